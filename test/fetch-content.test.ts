@@ -14,7 +14,7 @@ import { createDriftWatch } from '../src/drift/watch.ts';
 import type { PageRequest, PageResponse } from '../src/fetch/page.ts';
 import type { JobContext } from '../src/jobs/context.ts';
 import { resolveOffers } from '../src/jobs/offers.ts';
-import { readUnit } from '../src/jobs/read-unit.ts';
+import { readUnit } from '../src/jobs/steps/read-unit.ts';
 import { kinds } from '../src/kinds/list.ts';
 import { listedFields } from '../src/markets/defaults.ts';
 import { markets } from '../src/markets/list.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '../base/config.ts';
-import { type Audit, audit } from '../jobs/audit.ts';
+import { type Audit, audit } from '../jobs/queries/audit.ts';
 import { openExistingStore } from './data-folder.ts';
 
 export type { Audit };

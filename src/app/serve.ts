@@ -8,7 +8,7 @@ import { type ConnectionLimits, defaultConnectionLimits } from '../base/connecti
 import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import { services } from '../contract/services.ts';
-import { logMissingOrigins } from '../jobs/missing-origins.ts';
+import { logMissingOrigins } from '../jobs/steps/missing-origins.ts';
 import { serveConsole } from '../rest/console.ts';
 import { createRestApi, type RestCaller } from '../rest/rest.ts';
 import { startServer } from '../rest/server.ts';

@@ -5,7 +5,7 @@ import {
   openNotifications,
 } from '../../test/support/notifications.ts';
 import { newId } from '../base/id.ts';
-import { approve, reject } from '../jobs/decide.ts';
+import { approve, reject } from '../jobs/steps/decide.ts';
 
 const hour = 3_600_000;
 const operatorId = newId();

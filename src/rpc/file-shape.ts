@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { ResultFileSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { fileName, type ResultFile } from '../jobs/result-files.ts';
+import { fileName, type ResultFile } from '../jobs/queries/result-files.ts';
 
 /** Formats a result file for a response. */
 export function fileShape({ file, link, ...place }: ResultFile): MessageInitShape<typeof ResultFileSchema> {

@@ -9,10 +9,10 @@ import type {
   UnitSchema,
 } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault, faultCodes } from '../contract/fault.ts';
-import { type FaultsContext, groupFaults } from '../jobs/faults.ts';
 import type { PlacedUnit } from '../jobs/placed.ts';
-import { listProgress, type ProgressContext } from '../jobs/progress.ts';
-import { listUnits, type UnitsContext } from '../jobs/units.ts';
+import { type FaultsContext, groupFaults } from '../jobs/queries/faults.ts';
+import { listProgress, type ProgressContext } from '../jobs/queries/progress.ts';
+import { listUnits, type UnitsContext } from '../jobs/queries/units.ts';
 import type { Job } from '../store/documents.ts';
 import { defaultPageSize } from './handlers.ts';
 

@@ -2,16 +2,21 @@ import { create, type Message, toJsonString } from '@bufbuild/protobuf';
 import { JobSchema, JobService, type StreamFailuresRequest } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault } from '../contract/fault.ts';
 import { tagHeader, warningHeader } from '../contract/response-headers.ts';
-import { type CancelContext, cancel } from '../jobs/cancel.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
-import { type FailureFormat, type FailuresContext, failures, failureTypes } from '../jobs/failures.ts';
 import { fullName } from '../jobs/offers.ts';
-import { listFiles, type ResultFilesContext } from '../jobs/result-files.ts';
-import { type ResultsContext, results } from '../jobs/results.ts';
-import { type RetryContext, retry, retryWarning } from '../jobs/retry.ts';
-import { jobTag } from '../jobs/tag.ts';
-import { showWhenChanged, type WaitContext } from '../jobs/wait.ts';
-import { createWatch } from '../jobs/watch.ts';
+import {
+  type FailureFormat,
+  type FailuresContext,
+  failures,
+  failureTypes,
+} from '../jobs/queries/failures.ts';
+import { listFiles, type ResultFilesContext } from '../jobs/queries/result-files.ts';
+import { type ResultsContext, results } from '../jobs/queries/results.ts';
+import { jobTag } from '../jobs/queries/tag.ts';
+import { showWhenChanged, type WaitContext } from '../jobs/queries/wait.ts';
+import { createWatch } from '../jobs/queries/watch.ts';
+import { type CancelContext, cancel } from '../jobs/steps/cancel.ts';
+import { type RetryContext, retry, retryWarning } from '../jobs/steps/retry.ts';
 import { isAccepted } from '../kinds/states.ts';
 import type { Job } from '../store/documents.ts';
 import { fileShape } from './file-shape.ts';

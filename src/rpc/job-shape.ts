@@ -6,7 +6,7 @@ import { http } from '../../gen/google/api/annotations_pb.ts';
 import { chargedCredits } from '../credits/job-credits.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import type { Offers } from '../jobs/offers.ts';
-import { type WaitingForContext, waitingFor } from '../jobs/waiting-for.ts';
+import { type WaitingForContext, waitingFor } from '../jobs/queries/waiting-for.ts';
 import { isRejected, jobStatus } from '../kinds/states.ts';
 import { emptyCounts } from '../store/counts.ts';
 import type { Counts, Job, User } from '../store/documents.ts';

@@ -1,11 +1,11 @@
 import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { warningHeader } from '../contract/response-headers.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { type DataContext, data } from '../jobs/data.ts';
 import type { JobMethod } from '../jobs/offers.ts';
-import { list, type ReadContext, read } from '../jobs/read.ts';
-import { type SubmitContext, submit } from '../jobs/submit.ts';
-import { type TerminateContext, terminate } from '../jobs/terminate.ts';
+import { type DataContext, data } from '../jobs/queries/data.ts';
+import { list, type ReadContext, read } from '../jobs/queries/read.ts';
+import { type SubmitContext, submit } from '../jobs/steps/submit.ts';
+import { type TerminateContext, terminate } from '../jobs/steps/terminate.ts';
 import type { Handler, Handlers, StreamHandler } from './handlers.ts';
 
 /** Dependencies of this module. */

@@ -6,7 +6,7 @@ import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/
 import { loadConfig } from '../base/config.ts';
 import { newId } from '../base/id.ts';
 import { parseOrigins } from '../base/origins.ts';
-import { approve } from '../jobs/decide.ts';
+import { approve } from '../jobs/steps/decide.ts';
 import type { OriginMinute } from '../store/operations.ts';
 
 const { getWork, listOrigins, listSettings } = OperatorService.method;

@@ -3,7 +3,7 @@ import { grant, type JobFixture, noon, openJobFixture, variantSoldRequest } from
 import { newId } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { approve } from '../jobs/decide.ts';
+import { approve } from '../jobs/steps/decide.ts';
 import { openLocalQueue } from '../queue/local/open.ts';
 import type { Queue } from '../queue/queue.ts';
 import { aBatch, aFailure, aJob, units } from '../store/contract/samples.ts';

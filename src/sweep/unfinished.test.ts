@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
-import { approve } from '../jobs/decide.ts';
+import { approve } from '../jobs/steps/decide.ts';
 import { hasUnfinished } from './unfinished.ts';
 
 let fixture: JobFixture;

@@ -53,7 +53,7 @@ interface Slot {
 /**
  * Starts worker processes and restarts those that die after a delay. The batches of a dead worker are released and
  * republished immediately (docs/decisions/0001-worker-processes.md). Their claims count as claims without progress,
- * so that a page that kills its workers is abandoned (src/jobs/suspect.ts).
+ * so that a page that kills its workers is abandoned (src/jobs/steps/suspect.ts).
  */
 export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const { context, count } = options;

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
-import { backOffMs, storageBackOff } from '../jobs/back-off.ts';
+import { backOffMs, storageBackOff } from '../jobs/steps/back-off.ts';
 
 /** Circuit breaker that keeps a process from fetching pages whose results it cannot store. */
 export interface StorageBreaker {

@@ -7,7 +7,7 @@ import {
   variantSoldRequest,
 } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
-import { approve } from '../jobs/decide.ts';
+import { approve } from '../jobs/steps/decide.ts';
 import { mkta } from '../markets/mkta/index.ts';
 import { startWorker } from './worker.ts';
 

@@ -1,8 +1,8 @@
 import { createBoundedMap } from '../base/bounded-map.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { deferBatch } from '../jobs/defer.ts';
-import { work } from '../jobs/work.ts';
+import { deferBatch } from '../jobs/steps/defer.ts';
+import { work } from '../jobs/steps/work.ts';
 import type { Market } from '../markets/market.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { BatchReference, Lane } from '../store/documents.ts';

@@ -98,6 +98,13 @@ describe('the program', () => {
     expect(withStore.sort()).toEqual(['src/jobs/changes.ts', 'src/jobs/context.ts', 'src/rpc/core.ts']);
   });
 
+  test('keeps the queries of jobs independent of the steps', () => {
+    const queries = sources.filter(({ path }) => path.startsWith('src/jobs/queries/'));
+    expect(queries.length).toBeGreaterThan(10);
+    const steps = queries.flatMap(({ files }) => files.filter((file) => file.startsWith('src/jobs/steps/')));
+    expect(steps).toEqual([]);
+  });
+
   test('has no function of more than 60 lines', () => {
     expect(longFunctions(sources)).toEqual([]);
   });

@@ -7,7 +7,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['{src/{credits,jobs,kinds,links,rpc,sweep,worker,store},gateway}/**/*.test.ts'],
-    exclude: ['src/store/mongo/**', 'src/jobs/crash.test.ts'],
+    exclude: ['src/store/mongo/**', 'src/jobs/steps/crash.test.ts'],
     testTimeout: 60_000,
     pool: 'threads',
   },

@@ -1,5 +1,5 @@
 import { sha256 } from '../../src/base/id.ts';
-import { audit } from '../../src/jobs/audit.ts';
+import { audit } from '../../src/jobs/queries/audit.ts';
 import { readRecords } from '../../src/jobs/records.ts';
 import { unitStatus } from '../../src/kinds/states.ts';
 import type { Batch, Job, LedgerEntry, Outcome, StoredFile, Unit } from '../../src/store/documents.ts';

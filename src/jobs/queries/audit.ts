@@ -1,0 +1,111 @@
+import { entryKeys } from '../../credits/job-credits.ts';
+import type { Job, JobState, LedgerEntry } from '../../store/documents.ts';
+import type { Store } from '../../store/store.ts';
+
+/** Result of an audit: the number of documents checked, and the inconsistencies. */
+export interface Audit {
+  accounts: number;
+  entries: number;
+  jobs: number;
+  /** One sentence per inconsistency; empty when the books balance. */
+  problems: string[];
+}
+
+/** Queries of an audit. */
+type AuditStore = Pick<Store, 'auditAccounts' | 'countJob' | 'getJob' | 'listJobs' | 'listLedgerEntries'>;
+
+const terminal: readonly JobState[] = ['completed', 'partial_complete', 'failed', 'rejected', 'terminated'];
+const page = 500;
+
+/**
+ * Checks that balances, ledger entries and jobs are consistent: each balance is the sum of its ledger, each entry
+ * of a job refers to an existing job, and for each terminal job success + failed = total and charged = earned +
+ * refunded. Only reads the store, one page at a time.
+ */
+export async function audit(store: AuditStore): Promise<Audit> {
+  const result: Audit = { accounts: 0, entries: 0, jobs: 0, problems: [] };
+  for await (const { userId, balance, sum, entries } of store.auditAccounts()) {
+    result.accounts++;
+    result.entries += entries;
+    if (balance !== sum)
+      result.problems.push(`account ${userId}: balance ${balance}, sum of the ledger ${sum}`);
+    if (balance < 0) result.problems.push(`account ${userId}: balance ${balance} is below 0`);
+    const ledger = await jobEntries(store, userId);
+    for (const [jobId, its] of ledger) {
+      // The charge of a discarded submit was refunded in full.
+      const outstanding = its.reduce((total, { amount }) => total + amount, 0) !== 0;
+      if (outstanding && (await store.getJob(jobId)) === null)
+        result.problems.push(`account ${userId}: entries of job ${jobId}, which does not exist`);
+    }
+    for await (const job of jobsOf(store, userId)) {
+      result.jobs++;
+      for (const problem of await auditJob(store, job, ledger.get(job.id) ?? []))
+        result.problems.push(`job ${job.id}: ${problem}`);
+    }
+  }
+  return result;
+}
+
+async function auditJob(store: AuditStore, job: Job, entries: readonly LedgerEntry[]): Promise<string[]> {
+  const problems: string[] = [];
+  const charges = entries.filter((entry) => entry.type === 'charge');
+  const charged = -charges.reduce((sum, entry) => sum + entry.amount, 0);
+  const refunded = entries
+    .filter((entry) => entry.type === 'refund')
+    .reduce((sum, entry) => sum + entry.amount, 0);
+  if (charges.some((entry) => entry.key !== entryKeys.charge(job.id)))
+    problems.push('a charge under an unknown key');
+  if (charges.length > 1) problems.push(`charged ${charges.length} times`);
+  if (refunded > charged) problems.push(`refunded ${refunded} of ${charged} charged`);
+  if (!terminal.includes(job.state)) return problems;
+
+  const { units, batches } = await store.countJob(job.id);
+  if (
+    job.counts !== null &&
+    (job.counts.units.success !== units.success || job.counts.units.failed !== units.failed)
+  ) {
+    const { success, failed } = job.counts.units;
+    problems.push(
+      `stored as ${success} done + ${failed} failed, the batches say ${units.success} + ${units.failed}`,
+    );
+  }
+  if (units.total !== job.totalUnits) problems.push(`${units.total} units, submitted ${job.totalUnits}`);
+  if (units.success + units.failed !== units.total)
+    problems.push(`${units.success} done + ${units.failed} failed of ${units.total}`);
+  if (batches.success + batches.failed !== batches.total) problems.push('terminal with outstanding batches');
+  if (job.refunded !== refunded) problems.push(`says ${job.refunded} refunded, the ledger ${refunded}`);
+  const earned = units.success * job.unitPrice;
+  if (job.state === 'rejected') {
+    if (charged !== refunded) problems.push(`rejected, charged ${charged}, refunded ${refunded}`);
+  } else if (charged !== job.cost) {
+    problems.push(`costs ${job.cost}, charged ${charged}`);
+  } else if (charged !== earned + refunded) {
+    problems.push(`charged ${charged}, earned ${earned}, refunded ${refunded}`);
+  }
+  return problems;
+}
+
+async function jobEntries(store: AuditStore, userId: string): Promise<Map<string, LedgerEntry[]>> {
+  const entries = new Map<string, LedgerEntry[]>();
+  for await (const entry of pages((after) => store.listLedgerEntries(userId, { limit: page, after }))) {
+    if (entry.jobId === null) continue;
+    const known = entries.get(entry.jobId);
+    if (known) known.push(entry);
+    else entries.set(entry.jobId, [entry]);
+  }
+  return entries;
+}
+
+const jobsOf = (store: AuditStore, userId: string) =>
+  pages((after) => store.listJobs({ userId }, { limit: page, after }));
+
+async function* pages<T>(
+  read: (after: string | null) => Promise<{ items: T[]; next: string | null }>,
+): AsyncGenerator<T> {
+  let after: string | null = null;
+  do {
+    const { items, next } = await read(after);
+    yield* items;
+    after = next;
+  } while (after !== null);
+}

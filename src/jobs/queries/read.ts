@@ -1,0 +1,205 @@
+import { create, type Message } from '@bufbuild/protobuf';
+import { Fault } from '../../contract/fault.ts';
+import type { ResponseHeaders } from '../../contract/response-headers.ts';
+import type { JobSnapshot, ViewNeed } from '../../kinds/kind.ts';
+import { isAccepted } from '../../kinds/states.ts';
+import type { Batch, Job } from '../../store/documents.ts';
+import type { JobContext, StoreUse } from '../context.ts';
+import type { JobMethod } from '../offers.ts';
+import { type RecordContext, readRecord } from '../records.ts';
+import { tagOf } from './tag.ts';
+import { showWhenChanged, type TaggedView, type WaitContext, type WaitOptions } from './wait.ts';
+import { type WaitingForContext, waitingFor } from './waiting-for.ts';
+
+/** Dependencies of this module. */
+export type ReadContext = Pick<JobContext, 'clock' | 'links' | 'offers'> &
+  StoreUse<
+    'countJob' | 'findUnit' | 'getJob' | 'getJobByNumber' | 'listBatches' | 'listJobs' | 'readBatches'
+  > &
+  WaitContext &
+  WaitingForContext &
+  RecordContext;
+
+/** Maximum failed units in a snapshot. */
+const maxFailures = 100;
+
+/** Fields of a request that identify its job: a UUID, or the integer of some kinds. */
+interface Reference {
+  jobId?: string;
+  taskId?: bigint;
+}
+
+/**
+ * Returns the job that a request identifies. Fault `not_found` for a job of another owner, kind or market, and for one
+ * whose submit was not finished.
+ */
+export async function findJob(
+  context: ReadContext,
+  { offer, market }: JobMethod,
+  request: Message,
+  userId: string,
+): Promise<Job> {
+  const { jobId, taskId } = request as Reference;
+  const job =
+    taskId === undefined
+      ? await context.store.getJob(jobId!.toLowerCase())
+      : await context.store.getJobByNumber(Number(taskId));
+  const mine = job?.userId === userId && job.market === market.name && serves(context, offer, job);
+  if (!mine || !isAccepted(job)) throw new Fault('not_found', `There is no job '${jobId ?? taskId}'.`);
+  return job;
+}
+
+/** Returns true if a method serves the job's kind. The data step serves every kind with a file per unit. */
+function serves(context: ReadContext, offer: JobMethod['offer'], job: Job): boolean {
+  if (offer === null) return context.offers.of(job).kind.files.unit !== undefined;
+  return job.kind === offer.kind.name;
+}
+
+/** Caller of a read, its wait, and the headers of its response. */
+export interface ReadOptions extends WaitOptions {
+  userId: string;
+  responseHeaders: ResponseHeaders;
+}
+
+/** Returns the method's view of a job, after the wait that `options` requests. Fault `not_found`. */
+export async function read(
+  context: ReadContext,
+  method: JobMethod,
+  request: Message,
+  options: ReadOptions,
+): Promise<Message> {
+  const job = await findJob(context, method, request, options.userId);
+  return showWhenChanged(context, job, options, (current) => prepareView(context, method, current, request));
+}
+
+/** Returns the method's view of a job. */
+export async function show(
+  context: ReadContext,
+  method: JobMethod,
+  job: Job,
+  request: Message,
+): Promise<Message> {
+  return (await prepareView(context, method, job, request)).render();
+}
+
+/** Reads the snapshot for the method's view. The tag is known before links are signed and the view is rendered. */
+async function prepareView(
+  context: ReadContext,
+  { method, offer, view: name }: JobMethod,
+  job: Job,
+  request: Message,
+): Promise<TaggedView<Message>> {
+  const view = offer!.kind.views[name]!;
+  const snapshot = await snapshotOf(context, job, view.needs, request);
+  // Every response with the field says what the job waits for, whatever its kind.
+  const waiting = method.output.field.waitingFor ? await waitingFor(context, job) : null;
+  return {
+    tag: tagOf(context.clock, snapshot, waiting),
+    render: async () => {
+      const shown = await view.show(snapshot);
+      return create(
+        method.output,
+        waiting === null ? shown : { ...shown, waitingFor: `waiting for ${waiting}` },
+      );
+    },
+  };
+}
+
+/** Lists the caller's jobs of the method's kind and market, newest first. */
+export async function list(
+  context: ReadContext,
+  { method, offer, market }: JobMethod,
+  userId: string,
+): Promise<Message> {
+  const { kind } = offer!;
+  const jobs: Job[] = [];
+  for (let after: string | null = null, more = true; more; more = after !== null) {
+    const page = await context.store.listJobs(
+      { userId, kind: kind.name, market: market.name },
+      { limit: 1000, after },
+    );
+    jobs.push(...page.items.filter(isAccepted));
+    after = page.next;
+  }
+  return create(method.output, kind.listed!(jobs));
+}
+
+/** Reads the parts of a job that a view needs. */
+export async function snapshotOf(
+  context: ReadContext,
+  job: Job,
+  needs: readonly ViewNeed[],
+  request: Message | undefined,
+): Promise<JobSnapshot> {
+  const { store, links } = context;
+  const snapshot: JobSnapshot = {
+    job,
+    link: (file, options) => links.file(job, file, options?.bearer ?? false),
+    itemToken: (batch, index) => links.itemToken(job.id, batch.id, index),
+  };
+  for (const need of needs) {
+    if (need === 'counts') snapshot.counts = await store.countJob(job.id);
+    else if (need === 'batches') snapshot.batches = await store.listBatches(job.id);
+    else if (need === 'units') snapshot.units = await listUnits(context, job);
+    else if (need === 'failures') snapshot.failures = await listFailures(context, job, snapshot);
+    else if (need === 'only') snapshot.unit = await onlyUnit(context, job);
+    else
+      snapshot.unit = await findUnit(
+        context,
+        job,
+        (request as unknown as Record<string, string>)[need.unit]!,
+      );
+  }
+  return snapshot;
+}
+
+async function listUnits(context: ReadContext, job: Job): Promise<NonNullable<JobSnapshot['units']>> {
+  const units = [];
+  for await (const batch of context.store.readBatches(job.id)) {
+    for (const [index, unit] of batch.units.entries())
+      units.push({ unit, outcome: batch.outcomes[index], batch, index });
+  }
+  return units;
+}
+
+/** Returns up to 100 failures of an ended job; none of a running job, which would make polling expensive. */
+async function listFailures(context: ReadContext, job: Job, { counts }: JobSnapshot): Promise<Failures> {
+  const failures: Failures = [];
+  if (job.finishedAt === null || counts!.units.failed === 0) return failures;
+  let place = 0;
+  for await (const batch of context.store.readBatches(job.id)) {
+    for (const [index, unit] of batch.units.entries()) {
+      const outcome = batch.outcomes[index];
+      if (outcome?.status === 'FAILED') failures.push({ unit, message: outcome.message, place });
+      if (failures.length === maxFailures) return failures;
+      place++;
+    }
+  }
+  return failures;
+}
+
+type Failures = NonNullable<JobSnapshot['failures']>;
+
+async function onlyUnit(context: ReadContext, job: Job): Promise<UnitSnapshot> {
+  for await (const batch of context.store.readBatches(job.id)) return unitSnapshot(context, batch, 0);
+  throw new Error(`job ${job.id} has no units`);
+}
+
+async function findUnit(context: ReadContext, job: Job, key: string): Promise<UnitSnapshot> {
+  const found = await context.store.findUnit(job.id, key);
+  if (found === null) throw new Fault('not_found', `The job has no item '${key}'.`);
+  return unitSnapshot(context, found.batch, found.index);
+}
+
+type UnitSnapshot = NonNullable<JobSnapshot['unit']>;
+
+async function unitSnapshot(context: ReadContext, batch: Batch, index: number): Promise<UnitSnapshot> {
+  const outcome = batch.outcomes[index];
+  const payload = outcome?.status === 'SUCCESS' ? await readRecord(context, batch, index) : null;
+  return {
+    unit: batch.units[index]!,
+    outcome,
+    batch,
+    payload: payload && Buffer.from(payload).toString('utf8'),
+  };
+}

@@ -1,0 +1,51 @@
+import type { Job, StoredFile } from '../../store/documents.ts';
+import type { JobContext, StoreUse } from '../context.ts';
+import { readPlaced, unitsOf } from '../placed.ts';
+
+/** Dependencies of this module. */
+export type ResultFilesContext = Pick<JobContext, 'links' | 'offers'> &
+  StoreUse<'listBatches' | 'readBatches'>;
+
+/** A result file and its scope. */
+export interface ResultFile {
+  file: StoredFile;
+  scope: 'job' | 'batch' | 'unit';
+  /** Index of the batch, or of the unit in the job. */
+  index: number;
+  /** Key of the unit; '' for other scopes. */
+  key: string;
+  /** Signed URL, valid for 7 days. */
+  link: string;
+}
+
+/**
+ * Lists the files of a job: the merged file first, then those of its batches or units. Links to files of units also
+ * require the owner's Bearer token.
+ */
+export async function listFiles(
+  { store, offers, links }: ResultFilesContext,
+  job: Job,
+): Promise<ResultFile[]> {
+  const { files } = offers.of(job).kind;
+  const found: ResultFile[] = [];
+  const add = async (file: StoredFile, scope: ResultFile['scope'], index: number, key: string) => {
+    found.push({ file, scope, index, key, link: await links.file(job, file, scope === 'unit') });
+  };
+  if (job.file) await add(job.file, 'job', 0, '');
+  if (files.batch) {
+    for (const { file, seq } of await store.listBatches(job.id)) if (file) await add(file, 'batch', seq, '');
+  }
+  if (files.unit) {
+    for await (const placed of readPlaced(store, job.id, ({ success }) => success > 0)) {
+      for (const { outcome, index, unit } of unitsOf(job, placed)) {
+        if (outcome?.status === 'SUCCESS' && outcome.file) await add(outcome.file, 'unit', index, unit.key);
+      }
+    }
+  }
+  return found;
+}
+
+/** Returns the name of a file without its folder. */
+export function fileName({ path }: StoredFile): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

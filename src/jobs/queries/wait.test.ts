@@ -1,0 +1,169 @@
+import { fromJson } from '@bufbuild/protobuf';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { flushTasks } from '../../../test/support/clock.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { createJobChanges } from '../changes.ts';
+import type { JobContext } from '../context.ts';
+import { type ReadOptions, read } from './read.ts';
+
+let fixture: JobFixture;
+let user: string;
+
+beforeEach(async () => {
+  fixture = await openJobFixture({ approval: false });
+  user = await fixture.createUser(10_000);
+});
+afterEach(() => fixture.close());
+
+const submitted = async (items: number): Promise<string> =>
+  (await fixture.submit(user, 'SubmitVariantSold', variantSoldRequest(items))).jobId;
+
+/** Reads a job, and reports whether the response has arrived. */
+function asked(jobId: string, options: Partial<ReadOptions> = {}, changes: Partial<JobContext> = {}) {
+  const method = fixture.context.offers.methods.get('gleaner.mkta.v1.MktaService.RetrieveVariantSold')!;
+  const responseHeaders: Record<string, string> = {};
+  const { signal } = new AbortController();
+  const whole = { userId: user, waitMs: 0, ifNoneMatch: undefined, signal, responseHeaders, ...options };
+  const request = fromJson(method.method.input, { jobId });
+  const state = { answered: false, status: '', tag: '', timing: '' };
+  const answer = read({ ...fixture.context, ...changes }, method, request, whole).then((message) => {
+    state.answered = true;
+    state.status = (message as unknown as { status: string }).status;
+    state.tag = responseHeaders.etag!;
+    state.timing = responseHeaders['server-timing'] ?? '';
+    return state;
+  });
+  return { answer, state };
+}
+
+/** A store that counts its calls. */
+function counted() {
+  const counts: Record<string, number> = {};
+  const store = new Proxy(fixture.context.store, {
+    get: (target, name: keyof JobContext['store']) => {
+      counts[name] = (counts[name] ?? 0) + 1;
+      return target[name];
+    },
+  });
+  return { store, counts };
+}
+
+test('without a wait, the response is immediate and has the tag of its content', async () => {
+  const jobId = await submitted(3);
+  const first = await asked(jobId).answer;
+  expect(first).toMatchObject({ status: 'processing', timing: '' });
+  expect(first.tag).toMatch(/^W\/"[\w-]{22}"$/);
+  expect((await asked(jobId).answer).tag).toBe(first.tag);
+  await fixture.startWorker();
+  await fixture.waitForState(jobId, 'completed');
+  expect((await asked(jobId).answer).tag).not.toBe(first.tag);
+});
+
+test('a tag is valid for at most a day, because the links in its response expire', async () => {
+  const jobId = await submitted(3);
+  await fixture.startWorker();
+  await fixture.waitForState(jobId, 'completed');
+  const { tag } = await asked(jobId).answer;
+  await fixture.clock.advance(3_600_000);
+  expect((await asked(jobId).answer).tag).toBe(tag);
+  await fixture.clock.advance(23 * 3_600_000);
+  expect((await asked(jobId).answer).tag).not.toBe(tag);
+});
+
+test('a wait ends with the job, immediately if this process ends it', async () => {
+  const jobId = await submitted(3);
+  const { answer, state } = asked(jobId, { waitMs: 60_000 });
+  await flushTasks();
+  expect(state.answered).toBe(false);
+  const began = fixture.clock.now();
+  await fixture.startWorker();
+  expect((await answer).status).toBe('completed');
+  expect(fixture.clock.now() - began).toBe(0);
+});
+
+test('the end of a job in another process is noticed within a second', async () => {
+  const jobId = await submitted(3);
+  const elsewhere = { changes: createJobChanges(fixture.clock) };
+  const { answer, state } = asked(jobId, { waitMs: 60_000 }, elsewhere);
+  await flushTasks();
+  await fixture.startWorker();
+  await fixture.waitForState(jobId, 'completed');
+  await flushTasks();
+  expect(state.answered).toBe(false);
+  await fixture.clock.advance(1_000);
+  expect((await answer).status).toBe('completed');
+});
+
+test('an expired wait returns the current state; until then only the job is polled', async () => {
+  const jobId = await submitted(3);
+  const { store, counts } = counted();
+  const { answer, state } = asked(jobId, { waitMs: 30_000 }, { store });
+  await fixture.eventually('it waits', async () => fixture.clock.sleepers() > 0);
+  await fixture.clock.advance(29_000);
+  expect([state.answered, counts.listBatches ?? 0, counts.countJob ?? 0]).toEqual([false, 0, 0]);
+  expect(counts.getJob).toBeLessThanOrEqual(31);
+  await fixture.clock.advance(1_000);
+  expect(await answer).toMatchObject({ status: 'processing', timing: 'wait;dur=30000' });
+  expect(counts.listBatches).toBe(1);
+});
+
+test('with a tag, any change ends the wait, and an outdated tag ends it immediately', async () => {
+  const jobId = await submitted(60);
+  const { tag } = await asked(jobId).answer;
+  const other = await asked(jobId, { waitMs: 60_000, ifNoneMatch: 'W/"another"' }).answer;
+  expect(other.tag).toBe(tag);
+  const { answer, state } = asked(jobId, { waitMs: 60_000, ifNoneMatch: `"x", ${tag}` });
+  await fixture.eventually('it waits', async () => fixture.clock.sleepers() > 0);
+  await fixture.clock.advance(10_000);
+  expect(state.answered).toBe(false);
+  const { store, clock } = fixture.context;
+  await store.failBatches(
+    jobId,
+    ['queued'],
+    { status: 'FAILED', code: 'terminated', message: 'x' },
+    clock.now(),
+  );
+  await fixture.clock.advance(1_000);
+  const news = await answer;
+  expect(news.tag).not.toBe(tag);
+  expect((await fixture.context.store.getJob(jobId))!.finishedAt).toBeNull();
+});
+
+test('without a change, a wait with a tag ends with the same tag', async () => {
+  const jobId = await submitted(3);
+  const { tag } = await asked(jobId).answer;
+  const { store, counts } = counted();
+  const { answer } = asked(jobId, { waitMs: 20_000, ifNoneMatch: tag }, { store });
+  await fixture.eventually('it waits', async () => fixture.clock.sleepers() > 0);
+  await fixture.clock.advance(20_000);
+  expect((await answer).tag).toBe(tag);
+  expect(counts.listBatches).toBe(2);
+});
+
+test('a caller that disconnects no longer waits', async () => {
+  const jobId = await submitted(3);
+  const abort = new AbortController();
+  const { answer, state } = asked(jobId, { waitMs: 60_000, signal: abort.signal });
+  await fixture.eventually('it waits', async () => fixture.clock.sleepers() > 0);
+  expect(state.answered).toBe(false);
+  abort.abort();
+  await answer;
+  expect(fixture.clock.sleepers()).toBe(0);
+});
+
+test('when the service stops, every waiting caller gets a response', async () => {
+  const jobId = await submitted(3);
+  const waiting = [asked(jobId, { waitMs: 60_000 }), asked(jobId, { waitMs: 60_000 })];
+  await fixture.eventually('both wait', async () => fixture.clock.sleepers() === 2);
+  fixture.context.changes.stop();
+  for (const { answer } of waiting) expect((await answer).status).toBe('processing');
+  expect((await asked(jobId, { waitMs: 60_000 }).answer).status).toBe('processing');
+  expect(fixture.clock.sleepers()).toBe(0);
+});
+
+test('a job that has ended is not waited for', async () => {
+  const jobId = await submitted(3);
+  await fixture.startWorker();
+  await fixture.waitForState(jobId, 'completed');
+  expect((await asked(jobId, { waitMs: 60_000 }).answer).status).toBe('completed');
+});

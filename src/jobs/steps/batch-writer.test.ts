@@ -1,0 +1,223 @@
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createCrashingProcess } from '../../../test/support/crash.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import type { BatchReference, Job } from '../../store/documents.ts';
+import { sweep } from '../../sweep/sweep.ts';
+import { leaseMs } from '../context.ts';
+import { cancel } from './cancel.ts';
+import { work } from './work.ts';
+
+let fixture: JobFixture;
+let messages: BatchReference[];
+beforeEach(async () => {
+  fixture = await openJobFixture({ approval: false });
+  messages = [];
+  const { queue } = fixture.context;
+  fixture.context.queue = { ...queue, publish: async (message) => messages.push(message) > 0 };
+});
+afterEach(() => fixture.close());
+
+const never = new AbortController().signal;
+const items = Array.from({ length: 20 }, (_, at) => `300000000${String(at).padStart(2, '0')}`);
+
+async function submitted(count: number): Promise<string> {
+  const userId = await fixture.createUser(10_000);
+  return (await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(count))).jobId;
+}
+
+const batchOf = async (jobId: string) =>
+  (await Array.fromAsync(fixture.context.store.readBatches(jobId)))[0]!;
+const filesOf = async (jobId: string) =>
+  (await fixture.context.blobs.listJob(jobId)).map((path) => path.slice(jobId.length + 1)).sort();
+const mergedItems = async ({ file }: Job): Promise<string[]> =>
+  JSON.parse(await text(await fixture.context.blobs.read(file!.path))).map(({ itemId }: { itemId: string }) =>
+    String(itemId),
+  );
+
+/** Completed blob writes, by file name. */
+function watchWrites(): string[] {
+  const { blobs } = fixture.context;
+  const written: string[] = [];
+  fixture.context.blobs = {
+    ...blobs,
+    write: async (path, ...rest) => {
+      const file = await blobs.write(path, ...rest);
+      written.push(path.slice(path.indexOf('/') + 1));
+      return file;
+    },
+  };
+  return written;
+}
+
+/** Serves the first `count` pages two seconds apart and blocks the others. */
+function slowly(count: number) {
+  const held = Promise.withResolvers<void>();
+  let left = count;
+  let isHeld = false;
+  let turn = Promise.resolve();
+  fixture.wrapFetch((fetch) => async (request) => {
+    if (left-- > 0) {
+      turn = turn.then(() => fixture.clock.advance(2_000));
+      await turn;
+      return fetch(request);
+    }
+    isHeld = true;
+    await held.promise;
+    return fetch(request);
+  });
+  return { release: held.resolve, isHeld: () => isHeld };
+}
+
+test('a batch that ends in time writes one part, and the job one more file', async () => {
+  const written = watchWrites();
+  const jobId = await submitted(60);
+  for (let message = messages.shift(); message; message = messages.shift())
+    await work(fixture.context, message, () => {}, never);
+  const job = await fixture.waitForState(jobId, 'completed');
+  expect(written).toHaveLength(3);
+  expect(written.at(-1)).toBe(`full_${jobId}.json`);
+  expect(await filesOf(jobId)).toEqual([...written].sort());
+  expect(await mergedItems(job)).toHaveLength(60);
+  const { parts, file } = await batchOf(jobId);
+  expect(parts.map(({ path }) => path)).toEqual([file!.path]);
+});
+
+test('the record of a single task is in a part', async () => {
+  const userId = await fixture.createUser(100);
+  const { taskId } = await fixture.submit(userId, 'SubmitGetPc', {
+    region: 'sg',
+    itemId: '20101',
+    shopId: '7',
+  });
+  const { id } = (await fixture.context.store.getJobByNumber(taskId))!;
+  await work(fixture.context, messages.shift()!, () => {}, never);
+  await fixture.waitForState(id, 'completed');
+  const shown = await fixture.read(userId, 'RetrieveGetPc', { taskId: String(taskId) });
+  const [path] = await fixture.context.blobs.listJob(id);
+  expect(path).toMatch(/\/part_1_.*_1$/);
+  expect(shown.result).toBe(await text(await fixture.context.blobs.read(path!)));
+});
+
+describe('a batch in progress', () => {
+  test('writes finished units to separate parts, which its final part replaces', async () => {
+    const jobId = await submitted(items.length);
+    const pages = slowly(10);
+    const working = work(fixture.context, messages.shift()!, () => {}, never);
+    await fixture.eventually('pages are held and records written', async () => {
+      return pages.isHeld() && (await batchOf(jobId)).parts.length > 1;
+    });
+    const { parts, success } = await batchOf(jobId);
+    expect(parts.flatMap(({ records }) => Object.keys(records))).toHaveLength(success);
+    expect(parts.every(({ path, body }) => body === null && /_1_\d+$/.test(path))).toBe(true);
+    pages.release();
+    await working;
+    const job = await fixture.waitForState(jobId, 'completed');
+    expect((await batchOf(jobId)).parts).toHaveLength(1);
+    expect(await filesOf(jobId)).toHaveLength(2);
+    expect(await mergedItems(job)).toEqual(items);
+  });
+
+  test('whose worker dies does not fetch finished units again, and its final part has all records', async () => {
+    const jobId = await submitted(items.length);
+    const pages = slowly(10);
+    const victim = createCrashingProcess(fixture.context, Number.POSITIVE_INFINITY, 'before');
+    void work(victim.context, messages.shift()!, () => {}, never).catch(() => {});
+    await fixture.eventually('records are written', async () => {
+      return pages.isHeld() && (await batchOf(jobId)).parts.length > 1;
+    });
+    victim.kill();
+    const { success } = await batchOf(jobId);
+    fixture.wrapFetch((fetch) => fetch);
+    await fixture.clock.advance(leaseMs + 1);
+    await sweep(fixture.context);
+    const asked = fixture.requestedItems().length;
+    await work(fixture.context, messages.shift()!, () => {}, never);
+    expect(fixture.requestedItems().length - asked).toBe(items.length - success);
+    const job = await fixture.waitForState(jobId, 'completed');
+    expect(await mergedItems(job)).toEqual(items);
+    expect(await filesOf(jobId)).toHaveLength(2);
+    expect(await fixture.problems()).toEqual([]);
+  });
+
+  test('that is cancelled keeps the finished records, and its job has no other files', async () => {
+    const userId = await fixture.createUser(10_000);
+    const rows = items.map((item) => `sg,77,${item}`).join('\n');
+    const file = Buffer.from(`region,shop_id,item_id\n${rows}\n`).toString('base64');
+    const { taskId } = await fixture.submit(userId, 'SubmitGetPcBulk', { file, resultFormat: 'jsonl' });
+    const { id } = (await fixture.context.store.getJobByNumber(taskId))!;
+    const pages = slowly(10);
+    const working = work(fixture.context, messages.shift()!, () => {}, never);
+    await fixture.eventually('records are written', async () => {
+      return pages.isHeld() && (await batchOf(id)).parts.length > 1;
+    });
+    const { success } = await batchOf(id);
+    await cancel(fixture.context, id, { operatorId: null, reason: '' });
+    const job = await fixture.waitForState(id, 'partial_complete', 'terminated', 'completed');
+    const lines = (await text(await fixture.context.blobs.read(job.file!.path))).trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line)).filter(({ status }) => status === 'SUCCESS')).toHaveLength(
+      success,
+    );
+    // The superseded worker deletes what it writes.
+    pages.release();
+    await working;
+    const { parts } = await batchOf(id);
+    expect((await fixture.context.blobs.listJob(id)).sort()).toEqual(
+      [job.file!.path, ...parts.map(({ path }) => path)].sort(),
+    );
+  });
+});
+
+test.each([
+  [1, /^batch_.*_1\.json$/],
+  [5, /^part_1_.*_1_1$/],
+])('the part of a superseded worker is never read, and is deleted (%i units)', async (count, name) => {
+  const jobId = await submitted(count);
+  const held = Promise.withResolvers<void>();
+  fixture.wrapFetch((fetch) => async (request) => {
+    await held.promise;
+    return fetch(request);
+  });
+  // Its renewals stop: the process is suspended while the clock advances.
+  const standing = {
+    ...fixture.context,
+    clock: { ...fixture.clock, sleep: () => new Promise<void>(() => {}) },
+  };
+  const slow = work(standing, messages.shift()!, () => {}, never);
+  await fixture.eventually('pages are asked for', () => fixture.requestedItems().length === count);
+  await fixture.clock.advance(leaseMs + 1);
+  await sweep(fixture.context);
+  fixture.wrapFetch((fetch) => fetch);
+  await work(fixture.context, messages.shift()!, () => {}, never);
+  await fixture.waitForState(jobId, 'completed');
+  const files = await filesOf(jobId);
+  const written = watchWrites();
+  standing.blobs = fixture.context.blobs;
+  held.resolve();
+  await Promise.race([slow, fixture.eventually('it has written', () => written.length > 0)]);
+  await fixture.eventually('its part is removed', async () => (await filesOf(jobId)).length === files.length);
+  expect(written).toEqual([expect.stringMatching(name)]);
+  expect(await filesOf(jobId)).toEqual(files);
+});
+
+test('a part orphaned by a crash is deleted at the end of the job', async () => {
+  const jobId = await submitted(3);
+  const victim = createCrashingProcess(
+    {
+      ...fixture.context,
+      store: { ...fixture.context.store, finishBatch: () => new Promise<boolean>(() => {}) },
+    },
+    Number.POSITIVE_INFINITY,
+    'before',
+  );
+  void work(victim.context, messages.shift()!, () => {}, never).catch(() => {});
+  await fixture.eventually('its part is written', async () => (await filesOf(jobId)).length === 1);
+  victim.kill();
+  const [left] = await filesOf(jobId);
+  await fixture.clock.advance(leaseMs + 1);
+  await sweep(fixture.context);
+  await work(fixture.context, messages.shift()!, () => {}, never);
+  await fixture.waitForState(jobId, 'completed');
+  expect(await filesOf(jobId)).toHaveLength(2);
+  expect(await filesOf(jobId)).not.toContain(left);
+});

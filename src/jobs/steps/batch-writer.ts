@@ -1,0 +1,133 @@
+import { Fault } from '../../contract/fault.ts';
+import type { Batch, Job, Outcome } from '../../store/documents.ts';
+import type { BatchWait } from '../../store/waits.ts';
+import type { JobContext, StoreUse } from '../context.ts';
+import { type RecordContext, readRecords } from '../records.ts';
+import { backOffMs, storageBackOff } from './back-off.ts';
+import { type PartContext, partPath, writePart, writeRecords } from './part.ts';
+import type { UnitResult } from './read-unit.ts';
+import { countsAsStalled } from './stalled.ts';
+
+/** Dependencies of this module. */
+export type BatchWriterContext = Pick<JobContext, 'blobs' | 'clock' | 'log'> &
+  StoreUse<'deleteWait' | 'finishBatch' | 'putWait' | 'recordOutcomes'> &
+  PartContext &
+  RecordContext;
+
+/**
+ * Writer of the results of one attempt at a batch. Records are written to the blob store first and count once an
+ * outcome refers to them, so a part orphaned by a crash or a late worker is never read.
+ */
+export interface BatchWriter {
+  /** Adds the result of a unit to the next write. */
+  add(index: number, result: UnitResult): void;
+  /** Returns true if a unit has an outcome, written or not. */
+  has(index: number): boolean;
+  /** Writes the results added since the last write. Returns false if the claim was lost. */
+  flush(): Promise<boolean>;
+  /** Writes the final part with all records and completes the batch. Returns false if the claim was lost. */
+  finish(): Promise<boolean>;
+}
+
+/**
+ * Creates the writer of a claimed batch. While the blob store is unavailable the writer keeps the records in memory
+ * and retries until `signal` aborts, so pages are not fetched again. `waited` is the batch's last wait.
+ */
+export function createBatchWriter(
+  context: BatchWriterContext,
+  job: Job,
+  batch: Batch,
+  waited: BatchWait | null,
+  signal: AbortSignal,
+): BatchWriter {
+  const { store, clock } = context;
+  const { id, attempt } = batch;
+  const records = new Map<number, Uint8Array>();
+  let pending: Record<number, Outcome> = {};
+  let written = 0;
+  const persist = <T>(write: () => Promise<T>) => untilWritten(context, batch, waited, write, signal);
+  /** Removes unreferenced parts. The end of the job removes those for which this fails. */
+  const discard = (paths: readonly string[]) =>
+    paths.length === 0 ? undefined : context.blobs.remove(paths).catch(() => {});
+
+  return {
+    add(index, { outcome, payload }) {
+      pending[index] = outcome;
+      if (payload) records.set(index, payload);
+    },
+
+    has: (index) => batch.outcomes[index] !== undefined || pending[index] !== undefined,
+
+    async flush() {
+      const outcomes = pending;
+      pending = {};
+      if (Object.keys(outcomes).length === 0) return true;
+      try {
+        written += 1;
+        const path = partPath(batch, written);
+        const its = new Map([...records].filter(([index]) => outcomes[index] !== undefined));
+        const part = await persist(() => writeRecords(context, path, its));
+        if (!(await store.recordOutcomes(id, attempt, outcomes, part))) {
+          if (part) await discard([part.path]);
+          return false;
+        }
+        Object.assign(batch.outcomes, outcomes);
+        if (part) batch.parts.push(part);
+        return true;
+      } catch (error) {
+        // The next flush writes them.
+        pending = { ...outcomes, ...pending };
+        throw error;
+      }
+    },
+
+    async finish() {
+      const complete = { ...batch, outcomes: { ...batch.outcomes, ...pending } };
+      if (!Object.values(complete.outcomes).some(isRecord))
+        return store.finishBatch(id, attempt, pending, null, null, clock.now());
+      const earlier = Object.entries(batch.outcomes).some(
+        ([index, outcome]) => isRecord(outcome) && !records.has(Number(index)),
+      );
+      if (earlier)
+        for (const [index, record] of await readRecords(context, batch)) records.set(index, record);
+      const { part, file } = await persist(() => writePart(context, job, complete, records));
+      if (!(await store.finishBatch(id, attempt, pending, part, file, clock.now()))) {
+        await discard([part.path]);
+        return false;
+      }
+      await discard(batch.parts.map(({ path }) => path));
+      return true;
+    },
+  };
+}
+
+const isRecord = (outcome: Outcome) => outcome.status === 'SUCCESS' && outcome.file === undefined;
+
+/** Retries a write while the blob store is unavailable, and records the wait so that the job shows it. */
+async function untilWritten<T>(
+  { store, clock, log }: BatchWriterContext,
+  { id, jobId }: Batch,
+  waited: BatchWait | null,
+  write: () => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  for (let failures = 0; ; ) {
+    try {
+      const result = await write();
+      if (failures > 0) await store.deleteWait(id).catch(() => {});
+      return result;
+    } catch (error) {
+      if (signal.aborted || countsAsStalled(error)) throw error;
+      failures += 1;
+      const ms = backOffMs(storageBackOff, failures);
+      log.error(
+        { jobId, batchId: id, failures, ms, error: Fault.from(error).message },
+        'records not written',
+      );
+      const now = clock.now();
+      const wait = { batchId: id, jobId, since: now, until: now + ms, tries: waited?.tries ?? {}, failures };
+      await store.putWait({ ...wait, reason: 'storage unavailable' }).catch(() => {});
+      await clock.sleep(ms, signal);
+    }
+  }
+}

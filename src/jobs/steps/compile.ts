@@ -1,0 +1,70 @@
+import type { FilePack } from '../../kinds/kind.ts';
+import type { Batch, Job, StoredFile } from '../../store/documents.ts';
+import type { JobContext, StoreUse } from '../context.ts';
+import { type RecordContext, readRecords, readRows } from '../records.ts';
+import { composeRows, toMember } from './part.ts';
+
+/** Dependencies of this module. */
+export type CompileContext = Pick<JobContext, 'blobs' | 'clock' | 'offers'> &
+  StoreUse<'moveJob' | 'readBatches'> &
+  RecordContext;
+
+/** Interval at which a long compilation touches its job, so that the sweep does not start a second one. */
+const touchIntervalMs = 10_000;
+
+/**
+ * Writes a job's merged file: the head, the rows of the batches' parts in submission order, and the tail. Copies rows
+ * byte for byte. Returns null for kinds without a merged file, and for jobs without a row.
+ */
+export async function compile(
+  context: CompileContext,
+  job: Job,
+  success: number,
+): Promise<StoredFile | null> {
+  const pack = context.offers.of(job).kind.files.job;
+  if (!pack || job.state === 'rejecting' || (success === 0 && !pack.whenAllFailed)) return null;
+  const count = { items: 0 };
+  const path = `${job.id}/${pack.name(job)}`;
+  return context.blobs.write(
+    path,
+    pack.contentType(job),
+    merge(context, pack, job, count),
+    () => count.items,
+  );
+}
+
+async function* merge(
+  context: CompileContext,
+  pack: FilePack,
+  job: Job,
+  count: { items: number },
+): AsyncGenerator<string | Uint8Array> {
+  const { store, clock } = context;
+  let touchedAt = clock.now();
+  yield pack.head(job);
+  for await (const batch of store.readBatches(job.id)) {
+    if (clock.now() - touchedAt > touchIntervalMs) {
+      touchedAt = clock.now();
+      await store.moveJob(job.id, [job.state], job.state, touchedAt);
+    }
+    const { items, chunks } = await rowsOf(context, pack, job, batch);
+    if (items === 0) continue;
+    if (count.items > 0) yield pack.separator;
+    count.items += items;
+    yield* chunks;
+  }
+  yield pack.tail(job);
+}
+
+interface BatchRows {
+  items: number;
+  chunks: AsyncIterable<Uint8Array> | Iterable<string | Uint8Array>;
+}
+
+async function rowsOf(context: CompileContext, pack: FilePack, job: Job, batch: Batch): Promise<BatchRows> {
+  const composed = batch.parts.find(({ body }) => body !== null);
+  if (composed) return { items: composed.body!.items, chunks: readRows(context, batch, composed) };
+  // Batches ended by a cancellation or by an earlier version have no part with rows.
+  const rows = composeRows(pack, job, batch, await readRecords(context, batch));
+  return { items: rows.items, chunks: pack.gzip && rows.items > 0 ? [await toMember(rows)] : rows.chunks };
+}

@@ -1,0 +1,210 @@
+import { fromJson } from '@bufbuild/protobuf';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createCrashingProcess } from '../../../test/support/crash.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { newId } from '../../base/id.ts';
+import type { BatchReference, Job, JobState } from '../../store/documents.ts';
+import { sweep } from '../../sweep/sweep.ts';
+import type { JobContext } from '../context.ts';
+import { cancel } from './cancel.ts';
+import { approve, reject } from './decide.ts';
+import { submit } from './submit.ts';
+import { terminate } from './terminate.ts';
+import { work } from './work.ts';
+
+/** A job's course from its submission to its end, including client, operator, and worker actions. */
+interface Course {
+  name: string;
+  approval: boolean;
+  method: string;
+  request: object;
+  /** Actions on a job in one of these states. */
+  step?: { on: readonly JobState[]; run(context: JobContext, job: Job): Promise<unknown> };
+  /** Allowed final states, with the charged and refunded credits. */
+  ends: Partial<Record<JobState, (job: Job) => { charged: number; refunded: number }>>;
+  /** Records in the merged file; null if there is none. */
+  records: number | null;
+}
+
+const credits = 2_000;
+const operatorId = newId();
+const items = variantSoldRequest(60, '30000000801');
+const csv = [
+  'region,shop_id,item_id',
+  ...items.items.map(({ itemId, shopId }) => `sg,${shopId},${itemId}`),
+].join('\n');
+const methodOf = (context: JobContext, name: string) =>
+  context.offers.methods.get(`gleaner.mkta.v1.MktaService.${name}`)!;
+
+const approved: Course['step'] = {
+  on: ['awaiting_approval'],
+  run: (context, job) => approve(context, job.id, operatorId),
+};
+const rejected: Course['step'] = {
+  on: ['awaiting_approval'],
+  run: (context, job) => reject(context, job.id, operatorId, 'Not today.'),
+};
+const terminated: Course['step'] = {
+  on: ['processing'],
+  run: async (context, job) => {
+    const method = methodOf(context, 'TerminateGetPcBulk');
+    await terminate(context, method, fromJson(method.method.input, { taskId: job.number }), job.userId);
+  },
+};
+const cancelled = (on: JobState): NonNullable<Course['step']> => ({
+  on: [on],
+  run: (context, job) => cancel(context, job.id, { operatorId: null, reason: '' }),
+});
+const oneFailed = ({ cost, unitPrice }: Job) => ({ charged: cost, refunded: unitPrice });
+const allGivenBack = ({ cost }: Job) => ({ charged: cost, refunded: cost });
+const neverCharged = () => ({ charged: 0, refunded: 0 });
+
+const courses: Course[] = [
+  {
+    name: 'variant sold, approved',
+    approval: true,
+    method: 'SubmitVariantSold',
+    request: items,
+    step: approved,
+    ends: { completed: oneFailed },
+    records: 61,
+  },
+  {
+    name: 'variant sold, approval off',
+    approval: false,
+    method: 'SubmitVariantSold',
+    request: items,
+    ends: { completed: oneFailed },
+    records: 61,
+  },
+  {
+    name: 'variant sold, rejected',
+    approval: true,
+    method: 'SubmitVariantSold',
+    request: items,
+    step: rejected,
+    ends: { rejected: neverCharged },
+    records: null,
+  },
+  {
+    name: 'merchant items, rejected after the charge',
+    approval: true,
+    method: 'SubmitMerchantItems',
+    request: { urls: ['https://mkta.sg/shop/21', 'https://mkta.sg/shop/22'] },
+    step: rejected,
+    ends: { rejected: allGivenBack },
+    records: null,
+  },
+  {
+    name: 'product pages by CSV, terminated',
+    approval: true,
+    method: 'SubmitGetPcBulk',
+    request: { file: Buffer.from(csv).toString('base64') },
+    step: terminated,
+    ends: { terminated: allGivenBack, partial_complete: oneFailed },
+    records: 61,
+  },
+  {
+    name: 'product pages by CSV, cancelled',
+    approval: true,
+    method: 'SubmitGetPcBulk',
+    request: { file: Buffer.from(csv).toString('base64') },
+    step: cancelled('processing'),
+    ends: { terminated: allGivenBack, partial_complete: oneFailed },
+    records: 61,
+  },
+  {
+    name: 'merchant items, cancelled while they wait',
+    approval: true,
+    method: 'SubmitMerchantItems',
+    request: { urls: ['https://mkta.sg/shop/21', 'https://mkta.sg/shop/22'] },
+    step: cancelled('awaiting_approval'),
+    ends: { rejected: allGivenBack },
+    records: null,
+  },
+];
+
+let fixture: JobFixture;
+let messages: BatchReference[];
+let alive: JobContext;
+beforeEach(() => {
+  messages = [];
+});
+afterEach(() => fixture.close());
+
+/** Processes all queued messages. */
+async function workOff(context: JobContext): Promise<void> {
+  for (let message = messages.shift(); message !== undefined; message = messages.shift()) {
+    await work(context, message, () => {}, new AbortController().signal);
+  }
+}
+
+async function jobOf(userId: string): Promise<Job | null> {
+  const { items: found } = await fixture.context.store.listJobs({ userId }, { limit: 2 });
+  expect(found.length, 'jobs of the user').toBeLessThan(2);
+  return found[0] ?? null;
+}
+
+/** Performs the remaining client and operator actions. */
+async function goThrough(course: Course, context: JobContext, userId: string, key: string): Promise<void> {
+  const job = await jobOf(userId);
+  if (job === null || job.state === 'submitted') {
+    const method = methodOf(context, course.method);
+    const request = fromJson(method.method.input, course.request as never);
+    await submit(context, method, request, { userId, idempotencyKey: key });
+  }
+  const submitted = (await jobOf(userId))!;
+  if (course.step?.on.includes(submitted.state)) await course.step.run(context, submitted);
+  await workOff(context);
+}
+
+/** Advances the clock: messages of the dead process are lost, and the sweep runs. */
+async function recover(): Promise<void> {
+  messages = [];
+  for (let round = 0; round < 3; round++) {
+    await fixture.clock.advance(61_000);
+    await sweep(alive);
+    await workOff(alive);
+  }
+}
+
+/**
+ * Crashes a job at its `last`-th call and checks the invariants of every job. Returns false past the end of its
+ * course.
+ */
+async function survives(course: Course, last: number, when: 'before' | 'after'): Promise<boolean> {
+  const victim = createCrashingProcess(alive, last, when);
+  const userId = await fixture.createUser(credits);
+  const key = newId();
+  await Promise.race([goThrough(course, victim.context, userId, key).catch(() => {}), victim.crashed]);
+  if (!victim.isCrashed()) return false;
+  await recover();
+  await goThrough(course, alive, userId, key);
+  await recover();
+
+  const where = `death at call ${last}, ${when} ${victim.crashedAt()}`;
+  const job = (await jobOf(userId))!;
+  expect(Object.keys(course.ends), where).toContain(job.state);
+  const { charged, refunded } = course.ends[job.state]!(job);
+  expect(job.refunded, where).toBe(refunded);
+  expect(await fixture.balance(userId), where).toBe(credits - charged + refunded);
+  expect(await alive.store.hasOutstandingBatches(job.id), where).toBe(false);
+  expect(job.file?.items ?? null, where).toBe(course.records);
+  if (job.file) expect(await alive.blobs.size(job.file.path), where).toBe(job.file.bytes);
+  return true;
+}
+
+describe.each(courses)('$name', (course) => {
+  test.each(['before', 'after'] as const)('survives a crash %s any call to an engine', async (when) => {
+    fixture = await openJobFixture({ approval: course.approval });
+    alive = {
+      ...fixture.context,
+      queue: { ...fixture.context.queue, publish: async (message) => messages.push(message) > 0 },
+    };
+    let last = 1;
+    while (await survives(course, last, when)) last += 1;
+    // Guards against a course that ran only in part.
+    expect(last).toBeGreaterThan(10);
+    expect(await fixture.problems()).toEqual([]);
+  });
+});

@@ -1,0 +1,73 @@
+import { Fault } from '../../contract/fault.ts';
+import { chargeJob } from '../../credits/job-credits.ts';
+import { isAccepted } from '../../kinds/states.ts';
+import type { Job } from '../../store/documents.ts';
+import type { JobContext, StoreUse } from '../context.ts';
+import { type DispatchContext, tryDispatch } from './dispatch.ts';
+import { finishEnding, type SettleContext } from './settle.ts';
+
+/** Dependencies of this module. */
+export type DecideContext = Pick<JobContext, 'clock' | 'log' | 'offers'> &
+  StoreUse<'getJob' | 'moveJob' | 'postLedgerEntry'> &
+  DispatchContext &
+  SettleContext;
+
+/**
+ * Approves a job that awaits approval and starts it. Kinds with `charge: 'approval'` are charged now. Faults:
+ * `not_found`; `conflict` if the job does not await approval; `insufficient_credits` with the shortfall, after which
+ * the job still awaits approval.
+ */
+export async function approve(context: DecideContext, jobId: string, operatorId: string): Promise<Job> {
+  const { store, clock } = context;
+  const job = await store.moveJob(jobId, ['awaiting_approval'], 'approving', clock.now(), {
+    decidedBy: operatorId,
+  });
+  if (job === null) throw await notAwaiting(context, jobId);
+  return finishApproval(context, job);
+}
+
+/** Continues an approval from the state `approving`. The sweep also calls this for approvals interrupted by a crash. */
+export async function finishApproval(context: DecideContext, job: Job): Promise<Job> {
+  const { store, clock } = context;
+  const { kind } = context.offers.of(job);
+  if (kind.charge === 'approval') {
+    try {
+      await chargeJob(store, job, clock.now());
+    } catch (error) {
+      if (Fault.from(error).code === 'insufficient_credits') {
+        await store.moveJob(job.id, ['approving'], 'awaiting_approval', clock.now(), { decidedBy: null });
+      }
+      throw error;
+    }
+  }
+  const approved = await store.moveJob(job.id, ['approving'], 'approved', clock.now());
+  if (approved === null) return (await store.getJob(job.id)) ?? job;
+  context.log.info({ jobId: job.id, operatorId: job.decidedBy }, 'job approved');
+  // Outside working hours, or without a queue, the sweep dispatches the job later.
+  await tryDispatch(context, approved);
+  return (await store.getJob(job.id)) ?? approved;
+}
+
+/** Rejects a job that awaits approval and refunds its charge in full. Faults: `not_found`, `conflict`. */
+export async function reject(
+  context: DecideContext,
+  jobId: string,
+  operatorId: string | null,
+  reason: string,
+): Promise<Job> {
+  const { store, clock } = context;
+  const job = await store.moveJob(jobId, ['awaiting_approval'], 'rejecting', clock.now(), {
+    decidedBy: operatorId,
+    reason,
+  });
+  if (job === null) throw await notAwaiting(context, jobId);
+  context.log.info({ jobId, operatorId, reason }, 'job rejected');
+  await finishEnding(context, job);
+  return (await store.getJob(jobId)) ?? job;
+}
+
+async function notAwaiting(context: DecideContext, jobId: string): Promise<Fault> {
+  const job = await context.store.getJob(jobId);
+  if (job === null || !isAccepted(job)) return new Fault('not_found', `There is no job '${jobId}'.`);
+  return new Fault('conflict', `The job does not await approval: it is ${job.state}.`);
+}

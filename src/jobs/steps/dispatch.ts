@@ -1,0 +1,117 @@
+import { Fault } from '../../contract/fault.ts';
+import type { BatchReference, Job, Outcome } from '../../store/documents.ts';
+import type { JobContext, StoreUse } from '../context.ts';
+import { isOpen } from '../is-open.ts';
+import { type SettleContext, settle } from './settle.ts';
+
+/** Dependencies of this module. */
+export type DispatchContext = Pick<JobContext, 'clock' | 'log' | 'offers' | 'pages' | 'queue' | 'settings'> &
+  StoreUse<'countInFlight' | 'failBatches' | 'getJob' | 'moveJob' | 'queueBatches' | 'unqueueBatches'> &
+  SettleContext;
+
+/**
+ * Result of a dispatch. `closed`: outside working hours. `partial`: some batches could not be published.
+ * `unqueued`: none could.
+ */
+export type Dispatched = 'dispatched' | 'closed' | 'partial' | 'unqueued';
+
+/** Time before a batch whose publish failed is published again, in milliseconds. */
+const publishRetryMs = 5_000;
+
+/** Size of a window as a multiple of the origin's concurrency, so that no permit waits for a dispatch. */
+const requestsPerPermit = 2;
+
+/** Returns the maximum batches of a job in flight in one region. */
+function windowOf({ settings, pages, offers }: DispatchContext, job: Job): number {
+  const requests = requestsPerPermit * pages.concurrency(job.market);
+  return Math.max(settings.jobWindow, Math.ceil(requests / offers.of(job).kind.batchSize));
+}
+
+/**
+ * Queues waiting batches of an approved or running job, up to the window of each region, so that a large job never
+ * fills the queue ahead of others and a slow region does not delay the others. Deferred batches leave the window; a
+ * region with a full window of deferred batches gets no more.
+ */
+export async function dispatch(context: DispatchContext, job: Job): Promise<Dispatched> {
+  const { store, clock } = context;
+  if (job.state === 'approved') {
+    await store.moveJob(job.id, ['approved'], 'processing', clock.now(), { startedAt: clock.now() });
+  }
+  if (!isOpen(context, job)) return 'closed';
+  const window = windowOf(context, job);
+  const { byRegion, deferred: putOff } = await store.countInFlight(job.id, clock.now());
+  const roomOf = (region: string) => {
+    // Batches without a region have different origins, so one deferred batch does not predict the next.
+    if (region !== '' && (putOff.get(region) ?? 0) >= window) return 0;
+    const room = window - (byRegion.get(region) ?? 0);
+    // Refilling in steps saves a write to the store for each finished batch.
+    return room < Math.max(1, window >> 2) ? 0 : room;
+  };
+  const queued: BatchReference[] = [];
+  const { regions } = context.offers.of(job).market;
+  if (job.region !== '' || regions.length <= 1) {
+    const room = Math.min(window, ...[...byRegion.keys()].map(roomOf));
+    if (room > 0) queued.push(...(await store.queueBatches(job.id, room, clock.now())));
+  } else {
+    for (const region of [...regions, '']) {
+      const room = roomOf(region);
+      if (room > 0) queued.push(...(await store.queueBatches(job.id, room, clock.now(), region)));
+    }
+  }
+  return publish(context, queued);
+}
+
+/** Calls dispatch() for an accepted job; after an error of the store, the sweep dispatches it. */
+export async function tryDispatch(context: DispatchContext, job: Job): Promise<Dispatched | 'deferred'> {
+  try {
+    return await dispatch(context, job);
+  } catch (error) {
+    context.log.warn({ jobId: job.id, error: Fault.from(error).message }, 'dispatch deferred');
+    return 'deferred';
+  }
+}
+
+/** Publishes batches. Those that could not be published return to `waiting`, and the sweep dispatches them. */
+export async function publish(
+  context: DispatchContext,
+  batches: readonly BatchReference[],
+): Promise<Dispatched> {
+  const { store, queue, clock, log } = context;
+  const results = await Promise.allSettled(batches.map((batch) => queue.publish(batch)));
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed === undefined) return 'dispatched';
+  const unpublished = batches.filter((_batch, index) => results[index]!.status === 'rejected');
+  const count = unpublished.length;
+  log.warn({ error: Fault.from(failed.reason).message, count }, 'batches not published');
+  await store.unqueueBatches(unpublished, clock.now() + publishRetryMs);
+  return count === batches.length ? 'unqueued' : 'partial';
+}
+
+/**
+ * Handles a submit none of whose batches could be published. If the queue responds, the batches wait and the sweep
+ * publishes them. If it does not, they fail and are refunded before the response (docs/reliability.md).
+ *
+ * A message may have arrived although its publish failed. A batch fails only if no worker has claimed it, in one
+ * atomic step, so no batch is both read and refunded. Fault `unavailable` for kinds with `unqueued: 'refuse'` if every
+ * unit failed here: nothing runs and nothing stays charged.
+ */
+export async function failUnqueued(context: DispatchContext, job: Job): Promise<Job> {
+  const { store, clock, queue } = context;
+  const { kind } = context.offers.of(job);
+  const isReachable = await queue.ping().then(
+    () => true,
+    () => false,
+  );
+  if (isReachable) return job;
+  const notQueued: Outcome = {
+    status: 'FAILED',
+    code: 'not_queued',
+    message: 'The work could not be queued: the message broker did not respond.',
+  };
+  const failed = await store.failBatches(job.id, ['waiting', 'queued'], notQueued, clock.now());
+  // Settling refunds them now, unless a worker has a batch whose message arrived after all.
+  await settle(context, job.id);
+  if (kind.unqueued === 'refuse' && failed === job.totalUnits)
+    throw new Fault('unavailable', 'The task could not be created: the message broker did not respond.');
+  return (await store.getJob(job.id)) ?? job;
+}

@@ -1,0 +1,76 @@
+import { beforeEach, expect, test } from 'vitest';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
+import { listFieldDrift } from '../../drift/alarms.ts';
+import type { FetchPage } from '../../fetch/page.ts';
+import { sweep } from '../../sweep/sweep.ts';
+
+let fixture: JobFixture;
+let userId: string;
+beforeEach(async () => {
+  fixture = await openJobFixture({ approval: false });
+  userId = await fixture.createUser(100_000);
+  await fixture.startWorker();
+  return () => fixture.close();
+});
+
+/** Reads fifty items as variant sold, then lets the sweep write the statistics. */
+async function read(times: number): Promise<void> {
+  for (let turn = 0; turn < times; turn++) {
+    const items = Array.from({ length: 50 }, (_, at) => ({ itemId: String(20_101 + at), shopId: '7' }));
+    const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', { country: 'sg', items });
+    for (let wait = 0; wait < 8; wait++) await fixture.clock.advance(5_000);
+    await fixture.waitForState(jobId, 'completed', 'partial_complete', 'failed');
+    await sweep(fixture.context);
+  }
+}
+
+const altered =
+  (from: RegExp, to: string) =>
+  (fetch: FetchPage): FetchPage =>
+  async (request) => {
+    const answer = await fetch(request);
+    return { ...answer, body: Buffer.from(answer.body.toString().replace(from, to)) };
+  };
+
+test('a field that the site renames raises an alarm with an example, which ends when the field returns', async () => {
+  await read(5);
+  expect(await listFieldDrift(fixture.context.store, false)).toEqual([]);
+  fixture.wrapFetch(altered(/"ctime":/, '"created":'));
+  await read(4);
+  const [alarm, ...others] = await listFieldDrift(fixture.context.store, false);
+  expect(others).toEqual([]);
+  expect(alarm).toMatchObject({ market: 'mkta', page: 'variants', field: 'createTime', baseline: 0 });
+  expect(alarm?.absent).toBeGreaterThan(0.4);
+  expect(alarm?.example).toMatchObject({ region: 'sg', input: { shop_id: '7' } });
+  fixture.wrapFetch((fetch) => fetch);
+  await read(5);
+  expect(await listFieldDrift(fixture.context.store, false)).toEqual([]);
+});
+
+test('a field missing from a few pages, as before, raises no alarm', async () => {
+  await read(8);
+  const drift = await listFieldDrift(fixture.context.store, true);
+  const price = drift.find(({ field }) => field === 'models[].price');
+  // Two of fifty pages lack their prices.
+  expect(price?.absent).toBeGreaterThan(0);
+  expect(price?.since).toBeNull();
+});
+
+test('unreadable pages raise an alarm', async () => {
+  await read(3);
+  fixture.wrapFetch(altered(/^[\s\S]*$/, '<html><body>Our new shop</body></html>'));
+  await read(2);
+  const fields = (await listFieldDrift(fixture.context.store, false)).map(({ field }) => field);
+  expect(fields).toEqual(['(page)']);
+});
+
+test('entries of listings are checked page by page', async () => {
+  const urls = ['https://shop.sg/search?keyword=lamp+002', 'https://shop.sg/search?keyword=lamp+003'];
+  const { jobId } = await fixture.submit(userId, 'SubmitSearchItems', { urls });
+  await fixture.waitForState(jobId, 'completed');
+  await sweep(fixture.context);
+  const drift = await listFieldDrift(fixture.context.store, true);
+  const pages = drift.find(({ page, field }) => page === 'search' && field === 'name');
+  // Both have 130 items: three pages of up to 60.
+  expect(pages).toMatchObject({ pages: 6, absent: 0 });
+});

@@ -1,0 +1,35 @@
+import { fromJson } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import { openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { Fault } from '../../contract/fault.ts';
+import type { JobContext } from '../context.ts';
+import { submit } from './submit.ts';
+
+test('a resumed submission that fails at its first read keeps its idempotency key', async () => {
+  const fixture = await openJobFixture();
+  try {
+    const userId = await fixture.createUser(1_000);
+    const submitter = { userId, idempotencyKey: 'once' };
+    const method = fixture.context.offers.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
+    const request = fromJson(method.method.input, variantSoldRequest(2));
+    const without = async (call: 'completeSubmission' | 'getJob') => {
+      const failing = async () => {
+        throw new Fault('unavailable', 'The store does not answer.');
+      };
+      const context: JobContext = {
+        ...fixture.context,
+        store: { ...fixture.context.store, [call]: failing },
+      };
+      await expect(submit(context, method, request, submitter)).rejects.toThrow('does not answer');
+      await fixture.clock.advance(61_000);
+    };
+    // The job is written, but its response is not: a retry cannot tell whether the job exists.
+    await without('completeSubmission');
+    await without('getJob');
+    const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2), 'once');
+    const { items } = await fixture.context.store.listJobs({ userId }, { limit: 10 });
+    expect(items.map(({ id }) => id)).toEqual([jobId]);
+  } finally {
+    await fixture.close();
+  }
+});

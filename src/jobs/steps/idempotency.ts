@@ -1,0 +1,126 @@
+import {
+  create,
+  type DescMethod,
+  fromJsonString,
+  type Message,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+  toJsonString,
+} from '@bufbuild/protobuf';
+import { sha256 } from '../../base/id.ts';
+import { Fault } from '../../contract/fault.ts';
+import { idempotencyMs, type JobContext, type StoreUse } from '../context.ts';
+
+/** Dependencies of this module. */
+export type IdempotencyContext = Pick<JobContext, 'clock'> &
+  StoreUse<
+    'claimSubmission' | 'completeSubmission' | 'deleteSubmission' | 'getJob' | 'markSubmissionInterrupted'
+  >;
+
+/** The caller of a submit, and its idempotency key if it sent one. */
+export interface Submitter {
+  userId: string;
+  idempotencyKey: string | undefined;
+}
+
+/** A call that creates a job: one of its own, or that of an earlier call under the same idempotency key. */
+export interface Submission<M extends DescMethod> {
+  readonly method: M;
+  /** Owner and text of the idempotency key; null without one. */
+  readonly key: { userId: string; idempotencyKey: string } | null;
+  /** Id of the job to create or to resume. */
+  readonly jobId: string;
+  /** Response of the earlier call; null if it has none, so that this call creates or resumes the job. */
+  readonly response: MessageShape<M['output']> | null;
+  /** True if the job may have been written and was not discarded. Updated while the job is created. */
+  jobMayExist: boolean;
+}
+
+/** Time after which an unfinished submit under the same key counts as dead, in milliseconds. */
+const inProgressMs = 60_000;
+
+/**
+ * Maximum `Retry-After` of a repeated submit while the first request is in progress. The first one usually ends within
+ * milliseconds; a dead one is taken over after `inProgressMs`, within the five attempts of the client library.
+ */
+const maxRetryAfterMs = 15_000;
+
+/**
+ * Begins a call that creates a job, at most one per idempotency key. The job has the id `jobId`, unless an earlier call
+ * under the key began with another. Faults: `conflict` if the key was used for another request, or if that call is in
+ * progress (docs/jobs.md).
+ */
+export async function beginSubmission<M extends DescMethod>(
+  { store, clock }: IdempotencyContext,
+  method: M,
+  request: Message,
+  { userId, idempotencyKey }: Submitter,
+  jobId: string,
+): Promise<Submission<M>> {
+  if (idempotencyKey === undefined) return { method, key: null, jobId, response: null, jobMayExist: false };
+  const key = { userId, idempotencyKey };
+  const now = clock.now();
+  const bodyHash = hashOf(method, request);
+  const own = { ...key, bodyHash, jobId, createdAt: now, interrupted: false, response: null };
+  const first = await store.claimSubmission(own, now - idempotencyMs);
+  if (first === null) return { method, key, jobId, response: null, jobMayExist: false };
+  if (first.bodyHash !== bodyHash) {
+    throw new Fault(
+      'conflict',
+      `The Idempotency-Key '${idempotencyKey}' was already used for a different request.`,
+    );
+  }
+  const leftMs = first.createdAt + inProgressMs - now;
+  if (first.response === null && !first.interrupted && leftMs > 0) {
+    throw new Fault('conflict', `A request with the Idempotency-Key '${idempotencyKey}' is in progress.`, {
+      retryAfterMs: Math.min(leftMs, maxRetryAfterMs),
+    });
+  }
+  const response =
+    first.response === null
+      ? null
+      : (fromJsonString(method.output, first.response) as MessageShape<M['output']>);
+  // The earlier call may have written the job, even if this call fails before it finds out.
+  return { method, key, jobId: first.jobId, response, jobMayExist: true };
+}
+
+function hashOf(method: DescMethod, request: Message): string {
+  const name = Buffer.from(`${method.parent.typeName}.${method.name}\n`);
+  return sha256(Buffer.concat([name, toBinary(method.input, request)]));
+}
+
+/** Stores the response of a submission for repeated calls, and returns it. */
+export async function completeSubmission<M extends DescMethod>(
+  { store }: IdempotencyContext,
+  { method, key }: Submission<M>,
+  response: MessageInitShape<M['output']>,
+): Promise<MessageShape<M['output']>> {
+  const message = create(method.output, response) as MessageShape<M['output']>;
+  if (key !== null) {
+    const text = toJsonString(method.output, message);
+    await store.completeSubmission(key.userId, key.idempotencyKey, text);
+  }
+  return message;
+}
+
+/**
+ * Ends a submission that failed. Without a job the key is released, so that a corrected request can use it at once. If a
+ * job may exist, the key stays bound to it, so that a repeated call does not create a second one.
+ */
+export async function abandonSubmission<M extends DescMethod>(
+  context: IdempotencyContext,
+  { key, jobId, jobMayExist }: Submission<M>,
+): Promise<void> {
+  if (key === null) return;
+  const { store } = context;
+  const hasNothing = !jobMayExist || (await hasNoEffect(context, jobId));
+  const free = hasNothing ? store.deleteSubmission : store.markSubmissionInterrupted;
+  await free(key.userId, key.idempotencyKey).catch(() => {});
+}
+
+/** Returns true if the job of a failed submit has failed too, so that nothing runs or stays charged. */
+async function hasNoEffect({ store }: IdempotencyContext, jobId: string): Promise<boolean> {
+  const job = await store.getJob(jobId).catch(() => null);
+  return job?.state === 'failed';
+}

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { createTestMarket } from '../../../test/support/market.ts';
+import type { ListPage, ListSummary } from '../../markets/market.ts';
+import { limitRecords } from './limit-records.ts';
+
+const market = createTestMarket({ name: 'mktf', limits: { unitRecords: 250 } });
+
+/** A listing of pages of 100 entries that counts its requested pages. */
+function listing(pages: number) {
+  const state = { read: 0, ended: false };
+  async function* read(): AsyncGenerator<ListPage, ListSummary, void> {
+    try {
+      for (; state.read < pages; state.read += 1) {
+        yield { list: 'products', entries: Array.from({ length: 100 }, (_, id) => ({ id })) };
+      }
+      return { total: pages * 100 };
+    } finally {
+      state.ended = true;
+    }
+  }
+  return { state, read };
+}
+
+test('limitRecords() yields a listing within the limit, with its summary', async () => {
+  const { read } = listing(2);
+  const pages = limitRecords(read(), market);
+  expect((await pages.next()).value).toMatchObject({ list: 'products' });
+  expect((await pages.next()).done).toBe(false);
+  expect(await pages.next()).toEqual({ done: true, value: { total: 200 } });
+});
+
+test('limitRecords() ends a listing at the first page above the limit', async () => {
+  const { read, state } = listing(Number.POSITIVE_INFINITY);
+  const pages = limitRecords(read(), market);
+  await pages.next();
+  await pages.next();
+  await expect(pages.next()).rejects.toMatchObject({
+    code: 'page_too_large',
+    message: 'the listing contains more than 250 records, the limit of mktf',
+  });
+  expect(state).toEqual({ read: 2, ended: true });
+});
+
+test('limitRecords() closes the reader when the consumer stops', async () => {
+  const { read, state } = listing(Number.POSITIVE_INFINITY);
+  const pages = limitRecords(read(), market);
+  await pages.next();
+  await pages.return({});
+  expect(state.ended).toBe(true);
+});

@@ -1,0 +1,251 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Blobs } from '../../blobs/blobs.ts';
+import { openFiles } from '../../blobs/files/open.ts';
+import { Fault } from '../../contract/fault.ts';
+import { jobFile as csvFile } from '../../kinds/get-pc-bulk/pack.ts';
+import type { FilePack } from '../../kinds/kind.ts';
+import { jobFile as gzipFile } from '../../kinds/pdp-bulk/pack.ts';
+import { batchFile, jobFile } from '../../kinds/variant-sold/pack.ts';
+import { aBatch, aFailure, aJob, aSuccess } from '../../store/contract/samples.ts';
+import type { Batch, Outcome, Unit } from '../../store/documents.ts';
+import type { JobContext } from '../context.ts';
+import { readRecord, readRecords } from '../records.ts';
+import { compile } from './compile.ts';
+import { partPath, writePart, writeRecords } from './part.ts';
+
+let folder: string;
+let blobs: Blobs;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gleaner-parts-'));
+  blobs = openFiles({ directory: folder });
+});
+afterEach(async () => {
+  await blobs.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const identity = [{ name: 'item_id', from: 'item_id', numbered: false }];
+const job = aJob({ number: 7, params: { identity, resultFormat: 'csv' } });
+const records = new Map(
+  ['{"a":"é \\"x\\", y"}', '{"a": 1.0,  "b":"ラ\\r\\n"}', '{}'].map((json, index) => [
+    index * 2,
+    Buffer.from(json),
+  ]),
+);
+const unit = (index: number): Unit => ({
+  key: `${index}`,
+  input: { item_id: `${index}`, shop_id: '1', id: `${index}` },
+});
+const outcomes: Record<number, Outcome> = {
+  0: aSuccess(),
+  1: aFailure,
+  2: aSuccess(),
+  3: aFailure,
+  4: aSuccess(),
+};
+
+interface Files {
+  batch?: FilePack;
+  job?: FilePack;
+}
+
+/** A context in which jobs have these files, and a job has these batches. */
+function contextOf(files: Files, ...batches: Batch[]): JobContext {
+  const store = {
+    readBatches: async function* (_jobId: string, seqs?: readonly number[]) {
+      yield* batches.filter(({ seq }) => seqs?.includes(seq) ?? true);
+    },
+    readLegacyRecords: async () => new Map(),
+  };
+  const offers = { of: () => ({ kind: { files } }) };
+  return { store, blobs, offers, clock: { now: () => 0 } } as unknown as JobContext;
+}
+
+const aDone = (seq: number) =>
+  aBatch(
+    job,
+    seq,
+    [0, 1, 2, 3, 4].map((index) => unit(index)),
+    { attempt: 1, outcomes },
+  );
+
+const textsOf = (found: ReadonlyMap<number, Uint8Array>) =>
+  [...found].map(([index, body]) => [index, Buffer.from(body).toString()]);
+
+const formats: [string, Files][] = [
+  ['a file per batch', { batch: batchFile, job: jobFile }],
+  ['a CSV file', { job: csvFile }],
+  ['a compressed file', { job: gzipFile }],
+  ['no file', {}],
+];
+
+describe.each(formats)('a part of a kind with %s', (_name, files) => {
+  test('returns every record byte for byte, together and individually', async () => {
+    const batch = aDone(0);
+    const { part } = await writePart(contextOf(files), job, batch, records);
+    const whole = { ...batch, parts: [part] };
+    const context = contextOf(files, whole);
+    expect(textsOf(await readRecords(context, whole))).toEqual(textsOf(records));
+    for (const index of [0, 1, 2, 3, 4]) {
+      const record = await readRecord(context, whole, index);
+      expect(record && Buffer.from(record).toString()).toBe(records.get(index)?.toString() ?? null);
+    }
+  });
+
+  test('is copied into the merged file, which is the same as without parts', async () => {
+    if (!files.job) return;
+    const batches = [aDone(0), aDone(1), aBatch(job, 2, [unit(9)], { outcomes: { 0: aFailure } })];
+    const composed = [];
+    const partial = [];
+    for (const batch of batches.slice(0, 2)) {
+      const { part } = await writePart(contextOf(files), job, batch, records);
+      composed.push({ ...batch, parts: [part] });
+      const halves = [
+        new Map([[0, records.get(0)!]]),
+        new Map([
+          [4, records.get(4)!],
+          [2, records.get(2)!],
+        ]),
+      ];
+      const parts = [];
+      for (const [at, half] of halves.entries())
+        parts.push((await writeRecords({ blobs }, partPath(batch, at), half))!);
+      partial.push({ ...batch, parts });
+      expect(textsOf(await readRecords(contextOf(files), { ...batch, parts }))).toEqual(textsOf(records));
+    }
+    const contentOf = async (all: Batch[]) => {
+      const file = (await compile(contextOf(files, ...all, batches[2]!), job, 6))!;
+      const bytes = await buffer(await blobs.read(file.path));
+      const gives = files.job!.gzip ? gunzipSync(bytes) : bytes;
+      return { items: file.items, text: gives.toString() };
+    };
+    const merged = await contentOf(composed);
+    expect(merged.items).toBe(files.job.gzip ? 6 : 11);
+    expect(await contentOf(partial)).toEqual(merged);
+  });
+});
+
+test('the part of a kind with a file per batch is the complete file', async () => {
+  const batch = aDone(0);
+  const { part, file } = await writePart(contextOf({ batch: batchFile, job: jobFile }), job, batch, records);
+  expect(file).toMatchObject({ path: part.path, items: 5, contentType: 'application/json' });
+  const content = await text(await blobs.read(part.path));
+  expect(JSON.parse(content)).toHaveLength(5);
+  expect(content.slice(part.body!.start, part.body!.start + 1)).toBe('{');
+});
+
+test('a record whose batch ended meanwhile is read from the new part', async () => {
+  const batch = aDone(0);
+  const before = await writeRecords({ blobs }, partPath(batch, 1), records);
+  const { part } = await writePart(contextOf({ job: csvFile }), job, batch, records);
+  await blobs.remove([before!.path]);
+  const context = contextOf({ job: csvFile }, { ...batch, parts: [part] });
+  const stale = { ...batch, parts: [before!] };
+  expect(textsOf(await readRecords(context, stale))).toEqual(textsOf(records));
+  expect((await readRecord(context, stale, 2))?.toString()).toBe(records.get(2)!.toString());
+});
+
+test('writing a successful unit without its record fails', async () => {
+  const some = new Map([[0, records.get(0)!]]);
+  await expect(writePart(contextOf({ job: csvFile }), job, aDone(0), some)).rejects.toMatchObject({
+    code: 'internal',
+    message: expect.stringContaining('unit 2 of batch'),
+  });
+});
+
+test('records in a CSV file are quoted', async () => {
+  const { part } = await writePart(contextOf({ job: csvFile }), job, aDone(0), records);
+  expect(await text(await blobs.read(part.path))).toContain('"{""a"":""é \\""x\\"", y""}"');
+});
+
+test('a unit with its own file has no record', async () => {
+  const file = { path: 'j/unit', contentType: 'text/plain', items: 1, bytes: 1, sha256: '' };
+  const batch = aBatch(job, 0, [unit(0)], { outcomes: { 0: { ...aSuccess(), file } as Outcome } });
+  expect(await readRecord(contextOf({}, batch), batch, 0)).toBeNull();
+  expect(await readRecords(contextOf({}, batch), batch)).toEqual(new Map());
+});
+
+describe('while the result storage is unavailable', () => {
+  const away = new Fault('unavailable', 'The storage is away.');
+
+  test('a record is requested once', async () => {
+    const part = await writeRecords({ blobs }, 'j/p', records);
+    const batch = { ...aDone(0), parts: [part!] };
+    let reads = 0;
+    const read = async () => {
+      reads += 1;
+      throw away;
+    };
+    const context = { ...contextOf({}, batch), blobs: { ...blobs, read } };
+    await expect(readRecord(context, batch, 0)).rejects.toBe(away);
+    expect(reads).toBe(1);
+  });
+
+  test('a record that moved is not reported as lost', async () => {
+    const part = await writeRecords({ blobs }, 'j/p', records);
+    const batch = { ...aDone(0), parts: [part!] };
+    const errors = [new Fault('not_found', 'No such file.'), away];
+    const read = async () => Promise.reject(errors.shift());
+    const context = { ...contextOf({}, batch), blobs: { ...blobs, read } };
+    await expect(readRecord(context, batch, 0)).rejects.toBe(away);
+  });
+
+  test('rows are not reported as lost', async () => {
+    const context = contextOf({ job: csvFile });
+    const { part } = await writePart(context, job, aDone(0), records);
+    const compiling = contextOf({ job: csvFile }, { ...aDone(0), parts: [part] });
+    const read = () => Promise.reject(away);
+    await expect(compile({ ...compiling, blobs: { ...blobs, read } }, job, 3)).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+  });
+});
+
+test('a missing part is an internal fault', async () => {
+  const { part } = await writePart(contextOf({ job: csvFile }), job, aDone(0), records);
+  await blobs.remove([part.path]);
+  const context = contextOf({ job: csvFile }, { ...aDone(0), parts: [part] });
+  await expect(compile(context, job, 3)).rejects.toMatchObject({
+    code: 'internal',
+    message: expect.stringContaining('has lost its part'),
+  });
+});
+
+test('a record found nowhere is an internal fault', async () => {
+  const batch = aDone(0);
+  const context = contextOf({ job: csvFile }, batch);
+  await expect(readRecord(context, batch, 0)).rejects.toMatchObject({
+    code: 'internal',
+    message: expect.stringContaining('has lost a record'),
+  });
+  const { part } = await writePart(context, job, batch, records);
+  const shorter = { ...part, body: { ...part.body!, end: part.body!.end + 1 } };
+  const changed = { code: 'internal', message: expect.stringContaining('its content was changed') };
+  const compiling = compile(contextOf({ job: csvFile }, { ...batch, parts: [shorter] }), job, 3);
+  await expect(compiling).rejects.toMatchObject(changed);
+  const cut = { ...batch, parts: [{ ...part, records: { 0: [0, part.body!.end + 1] as [number, number] } }] };
+  await expect(readRecord(contextOf({ job: csvFile }, cut), cut, 0)).rejects.toMatchObject(changed);
+});
+
+test('records are returned unchanged, whatever they contain', async () => {
+  const part = await writeRecords({ blobs }, 'j/p', new Map([[0, Buffer.from('"a, ""b"""')]]));
+  expect(part).toMatchObject({ encoding: 'plain' });
+  const batch = { ...aDone(0), outcomes: { 0: aSuccess() }, parts: [part!] };
+  expect((await readRecord(contextOf({}, batch), batch, 0))?.toString()).toBe('"a, ""b"""');
+});
+
+test('an empty record has an empty byte range', async () => {
+  const part = await writeRecords({ blobs }, 'j/p', new Map([[0, Buffer.alloc(0)]]));
+  const batch = { ...aDone(0), outcomes: { 0: aSuccess() }, parts: [part!] };
+  expect((await readRecord(contextOf({}, batch), batch, 0))?.byteLength).toBe(0);
+});
+
+test('writeRecords() writes no file without records', async () => {
+  const write: Blobs['write'] = () => Promise.reject(new Error('written'));
+  expect(await writeRecords({ blobs: { ...blobs, write } }, 'job/part', new Map())).toBeNull();
+});

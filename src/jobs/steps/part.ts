@@ -1,0 +1,147 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { csvField } from '../../base/csv.ts';
+import { Fault } from '../../contract/fault.ts';
+import type { FilePack } from '../../kinds/kind.ts';
+import type { Batch, Job, Part, StoredFile } from '../../store/documents.ts';
+import type { JobContext } from '../context.ts';
+
+/** Dependencies of this module. */
+export type PartContext = Pick<JobContext, 'blobs' | 'offers'>;
+
+/** Serialized records by unit index. */
+export type Records = ReadonlyMap<number, Uint8Array>;
+
+type Rows = Pick<FilePack, 'gzip' | 'encoding' | 'separator' | 'row'>;
+
+const compress = promisify(gzip);
+
+/** Row format of kinds without a merged file: the bare records. */
+const recordsOnly = {
+  gzip: false,
+  encoding: () => 'plain',
+  contentType: 'application/octet-stream',
+  separator: '',
+  row: (_unit, outcome) => (outcome.status === 'SUCCESS' ? ['', ''] : null),
+} as const satisfies Rows & { contentType: string };
+
+/** The rows of a batch in the format of its job's file. */
+export interface ComposedRows {
+  chunks: (string | Uint8Array)[];
+  bytes: number;
+  items: number;
+  /** Offsets and lengths of the records in the rows, in bytes. */
+  records: Part['records'];
+}
+
+/** Composes the rows of a batch in submission order. Fault `internal` when a successful unit has no record. */
+export function composeRows(pack: Rows, job: Job, batch: Batch, records: Records): ComposedRows {
+  const composed: ComposedRows = { chunks: [], bytes: 0, items: 0, records: {} };
+  const add = (chunk: string | Uint8Array) => {
+    if (chunk.length === 0) return;
+    composed.chunks.push(chunk);
+    composed.bytes += Buffer.byteLength(chunk);
+  };
+  const place = { job, region: batch.region };
+  const encoding = pack.encoding(job);
+  for (const [index, unit] of batch.units.entries()) {
+    const outcome = batch.outcomes[index];
+    const row = outcome ? pack.row(unit, outcome, place) : null;
+    if (!row) continue;
+    if (composed.items > 0) add(pack.separator);
+    add(row[0]);
+    if (outcome?.status === 'SUCCESS') {
+      const record = records.get(index);
+      // The unit was charged; a file without its record would report it as failed.
+      if (!record) throw new Fault('internal', `unit ${index} of batch ${batch.id} has lost its record`);
+      const bytes = encoding === 'csv' ? Buffer.from(csvField(Buffer.from(record).toString())) : record;
+      composed.records[index] = [composed.bytes, bytes.byteLength];
+      add(bytes);
+    }
+    add(row[1]);
+    composed.items += 1;
+  }
+  return composed;
+}
+
+/** Compresses rows to a gzip member, which can be concatenated with others. */
+export async function toMember({ chunks }: ComposedRows): Promise<Buffer> {
+  return compress(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk as string))));
+}
+
+/**
+ * Writes the final part of a batch whose units all have an outcome. For kinds with a file per batch, the part is that
+ * file, with head and tail.
+ */
+export async function writePart(
+  { blobs, offers }: PartContext,
+  job: Job,
+  batch: Batch,
+  records: Records,
+): Promise<{ part: Part; file: StoredFile | null }> {
+  const { files } = offers.of(job).kind;
+  const format = files.batch ?? files.job;
+  const pack: Rows = format ?? recordsOnly;
+  const rows = composeRows(pack, job, batch, records);
+  const [head, tail] = files.batch ? [files.batch.head(job), files.batch.tail(job)] : ['', ''];
+  const chunks = pack.gzip ? [await toMember(rows)] : [head, ...rows.chunks, tail];
+  const path = files.batch ? `${job.id}/${files.batch.name(job, batch)}` : partPath(batch);
+  const contentType = format?.contentType(job) ?? recordsOnly.contentType;
+  const file = await blobs.write(path, contentType, streamOf(chunks), () => rows.items);
+  const start = Buffer.byteLength(head);
+  const part: Part = {
+    path,
+    encoding: pack.gzip ? 'gzip' : pack.encoding(job),
+    records: shifted(rows.records, start),
+    body: { start, end: file.bytes - Buffer.byteLength(tail), items: rows.items },
+  };
+  return { part, file: files.batch ? file : null };
+}
+
+/** Writes a part of bare records. Returns null if there are none. */
+export async function writeRecords(
+  { blobs }: Pick<JobContext, 'blobs'>,
+  path: string,
+  records: Records,
+): Promise<Part | null> {
+  if (records.size === 0) return null;
+  const places: Part['records'] = {};
+  let offset = 0;
+  for (const [index, { byteLength }] of records) {
+    places[index] = [offset, byteLength];
+    offset += byteLength;
+  }
+  await blobs.write(path, recordsOnly.contentType, streamOf([...records.values()]), () => records.size);
+  return { path, encoding: 'plain', records: places, body: null };
+}
+
+/** Returns the path of a batch's part, unique per attempt. Parts of an unfinished batch also have a sequence number. */
+export function partPath({ jobId, seq, id, attempt }: Batch, sequence?: number): string {
+  return `${jobId}/part_${seq + 1}_${id}_${attempt}${sequence === undefined ? '' : `_${sequence}`}`;
+}
+
+/** Bytes of small chunks that are yielded together: each yield passes through several promises. */
+const groupBytes = 64 * 1024;
+
+async function* streamOf(chunks: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+  let group: Uint8Array[] = [];
+  let bytes = 0;
+  for (const chunk of chunks) {
+    const encoded = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    if (bytes > 0 && bytes + encoded.byteLength > groupBytes) {
+      yield group.length === 1 ? group[0]! : Buffer.concat(group, bytes);
+      group = [];
+      bytes = 0;
+    }
+    group.push(encoded);
+    bytes += encoded.byteLength;
+  }
+  if (bytes > 0) yield Buffer.concat(group, bytes);
+}
+
+function shifted(records: Part['records'], by: number): Part['records'] {
+  if (by === 0) return records;
+  return Object.fromEntries(
+    Object.entries(records).map(([index, [offset, length]]) => [index, [offset + by, length]]),
+  );
+}

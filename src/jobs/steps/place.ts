@@ -1,0 +1,160 @@
+import { Fault } from '../../contract/fault.ts';
+import { creditsShort } from '../../credits/job-credits.ts';
+import type { Plan } from '../../kinds/kind.ts';
+import type { Batch, Job } from '../../store/documents.ts';
+import { approvalWaitMs, type JobContext, type StoreUse } from '../context.ts';
+import type { Offer } from '../offers.ts';
+import { unitPrice } from '../prices.ts';
+import { type FinishSubmitContext, finishSubmit } from './finish-submit.ts';
+
+/** Dependencies of this module. */
+export type PlaceContext = Pick<JobContext, 'clock' | 'disk' | 'newId' | 'offers' | 'queue' | 'settings'> &
+  StoreUse<'createJob' | 'getJob' | 'getUser' | 'nextNumber'> &
+  FinishSubmitContext;
+
+/** `Retry-After` of a submit while the disk is almost full, in milliseconds. */
+const diskRetryMs = 30_000;
+
+/** Properties of a job to create. */
+interface Draft {
+  jobId: string;
+  /** Owner of the job, whose account is charged. */
+  userId: string;
+  /** Returns the units. Not called if the job already exists. */
+  plan(): Plan | Promise<Plan>;
+  retryOf: string | null;
+  /** The operator who approved the job in advance; null if its kind decides whether it awaits approval. */
+  approvedBy: string | null;
+  /** True if a repeated call resumes this job. */
+  resumable: boolean;
+}
+
+/** Progress of a submit, which tells what a fault leaves behind. */
+interface SubmitProgress {
+  /** True from before the first write of the job until it is discarded. */
+  jobMayExist: boolean;
+}
+
+/**
+ * Creates a job and submits it until it awaits approval or runs; resumes one that was already written. Updates
+ * `progress`. Faults: `disk_full`, `insufficient_credits`, `unavailable`, and those of the plan.
+ */
+export async function placeJob(
+  context: PlaceContext,
+  offer: Offer,
+  draft: Draft,
+  progress: SubmitProgress,
+): Promise<Job> {
+  const { store } = context;
+  if ((await store.getJob(draft.jobId)) === null) {
+    const { job, batches } = await prepareJob(context, offer, draft);
+    progress.jobMayExist = true;
+    await store.createJob(job, batches);
+  }
+  try {
+    const job = await finishSubmit(context, draft.jobId);
+    if (job !== null) return job;
+  } catch (error) {
+    if (Fault.from(error).code === 'insufficient_credits') progress.jobMayExist = false;
+    throw error;
+  }
+  progress.jobMayExist = false;
+  throw new Fault(
+    'unavailable',
+    'The submit took too long and was discarded. Nothing was charged; submit again.',
+  );
+}
+
+/** Returns a job and its batches, to be written, if the service and the user's balance allow it. */
+async function prepareJob(
+  context: PlaceContext,
+  offer: Offer,
+  draft: Draft,
+): Promise<{ job: Job; batches: Iterable<Batch> }> {
+  if (await context.disk.isLow()) {
+    const message = 'No jobs are accepted: the disk of the service is almost full. Nothing was charged.';
+    throw new Fault('disk_full', message, { retryAfterMs: diskRetryMs });
+  }
+  const plan = await draft.plan();
+  const job = await buildJob(context, offer, plan, draft);
+  const balance = (await context.store.getUser(draft.userId))?.balance ?? 0;
+  if (balance < job.cost) throw creditsShort(job.cost, balance);
+  if (offer.kind.unqueued === 'refuse') await context.queue.ping();
+  return { job, batches: buildBatches(context, offer, plan, job) };
+}
+
+async function buildJob(
+  context: PlaceContext,
+  offer: Offer,
+  plan: Plan,
+  { jobId: id, userId, retryOf, approvedBy, resumable }: Draft,
+): Promise<Job> {
+  const { kind, market } = offer;
+  const now = context.clock.now();
+  const totalUnits = plan.groups.reduce((sum, group) => sum + group.units.length, 0);
+  const price = unitPrice(context, offer);
+  return {
+    id,
+    number: kind.sequence === undefined ? null : await context.store.nextNumber(kind.sequence),
+    userId,
+    market: market.name,
+    kind: kind.name,
+    region: plan.region,
+    lane: kind.lane,
+    state: 'submitted',
+    stateSince: now,
+    params: plan.params,
+    unitPrice: price,
+    cost: price * totalUnits,
+    refunded: 0,
+    totalUnits,
+    totalBatches: plan.groups.reduce((sum, group) => sum + Math.ceil(group.units.length / kind.batchSize), 0),
+    createdAt: now,
+    resumable,
+    decideBy: kind.approval && context.settings.approval && !approvedBy ? now + approvalWaitMs : null,
+    decidedBy: approvedBy,
+    reason: '',
+    startedAt: null,
+    finishedAt: null,
+    file: null,
+    retryOf,
+    counts: null,
+    noticeDue: null,
+    noticeAt: null,
+  };
+}
+
+function* buildBatches(
+  context: PlaceContext,
+  { kind, market }: Offer,
+  plan: Plan,
+  job: Job,
+): Generator<Batch> {
+  let seq = 0;
+  for (const { region, units } of plan.groups) {
+    for (let start = 0; start < units.length; start += kind.batchSize) {
+      yield {
+        id: context.newId(),
+        jobId: job.id,
+        seq: seq++,
+        market: market.name,
+        region,
+        lane: kind.lane,
+        units: units.slice(start, start + kind.batchSize),
+        outcomes: {},
+        success: 0,
+        failed: 0,
+        state: 'waiting',
+        attempt: 0,
+        queuedAt: null,
+        leaseUntil: null,
+        notBefore: null,
+        file: null,
+        parts: [],
+        endedAt: null,
+        stalledClaims: 0,
+        solo: null,
+      };
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import { Fault } from '../../contract/fault.ts';
+import type { Batch, BatchReference } from '../../store/documents.ts';
+import type { BatchWait } from '../../store/waits.ts';
+import type { JobContext, StoreUse } from '../context.ts';
+import { backOffMs, storageBackOff } from './back-off.ts';
+import { type DispatchContext, publish } from './dispatch.ts';
+import { countsAsStalled } from './stalled.ts';
+
+/** Dependencies of this module. */
+export type ReleaseContext = Pick<JobContext, 'clock' | 'log' | 'queue'> &
+  StoreUse<'putWait' | 'releaseBatch'> &
+  DispatchContext;
+
+/**
+ * Releases a batch to the next worker, because this one stops. If that fails, the sweep republishes the batch once
+ * the claim has expired.
+ */
+export async function releaseClaim(
+  context: ReleaseContext,
+  { id, attempt }: Batch,
+  message: BatchReference,
+): Promise<void> {
+  const { store, clock } = context;
+  try {
+    if (await store.releaseBatch(id, attempt, clock.now())) await publish(context, [{ ...message, attempt }]);
+  } catch (error) {
+    context.log.warn({ batchId: id, error: Fault.from(error).message }, 'batch not released');
+  }
+}
+
+/**
+ * Releases a batch after a failure of the store or the result storage, with a back-off that grows with each
+ * consecutive failure. Without the store, the claim expires and the sweep republishes the batch later.
+ */
+export async function backOff(
+  context: ReleaseContext,
+  { id, jobId, attempt }: Batch,
+  message: BatchReference,
+  fault: Fault,
+  { waited, failures }: { waited: BatchWait | null; failures: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, clock, log } = context;
+  const ms = backOffMs(storageBackOff, failures);
+  log.error({ jobId, batchId: id, failures, ms, error: fault.message }, 'batch requeued');
+  const now = clock.now();
+  const reason = fault.code === 'unavailable' ? 'storage unavailable' : 'internal error';
+  const tries = waited?.tries ?? {};
+  try {
+    if (!(await store.releaseBatch(id, attempt, now + ms, countsAsStalled(fault)))) return;
+    publishLater(context, { ...message, attempt }, ms, signal);
+    await store.putWait({ batchId: id, jobId, since: now, until: now + ms, reason, tries, failures });
+  } catch (error) {
+    log.warn({ batchId: id, error: Fault.from(error).message }, 'batch not released');
+  }
+}
+
+/** Publishes a batch after `ms` milliseconds. If this process has stopped by then, the sweep publishes it. */
+export function publishLater(
+  { queue, clock }: ReleaseContext,
+  message: BatchReference,
+  ms: number,
+  signal: AbortSignal,
+): void {
+  const run = async () => {
+    await clock.sleep(ms, signal);
+    await queue.publish(message);
+  };
+  void run().catch(() => {});
+}
+
+/** Releases a batch until its origins accept requests again, which frees the worker for other batches. */
+export async function deferUntil(
+  context: ReleaseContext,
+  { id, attempt }: Batch,
+  message: BatchReference,
+  wait: BatchWait,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, clock, log } = context;
+  await store.putWait(wait);
+  if (!(await store.releaseBatch(id, attempt, wait.until))) return;
+  const ms = wait.until - clock.now();
+  log.info({ jobId: wait.jobId, batchId: id, ms, reason: wait.reason }, 'batch deferred');
+  publishLater(context, { ...message, attempt }, ms, signal);
+}

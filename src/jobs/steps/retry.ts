@@ -1,0 +1,123 @@
+import type { DescMethod, Message, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import { idFromName } from '../../base/id.ts';
+import { Fault } from '../../contract/fault.ts';
+import { isChargeVoid } from '../../credits/job-credits.ts';
+import { inOrder } from '../../kinds/items.ts';
+import type { Plan } from '../../kinds/kind.ts';
+import type { Job, Unit } from '../../store/documents.ts';
+import type { JobStore } from '../../store/store.ts';
+import type { JobContext, StoreUse } from '../context.ts';
+import { mayHoldFailed, readPlaced, unitsOf } from '../placed.ts';
+import { type FaultsContext, groupFaults } from '../queries/faults.ts';
+import { countRetryable, formatLeftOut, isRetryable } from '../queries/retryable.ts';
+import {
+  abandonSubmission,
+  beginSubmission,
+  completeSubmission,
+  type IdempotencyContext,
+  type Submission,
+  type Submitter,
+} from './idempotency.ts';
+import { type PlaceContext, placeJob } from './place.ts';
+
+/** Dependencies of this module. */
+export type RetryContext = Pick<JobContext, 'offers'> &
+  StoreUse<'countJob' | 'getJob' | 'isLedgerKeyVoid' | 'listJobs' | 'readBatches'> &
+  FaultsContext &
+  IdempotencyContext &
+  PlaceContext;
+
+/**
+ * Submits the failed units of an ended job again as a new job, in their order: only units whose failure is not final.
+ * The new job has the same owner, kind, marketplace and parameters, and the current unit price. It awaits approval if
+ * its kind does, unless an operator, `approvedBy`, retries it. Concurrent calls create one job, as do calls under one
+ * idempotency key. Returns the response that `respond` builds from the new job. Faults: `conflict` for a job that has
+ * not ended, has no unit to retry, or has another retry that is running; `insufficient_credits`; those of
+ * beginSubmission(). After a fault nothing is charged.
+ */
+export async function retry<M extends DescMethod>(
+  context: RetryContext,
+  method: M,
+  request: Message,
+  submitter: Submitter,
+  source: Job,
+  approvedBy: string | null,
+  respond: (job: Job) => Promise<MessageInitShape<M['output']>>,
+): Promise<MessageShape<M['output']>> {
+  const jobId = await nextRetryId(context, source);
+  const submission = await beginSubmission(context, method, request, submitter, jobId);
+  if (submission.response !== null) return submission.response;
+  try {
+    const job = await placeRetry(context, source, submission, approvedBy);
+    return await completeSubmission(context, submission, await respond(job));
+  } catch (error) {
+    await abandonSubmission(context, submission);
+    throw error;
+  }
+}
+
+/** Returns the id of the next retry of a job. Concurrent calls get the same id, so that they create one job. */
+async function nextRetryId({ store }: RetryContext, { id }: Job): Promise<string> {
+  const last = await lastRetry(store, id);
+  let next = idFromName(`retry of ${id} after ${last?.id ?? 'none'}`);
+  // The id of a discarded job cannot be used again.
+  while (await isChargeVoid(store, next)) next = idFromName(`retry of ${id} after ${next}`);
+  return next;
+}
+
+/** Returns the newest retry of a job that was not discarded. */
+async function lastRetry(store: Pick<JobStore, 'listJobs'>, retryOf: string): Promise<Job | undefined> {
+  const { items } = await store.listJobs({ retryOf }, { limit: 10 });
+  return items.find(({ state }) => state !== 'discarding');
+}
+
+/** Creates the new job, or resumes one that an interrupted call created. */
+async function placeRetry(
+  context: RetryContext,
+  source: Job,
+  submission: Submission<DescMethod>,
+  approvedBy: string | null,
+): Promise<Job> {
+  const { store, offers } = context;
+  const { id, userId, state, finishedAt } = source;
+  if (finishedAt === null)
+    throw new Fault('conflict', `The job has not ended: it is ${state}. Only ended jobs can be retried.`);
+  const { units } = source.counts ?? (await store.countJob(id));
+  if (units.failed === 0) throw new Fault('conflict', 'No unit of the job has failed.');
+
+  const last = await lastRetry(store, id);
+  const other = last?.finishedAt === null && last.id !== submission.jobId ? last : undefined;
+  // An interrupted retry is resumed.
+  if (other !== undefined && other.state !== 'submitted')
+    throw new Fault('conflict', `The job ${other.id} retries the failed units and has not ended.`);
+  const draft = {
+    jobId: other?.id ?? submission.jobId,
+    userId,
+    plan: () => planRetry(context, source),
+    retryOf: id,
+    approvedBy,
+    // Repeating the call gives the same job id, with or without an idempotency key.
+    resumable: true,
+  };
+  const job = await placeJob(context, offers.of(source), draft, submission);
+  // Includes the batches that were dispatched meanwhile.
+  return (await store.getJob(job.id)) ?? job;
+}
+
+/** Returns the sentence about failed units that a retry leaves out, or null if it leaves out none. */
+export async function retryWarning(context: RetryContext, source: Job): Promise<string | null> {
+  return formatLeftOut(countRetryable(await groupFaults(context, source)));
+}
+
+/** Returns the units to retry. Fault `conflict` if the failure of every unit is final. */
+async function planRetry(context: RetryContext, source: Job): Promise<Plan> {
+  const { store } = context;
+  const failed: { unit: Unit; region: string }[] = [];
+  for await (const placed of readPlaced(store, source.id, mayHoldFailed(source))) {
+    for (const { unit, region, outcome } of unitsOf(source, placed))
+      if (isRetryable(outcome)) failed.push({ unit, region });
+  }
+  if (failed.length === 0)
+    throw new Fault('conflict', `A retry cannot succeed: ${await retryWarning(context, source)}`);
+  return { groups: inOrder(failed), region: source.region, params: source.params };
+}

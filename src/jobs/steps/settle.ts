@@ -1,0 +1,109 @@
+import { refundJob } from '../../credits/job-credits.ts';
+import { aggregate } from '../../kinds/states.ts';
+import type { Counts, Job, JobState, NoticeReason } from '../../store/documents.ts';
+import type { JobContext, StoreUse } from '../context.ts';
+import { rejectedOutcome } from '../placed.ts';
+import { type CompileContext, compile } from './compile.ts';
+import { removeUnreferenced, type UnreferencedFilesContext } from './unreferenced-files.ts';
+
+/** Dependencies of this module. */
+export type SettleContext = Pick<JobContext, 'clock' | 'log' | 'offers'> &
+  StoreUse<
+    | 'countJob'
+    | 'failBatches'
+    | 'getLedgerEntry'
+    | 'hasOutstandingBatches'
+    | 'listBatches'
+    | 'moveJob'
+    | 'postLedgerEntry'
+    | 'readBatches'
+    | 'voidLedgerKey'
+  > &
+  CompileContext &
+  UnreferencedFilesContext;
+
+/** States of a job that is ending. */
+const ending = ['settling', 'rejecting', 'terminating'] as const;
+
+/** Fault code of units stopped by a cancellation. */
+export const terminatedCode = 'terminated';
+
+/**
+ * Ends a running job whose batches are all done. Does nothing if batches are outstanding or another process is ending
+ * the job.
+ */
+export async function settle(context: SettleContext, jobId: string): Promise<void> {
+  const { store, clock } = context;
+  if (await store.hasOutstandingBatches(jobId)) return;
+  const job = await store.moveJob(jobId, ['processing'], 'settling', clock.now());
+  if (job) await finishEnding(context, job);
+}
+
+/**
+ * Ends a job that is `settling`, `rejecting` or `terminating`: posts the refund, writes the merged file, then sets the
+ * terminal state, so that a terminal job always has both. Each step is idempotent; after a crash the sweep repeats
+ * them.
+ */
+export async function finishEnding(context: SettleContext, job: Job): Promise<void> {
+  const { store, clock, log } = context;
+  if (!isEnding(job.state)) return;
+  if (job.state === 'rejecting') {
+    await store.failBatches(job.id, ['waiting'], rejectedOutcome(job), clock.now());
+  }
+  if (await store.hasOutstandingBatches(job.id)) return;
+
+  const counts = await store.countJob(job.id);
+  const { units } = counts;
+  const refunded = await refundJob(store, job, units.failed * job.unitPrice, clock.now());
+  const file = await compile(context, job, units.success);
+  await removeUnreferenced(context, job, file, counts.batches.success).catch((error) => {
+    // Without results there is little to remove, and the refund does not wait for the storage.
+    if (units.success > 0) throw error;
+  });
+  const end = endOf(job.state, counts, context.offers.of(job).kind.statusFrom);
+  const now = clock.now();
+  const ended = await store.moveJob(job.id, [job.state], end, now, {
+    refunded,
+    file,
+    counts: { ...counts, units: { ...units, ...(await countNotRun(context, job, units)) } },
+    finishedAt: now,
+    noticeDue: end,
+    noticeAt: now,
+  });
+  if (ended) log.info({ jobId: job.id, state: end, units, refunded, file: file?.path }, 'job ended');
+}
+
+/** Counts the units stopped by a rejection or a cancellation; empty for other jobs. */
+async function countNotRun(
+  { store }: SettleContext,
+  job: Job,
+  units: Counts['units'],
+): Promise<Pick<Counts['units'], 'notRun'>> {
+  if (job.state === 'rejecting') return { notRun: units.failed };
+  if (job.state !== 'terminating') return {};
+  const batches = (await store.listBatches(job.id)).filter(({ failed }) => failed > 0);
+  let notRun = 0;
+  for await (const { outcomes } of store.readBatches(
+    job.id,
+    batches.map(({ seq }) => seq),
+  )) {
+    for (const outcome of Object.values(outcomes))
+      if (outcome.status === 'FAILED' && outcome.code === terminatedCode) notRun += 1;
+  }
+  return { notRun };
+}
+
+function isEnding(state: JobState): state is (typeof ending)[number] {
+  return (ending as readonly JobState[]).includes(state);
+}
+
+function endOf(
+  state: (typeof ending)[number],
+  counts: Counts,
+  statusFrom: keyof Counts,
+): JobState & NoticeReason {
+  if (state === 'rejecting') return 'rejected';
+  // A cancellation after the last unit succeeded changes nothing.
+  const stopped = state === 'terminating' && counts.units.failed > 0;
+  return stopped ? 'terminated' : aggregate(counts[statusFrom].success, counts[statusFrom].failed);
+}

@@ -1,0 +1,69 @@
+import type { Message } from '@bufbuild/protobuf';
+import type { Plan } from '../../kinds/kind.ts';
+import type { JobContext } from '../context.ts';
+import type { JobMethod } from '../offers.ts';
+import { type ReadContext, snapshotOf } from '../queries/read.ts';
+import { type DiscardContext, undoSubmit } from './discard.ts';
+import {
+  abandonSubmission,
+  beginSubmission,
+  completeSubmission,
+  type IdempotencyContext,
+  type Submitter,
+} from './idempotency.ts';
+import { missingOriginWarning } from './missing-origins.ts';
+import { type PlaceContext, placeJob } from './place.ts';
+
+/** Dependencies of this module. */
+export type SubmitContext = Pick<JobContext, 'newId' | 'settings'> &
+  DiscardContext &
+  IdempotencyContext &
+  PlaceContext &
+  ReadContext;
+
+/**
+ * Creates a job from a validated request, once per idempotency key (docs/jobs.md). Faults:
+ * `invalid`, `insufficient_credits`, `conflict`, `unavailable`. After a fault without an idempotency key, no job and
+ * no charge remain; with one, an interrupted submit may be resumed, and the same key returns its job.
+ * `warn` is called if the job is accepted but units of it cannot be read.
+ */
+export async function submit(
+  context: SubmitContext,
+  { method, offer: offered }: JobMethod,
+  request: Message,
+  submitter: Submitter,
+  warn: (text: string) => void = () => {},
+): Promise<Message> {
+  const offer = offered!;
+  const { kind, market } = offer;
+  let planned: Plan | undefined;
+  const plan = async () => {
+    planned ??= await kind.plan(request, method.input, market);
+    return planned;
+  };
+  // A repeated submit returns the first response without planning, but warns like the first.
+  const addWarning = async () => {
+    const warning = missingOriginWarning(context, market, await plan());
+    if (warning !== null) warn(warning);
+  };
+  const submission = await beginSubmission(context, method, request, submitter, context.newId());
+  if (submission.response !== null) {
+    await addWarning();
+    return submission.response;
+  }
+  const { jobId, key } = submission;
+  const { userId } = submitter;
+  let response: Message;
+  try {
+    const draft = { jobId, userId, plan, retryOf: null, approvedBy: null, resumable: key !== null };
+    const job = await placeJob(context, offer, draft, submission);
+    const snapshot = await snapshotOf(context, job, kind.submittedNeeds, undefined);
+    response = await completeSubmission(context, submission, await kind.submitted(snapshot));
+  } catch (error) {
+    if (key !== null) await abandonSubmission(context, submission);
+    else if (submission.jobMayExist) await undoSubmit(context, jobId);
+    throw error;
+  }
+  await addWarning();
+  return response;
+}

@@ -1,0 +1,122 @@
+import { type ConcurrencyLimit, createConcurrencyLimit } from '../../fetch/concurrency-limit.ts';
+import type { Batch, Job, Outcome } from '../../store/documents.ts';
+import type { BatchWait } from '../../store/waits.ts';
+import type { JobContext, StoreUse } from '../context.ts';
+import type { BatchWriter } from './batch-writer.ts';
+import { type ReadUnitContext, readUnit, type UnitResult } from './read-unit.ts';
+import { countsAsStalled } from './stalled.ts';
+import { type DeferredUnit, maxWaitMs, type ReadUnits, waitingSince, waitOf } from './waiting.ts';
+
+/** Dependencies of this module. */
+export type SuspectContext = Pick<JobContext, 'clock' | 'log'> & StoreUse<'startSolo'> & ReadUnitContext;
+
+/** Consecutive claims without progress after which a batch's units are read one at a time. */
+const maxSharedClaims = 4;
+/** Maximum solo starts of a unit that may end without an outcome before the unit is abandoned. */
+const maxSoloStarts = 3;
+/** Abandoned units of a batch after which its other units are abandoned too. */
+const maxAbandoned = 3;
+/** Consecutive claims without progress after which all unread units of a batch are abandoned. */
+const maxStalledClaims = 14;
+
+/** Limit of one suspect unit at a time per worker: with two, a crash could be the fault of either. */
+const limits = new WeakMap<object, ConcurrencyLimit>();
+
+function limitOf(context: SuspectContext): ConcurrencyLimit {
+  const limit = limits.get(context) ?? createConcurrencyLimit(1);
+  limits.set(context, limit);
+  return limit;
+}
+
+/** Returns true if earlier claims of a batch ended without progress, so that one of its units may be the cause. */
+export function isSuspect({ stalledClaims, solo }: Batch): boolean {
+  return stalledClaims > maxSharedClaims || solo !== null;
+}
+
+/** Returns the outcome of an abandoned unit, or null if it may still be read. */
+function abandoned({ outcomes, stalledClaims, solo }: Batch, index: number): Outcome | null {
+  const fail = (message: string): Outcome => ({ status: 'FAILED', code: 'work_abandoned', message });
+  if (solo?.index === index && solo.starts >= maxSoloStarts) {
+    return fail(
+      `the unit was started ${solo.starts} times on its own, and its worker crashed or failed each time`,
+    );
+  }
+  const others = Object.values(outcomes).filter(
+    (outcome) => outcome.status === 'FAILED' && outcome.code === 'work_abandoned',
+  ).length;
+  if (others >= maxAbandoned) return fail(`${others} other units of the batch crashed their workers`);
+  if (stalledClaims > maxStalledClaims) {
+    return fail(`the batch was claimed ${maxStalledClaims} consecutive times without progress`);
+  }
+  return null;
+}
+
+/**
+ * Reads the outstanding units of a suspect batch one at a time and records each outcome at once. Each start is recorded
+ * first, so that only the unit that crashes its worker fails, with `work_abandoned`. Returns null if the claim was
+ * lost.
+ */
+export async function readSuspect(
+  context: SuspectContext,
+  job: Job,
+  batch: Batch,
+  writer: BatchWriter,
+  waited: BatchWait | null,
+  signal: AbortSignal,
+): Promise<ReadUnits | null> {
+  const { clock, log } = context;
+  const later = new Map<number, DeferredUnit>();
+  let since = waitingSince(waited, clock.now());
+  log.warn({ batchId: batch.id, stalledClaims: batch.stalledClaims }, 'suspect batch claimed');
+  for (const index of batch.units.keys()) {
+    if (batch.outcomes[index]) continue;
+    const budget = { tries: waited?.tries[index] ?? 0, until: since + maxWaitMs[job.lane] };
+    const outcome = abandoned(batch, index);
+    if (outcome) log.error({ jobId: job.id, batchId: batch.id, index }, 'unit abandoned');
+    const result = outcome
+      ? { outcome }
+      : await readSolo(context, batch, index, signal, () =>
+          readUnit(context, job, batch, index, signal, budget),
+        );
+    if (result === null) return null;
+    if ('until' in result) {
+      later.set(index, result);
+      continue;
+    }
+    if (result.outcome.status === 'SUCCESS') since = clock.now();
+    writer.add(index, result);
+    if (!(await writer.flush())) return null;
+  }
+  return { wait: later.size === 0 ? null : waitOf(batch, later, since) };
+}
+
+/** Reads one unit while this worker reads no other suspect unit. Returns null if the claim was lost. */
+async function readSolo(
+  context: SuspectContext,
+  batch: Batch,
+  index: number,
+  signal: AbortSignal,
+  read: () => Promise<UnitResult | DeferredUnit>,
+): Promise<UnitResult | DeferredUnit | null> {
+  const { store } = context;
+  const release = await limitOf(context).acquire(signal);
+  try {
+    const earlier = batch.solo?.index === index ? batch.solo.starts : 0;
+    const keep = async (starts: number) => {
+      batch.solo = { index, starts };
+      return store.startSolo(batch.id, batch.attempt, batch.solo);
+    };
+    if (!(await keep(earlier + 1))) return null;
+    try {
+      const result = await read();
+      // A deferred unit did not crash its worker.
+      if ('until' in result) await keep(earlier);
+      return result;
+    } catch (error) {
+      if (signal.aborted || !countsAsStalled(error)) await keep(earlier);
+      throw error;
+    }
+  } finally {
+    release();
+  }
+}

@@ -1,0 +1,34 @@
+import type { Batch, Job, StoredFile } from '../../store/documents.ts';
+import type { JobContext, StoreUse } from '../context.ts';
+import { isMigratedPart } from './legacy-records.ts';
+
+/** Dependencies of this module. */
+export type UnreferencedFilesContext = Pick<JobContext, 'blobs'> & StoreUse<'readBatches'>;
+
+/**
+ * Removes the files of a job that neither the job nor its batches refer to: parts of lost claims, parts replaced by
+ * a batch's final part, and unit files of late workers. Every batch must be done. `successful` is the number of
+ * batches with a result, each of which has at least one file.
+ */
+export async function removeUnreferenced(
+  { store, blobs }: UnreferencedFilesContext,
+  job: Job,
+  merged: StoredFile | null,
+  successful: number,
+): Promise<void> {
+  const paths = await blobs.listJob(job.id);
+  if (paths.length <= successful + (merged ? 1 : 0)) return;
+  const referenced = new Set([merged?.path]);
+  for await (const batch of store.readBatches(job.id))
+    for (const path of pathsOf(batch)) referenced.add(path);
+  const unreferenced = paths.filter((path) => !referenced.has(path) && !isMigratedPart(job.id, path));
+  if (unreferenced.length > 0) await blobs.remove(unreferenced);
+}
+
+function* pathsOf({ file, parts, outcomes }: Batch): Generator<string> {
+  if (file) yield file.path;
+  for (const { path } of parts) yield path;
+  for (const outcome of Object.values(outcomes)) {
+    if (outcome.status === 'SUCCESS' && outcome.file) yield outcome.file.path;
+  }
+}

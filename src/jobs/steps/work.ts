@@ -1,0 +1,104 @@
+import { linkSignals } from '../../base/abort.ts';
+import { Fault } from '../../contract/fault.ts';
+import type { Batch, BatchReference } from '../../store/documents.ts';
+import type { BatchWait } from '../../store/waits.ts';
+import { type JobContext, leaseMs, type StoreUse } from '../context.ts';
+import { type BatchWriterContext, createBatchWriter } from './batch-writer.ts';
+import { type DispatchContext, dispatch } from './dispatch.ts';
+import { type ReadUnitsContext, readUnits } from './read-units.ts';
+import { backOff, deferUntil, type ReleaseContext, releaseClaim } from './release.ts';
+import { type SettleContext, settle } from './settle.ts';
+import { isSuspect, readSuspect, type SuspectContext } from './suspect.ts';
+
+/** Dependencies of this module. */
+type WorkContext = Pick<JobContext, 'clock' | 'disk' | 'log'> &
+  StoreUse<'claimBatch' | 'deleteWait' | 'getJob' | 'getWait' | 'renewBatch'> &
+  BatchWriterContext &
+  DispatchContext &
+  ReadUnitsContext &
+  ReleaseContext &
+  SettleContext &
+  SuspectContext;
+
+/**
+ * Processes one batch: claims it, reads its outstanding units, writes their outcomes, and advances the job. Does nothing
+ * if the batch is done or claimed by another worker. Writes are fenced by the attempt, so a worker that lost the claim
+ * changes nothing (docs/reliability.md). Calls `extend` as long as the work continues. When `signal` aborts, releases
+ * the batch. Fault `unavailable` while the disk is almost full.
+ */
+export async function work(
+  context: WorkContext,
+  message: BatchReference,
+  extend: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, clock } = context;
+  // The queue redelivers the message, here or to a worker with free disk space.
+  if (await context.disk.isLow()) throw new Fault('unavailable', 'the disk is almost full');
+  const now = clock.now();
+  const batch = await store.claimBatch(message.batchId, message.attempt, now, now + leaseMs);
+  if (batch === null) return;
+  const job = await store.getJob(batch.jobId);
+  if (job === null) return;
+
+  const stop = new AbortController();
+  const { signal: both, release } = linkSignals(signal, stop.signal);
+  const heartbeat = renewClaim(context, batch, extend, stop);
+  const known = Object.keys(batch.outcomes).length;
+  let waited: BatchWait | null = null;
+  try {
+    // A batch on its first claim was never deferred.
+    waited = batch.attempt > 1 ? await store.getWait(batch.id) : null;
+    const read = isSuspect(batch) ? readSuspect : readUnits;
+    const writer = createBatchWriter(context, job, batch, waited, both);
+    const ended = await read(context, job, batch, writer, waited, both);
+    if (ended === null) return;
+    if (ended.wait) {
+      if (!(await writer.flush())) return;
+      await deferUntil(context, batch, message, ended.wait, signal);
+    } else if (!(await writer.finish())) return;
+    else if (waited) await store.deleteWait(batch.id);
+  } catch (error) {
+    // The claim was lost, so the batch is another worker's.
+    if (stop.signal.aborted) return;
+    if (signal.aborted) await releaseClaim(context, batch, message);
+    else {
+      const hasProgress = Object.keys(batch.outcomes).length > known;
+      const failures = hasProgress ? 1 : (waited?.failures ?? 0) + 1;
+      await backOff(context, batch, message, Fault.from(error), { waited, failures }, signal);
+    }
+    return;
+  } finally {
+    stop.abort();
+    release();
+    await heartbeat;
+  }
+  await advanceJob(context, job.id);
+}
+
+/** Dispatches the job's next batches after one finished or was deferred, or ends the job. */
+async function advanceJob(context: WorkContext, jobId: string): Promise<void> {
+  const job = await context.store.getJob(jobId);
+  if (job?.state === 'processing') await dispatch(context, job);
+  await settle(context, jobId);
+}
+
+/** Renews the claim until stopped; aborts the work if the claim is lost. */
+async function renewClaim(
+  context: WorkContext,
+  batch: Batch,
+  extend: () => void,
+  stop: AbortController,
+): Promise<void> {
+  const { store, clock } = context;
+  while (!stop.signal.aborted) {
+    try {
+      await clock.sleep(leaseMs / 3, stop.signal);
+      extend();
+      if (!(await store.renewBatch(batch.id, batch.attempt, clock.now() + leaseMs))) stop.abort();
+    } catch (error) {
+      if (!stop.signal.aborted)
+        context.log.warn({ batchId: batch.id, error: Fault.from(error).message }, 'claim not renewed');
+    }
+  }
+}
