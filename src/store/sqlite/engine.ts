@@ -4,7 +4,7 @@ import { openPrivateFile, openPrivateFolder, restrictFile } from '../../base/dat
 import { Fault } from '../../contract/fault.ts';
 import type { Connection, Value } from './connection.ts';
 import { createReadCache, type ReadCache } from './read-cache.ts';
-import { migrate } from './schema.ts';
+import { migrate, readVersion } from './schema.ts';
 
 /** Durability of a commit in WAL mode: FULL waits until the log is on disk, NORMAL does not. */
 type Durability = 'FULL' | 'NORMAL';
@@ -21,6 +21,8 @@ export interface SqliteEngine extends Connection {
   readonly relaxed: Connection;
   /** Cache for frequent reads. */
   readonly cache: ReadCache;
+  /** Returns the version of the file's schema. */
+  schemaVersion(): number;
   close(): void;
 }
 
@@ -58,7 +60,7 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
         'PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA journal_size_limit = 67108864',
       );
       database.exec(`PRAGMA cache_size = ${-Math.ceil(cacheBytes / 1024)}`);
-      migrate(database);
+      migrate(database, path);
       // SQLite's lower() converts ASCII only.
       database.function('fold', { deterministic: true }, (text) => String(text).toLowerCase());
     });
@@ -127,6 +129,7 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
       documents: connection.documents,
       version: () => guarded(path, version),
     }),
+    schemaVersion: () => guarded(path, () => readVersion(database)),
     close: () => {
       if (database.isOpen) database.close();
     },
