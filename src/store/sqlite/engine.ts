@@ -27,7 +27,7 @@ export interface SqliteEngine extends Connection {
 }
 
 /** Time that a statement waits for another process's transaction, in milliseconds. */
-const busyTimeoutMs = 5_000;
+export const busyTimeoutMs = 5_000;
 
 /** Primary result codes of temporary failures: busy, locked, read-only, I/O, full, cannot open. */
 const transientCodes = new Set([5, 6, 8, 10, 13, 14]);
@@ -193,7 +193,7 @@ function versionOf(database: DatabaseSync): () => number | undefined {
 }
 
 /** Calls the driver and converts its errors to faults. */
-function guarded<T>(path: string, call: () => T): T {
+export function guarded<T>(path: string, call: () => T): T {
   try {
     return call();
   } catch (thrown) {
