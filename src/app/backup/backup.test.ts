@@ -161,6 +161,21 @@ describe('restoreBackup()', () => {
     });
   });
 
+  test.each(['part_first', 'gleaner.db'])(
+    'leaves no data in the target if it ends after %s',
+    async (last) => {
+      await storeWork();
+      await createBackup(config, backup());
+      const interrupted = restoreBackup(backup(), target(), (path) => {
+        if (path.endsWith(last)) throw new Error('killed');
+      });
+      await expect(interrupted).rejects.toThrow('killed');
+      const there = loadConfig({ GLEANER_DATA_DIR: target() });
+      await expect(createBackup(there, join(folder, 'other'))).rejects.toThrow(/^No Gleaner data in /);
+      await expect(restoreBackup(backup(), target())).rejects.toThrow(/ is not empty\. /);
+    },
+  );
+
   test('refuses a target that is not empty', async () => {
     await storeWork();
     await createBackup(config, backup());
