@@ -6,6 +6,7 @@ import { type BodyBudget, createBodyBudget } from '../base/body-budget.ts';
 import type { Config } from '../base/config.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../base/connections.ts';
 import type { Log } from '../base/log.ts';
+import { NewerDataError } from '../base/newer-data-error.ts';
 import { Fault } from '../contract/fault.ts';
 import { services } from '../contract/services.ts';
 import { logMissingOrigins } from '../jobs/steps/missing-origins.ts';
@@ -28,6 +29,7 @@ import { notify } from './notifying.ts';
 import { type PageWork, startPageWork } from './page-work.ts';
 import { startReporting } from './reporting.ts';
 import type { Stack } from './stack.ts';
+import { type StoreCheck, startStoreCheck } from './store-check.ts';
 
 /** Role of a process. `serve` does everything; any number of `api` and `worker` processes share the engines. */
 export type Role = 'serve' | 'api' | 'core' | 'gateway' | 'worker';
@@ -49,13 +51,16 @@ const { version } = manifest;
 export interface Service {
   httpPort: number | null;
   grpcPort: number | null;
+  /** Resolves with an error if the service cannot continue: the data turned out to be that of a newer program. */
+  refused: Promise<Error>;
   /** Resolves when all work in progress has been released and every connection is closed. */
   stop(): Promise<void>;
 }
 
 /**
  * Starts a role. The engines may be unavailable: work starts once they respond. Throws fault `unavailable` if a port
- * is in use, and a ConfigError if another service uses the data folder.
+ * is in use, a ConfigError if another service uses the data folder, and a NewerDataError if a newer program wrote the
+ * data.
  */
 export async function serve(config: Config, role: Role, say: (line: string) => void): Promise<Service> {
   const run = parts[role];
@@ -63,11 +68,12 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
   const { program, unlock } = await openProgram(config, role, publicUrl);
   const { context, stack, log } = program;
   const stopping = new AbortController();
-  let operable = false;
+  let isOperable = () => false;
   const closers: (() => Promise<unknown>)[] = [];
   const service: Service = {
     httpPort: null,
     grpcPort: null,
+    refused: new Promise(() => {}),
     async stop() {
       stopping.abort(new Error('the service is stopping'));
       context.changes.stop();
@@ -77,16 +83,17 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
     },
   };
   try {
+    service.refused = (await checkStore(program, stopping.signal, closers)).refused;
     sayEngines(role, stack, say);
     if (stack.name === 'embedded' && run.worker) await resumeBatches(program);
-    if (run.core || run.worker) logMissingOrigins(context);
     let working: PageWork | null = null;
     if (run.core || run.worker) {
+      logMissingOrigins(context);
       closers.push(startReporting(program, role, () => working?.tally()));
     }
     const core = run.core
       ? createCore(context, services, {
-          started: () => operable,
+          started: () => isOperable(),
           rateLimit: openRateLimit(program, stopping.signal, closers),
         })
       : null;
@@ -105,10 +112,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
     }
     sayPorts(service, say);
     if (run.core) {
-      const announced = announceOperator(program, stopping.signal, say).then(() => {
-        operable = true;
-      });
-      closers.push(inBackground(announced));
+      isOperable = startOperator(program, stopping.signal, say, closers);
       closers.push(inBackground(notify(program, publicUrl, stopping.signal)));
     }
     if (run.worker) {
@@ -232,12 +236,41 @@ async function openGateway(
 /** Runs a loop in the background and returns a function that waits for its end. */
 const inBackground = (loop: Promise<unknown>) => () => loop;
 
-/** Creates the first operator once the store responds, and shows the key once. */
+/** Checks the data's schema version, in the background if the store does not respond yet. */
+async function checkStore(
+  program: Program,
+  stopping: AbortSignal,
+  closers: (() => Promise<unknown>)[],
+): Promise<StoreCheck> {
+  const check = await startStoreCheck(program, stopping);
+  closers.push(inBackground(check.done));
+  return check;
+}
+
+/** Creates the first operator in the background. Returns a function that returns whether it exists. */
+function startOperator(
+  program: Program,
+  stopping: AbortSignal,
+  say: (line: string) => void,
+  closers: (() => Promise<unknown>)[],
+): () => boolean {
+  let exists = false;
+  const announced = announceOperator(program, stopping, say).then((isReady) => {
+    exists = isReady;
+  });
+  closers.push(inBackground(announced));
+  return () => exists;
+}
+
+/**
+ * Creates the first operator once the store responds, and shows the key once. Resolves with false if the process
+ * stops before, or must stop.
+ */
 async function announceOperator(
   { context, config, log, clock }: Program,
   signal: AbortSignal,
   say: (line: string) => void,
-): Promise<void> {
+): Promise<boolean> {
   let told = false;
   while (!signal.aborted) {
     try {
@@ -248,8 +281,9 @@ async function announceOperator(
         log.info({ keys: operator.revokedKeys }, 'replaced operator keys revoked');
       if (operator.isRevoked)
         log.warn('GLEANER_OPERATOR_KEY is a revoked key: set another value or remove the setting');
-      return;
+      return true;
     } catch (error) {
+      if (error instanceof NewerDataError) return false;
       const fault = Fault.from(error);
       if (fault.code !== 'unavailable') throw error;
       if (!told) log.warn({ error: fault.message }, 'store not ready');
@@ -257,4 +291,5 @@ async function announceOperator(
       await clock.sleep(operatorRetryMs, signal).catch(() => {});
     }
   }
+  return false;
 }

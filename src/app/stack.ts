@@ -8,6 +8,8 @@ import type { Store } from '../store/store.ts';
 
 /** Name of the embedded store's file in the data folder. */
 export const storeFile = 'gleaner.db';
+/** Name of the folder with the result files in the data folder. */
+export const resultsFolder = 'results';
 
 /** The three engines that the configuration selects, behind their ports. */
 export interface Stack {
@@ -74,10 +76,11 @@ async function openQueue(config: Config, clock: Clock, log: Log): Promise<Queue>
   return openJetStreamQueue({ url: config.natsUrl, clock, log });
 }
 
-async function openBlobs(config: Config): Promise<Blobs> {
+/** Opens only the result storage. */
+export async function openBlobs(config: Config): Promise<Blobs> {
   if (config.s3Url === null) {
     const { openFiles } = await import('../blobs/files/open.ts');
-    return openFiles({ directory: join(config.dataDir, 'results') });
+    return openFiles({ directory: join(config.dataDir, resultsFolder) });
   }
   const { openS3 } = await import('../blobs/s3/open.ts');
   return openS3({ url: config.s3Url });

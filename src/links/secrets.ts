@@ -26,6 +26,8 @@ interface Entry {
   created_at: string;
 }
 
+/** Name of the file in the data folder. */
+export const secretsFile = 'link-secrets.json';
 const dayMs = 86_400_000;
 const rotateAfterMs = 30 * dayMs;
 // Longer than rotateAfterMs and the 7 days of a link, so that no valid link loses its secret.
@@ -40,7 +42,7 @@ const staleLockMs = 60_000;
  * Throws an Error that names the file if it cannot be read or written.
  */
 export function openLinkSecrets(dataDir: string, clock: Clock): LinkSecrets {
-  const file = join(dataDir, 'link-secrets.json');
+  const file = join(dataDir, secretsFile);
   openPrivateFolder(dataDir);
   createOnce(file, clock.now());
   restrictFile(file);

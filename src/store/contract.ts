@@ -13,6 +13,7 @@ import { operationsContract } from './contract/operations.ts';
 import { originContract } from './contract/origins.ts';
 import { outcomeContract } from './contract/outcomes.ts';
 import { progressContract } from './contract/progress.ts';
+import { schemaContract } from './contract/schema.ts';
 import { sessionContract } from './contract/sessions.ts';
 import { stalledContract } from './contract/stalled.ts';
 import type { OpenStores } from './contract/stores.ts';
@@ -21,6 +22,7 @@ import { waitContract } from './contract/waits.ts';
 
 /** Registers the tests that every store must pass. Each group opens its own empty stores. */
 export function storeContract(open: OpenStores): void {
+  describe('schema', () => schemaContract(open));
   describe('accounts', () => accountContract(open));
   describe('sessions', () => sessionContract(open));
   describe('audit log', () => auditLogContract(open));

@@ -49,13 +49,15 @@ export interface Store
     NoticeStore {
   /** Display name of the database: "SQLite" or "MongoDB". */
   readonly engine: string;
-  /** Resolves if the database responds. */
+  /** Resolves if the database responds. Throws a NewerDataError if a newer program wrote it. */
   ping(): Promise<void>;
   /**
    * Returns the database's time in milliseconds since the epoch, a clock shared by all processes. SQLite uses the
    * host's clock.
    */
   time(): Promise<number>;
+  /** Returns the version of the schema, which is up to date: the first call of a store migrates it. */
+  schemaVersion(): Promise<number>;
   /** Closes connections and files. */
   close(): Promise<void>;
 }

@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import type { Audit } from '../../app/audit.ts';
 import { loadConfig } from '../../base/config.ts';
+import { addDataCommands } from './data.ts';
 import { addDoctor } from './doctor.ts';
 import { counted } from './print.ts';
 
 /**
  * Adds the commands that work on an installation directly, without its service: `doctor`, `audit`,
- * and `operator-key`.
+ * `operator-key`, and those of data.ts.
  */
 export function addMaintenanceCommands(program: Command, say: (line: string) => void): void {
   addDoctor(program, say);
@@ -28,6 +29,7 @@ export function addMaintenanceCommands(program: Command, say: (line: string) => 
       const { recoverOperatorKey } = await import('../../app/operator-key.ts');
       say(await recoverOperatorKey(loadConfig(), name));
     });
+  addDataCommands(program, say);
 }
 
 function auditLines({ accounts, entries, jobs, problems }: Audit): string[] {

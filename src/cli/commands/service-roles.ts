@@ -29,8 +29,9 @@ export function addServiceRoles(program: Command, say: (line: string) => void): 
         const service = await serve(loadConfig(), role as Role, say);
         collectGarbageOfStart();
         limitHeapGrowth();
-        await waitForStop();
+        const refused = await Promise.race([waitForStop(), service.refused]);
         await service.stop();
+        if (refused) throw refused;
       });
   }
   program

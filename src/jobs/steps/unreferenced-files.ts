@@ -20,15 +20,19 @@ export async function removeUnreferenced(
   if (paths.length <= successful + (merged ? 1 : 0)) return;
   const referenced = new Set([merged?.path]);
   for await (const batch of store.readBatches(job.id))
-    for (const path of pathsOf(batch)) referenced.add(path);
+    for (const { path } of filesOf(batch)) referenced.add(path);
   const unreferenced = paths.filter((path) => !referenced.has(path) && !isMigratedPart(job.id, path));
   if (unreferenced.length > 0) await blobs.remove(unreferenced);
 }
 
-function* pathsOf({ file, parts, outcomes }: Batch): Generator<string> {
-  if (file) yield file.path;
-  for (const { path } of parts) yield path;
+/** A file that a batch refers to. The digest of a part is not stored. */
+export type ReferencedFile = Pick<StoredFile, 'path'> & Partial<Pick<StoredFile, 'sha256'>>;
+
+/** Yields the files that a batch refers to. A part that is also the batch's file is yielded twice. */
+export function* filesOf({ file, parts, outcomes }: Batch): Generator<ReferencedFile> {
+  yield* parts;
+  if (file) yield file;
   for (const outcome of Object.values(outcomes)) {
-    if (outcome.status === 'SUCCESS' && outcome.file) yield outcome.file.path;
+    if (outcome.status === 'SUCCESS' && outcome.file) yield outcome.file;
   }
 }

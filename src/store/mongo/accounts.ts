@@ -1,6 +1,7 @@
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { AccountStore } from '../store.ts';
-import { type MongoEngine, unlessDuplicate } from './engine.ts';
+import { unlessDuplicate } from './duplicates.ts';
+import type { MongoEngine } from './engine.ts';
 import { olderThan } from './paging.ts';
 import { createSubstringPattern } from './search.ts';
 import { readKey, readUser, withUnderscore } from './shapes.ts';

@@ -1,6 +1,7 @@
 import type { AuditEntry, AuditLogStore } from '../audit-log.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
-import { type MongoEngine, unlessDuplicate } from './engine.ts';
+import { unlessDuplicate } from './duplicates.ts';
+import type { MongoEngine } from './engine.ts';
 import { olderThan } from './paging.ts';
 import { withId, withUnderscore } from './shapes.ts';
 

@@ -1,6 +1,7 @@
 import { Binary } from 'mongodb';
 import type { CrawlStore } from '../store.ts';
-import { type MongoEngine, unlessDuplicate } from './engine.ts';
+import { unlessDuplicate } from './duplicates.ts';
+import type { MongoEngine } from './engine.ts';
 
 /** Creates the MongoDB implementation of CrawlStore. */
 export function crawlStore(engine: MongoEngine): CrawlStore {

@@ -2,7 +2,7 @@ import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import { inChunks } from '../chunks.ts';
 import type { Batch, Job } from '../documents.ts';
-import { unlessDuplicate } from './engine.ts';
+import { unlessDuplicate } from './duplicates.ts';
 import type { Collections, JobDocument } from './schema.ts';
 import { writeBatch, writeJob } from './shapes.ts';
 

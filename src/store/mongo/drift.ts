@@ -1,6 +1,7 @@
 import type { DriftRecord } from '../documents.ts';
 import type { DriftStore } from '../store.ts';
-import { type MongoEngine, unlessDuplicate } from './engine.ts';
+import { unlessDuplicate } from './duplicates.ts';
+import type { MongoEngine } from './engine.ts';
 import type { DriftDocument } from './schema.ts';
 
 /** Creates the MongoDB implementation of DriftStore. */

@@ -1,26 +1,30 @@
 import {
   type Db,
-  MongoBulkWriteError,
   MongoClient,
   MongoError,
   MongoNetworkError,
   MongoOperationTimeoutError,
-  MongoServerError,
   MongoServerSelectionError,
   MongoSystemError,
 } from 'mongodb';
+import { systemClock } from '../../base/clock.ts';
+import { newId } from '../../base/id.ts';
 import { parseMongoUri } from '../../base/mongo-uri.ts';
 import { Fault } from '../../contract/fault.ts';
-import { type Collections, collectionsOf, createIndexes } from './schema.ts';
+import { type Migration, migrate, migrations } from './migrate.ts';
+import { type Collections, collectionsOf } from './schema.ts';
 
 /** A MongoDB database. Errors of the driver are converted to faults. */
 export interface MongoEngine {
   /**
-   * Calls a function with the collections, whose indexes exist. Fault `unavailable` if MongoDB does not respond.
+   * Calls a function with the collections of the migrated database. Fault `unavailable` if MongoDB does not
+   * respond.
    */
-  run<T>(steps: (collections: Collections) => Promise<T>): Promise<T>;
+  run<T>(call: (collections: Collections) => Promise<T>): Promise<T>;
   /** Resolves if MongoDB responds. */
   ping(): Promise<void>;
+  /** Returns the version of the database's schema. */
+  schemaVersion(): Promise<number>;
   /** Returns the server's time in milliseconds since the epoch. */
   time(): Promise<number>;
   close(): Promise<void>;
@@ -52,10 +56,10 @@ const resetCodes = new Set([
 ]);
 
 /**
- * Creates a client, which connects with the first call and reconnects after a loss. Indexes are created before the
- * first step, and again after a failure.
+ * Creates a client, which connects with the first call and reconnects after a loss. The database is migrated before
+ * the first step, and again after a failure.
  */
-export function openEngine(uri: string): MongoEngine {
+export function openEngine(uri: string, steps: readonly Migration[] = migrations): MongoEngine {
   const client = describeErrors(
     'MongoDB address',
     () =>
@@ -75,7 +79,7 @@ export function openEngine(uri: string): MongoEngine {
   const place = `MongoDB at ${client.options.hosts.join(', ') || client.options.srvHost}`;
   const database: Db = client.db(/^mongodb(\+srv)?:\/\/[^/]+\/[^?]/.test(uri) ? undefined : 'gleaner');
   const collections = collectionsOf(database);
-  let prepared: Promise<void> | undefined;
+  let prepared: Promise<number> | undefined;
   let closed = false;
   const prepare = async () => {
     // An explicit connect(), because a client whose implicit connect fails stays closed. Every error counts as
@@ -86,7 +90,8 @@ export function openEngine(uri: string): MongoEngine {
         cause: thrown,
       });
     });
-    await createIndexes(database);
+    const time = () => readTime(database);
+    return migrate(database, { place, steps, holder: newId(), time, clock: systemClock });
   };
   const ready = async () => {
     if (closed) throw new Fault('unavailable', `${place}: the connection was closed`, { component: 'store' });
@@ -94,13 +99,13 @@ export function openEngine(uri: string): MongoEngine {
       prepared = undefined;
       throw thrown;
     });
-    await prepared;
+    return prepared;
   };
   return {
-    run: async (steps) => {
+    run: async (call) => {
       try {
         await ready();
-        return await steps(collections);
+        return await call(collections);
       } catch (thrown) {
         throw toFault(place, thrown);
       }
@@ -109,6 +114,13 @@ export function openEngine(uri: string): MongoEngine {
       try {
         await ready();
         await database.command({ ping: 1 });
+      } catch (thrown) {
+        throw toFault(place, thrown);
+      }
+    },
+    schemaVersion: async () => {
+      try {
+        return await ready();
       } catch (thrown) {
         throw toFault(place, thrown);
       }
@@ -137,27 +149,6 @@ async function readTime(database: Db): Promise<number> {
     return database.command({ isMaster: 1 });
   });
   return (localTime as Date).getTime();
-}
-
-/** Awaits an insert or upsert. Returns null if a document with the same unique value exists. */
-export async function unlessDuplicate<T>(write: Promise<T>): Promise<T | null> {
-  try {
-    return await write;
-  } catch (thrown) {
-    if (isDuplicate(thrown)) return null;
-    throw thrown;
-  }
-}
-
-/** Returns whether the error reports only duplicate unique values. */
-function isDuplicate(thrown: unknown): boolean {
-  if (thrown instanceof MongoBulkWriteError) {
-    return (
-      [thrown.writeErrors].flat().every(({ code }) => code === 11_000) &&
-      !thrown.result.getWriteConcernError()
-    );
-  }
-  return thrown instanceof MongoServerError && thrown.code === 11_000;
 }
 
 function toFault(place: string, thrown: unknown): Fault {

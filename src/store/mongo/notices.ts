@@ -1,7 +1,8 @@
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Delivery } from '../documents.ts';
 import type { NoticeStore } from '../notices.ts';
-import { type MongoEngine, unlessDuplicate } from './engine.ts';
+import { unlessDuplicate } from './duplicates.ts';
+import type { MongoEngine } from './engine.ts';
 import { olderThan } from './paging.ts';
 import { readJob, withId, withUnderscore } from './shapes.ts';
 

@@ -31,6 +31,7 @@ export function openMongoStore(options: MongoStoreOptions): Store {
   return {
     engine: 'MongoDB',
     ping: () => engine.ping(),
+    schemaVersion: () => engine.schemaVersion(),
     time: () => engine.time(),
     close: () => engine.close(),
     ...accountStore(engine),

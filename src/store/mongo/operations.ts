@@ -1,5 +1,6 @@
 import type { OperationsStore } from '../operations.ts';
-import { type MongoEngine, unlessDuplicate } from './engine.ts';
+import { unlessDuplicate } from './duplicates.ts';
+import type { MongoEngine } from './engine.ts';
 import { withId, withUnderscore } from './shapes.ts';
 
 /** Creates the MongoDB implementation of OperationsStore. */

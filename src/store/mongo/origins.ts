@@ -1,6 +1,7 @@
 import { noPause, type OriginPause, type OriginStore } from '../origin-state.ts';
 import { grant } from '../permits.ts';
-import { type MongoEngine, unlessDuplicate } from './engine.ts';
+import { unlessDuplicate } from './duplicates.ts';
+import type { MongoEngine } from './engine.ts';
 import type { Collections, OriginDocument, PauseDocument } from './schema.ts';
 
 /** Creates the MongoDB implementation of OriginStore. */

@@ -3,7 +3,7 @@ import { Fault } from '../../contract/fault.ts';
 import type { LedgerEntry } from '../documents.ts';
 import { voidedKeyFault } from '../ledger-fault.ts';
 import type { PostingResult } from '../store.ts';
-import { unlessDuplicate } from './engine.ts';
+import { unlessDuplicate } from './duplicates.ts';
 import type { Collections, LedgerDocument } from './schema.ts';
 
 /*

@@ -1,5 +1,6 @@
 import type { SessionStore } from '../sessions.ts';
-import { type MongoEngine, unlessDuplicate } from './engine.ts';
+import { unlessDuplicate } from './duplicates.ts';
+import type { MongoEngine } from './engine.ts';
 import { readKey, readUser } from './shapes.ts';
 
 /** Creates the MongoDB implementation of SessionStore. */

@@ -1,7 +1,8 @@
 import { Fault } from '../../contract/fault.ts';
 import type { Submission } from '../documents.ts';
 import type { JobStore } from '../store.ts';
-import { type MongoEngine, unlessDuplicate } from './engine.ts';
+import { unlessDuplicate } from './duplicates.ts';
+import type { MongoEngine } from './engine.ts';
 import type { SubmissionDocument } from './schema.ts';
 
 /** Creates the MongoDB implementation of sequences and idempotency keys. */

@@ -1,5 +1,6 @@
 import type { BatchWait, WaitStore } from '../waits.ts';
-import { type MongoEngine, unlessDuplicate } from './engine.ts';
+import { unlessDuplicate } from './duplicates.ts';
+import type { MongoEngine } from './engine.ts';
 import type { WaitDocument } from './schema.ts';
 
 /** Creates the MongoDB implementation of WaitStore. */

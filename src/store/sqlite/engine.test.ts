@@ -46,7 +46,9 @@ test('a file that is not a database, and one of a newer version, are rejected wi
   const newer = new DatabaseSync(path);
   newer.exec('PRAGMA user_version = 99');
   newer.close();
-  expect(() => openSqliteStore({ path })).toThrow(/version 99, but this program supports versions up to \d+/);
+  expect(() => openSqliteStore({ path })).toThrow(
+    /newer\.sqlite has schema version 99, but this program supports versions up to \d+: install a newer/,
+  );
 });
 
 test('writes of a killed process are kept, and its open transaction is not', async () => {

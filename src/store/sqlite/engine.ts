@@ -4,7 +4,7 @@ import { openPrivateFile, openPrivateFolder, restrictFile } from '../../base/dat
 import { Fault } from '../../contract/fault.ts';
 import type { Connection, Value } from './connection.ts';
 import { createReadCache, type ReadCache } from './read-cache.ts';
-import { migrate } from './schema.ts';
+import { migrate, readVersion } from './schema.ts';
 
 /** Durability of a commit in WAL mode: FULL waits until the log is on disk, NORMAL does not. */
 type Durability = 'FULL' | 'NORMAL';
@@ -21,11 +21,13 @@ export interface SqliteEngine extends Connection {
   readonly relaxed: Connection;
   /** Cache for frequent reads. */
   readonly cache: ReadCache;
+  /** Returns the version of the file's schema. */
+  schemaVersion(): number;
   close(): void;
 }
 
 /** Time that a statement waits for another process's transaction, in milliseconds. */
-const busyTimeoutMs = 5_000;
+export const busyTimeoutMs = 5_000;
 
 /** Primary result codes of temporary failures: busy, locked, read-only, I/O, full, cannot open. */
 const transientCodes = new Set([5, 6, 8, 10, 13, 14]);
@@ -58,7 +60,7 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
         'PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA journal_size_limit = 67108864',
       );
       database.exec(`PRAGMA cache_size = ${-Math.ceil(cacheBytes / 1024)}`);
-      migrate(database);
+      migrate(database, path);
       // SQLite's lower() converts ASCII only.
       database.function('fold', { deterministic: true }, (text) => String(text).toLowerCase());
     });
@@ -127,6 +129,7 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
       documents: connection.documents,
       version: () => guarded(path, version),
     }),
+    schemaVersion: () => guarded(path, () => readVersion(database)),
     close: () => {
       if (database.isOpen) database.close();
     },
@@ -190,7 +193,7 @@ function versionOf(database: DatabaseSync): () => number | undefined {
 }
 
 /** Calls the driver and converts its errors to faults. */
-function guarded<T>(path: string, call: () => T): T {
+export function guarded<T>(path: string, call: () => T): T {
   try {
     return call();
   } catch (thrown) {

@@ -41,6 +41,7 @@ export function storeOn(engine: SqliteEngine): Store {
     ping: async () => {
       engine.get('SELECT 1 FROM sequences LIMIT 1');
     },
+    schemaVersion: async () => engine.schemaVersion(),
     time: async () => Date.now(),
     close: async () => engine.close(),
     ...accountStore(engine),

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { Fault } from '../../contract/fault.ts';
+import { NewerDataError } from '../../base/newer-data-error.ts';
 
 /**
  * Migrations from an empty file to the current tables, in order. `user_version` is the number of applied ones.
@@ -150,9 +150,14 @@ const steps = [
   CREATE INDEX audit_log_by_target ON audit_log (target, created_at, id);`,
 ];
 
-/** Applies the missing migrations. Fault `internal` if a newer version wrote the file. */
-export function migrate(database: DatabaseSync): void {
-  const version = () => Number(database.prepare('PRAGMA user_version').get()!.user_version);
+/** Returns the version of a file's schema. */
+export function readVersion(database: DatabaseSync): number {
+  return Number(database.prepare('PRAGMA user_version').get()!.user_version);
+}
+
+/** Applies the missing migrations. Throws a NewerDataError if a newer program wrote the file. */
+export function migrate(database: DatabaseSync, path: string): void {
+  const version = () => readVersion(database);
   if (version() < steps.length) {
     database.exec('BEGIN IMMEDIATE');
     try {
@@ -164,10 +169,5 @@ export function migrate(database: DatabaseSync): void {
       throw thrown;
     }
   }
-  if (version() > steps.length) {
-    throw new Fault(
-      'internal',
-      `the data file has version ${version()}, but this program supports versions up to ${steps.length}`,
-    );
-  }
+  if (version() > steps.length) throw new NewerDataError(`SQLite file ${path}`, version(), steps.length);
 }

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync, renameSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { ConfigError } from '../../base/config.ts';
+import { openPrivateFile } from '../../base/data-dir.ts';
+import { syncFolder } from '../../base/sync-folder.ts';
+import { Fault } from '../../contract/fault.ts';
+
+/** A file of a backup. */
+export interface ManifestFile {
+  /** Path in the backup, with `/`. */
+  path: string;
+  bytes: number;
+  /** SHA-256 in hexadecimal. */
+  sha256: string;
+}
+
+/** First line of a manifest. */
+export interface ManifestHeader {
+  format: 'gleaner-backup-1';
+  createdAt: string;
+  /** Version of the program that made the backup. */
+  program: string;
+  schemaVersion: number;
+}
+
+/** Last line of a manifest. */
+export interface ManifestEnd {
+  files: number;
+  bytes: number;
+}
+
+/** Name of the manifest, which exists only in a complete backup: JSON Lines with header, files, and end. */
+const manifestName = 'manifest.jsonl';
+
+/** Computes the size and digest of a file. */
+export async function describeFile(folder: string, path: string): Promise<ManifestFile> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of createReadStream(join(folder, path))) {
+    hash.update(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+  }
+  return { path, bytes, sha256: hash.digest('hex') };
+}
+
+/** Writes the manifest and makes the backup complete. `written` is called before that. */
+export async function writeManifest(
+  folder: string,
+  header: ManifestHeader,
+  files: AsyncIterable<ManifestFile>,
+  written: () => void,
+): Promise<ManifestEnd> {
+  const draft = join(folder, `${manifestName}.incomplete`);
+  const end: ManifestEnd = { files: 0, bytes: 0 };
+  openPrivateFile(draft);
+  const handle = await open(draft, 'w');
+  try {
+    const add = (line: object) => handle.write(`${JSON.stringify(line)}\n`);
+    await add(header);
+    for await (const file of files) {
+      await add(file);
+      end.files += 1;
+      end.bytes += file.bytes;
+    }
+    await add(end);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  written();
+  renameSync(draft, join(folder, manifestName));
+  syncFolder(folder);
+  return end;
+}
+
+/** Reads the header of a backup. Throws a ConfigError if the folder does not contain a complete backup. */
+export async function readHeader(folder: string): Promise<ManifestHeader> {
+  if (!existsSync(join(folder, manifestName)))
+    throw new ConfigError(`${folder} is not a complete backup: it has no ${manifestName}.`);
+  let header: Partial<ManifestHeader> | undefined;
+  let last: Partial<ManifestEnd> = {};
+  let lines = 0;
+  for await (const line of linesOf(folder)) {
+    last = line;
+    header ??= last as Partial<ManifestHeader>;
+    lines += 1;
+  }
+  if (header?.format !== 'gleaner-backup-1' || last.files !== lines - 2)
+    throw new Fault('malformed', `${join(folder, manifestName)} is damaged or of an unknown format`);
+  return header as ManifestHeader;
+}
+
+/** Yields the files of a manifest. */
+export async function* readFiles(folder: string): AsyncGenerator<ManifestFile> {
+  for await (const line of linesOf(folder)) if ('path' in line) yield line as ManifestFile;
+}
+
+async function* linesOf(folder: string): AsyncGenerator<object> {
+  const path = join(folder, manifestName);
+  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+    try {
+      yield JSON.parse(line) as object;
+    } catch {
+      throw new Fault('malformed', `${path} is damaged: "${line.slice(0, 80)}" is not JSON`);
+    }
+  }
+}

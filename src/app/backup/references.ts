@@ -1,0 +1,30 @@
+import { filesOf } from '../../jobs/unreferenced-files.ts';
+import type { Job } from '../../store/documents.ts';
+import type { Store } from '../../store/store.ts';
+
+/** Files in the result storage that a job and its batches refer to: the expected SHA-256, or null, by path. */
+export interface JobFiles {
+  job: Job;
+  files: ReadonlyMap<string, string | null>;
+}
+
+const pageSize = 500;
+
+/** Yields the files of every job of a store, one job at a time. */
+export async function* referencedFiles(store: Store): AsyncGenerator<JobFiles> {
+  let after: string | null = null;
+  do {
+    const page: Awaited<ReturnType<Store['listJobs']>> = await store.listJobs({}, { limit: pageSize, after });
+    for (const job of page.items) yield { job, files: await filesOfJob(store, job) };
+    after = page.next;
+  } while (after !== null);
+}
+
+async function filesOfJob(store: Store, job: Job): Promise<Map<string, string | null>> {
+  const files = new Map<string, string | null>();
+  for await (const batch of store.readBatches(job.id)) {
+    for (const { path, sha256 } of filesOf(batch)) files.set(path, sha256 ?? null);
+  }
+  if (job.file) files.set(job.file.path, job.file.sha256);
+  return files;
+}

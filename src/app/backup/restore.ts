@@ -1,0 +1,81 @@
+import { createReadStream, createWriteStream, renameSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { openPrivateFolder } from '../../base/data-dir.ts';
+import { syncFolder } from '../../base/sync-folder.ts';
+import { parsePath } from '../../blobs/path.ts';
+import { Fault } from '../../contract/fault.ts';
+import { secretsFile } from '../../links/secrets.ts';
+import { resultsFolder, storeFile } from '../stack.ts';
+import { withStore } from './copying.ts';
+import { requireEmpty } from './create.ts';
+import { describeFile, type ManifestEnd, type ManifestFile, readFiles, readHeader } from './manifest.ts';
+
+/**
+ * Copies a backup to a new data folder and verifies the digest of every file. The database is put in place last, so
+ * an interrupted copy contains no data. Throws a ConfigError if the backup is incomplete or the folder is not empty,
+ * and fault `malformed` if a file is missing or damaged.
+ */
+export async function restoreBackup(
+  source: string,
+  target: string,
+  onFile: (path: string) => void = () => {},
+): Promise<ManifestEnd> {
+  const [backup, folder] = [resolve(source), resolve(target)];
+  await readHeader(backup);
+  requireEmpty(folder);
+  openPrivateFolder(folder);
+  const draft = `${storeFile}.incomplete`;
+  const end: ManifestEnd = { files: 0, bytes: 0 };
+  for await (const file of readFiles(backup)) {
+    await restoreFile(backup, file, folder, file.path === storeFile ? draft : placeOf(file.path));
+    onFile(file.path);
+    end.files += 1;
+    end.bytes += file.bytes;
+  }
+  // Refuses a newer schema, and migrates an older one, before the service sees the data.
+  await withStore(join(folder, draft), async (store) => store.schemaVersion());
+  renameSync(join(folder, draft), join(folder, storeFile));
+  syncFolder(folder);
+  return end;
+}
+
+/** Returns the path of a file in the data folder. Fault `malformed` for a path that no backup contains. */
+function placeOf(path: string): string {
+  if (path === secretsFile) return path;
+  const [folder, ...rest] = path.split('/');
+  try {
+    if (folder === resultsFolder && parsePath(rest.join('/'))) return path;
+  } catch {
+    // The same error as for every other unknown path.
+  }
+  throw new Fault(
+    'malformed',
+    `the manifest names ${JSON.stringify(path.slice(0, 200))}, which no backup contains`,
+  );
+}
+
+/** Copies a file, flushes it, and verifies the copy. */
+async function restoreFile(
+  backup: string,
+  { path, bytes, sha256 }: ManifestFile,
+  folder: string,
+  place: string,
+): Promise<void> {
+  const target = join(folder, place);
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+  try {
+    const copy = createWriteStream(target, { flags: 'wx', mode: 0o600, flush: true });
+    await pipeline(createReadStream(join(backup, path)), copy);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    throw new Fault('malformed', `${join(backup, path)} is missing`);
+  }
+  const restored = await describeFile(folder, place);
+  if (restored.bytes !== bytes || restored.sha256 !== sha256)
+    throw new Fault(
+      'malformed',
+      `${join(backup, path)} is damaged: it has ${restored.bytes} bytes and the SHA-256 ${restored.sha256}, the manifest says ${bytes} and ${sha256}`,
+    );
+}

@@ -1,0 +1,45 @@
+import { NewerDataError } from '../base/newer-data-error.ts';
+import type { Program } from './compose.ts';
+
+const retryMs = 2_000;
+/** Maximum wait for the store at startup, in milliseconds. */
+const maxFirstWaitMs = 1_000;
+
+/** Result of startStoreCheck(). */
+export interface StoreCheck {
+  /** Resolves with the error if a newer program wrote the data; pending otherwise. */
+  refused: Promise<NewerDataError>;
+  /** Resolves when the check has ended. */
+  done: Promise<void>;
+}
+
+/**
+ * Checks the data's schema version, which the store migrates on the first call. A store that does not respond yet is
+ * checked in the background once it does. Throws a NewerDataError if the answer arrives within a second.
+ */
+export async function startStoreCheck(
+  { stack, clock }: Pick<Program, 'stack' | 'clock'>,
+  signal: AbortSignal,
+): Promise<StoreCheck> {
+  let refuse: (error: NewerDataError) => void = () => {};
+  const refused = new Promise<NewerDataError>((resolve) => {
+    refuse = resolve;
+  });
+  const done = (async () => {
+    while (!signal.aborted) {
+      try {
+        await stack.store.schemaVersion();
+        return;
+      } catch (error) {
+        if (error instanceof NewerDataError) return refuse(error);
+        await clock.sleep(retryMs, signal).catch(() => {});
+      }
+    }
+  })();
+  const waited = new AbortController();
+  const first = clock.sleep(maxFirstWaitMs, waited.signal).catch(() => {});
+  const error = await Promise.race([refused, done, first]);
+  waited.abort(new Error('checked'));
+  if (error instanceof NewerDataError) throw error;
+  return { refused, done };
+}

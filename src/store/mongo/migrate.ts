@@ -1,0 +1,107 @@
+import type { Collection, Db } from 'mongodb';
+import type { Clock } from '../../base/clock.ts';
+import { NewerDataError } from '../../base/newer-data-error.ts';
+import { Fault } from '../../contract/fault.ts';
+import { unlessDuplicate } from './duplicates.ts';
+import { createIndexes } from './schema.ts';
+
+/** A change of the database. It is repeated after a crash, so it must be idempotent. */
+export type Migration = (database: Db) => Promise<void>;
+
+/**
+ * Migrations from an empty database to the current schema, in order. The stored version is the number of applied
+ * ones. Never edit a released migration; append a new one. A process of the previous version may be running
+ * meanwhile, so a migration must not change what that version reads.
+ */
+export const migrations: readonly Migration[] = [createIndexes];
+
+/** Options for migrate(). */
+export interface MigrateOptions {
+  /** Name of the database in error messages. */
+  place: string;
+  steps: readonly Migration[];
+  /** Id of this process. */
+  holder: string;
+  /** Returns the server's time in milliseconds since the epoch. */
+  time(): Promise<number>;
+  clock: Clock;
+}
+
+/** State of the schema. One process at a time migrates: the one named by `holder`, until `leaseUntil`. */
+interface SchemaDocument {
+  _id: 'schema';
+  version: number;
+  holder: string;
+  leaseUntil: number;
+}
+
+/** Duration of a lease, which is renewed while a migration runs, in milliseconds. */
+const leaseMs = 30_000;
+/** Maximum wait for the migrations of another process, in milliseconds. */
+const maxWaitMs = 10_000;
+const pollMs = 100;
+
+/**
+ * Applies the missing migrations, unless another process does so. Returns the version of the schema. Throws a
+ * NewerDataError if a newer program wrote the database, and fault `unavailable` if another process is still
+ * migrating it after 10 seconds.
+ */
+export async function migrate(database: Db, options: MigrateOptions): Promise<number> {
+  const { place, steps, holder, time, clock } = options;
+  const schema: Collection<SchemaDocument> = database.collection('schema');
+  const waitUntil = clock.now() + maxWaitMs;
+  for (;;) {
+    const found = await readSchema(schema);
+    if (found.version > steps.length) throw new NewerDataError(place, found.version, steps.length);
+    if (found.version === steps.length) return found.version;
+    const now = await time();
+    const { matchedCount: claimed } = await schema.updateOne(
+      { _id: 'schema', version: found.version, leaseUntil: { $lte: now } },
+      { $set: { holder, leaseUntil: now + leaseMs } },
+    );
+    if (claimed === 1) await applySteps(database, schema, found.version, options);
+    else if (clock.now() < waitUntil) await clock.sleep(pollMs);
+    else
+      throw new Fault('unavailable', `${place} is being migrated to schema version ${steps.length}`, {
+        component: 'store',
+      });
+  }
+}
+
+/** Returns the state of the schema, which is created in an unversioned database. */
+async function readSchema(schema: Collection<SchemaDocument>): Promise<SchemaDocument> {
+  const found = await schema.findOne({ _id: 'schema' });
+  if (found !== null) return found;
+  const created: SchemaDocument = { _id: 'schema', version: 0, holder: '', leaseUntil: 0 };
+  await unlessDuplicate(schema.insertOne(created));
+  return (await schema.findOne({ _id: 'schema' })) ?? created;
+}
+
+/** Applies the steps after `version` while this process has the lease, and releases it. */
+async function applySteps(
+  database: Db,
+  schema: Collection<SchemaDocument>,
+  version: number,
+  { steps, holder, time, clock }: MigrateOptions,
+): Promise<void> {
+  const renewing = new AbortController();
+  const renewal = (async () => {
+    for (;;) {
+      await clock.sleep(leaseMs / 3, renewing.signal);
+      await schema.updateOne({ _id: 'schema', holder }, { $set: { leaseUntil: (await time()) + leaseMs } });
+    }
+    // A renewal that fails is repeated by the process that takes over.
+  })().catch(() => {});
+  try {
+    for (const [index, step] of steps.entries()) {
+      if (index < version) continue;
+      await step(database);
+      // Names the version before, in case a process that took over an expired lease was faster.
+      await schema.updateOne({ _id: 'schema', version: index }, { $set: { version: index + 1 } });
+    }
+  } finally {
+    renewing.abort(new Error('migrated'));
+    await renewal;
+    await schema.updateOne({ _id: 'schema', holder }, { $set: { holder: '', leaseUntil: 0 } });
+  }
+}
