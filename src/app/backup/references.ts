@@ -1,4 +1,4 @@
-import { filesOf } from '../../jobs/unreferenced-files.ts';
+import { filesOf } from '../../jobs/steps/unreferenced-files.ts';
 import type { Job } from '../../store/documents.ts';
 import type { Store } from '../../store/store.ts';
 
