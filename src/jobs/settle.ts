@@ -1,12 +1,13 @@
 import { refundJob } from '../credits/job-credits.ts';
 import { aggregate } from '../kinds/states.ts';
-import type { Counts, Job, JobState, NoticeReason, Outcome } from '../store/documents.ts';
+import type { Counts, Job, JobState, NoticeReason } from '../store/documents.ts';
 import { type CompileContext, compile } from './compile.ts';
 import type { JobContext, StoreUse } from './context.ts';
+import { type FailedOutcome, failUnits } from './unit-metrics.ts';
 import { removeUnreferenced, type UnreferencedFilesContext } from './unreferenced-files.ts';
 
 /** Dependencies of this module. */
-export type SettleContext = Pick<JobContext, 'clock' | 'log' | 'offers'> &
+export type SettleContext = Pick<JobContext, 'clock' | 'log' | 'metrics' | 'offers'> &
   StoreUse<
     | 'countJob'
     | 'failBatches'
@@ -28,7 +29,7 @@ const ending = ['settling', 'rejecting', 'terminating'] as const;
 export const terminatedCode = 'terminated';
 
 /** Outcome of the units of a rejected job. */
-export const rejectedOutcome = ({ reason }: Pick<Job, 'reason'>): Outcome => ({
+export const rejectedOutcome = ({ reason }: Pick<Job, 'reason'>): FailedOutcome => ({
   status: 'FAILED',
   code: 'rejected',
   message: `The job was rejected. ${reason}`.trim(),
@@ -54,7 +55,7 @@ export async function finishEnding(context: SettleContext, job: Job): Promise<vo
   const { store, clock, log } = context;
   if (!isEnding(job.state)) return;
   if (job.state === 'rejecting') {
-    await store.failBatches(job.id, ['waiting'], rejectedOutcome(job), clock.now());
+    await failUnits(context, job, ['waiting'], rejectedOutcome(job));
   }
   if (await store.hasOutstandingBatches(job.id)) return;
 
