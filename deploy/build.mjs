@@ -20,7 +20,16 @@ await build({
   // UMD modules, which `main` often names, require their parts in a way that bundlers cannot follow.
   resolve: { mainFields: ['module', 'main'] },
   // Loaded from their own packages, and only if configured or on a terminal.
-  external: [/^@aws-sdk\//, 'mongodb', 'nats', 'nodemailer', 'open', 'pino-pretty', 'puppeteer-core'],
+  external: [
+    /^@aws-sdk\//,
+    /^@opentelemetry\//,
+    'mongodb',
+    'nats',
+    'nodemailer',
+    'open',
+    'pino-pretty',
+    'puppeteer-core',
+  ],
   output: {
     dir: dist,
     format: 'esm',

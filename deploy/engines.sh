@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the engines for the distributed suites on Debian: nats-server, a JDK and Maven (the MongoDB test
-# engine), Chromium, and versitygw (the S3 test engine). Safe to repeat: installed programs are skipped. If a
+# engine), Chromium, versitygw (the S3 test engine), and promtool (checks of the alert rules). Safe to repeat: installed programs are skipped. If a
 # step fails, the script reports it and continues; the exit code is 0 only if everything is installed. Go
 # programs are installed in .cache/engines, where the tests find them.
 set -u
@@ -65,6 +65,18 @@ nats_by_go() { go_install "github.com/nats-io/nats-server/v2@$nats_version"; }
 versitygw_by_go() { go_install "github.com/versity/versitygw/cmd/versitygw@$versitygw_version"; }
 jdk_by_apt() { apt_install default-jdk-headless; }
 maven_by_apt() { apt_install maven; }
+# Takes one program out of the package, whose installation would start a server.
+promtool_by_apt() {
+  local folder
+  if ! command -v apt-get >/dev/null; then say "  apt-get is not available"; return 1; fi
+  mkdir -p "$engines" && folder=$(mktemp -d) || return 1
+  say "  promtool of the package prometheus to .cache/engines"
+  (cd "$folder" && apt-get -qq download prometheus && dpkg-deb -x prometheus_*.deb .) &&
+    cp "$folder/usr/bin/promtool" "$engines/promtool"
+  local result=$?
+  rm -rf "$folder"
+  return $result
+}
 chromium_by_apt() { apt_install chromium; }
 
 step nats-server 'the queue' nats_by_apt nats_by_go
@@ -72,6 +84,7 @@ step nats-server 'the queue' nats_by_apt nats_by_go
 step javac 'the MongoDB test engine' jdk_by_apt
 step mvn 'downloads the MongoDB test engine' maven_by_apt
 step chromium 'marketplaces that need a browser' chromium_by_apt
+step promtool 'checks of the alert rules' promtool_by_apt
 step versitygw 'the S3 test engine' versitygw_by_go
 
 if [ ${#missing[@]} -gt 0 ]; then

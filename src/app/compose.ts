@@ -9,6 +9,7 @@ import { createDriftWatch } from '../drift/watch.ts';
 import { createDisabledScheduler } from '../fetch/disabled-scheduler.ts';
 import { createJobChanges, type JobChanges, notifyOnMove } from '../jobs/changes.ts';
 import type { JobContext } from '../jobs/context.ts';
+import { meterStore } from '../jobs/metered-store.ts';
 import { resolveOffers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
 import { readItemToken, writeItemToken } from '../links/item-token.ts';
@@ -18,7 +19,8 @@ import { listedFields, policyOfMarket } from '../markets/defaults.ts';
 import { withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { watchFirstPublish } from '../queue/first-publish.ts';
-import { createOriginTally, type OriginTally } from '../sweep/origin-tally.ts';
+import { createOriginTally, meterRequests, type OriginTally } from '../sweep/origin-tally.ts';
+import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import type { Fetching, FetchingOptions } from './fetching.ts';
 import { openStack, type Stack, type StackOptions } from './stack.ts';
 
@@ -34,6 +36,7 @@ export interface Program {
   /** Host clock minus the store's clock, in milliseconds. */
   skewMs(): number;
   log: Log;
+  metrics: Metrics;
   stack: Stack;
   links: Links;
   /** Counts of this process's requests to origins. */
@@ -55,13 +58,13 @@ function diskOf({ dataDir, mongoUri, s3Url, minFreeDiskBytes }: Config, clock: C
 /**
  * Creates the components from the configuration. `publicUrl` returns the base URL of signed links; it is called late
  * because a port of 0 is resolved late. `options`: components that a worker process gets from its parent.
- * `readsPages`: whether units are processed in this process.
+ * `readsPages`: whether units are processed in this process. `metrics`: default: nothing is measured.
  */
 export async function compose(
   config: Config,
   role: string,
   publicUrl: () => string,
-  options: StackOptions & { changes?: JobChanges; readsPages?: boolean } = {},
+  options: StackOptions & { changes?: JobChanges; readsPages?: boolean; metrics?: Metrics } = {},
 ): Promise<Program> {
   const log = createLog(config.logLevel, role);
   const clock: SharedClock = createSharedClock({
@@ -80,9 +83,10 @@ export async function compose(
   const { queue, published } = watchFirstPublish(stack.queue);
   const { blobs } = stack;
   const changes = options.changes ?? createJobChanges(clock);
-  const store = notifyOnMove(stack.store, changes);
+  const metrics = options.metrics ?? noMetrics;
+  const store = meterStore(notifyOnMove(stack.store, changes), metrics);
   const tally = createOriginTally(clock);
-  const pageOptions = { config, store, clock, log, observer: tally };
+  const pageOptions = { config, store, clock, log, observer: meterRequests(tally, metrics) };
   const fetching = await openPages(options.readsPages ?? false, pageOptions);
   const context: JobContext = {
     store,
@@ -91,6 +95,7 @@ export async function compose(
     disk: diskOf(config, clock, log),
     clock,
     log,
+    metrics,
     newId,
     random: Math.random,
     pages: fetching.pages,
@@ -105,6 +110,7 @@ export async function compose(
     clock,
     skewMs: clock.skewMs,
     log,
+    metrics,
     stack,
     links,
     tally,

@@ -14,7 +14,7 @@ export async function notify(
   publicUrl: () => string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, clock, log, newId, offers } = context;
+  const { store, clock, log, metrics, newId, offers } = context;
   const settings = config.notices;
   const poster = createPosterOnDemand();
   const mailer =
@@ -25,6 +25,7 @@ export async function notify(
     store,
     clock,
     log,
+    metrics,
     newId,
     settings,
     random: Math.random,

@@ -4,6 +4,16 @@ import { hasUnfinished } from '../sweep/unfinished.ts';
 import { type PoolTally, startWorkerPool, type WorkerPool } from '../worker/pool.ts';
 import type { Program } from './compose.ts';
 import { programs } from './programs.ts';
+import { exportsMetrics } from './telemetry.ts';
+
+/** State without workers. */
+const idle: PoolTally = {
+  workers: 0,
+  slots: { busy: 0, idle: 0, stopped: 0 },
+  batches: 0,
+  unitsDone: 0,
+  memoryBytes: 0,
+};
 
 /** Page work of this process, in worker processes or in its own thread. */
 export interface PageWork {
@@ -24,7 +34,7 @@ export async function startPageWork(
       entry: programs.pageWorker,
       count: config.workers,
       memoryBytes: config.workerMemoryBytes,
-      setup: { config, role, publicUrl: publicUrl() },
+      setup: { config, role, publicUrl: publicUrl(), measures: exportsMetrics(config) },
       context,
       countRequests: tally.putBack,
     });
@@ -40,7 +50,10 @@ async function workInThread(context: Program['context']): Promise<PageWork> {
   const worker = await startWorker(context, markets);
   const sweeping = sweepForever(context, sweepMs, stopping.signal);
   return {
-    tally: () => ({ workers: 0, memoryBytes: 0, ...worker.tally }),
+    tally: () => {
+      const busy = worker.tally.batches > 0 ? 1 : 0;
+      return { workers: 0, memoryBytes: 0, slots: { busy, idle: 1 - busy, stopped: 0 }, ...worker.tally };
+    },
     async stop() {
       stopping.abort(new Error('the service is stopping'));
       await worker.stop();
@@ -50,7 +63,7 @@ async function workInThread(context: Program['context']): Promise<PageWork> {
 }
 
 /** Starts worker processes when the first batch is published. Until then this process runs the sweep, which is idle. */
-function startWithFirstBatch({ context, published }: Program, start: () => WorkerPool): PageWork {
+function startWithFirstBatch({ config, context, published }: Program, start: () => WorkerPool): PageWork {
   const sweepingHere = new AbortController();
   const sweeping = sweepForever(context, sweepMs, sweepingHere.signal);
   let pool: WorkerPool | null = null;
@@ -61,7 +74,7 @@ function startWithFirstBatch({ context, published }: Program, start: () => Worke
     sweepingHere.abort(new Error('sweep moved to a worker'));
   });
   return {
-    tally: () => pool?.tally() ?? { workers: 0, batches: 0, unitsDone: 0, memoryBytes: 0 },
+    tally: () => pool?.tally() ?? { ...idle, slots: { busy: 0, idle: 0, stopped: config.workers } },
     async stop() {
       isStopped = true;
       sweepingHere.abort(new Error('the service is stopping'));

@@ -5,6 +5,7 @@ import { createJobChanges, type JobChanges } from '../jobs/changes.ts';
 import { markets } from '../markets/list.ts';
 import { openRemoteQueue } from '../queue/local/remote.ts';
 import { flushDriftForever, sweepForever, sweepMs } from '../sweep/sweep.ts';
+import { createMetricsBuffer } from '../telemetry/buffer.ts';
 import { type ParentCalls, reportMs, type WorkerCalls, type WorkerSetup } from '../worker/protocol.ts';
 import { startWorker } from '../worker/worker.ts';
 import { compose } from './compose.ts';
@@ -48,18 +49,20 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 process.once('disconnect', () => process.exit(stopped ? 0 : 1));
 
 /** Starts work and returns a function that stops it. */
-async function run({ config, role, index, publicUrl }: WorkerSetup): Promise<Running> {
+async function run({ config, role, index, publicUrl, measures }: WorkerSetup): Promise<Running> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const changes: JobChanges = {
     ...createJobChanges(systemClock),
     notify: (jobId) => parent.notify('changed', jobId),
   };
+  const metrics = measures ? createMetricsBuffer() : null;
   const program = await compose(config, `${role} worker ${index}`, () => publicUrl, {
     queue: remote.queue,
     changes,
     storeCacheBytes,
     readsPages: true,
+    ...(metrics ? { metrics } : {}),
   });
   const { context, clock, tally } = program;
   const worker = await startWorker(context, markets, {
@@ -74,6 +77,7 @@ async function run({ config, role, index, publicUrl }: WorkerSetup): Promise<Run
       unitsDone: unitsDone - reported,
       memoryBytes: process.memoryUsage.rss(),
       requests: tally.take(),
+      ...(metrics ? { metrics: metrics.take() } : {}),
     });
     reported = unitsDone;
   };

@@ -8,7 +8,7 @@ import type { Program } from './compose.ts';
 const reportMs = 10_000;
 
 /** Report of a process without workers. */
-const idle: PoolTally = { workers: 0, batches: 0, unitsDone: 0, memoryBytes: 0 };
+const idle = { workers: 0, batches: 0, unitsDone: 0, memoryBytes: 0 };
 
 /**
  * Starts heartbeats of this process. `work` returns its workers' counts. Returns a function that stops and removes
@@ -30,9 +30,11 @@ export function startReporting(
   };
   const { store, disk } = context;
   const state = async () => {
-    const { memoryBytes, ...done } = work() ?? idle;
+    const { memoryBytes, workers, batches, unitsDone } = work() ?? idle;
     return {
-      ...done,
+      workers,
+      batches,
+      unitsDone,
       memoryBytes: process.memoryUsage.rss() + memoryBytes,
       paused: (await disk.isLow()) ? 'disk almost full' : '',
       clockSkewMs: skewMs(),

@@ -5,7 +5,7 @@ import { createServingCount } from '../access/serving-count.ts';
 import { type BodyBudget, createBodyBudget } from '../base/body-budget.ts';
 import type { Config } from '../base/config.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../base/connections.ts';
-import type { Log } from '../base/log.ts';
+import { createLog, type Log } from '../base/log.ts';
 import { NewerDataError } from '../base/newer-data-error.ts';
 import { Fault } from '../contract/fault.ts';
 import { services } from '../contract/services.ts';
@@ -14,7 +14,7 @@ import { serveConsole } from '../rest/console.ts';
 import { createRestApi, type RestCaller } from '../rest/rest.ts';
 import { startServer } from '../rest/server.ts';
 import { createRpcListener } from '../rpc/adapter.ts';
-import { type Core, createCore } from '../rpc/core.ts';
+import { type Core, checkEngines, createCore } from '../rpc/core.ts';
 import { createDirectCaller } from '../rpc/direct.ts';
 import { routeForward } from '../rpc/forward.ts';
 import { routeHealth } from '../rpc/health.ts';
@@ -23,13 +23,19 @@ import { createRemoteCaller, openRemoteCore } from '../rpc/remote.ts';
 import { routeCore } from '../rpc/routes.ts';
 import { type ListeningServer, listen } from '../rpc/server.ts';
 import { refill, sweepForever, sweepMs } from '../sweep/sweep.ts';
+import { noMetrics } from '../telemetry/metrics.ts';
+import type { Telemetry } from '../telemetry/sdk.ts';
+import type { WorkerSlots } from '../worker/pool.ts';
 import { compose, type Program } from './compose.ts';
 import { lockData } from './data-folder.ts';
+import { storeGauges, workerGauges } from './gauges.ts';
 import { notify } from './notifying.ts';
+import { openOpsPort } from './ops-port.ts';
 import { type PageWork, startPageWork } from './page-work.ts';
 import { startReporting } from './reporting.ts';
 import type { Stack } from './stack.ts';
 import { type StoreCheck, startStoreCheck } from './store-check.ts';
+import { startTelemetry } from './telemetry.ts';
 
 /** Role of a process. `serve` does everything; any number of `api` and `worker` processes share the engines. */
 export type Role = 'serve' | 'api' | 'core' | 'gateway' | 'worker';
@@ -53,6 +59,7 @@ export interface Service {
   grpcPort: number | null;
   /** Resolves with an error if the service cannot continue: the data turned out to be that of a newer program. */
   refused: Promise<Error>;
+  opsPort: number | null;
   /** Resolves when all work in progress has been released and every connection is closed. */
   stop(): Promise<void>;
 }
@@ -65,7 +72,7 @@ export interface Service {
 export async function serve(config: Config, role: Role, say: (line: string) => void): Promise<Service> {
   const run = parts[role];
   const publicUrl = () => config.publicUrl ?? `http://127.0.0.1:${service.httpPort ?? config.httpPort}`;
-  const { program, unlock } = await openProgram(config, role, publicUrl);
+  const { program, telemetry, unlock } = await openProgram(config, role, publicUrl);
   const { context, stack, log } = program;
   const stopping = new AbortController();
   let isOperable = () => false;
@@ -74,32 +81,31 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
     httpPort: null,
     grpcPort: null,
     refused: new Promise(() => {}),
+    opsPort: null,
     async stop() {
       stopping.abort(new Error('the service is stopping'));
       context.changes.stop();
       for (const close of closers.reverse()) await close();
       await program.close();
+      await telemetry?.close();
       unlock();
     },
   };
+  let ready = () => checkEngines(context);
+  let working: PageWork | null = null;
   try {
     service.refused = (await checkStore(program, stopping.signal, closers)).refused;
     sayEngines(role, stack, say);
+    const state = { ready: () => ready(), slots: () => working?.tally().slots };
+    if (telemetry) service.opsPort = await openOperations(program, run, telemetry, state, closers);
     if (stack.name === 'embedded' && run.worker) await resumeBatches(program);
-    let working: PageWork | null = null;
-    if (run.core || run.worker) {
-      logMissingOrigins(context);
-      closers.push(startReporting(program, role, () => working?.tally()));
-    }
-    const core = run.core
-      ? createCore(context, services, {
-          started: () => isOperable(),
-          rateLimit: openRateLimit(program, stopping.signal, closers),
-        })
-      : null;
+    if (run.core || run.worker) logMissingOrigins(context);
+    if (run.core || run.worker) closers.push(startReporting(program, role, () => working?.tally()));
+    const core = run.core ? openCore(program, () => isOperable(), stopping.signal, closers) : null;
     const limits = { ...defaultConnectionLimits, maxConnections: config.maxConnections };
     const budget = createBodyBudget();
     if (core) {
+      ready = () => core.ready();
       const server = await openCorePort(core, program, budget, limits);
       service.grpcPort = server.port;
       closers.push(() => server.close());
@@ -108,6 +114,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       const edge = core
         ? { caller: createDirectCaller(core), routes: routeCore(core, log) }
         : remoteEdge(config.coreUrl, log, stopping.signal);
+      ready = () => edge.caller.ready();
       service.httpPort = await openGateway(program, edge, { budget, limits, publicUrl }, closers);
     }
     sayPorts(service, say);
@@ -131,25 +138,62 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
 /** Puts the program of a role together. Locks the data folder for `serve`, until `unlock` is called. */
 async function openProgram(config: Config, role: Role, publicUrl: () => string) {
   const unlock = role === 'serve' ? await lockData(config) : () => {};
+  const telemetry = await startTelemetry(config, role, createLog(config.logLevel, role));
+  const metrics = telemetry?.metrics ?? noMetrics;
   const readsPages = parts[role].worker && config.workers === 0;
-  const program = await compose(config, role, publicUrl, { readsPages }).catch((error) => {
+  const program = await compose(config, role, publicUrl, { readsPages, metrics }).catch(async (error) => {
+    await telemetry?.close();
     unlock();
     throw error;
   });
   if (program.stack.name === 'embedded' && role !== 'serve' && role !== 'gateway') {
     await program.close();
+    await telemetry?.close();
     throw new Fault(
       'unavailable',
       `The role '${role}' shares engines with other processes: set MONGODB_URI and NATS_URL, or run 'serve'.`,
     );
   }
-  return { program, unlock };
+  return { program, telemetry, unlock };
 }
 
 /** Republishes the batches of an earlier process. Must run before any batch is submitted or claimed. */
 async function resumeBatches({ context, log }: Program): Promise<void> {
   const batches = await refill(context);
   if (batches > 0) log.info({ batches }, 'interrupted work resumed');
+}
+
+/**
+ * Adds the gauges of a role and opens the operations port. Returns null without a port. The port closes after all
+ * others.
+ */
+async function openOperations(
+  { config, context, log }: Program,
+  { core, worker }: (typeof parts)[Role],
+  { observe, scrape }: Telemetry,
+  { ready, slots }: { ready(): Promise<void>; slots(): WorkerSlots | undefined },
+  closers: (() => Promise<unknown>)[],
+): Promise<number | null> {
+  if (core) observe(storeGauges({ ...context, origins: config.origins }));
+  if (worker) observe(workerGauges(slots));
+  const { host, opsPort: port } = config;
+  if (port === null) return null;
+  const server = await openOpsPort({ host, port, limits: defaultConnectionLimits, log, scrape, ready });
+  closers.push(() => server.close(graceMs));
+  return server.port;
+}
+
+/** Creates the core, which admits callers once `started` returns true. */
+function openCore(
+  program: Program,
+  started: () => boolean,
+  stopping: AbortSignal,
+  closers: (() => Promise<unknown>)[],
+): Core {
+  return createCore(program.context, services, {
+    started,
+    rateLimit: openRateLimit(program, stopping, closers),
+  });
 }
 
 /** Serves the core over gRPC and Connect. */
@@ -174,10 +218,11 @@ function sayEngines(role: Role, { name, store, queue, blobs }: Stack, say: (line
 }
 
 /** Prints the addresses of the service. */
-function sayPorts({ httpPort, grpcPort }: Service, say: (line: string) => void): void {
+function sayPorts({ httpPort, grpcPort, opsPort }: Service, say: (line: string) => void): void {
   for (const [name, port] of [
     ['console (/console), REST, OpenAPI (/docs), files', httpPort],
     ['gRPC, Connect', grpcPort],
+    ['metrics (/metrics), probes', opsPort],
   ] as const) {
     if (port !== null) say(`  ${name}: http://127.0.0.1:${port}`);
   }

@@ -36,6 +36,10 @@ test.each([
   ['GLEANER_WORKERS', '-1'],
   ['GLEANER_WORKERS', '65'],
   ['GLEANER_WORKER_MEMORY', '63'],
+  ['GLEANER_OPS_PORT', '65536'],
+  ['OTEL_METRICS_EXPORTER', 'prometheus'],
+  ['OTEL_METRIC_EXPORT_INTERVAL', '10'],
+  ['OTEL_SDK_DISABLED', 'yes'],
 ])('loadConfig() rejects a bad %s and names it', (name, value) => {
   expect(() => loadConfig({ [name]: value })).toThrow(ConfigError);
   expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`^${name}=`));
@@ -47,6 +51,17 @@ test('loadConfig() starts a worker process per core by default', () => {
   expect(loadConfig({ GLEANER_WORKERS: '0' }).workers).toBe(0);
   const shown = loadConfig({}).effectiveSettings.find(({ name }) => name === 'GLEANER_WORKERS');
   expect(shown).toMatchObject({ value: String(Math.min(cores, 64)), set: false });
+});
+
+test('loadConfig() pushes metrics only if the variables of OpenTelemetry say so', () => {
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+  const pushMs = (environment: Record<string, string>) => loadConfig(environment).metricsPushMs;
+  expect(pushMs({})).toBeNull();
+  expect(pushMs(endpoint)).toBe(60_000);
+  expect(pushMs({ ...endpoint, OTEL_METRIC_EXPORT_INTERVAL: '5000' })).toBe(5_000);
+  expect(pushMs({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://127.0.0.1:4318/v1/metrics' })).toBe(60_000);
+  expect(pushMs({ ...endpoint, OTEL_METRICS_EXPORTER: 'none' })).toBeNull();
+  expect(pushMs({ ...endpoint, OTEL_SDK_DISABLED: 'true' })).toBeNull();
 });
 
 test('loadConfig() rejects one engine address without the other', () => {

@@ -75,6 +75,10 @@ export interface Config {
   /** Address of the core for the `gateway` role. */
   coreUrl: string;
   logLevel: string;
+  /** Port for metrics and probes; null: none. */
+  opsPort: number | null;
+  /** Interval between pushes of metrics over OTLP, in milliseconds; null: metrics are not pushed. */
+  metricsPushMs: number | null;
   /** Every setting with its effective value, for operators. */
   effectiveSettings: readonly EffectiveSetting[];
 }
@@ -152,10 +156,8 @@ export function loadConfig(environment: Environment = process.env): Config {
     workerMemoryBytes,
     notices: readNotices(read),
     coreUrl: read('GLEANER_CORE_URL', (text) => url(text, /^https?:$/)),
-    logLevel: read('GLEANER_LOG_LEVEL', (text) => {
-      if (!levels.includes(text)) throw new Error(`expected one of ${levels.join(', ')}`);
-      return text;
-    }),
+    logLevel: read('GLEANER_LOG_LEVEL', level),
+    ...readTelemetry(read),
   };
 }
 
@@ -181,6 +183,21 @@ function readNotices(read: Read): NoticeSettings {
     email: smtp === null || from === null || to === null ? null : { smtp, from, to },
     privateWebhooks: read('GLEANER_WEBHOOK_PRIVATE', onOff),
   };
+}
+
+/** Reads the operations port, and the standard variables of OpenTelemetry that decide whether metrics are pushed. */
+function readTelemetry(read: Read): Pick<Config, 'opsPort' | 'metricsPushMs'> {
+  const httpUrl = (text: string) => url(text, /^https?:$/);
+  const shared = read('OTEL_EXPORTER_OTLP_ENDPOINT', httpUrl);
+  const own = read('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', httpUrl);
+  const isDisabled = read('OTEL_SDK_DISABLED', trueFalse);
+  const exporter = read('OTEL_METRICS_EXPORTER', (text) => {
+    if (text !== 'otlp' && text !== 'none') throw new Error('expected otlp or none');
+    return text;
+  });
+  const pushMs = read('OTEL_METRIC_EXPORT_INTERVAL', (text) => integer(text, 1_000, 86_400_000));
+  const isPushed = (shared ?? own) !== null && !isDisabled && exporter === 'otlp';
+  return { opsPort: read('GLEANER_OPS_PORT', port), metricsPushMs: isPushed ? pushMs : null };
 }
 
 function goTogether(values: Partial<Record<SettingName, unknown>>): void {
@@ -224,6 +241,16 @@ function url(text: string, protocol: RegExp): string {
 function onOff(text: string): boolean {
   if (text !== 'on' && text !== 'off') throw new Error('expected on or off');
   return text === 'on';
+}
+
+function level(text: string): string {
+  if (!levels.includes(text)) throw new Error(`expected one of ${levels.join(', ')}`);
+  return text;
+}
+
+function trueFalse(text: string): boolean {
+  if (text !== 'true' && text !== 'false') throw new Error('expected true or false');
+  return text === 'true';
 }
 
 function operatorKey(text: string): string {

@@ -109,6 +109,10 @@ export const settings = {
     secret: true,
     about: 'URL that is notified of jobs that wait for approval; it may be private.',
   },
+  GLEANER_OPS_PORT: {
+    default: null,
+    about: 'Port for /metrics, /health, and /ready of every role; 0 selects a free one; default: none.',
+  },
   GLEANER_ORIGINS: {
     default: null,
     about: 'JSON file with the addresses and request limits of the marketplaces.',
@@ -184,6 +188,28 @@ export const settings = {
     default: null,
     secret: true,
     about: 'NATS JetStream of the distributed stack, with MONGODB_URI.',
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    default: null,
+    secret: true,
+    about: 'OpenTelemetry collector to which metrics are pushed; default: none.',
+  },
+  OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: {
+    default: null,
+    secret: true,
+    about: 'URL to which metrics are pushed, in place of OTEL_EXPORTER_OTLP_ENDPOINT.',
+  },
+  OTEL_METRICS_EXPORTER: {
+    default: 'otlp',
+    about: 'Whether metrics are pushed: otlp or none.',
+  },
+  OTEL_METRIC_EXPORT_INTERVAL: {
+    default: '60000',
+    about: 'Milliseconds between pushes of metrics.',
+  },
+  OTEL_SDK_DISABLED: {
+    default: 'false',
+    about: 'true disables the push of metrics.',
   },
 } as const satisfies SettingTable;
 

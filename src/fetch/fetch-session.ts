@@ -104,8 +104,7 @@ class ThrottledSession implements FetchSession {
     if (!sent || sent.recorded || outcome.kind === 'not_sent') return;
     const { market, region, observer, log } = this.#options;
     sent.recorded = true;
-    if (outcome.kind === 'refused' || outcome.kind === 'failed')
-      observer?.classified(sent.target, outcome.kind);
+    observer?.classified(sent.target, outcome.kind);
     try {
       await sent.throttle.circuit.record(sent.page, outcome, sent.trial);
     } catch (error) {

@@ -428,7 +428,7 @@ describe('the request observer', () => {
 
   test('receives the duration of successful requests', async () => {
     latencyMs = 150;
-    expect(await observe({}, null)).toEqual(['mkta/id http://origin.example 150 ms']);
+    expect(await observe({}, null)).toEqual(['mkta/id http://origin.example 150 ms', 'mkta/id succeeded']);
   });
 
   test.each([
@@ -450,7 +450,11 @@ describe('the request observer', () => {
     const { fetch, end } = newScheduler().openSession('mktf', '');
     await run(fetch({ path: '/products.json', origin: shop }));
     await end(null);
-    expect(observed).toEqual([`mktf/ ${shop} 0 ms`, `mktf/ ${shop} 0 ms`]);
+    expect(observed).toEqual(
+      Array(2)
+        .fill([`mktf/ ${shop} 0 ms`, 'mktf/ succeeded'])
+        .flat(),
+    );
     expect(sent.map(({ url }) => url)).toEqual([`${shop}/robots.txt`, `${shop}/products.json`]);
   });
 });

@@ -7,10 +7,13 @@ export interface RequestTarget {
   region: string;
 }
 
+/** Outcome of a request for its origin. `inconclusive`: the response says nothing about the origin. */
+export type RequestKind = 'succeeded' | 'refused' | 'failed' | 'inconclusive';
+
 /** Observer of all requests to sites. Its methods must not throw or block. */
 export interface RequestObserver {
   /** Reports a request that received a response or failed without one, with its duration. */
   ended(target: RequestTarget, milliseconds: number): void;
-  /** Reports that the site refused an ended request or failed. Called at most once per request. */
-  classified(target: RequestTarget, kind: 'refused' | 'failed'): void;
+  /** Reports the outcome of an ended request. Called at most once per request. */
+  classified(target: RequestTarget, kind: RequestKind): void;
 }

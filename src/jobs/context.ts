@@ -14,6 +14,7 @@ import type { FetchPage } from '../fetch/page.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Job, StoredFile } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import type { JobChanges } from './changes.ts';
 import type { Offers } from './offers.ts';
 
@@ -25,6 +26,7 @@ export interface JobContext {
   disk: DiskSpace;
   clock: Clock;
   log: Log;
+  metrics: Metrics;
   newId: NewId;
   /** Returns a number in [0, 1) that spreads retries. */
   random(): number;

@@ -1,6 +1,7 @@
 import { unitStatus } from '../kinds/states.ts';
 import type { Batch, BatchSummary, Job, Outcome, Unit } from '../store/documents.ts';
 import type { BatchStore } from '../store/store.ts';
+import type { FailedOutcome } from './unit-metrics.ts';
 
 /** A batch with the index of its first unit in the job, from 0. */
 export interface PlacedBatch {
@@ -21,7 +22,7 @@ export interface PlacedUnit {
 }
 
 /** Outcome of the units of a rejected job. */
-export const rejectedOutcome = ({ reason }: Pick<Job, 'reason'>): Outcome => ({
+export const rejectedOutcome = ({ reason }: Pick<Job, 'reason'>): FailedOutcome => ({
   status: 'FAILED',
   code: 'rejected',
   message: `The job was rejected. ${reason}`.trim(),

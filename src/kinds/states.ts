@@ -1,4 +1,17 @@
-import type { BatchSummary, Counts, Job, Outcome, Unit } from '../store/documents.ts';
+import type { BatchSummary, Counts, Job, JobState, Outcome, Unit } from '../store/documents.ts';
+
+/** States of jobs that have not ended. */
+export const openStates: readonly JobState[] = [
+  'submitted',
+  'discarding',
+  'awaiting_approval',
+  'approving',
+  'approved',
+  'processing',
+  'settling',
+  'rejecting',
+  'terminating',
+];
 
 /** Terminal status of a job or batch (docs/concepts.md). */
 export type TerminalStatus = 'completed' | 'partial_complete' | 'failed';

@@ -6,6 +6,7 @@ import type { Poster } from '../fetch/post.ts';
 import type { Job } from '../store/documents.ts';
 import type { NoticeStore } from '../store/notices.ts';
 import type { Store } from '../store/store.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import type { Mailer } from './mailer.ts';
 
 /** Dependencies for creating messages. */
@@ -31,6 +32,7 @@ export interface NotifyContext extends NoticeContext {
       | 'recordAttempt'
     >;
   log: Log;
+  metrics: Metrics;
   /** Returns a number in [0, 1) that jitters retries. */
   random(): number;
   /** Returns the base URL of links to this service, without a trailing slash. */

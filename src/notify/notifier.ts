@@ -30,7 +30,7 @@ export interface Notifier {
 
 /** Creates the notifier of a process. Several processes may share a store. */
 export function createNotifier(context: NotifyContext): Notifier {
-  const { store, clock, log } = context;
+  const { store, clock, log, metrics } = context;
   const lanes = createLanes(clock);
   const stopping = new AbortController();
   let prunedAt = 0;
@@ -42,6 +42,7 @@ export function createNotifier(context: NotifyContext): Notifier {
     try {
       const end = await attempt(context, delivery, stopping.signal);
       await store.recordAttempt(id, take, end);
+      metrics.add('gleaner_deliveries_total', { outcome: end.state === 'pending' ? 'retried' : end.state });
       const line = { deliveryId: id, type, jobId, channel, state: end.state };
       if (end.state === 'delivered') log.info(line, 'message delivered');
       else log.warn({ ...line, error: end.error }, 'delivery failed');

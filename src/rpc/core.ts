@@ -177,7 +177,7 @@ export function createCore(
 }
 
 /** Checks the engines. Fault `unavailable` with the names of those that do not respond, and the reasons as its cause. */
-async function checkEngines({ store, queue, blobs, disk }: JobContext): Promise<void> {
+export async function checkEngines({ store, queue, blobs, disk }: JobContext): Promise<void> {
   const room = {
     ping: async () => {
       if (await disk.isLow()) throw new Fault('unavailable', 'the disk is almost full');

@@ -198,6 +198,8 @@ export interface JobStore {
    * starting after the cursor.
    */
   findExpiredApprovals(now: number, limit: number, after?: Cursor | null): Promise<Job[]>;
+  /** Counts the jobs in each of `states`, by kind. */
+  countJobsByState(states: readonly JobState[]): Promise<{ kind: string; state: JobState; jobs: number }[]>;
   /** Deletes batches created before `before` whose job was never completely written. Returns their number. */
   deleteOrphanedBatches(before: number): Promise<number>;
   /** Returns the next integer of a named sequence, starting at 1. Each call returns another number. */
@@ -239,7 +241,7 @@ export interface BatchStore {
    * is outstanding and either has the attempt `attempt` and is not claimed, or has a claim that expired before
    * `now`.
    */
-  claimBatch(batchId: string, attempt: number, now: number, leaseUntil: number): Promise<Batch | null>;
+  claimBatch(batchId: string, attempt: number, now: number, leaseUntil: number): Promise<ClaimedBatch | null>;
   /** Extends a claim. Returns false if the claim was lost. */
   renewBatch(batchId: string, attempt: number, leaseUntil: number): Promise<boolean>;
   /** Records the unit that the worker is about to read in isolation. Returns false if the claim was lost. */
@@ -305,6 +307,17 @@ export interface BatchStore {
   requeueStalled(now: number, queuedBefore: number, limit: number): Promise<BatchReference[]>;
   /** Counts queued and claimed batches by market and lane. */
   countBacklog(): Promise<{ market: string; lane: Lane; queued: number; claimed: number }[]>;
+  /**
+   * Returns the time since which the oldest queued batch has been due, or null if none is due at `now`. A batch is due
+   * when it was queued, and not before its `notBefore`.
+   */
+  findOldestDue(now: number): Promise<number | null>;
+}
+
+/** A batch that was just claimed. */
+export interface ClaimedBatch extends Batch {
+  /** Time from which the batch was due before the claim; null if it was not published. */
+  dueAt: number | null;
 }
 
 /** Batches of a job that are queued or claimed. */

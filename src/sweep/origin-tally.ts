@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { RequestObserver, RequestTarget } from '../fetch/request-observer.ts';
 import type { OriginMinute } from '../store/operations.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 
 /** Counts of this process's requests to origins that are not stored yet. */
 export interface OriginTally extends RequestObserver {
@@ -8,6 +9,17 @@ export interface OriginTally extends RequestObserver {
   take(): OriginMinute[];
   /** Adds counts that could not be stored back to the current ones. */
   putBack(rows: readonly OriginMinute[]): void;
+}
+
+/** Wraps an observer to count requests in the metrics. */
+export function meterRequests(observer: RequestObserver, metrics: Metrics): RequestObserver {
+  return {
+    ended: observer.ended,
+    classified(target, outcome) {
+      observer.classified(target, outcome);
+      metrics.add('gleaner_origin_requests_total', { market: target.market, outcome });
+    },
+  };
 }
 
 const minuteMs = 60_000;
@@ -38,7 +50,7 @@ export function createOriginTally(clock: Pick<Clock, 'now'>): OriginTally {
       row.milliseconds += milliseconds;
     },
     classified: (target, outcome) => {
-      now(target)[outcome] += 1;
+      if (outcome === 'refused' || outcome === 'failed') now(target)[outcome] += 1;
     },
     take: () => {
       const taken = [...rows.values()];

@@ -8,11 +8,11 @@ import { type LegacyRecordsContext, migrateLegacyRecords } from '../jobs/steps/l
 import { finishEnding, type SettleContext, settle } from '../jobs/steps/settle.ts';
 import { finishTerminating, type TerminateContext } from '../jobs/steps/terminate.ts';
 import type { Cursor } from '../store/cursor.ts';
-import type { Job, JobState } from '../store/documents.ts';
+import type { BatchReference, Job, JobState } from '../store/documents.ts';
 import { type JobList, processJobs, type SweepPlaces } from './pages.ts';
 
 /** Dependencies of this module. */
-type SweepContext = Pick<JobContext, 'blobs' | 'clock' | 'drift' | 'log' | 'queue' | 'settings'> &
+type SweepContext = Pick<JobContext, 'blobs' | 'clock' | 'drift' | 'log' | 'metrics' | 'queue' | 'settings'> &
   StoreUse<
     | 'deleteOrphanedBatches'
     | 'expire'
@@ -62,7 +62,7 @@ export async function sweep(
   signal?: AbortSignal,
   places: SweepPlaces = new Map(),
 ): Promise<void> {
-  const { store, clock, log } = context;
+  const { store, clock, log, metrics } = context;
   const now = clock.now();
   const step = async (name: string, run: () => Promise<unknown>): Promise<boolean> => {
     if (signal?.aborted) return false;
@@ -82,6 +82,13 @@ export async function sweep(
     step(`${name} jobs`, () =>
       processJobs({ ...list, name, run: (job) => step(name, () => run(job)) }, places, clock, signal),
     );
+  /** Returns a function that resumes a job and counts it. */
+  const resume =
+    (name: string, run: JobList['run']): JobList['run'] =>
+    async (job) => {
+      await run(job);
+      metrics.add('gleaner_sweep_resumed_total', { step: name });
+    };
   const inState = (states: readonly JobState[], since: number) => ({
     find: (limit: number, after: Cursor | null) => store.findJobs(states, since, limit, after),
     placeOf: ({ stateSince, id }: Job) => ({ at: stateSince, id }),
@@ -92,14 +99,22 @@ export async function sweep(
   };
 
   if (!(await step('store', () => store.ping()))) return;
-  await each('submit', inState(['submitted', 'discarding'], now - interruptedMs), (job) => {
-    if (job.state === 'discarding') return finishDiscard(context, job);
-    return job.resumable ? finishSubmit(context, job.id) : discardSubmitted(context, job.id);
-  });
+  await each(
+    'submit',
+    inState(['submitted', 'discarding'], now - interruptedMs),
+    resume('submit', (job) => {
+      if (job.state === 'discarding') return finishDiscard(context, job);
+      return job.resumable ? finishSubmit(context, job.id) : discardSubmitted(context, job.id);
+    }),
+  );
   await each('expiry', expired, (job) =>
     reject(context, job.id, null, 'It was not approved within 24 hours.'),
   );
-  await each('approval', inState(['approving'], now - interruptedMs), (job) => finishApproval(context, job));
+  await each(
+    'approval',
+    inState(['approving'], now - interruptedMs),
+    resume('approval', (job) => finishApproval(context, job)),
+  );
   // Batches are not marked as published while the queue is unavailable, so they resume as soon as it recovers.
   const isQueueAvailable = await step('queue', () => context.queue.ping());
   if (isQueueAvailable) await step('stalled batches', () => republish(context, now));
@@ -107,13 +122,14 @@ export async function sweep(
     if (isQueueAvailable) await step('dispatch', () => dispatch(context, job));
     await settle(context, job.id);
   });
+  const resumeEnd = resume('ending', (job) => finishEnded(context, job));
   // Settling reads the whole job, which is wasted if its merged file cannot be written.
   const isWritable = await step('result storage', () => context.blobs.ping());
   await each(
     'ending',
     inState(['settling', 'rejecting', 'terminating'], now - interruptedMs),
     async (job) => {
-      if (isWritable || job.state !== 'settling') await finishEnded(context, job);
+      if (isWritable || job.state !== 'settling') await resumeEnd(job);
     },
   );
   await step('drift', () => context.drift.flush());
@@ -136,7 +152,13 @@ export async function sweep(
 
 /** Republishes stalled batches. The queue ignores the ones that it still holds. */
 async function republish(context: SweepContext, now: number): Promise<void> {
-  await publish(context, await context.store.requeueStalled(now, now - lostMs, pageSize));
+  await publishStalled(context, await context.store.requeueStalled(now, now - lostMs, pageSize));
+}
+
+async function publishStalled(context: SweepContext, batches: readonly BatchReference[]): Promise<void> {
+  await publish(context, batches);
+  if (batches.length > 0)
+    context.metrics.add('gleaner_sweep_resumed_total', { step: 'batch' }, batches.length);
 }
 
 /** Finishes an ending job. A failure is retried after `interruptedMs`. */
@@ -160,7 +182,7 @@ export async function refill(context: SweepContext): Promise<number> {
   let count = 0;
   for (;;) {
     const batches = await store.requeueStalled(later, later, pageSize);
-    await publish(context, batches);
+    await publishStalled(context, batches);
     count += batches.length;
     if (batches.length < pageSize) return count;
   }

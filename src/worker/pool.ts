@@ -2,6 +2,7 @@ import { Fault } from '../contract/fault.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import type { BatchReference } from '../store/documents.ts';
 import type { OriginMinute } from '../store/operations.ts';
+import { addReport } from '../telemetry/buffer.ts';
 import { startWorkerProcess, type WorkerProcess } from './process.ts';
 import type { WorkerSetup } from './protocol.ts';
 
@@ -14,15 +15,23 @@ export interface WorkerPoolOptions {
   /** Heap limit of each process, in bytes. */
   memoryBytes: number;
   setup: Omit<WorkerSetup, 'index'>;
-  context: Pick<JobContext, 'queue' | 'clock' | 'log' | 'changes'> & StoreUse<'releaseBatch'>;
+  context: Pick<JobContext, 'queue' | 'clock' | 'log' | 'changes' | 'metrics'> & StoreUse<'releaseBatch'>;
   /** Receives the counts of requests that workers sent to origins. */
   countRequests(rows: readonly OriginMinute[]): void;
+}
+
+/** Worker processes by what they do. `stopped`: not started yet, or dead and about to be restarted. */
+export interface WorkerSlots {
+  busy: number;
+  idle: number;
+  stopped: number;
 }
 
 /** State of a pool's workers. */
 export interface PoolTally {
   /** Running worker processes. */
   workers: number;
+  slots: WorkerSlots;
   /** Batches in progress. */
   batches: number;
   /** Units completed since the start of the pool. */
@@ -73,6 +82,7 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
       report: (report) => {
         slot.memoryBytes = report.memoryBytes;
         unitsDone += report.unitsDone;
+        if (report.metrics) addReport(context.metrics, report.metrics);
         if (report.requests.length > 0) options.countRequests(report.requests);
       },
     });
@@ -104,8 +114,10 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   return {
     tally() {
       const running = slots.filter((slot) => slot.process !== null);
+      const busy = running.filter((slot) => slot.process!.hands.size > 0).length;
       return {
         workers: running.length,
+        slots: { busy, idle: running.length - busy, stopped: count - running.length },
         batches: running.reduce((sum, slot) => sum + slot.process!.hands.size, 0),
         unitsDone,
         memoryBytes: running.reduce((sum, slot) => sum + slot.memoryBytes, 0),

@@ -2,6 +2,7 @@ import type { Config } from '../base/config.ts';
 import type { QueueCalls } from '../queue/local/remote.ts';
 import type { BatchReference } from '../store/documents.ts';
 import type { OriginMinute } from '../store/operations.ts';
+import type { MetricsReport } from '../telemetry/buffer.ts';
 
 /** Configuration of a worker process. */
 export interface WorkerSetup {
@@ -11,6 +12,8 @@ export interface WorkerSetup {
   index: number;
   /** Base of signed links. */
   publicUrl: string;
+  /** Whether reports contain measurements. */
+  measures: boolean;
 }
 
 /** Report that a worker process sends every second and before it exits. */
@@ -21,6 +24,8 @@ export interface WorkerReport {
   memoryBytes: number;
   /** Requests to origins since the last report. */
   requests: OriginMinute[];
+  /** Measurements since the last report; absent if the parent exports no metrics. */
+  metrics?: MetricsReport;
 }
 
 /** Functions that the parent exposes to a worker process. */

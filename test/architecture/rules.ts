@@ -8,7 +8,7 @@ const rows: readonly (readonly string[])[] = [
   ['gen'],
   ['src/contract'],
   ['src/base'],
-  ['src/store', 'src/queue', 'src/blobs', 'src/fetch', 'src/links'],
+  ['src/store', 'src/queue', 'src/blobs', 'src/fetch', 'src/links', 'src/telemetry'],
   ['src/credits', 'src/access', 'src/markets', 'src/kinds', 'src/drift'],
   ['src/jobs', 'src/notify'],
   ['src/rpc', 'src/worker', 'src/sweep'],
@@ -50,6 +50,7 @@ export const drivers: readonly [name: RegExp, folder: RegExp][] = [
   [/^puppeteer/, /^src\/fetch\/browser\//],
   [/^lru-cache$/, /^(?:src\/base|gateway)\//],
   [/^(?:busboy|negotiator)$/, /^gateway\//],
+  [/^@opentelemetry\//, /^src\/telemetry\//],
   [/^express$/, /^(?:gateway|src\/rest)\//],
 ];
 

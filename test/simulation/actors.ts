@@ -16,6 +16,7 @@ import { type Core, createCore } from '../../src/rpc/core.ts';
 import { retrievePaths } from '../../src/rpc/job-shape.ts';
 import type { Store } from '../../src/store/store.ts';
 import { sweepForever } from '../../src/sweep/sweep.ts';
+import { noMetrics } from '../../src/telemetry/metrics.ts';
 import { startWorker } from '../../src/worker/worker.ts';
 import type { Broker } from './broker.ts';
 import { createPages, market, type SharedFiles, type SimulatedReceiver } from './outside.ts';
@@ -80,6 +81,7 @@ function createContext(shared: Shared, process: Process): JobContext {
     blobs: files.of(process),
     clock,
     log,
+    metrics: noMetrics,
     newId: world.newId,
     disk: unusedDisk,
     random: world.random.next,
@@ -161,6 +163,7 @@ export function startActors(shared: Shared): Actors {
       random: draw,
       settings: notices,
       log,
+      metrics: noMetrics,
       publicUrl: () => 'https://gleaner.test',
       retrievePath: retrievePaths(offers),
       poster: shared.receiver.of(process),

@@ -14,6 +14,7 @@ import { createDriftWatch } from '../../src/drift/watch.ts';
 import type { FetchPage } from '../../src/fetch/page.ts';
 import { createJobChanges, notifyOnMove } from '../../src/jobs/changes.ts';
 import type { JobContext, JobSettings } from '../../src/jobs/context.ts';
+import { meterStore } from '../../src/jobs/metered-store.ts';
 import { resolveOffers } from '../../src/jobs/offers.ts';
 import { audit } from '../../src/jobs/queries/audit.ts';
 import { type ReadOptions, read } from '../../src/jobs/queries/read.ts';
@@ -27,6 +28,7 @@ import { openLocalQueue } from '../../src/queue/local/open.ts';
 import type { Job, JobState } from '../../src/store/documents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { createMetricsBuffer, type MetricsBuffer } from '../../src/telemetry/buffer.ts';
 import { startWorker } from '../../src/worker/worker.ts';
 import { createManualClock, flushTasks, type ManualClock } from './clock.ts';
 
@@ -34,6 +36,8 @@ import { createManualClock, flushTasks, type ManualClock } from './clock.ts';
 export interface JobFixture {
   context: JobContext;
   clock: ManualClock;
+  /** Measurements of the steps. */
+  metrics: MetricsBuffer;
   /** Codes of the retryable faults that workers reported to their fetch sessions. */
   reportedFaults: string[];
   /** Wraps the fetch function that readers get. */
@@ -89,7 +93,8 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
   let wrap = (fetch: FetchPage, _itemId: string): FetchPage => fetch;
   let freeBytes = 10 * minFreeBytes;
   const told = createJobChanges(clock);
-  const store = notifyOnMove(given ?? openSqliteStore({ path: ':memory:' }), told);
+  const metrics = createMetricsBuffer();
+  const store = meterStore(notifyOnMove(given ?? openSqliteStore({ path: ':memory:' }), told), metrics);
   const context: JobContext = {
     store,
     queue: openLocalQueue({ clock, log }),
@@ -98,6 +103,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     disk: createDiskSpace({ readFree: async () => freeBytes, minFreeBytes: minFreeBytes, clock, log }),
     clock,
     log,
+    metrics,
     newId,
     random: Math.random,
     offers: resolveOffers([MktaService], kinds, [mkta]),
@@ -138,6 +144,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
   return {
     context,
     clock,
+    metrics,
     reportedFaults,
     wrapFetch: (change) => {
       wrap = change;

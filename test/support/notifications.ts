@@ -64,6 +64,7 @@ export async function openNotifications(options: NotificationOptions = {}): Prom
     newId,
     settings,
     log: createLog('silent', 'test'),
+    metrics: jobs.context.metrics,
     random: () => 0.5,
     publicUrl: () => 'https://gleaner.test',
     retrievePath: ({ id, kind }) => `/v1/${kind}/${id}`,

@@ -1,15 +1,16 @@
 import { Fault } from '../../contract/fault.ts';
-import type { Batch, Job, Outcome } from '../../store/documents.ts';
+import type { Batch, Job, Outcome, Part, StoredFile } from '../../store/documents.ts';
 import type { BatchWait } from '../../store/waits.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import { type RecordContext, readRecords } from '../records.ts';
+import { countOutcomes } from '../unit-metrics.ts';
 import { backOffMs, storageBackOff } from './back-off.ts';
 import { type PartContext, partPath, writePart, writeRecords } from './part.ts';
 import type { UnitResult } from './read-unit.ts';
 import { countsAsStalled } from './stalled.ts';
 
 /** Dependencies of this module. */
-export type BatchWriterContext = Pick<JobContext, 'blobs' | 'clock' | 'log'> &
+export type BatchWriterContext = Pick<JobContext, 'blobs' | 'clock' | 'log' | 'metrics'> &
   StoreUse<'deleteWait' | 'finishBatch' | 'putWait' | 'recordOutcomes'> &
   PartContext &
   RecordContext;
@@ -50,6 +51,13 @@ export function createBatchWriter(
   const discard = (paths: readonly string[]) =>
     paths.length === 0 ? undefined : context.blobs.remove(paths).catch(() => {});
 
+  const count = (outcomes: Readonly<Record<number, Outcome>>) => countOutcomes(context, job, outcomes);
+  const end = async (part: Part | null, file: StoredFile | null) => {
+    if (!(await store.finishBatch(id, attempt, pending, part, file, clock.now()))) return false;
+    count(pending);
+    return true;
+  };
+
   return {
     add(index, { outcome, payload }) {
       pending[index] = outcome;
@@ -71,6 +79,7 @@ export function createBatchWriter(
           if (part) await discard([part.path]);
           return false;
         }
+        count(outcomes);
         Object.assign(batch.outcomes, outcomes);
         if (part) batch.parts.push(part);
         return true;
@@ -83,15 +92,14 @@ export function createBatchWriter(
 
     async finish() {
       const complete = { ...batch, outcomes: { ...batch.outcomes, ...pending } };
-      if (!Object.values(complete.outcomes).some(isRecord))
-        return store.finishBatch(id, attempt, pending, null, null, clock.now());
+      if (!Object.values(complete.outcomes).some(isRecord)) return end(null, null);
       const earlier = Object.entries(batch.outcomes).some(
         ([index, outcome]) => isRecord(outcome) && !records.has(Number(index)),
       );
       if (earlier)
         for (const [index, record] of await readRecords(context, batch)) records.set(index, record);
       const { part, file } = await persist(() => writePart(context, job, complete, records));
-      if (!(await store.finishBatch(id, attempt, pending, part, file, clock.now()))) {
+      if (!(await end(part, file))) {
         await discard([part.path]);
         return false;
       }

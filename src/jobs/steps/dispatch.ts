@@ -1,11 +1,15 @@
 import { Fault } from '../../contract/fault.ts';
-import type { BatchReference, Job, Outcome } from '../../store/documents.ts';
+import type { BatchReference, Job } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import { isOpen } from '../is-open.ts';
+import { type FailedOutcome, failUnits } from '../unit-metrics.ts';
 import { type SettleContext, settle } from './settle.ts';
 
 /** Dependencies of this module. */
-export type DispatchContext = Pick<JobContext, 'clock' | 'log' | 'offers' | 'pages' | 'queue' | 'settings'> &
+export type DispatchContext = Pick<
+  JobContext,
+  'clock' | 'log' | 'metrics' | 'offers' | 'pages' | 'queue' | 'settings'
+> &
   StoreUse<'countInFlight' | 'failBatches' | 'getJob' | 'moveJob' | 'queueBatches' | 'unqueueBatches'> &
   SettleContext;
 
@@ -96,19 +100,19 @@ export async function publish(
  * unit failed here: nothing runs and nothing stays charged.
  */
 export async function failUnqueued(context: DispatchContext, job: Job): Promise<Job> {
-  const { store, clock, queue } = context;
+  const { store, queue } = context;
   const { kind } = context.offers.of(job);
   const isReachable = await queue.ping().then(
     () => true,
     () => false,
   );
   if (isReachable) return job;
-  const notQueued: Outcome = {
+  const notQueued: FailedOutcome = {
     status: 'FAILED',
     code: 'not_queued',
     message: 'The work could not be queued: the message broker did not respond.',
   };
-  const failed = await store.failBatches(job.id, ['waiting', 'queued'], notQueued, clock.now());
+  const failed = await failUnits(context, job, ['waiting', 'queued'], notQueued);
   // Settling refunds them now, unless a worker has a batch whose message arrived after all.
   await settle(context, job.id);
   if (kind.unqueued === 'refuse' && failed === job.totalUnits)

@@ -9,7 +9,10 @@ import { type UnitFileContext, writeUnitFile } from './unit-file.ts';
 import { type DeferredUnit, maxInPlaceWaitMs, type RetryBudget } from './waiting.ts';
 
 /** Dependencies of this module. */
-export type ReadUnitContext = Pick<JobContext, 'clock' | 'log' | 'offers' | 'pages' | 'random' | 'settings'> &
+export type ReadUnitContext = Pick<
+  JobContext,
+  'clock' | 'log' | 'metrics' | 'offers' | 'pages' | 'random' | 'settings'
+> &
   StoreUse<'findCrawl' | 'putCrawl'> &
   DriftObserverContext &
   UnitFileContext;
@@ -61,6 +64,21 @@ export async function readUnit(
   index: number,
   signal: AbortSignal,
   budget?: RetryBudget,
+): Promise<UnitResult | DeferredUnit> {
+  const { clock, metrics } = context;
+  const startedAt = clock.now();
+  const result = await readWithRetries(context, job, batch, index, signal, budget);
+  if (!('until' in result)) metrics.record('gleaner_unit_duration_seconds', clock.now() - startedAt);
+  return result;
+}
+
+async function readWithRetries(
+  context: ReadUnitContext,
+  job: Job,
+  batch: Batch,
+  index: number,
+  signal: AbortSignal,
+  budget: RetryBudget | undefined,
 ): Promise<UnitResult | DeferredUnit> {
   const { clock, log, pages, random } = context;
   const observer = createDriftObserver(context, job, batch, index);

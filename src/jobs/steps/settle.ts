@@ -3,11 +3,12 @@ import { aggregate } from '../../kinds/states.ts';
 import type { Counts, Job, JobState, NoticeReason } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import { rejectedOutcome } from '../placed.ts';
+import { type FailedOutcome, failUnits } from '../unit-metrics.ts';
 import { type CompileContext, compile } from './compile.ts';
 import { removeUnreferenced, type UnreferencedFilesContext } from './unreferenced-files.ts';
 
 /** Dependencies of this module. */
-export type SettleContext = Pick<JobContext, 'clock' | 'log' | 'offers'> &
+export type SettleContext = Pick<JobContext, 'clock' | 'log' | 'metrics' | 'offers'> &
   StoreUse<
     | 'countJob'
     | 'failBatches'
@@ -48,7 +49,7 @@ export async function finishEnding(context: SettleContext, job: Job): Promise<vo
   const { store, clock, log } = context;
   if (!isEnding(job.state)) return;
   if (job.state === 'rejecting') {
-    await store.failBatches(job.id, ['waiting'], rejectedOutcome(job), clock.now());
+    await failUnits(context, job, ['waiting'], rejectedOutcome(job));
   }
   if (await store.hasOutstandingBatches(job.id)) return;
 

@@ -1,19 +1,20 @@
 import type { Message } from '@bufbuild/protobuf';
 import { Fault } from '../../contract/fault.ts';
-import type { Job, Outcome } from '../../store/documents.ts';
+import type { Job } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import type { JobMethod } from '../offers.ts';
 import { findJob, type ReadContext, show } from '../queries/read.ts';
+import { type FailedOutcome, failUnits } from '../unit-metrics.ts';
 import { finishEnding, type SettleContext, terminatedCode } from './settle.ts';
 
 /** Dependencies of this module. */
-export type TerminateContext = Pick<JobContext, 'clock' | 'log'> &
+export type TerminateContext = Pick<JobContext, 'clock' | 'log' | 'metrics'> &
   StoreUse<'failBatches' | 'getJob' | 'moveJob'> &
   ReadContext &
   SettleContext;
 
 /** Outcome of units stopped by a termination. */
-const terminated = ({ reason }: Job): Outcome => ({
+const terminated = ({ reason }: Job): FailedOutcome => ({
   status: 'FAILED',
   code: terminatedCode,
   message: `The task was terminated before this item was done. ${reason}`.trim(),
@@ -59,7 +60,6 @@ export async function stopRunning(
 
 /** Ends a job in the state `terminating`. The sweep also calls this. */
 export async function finishTerminating(context: TerminateContext, job: Job): Promise<void> {
-  const { store, clock } = context;
-  await store.failBatches(job.id, ['waiting', 'queued', 'claimed'], terminated(job), clock.now());
+  await failUnits(context, job, ['waiting', 'queued', 'claimed'], terminated(job));
   await finishEnding(context, job);
 }

@@ -77,7 +77,7 @@ export function claimContract(open: OpenStores): void {
       queuedAt: aTime,
       leaseUntil: aTime + 500,
     };
-    expect(claimed).toEqual(expected);
+    expect(claimed).toEqual({ ...expected, dueAt: aTime });
     expect(await collect(stores.store.readBatches(job.id))).toEqual([expected]);
     expect(await stores.store.countInFlight(job.id, aTime)).toMatchObject({
       batches: 1,

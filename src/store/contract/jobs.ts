@@ -133,6 +133,20 @@ export function jobContract(open: OpenStores): void {
     expect(rest).toEqual(found.slice(1));
   });
 
+  test('jobs in the given states are counted by kind and state', async () => {
+    const kind = 'counted';
+    await keep({ kind, state: 'processing' });
+    await keep({ kind, state: 'processing' });
+    await keep({ kind, state: 'approved' });
+    await keep({ kind, state: 'completed' });
+    const rows = await stores.store.countJobsByState(['processing', 'approved', 'settling']);
+    expect(rows.filter((row) => row.kind === kind)).toEqual([
+      { kind, state: 'approved', jobs: 1 },
+      { kind, state: 'processing', jobs: 2 },
+    ]);
+    expect(await stores.store.countJobsByState([])).toEqual([]);
+  });
+
   test('jobs whose approval deadline passed are found, oldest first', async () => {
     const second = await keep({ state: 'awaiting_approval', decideBy: 200 });
     const first = await keep({ state: 'awaiting_approval', decideBy: 100 });

@@ -159,4 +159,20 @@ export function progressContract(open: OpenStores): void {
       { market: 'mktx', lane: 'single', queued: 1, claimed: 0 },
     ]);
   });
+
+  test('the oldest due batch is the queued one that has been due longest', async () => {
+    // Earlier than the batches of the other tests.
+    const start = aTime - 10_000_000;
+    expect(await stores.store.findOldestDue(start)).toBeNull();
+    const { job, batches } = await storeJob(stores.store, 3);
+    await stores.store.queueBatches(job.id, 1, start + 10);
+    await stores.store.queueBatches(job.id, 2, start + 20);
+    expect(await stores.store.findOldestDue(start + 100)).toBe(start + 10);
+    await stores.store.claimBatch(batches[0]!.id, 0, start + 30, start + 90);
+    expect(await stores.store.findOldestDue(start + 100)).toBe(start + 20);
+    await stores.store.releaseBatch(batches[0]!.id, 1, start + 200);
+    for (const batch of batches.slice(1)) await stores.store.claimBatch(batch.id, 0, start + 30, start + 90);
+    expect(await stores.store.findOldestDue(start + 199)).toBeNull();
+    expect(await stores.store.findOldestDue(start + 300)).toBe(start + 200);
+  });
 }

@@ -145,7 +145,8 @@ export async function storeClaimedBatch(store: Store, count: number): Promise<Ba
   await store.createJob(job, [aBatch(job, 0, units(count))]);
   const [reference] = await store.queueBatches(job.id, 1, aTime);
   const claimed = await store.claimBatch(reference!.batchId, 0, aTime, aTime + 60_000);
-  return claimed!;
+  const { dueAt: _, ...batch } = claimed!;
+  return batch;
 }
 
 /** A success outcome written under an attempt. */

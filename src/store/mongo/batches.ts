@@ -41,7 +41,7 @@ export function batchStore(engine: MongoEngine): BatchStore {
 
     claimBatch: (batchId, attempt, now, leaseUntil) =>
       engine.run(async ({ batches }) => {
-        const claimed = await batches.findOneAndUpdate(
+        const before = await batches.findOneAndUpdate(
           {
             _id: batchId,
             $or: [
@@ -54,9 +54,22 @@ export function batchStore(engine: MongoEngine): BatchStore {
             $set: { state: 'claimed', queuedAt: now, leaseUntil, notBefore: null },
             $inc: { attempt: 1, stalledClaims: 1 },
           },
-          { returnDocument: 'after' },
+          { returnDocument: 'before' },
         );
-        return claimed && readBatch(claimed);
+        if (before === null) return null;
+        const batch = readBatch(before);
+        const { queuedAt, notBefore } = batch;
+        const dueAt = queuedAt === null ? null : Math.max(queuedAt, notBefore ?? 0);
+        return {
+          ...batch,
+          state: 'claimed',
+          queuedAt: now,
+          leaseUntil,
+          notBefore: null,
+          attempt: batch.attempt + 1,
+          stalledClaims: batch.stalledClaims + 1,
+          dueAt,
+        };
       }),
 
     renewBatch: (batchId, attempt, leaseUntil) =>

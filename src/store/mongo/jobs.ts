@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb';
 import type { Cursor } from '../cursor.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
-import type { Job } from '../documents.ts';
+import type { Job, JobState } from '../documents.ts';
 import type { JobStore } from '../store.ts';
 import { createJob, removeJob } from './creating.ts';
 import type { MongoEngine } from './engine.ts';
@@ -72,6 +72,18 @@ export function jobStore(engine: MongoEngine): JobStore {
           ...following('stateSince', after),
         });
         return (await found.sort({ stateSince: 1, _id: 1 }).limit(limit).toArray()).map(readJob);
+      }),
+
+    countJobsByState: (states) =>
+      engine.run(async ({ jobs }) => {
+        const groups = await jobs
+          .aggregate<{ _id: { kind: string; state: JobState }; jobs: number }>([
+            { $match: { state: { $in: [...states] } } },
+            { $group: { _id: { kind: '$kind', state: '$state' }, jobs: { $sum: 1 } } },
+            { $sort: { '_id.kind': 1, '_id.state': 1 } },
+          ])
+          .toArray();
+        return groups.map(({ _id, jobs: count }) => ({ ..._id, jobs: count }));
       }),
 
     findExpiredApprovals: (now, limit, after = null) =>

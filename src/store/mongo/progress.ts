@@ -19,6 +19,7 @@ export type ProgressStore = Pick<
   | 'readBatches'
   | 'findUnit'
   | 'countBacklog'
+  | 'findOldestDue'
 >;
 
 const inFlight: BatchState[] = ['queued', 'claimed'];
@@ -115,6 +116,23 @@ export function progressStore(engine: MongoEngine): ProgressStore {
           rows.set(`${market} ${lane}`, { ...row, [state]: count });
         }
         return [...rows.values()];
+      }),
+
+    findOldestDue: (now) =>
+      engine.run(async ({ batches }) => {
+        const [oldest] = await batches
+          .aggregate<{ dueAt: number }>([
+            {
+              $match: {
+                state: 'queued',
+                queuedAt: { $lte: now },
+                $or: [{ notBefore: null }, { notBefore: { $lte: now } }],
+              },
+            },
+            { $group: { _id: null, dueAt: { $min: { $max: ['$queuedAt', '$notBefore'] } } } },
+          ])
+          .toArray();
+        return oldest?.dueAt ?? null;
       }),
   };
 }

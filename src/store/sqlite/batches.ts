@@ -48,6 +48,10 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
 
     claimBatch: async (batchId, attempt, now, leaseUntil) =>
       engine.write(() => {
+        const before = engine.get<{ dueAt: number | null }>(
+          'SELECT max(queued_at, coalesce(not_before, 0)) AS dueAt FROM batches WHERE id = ?',
+          batchId,
+        );
         const row = engine.document(
           batches,
           `UPDATE batches SET state = 'claimed', attempt = attempt + 1, stalled_claims = stalled_claims + 1,
@@ -61,7 +65,7 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
           attempt,
           now,
         );
-        return row && readUnits(engine, row);
+        return row && { ...readUnits(engine, row), dueAt: before?.dueAt ?? null };
       }),
 
     renewBatch: async (batchId, attempt, leaseUntil) =>

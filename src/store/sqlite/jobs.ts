@@ -3,7 +3,7 @@ import { Fault } from '../../contract/fault.ts';
 import { inChunks } from '../chunks.ts';
 import type { Cursor } from '../cursor.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
-import type { Batch, Job } from '../documents.ts';
+import type { Batch, Job, JobState } from '../documents.ts';
 import type { JobStore } from '../store.ts';
 import type { Connection, Value } from './connection.ts';
 import { isDuplicate, type SqliteEngine } from './engine.ts';
@@ -98,6 +98,15 @@ export function jobStore(engine: SqliteEngine): JobStore {
         ...placeOf(after),
         Math.max(0, limit),
       ),
+
+    countJobsByState: async (states) =>
+      engine
+        .all<{ kind: string; state: JobState; jobs: number }>(
+          `SELECT kind, state, count(*) AS jobs FROM jobs WHERE state IN (SELECT value FROM json_each(?))
+           GROUP BY kind, state ORDER BY kind, state`,
+          JSON.stringify(states),
+        )
+        .map((row) => ({ ...row })),
 
     findExpiredApprovals: async (now, limit, after = null) =>
       engine.documents(

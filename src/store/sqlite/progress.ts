@@ -19,6 +19,7 @@ export type ProgressStore = Pick<
   | 'readBatches'
   | 'findUnit'
   | 'countBacklog'
+  | 'findOldestDue'
 >;
 
 /** Used by every progress query. */
@@ -118,6 +119,13 @@ export function progressStore(engine: Connection, cache: ReadCache): ProgressSto
            GROUP BY market, lane ORDER BY market, lane`,
         )
         .map((row) => ({ ...row })),
+
+    findOldestDue: async (now) =>
+      engine.get<{ dueAt: number | null }>(
+        `SELECT min(max(queued_at, coalesce(not_before, 0))) AS dueAt FROM batches
+         WHERE state = 'queued' AND queued_at <= ?1 AND (not_before IS NULL OR not_before <= ?1)`,
+        now,
+      )!.dueAt,
   };
 }
 

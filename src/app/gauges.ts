@@ -1,0 +1,86 @@
+import type { Clock } from '../base/clock.ts';
+import type { MarketOrigins, Origins } from '../base/origins.ts';
+import { openStates } from '../kinds/states.ts';
+import type { Store } from '../store/store.ts';
+import type { GaugeReaders } from '../telemetry/metrics.ts';
+import type { WorkerSlots } from '../worker/pool.ts';
+
+/** Time for which values of the store are reused, in milliseconds, so that several scrapers cost one query. */
+const cacheMs = 5_000;
+
+/** Options for storeGauges(). */
+export interface StoreGaugeOptions {
+  store: Pick<Store, 'countJobsByState' | 'countBacklog' | 'findOldestDue' | 'listPauses'>;
+  clock: Pick<Clock, 'now'>;
+  origins: Origins;
+}
+
+/** Creates the gauges of state that all processes share. They are read from the store when they are collected. */
+export function storeGauges({ store, clock, origins }: StoreGaugeOptions): GaugeReaders {
+  const jobs = cached(clock, () => store.countJobsByState(openStates));
+  const backlog = cached(clock, () => store.countBacklog());
+  const oldest = cached(clock, () => store.findOldestDue(clock.now()));
+  const pauses = cached(clock, () => store.listPauses());
+  return {
+    gleaner_jobs: async () =>
+      (await jobs()).map(({ kind, state, jobs: value }) => ({ labels: { kind, state }, value })),
+    gleaner_batches: async () => {
+      const sums = new Map<string, { queued: number; claimed: number }>();
+      for (const { market, queued, claimed } of await backlog()) {
+        const sum = sums.get(market) ?? { queued: 0, claimed: 0 };
+        sums.set(market, { queued: sum.queued + queued, claimed: sum.claimed + claimed });
+      }
+      return [...sums].flatMap(([market, { queued, claimed }]) => [
+        { labels: { market, state: 'queued' }, value: queued },
+        { labels: { market, state: 'claimed' }, value: claimed },
+      ]);
+    },
+    gleaner_batch_oldest_seconds: async () => {
+      const dueAt = await oldest();
+      return [{ labels: {}, value: dueAt === null ? 0 : Math.max(0, clock.now() - dueAt) / 1000 }];
+    },
+    gleaner_origin_paused: async () => {
+      // Sites that clients name belong to no configured market.
+      const now = clock.now();
+      const paused = new Set((await pauses()).filter(({ until }) => until > now).map(({ origin }) => origin));
+      const counts = [...origins].map(([market, settings]) => {
+        const own = originsOf(settings).filter((origin) => paused.has(origin));
+        return { labels: { market }, value: own.length };
+      });
+      const configured = new Set([...origins.values()].flatMap(originsOf));
+      const others = [...paused].filter((origin) => !configured.has(origin)).length;
+      return [...counts, { labels: { market: 'other' }, value: others }];
+    },
+  };
+}
+
+/** Creates the gauge of a process with workers. */
+export function workerGauges(slots: () => WorkerSlots | undefined): GaugeReaders {
+  return {
+    gleaner_worker_slots: async () =>
+      Object.entries(slots() ?? {}).map(([state, value]) => ({ labels: { state }, value })),
+  };
+}
+
+/** Returns the configured origins of a market. */
+function originsOf({ addresses }: MarketOrigins): string[] {
+  return [...new Set([...addresses.values()].map((address) => new URL(address).origin))];
+}
+
+/** Returns a function that reads a value at most once per `cacheMs`. A failed read is not kept. */
+function cached<T>(clock: Pick<Clock, 'now'>, read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | null = null;
+  let readAt = 0;
+  return async () => {
+    if (reading === null || clock.now() - readAt >= cacheMs) {
+      readAt = clock.now();
+      reading = read();
+    }
+    try {
+      return await reading;
+    } catch (error) {
+      reading = null;
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,20 @@
+import manifest from '../../package.json' with { type: 'json' };
+import type { Config } from '../base/config.ts';
+import type { Log } from '../base/log.ts';
+import type { Telemetry } from '../telemetry/sdk.ts';
+
+/** Returns whether a process exports metrics. */
+export const exportsMetrics = ({
+  opsPort,
+  metricsPushMs,
+}: Pick<Config, 'opsPort' | 'metricsPushMs'>): boolean => opsPort !== null || metricsPushMs !== null;
+
+/** Starts the SDK if metrics are exported; otherwise it is not even loaded. */
+export async function startTelemetry(config: Config, role: string, log: Log): Promise<Telemetry | null> {
+  if (!exportsMetrics(config)) return null;
+  const { openTelemetry } = await import('../telemetry/sdk.ts');
+  const { version } = manifest;
+  const telemetry = openTelemetry({ role, version, log, pushMs: config.metricsPushMs });
+  telemetry.observe({ gleaner_build_info: async () => [{ labels: { version, role }, value: 1 }] });
+  return telemetry;
+}

@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
+import { approve, reject } from './steps/decide.ts';
+import { stopRunning } from './steps/terminate.ts';
+
+let fixture: JobFixture;
+beforeEach(async () => {
+  fixture = await openJobFixture();
+});
+afterEach(() => fixture.close());
+
+/** Returns the counts since the last call as "name label… value", sorted. */
+function counts(): string[] {
+  const { counts: sums } = fixture.metrics.take();
+  return sums.map(({ name, labels, value }) => [name, ...Object.values(labels), value].join(' ')).toSorted();
+}
+
+const submitted = async () => {
+  const userId = await fixture.createUser(1_000);
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3, '30000000801'));
+  return jobId as string;
+};
+
+describe('the metrics of a job', () => {
+  test('count its units, its end, and its durations once', async () => {
+    const jobId = await submitted();
+    const cost = (await fixture.context.store.getJob(jobId))!.cost;
+    counts();
+    await fixture.clock.advance(90_000);
+    await approve(fixture.context, jobId, 'operator');
+    await fixture.clock.advance(2_000);
+    await fixture.startWorker();
+    const job = await fixture.waitForState(jobId, 'partial_complete', 'completed', 'failed');
+    const { counts: sums, durations } = fixture.metrics.take();
+    const byName = (name: string) => sums.filter((sum) => sum.name === name);
+    expect(byName('gleaner_jobs_ended_total')).toEqual([
+      expect.objectContaining({
+        labels: { kind: 'variant_sold', market: 'mkta', state: job.state },
+        value: 1,
+      }),
+    ]);
+    const units = byName('gleaner_units_total');
+    expect(units.reduce((sum, { value }) => sum + value, 0)).toBe(4);
+    expect(units).toContainEqual(
+      expect.objectContaining({ labels: { market: 'mkta', kind: 'variant_sold', code: 'ok' }, value: 3 }),
+    );
+    expect(durations.gleaner_approval_wait_seconds).toEqual([90_000]);
+    expect(durations.gleaner_batch_schedule_to_start_seconds).toEqual([2_000]);
+    expect(durations.gleaner_job_duration_seconds).toEqual([fixture.clock.now() - noon]);
+    expect(durations.gleaner_unit_duration_seconds).toHaveLength(4);
+    expect(
+      byName('gleaner_credits_total').find(({ labels }) => 'type' in labels && labels.type === 'refund'),
+    ).toEqual(expect.objectContaining({ value: job.refunded }));
+    expect(cost).toBeGreaterThan(job.refunded);
+  });
+
+  test('count the units of rejected and stopped jobs by the reason', async () => {
+    const rejected = await submitted();
+    const stopped = await submitted();
+    counts();
+    await reject(fixture.context, rejected, 'operator', '');
+    expect(counts()).toEqual(
+      expect.arrayContaining([
+        'gleaner_jobs_ended_total variant_sold mkta rejected 1',
+        'gleaner_units_total mkta variant_sold rejected 4',
+      ]),
+    );
+    await approve(fixture.context, stopped, 'operator');
+    await stopRunning(fixture.context, stopped, '');
+    expect(counts()).toEqual(
+      expect.arrayContaining([
+        'gleaner_jobs_ended_total variant_sold mkta terminated 1',
+        'gleaner_units_total mkta variant_sold terminated 4',
+      ]),
+    );
+  });
+
+  test('count a batch that is claimed again', async () => {
+    const jobId = await submitted();
+    await approve(fixture.context, jobId, 'operator');
+    const { store } = fixture.context;
+    const [batch] = await store.listBatches(jobId);
+    counts();
+    await store.claimBatch(batch!.id, 0, noon, noon + 10);
+    expect(counts()).toEqual([]);
+    expect(await store.claimBatch(batch!.id, 0, noon, noon + 10)).toBeNull();
+    await store.claimBatch(batch!.id, 1, noon + 20, noon + 30);
+    expect(counts()).toEqual(['gleaner_batch_redeliveries_total 1']);
+  });
+});

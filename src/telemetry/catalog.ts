@@ -1,0 +1,99 @@
+/** A counter or gauge, with the names of its labels. */
+interface LabelledMetric {
+  readonly about: string;
+  readonly labels: readonly string[];
+}
+
+/** A distribution of durations, with the upper bounds of its buckets in seconds. */
+interface DurationMetric {
+  readonly about: string;
+  readonly buckets: readonly number[];
+}
+
+/** Counters since the start of the process, worker processes included. */
+export const counters = {
+  gleaner_jobs_ended_total: {
+    about: 'Jobs that reached a terminal state.',
+    labels: ['kind', 'market', 'state'],
+  },
+  gleaner_batch_redeliveries_total: {
+    about: 'Claims of batches that an earlier worker had claimed before.',
+    labels: [],
+  },
+  gleaner_units_total: {
+    about: 'Units that got an outcome, by fault code; "ok" for success.',
+    labels: ['market', 'kind', 'code'],
+  },
+  gleaner_origin_requests_total: {
+    about: 'Requests to origins: succeeded, refused, failed, or inconclusive.',
+    labels: ['market', 'outcome'],
+  },
+  gleaner_credits_total: {
+    about: 'Credits posted to the ledger: grant, charge, or refund.',
+    labels: ['type'],
+  },
+  gleaner_deliveries_total: {
+    about: 'Attempts to deliver a notification: delivered, retried, or failed.',
+    labels: ['outcome'],
+  },
+  gleaner_sweep_resumed_total: {
+    about: 'Interrupted jobs and stalled batches that the sweep resumed, by step.',
+    labels: ['step'],
+  },
+} as const satisfies Record<string, LabelledMetric>;
+
+const minute = 60;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** Distributions of durations in seconds. */
+export const durations = {
+  gleaner_job_duration_seconds: {
+    about: 'Time from the submit of a job to its end.',
+    buckets: [1, 5, 15, minute, 5 * minute, 15 * minute, hour, 4 * hour, day, 7 * day],
+  },
+  gleaner_approval_wait_seconds: {
+    about: 'Time from the submit of a job to its approval or rejection.',
+    buckets: [minute, 5 * minute, 15 * minute, hour, 4 * hour, 12 * hour, day],
+  },
+  gleaner_batch_schedule_to_start_seconds: {
+    about: 'Time from the moment a batch is due to its claim by a worker.',
+    buckets: [0.1, 0.5, 1, 5, 15, minute, 5 * minute, 15 * minute, hour, 6 * hour],
+  },
+  gleaner_unit_duration_seconds: {
+    about: 'Time to read a unit, retries and waits for the origin included.',
+    buckets: [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, minute, 5 * minute, 15 * minute],
+  },
+} as const satisfies Record<string, DurationMetric>;
+
+/** Values that are read when the metrics are collected. */
+export const gauges = {
+  gleaner_jobs: { about: 'Jobs that have not ended.', labels: ['kind', 'state'] },
+  gleaner_batches: { about: 'Batches that are queued or claimed.', labels: ['market', 'state'] },
+  gleaner_batch_oldest_seconds: {
+    about: 'Age of the oldest queued batch that is due; 0 without one.',
+    labels: [],
+  },
+  gleaner_worker_slots: {
+    about: 'Worker processes of this process: busy, idle, or stopped.',
+    labels: ['state'],
+  },
+  gleaner_origin_paused: { about: 'Origins that are paused.', labels: ['market'] },
+  gleaner_build_info: { about: 'Always 1; the labels describe the process.', labels: ['version', 'role'] },
+} as const satisfies Record<string, LabelledMetric>;
+
+/** Name of a counter. */
+export type CounterName = keyof typeof counters;
+/** Name of a distribution. */
+export type DurationName = keyof typeof durations;
+/** Name of a gauge. */
+export type GaugeName = keyof typeof gauges;
+
+/** Labels of a counter. */
+export type CounterLabels<Name extends CounterName> = Readonly<
+  Record<(typeof counters)[Name]['labels'][number], string>
+>;
+/** Labels of a gauge. */
+export type GaugeLabels<Name extends GaugeName> = Readonly<
+  Record<(typeof gauges)[Name]['labels'][number], string>
+>;
