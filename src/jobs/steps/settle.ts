@@ -3,7 +3,7 @@ import { aggregate } from '../../kinds/states.ts';
 import type { Counts, Job, JobState, NoticeReason } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import { rejectedOutcome } from '../placed.ts';
-import { type FailedOutcome, failUnits } from '../unit-metrics.ts';
+import { failUnits } from '../unit-metrics.ts';
 import { type CompileContext, compile } from './compile.ts';
 import { removeUnreferenced, type UnreferencedFilesContext } from './unreferenced-files.ts';
 
