@@ -20,6 +20,7 @@ import { listedFields } from '../src/markets/defaults.ts';
 import { markets } from '../src/markets/list.ts';
 import { aBatch, aJob } from '../src/store/contract/samples.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
+import { noMetrics } from '../src/telemetry/metrics.ts';
 
 /** Response of a site instead of the requested page. */
 interface BadPage {
@@ -231,6 +232,7 @@ describe('readUnit()', () => {
         log,
         offers,
         drift,
+        metrics: noMetrics,
         random: () => 0.5,
         clock: {
           now: () => now,
