@@ -22,12 +22,12 @@ afterAll(async () => {
 });
 
 test.each(['openapi.json', 'openapi-short.json', 'openapi-operator.json'])(
-  '/%s has no problem under the rules of redocly.yaml',
+  '/%s has no problem under the rules of .redocly.yaml',
   async (name) => {
     const path = join(folder, name);
     await writeFile(path, await (await gateway.ask(`/${name}`, { key: null })).text());
     const env = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', NO_COLOR: '1' };
-    const parameters = ['lint', path, '--config', join(root, 'redocly.yaml'), '--format', 'json'];
+    const parameters = ['lint', path, '--config', join(root, '.redocly.yaml'), '--format', 'json'];
     const { stdout } = await run(join(root, 'node_modules/.bin/redocly'), parameters, { cwd: root, env });
     expect(JSON.parse(stdout).problems).toEqual([]);
   },
