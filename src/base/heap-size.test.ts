@@ -2,15 +2,18 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
-/** Retains 100 MB of small objects, one megabyte per turn, and prints the size of the young generation in MB. */
+/**
+ * Retains 100 MB of small objects, one megabyte at a time, and prints the size of the young generation in MB. Collections
+ * are reported some turns later, so twenty turns pass after each megabyte.
+ */
 const program = (start: string) => `
   import v8 from 'node:v8';
   import { ${start} } from ${JSON.stringify(new URL('./heap-size.ts', import.meta.url).href)};
   ${start}();
   const kept = [];
-  for (let turn = 0; turn < 100; turn++) {
-    kept.push(Array.from({ length: 16_000 }, (_, index) => ({ turn, index, text: 'x' + index })));
-    await new Promise((resolve) => setImmediate(resolve));
+  for (let step = 0; step < 100; step++) {
+    kept.push(Array.from({ length: 16_000 }, (_, index) => ({ step, index, text: 'x' + index })));
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   }
   const { space_size } = v8.getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
   console.log(space_size / 1024 ** 2, kept.length);`;
