@@ -24,9 +24,9 @@ async function youngGenerationMb(start: string): Promise<number> {
   return Number(stdout.split(' ')[0]);
 }
 
-test('limitHeapGrowth() keeps the young generation below a quarter of its default size while objects survive', async () => {
-  const defaultMb = await youngGenerationMb('releaseYoungGeneration');
-  expect(defaultMb).toBeGreaterThan(100);
-  // A collection can double the size once more before it is reported, so the limit of 8 MB may be exceeded.
-  expect(await youngGenerationMb('limitHeapGrowth')).toBeLessThanOrEqual(defaultMb / 4);
+test('limitHeapGrowth() keeps the young generation below 32 MB while objects survive', async () => {
+  // 64 or 128 MB: V8 doubles the size while objects survive collections.
+  expect(await youngGenerationMb('releaseYoungGeneration')).toBeGreaterThan(32);
+  // The limit is 8 MB, but the size can double again before a collection is reported.
+  expect(await youngGenerationMb('limitHeapGrowth')).toBeLessThanOrEqual(32);
 });
