@@ -26,7 +26,8 @@ export function openOpsPort(options: OpsPortOptions): Promise<RunningServer> {
   };
   const listener: RequestListener = (request, response) => {
     acceptRequest(request);
-    const serve = paths[new URL(request.url ?? '/', 'http://ops').pathname];
+    // A URL parser throws for some targets, such as `//`.
+    const serve = paths[request.url!.split('?', 1)[0]!];
     if (serve === undefined) send(response, 404, { detail: 'Not Found', code: 'not_found' });
     else if (request.method === 'GET' || request.method === 'HEAD') serve(request, response);
     else {
