@@ -21,10 +21,7 @@ export async function startStoreCheck(
   { stack, clock }: Pick<Program, 'stack' | 'clock'>,
   signal: AbortSignal,
 ): Promise<StoreCheck> {
-  let refuse: (error: NewerDataError) => void = () => {};
-  const refused = new Promise<NewerDataError>((resolve) => {
-    refuse = resolve;
-  });
+  const { promise: refused, resolve: refuse } = Promise.withResolvers<NewerDataError>();
   const done = (async () => {
     while (!signal.aborted) {
       try {

@@ -314,6 +314,20 @@ export interface BatchStore {
   findOldestDue(now: number): Promise<number | null>;
 }
 
+/** Methods of BatchStore that only read. */
+export type ProgressStore = Pick<
+  BatchStore,
+  | 'countInFlight'
+  | 'hasOutstandingBatches'
+  | 'countJob'
+  | 'countJobs'
+  | 'listBatches'
+  | 'readBatches'
+  | 'findUnit'
+  | 'countBacklog'
+  | 'findOldestDue'
+>;
+
 /** A batch that was just claimed. */
 export interface ClaimedBatch extends Batch {
   /** Time from which the batch was due before the claim; null if it was not published. */

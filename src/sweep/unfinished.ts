@@ -1,17 +1,8 @@
 import type { JobContext, StoreUse } from '../jobs/context.ts';
-import type { JobState } from '../store/documents.ts';
+import { openStates } from '../kinds/states.ts';
 
 /** States of jobs that the sweep may have to work on: neither ended nor waiting for a decision. */
-const states: readonly JobState[] = [
-  'submitted',
-  'discarding',
-  'approving',
-  'approved',
-  'processing',
-  'settling',
-  'rejecting',
-  'terminating',
-];
+const states = openStates.filter((state) => state !== 'awaiting_approval');
 
 /**
  * Returns whether the store holds work that was begun: unfinished jobs, or records that an earlier version left to

@@ -1,26 +1,12 @@
 import { type CountRow, emptyCounts, readCounts } from '../counts.ts';
 import type { BatchState, Counts, Lane } from '../documents.ts';
-import type { BatchStore } from '../store.ts';
+import type { ProgressStore } from '../store.ts';
 import type { MongoEngine } from './engine.ts';
 import type { Collections } from './schema.ts';
 import { readBatch, readSummary, summaryFields } from './shapes.ts';
 
 /** Maximum complete batches in memory. */
 const readChunk = 20;
-
-/** Methods of BatchStore that only read. */
-export type ProgressStore = Pick<
-  BatchStore,
-  | 'countInFlight'
-  | 'hasOutstandingBatches'
-  | 'countJob'
-  | 'countJobs'
-  | 'listBatches'
-  | 'readBatches'
-  | 'findUnit'
-  | 'countBacklog'
-  | 'findOldestDue'
->;
 
 const inFlight: BatchState[] = ['queued', 'claimed'];
 

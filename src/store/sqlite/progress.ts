@@ -1,26 +1,12 @@
 import { emptyCounts, readCounts } from '../counts.ts';
 import type { Batch, Counts, Lane, Unit } from '../documents.ts';
-import type { BatchStore } from '../store.ts';
+import type { ProgressStore } from '../store.ts';
 import type { Connection, Value } from './connection.ts';
 import type { ReadCache } from './read-cache.ts';
 import { type BatchRow, batches, summaries } from './shapes.ts';
 
 /** Maximum complete batches in memory. */
 const readChunk = 20;
-
-/** Methods of BatchStore that only read. */
-export type ProgressStore = Pick<
-  BatchStore,
-  | 'countInFlight'
-  | 'hasOutstandingBatches'
-  | 'countJob'
-  | 'countJobs'
-  | 'listBatches'
-  | 'readBatches'
-  | 'findUnit'
-  | 'countBacklog'
-  | 'findOldestDue'
->;
 
 /** Used by every progress query. */
 const summariesOfJob = `SELECT ${summaries.select} FROM batches WHERE job_id = ? ORDER BY seq`;
