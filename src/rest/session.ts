@@ -6,6 +6,7 @@ import type { Exchange } from '../../gateway/exchange.ts';
 import { type Session, SessionService } from '../../gen/gleaner/session/v1/session_pb.ts';
 import type { Clock } from '../base/clock.ts';
 import { acceptRequest } from '../base/connections.ts';
+import { expiredSessionMs } from '../contract/expired-session.ts';
 import { Fault } from '../contract/fault.ts';
 import { csrfTokenOf, isSameOrigin, readSessionCookie, writeSessionCookie } from './session-cookie.ts';
 
@@ -25,9 +26,6 @@ export interface SessionServing {
   /** Returns the base address of the service. */
   publicUrl: () => string;
 }
-
-/** Time that a browser keeps the cookie of an expired session, so that the sign-in page can show why it ended. */
-const keepMs = 24 * 60 * 60 * 1000;
 
 /** Path of the session of the console. */
 const path = '/console/session';
@@ -68,7 +66,7 @@ export function serveSession({ caller, clock, publicUrl }: SessionServing): Requ
     const earlier = cookieOf(request);
     // The browser forgets the earlier session in any case; a failure leaves it to its expiry.
     if (earlier !== undefined) await call(endSession, {}, request, earlier).catch(() => {});
-    const seconds = Math.floor((timestampMs(session!.expiresAt!) + keepMs - clock.now()) / 1000);
+    const seconds = Math.floor((timestampMs(session!.expiresAt!) + expiredSessionMs - clock.now()) / 1000);
     setCookie(request, response, token, seconds);
     response.status(201).json(shape(session!, token));
   });

@@ -1,3 +1,4 @@
+import { expiredSessionMs } from '../contract/expired-session.ts';
 import { Fault } from '../contract/fault.ts';
 import { type JobContext, leaseMs, type StoreUse } from '../jobs/context.ts';
 import { type DecideContext, finishApproval, reject } from '../jobs/steps/decide.ts';
@@ -144,7 +145,7 @@ export async function sweep(
       waits: now - originRetentionMs,
       processes: now - deadProcessMs,
       originMinutes: now - originRetentionMs,
-      sessions: now,
+      sessions: now - expiredSessionMs,
       auditLog: now - auditRetentionMs,
     });
   });
