@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setInterval } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { productPage } from '../../sandbox/mkta/product-page.ts';
@@ -135,19 +136,18 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
         ids.map((id) => ({ item_id: id, shop_id: '77' })),
       );
       await api.operator('ApproveJob', { job_id: jobId });
-      let over = false;
+      const over = new AbortController();
       const refusals: unknown[] = [];
       const calls = (async () => {
-        while (!over) {
+        for await (const _ of setInterval(100, null)) {
+          if (over.signal.aborted) return;
           const { status } = await sendJson('GET', `${deployment.url}/ready`, null).catch((error) => ({
             status: String(error),
           }));
           if (status !== 200) refusals.push(status);
         }
       })();
-      const { download } = await watchJob(api, user, jobId, 280_000).finally(() => {
-        over = true;
-      });
+      const { download } = await watchJob(api, user, jobId, 280_000).finally(() => over.abort());
       await calls;
       expect(refusals).toEqual([]);
       expect(download).toMatchObject({ total_items: 120, success_count: 119, failed_count: 1 });
