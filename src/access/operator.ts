@@ -38,6 +38,8 @@ export const newOperator = (id: string, name: string, now: number): User => ({
   balance: 0,
   createdAt: now,
   suspendedAt: null,
+  deletedAt: null,
+  erased: false,
 });
 
 /**

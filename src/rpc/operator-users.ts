@@ -43,6 +43,8 @@ export function operatorUserHandlers(context: OperatorUsersContext): [string, Ha
         balance: 0,
         createdAt: clock.now(),
         suspendedAt: null,
+        deletedAt: null,
+        erased: false,
       };
       await store.createUser(user);
       return { user: accountShape(user) };

@@ -13,6 +13,7 @@ import { operationsContract } from './contract/operations.ts';
 import { originContract } from './contract/origins.ts';
 import { outcomeContract } from './contract/outcomes.ts';
 import { progressContract } from './contract/progress.ts';
+import { retentionContract } from './contract/retention.ts';
 import { schemaContract } from './contract/schema.ts';
 import { sessionContract } from './contract/sessions.ts';
 import { stalledContract } from './contract/stalled.ts';
@@ -37,6 +38,7 @@ export function storeContract(open: OpenStores): void {
   describe('stalled batches', () => stalledContract(open));
   describe('origins', () => originContract(open));
   describe('waits', () => waitContract(open));
+  describe('retention', () => retentionContract(open));
   describe('recent crawls', () => crawlContract(open));
   describe('operations', () => operationsContract(open));
   describe('drift', () => driftContract(open));

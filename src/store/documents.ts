@@ -19,6 +19,10 @@ export interface User {
   createdAt: number;
   /** Start of the suspension, during which the user's keys are rejected. */
   suspendedAt: number | null;
+  /** Start of the deletion. The name and the email address are removed then, and the user is suspended for good. */
+  deletedAt: number | null;
+  /** True once everything else that was stored of a deleted user is removed, except for the ledger. */
+  erased: boolean;
 }
 
 /** An API key. Only its hash is stored. */
@@ -135,6 +139,32 @@ export interface Job {
   noticeDue: NoticeReason | null;
   /** Due time of the next notice, null without one. */
   noticeAt: number | null;
+  /** Time since which the result files count as deleted. They are never read afterwards. */
+  filesDeletedAt: number | null;
+  /** True while deleted files may still be in the result storage. */
+  fileDeletionDue: boolean;
+}
+
+/** What remains of a deleted job, so that the ledger can be audited. */
+export interface DeletedJob
+  extends Pick<
+    Job,
+    | 'id'
+    | 'userId'
+    | 'market'
+    | 'kind'
+    | 'state'
+    | 'unitPrice'
+    | 'cost'
+    | 'refunded'
+    | 'totalUnits'
+    | 'createdAt'
+    | 'finishedAt'
+  > {
+  /** Successful and failed units. */
+  success: number;
+  failed: number;
+  deletedAt: number;
 }
 
 /** Reason of a notice: a state that the job reached, or an approval deadline that is near. */

@@ -23,6 +23,7 @@ import type { ExpiryStore } from './expiry.ts';
 import type { NoticeStore } from './notices.ts';
 import type { OperationsStore } from './operations.ts';
 import type { OriginStore } from './origin-state.ts';
+import type { RetentionStore } from './retention.ts';
 import type { SessionStore } from './sessions.ts';
 import type { WaitStore } from './waits.ts';
 
@@ -43,6 +44,7 @@ export interface Store
     WaitStore,
     CrawlStore,
     ExpiryStore,
+    RetentionStore,
     LegacyRecordStore,
     DriftStore,
     OperationsStore,
@@ -70,12 +72,13 @@ export interface AccountStore {
   /** Returns the users that exist, in any order. */
   getUsers(ids: readonly string[]): Promise<User[]>;
   /**
-   * Lists the users of a role, newest first. `search` selects users whose name, email address, or id contains the
+   * Lists the users of a role, newest first, without erased ones. `search` selects users whose name, email address, or id contains the
    * text, ignoring case.
    */
   listUsers(role: Role, page: PageOptions, search?: string): Promise<Page<User>>;
   /**
-   * Suspends a user at `at`, or ends the suspension if `at` is null. A suspended user keeps the earlier time.
+   * Suspends a user at `at`, or ends the suspension if `at` is null. A suspended user keeps the earlier time, and a
+   * deleted user stays suspended.
    * Returns the user, or null if there is none with this id.
    */
   suspendUser(id: string, at: number | null): Promise<User | null>;
@@ -200,7 +203,10 @@ export interface JobStore {
   findExpiredApprovals(now: number, limit: number, after?: Cursor | null): Promise<Job[]>;
   /** Counts the jobs in each of `states`, by kind. */
   countJobsByState(states: readonly JobState[]): Promise<{ kind: string; state: JobState; jobs: number }[]>;
-  /** Deletes batches created before `before` whose job was never completely written. Returns their number. */
+  /**
+   * Deletes batches whose job was created before `before` and never completely written, and those of jobs whose
+   * deletion was interrupted. Returns their number.
+   */
   deleteOrphanedBatches(before: number): Promise<number>;
   /** Returns the next integer of a named sequence, starting at 1. Each call returns another number. */
   nextNumber(sequence: string): Promise<number>;

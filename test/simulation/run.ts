@@ -117,6 +117,8 @@ async function addUser({ world, store }: Shared, id: string): Promise<void> {
     balance: 0,
     createdAt,
     suspendedAt: null,
+    deletedAt: null,
+    erased: false,
   };
   await store.createUser(user);
   await store.postLedgerEntry({

@@ -164,6 +164,8 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
         balance: 0,
         createdAt,
         suspendedAt: null,
+        deletedAt: null,
+        erased: false,
       });
       if (credits > 0) await grant(context, id, credits);
       return id;

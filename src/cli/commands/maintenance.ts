@@ -32,10 +32,10 @@ export function addMaintenanceCommands(program: Command, say: (line: string) => 
   addDataCommands(program, say);
 }
 
-function auditLines({ accounts, entries, jobs, problems }: Audit): string[] {
+function auditLines({ accounts, entries, jobs, deletedJobs, problems }: Audit): string[] {
   const result = problems.length === 0 ? 'no problems found' : `${counted(problems.length, 'problem')} found`;
   return [
     ...problems.map((problem) => `PROBLEM  ${problem}`),
-    `Checked ${counted(accounts, 'account')}, ${counted(entries, 'ledger entry', 'ledger entries')}, and ${counted(jobs, 'job')}: ${result}.`,
+    `Checked ${counted(accounts, 'account')}, ${counted(entries, 'ledger entry', 'ledger entries')}, and ${counted(jobs, 'job')}${deletedJobs === 0 ? '' : ` (and ${counted(deletedJobs, 'deleted job')})`}: ${result}.`,
   ];
 }

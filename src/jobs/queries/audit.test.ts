@@ -33,7 +33,7 @@ const post = (entry: Partial<LedgerEntry>) =>
 test('counts the checked documents, over several pages of entries', async () => {
   for (let count = 0; count < 600; count++) await grant(fixture.context, job.userId, 1);
   const result = await audit(fixture.context.store);
-  expect(result).toEqual({ accounts: 1, entries: 603, jobs: 1, problems: [] });
+  expect(result).toEqual({ accounts: 1, entries: 603, jobs: 1, deletedJobs: 0, problems: [] });
 });
 
 test('finds nothing wrong with waiting, rejected, or discarded jobs, or an empty account', async () => {
@@ -139,6 +139,24 @@ test('reports a balance that is not the sum of its ledger, and a job that lost u
     `account ${job.userId}: balance 909, sum of the ledger 910`,
     `job ${job.id}: 9 units, submitted 10`,
     `job ${job.id}: 9 done + 1 failed of 9`,
+  ]);
+});
+
+test('checks deleted jobs by their summaries', async () => {
+  const { store } = fixture.context;
+  const { success, failed } = job.counts!.units;
+  await store.deleteJob({ ...job, success, failed, deletedAt: 0 });
+  expect(await audit(store)).toMatchObject({ jobs: 0, deletedJobs: 1, problems: [] });
+  const spoiled = {
+    ...store,
+    listDeletedJobs: async (...parameters: Parameters<typeof store.listDeletedJobs>) => {
+      const page = await store.listDeletedJobs(...parameters);
+      return { ...page, items: page.items.map((item) => ({ ...item, success: success + 1 })) };
+    },
+  };
+  expect((await audit(spoiled)).problems).toEqual([
+    `deleted job ${job.id}: 10 done + 1 failed of 10`,
+    `deleted job ${job.id}: charged 100, earned 100, refunded 10`,
   ]);
 });
 

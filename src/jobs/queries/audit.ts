@@ -1,5 +1,5 @@
 import { entryKeys } from '../../credits/job-credits.ts';
-import type { Job, JobState, LedgerEntry } from '../../store/documents.ts';
+import type { Counts, Job, JobState, LedgerEntry } from '../../store/documents.ts';
 import type { Store } from '../../store/store.ts';
 
 /** Result of an audit: the number of documents checked, and the inconsistencies. */
@@ -7,23 +7,34 @@ export interface Audit {
   accounts: number;
   entries: number;
   jobs: number;
+  /** Deleted jobs, of which a summary is kept. */
+  deletedJobs: number;
   /** One sentence per inconsistency; empty when the books balance. */
   problems: string[];
 }
 
 /** Queries of an audit. */
-type AuditStore = Pick<Store, 'auditAccounts' | 'countJob' | 'getJob' | 'listJobs' | 'listLedgerEntries'>;
+type AuditStore = Pick<
+  Store,
+  | 'auditAccounts'
+  | 'countJob'
+  | 'getDeletedJob'
+  | 'getJob'
+  | 'listDeletedJobs'
+  | 'listJobs'
+  | 'listLedgerEntries'
+>;
 
 const terminal: readonly JobState[] = ['completed', 'partial_complete', 'failed', 'rejected', 'terminated'];
 const page = 500;
 
 /**
  * Checks that balances, ledger entries and jobs are consistent: each balance is the sum of its ledger, each entry
- * of a job refers to an existing job, and for each terminal job success + failed = total and charged = earned +
- * refunded. Only reads the store, one page at a time.
+ * of a job refers to an existing or deleted job, and for each terminal or deleted job success + failed = total and
+ * charged = earned + refunded. Only reads the store, one page at a time.
  */
 export async function audit(store: AuditStore): Promise<Audit> {
-  const result: Audit = { accounts: 0, entries: 0, jobs: 0, problems: [] };
+  const result: Audit = { accounts: 0, entries: 0, jobs: 0, deletedJobs: 0, problems: [] };
   for await (const { userId, balance, sum, entries } of store.auditAccounts()) {
     result.accounts++;
     result.entries += entries;
@@ -34,7 +45,7 @@ export async function audit(store: AuditStore): Promise<Audit> {
     for (const [jobId, its] of ledger) {
       // The charge of a discarded submit was refunded in full.
       const outstanding = its.reduce((total, { amount }) => total + amount, 0) !== 0;
-      if (outstanding && (await store.getJob(jobId)) === null)
+      if (outstanding && !(await isKnown(store, jobId)))
         result.problems.push(`account ${userId}: entries of job ${jobId}, which does not exist`);
     }
     for await (const job of jobsOf(store, userId)) {
@@ -42,24 +53,31 @@ export async function audit(store: AuditStore): Promise<Audit> {
       for (const problem of await auditJob(store, job, ledger.get(job.id) ?? []))
         result.problems.push(`job ${job.id}: ${problem}`);
     }
+    for await (const job of deletedJobsOf(store, userId)) {
+      result.deletedJobs++;
+      const its = ledger.get(job.id) ?? [];
+      for (const problem of [
+        ...auditEntries(job.id, its),
+        ...auditBalance(job, { ...job, total: job.totalUnits }, its),
+      ])
+        result.problems.push(`deleted job ${job.id}: ${problem}`);
+    }
   }
   return result;
 }
 
+/** Returns whether a job exists or was deleted. A job is hidden after its summary is written, so it is read first. */
+async function isKnown(store: AuditStore, jobId: string): Promise<boolean> {
+  return (await store.getJob(jobId)) !== null || (await store.getDeletedJob(jobId)) !== null;
+}
+
 async function auditJob(store: AuditStore, job: Job, entries: readonly LedgerEntry[]): Promise<string[]> {
-  const problems: string[] = [];
-  const charges = entries.filter((entry) => entry.type === 'charge');
-  const charged = -charges.reduce((sum, entry) => sum + entry.amount, 0);
-  const refunded = entries
-    .filter((entry) => entry.type === 'refund')
-    .reduce((sum, entry) => sum + entry.amount, 0);
-  if (charges.some((entry) => entry.key !== entryKeys.charge(job.id)))
-    problems.push('a charge under an unknown key');
-  if (charges.length > 1) problems.push(`charged ${charges.length} times`);
-  if (refunded > charged) problems.push(`refunded ${refunded} of ${charged} charged`);
+  const problems = auditEntries(job.id, entries);
   if (!terminal.includes(job.state)) return problems;
 
   const { units, batches } = await store.countJob(job.id);
+  // Deleted since the list was read.
+  if (units.total !== job.totalUnits && (await store.getJob(job.id)) === null) return problems;
   if (
     job.counts !== null &&
     (job.counts.units.success !== units.success || job.counts.units.failed !== units.failed)
@@ -70,9 +88,39 @@ async function auditJob(store: AuditStore, job: Job, entries: readonly LedgerEnt
     );
   }
   if (units.total !== job.totalUnits) problems.push(`${units.total} units, submitted ${job.totalUnits}`);
+  if (batches.success + batches.failed !== batches.total) problems.push('terminal with outstanding batches');
+  return [...problems, ...auditBalance(job, units, entries)];
+}
+
+/** Sums up the charges and the refunds of a job. */
+function sumEntries(entries: readonly LedgerEntry[]): { charged: number; refunded: number } {
+  const sum = (type: LedgerEntry['type']) =>
+    entries.filter((entry) => entry.type === type).reduce((total, { amount }) => total + amount, 0);
+  return { charged: -sum('charge'), refunded: sum('refund') };
+}
+
+/** Checks the entries of a job in any state. */
+function auditEntries(jobId: string, entries: readonly LedgerEntry[]): string[] {
+  const problems: string[] = [];
+  const { charged, refunded } = sumEntries(entries);
+  const charges = entries.filter((entry) => entry.type === 'charge');
+  if (charges.some((entry) => entry.key !== entryKeys.charge(jobId)))
+    problems.push('a charge under an unknown key');
+  if (charges.length > 1) problems.push(`charged ${charges.length} times`);
+  if (refunded > charged) problems.push(`refunded ${refunded} of ${charged} charged`);
+  return problems;
+}
+
+/** Checks the counts of an ended job against its entries. */
+function auditBalance(
+  job: Pick<Job, 'state' | 'cost' | 'refunded' | 'unitPrice'>,
+  units: Counts['units'],
+  entries: readonly LedgerEntry[],
+): string[] {
+  const problems: string[] = [];
+  const { charged, refunded } = sumEntries(entries);
   if (units.success + units.failed !== units.total)
     problems.push(`${units.success} done + ${units.failed} failed of ${units.total}`);
-  if (batches.success + batches.failed !== batches.total) problems.push('terminal with outstanding batches');
   if (job.refunded !== refunded) problems.push(`says ${job.refunded} refunded, the ledger ${refunded}`);
   const earned = units.success * job.unitPrice;
   if (job.state === 'rejected') {
@@ -98,6 +146,9 @@ async function jobEntries(store: AuditStore, userId: string): Promise<Map<string
 
 const jobsOf = (store: AuditStore, userId: string) =>
   pages((after) => store.listJobs({ userId }, { limit: page, after }));
+
+const deletedJobsOf = (store: AuditStore, userId: string) =>
+  pages((after) => store.listDeletedJobs(userId, { limit: page, after }));
 
 async function* pages<T>(
   read: (after: string | null) => Promise<{ items: T[]; next: string | null }>,

@@ -121,6 +121,8 @@ async function buildJob(
     counts: null,
     noticeDue: null,
     noticeAt: null,
+    filesDeletedAt: null,
+    fileDeletionDue: false,
   };
 }
 

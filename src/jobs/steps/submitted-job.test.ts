@@ -50,6 +50,8 @@ describe('the job of a submission', () => {
       counts: null,
       noticeDue: null,
       noticeAt: null,
+      filesDeletedAt: null,
+      fileDeletionDue: false,
     });
     const batches = await Array.fromAsync(fixture.context.store.readBatches(job.id));
     const begun = { attempt: 0, leaseUntil: null, notBefore: null, endedAt: null, stalledClaims: 0 };

@@ -16,6 +16,8 @@ export function aUser(fields: Partial<User> = {}): User {
     balance: 0,
     createdAt: aTime,
     suspendedAt: null,
+    deletedAt: null,
+    erased: false,
     ...fields,
   };
 }
@@ -81,6 +83,8 @@ export function aJob(fields: Partial<Job> = {}): Job {
     counts: null,
     noticeDue: null,
     noticeAt: null,
+    filesDeletedAt: null,
+    fileDeletionDue: false,
     ...fields,
   };
 }

@@ -30,7 +30,7 @@ export function accountStore(engine: MongoEngine): AccountStore {
       const holds = { $or: [{ name: text }, { email: text }, { _id: text }] };
       const documents = await engine.run(({ users }) =>
         users
-          .find({ role, $and: [olderThan(after), ...(search === '' ? [] : [holds])] })
+          .find({ role, erased: { $ne: true }, $and: [olderThan(after), ...(search === '' ? [] : [holds])] })
           .sort({ createdAt: -1, _id: -1 })
           .limit(rowsToRead(page))
           .toArray(),
@@ -40,7 +40,7 @@ export function accountStore(engine: MongoEngine): AccountStore {
 
     suspendUser: (id, at) =>
       engine.run(async ({ users }) => {
-        const which = at === null ? { _id: id } : { _id: id, suspendedAt: null };
+        const which = { _id: id, ...(at === null ? { deletedAt: null } : { suspendedAt: null }) };
         await users.updateOne(which, { $set: { suspendedAt: at } });
         const document = await users.findOne({ _id: id });
         return document && readUser(document);

@@ -1,7 +1,9 @@
+import type { Filter } from 'mongodb';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import { inChunks } from '../chunks.ts';
 import type { Batch, Job } from '../documents.ts';
+import { deletedFault, removedFault } from '../removed-fault.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import type { Collections, JobDocument } from './schema.ts';
 import { writeBatch, writeJob } from './shapes.ts';
@@ -20,7 +22,7 @@ const chunkSize = 100;
 /** Writes a job and its batches (JobStore.createJob). */
 export async function createJob(collections: Collections, job: Job, source: Iterable<Batch>): Promise<void> {
   const { jobs, batches } = collections;
-  const draft = await openDraft(jobs, job);
+  const draft = await openDraft(collections, job);
   if (draft === null) return;
   let written = 0;
   let fresh = true;
@@ -44,22 +46,25 @@ export async function createJob(collections: Collections, job: Job, source: Iter
 }
 
 /**
- * Deletes a job in a state with its batches, or resumes a deletion. Returns the number of batches, or null if
- * there is no such job. The job has no records, since it was never dispatched.
+ * Deletes a job that matches with its batches, or resumes a deletion. Returns the number of batches, or null if there
+ * is no such job. Its files must be removed before.
  */
 export async function removeJob(
-  { jobs, batches }: Collections,
-  which: { _id: string; state: JobDocument['state'] },
+  { jobs, batches, deliveries, waits }: Collections,
+  which: { _id: string } & Filter<JobDocument>,
 ): Promise<number | null> {
-  const job = await jobs.findOneAndUpdate(which, { $set: { state: 'removing' } });
+  const job = await jobs.findOneAndUpdate(which, { $set: { state: 'removing', noticeAt: null } });
   if (!job) return null;
   const { deletedCount } = await batches.deleteMany({ jobId: job._id, draft: job.draft });
+  await deliveries.deleteMany({ jobId: job._id });
+  await waits.deleteMany({ jobId: job._id });
   await jobs.deleteOne({ _id: job._id, state: 'removing', draft: job.draft });
   return deletedCount;
 }
 
 /** Creates a draft or joins the existing one. Returns its id, or null if the job is already written. */
-async function openDraft(jobs: Collections['jobs'], job: Job): Promise<string | null> {
+async function openDraft({ jobs, deletedJobs }: Collections, job: Job): Promise<string | null> {
+  if ((await deletedJobs.countDocuments({ _id: job.id })) > 0) throw deletedFault(job.id);
   const draft = newId();
   if (await unlessDuplicate(jobs.insertOne(writeJob(job, draft, 'writing')))) return draft;
   const known = await jobs.findOne({ _id: job.id });
@@ -67,8 +72,4 @@ async function openDraft(jobs: Collections['jobs'], job: Job): Promise<string | 
   if (known?.state === 'removing') throw removedFault(job.id);
   if (known) return null;
   throw new Fault('conflict', `another job already has the number ${job.number}`);
-}
-
-function removedFault(jobId: string): Fault {
-  return new Fault('unavailable', `job ${jobId} was deleted as abandoned while it was written`);
 }

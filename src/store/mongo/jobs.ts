@@ -11,10 +11,13 @@ import { readJob } from './shapes.ts';
 import { submissionStore } from './submissions.ts';
 
 /** Jobs that readers may see. */
-const visible = { state: { $nin: ['writing', 'removing'] satisfies HiddenState[] as HiddenState[] } };
+export const visible = { state: { $nin: ['writing', 'removing'] satisfies HiddenState[] as HiddenState[] } };
 
 /** Matches jobs that follow a place in the order of a time and the id; with null every job. */
-function following(time: 'stateSince' | 'decideBy', after: Cursor | null): Filter<JobDocument> {
+export function following(
+  time: 'stateSince' | 'decideBy' | 'finishedAt',
+  after: Cursor | null,
+): Filter<JobDocument> {
   if (after === null) return {};
   return { $or: [{ [time]: { $gt: after.at } }, { [time]: after.at, _id: { $gt: after.id } }] };
 }
@@ -99,9 +102,11 @@ export function jobStore(engine: MongoEngine): JobStore {
 
     deleteOrphanedBatches: (before) =>
       engine.run(async (collections) => {
-        const hidden: HiddenState[] = ['writing', 'removing'];
         const left = await collections.jobs
-          .find({ state: { $in: hidden }, createdAt: { $lt: before } }, { projection: { state: 1 } })
+          .find(
+            { $or: [{ state: 'removing' }, { state: 'writing', createdAt: { $lt: before } }] },
+            { projection: { state: 1 } },
+          )
           .toArray();
         let removed = 0;
         for (const { _id, state } of left) removed += (await removeJob(collections, { _id, state })) ?? 0;

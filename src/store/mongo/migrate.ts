@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { NewerDataError } from '../../base/newer-data-error.ts';
 import { Fault } from '../../contract/fault.ts';
 import { unlessDuplicate } from './duplicates.ts';
-import { createIndexes } from './schema.ts';
+import { createDeletionIndexes, createIndexes } from './schema.ts';
 
 /** A change of the database. It is repeated after a crash, so it must be idempotent. */
 export type Migration = (database: Db) => Promise<void>;
@@ -13,7 +13,7 @@ export type Migration = (database: Db) => Promise<void>;
  * ones. Never edit a released migration; append a new one. A process of the previous version may be running
  * meanwhile, so a migration must not change what that version reads.
  */
-export const migrations: readonly Migration[] = [createIndexes];
+export const migrations: readonly Migration[] = [createIndexes, createDeletionIndexes];
 
 /** Options for migrate(). */
 export interface MigrateOptions {

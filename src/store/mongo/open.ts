@@ -12,6 +12,7 @@ import { legacyRecordStore } from './legacy/records.ts';
 import { noticeStore } from './notices.ts';
 import { operationsStore } from './operations.ts';
 import { originStore } from './origins.ts';
+import { retentionStore } from './retention.ts';
 import { sessionStore } from './sessions.ts';
 import { waitStore } from './waits.ts';
 
@@ -44,6 +45,7 @@ export function openMongoStore(options: MongoStoreOptions): Store {
     ...waitStore(engine),
     ...crawlStore(engine),
     ...expiryStore(engine),
+    ...retentionStore(engine),
     ...legacyRecordStore(engine),
     ...driftStore(engine),
     ...operationsStore(engine),

@@ -3,6 +3,7 @@ import type { AuditEntry } from '../audit-log.ts';
 import type {
   ApiKey,
   Batch,
+  DeletedJob,
   Delivery,
   DriftRecord,
   Job,
@@ -39,7 +40,7 @@ export type LedgerDocument = Omit<LedgerEntry, 'key'> & {
   stamp: string;
 };
 
-/** States that no reader sees: a job that is being written or deleted. */
+/** States that no reader sees: a job that is being written or removed. */
 export type HiddenState = 'writing' | 'removing';
 
 /** A job. The field `number` is absent without a number, since its index is sparse. */
@@ -120,6 +121,7 @@ export interface Collections {
   auditLog: Collection<Stored<AuditEntry>>;
   ledger: Collection<LedgerDocument>;
   jobs: Collection<JobDocument>;
+  deletedJobs: Collection<Stored<DeletedJob>>;
   batches: Collection<BatchDocument>;
   payloads: Collection<PayloadDocument>;
   sequences: Collection<{ _id: string; value: number }>;
@@ -143,6 +145,7 @@ export function collectionsOf(database: Db): Collections {
     auditLog: database.collection('auditLog'),
     ledger: database.collection('ledger'),
     jobs: database.collection('jobs'),
+    deletedJobs: database.collection('deletedJobs'),
     batches: database.collection('batches'),
     payloads: database.collection('payloads'),
     sequences: database.collection('sequences'),
@@ -201,9 +204,24 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
   waits: [{ key: { jobId: 1, until: 1 } }, { key: { until: 1 } }],
 };
 
-/** Creates the missing indexes and their collections. */
-export async function createIndexes(database: Db): Promise<void> {
-  for (const [name, descriptions] of Object.entries(indexes)) {
-    await database.collection(name).createIndexes(descriptions);
-  }
-}
+/** Indexes of the second version: those of deletions. */
+const deletionIndexes: typeof indexes = {
+  users: [{ key: { deletedAt: 1, _id: 1 }, partialFilterExpression: { deletedAt: { $gt: 0 } } }],
+  jobs: [
+    { key: { finishedAt: 1, _id: 1 } },
+    { key: { filesDeletedAt: 1, finishedAt: 1, _id: 1 } },
+    { key: { fileDeletionDue: 1, _id: 1 }, partialFilterExpression: { fileDeletionDue: true } },
+  ],
+  deletedJobs: [{ key: { userId: 1, createdAt: -1, _id: -1 } }],
+  deliveries: [{ key: { jobId: 1 } }],
+};
+
+const createAll = async (database: Db, descriptions: typeof indexes): Promise<void> => {
+  for (const [name, its] of Object.entries(descriptions)) await database.collection(name).createIndexes(its);
+};
+
+/** Creates the missing indexes of the first version and their collections. */
+export const createIndexes = (database: Db): Promise<void> => createAll(database, indexes);
+
+/** Creates the missing indexes of deletions. */
+export const createDeletionIndexes = (database: Db): Promise<void> => createAll(database, deletionIndexes);

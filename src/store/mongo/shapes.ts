@@ -17,8 +17,13 @@ export function withUnderscore<T extends { id: string }>({
 
 /** Converts a stored user, without the fields of the ledger protocol. */
 export function readUser({ openKeys: _, epoch: __, ...user }: WithId<UserDocument>): User {
-  // Earlier versions did not write this field.
-  return { ...withId(user), suspendedAt: user.suspendedAt ?? null };
+  return {
+    ...withId(user),
+    // Earlier versions did not write these fields.
+    suspendedAt: user.suspendedAt ?? null,
+    deletedAt: user.deletedAt ?? null,
+    erased: user.erased ?? false,
+  };
 }
 
 /** Converts a stored API key. */
@@ -59,6 +64,8 @@ export function readJob({ _id, draft: _, number, params, state, ...rest }: JobDo
     noticeAt: rest.noticeAt ?? null,
     retryOf: rest.retryOf ?? null,
     counts: rest.counts ?? null,
+    filesDeletedAt: rest.filesDeletedAt ?? null,
+    fileDeletionDue: rest.fileDeletionDue ?? false,
   };
 }
 

@@ -1,18 +1,21 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Cutoffs, ExpiryStore } from '../expiry.ts';
 import type { Connection } from './connection.ts';
 
-/** Statements that delete the records beyond a cutoff. */
-const deletions: Record<keyof Cutoffs, string> = {
-  crawls: 'DELETE FROM crawls WHERE at < ?',
-  maxCrawls: 'DELETE FROM crawls WHERE at <= (SELECT at FROM crawls ORDER BY at DESC LIMIT 1 OFFSET ?)',
-  origins:
-    'DELETE FROM origins WHERE next_free < ?1 AND held_until < ?1 AND paused_until < ?1 AND since < ?1',
-  waits: 'DELETE FROM waits WHERE until < ?',
-  processes: 'DELETE FROM processes WHERE seen_at < ?',
-  originMinutes: 'DELETE FROM origin_minutes WHERE minute < ?',
-  deliveries: 'DELETE FROM deliveries WHERE created_at < ?',
-  sessions: 'DELETE FROM sessions WHERE expires_at < ?',
-  auditLog: 'DELETE FROM audit_log WHERE created_at < ?',
+/** Rows deleted per statement, which blocks the process for some milliseconds. */
+const chunkSize = 500;
+
+/** Tables, their keys, and conditions of the records beyond a cutoff. */
+const deletions: Record<keyof Cutoffs, [table: string, key: string, condition: string]> = {
+  crawls: ['crawls', 'key', 'at < ?1'],
+  maxCrawls: ['crawls', 'key', 'at <= ?1'],
+  origins: ['origins', 'origin', 'next_free < ?1 AND held_until < ?1 AND paused_until < ?1 AND since < ?1'],
+  waits: ['waits', 'batch_id', 'until < ?1'],
+  processes: ['processes', 'id', 'seen_at < ?1'],
+  originMinutes: ['origin_minutes', '(minute, origin, market, region)', 'minute < ?1'],
+  deliveries: ['deliveries', 'id', 'created_at < ?1'],
+  sessions: ['sessions', 'hash', 'expires_at < ?1'],
+  auditLog: ['audit_log', 'id', 'created_at < ?1'],
 };
 
 /** Creates the SQLite implementation of ExpiryStore. */
@@ -21,9 +24,23 @@ export function expiryStore(engine: Connection): ExpiryStore {
     expire: async (cutoffs) => {
       let deleted = 0;
       for (const [name, cutoff] of Object.entries(cutoffs)) {
-        deleted += engine.run(deletions[name as keyof Cutoffs], cutoff);
+        const [table, key, condition] = deletions[name as keyof Cutoffs];
+        const columns = key.replace(/[()]/g, '');
+        const sql = `DELETE FROM ${table} WHERE ${key} IN (SELECT ${columns} FROM ${table} WHERE ${condition} LIMIT ${chunkSize})`;
+        const limit = name === 'maxCrawls' ? newestExcess(engine, cutoff) : cutoff;
+        for (let count = chunkSize; count === chunkSize; ) {
+          count = engine.run(sql, limit);
+          deleted += count;
+          if (count === chunkSize) await nextTurn();
+        }
       }
       return deleted;
     },
   };
+}
+
+/** Returns the time of the newest page beyond the `max` newest ones; a time before every page if there is none. */
+function newestExcess(engine: Connection, max: number): number {
+  const sql = 'SELECT at FROM crawls ORDER BY at DESC LIMIT 1 OFFSET ?';
+  return engine.get<{ at: number }>(sql, max)?.at ?? Number.MIN_SAFE_INTEGER;
 }

@@ -4,9 +4,11 @@ import { inChunks } from '../chunks.ts';
 import type { Cursor } from '../cursor.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Batch, Job, JobState } from '../documents.ts';
+import { deletedFault, removedFault } from '../removed-fault.ts';
 import type { JobStore } from '../store.ts';
 import type { Connection, Value } from './connection.ts';
 import { isDuplicate, type SqliteEngine } from './engine.ts';
+import { removeJob, visible } from './removing.ts';
 import { batches, columnOf, jobs, toColumn } from './shapes.ts';
 import { submissionStore } from './submissions.ts';
 
@@ -14,8 +16,8 @@ import { submissionStore } from './submissions.ts';
 const chunkSize = 50;
 
 /** Used by most calls. */
-const jobById = `SELECT ${jobs.select} FROM jobs WHERE id = ? AND state <> 'writing'`;
-const jobByNumber = `SELECT ${jobs.select} FROM jobs WHERE number = CAST(? AS INTEGER) AND state <> 'writing'`;
+const jobById = `SELECT ${jobs.select} FROM jobs WHERE id = ? AND ${visible}`;
+const jobByNumber = `SELECT ${jobs.select} FROM jobs WHERE number = CAST(? AS INTEGER) AND ${visible}`;
 
 /**
  * Creates the SQLite implementation of JobStore. A job that is being written has a row in the hidden state
@@ -46,7 +48,7 @@ export function jobStore(engine: SqliteEngine): JobStore {
       relaxed.write(() => completeDraft(relaxed, job, written));
     },
 
-    discardJob: async (jobId) => engine.write(() => removeJob(engine, jobId, 'discarding') !== null),
+    discardJob: async (jobId) => (await removeJob(engine, engine, jobId, 'discarding')) !== null,
 
     getJob: async (jobId) => engine.cache.document(jobs, jobById, jobId),
 
@@ -67,7 +69,7 @@ export function jobStore(engine: SqliteEngine): JobStore {
       const rows = engine.documents(
         jobs,
         `SELECT ${jobs.select} FROM jobs WHERE ${given.map(([sql]) => `${sql} AND `).join('')}
-         state <> 'writing' AND (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?`,
+         ${visible} AND (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?`,
         ...given.map(([, value]) => value),
         after.at,
         after.id,
@@ -119,29 +121,28 @@ export function jobStore(engine: SqliteEngine): JobStore {
       ),
 
     deleteOrphanedBatches: async (before) => {
-      const drafts = engine.all<{ id: string }>(
-        `SELECT id FROM jobs WHERE state = 'writing' AND created_at < ?`,
+      const left = engine.all<{ id: string; state: string }>(
+        `SELECT id, state FROM jobs WHERE state = 'removing' OR (state = 'writing' AND created_at < ?)`,
         before,
       );
       let removed = 0;
-      for (const { id } of drafts) {
-        removed += relaxed.write(() => removeJob(relaxed, id, 'writing') ?? 0);
-        await nextTurn();
-      }
+      for (const { id, state } of left) removed += (await removeJob(relaxed, relaxed, id, state)) ?? 0;
       return removed;
     },
   };
 }
 
 /** Values that the order of a list is compared with; without a position, those before every job. */
-const placeOf = (after: Cursor | null): [number, string] =>
+export const placeOf = (after: Cursor | null): [number, string] =>
   after === null ? [Number.MIN_SAFE_INTEGER, ''] : [after.at, after.id];
 
 /** Inserts the row that batches belong to. Returns false if the job is already written. */
 function openDraft(engine: Connection, job: Job): boolean {
   return engine.write(() => {
     const known = engine.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', job.id);
+    if (known?.state === 'removing') throw removedFault(job.id);
     if (known) return known.state === 'writing';
+    if (engine.get('SELECT 1 FROM deleted_jobs WHERE id = ?', job.id)) throw deletedFault(job.id);
     const values = jobs.values({ ...job, state: 'writing' as Job['state'] });
     try {
       engine.run(`INSERT INTO jobs (${jobs.columns}) VALUES (${jobs.marks})`, ...values);
@@ -160,11 +161,9 @@ function completeDraft(engine: Connection, job: Job, written: number): void {
     `SELECT (SELECT state FROM jobs WHERE id = ?1) AS state, count(*) AS count FROM batches WHERE job_id = ?1`,
     job.id,
   )!;
-  if (state !== null && state !== 'writing') return;
+  if (state !== null && state !== 'writing' && state !== 'removing') return;
   // Deleted meanwhile, and perhaps started again by a call in progress.
-  if (state === null || count < written) {
-    throw new Fault('unavailable', `job ${job.id} was removed as abandoned while it was being written`);
-  }
+  if (state !== 'writing' || count < written) throw removedFault(job.id);
   const columns = jobs.columns.split(', ').map((column) => `${column} = ?`);
   engine.run(`UPDATE jobs SET ${columns.join(', ')} WHERE id = ?`, ...jobs.values(job), job.id);
 }
@@ -186,15 +185,4 @@ function insertBatch(engine: Connection, batch: Batch): void {
       batch.seq,
     );
   }
-}
-
-/** Deletes a job in a state with its batches. Returns the number of batches, or null if there is no such job. */
-function removeJob(engine: Connection, jobId: string, state: string): number | null {
-  const { count } = engine.get<{ count: number }>(
-    'SELECT count(*) AS count FROM batches WHERE job_id = ?',
-    jobId,
-  )!;
-  if (engine.run('DELETE FROM jobs WHERE id = ? AND state = ?', jobId, state) === 0) return null;
-  engine.run('DELETE FROM unit_keys WHERE job_id = ?', jobId);
-  return count;
 }

@@ -2,6 +2,7 @@ import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Webhook } from '../documents.ts';
 import type { NoticeStore } from '../notices.ts';
 import type { SqliteEngine } from './engine.ts';
+import { visible } from './removing.ts';
 import { deliveries, jobs } from './shapes.ts';
 
 /** A row of `webhooks`. */
@@ -13,7 +14,7 @@ export function noticeStore(engine: SqliteEngine): NoticeStore {
     findJobsWithDueNotice: async (now, limit) =>
       engine.documents(
         jobs,
-        `SELECT ${jobs.select} FROM jobs WHERE notice_at <= ? AND state <> 'writing'
+        `SELECT ${jobs.select} FROM jobs WHERE notice_at <= ? AND ${visible}
            ORDER BY notice_at, id LIMIT ?`,
         now,
         Math.max(0, limit),

@@ -12,6 +12,7 @@ import { legacyRecordStore } from './legacy/records.ts';
 import { noticeStore } from './notices.ts';
 import { operationsStore } from './operations.ts';
 import { originStore } from './origins.ts';
+import { retentionStore } from './retention.ts';
 import { sessionStore } from './sessions.ts';
 import { waitStore } from './waits.ts';
 
@@ -54,6 +55,7 @@ export function storeOn(engine: SqliteEngine): Store {
     ...waitStore(relaxed),
     ...crawlStore(relaxed),
     ...expiryStore(relaxed),
+    ...retentionStore(engine),
     ...legacyRecordStore(engine),
     ...driftStore(relaxed),
     ...operationsStore(relaxed),

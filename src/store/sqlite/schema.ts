@@ -148,6 +148,23 @@ const steps = [
   CREATE INDEX audit_log_by_time ON audit_log (created_at, id);
   CREATE INDEX audit_log_by_actor ON audit_log (actor_id, created_at, id);
   CREATE INDEX audit_log_by_target ON audit_log (target, created_at, id);`,
+  `ALTER TABLE users ADD COLUMN deleted_at REAL;
+  ALTER TABLE users ADD COLUMN erased INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX users_by_deletion ON users (deleted_at, id) WHERE deleted_at IS NOT NULL AND erased = 0;
+  ALTER TABLE jobs ADD COLUMN files_deleted_at REAL;
+  ALTER TABLE jobs ADD COLUMN file_deletion_due INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX jobs_by_end ON jobs (finished_at, id) WHERE finished_at IS NOT NULL;
+  CREATE INDEX jobs_with_files_by_end ON jobs (finished_at, id)
+    WHERE finished_at IS NOT NULL AND files_deleted_at IS NULL;
+  CREATE INDEX jobs_by_file_deletion ON jobs (id) WHERE file_deletion_due = 1;
+  CREATE TABLE deleted_jobs (
+    id TEXT PRIMARY KEY, user_id TEXT NOT NULL, market TEXT NOT NULL, kind TEXT NOT NULL, state TEXT NOT NULL,
+    unit_price INTEGER NOT NULL, cost INTEGER NOT NULL, refunded INTEGER NOT NULL, total_units INTEGER NOT NULL,
+    success INTEGER NOT NULL, failed INTEGER NOT NULL, created_at REAL NOT NULL, finished_at REAL,
+    deleted_at REAL NOT NULL
+  ) STRICT;
+  CREATE INDEX deleted_jobs_by_user ON deleted_jobs (user_id, created_at, id);
+  CREATE INDEX deliveries_by_job ON deliveries (job_id) WHERE job_id IS NOT NULL;`,
 ];
 
 /** Returns the version of a file's schema. */

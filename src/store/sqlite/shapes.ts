@@ -3,6 +3,7 @@ import type {
   ApiKey,
   Batch,
   BatchSummary,
+  DeletedJob,
   Delivery,
   Job,
   LedgerEntry,
@@ -61,7 +62,11 @@ function mapRows<T extends object>(
 }
 
 /** Table `users`. */
-export const users = mapRows<User>(['id', 'name', 'email', 'role', 'balance', 'createdAt', 'suspendedAt']);
+export const users = mapRows<User>(
+  ['id', 'name', 'email', 'role', 'balance', 'createdAt', 'suspendedAt', 'deletedAt', 'erased'],
+  [],
+  ['erased'],
+);
 
 /** Table `api_keys`. */
 export const apiKeys = mapRows<ApiKey>([
@@ -124,13 +129,33 @@ export const jobs = mapRows<Job>(
     'noticeDue',
     'noticeAt',
     'retryOf',
+    'filesDeletedAt',
+    'fileDeletionDue',
     'file',
     'counts',
     'params',
   ],
   ['file', 'counts', 'params'],
-  ['resumable'],
+  ['resumable', 'fileDeletionDue'],
 );
+
+/** Table `deleted_jobs`. */
+export const deletedJobs = mapRows<DeletedJob>([
+  'id',
+  'userId',
+  'market',
+  'kind',
+  'state',
+  'unitPrice',
+  'cost',
+  'refunded',
+  'totalUnits',
+  'success',
+  'failed',
+  'createdAt',
+  'finishedAt',
+  'deletedAt',
+]);
 
 /** A row of `batches`: a batch without its units, which are in `batch_units`. */
 export type BatchRow = Omit<Batch, 'units'> & { total: number };

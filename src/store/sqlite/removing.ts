@@ -1,0 +1,57 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Connection } from './connection.ts';
+
+/** Condition of jobs that readers see: neither being written nor being removed. */
+export const visible = `state NOT IN ('writing', 'removing')`;
+
+/** Batches deleted per transaction, which blocks the process for some ten milliseconds. */
+const chunkSize = 50;
+const keyChunkSize = 1_000;
+
+/**
+ * Hides a job in a state, then deletes its batches and the job, a few rows per transaction. In the state `removing`,
+ * resumes a removal. Only the first write waits for the disk, with the connection `engine`. Returns the number of
+ * batches, or null if there is no such job.
+ */
+export async function removeJob(
+  engine: Connection,
+  relaxed: Connection,
+  jobId: string,
+  state: string,
+): Promise<number | null> {
+  const hidden = engine.run(
+    `UPDATE jobs SET state = 'removing', notice_at = NULL WHERE id = ? AND state = ?`,
+    jobId,
+    state,
+  );
+  return hidden === 0 ? null : finishRemoval(relaxed, jobId);
+}
+
+/** Deletes the batches of a hidden job, and the job. Returns the number of batches. */
+export async function finishRemoval(relaxed: Connection, jobId: string): Promise<number> {
+  const deleteAll = async (sql: string, size: number): Promise<number> => {
+    let total = 0;
+    for (;;) {
+      const deleted = relaxed.run(sql, jobId, size);
+      total += deleted;
+      await nextTurn();
+      if (deleted < size) return total;
+    }
+  };
+  const batches = await deleteAll(
+    'DELETE FROM batches WHERE id IN (SELECT id FROM batches WHERE job_id = ? LIMIT ?)',
+    chunkSize,
+  );
+  await deleteAll(
+    `DELETE FROM unit_keys WHERE job_id = ?1
+     AND (key, seq) IN (SELECT key, seq FROM unit_keys WHERE job_id = ?1 LIMIT ?2)`,
+    keyChunkSize,
+  );
+  await deleteAll(
+    'DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE job_id = ? LIMIT ?)',
+    keyChunkSize,
+  );
+  relaxed.run('DELETE FROM waits WHERE job_id = ?', jobId);
+  relaxed.run(`DELETE FROM jobs WHERE id = ? AND state = 'removing'`, jobId);
+  return batches;
+}
