@@ -17,6 +17,7 @@ const errors: Record<number, { description: string; schema: string; headers?: Sc
   403: { description: 'The key, or the link, does not allow this.', schema: 'ErrorResponse' },
   404: { description: 'Not found, or of another user.', schema: 'ErrorResponse' },
   409: { description: 'Conflicts with an earlier request.', schema: 'ErrorResponse' },
+  410: { description: 'The results were deleted.', schema: 'ErrorResponse' },
   413: { description: 'The body is too large.', schema: 'ErrorResponse' },
   415: { description: 'The content type or encoding is not supported.', schema: 'ErrorResponse' },
   416: { description: 'The range is not in the file.', schema: 'ErrorResponse' },

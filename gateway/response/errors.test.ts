@@ -20,6 +20,7 @@ describe('errorResponse()', () => {
       403: ['forbidden', 'link_invalid'],
       404: ['not_found'],
       409: ['conflict', 'terminated', 'rejected'],
+      410: ['results_deleted'],
       413: ['too_large'],
       415: ['unsupported_media'],
       422: ['invalid'],

@@ -21,7 +21,13 @@ beforeEach(async () => {
   store = openSqliteStore({ path: ':memory:' });
   clock = createManualClock(Date.UTC(2030, 0, 7));
   const user = { id: userId, name: 'Ana', email: '', role: 'user' as const, balance: 7 };
-  await store.createUser({ ...user, createdAt: clock.now(), suspendedAt: null, deletedAt: null, erased: false });
+  await store.createUser({
+    ...user,
+    createdAt: clock.now(),
+    suspendedAt: null,
+    deletedAt: null,
+    erased: false,
+  });
   const request = { userId, role: 'user' as const, name: 'laptop', createdAt: clock.now() };
   const made = await createKey(store, { ...request, expiresAt: clock.now() + 10 * minute });
   bearer = `Bearer ${made.apiKey}`;

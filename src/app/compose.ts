@@ -136,6 +136,8 @@ function jobLinks(links: Links, secrets: LinkSecrets, blobs: Stack['blobs']): Jo
   return {
     async file(job, { path }, bearer) {
       if (bearer) return links.link(path, { bearerOf: job.userId });
+      // The storage engine would answer 404, the service 410.
+      if (job.filesDeletedAt !== null) return links.link(path);
       return (
         (await blobs.presign(path, path.slice(path.lastIndexOf('/') + 1), linkSeconds)) ?? links.link(path)
       );

@@ -13,6 +13,7 @@ import {
   parseWebhookUrl,
 } from './notice-settings.ts';
 import { type Origins, parseOrigins } from './origins.ts';
+import { parseRetentionDays, type Retention } from './retention-settings.ts';
 import {
   type EffectiveSetting,
   listEffectiveSettings,
@@ -72,6 +73,8 @@ export interface Config {
   workerMemoryBytes: number;
   /** Recipients of job notifications. */
   notices: NoticeSettings;
+  /** Time that records are kept. */
+  retention: Retention;
   /** Address of the core for the `gateway` role. */
   coreUrl: string;
   logLevel: string;
@@ -144,7 +147,6 @@ export function loadConfig(environment: Environment = process.env): Config {
     minFreeDiskBytes: read('GLEANER_MIN_FREE_DISK', (text) => integer(text, 0, 1_000_000_000)) * 1024 ** 2,
     maxConnections: read('GLEANER_MAX_CONNECTIONS', (text) => integer(text, 1, 1_000_000)),
     jobWindow: read('GLEANER_JOB_WINDOW', (text) => integer(text, 1, 10_000)),
-    recentCrawlMs: read('GLEANER_RECENT_CRAWL', duration),
     userAgent: read('GLEANER_USER_AGENT', (text) => text),
     browser: {
       path: browserPath,
@@ -155,6 +157,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     workers,
     workerMemoryBytes,
     notices: readNotices(read),
+    ...readRetention(read),
     coreUrl: read('GLEANER_CORE_URL', (text) => url(text, /^https?:$/)),
     logLevel: read('GLEANER_LOG_LEVEL', level),
     ...readTelemetry(read),
@@ -168,6 +171,16 @@ const defaultWorkers = () => Math.max(1, Math.min(64, availableParallelism()));
 interface Read {
   <T>(name: NameWithDefault, parse: (text: string) => T): T;
   <T>(name: SettingName, parse: (text: string) => T): T | null;
+}
+
+function readRetention(read: Read): Pick<Config, 'recentCrawlMs' | 'retention'> {
+  const retention = {
+    resultsMs: read('GLEANER_RETAIN_RESULTS_DAYS', parseRetentionDays),
+    jobsMs: read('GLEANER_RETAIN_JOBS_DAYS', parseRetentionDays),
+    deliveriesMs: read('GLEANER_RETAIN_DELIVERIES_DAYS', parseRetentionDays),
+    auditLogMs: read('GLEANER_RETAIN_AUDIT_LOG_DAYS', parseRetentionDays),
+  };
+  return { recentCrawlMs: read('GLEANER_RECENT_CRAWL', duration), retention };
 }
 
 function readNotices(read: Read): NoticeSettings {

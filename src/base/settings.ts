@@ -141,6 +141,22 @@ export const settings = {
     default: 'off',
     about: "Requests per second of one user's API key across all processes, or off.",
   },
+  GLEANER_RETAIN_AUDIT_LOG_DAYS: {
+    default: '400',
+    about: 'Days after which entries of the audit log are deleted; off: never.',
+  },
+  GLEANER_RETAIN_DELIVERIES_DAYS: {
+    default: '30',
+    about: 'Days after which notifications and their attempts are deleted; off: never.',
+  },
+  GLEANER_RETAIN_JOBS_DAYS: {
+    default: 'off',
+    about: 'Days after the end of a job when the job is deleted with its inputs and results; off: never.',
+  },
+  GLEANER_RETAIN_RESULTS_DAYS: {
+    default: 'off',
+    about: 'Days after the end of a job when its result files are deleted; off: never.',
+  },
   GLEANER_RETRIEVE_CACHE: {
     default: '120s,24h',
     about: 'How long responses of retrieve are cached while a job runs and after it ended, or off.',

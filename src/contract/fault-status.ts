@@ -13,6 +13,7 @@ export const faultStatuses: Readonly<Record<FaultCode, number>> = {
   unsupported_media: 415,
   rate_limited: 429,
   link_invalid: 403,
+  results_deleted: 410,
   starting: 503,
   unavailable: 502,
   disk_full: 503,

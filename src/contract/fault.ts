@@ -15,6 +15,7 @@ export const faultCodes = {
   unsupported_media: 'never',
   rate_limited: 'later',
   link_invalid: 'never',
+  results_deleted: 'never',
   // Errors of the service's own components.
   starting: 'soon',
   unavailable: 'soon',

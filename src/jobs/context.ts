@@ -4,6 +4,7 @@ import type { NewId } from '../base/id.ts';
 import type { Log } from '../base/log.ts';
 import type { NoticeSettings } from '../base/notice-settings.ts';
 import type { Origins } from '../base/origins.ts';
+import type { Retention } from '../base/retention-settings.ts';
 import type { EffectiveSetting } from '../base/settings.ts';
 import type { WorkingHours } from '../base/working-hours.ts';
 import type { Blobs } from '../blobs/blobs.ts';
@@ -60,6 +61,8 @@ export interface JobSettings {
   effectiveSettings: readonly EffectiveSetting[];
   /** Settings of notifications about jobs. */
   notices: NoticeSettings;
+  /** Time that records are kept. */
+  retention: Retention;
 }
 
 /** Creates and reads the links and tokens of results. */

@@ -25,7 +25,6 @@ export interface NotifyContext extends NoticeContext {
       | 'advanceNotice'
       | 'claimDeliveries'
       | 'countJob'
-      | 'expire'
       | 'findJobsWithDueNotice'
       | 'getUser'
       | 'postponeDelivery'

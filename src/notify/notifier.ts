@@ -12,9 +12,6 @@ const pollMs = 1_000;
 const leaseMs = 120_000;
 /** Deliveries claimed per query. */
 const claimSize = 100;
-/** Retention of deliveries. */
-export const retentionMs = 30 * 24 * 3_600_000;
-const pruneIntervalMs = 3_600_000;
 /** Time that deliveries in progress have to finish when the process stops. */
 const graceMs = 1_500;
 
@@ -33,7 +30,6 @@ export function createNotifier(context: NotifyContext): Notifier {
   const { store, clock, log, metrics } = context;
   const lanes = createLanes(clock);
   const stopping = new AbortController();
-  let prunedAt = 0;
   let storeUnavailable = false;
 
   /** Attempts a delivery; returns false unless the receiver is known to have accepted it. */
@@ -80,10 +76,6 @@ export function createNotifier(context: NotifyContext): Notifier {
     try {
       await announce(context, signal);
       await sendDue(signal);
-      if (clock.now() - prunedAt >= pruneIntervalMs) {
-        await store.expire({ deliveries: clock.now() - retentionMs });
-        prunedAt = clock.now();
-      }
       storeUnavailable = false;
     } catch (error) {
       const fault = Fault.from(error);

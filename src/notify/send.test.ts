@@ -4,7 +4,6 @@ import {
   type NotificationOptions,
   openNotifications,
 } from '../../test/support/notifications.ts';
-import { retentionMs } from './notifier.ts';
 import { queueOperatorTest, queueTest } from './queue.ts';
 import { rotateSecret } from './webhook.ts';
 
@@ -205,17 +204,4 @@ test('signs with both secrets for a day after a rotation', async () => {
   expect(fixture.verified(after!, rotated.secret)).toMatchObject({ type: 'test' });
   expect(() => fixture.verified(after!, webhook.secret)).toThrow('No matching signature found');
   expect(() => fixture.verified({ ...after!, body: `${after!.body} ` }, rotated.secret)).toThrow();
-});
-
-test('deletes deliveries after 30 days', async () => {
-  await open();
-  const { userId } = await fixture.createUser();
-  await queueTest(fixture.context, userId);
-  await fixture.poll();
-  await fixture.jobs.clock.advance(retentionMs);
-  await fixture.poll();
-  expect(await fixture.deliveries()).toHaveLength(1);
-  await fixture.jobs.clock.advance(hour);
-  await fixture.poll();
-  expect(await fixture.deliveries()).toEqual([]);
 });

@@ -168,10 +168,10 @@ test('sends Vary for text files only, and encodes from 1,024 bytes', async () =>
   await served.close(0);
 });
 
-test('returns 403 for an invalid link and 404 for a deleted file', async () => {
+test('returns 403 for an invalid link and 410 for a deleted file', async () => {
   for (const [path, status] of [
     ['/files/job/full.json', 403],
-    ['/files/job/none.json?good', 404],
+    ['/files/job/none.json?good', 410],
     ['/files', 404],
   ] as const) {
     const response = await get(path);

@@ -52,7 +52,8 @@ const prefersNoRedirect = /(?:^|,)\s*no-redirect\s*(?:[,;]|$)/i;
 
 /**
  * Serves a signed link: the file or a range of it, or a redirect to the storage engine unless the client prefers
- * none. A link with `bearer` also requires the key of its owner: 401 without one, 404 for another user.
+ * none. A link with `bearer` also requires the key of its owner: 401 without one, 404 for another user. A signed link
+ * was valid for an existing file, so a missing one was deleted: 410.
  */
 export async function serveFile(
   { caller, files, verifyLink }: FileServing,
@@ -66,6 +67,8 @@ export async function serveFile(
     acceptRequest(request);
     if (session.userId !== userId) throw noSuchFile();
   }
+  const size = await files.size(path);
+  if (size === null) throw new Fault('results_deleted', 'This file was deleted.');
   const presigned = prefersNoRedirect.test(String(request.headers.prefer ?? ''))
     ? null
     : await files.presign(path, fileName, redirectSeconds);
@@ -73,9 +76,6 @@ export async function serveFile(
     response.writeHead(302, { location: presigned, 'cache-control': 'no-store', 'content-length': 0 }).end();
     return;
   }
-  const size = await files.size(path);
-  if (size === null) throw noSuchFile();
-
   // Result files never change once written: path and size identify their contents.
   const tag = `"${createHash('sha256').update(`${path} ${size}`).digest('base64url').slice(0, 27)}"`;
   const contentType = contentTypeOf(path);

@@ -91,7 +91,7 @@ export const systemOperations = {
         headers: { ...requestIdHeader, Location: text('Address of the file.') },
       },
       304: { description: 'The file is the one that `If-None-Match` names.', headers: requestIdHeader },
-      ...errorResponses([400, 401, 403, 404, 416, 500, 502]),
+      ...errorResponses([400, 401, 403, 404, 410, 416, 500, 502]),
     },
   },
 } satisfies Record<string, Schema>;

@@ -10,6 +10,7 @@ const codes: Partial<Record<FaultCode, Code>> = {
   forbidden: Code.PermissionDenied,
   insufficient_credits: Code.FailedPrecondition,
   not_found: Code.NotFound,
+  results_deleted: Code.NotFound,
   conflict: Code.FailedPrecondition,
   invalid: Code.InvalidArgument,
   malformed: Code.InvalidArgument,

@@ -1,4 +1,3 @@
-import { expiredSessionMs } from '../contract/expired-session.ts';
 import { Fault } from '../contract/fault.ts';
 import { type JobContext, leaseMs, type StoreUse } from '../jobs/context.ts';
 import { type DecideContext, finishApproval, reject } from '../jobs/steps/decide.ts';
@@ -10,7 +9,8 @@ import { finishEnding, type SettleContext, settle } from '../jobs/steps/settle.t
 import { finishTerminating, type TerminateContext } from '../jobs/steps/terminate.ts';
 import type { Cursor } from '../store/cursor.ts';
 import type { BatchReference, Job, JobState } from '../store/documents.ts';
-import { type JobList, processJobs, type SweepPlaces } from './pages.ts';
+import { type JobList, type PageLimits, processJobs, type SweepPlaces } from './pages.ts';
+import { cutoffsOf, type RetentionContext, retain } from './retention.ts';
 
 /** Dependencies of this module. */
 type SweepContext = Pick<JobContext, 'blobs' | 'clock' | 'drift' | 'log' | 'metrics' | 'queue' | 'settings'> &
@@ -28,6 +28,7 @@ type SweepContext = Pick<JobContext, 'blobs' | 'clock' | 'drift' | 'log' | 'metr
   DiscardContext &
   DispatchContext &
   LegacyRecordsContext &
+  RetentionContext &
   SettleContext &
   FinishSubmitContext &
   TerminateContext;
@@ -38,14 +39,6 @@ const interruptedMs = 30_000;
 const lostMs = 60_000;
 /** Age at which batches without a job and half-posted ledger entries are removed. */
 const orphanMs = 3_600_000;
-/** Maximum pages kept for later jobs: some gigabytes. */
-const maxCrawls = 100_000;
-/** Retention of the audit log. */
-const auditRetentionMs = 400 * 24 * 3_600_000;
-/** Retention of origin statistics and of the state of unused origins. */
-const originRetentionMs = 24 * 3_600_000;
-/** Time after the last heartbeat at which a process counts as dead. */
-const deadProcessMs = 3_600_000;
 /** Stalled batches republished per query. */
 const pageSize = 500;
 
@@ -79,9 +72,14 @@ export async function sweep(
       return false;
     }
   };
-  const each = (name: string, list: Pick<JobList, 'find' | 'placeOf'>, run: JobList['run']) =>
+  const each = (
+    name: string,
+    list: Pick<JobList, 'find' | 'placeOf'>,
+    run: JobList['run'],
+    limits?: PageLimits,
+  ) =>
     step(`${name} jobs`, () =>
-      processJobs({ ...list, name, run: (job) => step(name, () => run(job)) }, places, clock, signal),
+      processJobs({ ...list, name, run: (job) => step(name, () => run(job)) }, places, clock, signal, limits),
     );
   /** Returns a function that resumes a job and counts it. */
   const resume =
@@ -135,20 +133,15 @@ export async function sweep(
   );
   await step('drift', () => context.drift.flush());
   if (isWritable) await step('legacy records', () => migrateLegacyRecords(context));
-  await step('expiry', async () => {
-    await store.repairLedger(now - interruptedMs);
-    await store.deleteOrphanedBatches(now - orphanMs);
-    await store.expire({
-      crawls: now - context.settings.recentCrawlMs,
-      maxCrawls,
-      origins: now - originRetentionMs,
-      waits: now - originRetentionMs,
-      processes: now - deadProcessMs,
-      originMinutes: now - originRetentionMs,
-      sessions: now - expiredSessionMs,
-      auditLog: now - auditRetentionMs,
-    });
-  });
+  await step('expiry', () => expireRecords(context, now));
+  if (isWritable) await step('retention', () => retain(context, now, { step, each }));
+}
+
+/** Deletes what crashes left half-written, and records whose time is over. */
+async function expireRecords({ store, settings }: SweepContext, now: number): Promise<void> {
+  await store.repairLedger(now - interruptedMs);
+  await store.deleteOrphanedBatches(now - orphanMs);
+  await store.expire(cutoffsOf(settings, now));
 }
 
 /** Republishes stalled batches. The queue ignores the ones that it still holds. */

@@ -95,6 +95,7 @@ function createContext(shared: Shared, process: Process): JobContext {
       origins: new Map(),
       effectiveSettings: [],
       notices,
+      retention: { resultsMs: null, jobsMs: null, deliveriesMs: null, auditLogMs: null },
     },
     links: {
       file: async (_job, { path }) => path,

@@ -22,6 +22,7 @@ export async function* referencedFiles(store: Store): AsyncGenerator<JobFiles> {
 
 async function filesOfJob(store: Store, job: Job): Promise<Map<string, string | null>> {
   const files = new Map<string, string | null>();
+  if (job.filesDeletedAt !== null) return files;
   for await (const batch of store.readBatches(job.id)) {
     for (const { path, sha256 } of filesOf(batch)) files.set(path, sha256 ?? null);
   }

@@ -3,6 +3,7 @@ import { HttpBodySchema } from '../../../gen/google/api/httpbody_pb.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import type { JobMethod } from '../offers.ts';
+import { requireResults } from './deleted-results.ts';
 import { findJob, type ReadContext } from './read.ts';
 
 /** Dependencies of this module. */
@@ -10,7 +11,7 @@ export type DataContext = Pick<JobContext, 'blobs' | 'links'> & StoreUse<'readBa
 
 /**
  * Streams the result file of one unit. Its token comes from the retrieve response. Faults: `malformed` for a token
- * that does not belong to the job, `not_found` if the unit has no result, `unavailable` if the file cannot be read.
+ * that does not belong to the job, `not_found` if the unit has no result, `results_deleted`, `unavailable` if the file cannot be read.
  */
 export async function* data(
   context: DataContext,
@@ -21,6 +22,7 @@ export async function* data(
   const { blobs, links } = context;
   const { itemToken } = request as unknown as { itemToken: string };
   const job = await findJob(context, method, request, userId);
+  requireResults(job);
   const place = links.readItemToken(job.id, itemToken);
   if (place === null)
     throw new Fault('malformed', `'${itemToken.slice(0, 80)}' is not the token of an item of this job.`);

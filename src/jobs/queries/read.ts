@@ -7,6 +7,7 @@ import type { Batch, Job } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import type { JobMethod } from '../offers.ts';
 import { type RecordContext, readRecord } from '../records.ts';
+import { requireResults } from './deleted-results.ts';
 import { tagOf } from './tag.ts';
 import { showWhenChanged, type TaggedView, type WaitContext, type WaitOptions } from './wait.ts';
 import { type WaitingForContext, waitingFor } from './waiting-for.ts';
@@ -181,20 +182,26 @@ async function listFailures(context: ReadContext, job: Job, { counts }: JobSnaps
 type Failures = NonNullable<JobSnapshot['failures']>;
 
 async function onlyUnit(context: ReadContext, job: Job): Promise<UnitSnapshot> {
-  for await (const batch of context.store.readBatches(job.id)) return unitSnapshot(context, batch, 0);
+  for await (const batch of context.store.readBatches(job.id)) return unitSnapshot(context, job, batch, 0);
   throw new Error(`job ${job.id} has no units`);
 }
 
 async function findUnit(context: ReadContext, job: Job, key: string): Promise<UnitSnapshot> {
   const found = await context.store.findUnit(job.id, key);
   if (found === null) throw new Fault('not_found', `The job has no item '${key}'.`);
-  return unitSnapshot(context, found.batch, found.index);
+  return unitSnapshot(context, job, found.batch, found.index);
 }
 
 type UnitSnapshot = NonNullable<JobSnapshot['unit']>;
 
-async function unitSnapshot(context: ReadContext, batch: Batch, index: number): Promise<UnitSnapshot> {
+async function unitSnapshot(
+  context: ReadContext,
+  job: Job,
+  batch: Batch,
+  index: number,
+): Promise<UnitSnapshot> {
   const outcome = batch.outcomes[index];
+  if (outcome?.status === 'SUCCESS') requireResults(job);
   const payload = outcome?.status === 'SUCCESS' ? await readRecord(context, batch, index) : null;
   return {
     unit: batch.units[index]!,

@@ -19,7 +19,7 @@ export interface ResultFile {
 }
 
 /**
- * Lists the files of a job: the merged file first, then those of its batches or units. Links to files of units also
+ * Lists the files of a job: the merged file first, then those of its batches or units; none if they were deleted. Links to files of units also
  * require the owner's Bearer token.
  */
 export async function listFiles(
@@ -28,6 +28,7 @@ export async function listFiles(
 ): Promise<ResultFile[]> {
   const { files } = offers.of(job).kind;
   const found: ResultFile[] = [];
+  if (job.filesDeletedAt !== null) return found;
   const add = async (file: StoredFile, scope: ResultFile['scope'], index: number, key: string) => {
     found.push({ file, scope, index, key, link: await links.file(job, file, scope === 'unit') });
   };

@@ -2,6 +2,7 @@ import type { Job } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import { readPlaced, unitsOf } from '../placed.ts';
 import { type RecordContext, readRecords } from '../records.ts';
+import { requireResults } from './deleted-results.ts';
 import { fileName } from './result-files.ts';
 
 /** Dependencies of this module. */
@@ -10,10 +11,15 @@ export type ResultsContext = Pick<JobContext, 'links'> &
   RecordContext;
 
 /**
- * Yields a job's results so far, one JSON line per successful unit in submission order. `record` is copied byte for
- * byte; units with a file have `file` instead. At most one batch of records is in memory.
+ * Returns a job's results so far, one JSON line per successful unit in submission order. `record` is copied byte for
+ * byte; units with a file have `file` instead. At most one batch of records is in memory. Fault `results_deleted`.
  */
-export async function* results(context: ResultsContext, job: Job): AsyncGenerator<string | Uint8Array> {
+export function results(context: ResultsContext, job: Job): AsyncGenerator<string | Uint8Array> {
+  requireResults(job);
+  return lines(context, job);
+}
+
+async function* lines(context: ResultsContext, job: Job): AsyncGenerator<string | Uint8Array> {
   const { store } = context;
   for await (const placed of readPlaced(store, job.id, ({ success }) => success > 0)) {
     const records = await readRecords(context, placed.batch);

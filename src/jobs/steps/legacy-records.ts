@@ -3,7 +3,7 @@ import { type PartContext, writeRecords } from './part.ts';
 
 /** Dependencies of this module. */
 export type LegacyRecordsContext = Pick<JobContext, 'log'> &
-  StoreUse<'findLegacyBatches' | 'migrateLegacyRecords' | 'readLegacyRecords'> &
+  StoreUse<'findLegacyBatches' | 'getJob' | 'migrateLegacyRecords' | 'readLegacyRecords'> &
   PartContext;
 
 /** File name prefix of migrated parts. Such a part is written before its batch refers to it. */
@@ -17,11 +17,19 @@ export function isMigratedPart(jobId: string, path: string): boolean {
   return path.startsWith(`${jobId}/${migratedPrefix}`);
 }
 
-/** Moves records that an earlier version stored in the database to the blob store, up to 100 batches per call. */
+/**
+ * Moves records that an earlier version stored in the database to the blob store, up to 100 batches per call. Deletes
+ * those of jobs whose results were deleted.
+ */
 export async function migrateLegacyRecords(context: LegacyRecordsContext): Promise<void> {
   const { store, log } = context;
   const batches = await store.findLegacyBatches(maxMigratedBatches);
   for (const batch of batches) {
+    const job = await store.getJob(batch.jobId);
+    if (job === null || job.filesDeletedAt !== null) {
+      await store.migrateLegacyRecords(batch.id, null);
+      continue;
+    }
     const records = await store.readLegacyRecords(batch);
     // Records written by a worker of this version are in the batch's parts already.
     for (const part of batch.parts)

@@ -22,7 +22,7 @@ import { type PlaceContext, placeJob } from './place.ts';
 
 /** Dependencies of this module. */
 export type RetryContext = Pick<JobContext, 'offers'> &
-  StoreUse<'countJob' | 'getJob' | 'isLedgerKeyVoid' | 'listJobs' | 'readBatches'> &
+  StoreUse<'countJob' | 'getDeletedJob' | 'getJob' | 'isLedgerKeyVoid' | 'listJobs' | 'readBatches'> &
   FaultsContext &
   IdempotencyContext &
   PlaceContext;
@@ -60,8 +60,9 @@ export async function retry<M extends DescMethod>(
 async function nextRetryId({ store }: RetryContext, { id }: Job): Promise<string> {
   const last = await lastRetry(store, id);
   let next = idFromName(`retry of ${id} after ${last?.id ?? 'none'}`);
-  // The id of a discarded job cannot be used again.
-  while (await isChargeVoid(store, next)) next = idFromName(`retry of ${id} after ${next}`);
+  // The id of a discarded or deleted job cannot be used again.
+  while ((await isChargeVoid(store, next)) || (await store.getDeletedJob(next)) !== null)
+    next = idFromName(`retry of ${id} after ${next}`);
   return next;
 }
 
@@ -117,6 +118,9 @@ async function planRetry(context: RetryContext, source: Job): Promise<Plan> {
     for (const { unit, region, outcome } of unitsOf(source, placed))
       if (isRetryable(outcome)) failed.push({ unit, region });
   }
+  // The batches read may be incomplete.
+  if ((await store.getJob(source.id)) === null)
+    throw new Fault('not_found', `There is no job '${source.id}'.`);
   if (failed.length === 0)
     throw new Fault('conflict', `A retry cannot succeed: ${await retryWarning(context, source)}`);
   return { groups: inOrder(failed), region: source.region, params: source.params };

@@ -1,0 +1,252 @@
+import { create } from '@bufbuild/protobuf';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { findMongo } from '../../test/engines/mongo.ts';
+import { createCrashingProcess } from '../../test/support/crash.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
+import { newId } from '../base/id.ts';
+import type { JobContext } from '../jobs/context.ts';
+import { audit } from '../jobs/queries/audit.ts';
+import { approve, reject } from '../jobs/steps/decide.ts';
+import { deleteFiles } from '../jobs/steps/delete-files.ts';
+import { eraseDelayMs } from '../jobs/steps/erase-user.ts';
+import { retry } from '../jobs/steps/retry.ts';
+import { aKey } from '../store/contract/samples.ts';
+import type { Job } from '../store/documents.ts';
+import { openMongoStore } from '../store/mongo/open.ts';
+import { sweep } from './sweep.ts';
+
+const dayMs = 24 * 3_600_000;
+const mongo = await findMongo();
+const stores = [
+  { name: 'SQLite', open: () => undefined },
+  'missing' in mongo
+    ? { name: `MongoDB (${mongo.missing})`, open: null }
+    : { name: 'MongoDB', open: () => openMongoStore({ uri: mongo.fresh() }) },
+];
+afterAll(async () => {
+  if (!('missing' in mongo)) await mongo.stop();
+});
+
+let fixture: JobFixture;
+afterEach(() => fixture.close());
+
+/** Submits a job of 10 units, one of which fails, and waits until it has ended. */
+async function endedJob(userId: string): Promise<Job> {
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(9, '30000000801'));
+  await approve(fixture.context, jobId, newId());
+  return fixture.waitForState(jobId, 'completed', 'partial_complete');
+}
+
+const filesOf = (job: Job) => fixture.context.blobs.listJob(job.id);
+const jobOf = ({ id }: Job) => fixture.context.store.getJob(id);
+const withRetention = (retention: Partial<JobContext['settings']['retention']>) => ({
+  retention: { resultsMs: null, jobsMs: null, deliveriesMs: null, auditLogMs: null, ...retention },
+});
+
+describe.each(stores)('retention on $name', ({ open }) => {
+  const openFixture = async (retention: Partial<JobContext['settings']['retention']> = {}) => {
+    fixture = await openJobFixture(withRetention(retention), open?.());
+    await fixture.startWorker();
+    return fixture.createUser(100_000);
+  };
+
+  test.skipIf(open === null)('keeps everything by default', async () => {
+    const job = await endedJob(await openFixture());
+    await fixture.clock.advance(4_000 * dayMs);
+    await sweep(fixture.context);
+    expect(await jobOf(job)).toMatchObject({ filesDeletedAt: null });
+    expect(await filesOf(job)).not.toEqual([]);
+  });
+
+  test.skipIf(open === null)(
+    'deletes the files of jobs that ended long ago, and keeps the jobs',
+    async () => {
+      const userId = await openFixture({ resultsMs: 10 * dayMs });
+      const old = await endedJob(userId);
+      await fixture.clock.advance(5 * dayMs);
+      const recent = await endedJob(userId);
+      const { jobId: waiting } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+      await fixture.clock.advance(5 * dayMs);
+      await sweep(fixture.context);
+      expect(await filesOf(old)).not.toEqual([]);
+      await fixture.clock.advance(1);
+      await sweep(fixture.context);
+      expect(await filesOf(old)).toEqual([]);
+      expect(await jobOf(old)).toEqual({
+        ...old,
+        filesDeletedAt: fixture.clock.now(),
+        noticeDue: old.noticeDue,
+      });
+      expect(await filesOf(recent)).not.toEqual([]);
+      expect(await jobOf(recent)).toMatchObject({ filesDeletedAt: null });
+      expect(await fixture.context.store.getJob(waiting)).toMatchObject({ filesDeletedAt: null });
+      expect(await fixture.problems()).toEqual([]);
+    },
+  );
+
+  test.skipIf(open === null)(
+    'deletes jobs that ended long ago, and keeps summaries that agree with the ledger',
+    async () => {
+      const userId = await openFixture({ jobsMs: 10 * dayMs });
+      const [old, balance] = [await endedJob(userId), await fixture.balance(userId)];
+      const { jobId: waiting } = await fixture.submit(userId, 'SubmitMerchantItems', {
+        urls: ['https://mkta.sg/shop/21'],
+      });
+      await fixture.clock.advance(10 * dayMs + 1);
+      await sweep(fixture.context);
+      expect(await jobOf(old)).toBeNull();
+      expect(await filesOf(old)).toEqual([]);
+      expect(await fixture.context.store.listBatches(old.id)).toEqual([]);
+      const { success, failed } = old.counts!.units;
+      expect(await fixture.context.store.getDeletedJob(old.id)).toMatchObject({
+        success,
+        failed,
+        cost: old.cost,
+      });
+      expect(await fixture.context.store.getJob(waiting)).toMatchObject({ state: 'rejected' });
+      expect(await fixture.balance(userId)).toBe(balance);
+      expect(await audit(fixture.context.store)).toMatchObject({ jobs: 1, deletedJobs: 1, problems: [] });
+    },
+  );
+
+  test.skipIf(open === null)('a deleted retry does not give its id to the next retry', async () => {
+    const userId = await openFixture();
+    // Units that did not run can be retried.
+    const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+    const source = await reject(fixture.context, jobId, newId(), '');
+    const { retryJob } = JobService.method;
+    const send = async () => {
+      const request = create(retryJob.input, { jobId: source.id });
+      const submitter = { userId, idempotencyKey: undefined };
+      const respond = async ({ id: jobId }: Job) => ({ jobId });
+      const created = await retry(fixture.context, retryJob, request, submitter, source, newId(), respond);
+      return fixture.waitForState(created.jobId, 'completed', 'failed', 'partial_complete');
+    };
+    const first = await send();
+    const { success, failed } = first.counts!.units;
+    await fixture.context.store.deleteJob({ ...aSummary(first), success, failed, deletedAt: 0 });
+    const second = await send();
+    expect(second.id).not.toBe(first.id);
+    expect(await fixture.problems()).toEqual([]);
+  });
+
+  test.skipIf(open === null)('deletes old deliveries and audit entries', async () => {
+    await openFixture({ deliveriesMs: dayMs, auditLogMs: 2 * dayMs });
+    const entry = {
+      id: newId(),
+      createdAt: fixture.clock.now(),
+      actorId: newId(),
+      role: 'user' as const,
+      keyId: '',
+    };
+    const rest = { action: 'CreateApiKey', target: '', detail: '{}', source: '', outcome: 'ok' };
+    await fixture.context.store.appendAuditEntry({ ...entry, ...rest });
+    const count = async () => (await fixture.context.store.listAuditEntries({}, { limit: 5 })).items.length;
+    await fixture.clock.advance(2 * dayMs);
+    await sweep(fixture.context);
+    expect(await count()).toBe(1);
+    await fixture.clock.advance(1);
+    await sweep(fixture.context);
+    expect(await count()).toBe(0);
+  });
+
+  describe.each(['before', 'after'] as const)('a crash %s any call to an engine', (when) => {
+    /** Lets `act` crash at each of its calls, with a new job each time, and then sweeps. */
+    const crashEverywhere = async (
+      userId: string,
+      act: (context: JobContext, job: Job) => Promise<unknown>,
+      check: (job: Job, where: string) => Promise<void>,
+    ) => {
+      for (let last = 1; ; last += 1) {
+        const job = await endedJob(userId);
+        const victim = createCrashingProcess(fixture.context, last, when);
+        await Promise.race([act(victim.context, job).catch(() => {}), victim.crashed]);
+        const where = `crash at call ${last}, ${when} ${victim.crashedAt()}`;
+        await sweep(fixture.context);
+        await check(job, where);
+        if (!victim.isCrashed()) return last;
+      }
+    };
+
+    test.skipIf(open === null)('leaves no file of a job whose files are deleted', async () => {
+      const userId = await openFixture();
+      const calls = await crashEverywhere(userId, deleteFiles, async (job, where) => {
+        const current = await jobOf(job);
+        expect(current?.fileDeletionDue, where).toBe(false);
+        const files = await filesOf(job);
+        if (current?.filesDeletedAt === null) expect(files, where).not.toEqual([]);
+        else expect(files, where).toEqual([]);
+      });
+      expect(calls).toBe(4);
+      expect(await fixture.problems()).toEqual([]);
+    });
+
+    test.skipIf(open === null)('leaves nothing of a job that is deleted', async () => {
+      const userId = await openFixture({ jobsMs: dayMs });
+      const sweepLater = async (context: JobContext) => {
+        await fixture.clock.advance(2 * dayMs);
+        await sweep(context);
+      };
+      const calls = await crashEverywhere(userId, sweepLater, async (job, where) => {
+        expect(await jobOf(job), where).toBeNull();
+        expect(await filesOf(job), where).toEqual([]);
+        expect(await fixture.context.store.listBatches(job.id), where).toEqual([]);
+      });
+      expect(calls).toBeGreaterThan(10);
+      expect(await fixture.problems()).toEqual([]);
+    });
+
+    test.skipIf(open === null)('leaves nothing of a deleted user but the ledger', async () => {
+      await openFixture();
+      const { store } = fixture.context;
+      for (let last = 1; ; last += 1) {
+        const userId = await fixture.createUser(100_000);
+        const job = await endedJob(userId);
+        await store.createApiKey(aKey({ userId }));
+        const { jobId: open } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+        await store.markUserDeleted(userId, fixture.clock.now());
+        const victim = createCrashingProcess(fixture.context, last, when);
+        for (let round = 0; round < 3 && !victim.isCrashed(); round += 1) {
+          await Promise.race([sweep(victim.context).catch(() => {}), victim.crashed]);
+          await fixture.clock.advance(eraseDelayMs);
+        }
+        for (let round = 0; round < 3; round += 1) {
+          await fixture.clock.advance(eraseDelayMs);
+          await sweep(fixture.context);
+        }
+        const where = `crash at call ${last}, ${when} ${victim.crashedAt()}`;
+        expect(await store.getUser(userId), where).toMatchObject({
+          name: 'Deleted user',
+          email: '',
+          erased: true,
+        });
+        expect(await store.listApiKeys(userId), where).toEqual([]);
+        expect((await store.listJobs({ userId }, { limit: 9 })).items, where).toEqual([]);
+        expect(await filesOf(job), where).toEqual([]);
+        expect(await store.getDeletedJob(open), where).toMatchObject({ state: 'rejected' });
+        if (!victim.isCrashed()) break;
+        // Each call of a sweep repeats those before it: a sample of the later ones is enough.
+        if (last > 10) last += 9;
+      }
+      expect(await fixture.problems()).toEqual([]);
+    });
+  });
+});
+
+/** Returns the fields of a job that its summary keeps. */
+function aSummary({
+  id,
+  userId,
+  market,
+  kind,
+  state,
+  unitPrice,
+  cost,
+  refunded,
+  totalUnits,
+  createdAt,
+  finishedAt,
+}: Job) {
+  return { id, userId, market, kind, state, unitPrice, cost, refunded, totalUnits, createdAt, finishedAt };
+}

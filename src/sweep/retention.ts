@@ -1,0 +1,96 @@
+import { expiredSessionMs } from '../contract/expired-session.ts';
+import type { JobContext, StoreUse } from '../jobs/context.ts';
+import { type DeleteFilesContext, deleteFiles, removeDeletedFiles } from '../jobs/steps/delete-files.ts';
+import { type DeleteJobContext, deleteJob } from '../jobs/steps/delete-job.ts';
+import { type EraseUserContext, eraseUser } from '../jobs/steps/erase-user.ts';
+import type { Cursor } from '../store/cursor.ts';
+import type { Job } from '../store/documents.ts';
+import type { Cutoffs } from '../store/expiry.ts';
+import type { JobList, PageLimits } from './pages.ts';
+
+/** Dependencies of this module. */
+export type RetentionContext = Pick<JobContext, 'settings'> &
+  StoreUse<'findEndedJobs' | 'findFileDeletions' | 'findLegacyBatches' | 'findUserDeletions'> &
+  DeleteFilesContext &
+  DeleteJobContext &
+  EraseUserContext;
+
+/** Limits on the deletions of one round. */
+const retentionLimits: PageLimits = { pageSize: 100, maxJobs: 1_000, maxMs: 2_000 };
+
+/** Users erased per round. */
+const maxUsers = 10;
+
+/** Maximum pages kept for later jobs: some gigabytes. */
+const maxCrawls = 100_000;
+/** Retention of origin statistics and of the state of unused origins. */
+const originRetentionMs = 24 * 3_600_000;
+/** Time after the last heartbeat at which a process counts as dead. */
+const deadProcessMs = 3_600_000;
+
+/** Returns the limits of records without files. */
+export function cutoffsOf({ recentCrawlMs, retention }: JobContext['settings'], now: number): Cutoffs {
+  return {
+    crawls: now - recentCrawlMs,
+    maxCrawls,
+    origins: now - originRetentionMs,
+    waits: now - originRetentionMs,
+    processes: now - deadProcessMs,
+    originMinutes: now - originRetentionMs,
+    sessions: now - expiredSessionMs,
+    ...(retention.auditLogMs === null ? {} : { auditLog: now - retention.auditLogMs }),
+    ...(retention.deliveriesMs === null ? {} : { deliveries: now - retention.deliveriesMs }),
+  };
+}
+
+/** Returns the lists of jobs to delete, or whose files to delete. The first one completes interrupted deletions. */
+function deletionLists(context: RetentionContext, now: number): JobList[] {
+  const { store } = context;
+  const { resultsMs, jobsMs } = context.settings.retention;
+  const endedBefore = (before: number, withFiles: boolean): Pick<JobList, 'find' | 'placeOf'> => ({
+    find: (limit: number, after: Cursor | null) => store.findEndedJobs(before, withFiles, limit, after),
+    placeOf: ({ finishedAt, id }: Job) => ({ at: finishedAt ?? 0, id }),
+  });
+  return [
+    {
+      name: 'file deletion',
+      find: (limit, after) => store.findFileDeletions(limit, after),
+      placeOf: ({ id }) => ({ at: 0, id }),
+      run: (job) => removeDeletedFiles(context, job.id),
+    },
+    ...(jobsMs === null
+      ? []
+      : [
+          {
+            name: 'job retention',
+            ...endedBefore(now - jobsMs, false),
+            run: (job: Job) => deleteJob(context, job),
+          },
+        ]),
+    ...(resultsMs === null
+      ? []
+      : [
+          {
+            name: 'result retention',
+            ...endedBefore(now - resultsMs, true),
+            run: (job: Job) => deleteFiles(context, job),
+          },
+        ]),
+  ];
+}
+
+/** Functions of the sweep that run steps, so that a failing one does not block the others. */
+interface Steps {
+  step(name: string, run: () => Promise<unknown>): Promise<boolean>;
+  each(name: string, list: JobList, run: JobList['run'], limits: PageLimits): Promise<boolean>;
+}
+
+/** Deletes jobs and files whose time is over, completes interrupted deletions, and erases deleted users. */
+export async function retain(context: RetentionContext, now: number, { step, each }: Steps): Promise<void> {
+  const { store } = context;
+  // Records of earlier versions are moved first, so that none is left without its job.
+  if ((await store.findLegacyBatches(1)).length > 0) return;
+  for (const list of deletionLists(context, now)) await each(list.name, list, list.run, retentionLimits);
+  for (const user of await store.findUserDeletions(maxUsers))
+    await step('user deletion', () => eraseUser(context, user));
+}
