@@ -5,13 +5,16 @@ import { Fault } from '../contract/fault.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
 import { listPrices } from '../jobs/prices.ts';
+import { type AccountExportContext, exportAccount } from './account-export.ts';
 import { defaultPageSize, type Handlers, handle, type StreamHandler } from './handlers.ts';
+import { streamText } from './job-stream.ts';
 import { exportLedger } from './ledger-export.ts';
 import { accountShape, entryShape, keyShape } from './shapes.ts';
 import { firstDay, usageShapes } from './usage-shape.ts';
 
 /** Dependencies of this module. */
 type AccountContext = Pick<JobContext, 'clock' | 'offers' | 'settings'> &
+  AccountExportContext &
   StoreUse<'createApiKey' | 'getUser' | 'listApiKeys' | 'listLedgerEntries' | 'revokeApiKey' | 'sumLedger'>;
 
 /** Days of usage if the request has no number. */
@@ -62,6 +65,14 @@ export function accountHandlers(context: AccountContext): Handlers {
       fullName(method.exportLedger),
       (request, { principal }) =>
         exportLedger(store, principal.userId, (request as ExportLedgerRequest).format),
+    ],
+    [
+      fullName(method.exportAccount),
+      async function* (_request, { principal }) {
+        const user = await store.getUser(principal.userId);
+        if (user === null) throw new Fault('not_found', 'The account does not exist.');
+        yield* streamText('application/x-ndjson', exportAccount(context, user));
+      },
     ],
   ]);
   return { unary, stream };

@@ -86,6 +86,7 @@ test('isAudited() selects every method that changes accounts or is for operators
   expect(audited).toEqual([
     'CreateUser',
     'SuspendUser',
+    'DeleteUser',
     'CreateOperator',
     'CreateApiKey',
     'RevokeApiKey',
@@ -106,5 +107,6 @@ test('isAudited() selects every method that changes accounts or is for operators
     'RedeliverWebhook',
     'CreateSession',
     'EndSession',
+    'DeleteFiles',
   ]);
 });

@@ -1,6 +1,7 @@
 import { type DescMethod, type Message, toJson } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
+import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { SessionService } from '../../gen/gleaner/session/v1/session_pb.ts';
 import { Fault } from '../contract/fault.ts';
@@ -14,12 +15,14 @@ export type AuditLogContext = StoreUse<'getUsers' | 'listAuditEntries'>;
 const auditedServices: ReadonlySet<string> = new Set(
   [OperatorService, AccountService, SessionService].map(({ typeName }) => typeName),
 );
+/** Recorded methods of other services, where calls on the caller's own jobs are not. */
+const otherAudited: ReadonlySet<DescMethod> = new Set([JobService.method.deleteFiles]);
 const readNames = /^(?:Get|List|Export)[A-Z]/;
 const maxDetail = 2_000;
 
 /** Returns true for methods whose calls are recorded in the audit log. A method is recorded unless its name says that it reads. */
-export const isAudited = ({ parent, name }: DescMethod): boolean =>
-  auditedServices.has(parent.typeName) && !readNames.test(name);
+export const isAudited = (method: DescMethod): boolean =>
+  otherAudited.has(method) || (auditedServices.has(method.parent.typeName) && !readNames.test(method.name));
 
 /** Runs an audited call and records its outcome. An entry that cannot be stored is logged; the call has happened. */
 export async function runAudited(

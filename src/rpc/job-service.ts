@@ -16,6 +16,7 @@ import { jobTag } from '../jobs/queries/tag.ts';
 import { showWhenChanged, type WaitContext } from '../jobs/queries/wait.ts';
 import { createWatch } from '../jobs/queries/watch.ts';
 import { type CancelContext, cancel } from '../jobs/steps/cancel.ts';
+import { type DeleteFilesContext, deleteFiles } from '../jobs/steps/delete-files.ts';
 import { type RetryContext, retry, retryWarning } from '../jobs/steps/retry.ts';
 import { isAccepted } from '../kinds/states.ts';
 import type { Job } from '../store/documents.ts';
@@ -30,6 +31,7 @@ import { streamText } from './job-stream.ts';
 type JobServiceContext = Pick<JobContext, 'clock'> &
   StoreUse<'getJob'> &
   CancelContext &
+  DeleteFilesContext &
   FailuresContext &
   ResultFilesContext &
   ResultsContext &
@@ -84,6 +86,9 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
       call.responseHeaders[tagHeader] = jobTag(context.clock, job, files.length);
       return { files: files.map(fileShape) };
     }),
+    handle(method.deleteFiles, async (request, call) =>
+      shape(await deleteFiles(context, await find(request, call))),
+    ),
     handle(method.retryJob, async (request, call) => {
       const source = await find(request, call);
       const { userId } = call.principal;

@@ -71,7 +71,7 @@ const ownerOf = (user: User | undefined) =>
 function jobShape(job: Job, counts: Counts, waitingFor: string, retrievePath: string): JobShape {
   const { units, batches } = counts;
   const { userId, kind, market, region, cost, refunded, reason } = job;
-  const { number, createdAt, decideBy, startedAt, finishedAt } = job;
+  const { number, createdAt, decideBy, startedAt, finishedAt, filesDeletedAt } = job;
   return {
     jobId: job.id,
     userId,
@@ -98,6 +98,7 @@ function jobShape(job: Job, counts: Counts, waitingFor: string, retrievePath: st
     ...(decideBy === null ? {} : { decideBy: timestampFromMs(decideBy) }),
     ...(startedAt === null ? {} : { startedAt: timestampFromMs(startedAt) }),
     ...(finishedAt === null ? {} : { finishedAt: timestampFromMs(finishedAt) }),
+    ...(filesDeletedAt === null ? {} : { filesDeletedAt: timestampFromMs(filesDeletedAt) }),
   };
 }
 

@@ -4,6 +4,7 @@ import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
+import { requireResults } from '../jobs/queries/deleted-results.ts';
 import { fileName, listFiles, type ResultFilesContext } from '../jobs/queries/result-files.ts';
 import { type ResultsContext, results } from '../jobs/queries/results.ts';
 import { runAudited } from './audit-log.ts';
@@ -33,6 +34,7 @@ export function operatorFileHandlers(context: OperatorFilesContext): Handlers {
     }),
     handle(method.createFileLink, async ({ jobId, name }, { principal }) => {
       const job = await anyJob(store, { jobId });
+      requireResults(job);
       const found = (await listFiles(context, job)).find(({ file }) => fileName(file) === name);
       if (found === undefined) throw new Fault('not_found', `The job has no file '${name}'.`);
       const link = await context.links.file(job, found.file, false);

@@ -4,6 +4,8 @@ import { createKey } from '../access/keys.ts';
 import { newOperator, requireOtherOperatorKey } from '../access/operator.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
+import { openStates } from '../kinds/states.ts';
+import type { User } from '../store/documents.ts';
 import { defaultPageSize, type Handler, handle } from './handlers.ts';
 import { accountShape, entryShape, keyShape, operatorShape } from './shapes.ts';
 
@@ -14,12 +16,20 @@ export type OperatorUsersContext = Pick<JobContext, 'clock' | 'newId'> &
     | 'createUser'
     | 'getUser'
     | 'listApiKeys'
+    | 'listJobs'
     | 'listLedgerEntries'
     | 'listUsers'
+    | 'markUserDeleted'
     | 'postLedgerEntry'
     | 'revokeApiKey'
     | 'suspendUser'
   >;
+
+/** Throws the fault `conflict` for a deleted user, and returns any other. */
+function requireUndeleted(user: User): User {
+  if (user.deletedAt !== null) throw new Fault('conflict', `The user '${user.id}' was deleted.`);
+  return user;
+}
 
 /** Returns the operators' handlers for users, keys and credits. */
 export function operatorUserHandlers(context: OperatorUsersContext): [string, Handler][] {
@@ -65,7 +75,21 @@ export function operatorUserHandlers(context: OperatorUsersContext): [string, Ha
       // A suspended last operator could not be restored.
       if (user.role === 'operator')
         throw new Fault('conflict', 'Operators cannot be suspended: revoke their keys.');
+      requireUndeleted(user);
       return { user: accountShape((await store.suspendUser(userId, suspended ? clock.now() : null))!) };
+    }),
+    handle(method.deleteUser, async ({ userId }) => {
+      const user = await store.getUser(userId);
+      if (user === null) throw new Fault('not_found', `There is no user '${userId}'.`);
+      if (user.role === 'operator')
+        throw new Fault('conflict', 'Operators cannot be deleted: revoke their keys.');
+      const open = await store.listJobs({ userId, states: openStates }, { limit: 1 });
+      if (user.deletedAt === null && open.items.length > 0)
+        throw new Fault(
+          'conflict',
+          `The user has open jobs, such as ${open.items[0]!.id}. Cancel them first.`,
+        );
+      return { user: accountShape((await store.markUserDeleted(userId, clock.now()))!) };
     }),
     handle(method.listOperators, async (request) => {
       const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
@@ -90,7 +114,7 @@ export function operatorUserHandlers(context: OperatorUsersContext): [string, Ha
       return { entries, nextPageToken: next ?? '' };
     }),
     handle(method.createApiKey, async ({ userId, name, expiresAt }) => {
-      const { role } = await userOf(userId);
+      const { role } = requireUndeleted(await userOf(userId));
       return createKey(store, {
         userId,
         role,
@@ -106,7 +130,7 @@ export function operatorUserHandlers(context: OperatorUsersContext): [string, Ha
       return { key: keyShape(key) };
     }),
     handle(method.grantCredits, async ({ userId, amount, note }, { idempotencyKey }) => {
-      await userOf(userId);
+      requireUndeleted(await userOf(userId));
       const key = `grant:${idempotencyKey === undefined ? context.newId() : `${userId}:${idempotencyKey}`}`;
       const posting = await store.postLedgerEntry({
         key,

@@ -1,6 +1,7 @@
 import { type AuditLogContext, auditLogHandlers } from './audit-log.ts';
 import type { Handlers } from './handlers.ts';
 import { type OperatorDriftContext, operatorDriftHandlers } from './operator-drift.ts';
+import { type OperatorExportContext, operatorExportHandler } from './operator-export.ts';
 import { type OperatorFilesContext, operatorFileHandlers } from './operator-files.ts';
 import { type OperatorJobsContext, operatorJobHandlers } from './operator-jobs.ts';
 import { type OperatorUsersContext, operatorUserHandlers } from './operator-users.ts';
@@ -9,6 +10,7 @@ import { type OperatorWorkContext, operatorWorkHandlers } from './operator-work.
 /** Dependencies of this module. */
 type OperatorContext = AuditLogContext &
   OperatorDriftContext &
+  OperatorExportContext &
   OperatorFilesContext &
   OperatorJobsContext &
   OperatorUsersContext &
@@ -25,5 +27,5 @@ export function operatorHandlers(context: OperatorContext): Handlers {
     ...auditLogHandlers(context),
     ...files.unary,
   ]);
-  return { unary, stream: files.stream };
+  return { unary, stream: new Map([...files.stream, operatorExportHandler(context)]) };
 }

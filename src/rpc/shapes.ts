@@ -18,6 +18,7 @@ export function accountShape(user: User): MessageInitShape<typeof AccountSchema>
     balance: BigInt(user.balance),
     createdAt: timestampFromMs(user.createdAt),
     suspended: user.suspendedAt !== null,
+    ...(user.deletedAt === null ? {} : { deletedAt: timestampFromMs(user.deletedAt) }),
   };
 }
 

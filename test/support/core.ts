@@ -1,5 +1,6 @@
 import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
+import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { HttpBody } from '../../gen/google/api/httpbody_pb.ts';
 import { createKey } from '../../src/access/keys.ts';
@@ -19,7 +20,7 @@ export interface CoreCaller {
   stream<M extends DescMethod>(method: M, request: MessageInitShape<M['input']>): Promise<HttpBody[]>;
 }
 
-/** The account and operator services without a transport. */
+/** The account, job, and operator services without a transport. */
 export interface TestCore {
   operator: CoreCaller;
   /** Creates an API key for a user, and a client that uses it. */
@@ -28,7 +29,7 @@ export interface TestCore {
 
 /** Opens the core over a context and creates an operator key. */
 export async function openCore(context: JobContext): Promise<TestCore> {
-  const core = createCore(context, [AccountService, OperatorService]);
+  const core = createCore(context, [AccountService, JobService, OperatorService]);
   const callerWith = (apiKey: string): CoreCaller => {
     const callOf = async () =>
       ({

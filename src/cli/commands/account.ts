@@ -11,7 +11,7 @@ import {
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
 import { type Column, count, pairs, time } from './print.ts';
-import { exportLedger } from './results.ts';
+import { exportLedger, writeStream } from './results.ts';
 
 const ledgerColumns: Column<LedgerEntry>[] = [
   { name: 'TIME', text: ({ createdAt }) => time(createdAt) },
@@ -33,16 +33,24 @@ const usageColumns: Column<UsageDay>[] = [
   { name: 'GRANTED', text: ({ granted }) => count(granted), isNumber: true },
 ];
 
+/** Returns what is unusual about an account: "deleted", "suspended", or nothing. */
+export const accountStatus = ({ suspended, deletedAt }: Account): string => {
+  if (deletedAt !== undefined) return 'deleted';
+  return suspended ? 'suspended' : '';
+};
+
 /** Formats an account as names and values. */
-export const accountWords = ({ id, name, email, balance, suspended, createdAt }: Account): string =>
-  pairs([
+export const accountWords = (account: Account): string => {
+  const { id, name, email, balance, createdAt } = account;
+  return pairs([
     ['user', id],
     ['name', name],
     ['e-mail', email],
     ['balance', `${count(balance)} credits`],
-    ['status', suspended ? 'suspended' : ''],
+    ['status', accountStatus(account)],
     ['created', time(createdAt)],
   ]);
+};
 
 interface LedgerFlags {
   limit?: string;
@@ -54,7 +62,7 @@ interface LedgerFlags {
 
 /** Adds `balance`, `account`, `ledger`, and `usage`. */
 export function addAccountCommands(program: Command): void {
-  const { getAccount, listLedgerEntries, getUsage } = AccountService.method;
+  const { exportAccount, getAccount, listLedgerEntries, getUsage } = AccountService.method;
   addCommand(program, {
     usage: 'balance',
     about: 'Show your credit balance',
@@ -66,10 +74,17 @@ export function addAccountCommands(program: Command): void {
       );
     },
   });
-  addCommand(program, {
+  addCommand<{ export?: true; output?: string }>(program, {
     usage: 'account',
     about: 'Show your account',
-    async run(session) {
+    options: [
+      ['--export', 'print everything that is stored of your account as JSON Lines'],
+      ['-o, --output <file>', 'write the export to a file'],
+    ],
+    async run(session, { export: isExport, output }) {
+      const options = { signal: session.signal };
+      if (isExport)
+        return writeStream(session, await session.user().stream(exportAccount, {}, options), output);
       const { account } = await session.user().call(getAccount, {}, { signal: session.signal });
       await session.show(AccountSchema, account!, () => accountWords(account!));
     },

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { Command } from 'commander';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import type { GleanerClient } from '../../client/index.ts';
@@ -44,7 +45,7 @@ export async function saveFiles(
   folder: string,
 ): Promise<number> {
   let saved = 0;
-  for (const { jobId, ended } of jobs) {
+  for (const { jobId, ended, filesDeletedAt } of jobs) {
     const progress = showProgress(session.isJson);
     const files = await client
       .downloadAll(jobId, resolve(folder), {
@@ -58,7 +59,11 @@ export async function saveFiles(
       await session.write(session.isJson ? `${JSON.stringify(shown)}\n` : `${path}\n`);
     }
     saved += files.length;
-    if (files.length === 0)
+    if (filesDeletedAt !== undefined)
+      session.note(
+        `the files of ${jobId} were deleted on ${timestampDate(filesDeletedAt).toISOString().slice(0, 10)}`,
+      );
+    else if (files.length === 0)
       session.note(
         ended
           ? `${jobId} has no files; \`gleaner results ${jobId}\` prints its results`

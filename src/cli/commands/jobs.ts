@@ -3,7 +3,7 @@ import { type Job, JobSchema, JobService } from '../../../gen/gleaner/job/v1/job
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
 import { UsageError } from './exit.ts';
-import { jobsOf, operatorOption } from './jobs-source.ts';
+import { checkId, jobsOf, operatorOption } from './jobs-source.ts';
 import { type Column, count, counted, jsonLine, pairs, state, time } from './print.ts';
 import { jobWords } from './progress.ts';
 import type { Session } from './session.ts';
@@ -33,7 +33,7 @@ interface JobsFlags {
   limit?: string;
 }
 
-/** Adds `jobs`, `job`, `retry`, and `cancel`. */
+/** Adds `jobs`, `job`, `retry`, `cancel`, and `delete-files`. */
 export function addJobCommands(program: Command): void {
   addCommand<JobsFlags>(program, {
     usage: 'jobs',
@@ -101,6 +101,19 @@ export function addJobCommands(program: Command): void {
       }
     },
   });
+  addCommand(program, {
+    usage: 'delete-files <job...>',
+    about: 'Delete the result files of ended jobs; the jobs are kept',
+    async run(session, _options, ids: string[]) {
+      const client = session.user();
+      const options = { signal: session.signal };
+      for (const id of ids) {
+        const { jobId } = await client.find(checkId(id), options);
+        const job = await client.call(JobService.method.deleteFiles, { jobId }, options);
+        await session.show(JobSchema, job, () => `${job.jobId} files deleted\n`);
+      }
+    },
+  });
 }
 
 /** Shows all properties of a job. */
@@ -123,6 +136,7 @@ async function showJob(session: Session, job: Job): Promise<void> {
       ['decide by', job.ended ? '' : time(job.decideBy)],
       ['started', time(job.startedAt)],
       ['ended', time(job.finishedAt)],
+      ['files deleted', time(job.filesDeletedAt)],
       ['retry of', job.retryOf],
       ['user', job.userName === '' ? job.userId : `${job.userName} (${job.userId})`],
       ['balance', job.userBalance === undefined ? '' : count(job.userBalance)],

@@ -63,7 +63,11 @@ function formatOf(format: string | undefined, { isJson }: Session): string {
 }
 
 /** Writes a stream. A file gets its final name when it is complete. */
-async function writeStream(session: Session, stream: ByteStream, output: string | undefined): Promise<void> {
+export async function writeStream(
+  session: Session,
+  stream: ByteStream,
+  output: string | undefined,
+): Promise<void> {
   if (output === undefined || output === '-') {
     for await (const chunk of stream) await session.write(chunk);
     return;

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { type Account, AccountSchema } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { GrantCreditsResponseSchema, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { accountWords } from './account.ts';
+import { accountStatus, accountWords } from './account.ts';
 import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
 import { type Column, count, time } from './print.ts';
+import { writeStream } from './results.ts';
 import type { Session } from './session.ts';
 
 const columns: Column<Account>[] = [
@@ -11,7 +12,7 @@ const columns: Column<Account>[] = [
   { name: 'NAME', text: ({ name }) => name },
   { name: 'E-MAIL', text: ({ email }) => email },
   { name: 'BALANCE', text: ({ balance }) => count(balance), isNumber: true },
-  { name: 'STATUS', text: ({ suspended }) => (suspended ? 'suspended' : '') },
+  { name: 'STATUS', text: accountStatus },
   { name: 'CREATED', text: ({ createdAt }) => time(createdAt) },
 ];
 
@@ -22,7 +23,8 @@ interface ListFlags {
 
 const listOptions = [['--search <text>', 'filter by name, e-mail address, or id'], limitOption] as const;
 
-const { createUser, getUser, grantCredits, listUsers, suspendUser } = OperatorService.method;
+const { createUser, deleteUser, exportUser, getUser, grantCredits, listUsers, suspendUser } =
+  OperatorService.method;
 
 /** Adds `users`, `user`, and `credit`. */
 export function addUserCommands(program: Command): void {
@@ -69,6 +71,23 @@ export function addUserCommands(program: Command): void {
         await session.show(AccountSchema, changed.user!, () => accountWords(changed.user!));
       },
     });
+  addCommand(user, {
+    usage: 'delete <user-id>',
+    about: 'Delete a user with all jobs and files; the ledger remains without names',
+    async run(session, _options, userId: string) {
+      const changed = await session.operator().call(deleteUser, { userId }, { signal: session.signal });
+      await session.show(AccountSchema, changed.user!, () => accountWords(changed.user!));
+    },
+  });
+  addCommand<{ output?: string }>(user, {
+    usage: 'export <user-id>',
+    about: 'Print everything that is stored of a user as JSON Lines',
+    options: [['-o, --output <file>', 'write the export to a file']],
+    async run(session, { output }, userId: string) {
+      const options = { signal: session.signal };
+      await writeStream(session, await session.operator().stream(exportUser, { userId }, options), output);
+    },
+  });
   addCommand<{ note?: string }>(program, {
     usage: 'credit <user-id> <amount>',
     about: 'Add credits to a user; a negative amount (after --) removes them (operators)',

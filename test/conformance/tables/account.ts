@@ -96,6 +96,14 @@ export const account: Marketplace = {
     },
     {
       verb: 'GET',
+      path: '/v1/account/export',
+      method: rpc.exportAccount,
+      cases: [
+        { title: 'everything of the account', status: 200, type: 'application/x-ndjson', restOnly: true },
+      ],
+    },
+    {
+      verb: 'GET',
       path: '/v1/account/usage',
       method: rpc.getUsage,
       cases: [

@@ -54,12 +54,13 @@ const done = { title: 'a completed job', params: { job_id: '{any page}' }, statu
 const lost = { title: 'a failed job', params: { job_id: '{any gone}' }, status: 200 } as const;
 const refused = { status: 409, answer: errorAnswer } as const;
 
-/** Jobs of every kind: 10 endpoints. */
+/** Jobs of every kind: 12 endpoints. */
 export const jobs: Marketplace = {
   name: 'jobs of every kind',
   jobs: {
     'any page': { submit, body: { items: [page('001')] }, ends: true },
     'any gone': { submit, body: { items: [page('800')] }, ends: true },
+    'any deleted': { submit, body: { items: [page('002')] }, ends: true },
     'any failing': { submit, body: { items: [page('812')] }, ends: true },
   },
   endpoints: [
@@ -143,26 +144,42 @@ export const jobs: Marketplace = {
         answer: { points: matching('points', (value) => Array.isArray(value) && value.length > 1) },
       },
     ]),
-    about('/files', rpc.listFiles, [
-      {
-        ...done,
-        answer: {
-          files: [
-            {
-              name: like(/^mktd_pdp_.+\.jsonl\.gz$/),
-              scope: 'job',
-              index: 0,
-              key: '',
-              content_type: 'application/gzip',
-              items: 1,
-              bytes: positive,
-              sha256: like(/^[0-9a-f]{64}$/, 'SHA-256'),
-              download_url: link('mktd_pdp_*.jsonl.gz'),
-            },
-          ],
+    {
+      ...about('/files', rpc.deleteFiles, [
+        {
+          title: 'the files of an ended job',
+          params: { job_id: '{any deleted}' },
+          status: 200,
+          answer: having({ job_id: uuid, status: 'completed', success: 1, files_deleted_at: time }),
         },
-      },
-    ]),
+        { title: 'a job that has not ended', params: { job_id: '{items waiting}' }, ...refused },
+      ]),
+      verb: 'DELETE',
+      verbs: ['GET', 'DELETE'],
+    },
+    {
+      ...about('/files', rpc.listFiles, [
+        {
+          ...done,
+          answer: {
+            files: [
+              {
+                name: like(/^mktd_pdp_.+\.jsonl\.gz$/),
+                scope: 'job',
+                index: 0,
+                key: '',
+                content_type: 'application/gzip',
+                items: 1,
+                bytes: positive,
+                sha256: like(/^[0-9a-f]{64}$/, 'SHA-256'),
+                download_url: link('mktd_pdp_*.jsonl.gz'),
+              },
+            ],
+          },
+        },
+      ]),
+      verbs: ['GET', 'DELETE'],
+    },
     about('/results', rpc.streamResults, [
       {
         ...done,

@@ -19,7 +19,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/account/v1/account.proto.
  */
 export const file_gleaner_account_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("CiBnbGVhbmVyL2FjY291bnQvdjEvYWNjb3VudC5wcm90bxISZ2xlYW5lci5hY2NvdW50LnYxIoYBCgdBY2NvdW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDQoFZW1haWwYAyABKAkSDwoHYmFsYW5jZRgEIAEoAxIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglzdXNwZW5kZWQYBiABKAgitgEKC0xlZGdlckVudHJ5EgsKA2tleRgBIAEoCRIOCgZhbW91bnQYAiABKAMSKwoEdHlwZRgDIAEoCUIdir0YBWdyYW50ir0YBmNoYXJnZYq9GAZyZWZ1bmQSDgoGam9iX2lkGAQgASgJEgwKBG5vdGUYBSABKAkSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHdXNlcl9pZBgHIAEoCSKkAQoKTGVkZ2VyTGluZRILCgNrZXkYASABKAkSDgoGYW1vdW50GAIgASgDEisKBHR5cGUYAyABKAlCHYq9GAVncmFudIq9GAZjaGFyZ2WKvRgGcmVmdW5kEg4KBmpvYl9pZBgEIAEoCRIMCgRub3RlGAUgASgJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIvgBCgZBcGlLZXkSDgoGa2V5X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiEwoRR2V0QWNjb3VudFJlcXVlc3QiQgoSR2V0QWNjb3VudFJlc3BvbnNlEiwKB2FjY291bnQYASABKAsyGy5nbGVhbmVyLmFjY291bnQudjEuQWNjb3VudCJXChhMaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIImYKGUxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USMAoHZW50cmllcxgBIAMoCzIfLmdsZWFuZXIuYWNjb3VudC52MS5MZWRnZXJFbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiXwoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGMgBEi4KCmV4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjcKFENyZWF0ZUFwaUtleVJlc3BvbnNlEg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIi8KE1Jldm9rZUFwaUtleVJlcXVlc3QSGAoGa2V5X2lkGAEgASgJQgi6SAVyA7ABASI/ChRSZXZva2VBcGlLZXlSZXNwb25zZRInCgNrZXkYASABKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5IhQKEkxpc3RBcGlLZXlzUmVxdWVzdCI/ChNMaXN0QXBpS2V5c1Jlc3BvbnNlEigKBGtleXMYASADKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5IjoKE0V4cG9ydExlZGdlclJlcXVlc3QSIwoGZm9ybWF0GAEgASgJQhO6SBByDlIAUgNjc3ZSBWpzb25sIhMKEUxpc3RQcmljZXNSZXF1ZXN0Ij8KEkxpc3RQcmljZXNSZXNwb25zZRIpCgZwcmljZXMYASADKAsyGS5nbGVhbmVyLmFjY291bnQudjEuUHJpY2UiOQoFUHJpY2USDgoGbWFya2V0GAEgASgJEgwKBGtpbmQYAiABKAkSEgoKdW5pdF9wcmljZRgDIAEoBSIrCg9HZXRVc2FnZVJlcXVlc3QSGAoEZGF5cxgBIAEoBUIKukgHGgUY7gIoACI+ChBHZXRVc2FnZVJlc3BvbnNlEioKBGRheXMYASADKAsyHC5nbGVhbmVyLmFjY291bnQudjEuVXNhZ2VEYXkiWQoIVXNhZ2VEYXkSCwoDZGF5GAEgASgJEg8KB2NoYXJnZWQYAiABKAMSEAoIcmVmdW5kZWQYAyABKAMSDwoHZ3JhbnRlZBgEIAEoAxIMCgRqb2JzGAUgASgFIhMKEUdldFdlYmhvb2tSZXF1ZXN0ImcKB1dlYmhvb2sSCwoDdXJsGAEgASgJEg8KB2VuYWJsZWQYAiABKAgSDgoGc2VjcmV0GAMgASgJEi4KCnVwZGF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkwKEVNldFdlYmhvb2tSZXF1ZXN0Eh0KA3VybBgBIAEoCUILukgIyAEBcgMY0A9IAIgBARIQCghkaXNhYmxlZBgCIAEoCEIGCgRfdXJsIhwKGlJvdGF0ZVdlYmhvb2tTZWNyZXRSZXF1ZXN0IhQKElRlc3RXZWJob29rUmVxdWVzdCJUChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIImMKFkxpc3REZWxpdmVyaWVzUmVzcG9uc2USMAoKZGVsaXZlcmllcxgBIAMoCzIcLmdsZWFuZXIuYWNjb3VudC52MS5EZWxpdmVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkikQQKCERlbGl2ZXJ5EhMKC2RlbGl2ZXJ5X2lkGAEgASgJEmUKBHR5cGUYAiABKAlCV4q9GAlqb2IuZW5kZWSKvRgMam9iLnJlamVjdGVkir0YFWpvYi5hd2FpdGluZ19hcHByb3ZhbIq9GBVqb2IuYXBwcm92YWxfZXhwaXJpbmeKvRgEdGVzdBIOCgZqb2JfaWQYAyABKAkSJQoHY2hhbm5lbBgEIAEoCUIUir0YB3dlYmhvb2uKvRgFZW1haWwSDgoGdGFyZ2V0GAUgASgJEjEKBXN0YXRlGAYgASgJQiKKvRgHcGVuZGluZ4q9GAlkZWxpdmVyZWSKvRgGZmFpbGVkEhAKCGF0dGVtcHRzGAcgASgFEi4KCmNyZWF0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD25leHRfYXR0ZW1wdF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKD3Jlc3BvbnNlX3N0YXR1cxgLIAEoBRINCgVlcnJvchgMIAEoCRIxCgRib2R5GA0gASgJQiPgvBgB6r0YGwoZZ2xlYW5lci5hY2NvdW50LnYxLk5vdGljZRIPCgd1c2VyX2lkGA4gASgJIjgKF1JlZGVsaXZlcldlYmhvb2tSZXF1ZXN0Eh0KC2RlbGl2ZXJ5X2lkGAEgASgJQgi6SAVyA7ABASJdCgZOb3RpY2USDAoEdHlwZRgBIAEoCRItCgl0aW1lc3RhbXAYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKBGRhdGEYAyABKAlCCOC8GAHqvRgAMvMPCg5BY2NvdW50U2VydmljZRJ4CgpHZXRBY2NvdW50EiUuZ2xlYW5lci5hY2NvdW50LnYxLkdldEFjY291bnRSZXF1ZXN0GiYuZ2xlYW5lci5hY2NvdW50LnYxLkdldEFjY291bnRSZXNwb25zZSIbgrwYBCoCkQOC0+STAg0SCy92MS9hY2NvdW50EpYBChFMaXN0TGVkZ2VyRW50cmllcxIsLmdsZWFuZXIuYWNjb3VudC52MS5MaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QaLS5nbGVhbmVyLmFjY291bnQudjEuTGlzdExlZGdlckVudHJpZXNSZXNwb25zZSIkgrwYBioEkQOmA4LT5JMCFBISL3YxL2FjY291bnQvbGVkZ2VyEr8BCgxFeHBvcnRMZWRnZXISJy5nbGVhbmVyLmFjY291bnQudjEuRXhwb3J0TGVkZ2VyUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkiboK8GEkqBJEDpgNCCgoIdGV4dC9jc3ZCNQoUYXBwbGljYXRpb24veC1uZGpzb24SHWdsZWFuZXIuYWNjb3VudC52MS5MZWRnZXJMaW5lgtPkkwIbEhkvdjEvYWNjb3VudC9sZWRnZXIvZXhwb3J0MAESegoIR2V0VXNhZ2USIy5nbGVhbmVyLmFjY291bnQudjEuR2V0VXNhZ2VSZXF1ZXN0GiQuZ2xlYW5lci5hY2NvdW50LnYxLkdldFVzYWdlUmVzcG9uc2UiI4K8GAYqBJEDpgOC0+STAhMSES92MS9hY2NvdW50L3VzYWdlEn8KCkxpc3RQcmljZXMSJS5nbGVhbmVyLmFjY291bnQudjEuTGlzdFByaWNlc1JlcXVlc3QaJi5nbGVhbmVyLmFjY291bnQudjEuTGlzdFByaWNlc1Jlc3BvbnNlIiKCvBgEKgKRA4LT5JMCFBISL3YxL2FjY291bnQvcHJpY2VzEogBCgxDcmVhdGVBcGlLZXkSJy5nbGVhbmVyLmFjY291bnQudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBooLmdsZWFuZXIuYWNjb3VudC52MS5DcmVhdGVBcGlLZXlSZXNwb25zZSIlgrwYBioEkQOmA4LT5JMCFToBKiIQL3YxL2FjY291bnQva2V5cxKQAQoMUmV2b2tlQXBpS2V5EicuZ2xlYW5lci5hY2NvdW50LnYxLlJldm9rZUFwaUtleVJlcXVlc3QaKC5nbGVhbmVyLmFjY291bnQudjEuUmV2b2tlQXBpS2V5UmVzcG9uc2UiLYK8GAgqBpEDlAOmA4LT5JMCGyoZL3YxL2FjY291bnQva2V5cy97a2V5X2lkfRKAAQoLTGlzdEFwaUtleXMSJi5nbGVhbmVyLmFjY291bnQudjEuTGlzdEFwaUtleXNSZXF1ZXN0GicuZ2xlYW5lci5hY2NvdW50LnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiIIK8GAQqApEDgtPkkwISEhAvdjEvYWNjb3VudC9rZXlzEnUKCkdldFdlYmhvb2sSJS5nbGVhbmVyLmFjY291bnQudjEuR2V0V2ViaG9va1JlcXVlc3QaGy5nbGVhbmVyLmFjY291bnQudjEuV2ViaG9vayIjgrwYBCoCkQOC0+STAhUSEy92MS9hY2NvdW50L3dlYmhvb2sSegoKU2V0V2ViaG9vaxIlLmdsZWFuZXIuYWNjb3VudC52MS5TZXRXZWJob29rUmVxdWVzdBobLmdsZWFuZXIuYWNjb3VudC52MS5XZWJob29rIiiCvBgGKgSRA6YDgtPkkwIYOgEqGhMvdjEvYWNjb3VudC93ZWJob29rEpMBChNSb3RhdGVXZWJob29rU2VjcmV0Ei4uZ2xlYW5lci5hY2NvdW50LnYxLlJvdGF0ZVdlYmhvb2tTZWNyZXRSZXF1ZXN0GhsuZ2xlYW5lci5hY2NvdW50LnYxLldlYmhvb2siL4K8GAYqBJEDlAOC0+STAh86ASoiGi92MS9hY2NvdW50L3dlYmhvb2svcm90YXRlEoUBCgtUZXN0V2ViaG9vaxImLmdsZWFuZXIuYWNjb3VudC52MS5UZXN0V2ViaG9va1JlcXVlc3QaHC5nbGVhbmVyLmFjY291bnQudjEuRGVsaXZlcnkiMIK8GAkIygEqBJEDlAOC0+STAh06ASoiGC92MS9hY2NvdW50L3dlYmhvb2svdGVzdBKZAQoOTGlzdERlbGl2ZXJpZXMSKS5nbGVhbmVyLmFjY291bnQudjEuTGlzdERlbGl2ZXJpZXNSZXF1ZXN0GiouZ2xlYW5lci5hY2NvdW50LnYxLkxpc3REZWxpdmVyaWVzUmVzcG9uc2UiMIK8GAYqBJEDpgOC0+STAiASHi92MS9hY2NvdW50L3dlYmhvb2svZGVsaXZlcmllcxKvAQoQUmVkZWxpdmVyV2ViaG9vaxIrLmdsZWFuZXIuYWNjb3VudC52MS5SZWRlbGl2ZXJXZWJob29rUmVxdWVzdBocLmdsZWFuZXIuYWNjb3VudC52MS5EZWxpdmVyeSJQgrwYCwjKASoGkQOUA6YDgtPkkwI7OgEqIjYvdjEvYWNjb3VudC93ZWJob29rL2RlbGl2ZXJpZXMve2RlbGl2ZXJ5X2lkfS9yZWRlbGl2ZXIaD6i7GAK6uxgHQWNjb3VudEItWitnbGVhbmVyL2dlbi9nby9nbGVhbmVyL2FjY291bnQvdjE7YWNjb3VudHYxYgZwcm90bzM", [file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_timestamp]);
+  fileDesc("CiBnbGVhbmVyL2FjY291bnQvdjEvYWNjb3VudC5wcm90bxISZ2xlYW5lci5hY2NvdW50LnYxIrYBCgdBY2NvdW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDQoFZW1haWwYAyABKAkSDwoHYmFsYW5jZRgEIAEoAxIuCgpjcmVhdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglzdXNwZW5kZWQYBiABKAgSLgoKZGVsZXRlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAitgEKC0xlZGdlckVudHJ5EgsKA2tleRgBIAEoCRIOCgZhbW91bnQYAiABKAMSKwoEdHlwZRgDIAEoCUIdir0YBWdyYW50ir0YBmNoYXJnZYq9GAZyZWZ1bmQSDgoGam9iX2lkGAQgASgJEgwKBG5vdGUYBSABKAkSLgoKY3JlYXRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHdXNlcl9pZBgHIAEoCSKkAQoKTGVkZ2VyTGluZRILCgNrZXkYASABKAkSDgoGYW1vdW50GAIgASgDEisKBHR5cGUYAyABKAlCHYq9GAVncmFudIq9GAZjaGFyZ2WKvRgGcmVmdW5kEg4KBmpvYl9pZBgEIAEoCRIMCgRub3RlGAUgASgJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhYKFEV4cG9ydEFjY291bnRSZXF1ZXN0IqIBCgpFeHBvcnRMaW5lEnwKBHR5cGUYASABKAlCboq9GAdhY2NvdW50ir0YA2tleYq9GAd3ZWJob29rir0YA2pvYoq9GAR1bml0ir0YBGZpbGWKvRgLZGVsZXRlZF9qb2KKvRgMbGVkZ2VyX2VudHJ5ir0YCGRlbGl2ZXJ5ir0YC2F1ZGl0X2VudHJ5EhYKBGRhdGEYAiABKAlCCOC8GAHqvRgAIvgBCgZBcGlLZXkSDgoGa2V5X2lkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGcHJlZml4GAMgASgJEi4KCmNyZWF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiEwoRR2V0QWNjb3VudFJlcXVlc3QiQgoSR2V0QWNjb3VudFJlc3BvbnNlEiwKB2FjY291bnQYASABKAsyGy5nbGVhbmVyLmFjY291bnQudjEuQWNjb3VudCJXChhMaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIImYKGUxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USMAoHZW50cmllcxgBIAMoCzIfLmdsZWFuZXIuYWNjb3VudC52MS5MZWRnZXJFbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiXwoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGMgBEi4KCmV4cGlyZXNfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjcKFENyZWF0ZUFwaUtleVJlc3BvbnNlEg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIi8KE1Jldm9rZUFwaUtleVJlcXVlc3QSGAoGa2V5X2lkGAEgASgJQgi6SAVyA7ABASI/ChRSZXZva2VBcGlLZXlSZXNwb25zZRInCgNrZXkYASABKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5IhQKEkxpc3RBcGlLZXlzUmVxdWVzdCI/ChNMaXN0QXBpS2V5c1Jlc3BvbnNlEigKBGtleXMYASADKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5IjoKE0V4cG9ydExlZGdlclJlcXVlc3QSIwoGZm9ybWF0GAEgASgJQhO6SBByDlIAUgNjc3ZSBWpzb25sIhMKEUxpc3RQcmljZXNSZXF1ZXN0Ij8KEkxpc3RQcmljZXNSZXNwb25zZRIpCgZwcmljZXMYASADKAsyGS5nbGVhbmVyLmFjY291bnQudjEuUHJpY2UiOQoFUHJpY2USDgoGbWFya2V0GAEgASgJEgwKBGtpbmQYAiABKAkSEgoKdW5pdF9wcmljZRgDIAEoBSIrCg9HZXRVc2FnZVJlcXVlc3QSGAoEZGF5cxgBIAEoBUIKukgHGgUY7gIoACI+ChBHZXRVc2FnZVJlc3BvbnNlEioKBGRheXMYASADKAsyHC5nbGVhbmVyLmFjY291bnQudjEuVXNhZ2VEYXkiWQoIVXNhZ2VEYXkSCwoDZGF5GAEgASgJEg8KB2NoYXJnZWQYAiABKAMSEAoIcmVmdW5kZWQYAyABKAMSDwoHZ3JhbnRlZBgEIAEoAxIMCgRqb2JzGAUgASgFIhMKEUdldFdlYmhvb2tSZXF1ZXN0ImcKB1dlYmhvb2sSCwoDdXJsGAEgASgJEg8KB2VuYWJsZWQYAiABKAgSDgoGc2VjcmV0GAMgASgJEi4KCnVwZGF0ZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIkwKEVNldFdlYmhvb2tSZXF1ZXN0Eh0KA3VybBgBIAEoCUILukgIyAEBcgMY0A9IAIgBARIQCghkaXNhYmxlZBgCIAEoCEIGCgRfdXJsIhwKGlJvdGF0ZVdlYmhvb2tTZWNyZXRSZXF1ZXN0IhQKElRlc3RXZWJob29rUmVxdWVzdCJUChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIImMKFkxpc3REZWxpdmVyaWVzUmVzcG9uc2USMAoKZGVsaXZlcmllcxgBIAMoCzIcLmdsZWFuZXIuYWNjb3VudC52MS5EZWxpdmVyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkikQQKCERlbGl2ZXJ5EhMKC2RlbGl2ZXJ5X2lkGAEgASgJEmUKBHR5cGUYAiABKAlCV4q9GAlqb2IuZW5kZWSKvRgMam9iLnJlamVjdGVkir0YFWpvYi5hd2FpdGluZ19hcHByb3ZhbIq9GBVqb2IuYXBwcm92YWxfZXhwaXJpbmeKvRgEdGVzdBIOCgZqb2JfaWQYAyABKAkSJQoHY2hhbm5lbBgEIAEoCUIUir0YB3dlYmhvb2uKvRgFZW1haWwSDgoGdGFyZ2V0GAUgASgJEjEKBXN0YXRlGAYgASgJQiKKvRgHcGVuZGluZ4q9GAlkZWxpdmVyZWSKvRgGZmFpbGVkEhAKCGF0dGVtcHRzGAcgASgFEi4KCmNyZWF0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjMKD25leHRfYXR0ZW1wdF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kZWRfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhcKD3Jlc3BvbnNlX3N0YXR1cxgLIAEoBRINCgVlcnJvchgMIAEoCRIxCgRib2R5GA0gASgJQiPgvBgB6r0YGwoZZ2xlYW5lci5hY2NvdW50LnYxLk5vdGljZRIPCgd1c2VyX2lkGA4gASgJIjgKF1JlZGVsaXZlcldlYmhvb2tSZXF1ZXN0Eh0KC2RlbGl2ZXJ5X2lkGAEgASgJQgi6SAVyA7ABASJdCgZOb3RpY2USDAoEdHlwZRgBIAEoCRItCgl0aW1lc3RhbXAYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKBGRhdGEYAyABKAlCCOC8GAHqvRgAMqIRCg5BY2NvdW50U2VydmljZRJ4CgpHZXRBY2NvdW50EiUuZ2xlYW5lci5hY2NvdW50LnYxLkdldEFjY291bnRSZXF1ZXN0GiYuZ2xlYW5lci5hY2NvdW50LnYxLkdldEFjY291bnRSZXNwb25zZSIbgrwYBCoCkQOC0+STAg0SCy92MS9hY2NvdW50EpYBChFMaXN0TGVkZ2VyRW50cmllcxIsLmdsZWFuZXIuYWNjb3VudC52MS5MaXN0TGVkZ2VyRW50cmllc1JlcXVlc3QaLS5nbGVhbmVyLmFjY291bnQudjEuTGlzdExlZGdlckVudHJpZXNSZXNwb25zZSIkgrwYBioEkQOmA4LT5JMCFBISL3YxL2FjY291bnQvbGVkZ2VyEr8BCgxFeHBvcnRMZWRnZXISJy5nbGVhbmVyLmFjY291bnQudjEuRXhwb3J0TGVkZ2VyUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkiboK8GEkqBJEDpgNCCgoIdGV4dC9jc3ZCNQoUYXBwbGljYXRpb24veC1uZGpzb24SHWdsZWFuZXIuYWNjb3VudC52MS5MZWRnZXJMaW5lgtPkkwIbEhkvdjEvYWNjb3VudC9sZWRnZXIvZXhwb3J0MAESrAEKDUV4cG9ydEFjY291bnQSKC5nbGVhbmVyLmFjY291bnQudjEuRXhwb3J0QWNjb3VudFJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IlmCvBg7KgKRA0I1ChRhcHBsaWNhdGlvbi94LW5kanNvbhIdZ2xlYW5lci5hY2NvdW50LnYxLkV4cG9ydExpbmWC0+STAhQSEi92MS9hY2NvdW50L2V4cG9ydDABEnoKCEdldFVzYWdlEiMuZ2xlYW5lci5hY2NvdW50LnYxLkdldFVzYWdlUmVxdWVzdBokLmdsZWFuZXIuYWNjb3VudC52MS5HZXRVc2FnZVJlc3BvbnNlIiOCvBgGKgSRA6YDgtPkkwITEhEvdjEvYWNjb3VudC91c2FnZRJ/CgpMaXN0UHJpY2VzEiUuZ2xlYW5lci5hY2NvdW50LnYxLkxpc3RQcmljZXNSZXF1ZXN0GiYuZ2xlYW5lci5hY2NvdW50LnYxLkxpc3RQcmljZXNSZXNwb25zZSIigrwYBCoCkQOC0+STAhQSEi92MS9hY2NvdW50L3ByaWNlcxKIAQoMQ3JlYXRlQXBpS2V5EicuZ2xlYW5lci5hY2NvdW50LnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaKC5nbGVhbmVyLmFjY291bnQudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2UiJYK8GAYqBJEDpgOC0+STAhU6ASoiEC92MS9hY2NvdW50L2tleXMSkAEKDFJldm9rZUFwaUtleRInLmdsZWFuZXIuYWNjb3VudC52MS5SZXZva2VBcGlLZXlSZXF1ZXN0GiguZ2xlYW5lci5hY2NvdW50LnYxLlJldm9rZUFwaUtleVJlc3BvbnNlIi2CvBgIKgaRA5QDpgOC0+STAhsqGS92MS9hY2NvdW50L2tleXMve2tleV9pZH0SgAEKC0xpc3RBcGlLZXlzEiYuZ2xlYW5lci5hY2NvdW50LnYxLkxpc3RBcGlLZXlzUmVxdWVzdBonLmdsZWFuZXIuYWNjb3VudC52MS5MaXN0QXBpS2V5c1Jlc3BvbnNlIiCCvBgEKgKRA4LT5JMCEhIQL3YxL2FjY291bnQva2V5cxJ1CgpHZXRXZWJob29rEiUuZ2xlYW5lci5hY2NvdW50LnYxLkdldFdlYmhvb2tSZXF1ZXN0GhsuZ2xlYW5lci5hY2NvdW50LnYxLldlYmhvb2siI4K8GAQqApEDgtPkkwIVEhMvdjEvYWNjb3VudC93ZWJob29rEnoKClNldFdlYmhvb2sSJS5nbGVhbmVyLmFjY291bnQudjEuU2V0V2ViaG9va1JlcXVlc3QaGy5nbGVhbmVyLmFjY291bnQudjEuV2ViaG9vayIogrwYBioEkQOmA4LT5JMCGDoBKhoTL3YxL2FjY291bnQvd2ViaG9vaxKTAQoTUm90YXRlV2ViaG9va1NlY3JldBIuLmdsZWFuZXIuYWNjb3VudC52MS5Sb3RhdGVXZWJob29rU2VjcmV0UmVxdWVzdBobLmdsZWFuZXIuYWNjb3VudC52MS5XZWJob29rIi+CvBgGKgSRA5QDgtPkkwIfOgEqIhovdjEvYWNjb3VudC93ZWJob29rL3JvdGF0ZRKFAQoLVGVzdFdlYmhvb2sSJi5nbGVhbmVyLmFjY291bnQudjEuVGVzdFdlYmhvb2tSZXF1ZXN0GhwuZ2xlYW5lci5hY2NvdW50LnYxLkRlbGl2ZXJ5IjCCvBgJCMoBKgSRA5QDgtPkkwIdOgEqIhgvdjEvYWNjb3VudC93ZWJob29rL3Rlc3QSmQEKDkxpc3REZWxpdmVyaWVzEikuZ2xlYW5lci5hY2NvdW50LnYxLkxpc3REZWxpdmVyaWVzUmVxdWVzdBoqLmdsZWFuZXIuYWNjb3VudC52MS5MaXN0RGVsaXZlcmllc1Jlc3BvbnNlIjCCvBgGKgSRA6YDgtPkkwIgEh4vdjEvYWNjb3VudC93ZWJob29rL2RlbGl2ZXJpZXMSrwEKEFJlZGVsaXZlcldlYmhvb2sSKy5nbGVhbmVyLmFjY291bnQudjEuUmVkZWxpdmVyV2ViaG9va1JlcXVlc3QaHC5nbGVhbmVyLmFjY291bnQudjEuRGVsaXZlcnkiUIK8GAsIygEqBpEDlAOmA4LT5JMCOzoBKiI2L3YxL2FjY291bnQvd2ViaG9vay9kZWxpdmVyaWVzL3tkZWxpdmVyeV9pZH0vcmVkZWxpdmVyGg+ouxgCursYB0FjY291bnRCLVorZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9hY2NvdW50L3YxO2FjY291bnR2MWIGcHJvdG8z", [file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_annotations, file_google_api_httpbody, file_google_protobuf_timestamp]);
 
 /**
  * A user's account.
@@ -68,6 +68,14 @@ export type Account = Message<"gleaner.account.v1.Account"> & {
    * @generated from field: bool suspended = 6;
    */
   suspended: boolean;
+
+  /**
+   * When an operator deleted the user; absent for other users. The name and the email address are removed then, and
+   * everything else but the ledger within minutes.
+   *
+   * @generated from field: google.protobuf.Timestamp deleted_at = 7;
+   */
+  deletedAt?: Timestamp | undefined;
 };
 
 /**
@@ -197,6 +205,49 @@ export const LedgerLineSchema: GenMessage<LedgerLine> = /*@__PURE__*/
   messageDesc(file_gleaner_account_v1_account, 2);
 
 /**
+ * Empty: the API key identifies the caller.
+ *
+ * @generated from message gleaner.account.v1.ExportAccountRequest
+ */
+export type ExportAccountRequest = Message<"gleaner.account.v1.ExportAccountRequest"> & {
+};
+
+/**
+ * Describes the message gleaner.account.v1.ExportAccountRequest.
+ * Use `create(ExportAccountRequestSchema)` to create a new message.
+ */
+export const ExportAccountRequestSchema: GenMessage<ExportAccountRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_account_v1_account, 3);
+
+/**
+ * A line of the export of an account.
+ *
+ * @generated from message gleaner.account.v1.ExportLine
+ */
+export type ExportLine = Message<"gleaner.account.v1.ExportLine"> & {
+  /**
+   * Type of the record. The units of a job and its files follow the job.
+   *
+   * @generated from field: string type = 1;
+   */
+  type: string;
+
+  /**
+   * The record, as it is stored.
+   *
+   * @generated from field: string data = 2;
+   */
+  data: string;
+};
+
+/**
+ * Describes the message gleaner.account.v1.ExportLine.
+ * Use `create(ExportLineSchema)` to create a new message.
+ */
+export const ExportLineSchema: GenMessage<ExportLine> = /*@__PURE__*/
+  messageDesc(file_gleaner_account_v1_account, 4);
+
+/**
  * An API key, without the key itself.
  *
  * @generated from message gleaner.account.v1.ApiKey
@@ -257,7 +308,7 @@ export type ApiKey = Message<"gleaner.account.v1.ApiKey"> & {
  * Use `create(ApiKeySchema)` to create a new message.
  */
 export const ApiKeySchema: GenMessage<ApiKey> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 3);
+  messageDesc(file_gleaner_account_v1_account, 5);
 
 /**
  * Empty: the API key identifies the caller.
@@ -272,7 +323,7 @@ export type GetAccountRequest = Message<"gleaner.account.v1.GetAccountRequest"> 
  * Use `create(GetAccountRequestSchema)` to create a new message.
  */
 export const GetAccountRequestSchema: GenMessage<GetAccountRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 4);
+  messageDesc(file_gleaner_account_v1_account, 6);
 
 /**
  * The caller's account.
@@ -293,7 +344,7 @@ export type GetAccountResponse = Message<"gleaner.account.v1.GetAccountResponse"
  * Use `create(GetAccountResponseSchema)` to create a new message.
  */
 export const GetAccountResponseSchema: GenMessage<GetAccountResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 5);
+  messageDesc(file_gleaner_account_v1_account, 7);
 
 /**
  * Request for a page of the ledger.
@@ -321,7 +372,7 @@ export type ListLedgerEntriesRequest = Message<"gleaner.account.v1.ListLedgerEnt
  * Use `create(ListLedgerEntriesRequestSchema)` to create a new message.
  */
 export const ListLedgerEntriesRequestSchema: GenMessage<ListLedgerEntriesRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 6);
+  messageDesc(file_gleaner_account_v1_account, 8);
 
 /**
  * A page of the ledger.
@@ -349,7 +400,7 @@ export type ListLedgerEntriesResponse = Message<"gleaner.account.v1.ListLedgerEn
  * Use `create(ListLedgerEntriesResponseSchema)` to create a new message.
  */
 export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 7);
+  messageDesc(file_gleaner_account_v1_account, 9);
 
 /**
  * Request to create an API key.
@@ -377,7 +428,7 @@ export type CreateApiKeyRequest = Message<"gleaner.account.v1.CreateApiKeyReques
  * Use `create(CreateApiKeyRequestSchema)` to create a new message.
  */
 export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 8);
+  messageDesc(file_gleaner_account_v1_account, 10);
 
 /**
  * A new key.
@@ -405,7 +456,7 @@ export type CreateApiKeyResponse = Message<"gleaner.account.v1.CreateApiKeyRespo
  * Use `create(CreateApiKeyResponseSchema)` to create a new message.
  */
 export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 9);
+  messageDesc(file_gleaner_account_v1_account, 11);
 
 /**
  * Request to revoke an API key.
@@ -426,7 +477,7 @@ export type RevokeApiKeyRequest = Message<"gleaner.account.v1.RevokeApiKeyReques
  * Use `create(RevokeApiKeyRequestSchema)` to create a new message.
  */
 export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 10);
+  messageDesc(file_gleaner_account_v1_account, 12);
 
 /**
  * The key after the change.
@@ -447,7 +498,7 @@ export type RevokeApiKeyResponse = Message<"gleaner.account.v1.RevokeApiKeyRespo
  * Use `create(RevokeApiKeyResponseSchema)` to create a new message.
  */
 export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 11);
+  messageDesc(file_gleaner_account_v1_account, 13);
 
 /**
  * Empty: the API key identifies the caller.
@@ -462,7 +513,7 @@ export type ListApiKeysRequest = Message<"gleaner.account.v1.ListApiKeysRequest"
  * Use `create(ListApiKeysRequestSchema)` to create a new message.
  */
 export const ListApiKeysRequestSchema: GenMessage<ListApiKeysRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 12);
+  messageDesc(file_gleaner_account_v1_account, 14);
 
 /**
  * The caller's keys.
@@ -483,7 +534,7 @@ export type ListApiKeysResponse = Message<"gleaner.account.v1.ListApiKeysRespons
  * Use `create(ListApiKeysResponseSchema)` to create a new message.
  */
 export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 13);
+  messageDesc(file_gleaner_account_v1_account, 15);
 
 /**
  * Request to export the ledger.
@@ -504,7 +555,7 @@ export type ExportLedgerRequest = Message<"gleaner.account.v1.ExportLedgerReques
  * Use `create(ExportLedgerRequestSchema)` to create a new message.
  */
 export const ExportLedgerRequestSchema: GenMessage<ExportLedgerRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 14);
+  messageDesc(file_gleaner_account_v1_account, 16);
 
 /**
  * Empty: the API key identifies the caller.
@@ -519,7 +570,7 @@ export type ListPricesRequest = Message<"gleaner.account.v1.ListPricesRequest"> 
  * Use `create(ListPricesRequestSchema)` to create a new message.
  */
 export const ListPricesRequestSchema: GenMessage<ListPricesRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 15);
+  messageDesc(file_gleaner_account_v1_account, 17);
 
 /**
  * Prices of units.
@@ -540,7 +591,7 @@ export type ListPricesResponse = Message<"gleaner.account.v1.ListPricesResponse"
  * Use `create(ListPricesResponseSchema)` to create a new message.
  */
 export const ListPricesResponseSchema: GenMessage<ListPricesResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 16);
+  messageDesc(file_gleaner_account_v1_account, 18);
 
 /**
  * Price of a unit of a kind of job on a marketplace.
@@ -575,7 +626,7 @@ export type Price = Message<"gleaner.account.v1.Price"> & {
  * Use `create(PriceSchema)` to create a new message.
  */
 export const PriceSchema: GenMessage<Price> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 17);
+  messageDesc(file_gleaner_account_v1_account, 19);
 
 /**
  * Request for daily sums of the ledger.
@@ -596,7 +647,7 @@ export type GetUsageRequest = Message<"gleaner.account.v1.GetUsageRequest"> & {
  * Use `create(GetUsageRequestSchema)` to create a new message.
  */
 export const GetUsageRequestSchema: GenMessage<GetUsageRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 18);
+  messageDesc(file_gleaner_account_v1_account, 20);
 
 /**
  * Sums of the ledger.
@@ -617,7 +668,7 @@ export type GetUsageResponse = Message<"gleaner.account.v1.GetUsageResponse"> & 
  * Use `create(GetUsageResponseSchema)` to create a new message.
  */
 export const GetUsageResponseSchema: GenMessage<GetUsageResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 19);
+  messageDesc(file_gleaner_account_v1_account, 21);
 
 /**
  * Sums of one day's ledger entries.
@@ -666,7 +717,7 @@ export type UsageDay = Message<"gleaner.account.v1.UsageDay"> & {
  * Use `create(UsageDaySchema)` to create a new message.
  */
 export const UsageDaySchema: GenMessage<UsageDay> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 20);
+  messageDesc(file_gleaner_account_v1_account, 22);
 
 /**
  * Empty: the API key identifies the caller.
@@ -681,7 +732,7 @@ export type GetWebhookRequest = Message<"gleaner.account.v1.GetWebhookRequest"> 
  * Use `create(GetWebhookRequestSchema)` to create a new message.
  */
 export const GetWebhookRequestSchema: GenMessage<GetWebhookRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 21);
+  messageDesc(file_gleaner_account_v1_account, 23);
 
 /**
  * Webhook for messages about an account's jobs.
@@ -723,7 +774,7 @@ export type Webhook = Message<"gleaner.account.v1.Webhook"> & {
  * Use `create(WebhookSchema)` to create a new message.
  */
 export const WebhookSchema: GenMessage<Webhook> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 22);
+  messageDesc(file_gleaner_account_v1_account, 24);
 
 /**
  * Request to set the webhook.
@@ -751,7 +802,7 @@ export type SetWebhookRequest = Message<"gleaner.account.v1.SetWebhookRequest"> 
  * Use `create(SetWebhookRequestSchema)` to create a new message.
  */
 export const SetWebhookRequestSchema: GenMessage<SetWebhookRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 23);
+  messageDesc(file_gleaner_account_v1_account, 25);
 
 /**
  * Empty: the API key identifies the caller.
@@ -766,7 +817,7 @@ export type RotateWebhookSecretRequest = Message<"gleaner.account.v1.RotateWebho
  * Use `create(RotateWebhookSecretRequestSchema)` to create a new message.
  */
 export const RotateWebhookSecretRequestSchema: GenMessage<RotateWebhookSecretRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 24);
+  messageDesc(file_gleaner_account_v1_account, 26);
 
 /**
  * Empty: the API key identifies the caller.
@@ -781,7 +832,7 @@ export type TestWebhookRequest = Message<"gleaner.account.v1.TestWebhookRequest"
  * Use `create(TestWebhookRequestSchema)` to create a new message.
  */
 export const TestWebhookRequestSchema: GenMessage<TestWebhookRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 25);
+  messageDesc(file_gleaner_account_v1_account, 27);
 
 /**
  * Request for a page of deliveries.
@@ -809,7 +860,7 @@ export type ListDeliveriesRequest = Message<"gleaner.account.v1.ListDeliveriesRe
  * Use `create(ListDeliveriesRequestSchema)` to create a new message.
  */
 export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 26);
+  messageDesc(file_gleaner_account_v1_account, 28);
 
 /**
  * A page of deliveries.
@@ -837,7 +888,7 @@ export type ListDeliveriesResponse = Message<"gleaner.account.v1.ListDeliveriesR
  * Use `create(ListDeliveriesResponseSchema)` to create a new message.
  */
 export const ListDeliveriesResponseSchema: GenMessage<ListDeliveriesResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 27);
+  messageDesc(file_gleaner_account_v1_account, 29);
 
 /**
  * A message and the state of its delivery.
@@ -949,7 +1000,7 @@ export type Delivery = Message<"gleaner.account.v1.Delivery"> & {
  * Use `create(DeliverySchema)` to create a new message.
  */
 export const DeliverySchema: GenMessage<Delivery> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 28);
+  messageDesc(file_gleaner_account_v1_account, 30);
 
 /**
  * Request to redeliver a message.
@@ -970,7 +1021,7 @@ export type RedeliverWebhookRequest = Message<"gleaner.account.v1.RedeliverWebho
  * Use `create(RedeliverWebhookRequestSchema)` to create a new message.
  */
 export const RedeliverWebhookRequestSchema: GenMessage<RedeliverWebhookRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 29);
+  messageDesc(file_gleaner_account_v1_account, 31);
 
 /**
  * A message to a webhook.
@@ -1005,7 +1056,7 @@ export type Notice = Message<"gleaner.account.v1.Notice"> & {
  * Use `create(NoticeSchema)` to create a new message.
  */
 export const NoticeSchema: GenMessage<Notice> = /*@__PURE__*/
-  messageDesc(file_gleaner_account_v1_account, 30);
+  messageDesc(file_gleaner_account_v1_account, 32);
 
 /**
  * The caller's account: balance, ledger, API keys, and webhook.
@@ -1041,6 +1092,18 @@ export const AccountService: GenService<{
   exportLedger: {
     methodKind: "server_streaming";
     input: typeof ExportLedgerRequestSchema;
+    output: typeof HttpBodySchema;
+  },
+  /**
+   * Streams everything that is stored of the account, as JSON Lines: the account, keys without secrets, the webhook
+   * without its secret, jobs with their units and files, summaries of deleted jobs, ledger entries, messages, and audit
+   * entries by and about the account.
+   *
+   * @generated from rpc gleaner.account.v1.AccountService.ExportAccount
+   */
+  exportAccount: {
+    methodKind: "server_streaming";
+    input: typeof ExportAccountRequestSchema;
     output: typeof HttpBodySchema;
   },
   /**

@@ -22,7 +22,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/operator/v1/operator.proto.
  */
 export const file_gleaner_operator_v1_operator: GenFile = /*@__PURE__*/
-  fileDesc("CiJnbGVhbmVyL29wZXJhdG9yL3YxL29wZXJhdG9yLnByb3RvEhNnbGVhbmVyLm9wZXJhdG9yLnYxIkYKEUNyZWF0ZVVzZXJSZXF1ZXN0EhgKBG5hbWUYASABKAlCCrpIB3IFEAEYyAESFwoFZW1haWwYAiABKAlCCLpIBXIDGMACIj8KEkNyZWF0ZVVzZXJSZXNwb25zZRIpCgR1c2VyGAEgASgLMhsuZ2xlYW5lci5hY2NvdW50LnYxLkFjY291bnQiaQoQTGlzdFVzZXJzUmVxdWVzdBIdCglwYWdlX3NpemUYASABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSGAoGc2VhcmNoGAMgASgJQgi6SAVyAxjIASJYChFMaXN0VXNlcnNSZXNwb25zZRIqCgV1c2VycxgBIAMoCzIbLmdsZWFuZXIuYWNjb3VudC52MS5BY2NvdW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIrCg5HZXRVc2VyUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABASI8Cg9HZXRVc2VyUmVzcG9uc2USKQoEdXNlchgBIAEoCzIbLmdsZWFuZXIuYWNjb3VudC52MS5BY2NvdW50IkIKElN1c3BlbmRVc2VyUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABARIRCglzdXNwZW5kZWQYAiABKAgiQAoTU3VzcGVuZFVzZXJSZXNwb25zZRIpCgR1c2VyGAEgASgLMhsuZ2xlYW5lci5hY2NvdW50LnYxLkFjY291bnQiUwoUTGlzdE9wZXJhdG9yc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YAiABKAlCCLpIBXIDGIAIImIKFUxpc3RPcGVyYXRvcnNSZXNwb25zZRIwCglvcGVyYXRvcnMYASADKAsyHS5nbGVhbmVyLm9wZXJhdG9yLnYxLk9wZXJhdG9yEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ+CghPcGVyYXRvchIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEi4KCmNyZWF0ZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEigKBGtleXMYBCADKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5IjEKFUNyZWF0ZU9wZXJhdG9yUmVxdWVzdBIYCgRuYW1lGAEgASgJQgq6SAdyBRABGMgBIkkKFkNyZWF0ZU9wZXJhdG9yUmVzcG9uc2USLwoIb3BlcmF0b3IYASABKAsyHS5nbGVhbmVyLm9wZXJhdG9yLnYxLk9wZXJhdG9yIi8KEkxpc3RBcGlLZXlzUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABASI/ChNMaXN0QXBpS2V5c1Jlc3BvbnNlEigKBGtleXMYASADKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5InEKGExpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBIYCgd1c2VyX2lkGAEgASgJQge6SARyAhhAEh0KCXBhZ2Vfc2l6ZRgCIAEoBUIKukgHGgUY6AcoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAxiACCJmChlMaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEjAKB2VudHJpZXMYASADKAsyHy5nbGVhbmVyLmFjY291bnQudjEuTGVkZ2VyRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJInoKE0NyZWF0ZUFwaUtleVJlcXVlc3QSGQoHdXNlcl9pZBgBIAEoCUIIukgFcgOwAQESGAoEbmFtZRgCIAEoCUIKukgHcgUQARjIARIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI3ChRDcmVhdGVBcGlLZXlSZXNwb25zZRIOCgZrZXlfaWQYASABKAkSDwoHYXBpX2tleRgCIAEoCSIvChNSZXZva2VBcGlLZXlSZXF1ZXN0EhgKBmtleV9pZBgBIAEoCUIIukgFcgOwAQEiPwoUUmV2b2tlQXBpS2V5UmVzcG9uc2USJwoDa2V5GAEgASgLMhouZ2xlYW5lci5hY2NvdW50LnYxLkFwaUtleSJ0ChNHcmFudENyZWRpdHNSZXF1ZXN0EhkKB3VzZXJfaWQYASABKAlCCLpIBXIDsAEBEioKBmFtb3VudBgCIAEoA0IaukgXyAEBIhIYgKCUpY0dKIDg69ry4v///wESFgoEbm90ZRgDIAEoCUIIukgFcgMY6AciJwoUR3JhbnRDcmVkaXRzUmVzcG9uc2USDwoHYmFsYW5jZRgBIAEoAyLLAQoPTGlzdEpvYnNSZXF1ZXN0EhcKBnN0YXR1cxgBIAEoCUIHukgEcgIYQBIYCgd1c2VyX2lkGAIgASgJQge6SARyAhhAEhUKBGtpbmQYAyABKAlCB7pIBHICGEASHQoJcGFnZV9zaXplGAQgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YBSABKAlCCLpIBXIDGIAIEhcKBm1hcmtldBgGIAEoCUIHukgEcgIYQBIYCgZzZWFyY2gYByABKAlCCLpIBXIDGMgBIk4KEExpc3RKb2JzUmVzcG9uc2USIQoEam9icxgBIAMoCzITLmdsZWFuZXIuam9iLnYxLkpvYhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiKQoNR2V0Sm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBIjIKDkdldEpvYlJlc3BvbnNlEiAKA2pvYhgBIAEoCzITLmdsZWFuZXIuam9iLnYxLkpvYiItChFBcHByb3ZlSm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBIjYKEkFwcHJvdmVKb2JSZXNwb25zZRIgCgNqb2IYASABKAsyEy5nbGVhbmVyLmpvYi52MS5Kb2IiRgoQUmVqZWN0Sm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY6AciNQoRUmVqZWN0Sm9iUmVzcG9uc2USIAoDam9iGAEgASgLMhMuZ2xlYW5lci5qb2IudjEuSm9iIi4KEkxpc3RCYXRjaGVzUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBIkIKE0xpc3RCYXRjaGVzUmVzcG9uc2USKwoHYmF0Y2hlcxgBIAMoCzIaLmdsZWFuZXIub3BlcmF0b3IudjEuQmF0Y2gi5AEKBUJhdGNoEhAKCGJhdGNoX2lkGAEgASgJEgsKA3NlcRgCIAEoBRIOCgZyZWdpb24YAyABKAkSDQoFc3RhdGUYBCABKAkSDwoHYXR0ZW1wdBgFIAEoBRINCgV0b3RhbBgGIAEoBRIPCgdzdWNjZXNzGAcgASgFEg4KBmZhaWxlZBgIIAEoBRIsCghlbmRlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKbm90X2JlZm9yZRgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiSwoVQ3JlYXRlRmlsZUxpbmtSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQESGAoEbmFtZRgCIAEoCUIKukgHcgUQARjoByJCChZDcmVhdGVGaWxlTGlua1Jlc3BvbnNlEigKBGZpbGUYASABKAsyGi5nbGVhbmVyLmpvYi52MS5SZXN1bHRGaWxlIjQKEFJldHJ5Sm9iUmVzcG9uc2USIAoDam9iGAEgASgLMhMuZ2xlYW5lci5qb2IudjEuSm9iIkYKEENhbmNlbEpvYlJlcXVlc3QSGAoGam9iX2lkGAEgASgJQgi6SAVyA7ABARIYCgZyZWFzb24YAiABKAlCCLpIBXIDGOgHIjUKEUNhbmNlbEpvYlJlc3BvbnNlEiAKA2pvYhgBIAEoCzITLmdsZWFuZXIuam9iLnYxLkpvYiIQCg5HZXRXb3JrUmVxdWVzdCJxCg9HZXRXb3JrUmVzcG9uc2USLQoHYmFja2xvZxgBIAMoCzIcLmdsZWFuZXIub3BlcmF0b3IudjEuQmFja2xvZxIvCglwcm9jZXNzZXMYAiADKAsyHC5nbGVhbmVyLm9wZXJhdG9yLnYxLlByb2Nlc3MiSAoHQmFja2xvZxIOCgZtYXJrZXQYASABKAkSDAoEbGFuZRgCIAEoCRIOCgZxdWV1ZWQYAyABKAUSDwoHY2xhaW1lZBgEIAEoBSKfAgoHUHJvY2VzcxIKCgJpZBgBIAEoCRIMCgRyb2xlGAIgASgJEgwKBGhvc3QYAyABKAkSCwoDcGlkGAQgASgFEg8KB3ZlcnNpb24YBSABKAkSLgoKc3RhcnRlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoHc2Vlbl9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMbWVtb3J5X2J5dGVzGAggASgDEg8KB2JhdGNoZXMYCSABKAUSEgoKdW5pdHNfZG9uZRgKIAEoAxIVCg1jbG9ja19za2V3X21zGAsgASgDEg4KBnBhdXNlZBgMIAEoCRIPCgd3b3JrZXJzGA0gASgFIhUKE0xpc3RTZXR0aW5nc1JlcXVlc3QiRgoUTGlzdFNldHRpbmdzUmVzcG9uc2USLgoIc2V0dGluZ3MYASADKAsyHC5nbGVhbmVyLm9wZXJhdG9yLnYxLlNldHRpbmciQgoHU2V0dGluZxIMCgRuYW1lGAEgASgJEg0KBXZhbHVlGAIgASgJEgsKA3NldBgDIAEoCBINCgVhYm91dBgEIAEoCSJuChVMaXN0RGVsaXZlcmllc1JlcXVlc3QSGAoHdXNlcl9pZBgBIAEoCUIHukgEcgIYQBIdCglwYWdlX3NpemUYAiABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgDIAEoCUIIukgFcgMYgAgiGQoXVGVzdE5vdGlmaWNhdGlvblJlcXVlc3QiTAoYVGVzdE5vdGlmaWNhdGlvblJlc3BvbnNlEjAKCmRlbGl2ZXJpZXMYASADKAsyHC5nbGVhbmVyLmFjY291bnQudjEuRGVsaXZlcnkiFAoSTGlzdE9yaWdpbnNSZXF1ZXN0IkMKE0xpc3RPcmlnaW5zUmVzcG9uc2USLAoHb3JpZ2lucxgBIAMoCzIbLmdsZWFuZXIub3BlcmF0b3IudjEuT3JpZ2luIq0CCgZPcmlnaW4SDgoGb3JpZ2luGAEgASgJEjAKDHBhdXNlZF91bnRpbBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGcmVhc29uGAMgASgJEg8KB3N0cmlrZXMYBCABKAUSKQoFc2luY2UYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3Byb2JpbmcYBiABKAgSDgoGbWFya2V0GAcgASgJEg4KBnJlZ2lvbhgIIAEoCRITCgtjb25jdXJyZW5jeRgJIAEoBRIbChNyZXF1ZXN0c19wZXJfc2Vjb25kGAogASgBEjIKB21pbnV0ZXMYCyADKAsyIS5nbGVhbmVyLm9wZXJhdG9yLnYxLk9yaWdpbk1pbnV0ZSJ/CgxPcmlnaW5NaW51dGUSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCHJlcXVlc3RzGAIgASgFEg8KB3JlZnVzZWQYAyABKAUSDgoGZmFpbGVkGAQgASgFEhQKDG1pbGxpc2Vjb25kcxgFIAEoASI+ChZMaXN0RHJpZnRBbGFybXNSZXF1ZXN0EhcKBm1hcmtldBgBIAEoCUIHukgEcgIYQBILCgNhbGwYAiABKAgiSgoXTGlzdERyaWZ0QWxhcm1zUmVzcG9uc2USLwoGYWxhcm1zGAEgAygLMh8uZ2xlYW5lci5vcGVyYXRvci52MS5GaWVsZERyaWZ0IuEBCgpGaWVsZERyaWZ0Eg4KBm1hcmtldBgBIAEoCRIMCgRwYWdlGAIgASgJEg0KBWZpZWxkGAMgASgJEhQKDGFic2VudF9zaGFyZRgEIAEoARIYCgt1c3VhbF9zaGFyZRgFIAEoAUgAiAEBEg0KBXBhZ2VzGAYgASgFEikKBXNpbmNlGAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxleGFtcGxlX3VuaXQYCCABKAkSFgoOZXhhbXBsZV9yZWdpb24YCSABKAlCDgoMX3VzdWFsX3NoYXJlImEKEkFjY2VwdERyaWZ0UmVxdWVzdBIZCgZtYXJrZXQYASABKAlCCbpIBnIEEAEYQBIXCgRwYWdlGAIgASgJQgm6SAZyBBABGEASFwoFZmllbGQYAyABKAlCCLpIBXIDGOgHIiUKE0FjY2VwdERyaWZ0UmVzcG9uc2USDgoGZmllbGRzGAEgAygJIooBChdMaXN0QXVkaXRFbnRyaWVzUmVxdWVzdBIdCglwYWdlX3NpemUYASABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSGQoIYWN0b3JfaWQYAyABKAlCB7pIBHICGEASFwoGdGFyZ2V0GAQgASgJQge6SARyAhhAImUKGExpc3RBdWRpdEVudHJpZXNSZXNwb25zZRIwCgdlbnRyaWVzGAEgAygLMh8uZ2xlYW5lci5vcGVyYXRvci52MS5BdWRpdEVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSLjAQoKQXVkaXRFbnRyeRIQCghlbnRyeV9pZBgBIAEoCRIuCgpjcmVhdGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghhY3Rvcl9pZBgDIAEoCRISCgphY3Rvcl9uYW1lGAQgASgJEgwKBHJvbGUYBSABKAkSDgoGa2V5X2lkGAYgASgJEg4KBmFjdGlvbhgHIAEoCRIOCgZ0YXJnZXQYCCABKAkSDgoGZGV0YWlsGAkgASgJEg4KBnNvdXJjZRgKIAEoCRIPCgdvdXRjb21lGAsgASgJMogYCg9PcGVyYXRvclNlcnZpY2USXQoKQ3JlYXRlVXNlchImLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlVXNlclJlcXVlc3QaJy5nbGVhbmVyLm9wZXJhdG9yLnYxLkNyZWF0ZVVzZXJSZXNwb25zZRJaCglMaXN0VXNlcnMSJS5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RVc2Vyc1JlcXVlc3QaJi5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RVc2Vyc1Jlc3BvbnNlElQKB0dldFVzZXISIy5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldFVzZXJSZXF1ZXN0GiQuZ2xlYW5lci5vcGVyYXRvci52MS5HZXRVc2VyUmVzcG9uc2USYAoLU3VzcGVuZFVzZXISJy5nbGVhbmVyLm9wZXJhdG9yLnYxLlN1c3BlbmRVc2VyUmVxdWVzdBooLmdsZWFuZXIub3BlcmF0b3IudjEuU3VzcGVuZFVzZXJSZXNwb25zZRJmCg1MaXN0T3BlcmF0b3JzEikuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0T3BlcmF0b3JzUmVxdWVzdBoqLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdE9wZXJhdG9yc1Jlc3BvbnNlEmkKDkNyZWF0ZU9wZXJhdG9yEiouZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVPcGVyYXRvclJlcXVlc3QaKy5nbGVhbmVyLm9wZXJhdG9yLnYxLkNyZWF0ZU9wZXJhdG9yUmVzcG9uc2USYAoLTGlzdEFwaUtleXMSJy5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RBcGlLZXlzUmVxdWVzdBooLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEFwaUtleXNSZXNwb25zZRJyChFMaXN0TGVkZ2VyRW50cmllcxItLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0Gi4uZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0TGVkZ2VyRW50cmllc1Jlc3BvbnNlEmMKDENyZWF0ZUFwaUtleRIoLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlQXBpS2V5UmVxdWVzdBopLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2USYwoMUmV2b2tlQXBpS2V5EiguZ2xlYW5lci5vcGVyYXRvci52MS5SZXZva2VBcGlLZXlSZXF1ZXN0GikuZ2xlYW5lci5vcGVyYXRvci52MS5SZXZva2VBcGlLZXlSZXNwb25zZRJjCgxHcmFudENyZWRpdHMSKC5nbGVhbmVyLm9wZXJhdG9yLnYxLkdyYW50Q3JlZGl0c1JlcXVlc3QaKS5nbGVhbmVyLm9wZXJhdG9yLnYxLkdyYW50Q3JlZGl0c1Jlc3BvbnNlElcKCExpc3RKb2JzEiQuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0Sm9ic1JlcXVlc3QaJS5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RKb2JzUmVzcG9uc2USUQoGR2V0Sm9iEiIuZ2xlYW5lci5vcGVyYXRvci52MS5HZXRKb2JSZXF1ZXN0GiMuZ2xlYW5lci5vcGVyYXRvci52MS5HZXRKb2JSZXNwb25zZRJdCgpBcHByb3ZlSm9iEiYuZ2xlYW5lci5vcGVyYXRvci52MS5BcHByb3ZlSm9iUmVxdWVzdBonLmdsZWFuZXIub3BlcmF0b3IudjEuQXBwcm92ZUpvYlJlc3BvbnNlEloKCVJlamVjdEpvYhIlLmdsZWFuZXIub3BlcmF0b3IudjEuUmVqZWN0Sm9iUmVxdWVzdBomLmdsZWFuZXIub3BlcmF0b3IudjEuUmVqZWN0Sm9iUmVzcG9uc2USUAoJTGlzdFVuaXRzEiAuZ2xlYW5lci5qb2IudjEuTGlzdFVuaXRzUmVxdWVzdBohLmdsZWFuZXIuam9iLnYxLkxpc3RVbml0c1Jlc3BvbnNlEkwKCkxpc3RGYXVsdHMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiIuZ2xlYW5lci5qb2IudjEuTGlzdEZhdWx0c1Jlc3BvbnNlEk4KC0dldFByb2dyZXNzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBojLmdsZWFuZXIuam9iLnYxLkdldFByb2dyZXNzUmVzcG9uc2USYAoLTGlzdEJhdGNoZXMSJy5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RCYXRjaGVzUmVxdWVzdBooLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEJhdGNoZXNSZXNwb25zZRJKCglMaXN0RmlsZXMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiEuZ2xlYW5lci5qb2IudjEuTGlzdEZpbGVzUmVzcG9uc2USaQoOQ3JlYXRlRmlsZUxpbmsSKi5nbGVhbmVyLm9wZXJhdG9yLnYxLkNyZWF0ZUZpbGVMaW5rUmVxdWVzdBorLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlRmlsZUxpbmtSZXNwb25zZRJDCg1TdHJlYW1SZXN1bHRzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkwARJNCghSZXRyeUpvYhIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaJS5nbGVhbmVyLm9wZXJhdG9yLnYxLlJldHJ5Sm9iUmVzcG9uc2USWgoJQ2FuY2VsSm9iEiUuZ2xlYW5lci5vcGVyYXRvci52MS5DYW5jZWxKb2JSZXF1ZXN0GiYuZ2xlYW5lci5vcGVyYXRvci52MS5DYW5jZWxKb2JSZXNwb25zZRJgCgtMaXN0T3JpZ2lucxInLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdE9yaWdpbnNSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0T3JpZ2luc1Jlc3BvbnNlEmwKD0xpc3REcmlmdEFsYXJtcxIrLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdERyaWZ0QWxhcm1zUmVxdWVzdBosLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdERyaWZ0QWxhcm1zUmVzcG9uc2USYAoLQWNjZXB0RHJpZnQSJy5nbGVhbmVyLm9wZXJhdG9yLnYxLkFjY2VwdERyaWZ0UmVxdWVzdBooLmdsZWFuZXIub3BlcmF0b3IudjEuQWNjZXB0RHJpZnRSZXNwb25zZRJUCgdHZXRXb3JrEiMuZ2xlYW5lci5vcGVyYXRvci52MS5HZXRXb3JrUmVxdWVzdBokLmdsZWFuZXIub3BlcmF0b3IudjEuR2V0V29ya1Jlc3BvbnNlEmMKDExpc3RTZXR0aW5ncxIoLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFNldHRpbmdzUmVxdWVzdBopLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFNldHRpbmdzUmVzcG9uc2USaAoOTGlzdERlbGl2ZXJpZXMSKi5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3REZWxpdmVyaWVzUmVxdWVzdBoqLmdsZWFuZXIuYWNjb3VudC52MS5MaXN0RGVsaXZlcmllc1Jlc3BvbnNlEm8KEFRlc3ROb3RpZmljYXRpb24SLC5nbGVhbmVyLm9wZXJhdG9yLnYxLlRlc3ROb3RpZmljYXRpb25SZXF1ZXN0Gi0uZ2xlYW5lci5vcGVyYXRvci52MS5UZXN0Tm90aWZpY2F0aW9uUmVzcG9uc2USbwoQTGlzdEF1ZGl0RW50cmllcxIsLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEF1ZGl0RW50cmllc1JlcXVlc3QaLS5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RBdWRpdEVudHJpZXNSZXNwb25zZRoRqLsYA7q7GAlPcGVyYXRvcnNCL1otZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9vcGVyYXRvci92MTtvcGVyYXRvcnYxYgZwcm90bzM", [file_gleaner_account_v1_account, file_gleaner_job_v1_job, file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_httpbody, file_google_protobuf_timestamp]);
+  fileDesc("CiJnbGVhbmVyL29wZXJhdG9yL3YxL29wZXJhdG9yLnByb3RvEhNnbGVhbmVyLm9wZXJhdG9yLnYxIkYKEUNyZWF0ZVVzZXJSZXF1ZXN0EhgKBG5hbWUYASABKAlCCrpIB3IFEAEYyAESFwoFZW1haWwYAiABKAlCCLpIBXIDGMACIj8KEkNyZWF0ZVVzZXJSZXNwb25zZRIpCgR1c2VyGAEgASgLMhsuZ2xlYW5lci5hY2NvdW50LnYxLkFjY291bnQiaQoQTGlzdFVzZXJzUmVxdWVzdBIdCglwYWdlX3NpemUYASABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgSGAoGc2VhcmNoGAMgASgJQgi6SAVyAxjIASJYChFMaXN0VXNlcnNSZXNwb25zZRIqCgV1c2VycxgBIAMoCzIbLmdsZWFuZXIuYWNjb3VudC52MS5BY2NvdW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIrCg5HZXRVc2VyUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABASI8Cg9HZXRVc2VyUmVzcG9uc2USKQoEdXNlchgBIAEoCzIbLmdsZWFuZXIuYWNjb3VudC52MS5BY2NvdW50IkIKElN1c3BlbmRVc2VyUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABARIRCglzdXNwZW5kZWQYAiABKAgiQAoTU3VzcGVuZFVzZXJSZXNwb25zZRIpCgR1c2VyGAEgASgLMhsuZ2xlYW5lci5hY2NvdW50LnYxLkFjY291bnQiLgoRRGVsZXRlVXNlclJlcXVlc3QSGQoHdXNlcl9pZBgBIAEoCUIIukgFcgOwAQEiPwoSRGVsZXRlVXNlclJlc3BvbnNlEikKBHVzZXIYASABKAsyGy5nbGVhbmVyLmFjY291bnQudjEuQWNjb3VudCIuChFFeHBvcnRVc2VyUmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABASJTChRMaXN0T3BlcmF0b3JzUmVxdWVzdBIdCglwYWdlX3NpemUYASABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgCIAEoCUIIukgFcgMYgAgiYgoVTGlzdE9wZXJhdG9yc1Jlc3BvbnNlEjAKCW9wZXJhdG9ycxgBIAMoCzIdLmdsZWFuZXIub3BlcmF0b3IudjEuT3BlcmF0b3ISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIn4KCE9wZXJhdG9yEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKAoEa2V5cxgEIAMoCzIaLmdsZWFuZXIuYWNjb3VudC52MS5BcGlLZXkiMQoVQ3JlYXRlT3BlcmF0b3JSZXF1ZXN0EhgKBG5hbWUYASABKAlCCrpIB3IFEAEYyAEiSQoWQ3JlYXRlT3BlcmF0b3JSZXNwb25zZRIvCghvcGVyYXRvchgBIAEoCzIdLmdsZWFuZXIub3BlcmF0b3IudjEuT3BlcmF0b3IiLwoSTGlzdEFwaUtleXNSZXF1ZXN0EhkKB3VzZXJfaWQYASABKAlCCLpIBXIDsAEBIj8KE0xpc3RBcGlLZXlzUmVzcG9uc2USKAoEa2V5cxgBIAMoCzIaLmdsZWFuZXIuYWNjb3VudC52MS5BcGlLZXkicQoYTGlzdExlZGdlckVudHJpZXNSZXF1ZXN0EhgKB3VzZXJfaWQYASABKAlCB7pIBHICGEASHQoJcGFnZV9zaXplGAIgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YAyABKAlCCLpIBXIDGIAIImYKGUxpc3RMZWRnZXJFbnRyaWVzUmVzcG9uc2USMAoHZW50cmllcxgBIAMoCzIfLmdsZWFuZXIuYWNjb3VudC52MS5MZWRnZXJFbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiegoTQ3JlYXRlQXBpS2V5UmVxdWVzdBIZCgd1c2VyX2lkGAEgASgJQgi6SAVyA7ABARIYCgRuYW1lGAIgASgJQgq6SAdyBRABGMgBEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjcKFENyZWF0ZUFwaUtleVJlc3BvbnNlEg4KBmtleV9pZBgBIAEoCRIPCgdhcGlfa2V5GAIgASgJIi8KE1Jldm9rZUFwaUtleVJlcXVlc3QSGAoGa2V5X2lkGAEgASgJQgi6SAVyA7ABASI/ChRSZXZva2VBcGlLZXlSZXNwb25zZRInCgNrZXkYASABKAsyGi5nbGVhbmVyLmFjY291bnQudjEuQXBpS2V5InQKE0dyYW50Q3JlZGl0c1JlcXVlc3QSGQoHdXNlcl9pZBgBIAEoCUIIukgFcgOwAQESKgoGYW1vdW50GAIgASgDQhq6SBfIAQEiEhiAoJSljR0ogODr2vLi////ARIWCgRub3RlGAMgASgJQgi6SAVyAxjoByInChRHcmFudENyZWRpdHNSZXNwb25zZRIPCgdiYWxhbmNlGAEgASgDIssBCg9MaXN0Sm9ic1JlcXVlc3QSFwoGc3RhdHVzGAEgASgJQge6SARyAhhAEhgKB3VzZXJfaWQYAiABKAlCB7pIBHICGEASFQoEa2luZBgDIAEoCUIHukgEcgIYQBIdCglwYWdlX3NpemUYBCABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgFIAEoCUIIukgFcgMYgAgSFwoGbWFya2V0GAYgASgJQge6SARyAhhAEhgKBnNlYXJjaBgHIAEoCUIIukgFcgMYyAEiTgoQTGlzdEpvYnNSZXNwb25zZRIhCgRqb2JzGAEgAygLMhMuZ2xlYW5lci5qb2IudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIpCg1HZXRKb2JSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQEiMgoOR2V0Sm9iUmVzcG9uc2USIAoDam9iGAEgASgLMhMuZ2xlYW5lci5qb2IudjEuSm9iIi0KEUFwcHJvdmVKb2JSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQEiNgoSQXBwcm92ZUpvYlJlc3BvbnNlEiAKA2pvYhgBIAEoCzITLmdsZWFuZXIuam9iLnYxLkpvYiJGChBSZWplY3RKb2JSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQESGAoGcmVhc29uGAIgASgJQgi6SAVyAxjoByI1ChFSZWplY3RKb2JSZXNwb25zZRIgCgNqb2IYASABKAsyEy5nbGVhbmVyLmpvYi52MS5Kb2IiLgoSTGlzdEJhdGNoZXNSZXF1ZXN0EhgKBmpvYl9pZBgBIAEoCUIIukgFcgOwAQEiQgoTTGlzdEJhdGNoZXNSZXNwb25zZRIrCgdiYXRjaGVzGAEgAygLMhouZ2xlYW5lci5vcGVyYXRvci52MS5CYXRjaCLkAQoFQmF0Y2gSEAoIYmF0Y2hfaWQYASABKAkSCwoDc2VxGAIgASgFEg4KBnJlZ2lvbhgDIAEoCRINCgVzdGF0ZRgEIAEoCRIPCgdhdHRlbXB0GAUgASgFEg0KBXRvdGFsGAYgASgFEg8KB3N1Y2Nlc3MYByABKAUSDgoGZmFpbGVkGAggASgFEiwKCGVuZGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpub3RfYmVmb3JlGAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJLChVDcmVhdGVGaWxlTGlua1JlcXVlc3QSGAoGam9iX2lkGAEgASgJQgi6SAVyA7ABARIYCgRuYW1lGAIgASgJQgq6SAdyBRABGOgHIkIKFkNyZWF0ZUZpbGVMaW5rUmVzcG9uc2USKAoEZmlsZRgBIAEoCzIaLmdsZWFuZXIuam9iLnYxLlJlc3VsdEZpbGUiNAoQUmV0cnlKb2JSZXNwb25zZRIgCgNqb2IYASABKAsyEy5nbGVhbmVyLmpvYi52MS5Kb2IiRgoQQ2FuY2VsSm9iUmVxdWVzdBIYCgZqb2JfaWQYASABKAlCCLpIBXIDsAEBEhgKBnJlYXNvbhgCIAEoCUIIukgFcgMY6AciNQoRQ2FuY2VsSm9iUmVzcG9uc2USIAoDam9iGAEgASgLMhMuZ2xlYW5lci5qb2IudjEuSm9iIhAKDkdldFdvcmtSZXF1ZXN0InEKD0dldFdvcmtSZXNwb25zZRItCgdiYWNrbG9nGAEgAygLMhwuZ2xlYW5lci5vcGVyYXRvci52MS5CYWNrbG9nEi8KCXByb2Nlc3NlcxgCIAMoCzIcLmdsZWFuZXIub3BlcmF0b3IudjEuUHJvY2VzcyJICgdCYWNrbG9nEg4KBm1hcmtldBgBIAEoCRIMCgRsYW5lGAIgASgJEg4KBnF1ZXVlZBgDIAEoBRIPCgdjbGFpbWVkGAQgASgFIp8CCgdQcm9jZXNzEgoKAmlkGAEgASgJEgwKBHJvbGUYAiABKAkSDAoEaG9zdBgDIAEoCRILCgNwaWQYBCABKAUSDwoHdmVyc2lvbhgFIAEoCRIuCgpzdGFydGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCgdzZWVuX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxtZW1vcnlfYnl0ZXMYCCABKAMSDwoHYmF0Y2hlcxgJIAEoBRISCgp1bml0c19kb25lGAogASgDEhUKDWNsb2NrX3NrZXdfbXMYCyABKAMSDgoGcGF1c2VkGAwgASgJEg8KB3dvcmtlcnMYDSABKAUiFQoTTGlzdFNldHRpbmdzUmVxdWVzdCJGChRMaXN0U2V0dGluZ3NSZXNwb25zZRIuCghzZXR0aW5ncxgBIAMoCzIcLmdsZWFuZXIub3BlcmF0b3IudjEuU2V0dGluZyJCCgdTZXR0aW5nEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAkSCwoDc2V0GAMgASgIEg0KBWFib3V0GAQgASgJIm4KFUxpc3REZWxpdmVyaWVzUmVxdWVzdBIYCgd1c2VyX2lkGAEgASgJQge6SARyAhhAEh0KCXBhZ2Vfc2l6ZRgCIAEoBUIKukgHGgUY6AcoABIcCgpwYWdlX3Rva2VuGAMgASgJQgi6SAVyAxiACCIZChdUZXN0Tm90aWZpY2F0aW9uUmVxdWVzdCJMChhUZXN0Tm90aWZpY2F0aW9uUmVzcG9uc2USMAoKZGVsaXZlcmllcxgBIAMoCzIcLmdsZWFuZXIuYWNjb3VudC52MS5EZWxpdmVyeSIUChJMaXN0T3JpZ2luc1JlcXVlc3QiQwoTTGlzdE9yaWdpbnNSZXNwb25zZRIsCgdvcmlnaW5zGAEgAygLMhsuZ2xlYW5lci5vcGVyYXRvci52MS5PcmlnaW4irQIKBk9yaWdpbhIOCgZvcmlnaW4YASABKAkSMAoMcGF1c2VkX3VudGlsGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZyZWFzb24YAyABKAkSDwoHc3RyaWtlcxgEIAEoBRIpCgVzaW5jZRgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHcHJvYmluZxgGIAEoCBIOCgZtYXJrZXQYByABKAkSDgoGcmVnaW9uGAggASgJEhMKC2NvbmN1cnJlbmN5GAkgASgFEhsKE3JlcXVlc3RzX3Blcl9zZWNvbmQYCiABKAESMgoHbWludXRlcxgLIAMoCzIhLmdsZWFuZXIub3BlcmF0b3IudjEuT3JpZ2luTWludXRlIn8KDE9yaWdpbk1pbnV0ZRImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEAoIcmVxdWVzdHMYAiABKAUSDwoHcmVmdXNlZBgDIAEoBRIOCgZmYWlsZWQYBCABKAUSFAoMbWlsbGlzZWNvbmRzGAUgASgBIj4KFkxpc3REcmlmdEFsYXJtc1JlcXVlc3QSFwoGbWFya2V0GAEgASgJQge6SARyAhhAEgsKA2FsbBgCIAEoCCJKChdMaXN0RHJpZnRBbGFybXNSZXNwb25zZRIvCgZhbGFybXMYASADKAsyHy5nbGVhbmVyLm9wZXJhdG9yLnYxLkZpZWxkRHJpZnQi4QEKCkZpZWxkRHJpZnQSDgoGbWFya2V0GAEgASgJEgwKBHBhZ2UYAiABKAkSDQoFZmllbGQYAyABKAkSFAoMYWJzZW50X3NoYXJlGAQgASgBEhgKC3VzdWFsX3NoYXJlGAUgASgBSACIAQESDQoFcGFnZXMYBiABKAUSKQoFc2luY2UYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDGV4YW1wbGVfdW5pdBgIIAEoCRIWCg5leGFtcGxlX3JlZ2lvbhgJIAEoCUIOCgxfdXN1YWxfc2hhcmUiYQoSQWNjZXB0RHJpZnRSZXF1ZXN0EhkKBm1hcmtldBgBIAEoCUIJukgGcgQQARhAEhcKBHBhZ2UYAiABKAlCCbpIBnIEEAEYQBIXCgVmaWVsZBgDIAEoCUIIukgFcgMY6AciJQoTQWNjZXB0RHJpZnRSZXNwb25zZRIOCgZmaWVsZHMYASADKAkiigEKF0xpc3RBdWRpdEVudHJpZXNSZXF1ZXN0Eh0KCXBhZ2Vfc2l6ZRgBIAEoBUIKukgHGgUY6AcoABIcCgpwYWdlX3Rva2VuGAIgASgJQgi6SAVyAxiACBIZCghhY3Rvcl9pZBgDIAEoCUIHukgEcgIYQBIXCgZ0YXJnZXQYBCABKAlCB7pIBHICGEAiZQoYTGlzdEF1ZGl0RW50cmllc1Jlc3BvbnNlEjAKB2VudHJpZXMYASADKAsyHy5nbGVhbmVyLm9wZXJhdG9yLnYxLkF1ZGl0RW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIuMBCgpBdWRpdEVudHJ5EhAKCGVudHJ5X2lkGAEgASgJEi4KCmNyZWF0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhAKCGFjdG9yX2lkGAMgASgJEhIKCmFjdG9yX25hbWUYBCABKAkSDAoEcm9sZRgFIAEoCRIOCgZrZXlfaWQYBiABKAkSDgoGYWN0aW9uGAcgASgJEg4KBnRhcmdldBgIIAEoCRIOCgZkZXRhaWwYCSABKAkSDgoGc291cmNlGAogASgJEg8KB291dGNvbWUYCyABKAkytRkKD09wZXJhdG9yU2VydmljZRJdCgpDcmVhdGVVc2VyEiYuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVVc2VyUmVxdWVzdBonLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlVXNlclJlc3BvbnNlEloKCUxpc3RVc2VycxIlLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVxdWVzdBomLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdFVzZXJzUmVzcG9uc2USVAoHR2V0VXNlchIjLmdsZWFuZXIub3BlcmF0b3IudjEuR2V0VXNlclJlcXVlc3QaJC5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldFVzZXJSZXNwb25zZRJgCgtTdXNwZW5kVXNlchInLmdsZWFuZXIub3BlcmF0b3IudjEuU3VzcGVuZFVzZXJSZXF1ZXN0GiguZ2xlYW5lci5vcGVyYXRvci52MS5TdXNwZW5kVXNlclJlc3BvbnNlEl0KCkRlbGV0ZVVzZXISJi5nbGVhbmVyLm9wZXJhdG9yLnYxLkRlbGV0ZVVzZXJSZXF1ZXN0GicuZ2xlYW5lci5vcGVyYXRvci52MS5EZWxldGVVc2VyUmVzcG9uc2USTAoKRXhwb3J0VXNlchImLmdsZWFuZXIub3BlcmF0b3IudjEuRXhwb3J0VXNlclJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5MAESZgoNTGlzdE9wZXJhdG9ycxIpLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdE9wZXJhdG9yc1JlcXVlc3QaKi5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RPcGVyYXRvcnNSZXNwb25zZRJpCg5DcmVhdGVPcGVyYXRvchIqLmdsZWFuZXIub3BlcmF0b3IudjEuQ3JlYXRlT3BlcmF0b3JSZXF1ZXN0GisuZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVPcGVyYXRvclJlc3BvbnNlEmAKC0xpc3RBcGlLZXlzEicuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0QXBpS2V5c1JlcXVlc3QaKC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UScgoRTGlzdExlZGdlckVudHJpZXMSLS5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RMZWRnZXJFbnRyaWVzUmVxdWVzdBouLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdExlZGdlckVudHJpZXNSZXNwb25zZRJjCgxDcmVhdGVBcGlLZXkSKC5nbGVhbmVyLm9wZXJhdG9yLnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaKS5nbGVhbmVyLm9wZXJhdG9yLnYxLkNyZWF0ZUFwaUtleVJlc3BvbnNlEmMKDFJldm9rZUFwaUtleRIoLmdsZWFuZXIub3BlcmF0b3IudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBopLmdsZWFuZXIub3BlcmF0b3IudjEuUmV2b2tlQXBpS2V5UmVzcG9uc2USYwoMR3JhbnRDcmVkaXRzEiguZ2xlYW5lci5vcGVyYXRvci52MS5HcmFudENyZWRpdHNSZXF1ZXN0GikuZ2xlYW5lci5vcGVyYXRvci52MS5HcmFudENyZWRpdHNSZXNwb25zZRJXCghMaXN0Sm9icxIkLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdEpvYnNSZXF1ZXN0GiUuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0Sm9ic1Jlc3BvbnNlElEKBkdldEpvYhIiLmdsZWFuZXIub3BlcmF0b3IudjEuR2V0Sm9iUmVxdWVzdBojLmdsZWFuZXIub3BlcmF0b3IudjEuR2V0Sm9iUmVzcG9uc2USXQoKQXBwcm92ZUpvYhImLmdsZWFuZXIub3BlcmF0b3IudjEuQXBwcm92ZUpvYlJlcXVlc3QaJy5nbGVhbmVyLm9wZXJhdG9yLnYxLkFwcHJvdmVKb2JSZXNwb25zZRJaCglSZWplY3RKb2ISJS5nbGVhbmVyLm9wZXJhdG9yLnYxLlJlamVjdEpvYlJlcXVlc3QaJi5nbGVhbmVyLm9wZXJhdG9yLnYxLlJlamVjdEpvYlJlc3BvbnNlElAKCUxpc3RVbml0cxIgLmdsZWFuZXIuam9iLnYxLkxpc3RVbml0c1JlcXVlc3QaIS5nbGVhbmVyLmpvYi52MS5MaXN0VW5pdHNSZXNwb25zZRJMCgpMaXN0RmF1bHRzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoiLmdsZWFuZXIuam9iLnYxLkxpc3RGYXVsdHNSZXNwb25zZRJOCgtHZXRQcm9ncmVzcxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIy5nbGVhbmVyLmpvYi52MS5HZXRQcm9ncmVzc1Jlc3BvbnNlEmAKC0xpc3RCYXRjaGVzEicuZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0QmF0Y2hlc1JlcXVlc3QaKC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RCYXRjaGVzUmVzcG9uc2USSgoJTGlzdEZpbGVzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBohLmdsZWFuZXIuam9iLnYxLkxpc3RGaWxlc1Jlc3BvbnNlEmkKDkNyZWF0ZUZpbGVMaW5rEiouZ2xlYW5lci5vcGVyYXRvci52MS5DcmVhdGVGaWxlTGlua1JlcXVlc3QaKy5nbGVhbmVyLm9wZXJhdG9yLnYxLkNyZWF0ZUZpbGVMaW5rUmVzcG9uc2USQwoNU3RyZWFtUmVzdWx0cxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5MAESTQoIUmV0cnlKb2ISGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiUuZ2xlYW5lci5vcGVyYXRvci52MS5SZXRyeUpvYlJlc3BvbnNlEloKCUNhbmNlbEpvYhIlLmdsZWFuZXIub3BlcmF0b3IudjEuQ2FuY2VsSm9iUmVxdWVzdBomLmdsZWFuZXIub3BlcmF0b3IudjEuQ2FuY2VsSm9iUmVzcG9uc2USYAoLTGlzdE9yaWdpbnMSJy5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RPcmlnaW5zUmVxdWVzdBooLmdsZWFuZXIub3BlcmF0b3IudjEuTGlzdE9yaWdpbnNSZXNwb25zZRJsCg9MaXN0RHJpZnRBbGFybXMSKy5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3REcmlmdEFsYXJtc1JlcXVlc3QaLC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3REcmlmdEFsYXJtc1Jlc3BvbnNlEmAKC0FjY2VwdERyaWZ0EicuZ2xlYW5lci5vcGVyYXRvci52MS5BY2NlcHREcmlmdFJlcXVlc3QaKC5nbGVhbmVyLm9wZXJhdG9yLnYxLkFjY2VwdERyaWZ0UmVzcG9uc2USVAoHR2V0V29yaxIjLmdsZWFuZXIub3BlcmF0b3IudjEuR2V0V29ya1JlcXVlc3QaJC5nbGVhbmVyLm9wZXJhdG9yLnYxLkdldFdvcmtSZXNwb25zZRJjCgxMaXN0U2V0dGluZ3MSKC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RTZXR0aW5nc1JlcXVlc3QaKS5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RTZXR0aW5nc1Jlc3BvbnNlEmgKDkxpc3REZWxpdmVyaWVzEiouZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0RGVsaXZlcmllc1JlcXVlc3QaKi5nbGVhbmVyLmFjY291bnQudjEuTGlzdERlbGl2ZXJpZXNSZXNwb25zZRJvChBUZXN0Tm90aWZpY2F0aW9uEiwuZ2xlYW5lci5vcGVyYXRvci52MS5UZXN0Tm90aWZpY2F0aW9uUmVxdWVzdBotLmdsZWFuZXIub3BlcmF0b3IudjEuVGVzdE5vdGlmaWNhdGlvblJlc3BvbnNlEm8KEExpc3RBdWRpdEVudHJpZXMSLC5nbGVhbmVyLm9wZXJhdG9yLnYxLkxpc3RBdWRpdEVudHJpZXNSZXF1ZXN0Gi0uZ2xlYW5lci5vcGVyYXRvci52MS5MaXN0QXVkaXRFbnRyaWVzUmVzcG9uc2UaEai7GAO6uxgJT3BlcmF0b3JzQi9aLWdsZWFuZXIvZ2VuL2dvL2dsZWFuZXIvb3BlcmF0b3IvdjE7b3BlcmF0b3J2MWIGcHJvdG8z", [file_gleaner_account_v1_account, file_gleaner_job_v1_job, file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_httpbody, file_google_protobuf_timestamp]);
 
 /**
  * Request to create a user.
@@ -228,6 +228,69 @@ export const SuspendUserResponseSchema: GenMessage<SuspendUserResponse> = /*@__P
   messageDesc(file_gleaner_operator_v1_operator, 7);
 
 /**
+ * Request to delete a user.
+ *
+ * @generated from message gleaner.operator.v1.DeleteUserRequest
+ */
+export type DeleteUserRequest = Message<"gleaner.operator.v1.DeleteUserRequest"> & {
+  /**
+   * The user.
+   *
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.DeleteUserRequest.
+ * Use `create(DeleteUserRequestSchema)` to create a new message.
+ */
+export const DeleteUserRequestSchema: GenMessage<DeleteUserRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 8);
+
+/**
+ * The user at the start of the deletion.
+ *
+ * @generated from message gleaner.operator.v1.DeleteUserResponse
+ */
+export type DeleteUserResponse = Message<"gleaner.operator.v1.DeleteUserResponse"> & {
+  /**
+   * The user's account, without its name and email address.
+   *
+   * @generated from field: gleaner.account.v1.Account user = 1;
+   */
+  user?: Account | undefined;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.DeleteUserResponse.
+ * Use `create(DeleteUserResponseSchema)` to create a new message.
+ */
+export const DeleteUserResponseSchema: GenMessage<DeleteUserResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 9);
+
+/**
+ * Request for everything that is stored of a user.
+ *
+ * @generated from message gleaner.operator.v1.ExportUserRequest
+ */
+export type ExportUserRequest = Message<"gleaner.operator.v1.ExportUserRequest"> & {
+  /**
+   * The user.
+   *
+   * @generated from field: string user_id = 1;
+   */
+  userId: string;
+};
+
+/**
+ * Describes the message gleaner.operator.v1.ExportUserRequest.
+ * Use `create(ExportUserRequestSchema)` to create a new message.
+ */
+export const ExportUserRequestSchema: GenMessage<ExportUserRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_operator_v1_operator, 10);
+
+/**
  * Request for a page of operators.
  *
  * @generated from message gleaner.operator.v1.ListOperatorsRequest
@@ -253,7 +316,7 @@ export type ListOperatorsRequest = Message<"gleaner.operator.v1.ListOperatorsReq
  * Use `create(ListOperatorsRequestSchema)` to create a new message.
  */
 export const ListOperatorsRequestSchema: GenMessage<ListOperatorsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 8);
+  messageDesc(file_gleaner_operator_v1_operator, 11);
 
 /**
  * A page of operators.
@@ -281,7 +344,7 @@ export type ListOperatorsResponse = Message<"gleaner.operator.v1.ListOperatorsRe
  * Use `create(ListOperatorsResponseSchema)` to create a new message.
  */
 export const ListOperatorsResponseSchema: GenMessage<ListOperatorsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 9);
+  messageDesc(file_gleaner_operator_v1_operator, 12);
 
 /**
  * An operator and its API keys.
@@ -323,7 +386,7 @@ export type Operator = Message<"gleaner.operator.v1.Operator"> & {
  * Use `create(OperatorSchema)` to create a new message.
  */
 export const OperatorSchema: GenMessage<Operator> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 10);
+  messageDesc(file_gleaner_operator_v1_operator, 13);
 
 /**
  * Request to create an operator.
@@ -344,7 +407,7 @@ export type CreateOperatorRequest = Message<"gleaner.operator.v1.CreateOperatorR
  * Use `create(CreateOperatorRequestSchema)` to create a new message.
  */
 export const CreateOperatorRequestSchema: GenMessage<CreateOperatorRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 11);
+  messageDesc(file_gleaner_operator_v1_operator, 14);
 
 /**
  * The new operator.
@@ -365,7 +428,7 @@ export type CreateOperatorResponse = Message<"gleaner.operator.v1.CreateOperator
  * Use `create(CreateOperatorResponseSchema)` to create a new message.
  */
 export const CreateOperatorResponseSchema: GenMessage<CreateOperatorResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 12);
+  messageDesc(file_gleaner_operator_v1_operator, 15);
 
 /**
  * Request for a user's API keys.
@@ -386,7 +449,7 @@ export type ListApiKeysRequest = Message<"gleaner.operator.v1.ListApiKeysRequest
  * Use `create(ListApiKeysRequestSchema)` to create a new message.
  */
 export const ListApiKeysRequestSchema: GenMessage<ListApiKeysRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 13);
+  messageDesc(file_gleaner_operator_v1_operator, 16);
 
 /**
  * The user's keys.
@@ -407,7 +470,7 @@ export type ListApiKeysResponse = Message<"gleaner.operator.v1.ListApiKeysRespon
  * Use `create(ListApiKeysResponseSchema)` to create a new message.
  */
 export const ListApiKeysResponseSchema: GenMessage<ListApiKeysResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 14);
+  messageDesc(file_gleaner_operator_v1_operator, 17);
 
 /**
  * Request for a page of the ledger.
@@ -442,7 +505,7 @@ export type ListLedgerEntriesRequest = Message<"gleaner.operator.v1.ListLedgerEn
  * Use `create(ListLedgerEntriesRequestSchema)` to create a new message.
  */
 export const ListLedgerEntriesRequestSchema: GenMessage<ListLedgerEntriesRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 15);
+  messageDesc(file_gleaner_operator_v1_operator, 18);
 
 /**
  * A page of the ledger.
@@ -470,7 +533,7 @@ export type ListLedgerEntriesResponse = Message<"gleaner.operator.v1.ListLedgerE
  * Use `create(ListLedgerEntriesResponseSchema)` to create a new message.
  */
 export const ListLedgerEntriesResponseSchema: GenMessage<ListLedgerEntriesResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 16);
+  messageDesc(file_gleaner_operator_v1_operator, 19);
 
 /**
  * Request to create an API key for a user.
@@ -505,7 +568,7 @@ export type CreateApiKeyRequest = Message<"gleaner.operator.v1.CreateApiKeyReque
  * Use `create(CreateApiKeyRequestSchema)` to create a new message.
  */
 export const CreateApiKeyRequestSchema: GenMessage<CreateApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 17);
+  messageDesc(file_gleaner_operator_v1_operator, 20);
 
 /**
  * A new key.
@@ -533,7 +596,7 @@ export type CreateApiKeyResponse = Message<"gleaner.operator.v1.CreateApiKeyResp
  * Use `create(CreateApiKeyResponseSchema)` to create a new message.
  */
 export const CreateApiKeyResponseSchema: GenMessage<CreateApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 18);
+  messageDesc(file_gleaner_operator_v1_operator, 21);
 
 /**
  * Request to revoke an API key.
@@ -554,7 +617,7 @@ export type RevokeApiKeyRequest = Message<"gleaner.operator.v1.RevokeApiKeyReque
  * Use `create(RevokeApiKeyRequestSchema)` to create a new message.
  */
 export const RevokeApiKeyRequestSchema: GenMessage<RevokeApiKeyRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 19);
+  messageDesc(file_gleaner_operator_v1_operator, 22);
 
 /**
  * The key after the change.
@@ -575,7 +638,7 @@ export type RevokeApiKeyResponse = Message<"gleaner.operator.v1.RevokeApiKeyResp
  * Use `create(RevokeApiKeyResponseSchema)` to create a new message.
  */
 export const RevokeApiKeyResponseSchema: GenMessage<RevokeApiKeyResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 20);
+  messageDesc(file_gleaner_operator_v1_operator, 23);
 
 /**
  * Request to grant credits.
@@ -610,7 +673,7 @@ export type GrantCreditsRequest = Message<"gleaner.operator.v1.GrantCreditsReque
  * Use `create(GrantCreditsRequestSchema)` to create a new message.
  */
 export const GrantCreditsRequestSchema: GenMessage<GrantCreditsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 21);
+  messageDesc(file_gleaner_operator_v1_operator, 24);
 
 /**
  * The balance after the grant.
@@ -631,7 +694,7 @@ export type GrantCreditsResponse = Message<"gleaner.operator.v1.GrantCreditsResp
  * Use `create(GrantCreditsResponseSchema)` to create a new message.
  */
 export const GrantCreditsResponseSchema: GenMessage<GrantCreditsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 22);
+  messageDesc(file_gleaner_operator_v1_operator, 25);
 
 /**
  * Request for a page of jobs.
@@ -694,7 +757,7 @@ export type ListJobsRequest = Message<"gleaner.operator.v1.ListJobsRequest"> & {
  * Use `create(ListJobsRequestSchema)` to create a new message.
  */
 export const ListJobsRequestSchema: GenMessage<ListJobsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 23);
+  messageDesc(file_gleaner_operator_v1_operator, 26);
 
 /**
  * A page of jobs.
@@ -722,7 +785,7 @@ export type ListJobsResponse = Message<"gleaner.operator.v1.ListJobsResponse"> &
  * Use `create(ListJobsResponseSchema)` to create a new message.
  */
 export const ListJobsResponseSchema: GenMessage<ListJobsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 24);
+  messageDesc(file_gleaner_operator_v1_operator, 27);
 
 /**
  * Request for a job.
@@ -743,7 +806,7 @@ export type GetJobRequest = Message<"gleaner.operator.v1.GetJobRequest"> & {
  * Use `create(GetJobRequestSchema)` to create a new message.
  */
 export const GetJobRequestSchema: GenMessage<GetJobRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 25);
+  messageDesc(file_gleaner_operator_v1_operator, 28);
 
 /**
  * The job.
@@ -764,7 +827,7 @@ export type GetJobResponse = Message<"gleaner.operator.v1.GetJobResponse"> & {
  * Use `create(GetJobResponseSchema)` to create a new message.
  */
 export const GetJobResponseSchema: GenMessage<GetJobResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 26);
+  messageDesc(file_gleaner_operator_v1_operator, 29);
 
 /**
  * Request to approve a job.
@@ -785,7 +848,7 @@ export type ApproveJobRequest = Message<"gleaner.operator.v1.ApproveJobRequest">
  * Use `create(ApproveJobRequestSchema)` to create a new message.
  */
 export const ApproveJobRequestSchema: GenMessage<ApproveJobRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 27);
+  messageDesc(file_gleaner_operator_v1_operator, 30);
 
 /**
  * The job after the approval.
@@ -806,7 +869,7 @@ export type ApproveJobResponse = Message<"gleaner.operator.v1.ApproveJobResponse
  * Use `create(ApproveJobResponseSchema)` to create a new message.
  */
 export const ApproveJobResponseSchema: GenMessage<ApproveJobResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 28);
+  messageDesc(file_gleaner_operator_v1_operator, 31);
 
 /**
  * Request to reject a job.
@@ -834,7 +897,7 @@ export type RejectJobRequest = Message<"gleaner.operator.v1.RejectJobRequest"> &
  * Use `create(RejectJobRequestSchema)` to create a new message.
  */
 export const RejectJobRequestSchema: GenMessage<RejectJobRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 29);
+  messageDesc(file_gleaner_operator_v1_operator, 32);
 
 /**
  * The job after the rejection.
@@ -855,7 +918,7 @@ export type RejectJobResponse = Message<"gleaner.operator.v1.RejectJobResponse">
  * Use `create(RejectJobResponseSchema)` to create a new message.
  */
 export const RejectJobResponseSchema: GenMessage<RejectJobResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 30);
+  messageDesc(file_gleaner_operator_v1_operator, 33);
 
 /**
  * Request for a job's batches.
@@ -876,7 +939,7 @@ export type ListBatchesRequest = Message<"gleaner.operator.v1.ListBatchesRequest
  * Use `create(ListBatchesRequestSchema)` to create a new message.
  */
 export const ListBatchesRequestSchema: GenMessage<ListBatchesRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 31);
+  messageDesc(file_gleaner_operator_v1_operator, 34);
 
 /**
  * A job's batches.
@@ -897,7 +960,7 @@ export type ListBatchesResponse = Message<"gleaner.operator.v1.ListBatchesRespon
  * Use `create(ListBatchesResponseSchema)` to create a new message.
  */
 export const ListBatchesResponseSchema: GenMessage<ListBatchesResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 32);
+  messageDesc(file_gleaner_operator_v1_operator, 35);
 
 /**
  * Up to 50 units that are sent to a worker in one message.
@@ -981,7 +1044,7 @@ export type Batch = Message<"gleaner.operator.v1.Batch"> & {
  * Use `create(BatchSchema)` to create a new message.
  */
 export const BatchSchema: GenMessage<Batch> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 33);
+  messageDesc(file_gleaner_operator_v1_operator, 36);
 
 /**
  * Request for a link to a result file.
@@ -1009,7 +1072,7 @@ export type CreateFileLinkRequest = Message<"gleaner.operator.v1.CreateFileLinkR
  * Use `create(CreateFileLinkRequestSchema)` to create a new message.
  */
 export const CreateFileLinkRequestSchema: GenMessage<CreateFileLinkRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 34);
+  messageDesc(file_gleaner_operator_v1_operator, 37);
 
 /**
  * A result file with a link.
@@ -1030,7 +1093,7 @@ export type CreateFileLinkResponse = Message<"gleaner.operator.v1.CreateFileLink
  * Use `create(CreateFileLinkResponseSchema)` to create a new message.
  */
 export const CreateFileLinkResponseSchema: GenMessage<CreateFileLinkResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 35);
+  messageDesc(file_gleaner_operator_v1_operator, 38);
 
 /**
  * The new job.
@@ -1051,7 +1114,7 @@ export type RetryJobResponse = Message<"gleaner.operator.v1.RetryJobResponse"> &
  * Use `create(RetryJobResponseSchema)` to create a new message.
  */
 export const RetryJobResponseSchema: GenMessage<RetryJobResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 36);
+  messageDesc(file_gleaner_operator_v1_operator, 39);
 
 /**
  * Request to cancel a job.
@@ -1079,7 +1142,7 @@ export type CancelJobRequest = Message<"gleaner.operator.v1.CancelJobRequest"> &
  * Use `create(CancelJobRequestSchema)` to create a new message.
  */
 export const CancelJobRequestSchema: GenMessage<CancelJobRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 37);
+  messageDesc(file_gleaner_operator_v1_operator, 40);
 
 /**
  * The job after the cancellation.
@@ -1100,7 +1163,7 @@ export type CancelJobResponse = Message<"gleaner.operator.v1.CancelJobResponse">
  * Use `create(CancelJobResponseSchema)` to create a new message.
  */
 export const CancelJobResponseSchema: GenMessage<CancelJobResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 38);
+  messageDesc(file_gleaner_operator_v1_operator, 41);
 
 /**
  * Request for the work queue.
@@ -1115,7 +1178,7 @@ export type GetWorkRequest = Message<"gleaner.operator.v1.GetWorkRequest"> & {
  * Use `create(GetWorkRequestSchema)` to create a new message.
  */
 export const GetWorkRequestSchema: GenMessage<GetWorkRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 39);
+  messageDesc(file_gleaner_operator_v1_operator, 42);
 
 /**
  * The queued work and the running processes.
@@ -1143,7 +1206,7 @@ export type GetWorkResponse = Message<"gleaner.operator.v1.GetWorkResponse"> & {
  * Use `create(GetWorkResponseSchema)` to create a new message.
  */
 export const GetWorkResponseSchema: GenMessage<GetWorkResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 40);
+  messageDesc(file_gleaner_operator_v1_operator, 43);
 
 /**
  * Outstanding batches of a marketplace.
@@ -1185,7 +1248,7 @@ export type Backlog = Message<"gleaner.operator.v1.Backlog"> & {
  * Use `create(BacklogSchema)` to create a new message.
  */
 export const BacklogSchema: GenMessage<Backlog> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 41);
+  messageDesc(file_gleaner_operator_v1_operator, 44);
 
 /**
  * A process of this service.
@@ -1290,7 +1353,7 @@ export type Process = Message<"gleaner.operator.v1.Process"> & {
  * Use `create(ProcessSchema)` to create a new message.
  */
 export const ProcessSchema: GenMessage<Process> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 42);
+  messageDesc(file_gleaner_operator_v1_operator, 45);
 
 /**
  * Request for the settings.
@@ -1305,7 +1368,7 @@ export type ListSettingsRequest = Message<"gleaner.operator.v1.ListSettingsReque
  * Use `create(ListSettingsRequestSchema)` to create a new message.
  */
 export const ListSettingsRequestSchema: GenMessage<ListSettingsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 43);
+  messageDesc(file_gleaner_operator_v1_operator, 46);
 
 /**
  * Effective settings of the process that responds.
@@ -1326,7 +1389,7 @@ export type ListSettingsResponse = Message<"gleaner.operator.v1.ListSettingsResp
  * Use `create(ListSettingsResponseSchema)` to create a new message.
  */
 export const ListSettingsResponseSchema: GenMessage<ListSettingsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 44);
+  messageDesc(file_gleaner_operator_v1_operator, 47);
 
 /**
  * One setting.
@@ -1368,7 +1431,7 @@ export type Setting = Message<"gleaner.operator.v1.Setting"> & {
  * Use `create(SettingSchema)` to create a new message.
  */
 export const SettingSchema: GenMessage<Setting> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 45);
+  messageDesc(file_gleaner_operator_v1_operator, 48);
 
 /**
  * Request for a page of deliveries.
@@ -1403,7 +1466,7 @@ export type ListDeliveriesRequest = Message<"gleaner.operator.v1.ListDeliveriesR
  * Use `create(ListDeliveriesRequestSchema)` to create a new message.
  */
 export const ListDeliveriesRequestSchema: GenMessage<ListDeliveriesRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 46);
+  messageDesc(file_gleaner_operator_v1_operator, 49);
 
 /**
  * Empty: the configuration sets the recipients.
@@ -1418,7 +1481,7 @@ export type TestNotificationRequest = Message<"gleaner.operator.v1.TestNotificat
  * Use `create(TestNotificationRequestSchema)` to create a new message.
  */
 export const TestNotificationRequestSchema: GenMessage<TestNotificationRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 47);
+  messageDesc(file_gleaner_operator_v1_operator, 50);
 
 /**
  * The queued test messages; none if no recipient is configured.
@@ -1439,7 +1502,7 @@ export type TestNotificationResponse = Message<"gleaner.operator.v1.TestNotifica
  * Use `create(TestNotificationResponseSchema)` to create a new message.
  */
 export const TestNotificationResponseSchema: GenMessage<TestNotificationResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 48);
+  messageDesc(file_gleaner_operator_v1_operator, 51);
 
 /**
  * Request for the origins.
@@ -1454,7 +1517,7 @@ export type ListOriginsRequest = Message<"gleaner.operator.v1.ListOriginsRequest
  * Use `create(ListOriginsRequestSchema)` to create a new message.
  */
 export const ListOriginsRequestSchema: GenMessage<ListOriginsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 49);
+  messageDesc(file_gleaner_operator_v1_operator, 52);
 
 /**
  * Origins with recent requests, and paused origins, by name.
@@ -1475,7 +1538,7 @@ export type ListOriginsResponse = Message<"gleaner.operator.v1.ListOriginsRespon
  * Use `create(ListOriginsResponseSchema)` to create a new message.
  */
 export const ListOriginsResponseSchema: GenMessage<ListOriginsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 50);
+  messageDesc(file_gleaner_operator_v1_operator, 53);
 
 /**
  * State of an origin, shared by all workers.
@@ -1566,7 +1629,7 @@ export type Origin = Message<"gleaner.operator.v1.Origin"> & {
  * Use `create(OriginSchema)` to create a new message.
  */
 export const OriginSchema: GenMessage<Origin> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 51);
+  messageDesc(file_gleaner_operator_v1_operator, 54);
 
 /**
  * Request counts of an origin in one minute.
@@ -1615,7 +1678,7 @@ export type OriginMinute = Message<"gleaner.operator.v1.OriginMinute"> & {
  * Use `create(OriginMinuteSchema)` to create a new message.
  */
 export const OriginMinuteSchema: GenMessage<OriginMinute> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 52);
+  messageDesc(file_gleaner_operator_v1_operator, 55);
 
 /**
  * Request for drift statistics.
@@ -1643,7 +1706,7 @@ export type ListDriftAlarmsRequest = Message<"gleaner.operator.v1.ListDriftAlarm
  * Use `create(ListDriftAlarmsRequestSchema)` to create a new message.
  */
 export const ListDriftAlarmsRequestSchema: GenMessage<ListDriftAlarmsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 53);
+  messageDesc(file_gleaner_operator_v1_operator, 56);
 
 /**
  * Drift statistics by marketplace and kind of page.
@@ -1664,7 +1727,7 @@ export type ListDriftAlarmsResponse = Message<"gleaner.operator.v1.ListDriftAlar
  * Use `create(ListDriftAlarmsResponseSchema)` to create a new message.
  */
 export const ListDriftAlarmsResponseSchema: GenMessage<ListDriftAlarmsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 54);
+  messageDesc(file_gleaner_operator_v1_operator, 57);
 
 /**
  * How often a listed field is missing: null, empty, absent or of another type.
@@ -1742,7 +1805,7 @@ export type FieldDrift = Message<"gleaner.operator.v1.FieldDrift"> & {
  * Use `create(FieldDriftSchema)` to create a new message.
  */
 export const FieldDriftSchema: GenMessage<FieldDrift> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 55);
+  messageDesc(file_gleaner_operator_v1_operator, 58);
 
 /**
  * Request to accept drift.
@@ -1777,7 +1840,7 @@ export type AcceptDriftRequest = Message<"gleaner.operator.v1.AcceptDriftRequest
  * Use `create(AcceptDriftRequestSchema)` to create a new message.
  */
 export const AcceptDriftRequestSchema: GenMessage<AcceptDriftRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 56);
+  messageDesc(file_gleaner_operator_v1_operator, 59);
 
 /**
  * The alarms that ended.
@@ -1798,7 +1861,7 @@ export type AcceptDriftResponse = Message<"gleaner.operator.v1.AcceptDriftRespon
  * Use `create(AcceptDriftResponseSchema)` to create a new message.
  */
 export const AcceptDriftResponseSchema: GenMessage<AcceptDriftResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 57);
+  messageDesc(file_gleaner_operator_v1_operator, 60);
 
 /**
  * Request for a page of the audit log.
@@ -1840,7 +1903,7 @@ export type ListAuditEntriesRequest = Message<"gleaner.operator.v1.ListAuditEntr
  * Use `create(ListAuditEntriesRequestSchema)` to create a new message.
  */
 export const ListAuditEntriesRequestSchema: GenMessage<ListAuditEntriesRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 58);
+  messageDesc(file_gleaner_operator_v1_operator, 61);
 
 /**
  * A page of the audit log.
@@ -1868,7 +1931,7 @@ export type ListAuditEntriesResponse = Message<"gleaner.operator.v1.ListAuditEnt
  * Use `create(ListAuditEntriesResponseSchema)` to create a new message.
  */
 export const ListAuditEntriesResponseSchema: GenMessage<ListAuditEntriesResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 59);
+  messageDesc(file_gleaner_operator_v1_operator, 62);
 
 /**
  * An action of an operator or a user. Entries are kept for 400 days and never changed.
@@ -1960,7 +2023,7 @@ export type AuditEntry = Message<"gleaner.operator.v1.AuditEntry"> & {
  * Use `create(AuditEntrySchema)` to create a new message.
  */
 export const AuditEntrySchema: GenMessage<AuditEntry> = /*@__PURE__*/
-  messageDesc(file_gleaner_operator_v1_operator, 60);
+  messageDesc(file_gleaner_operator_v1_operator, 63);
 
 /**
  * Calls that need an operator's key.
@@ -2007,6 +2070,28 @@ export const OperatorService: GenService<{
     methodKind: "unary";
     input: typeof SuspendUserRequestSchema;
     output: typeof SuspendUserResponseSchema;
+  },
+  /**
+   * Deletes a user: revokes the keys, and removes the name, the email address, jobs, files, and everything else but the
+   * ledger, whose entries lose their notes. The removal takes a few minutes and is resumed after a crash. Returns a
+   * conflict if the user has open jobs. Repeating the call changes nothing.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.DeleteUser
+   */
+  deleteUser: {
+    methodKind: "unary";
+    input: typeof DeleteUserRequestSchema;
+    output: typeof DeleteUserResponseSchema;
+  },
+  /**
+   * Streams everything that is stored of a user, like AccountService.ExportAccount. The audit log records the operator.
+   *
+   * @generated from rpc gleaner.operator.v1.OperatorService.ExportUser
+   */
+  exportUser: {
+    methodKind: "server_streaming";
+    input: typeof ExportUserRequestSchema;
+    output: typeof HttpBodySchema;
   },
   /**
    * Lists operators with their API keys, newest first.

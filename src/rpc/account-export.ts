@@ -1,0 +1,98 @@
+import type { JobContext, StoreUse } from '../jobs/context.ts';
+import { readPlaced, unitsOf } from '../jobs/placed.ts';
+import { fileName, listFiles } from '../jobs/queries/result-files.ts';
+import { isAccepted } from '../kinds/states.ts';
+import type { Page, PageOptions } from '../store/cursor.ts';
+import type { Job, User } from '../store/documents.ts';
+
+/** Dependencies of exportAccount(). */
+export type AccountExportContext = Pick<JobContext, 'links' | 'offers'> &
+  StoreUse<
+    | 'getWebhook'
+    | 'listApiKeys'
+    | 'listAuditEntries'
+    | 'listBatches'
+    | 'listDeletedJobs'
+    | 'listDeliveries'
+    | 'listJobs'
+    | 'listLedgerEntries'
+    | 'readBatches'
+  >;
+
+/** Records per query. */
+const pageSize = 200;
+
+/**
+ * Yields everything that is stored of a user, as lines of JSON `{"type", "data"}` (ExportLine). Contains no secrets and
+ * no hashes of keys. Reads a page of records, or a few batches of units, at a time.
+ */
+export async function* exportAccount(context: AccountExportContext, user: User): AsyncGenerator<string> {
+  const { store } = context;
+  const { id } = user;
+  yield line('account', user);
+  for (const { hash: _, ...key } of await store.listApiKeys(id)) yield line('key', key);
+  const webhook = await store.getWebhook(id);
+  if (webhook !== null) {
+    const { secret: _, previousSecret: __, ...shown } = webhook;
+    yield line('webhook', shown);
+  }
+  for await (const job of all((page) => store.listJobs({ userId: id }, page)))
+    if (isAccepted(job)) yield* exportJob(context, job);
+  yield* exportList('deleted_job', (page) => store.listDeletedJobs(id, page));
+  yield* exportList('ledger_entry', (page) => store.listLedgerEntries(id, page));
+  yield* exportList('delivery', (page) => store.listDeliveries(id, page));
+  yield* exportList('audit_entry', (page) => store.listAuditEntries({ actorId: id }, page));
+  yield* exportList('audit_entry', (page) => store.listAuditEntries({ target: id }, page));
+}
+
+async function* exportJob(context: AccountExportContext, job: Job): AsyncGenerator<string> {
+  const {
+    fileDeletionDue: _,
+    noticeDue: __,
+    noticeAt: ___,
+    stateSince: ____,
+    resumable: _____,
+    ...shown
+  } = job;
+  yield line('job', shown);
+  for await (const placed of readPlaced(context.store, job.id, () => true)) {
+    for (const { unit, outcome, ...place } of unitsOf(job, placed))
+      yield line('unit', {
+        jobId: job.id,
+        ...place,
+        ...unit,
+        ...(outcome?.status === 'FAILED' ? outcome : {}),
+      });
+  }
+  for (const { file, scope, index, key } of await listFiles(context, job))
+    yield line('file', { jobId: job.id, ...file, path: fileName(file), scope, index, key });
+}
+
+async function* exportList<T extends object>(
+  type: string,
+  read: (page: PageOptions) => Promise<Page<T>>,
+): AsyncGenerator<string> {
+  for await (const record of all(read)) yield line(type, record);
+}
+
+async function* all<T>(read: (page: PageOptions) => Promise<Page<T>>): AsyncGenerator<T> {
+  let after: string | null = null;
+  do {
+    const page: Page<T> = await read({ limit: pageSize, after });
+    yield* page.items;
+    after = page.next;
+  } while (after !== null);
+}
+
+/** Returns a line with snake_case names and times as ISO 8601, as in the REST API. */
+function line(type: string, record: object): string {
+  const data = Object.fromEntries(
+    Object.entries(record).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      isTime(name) && typeof value === 'number' ? new Date(value).toISOString() : value,
+    ]),
+  );
+  return `${JSON.stringify({ type, data })}\n`;
+}
+
+const isTime = (name: string) => name.endsWith('At') || name.endsWith('Until') || name === 'decideBy';
