@@ -1,17 +1,33 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Anchor, Button, Skeleton, Text } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
 import { lazy, Suspense } from 'react';
 import { Link } from 'react-router';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { pollMs } from '../app/queries.ts';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
+import { showError } from '../errors/toast.ts';
 import { JobsTable } from '../jobs/JobsTable.tsx';
 import { emptyFilter, useJobs } from '../jobs/useJobs.ts';
 import { Page } from '../layout/Page.tsx';
 import { Section } from '../layout/Section.tsx';
 import { formatCount } from '../number/format.ts';
+import { downloadRest } from '../session/download.ts';
 
 const Usage = lazy(async () => ({ default: (await import('./Usage.tsx')).Usage }));
+
+/** Button that downloads everything that is stored of the account. */
+function ExportButton() {
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconDownload size={16} aria-hidden />}
+      onClick={() => void downloadRest('/v1/account/export', 'account.jsonl').catch(showError)}
+    >
+      Export data
+    </Button>
+  );
+}
 
 /** Balance, usage and latest jobs of the caller. */
 export function AccountPage() {
@@ -27,9 +43,12 @@ export function AccountPage() {
       title="Account"
       description={account ? [account.name, account.email].filter(Boolean).join(' · ') : undefined}
       actions={
-        <Button component={Link} to="/submit">
-          Submit a job
-        </Button>
+        <>
+          <Button component={Link} to="/submit">
+            Submit a job
+          </Button>
+          <ExportButton />
+        </>
       }
     >
       <Section

@@ -10,6 +10,7 @@ import { showError, showSuccess } from '../errors/toast.ts';
 import { useRefresh } from '../list/useRefresh.ts';
 import { ReasonModal } from '../reason/ReasonModal.tsx';
 import { useSession } from '../session/session.ts';
+import { DeleteFilesButton } from './DeleteFilesButton.tsx';
 import { RetryButton } from './RetryButton.tsx';
 
 /** Actions available in the job's current state. */
@@ -19,6 +20,7 @@ export function JobActions({ job }: { job: Job }) {
     <>
       {operator && job.status === 'awaiting_approval' && <DecisionButtons job={job} />}
       {job.ended && job.failed > 0 && <RetryButton job={job} />}
+      {!operator && job.ended && !job.filesDeletedAt && job.success > 0 && <DeleteFilesButton job={job} />}
       {!job.ended && !(operator && job.status === 'awaiting_approval') && <Cancel job={job} />}
     </>
   );

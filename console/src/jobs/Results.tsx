@@ -23,6 +23,15 @@ export function Results({ job }: { job: Job }) {
     if (job.ended) void refetch();
   }, [job.ended, refetch]);
   const files = query.data?.files;
+  if (job.filesDeletedAt)
+    return (
+      <EmptyState
+        icon={<IconInbox />}
+        title="Results deleted"
+        description="The result files of this job were deleted. Its units are kept."
+        py="lg"
+      />
+    );
   if (job.ended && files?.length === 0 && !query.isFetching) {
     if (job.success > 0) return <Records job={job} />;
     const description =

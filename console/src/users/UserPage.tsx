@@ -16,6 +16,8 @@ import { Identifier } from '../list/Identifier.tsx';
 import { formatCount } from '../number/format.ts';
 import { Moment } from '../time/Moment.tsx';
 import { CreditsModal } from './CreditsModal.tsx';
+import { DeleteUserButton } from './DeleteUserButton.tsx';
+import { ExportButton } from './ExportButton.tsx';
 import { SuspendButton } from './SuspendButton.tsx';
 import { UserKeys } from './UserKeys.tsx';
 
@@ -39,6 +41,18 @@ export function UserPage() {
   );
 }
 
+/** Says that a user is deleted or suspended. */
+function State({ user }: { user: Account }) {
+  if (!user.suspended) return null;
+  return (
+    <Alert color="red" icon={<IconBan />} title={user.deletedAt ? 'Deleted' : 'Suspended'}>
+      {user.deletedAt
+        ? 'Only the ledger is kept. Jobs and files are removed within minutes.'
+        : "This user's API keys are rejected."}
+    </Alert>
+  );
+}
+
 function Loaded({ user }: { user: Account }) {
   const [opened, { open, close }] = useDisclosure();
   const { jobs, query } = useJobs({ ...emptyFilter, userId: user.id }, 10);
@@ -52,18 +66,20 @@ function Loaded({ user }: { user: Account }) {
       }
       actions={
         <>
-          <Button leftSection={<IconCoins size={16} aria-hidden />} onClick={open}>
-            Adjust credits
-          </Button>
-          <SuspendButton user={user} />
+          {!user.deletedAt && (
+            <>
+              <Button leftSection={<IconCoins size={16} aria-hidden />} onClick={open}>
+                Adjust credits
+              </Button>
+              <SuspendButton user={user} />
+            </>
+          )}
+          <ExportButton userId={user.id} />
+          {!user.deletedAt && <DeleteUserButton user={user} />}
         </>
       }
     >
-      {user.suspended && (
-        <Alert color="red" icon={<IconBan />} title="Suspended">
-          This user's API keys are rejected.
-        </Alert>
-      )}
+      <State user={user} />
       <Section title="Balance">
         <Text size="xl" fw={600}>
           {formatCount(user.balance)} credits

@@ -1,0 +1,37 @@
+import { useMutation } from '@connectrpc/connect-query';
+import { Button } from '@mantine/core';
+import { modals } from '@mantine/modals';
+import { IconTrash } from '@tabler/icons-react';
+import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { showError, showSuccess } from '../errors/toast.ts';
+import { useRefresh } from '../list/useRefresh.ts';
+
+/** Button that deletes the result files of an ended job. */
+export function DeleteFilesButton({ job: { jobId } }: { job: Job }) {
+  const deletion = useMutation(JobService.method.deleteFiles);
+  const refresh = useRefresh();
+  const run = () =>
+    deletion
+      .mutateAsync({ jobId })
+      .then(() => showSuccess('Files deleted.'))
+      .then(refresh)
+      .catch(showError);
+  const confirm = () =>
+    modals.openConfirmModal({
+      title: 'Delete the files of this job?',
+      children: 'Its results can no longer be downloaded. The job, its units, and its charges are kept.',
+      labels: { confirm: 'Delete files', cancel: 'Back' },
+      confirmProps: { color: 'red' },
+      onConfirm: () => void run(),
+    });
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconTrash size={16} aria-hidden />}
+      loading={deletion.isPending}
+      onClick={confirm}
+    >
+      Delete files
+    </Button>
+  );
+}

@@ -1,0 +1,33 @@
+import { useMutation } from '@connectrpc/connect-query';
+import { Button } from '@mantine/core';
+import { modals } from '@mantine/modals';
+import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
+import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { showError, showSuccess } from '../errors/toast.ts';
+import { useRefresh } from '../list/useRefresh.ts';
+
+/** Button that deletes a user with everything but the ledger. */
+export function DeleteUserButton({ user }: { user: Account }) {
+  const deletion = useMutation(OperatorService.method.deleteUser);
+  const refresh = useRefresh();
+  const run = () =>
+    deletion
+      .mutateAsync({ userId: user.id })
+      .then(() => showSuccess('User deleted. Jobs and files are removed within minutes.'))
+      .then(refresh)
+      .catch(showError);
+  const confirm = () =>
+    modals.openConfirmModal({
+      title: `Delete ${user.name}?`,
+      children:
+        'This removes the name, email address, API keys, jobs, and files, and cannot be undone. The ledger is kept without notes.',
+      labels: { confirm: 'Delete user', cancel: 'Back' },
+      confirmProps: { color: 'red' },
+      onConfirm: () => void run(),
+    });
+  return (
+    <Button variant="default" color="red" loading={deletion.isPending} onClick={confirm}>
+      Delete user
+    </Button>
+  );
+}
