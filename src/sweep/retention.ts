@@ -85,7 +85,7 @@ interface Steps {
   each(name: string, list: JobList, run: JobList['run'], limits: PageLimits): Promise<boolean>;
 }
 
-/** Deletes jobs and files whose time is over, completes interrupted deletions, and erases deleted users. */
+/** Deletes expired jobs and files, completes interrupted deletions, and erases deleted users. */
 export async function retain(context: RetentionContext, now: number, { step, each }: Steps): Promise<void> {
   const { store } = context;
   // Records of earlier versions are moved first, so that none is left without its job.

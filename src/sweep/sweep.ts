@@ -137,7 +137,7 @@ export async function sweep(
   if (isWritable) await step('retention', () => retain(context, now, { step, each }));
 }
 
-/** Deletes what crashes left half-written, and records whose time is over. */
+/** Deletes what crashes left half-written, and expired records. */
 async function expireRecords({ store, settings }: SweepContext, now: number): Promise<void> {
   await store.repairLedger(now - interruptedMs);
   await store.deleteOrphanedBatches(now - orphanMs);

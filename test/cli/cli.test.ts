@@ -352,6 +352,26 @@ test('an operator: users, keys, credits, and the state of the service', async ()
     expect(await operator(...command)).toMatchObject({ code: 0 });
 });
 
+test('files of jobs, accounts, and users are deleted and exported', async () => {
+  const cleo = await place.api.createUser(1_000);
+  const asCleo = (...parameters: string[]) => run(parameters, { env: { GLEANER_API_KEY: cleo.key } });
+  const submitted = await run(['submit', 'mktb', 'pdp_bulk', '-', '--wait'], {
+    env: { GLEANER_API_KEY: cleo.key },
+    input: 'product_key,shop_domain\nbarang-1001,toko-7\n',
+  });
+  const jobId = submitted.out.trimEnd();
+  expect((await asCleo('delete-files', jobId)).out).toBe(`${jobId} files deleted\n`);
+  expect((await asCleo('download', jobId)).err).toMatch(`the files of ${jobId} were deleted on `);
+  expect((await asCleo('results', jobId)).err).toContain('were deleted');
+  const types = (exported: Ran) => new Set(exported.json.map(({ type }) => type));
+  expect(types(await asCleo('account', '--export'))).toEqual(
+    new Set(['account', 'key', 'job', 'unit', 'ledger_entry', 'audit_entry']),
+  );
+  expect((await operator('user', 'delete', cleo.id)).out).toMatch(/^status +deleted$/m);
+  expect((await asCleo('balance')).code).toBe(3);
+  expect(types(await operator('user', 'export', cleo.id))).toContain('ledger_entry');
+});
+
 test('profiles are readable by their owner only; environment variables override them, and flags override both', async () => {
   const file = join(place.folder, 'etc', 'config.json');
   const env = { GLEANER_CONFIG: file, GLEANER_URL: '' };

@@ -12,6 +12,7 @@ const pages = [
   '../README.md',
   'quick-start.md',
   'jobs.md',
+  'retention.md',
   'webhooks.md',
   ...kinds.map((name) => join('kinds', name)),
 ];

@@ -6,7 +6,7 @@ import { aJob, aKey, anEntry, aTime, aUser, storeJob } from './samples.ts';
 import { allPages, collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /** The summary of a deleted job. */
-export function aDeletedJob(job: Job, fields: Partial<DeletedJob> = {}): DeletedJob {
+function aDeletedJob(job: Job, fields: Partial<DeletedJob> = {}): DeletedJob {
   const { id, userId, market, kind, state, unitPrice, cost, refunded, totalUnits, createdAt, finishedAt } =
     job;
   const copied = {
