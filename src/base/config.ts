@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
-import { findBrowser } from './browser-path.ts';
+import { findBrowser, findInstalledBrowser } from './browser-path.ts';
 import { parseMongoUri } from './mongo-uri.ts';
 import {
   type NoticeSettings,
@@ -74,6 +74,8 @@ export interface Config {
   notices: NoticeSettings;
   /** Address of the core for the `gateway` role. */
   coreUrl: string;
+  /** Origins whose pages may call the API; `*`: every origin. */
+  corsOrigins: readonly string[];
   logLevel: string;
   /** Port for metrics and probes; null: none. */
   opsPort: number | null;
@@ -118,7 +120,11 @@ export function loadConfig(environment: Environment = process.env): Config {
   const heapBytes = workers > 0 ? workerMemoryBytes : getHeapStatistics().heap_size_limit;
   const pageMemory =
     read('GLEANER_PAGE_MEMORY', (text) => integer(text, 1, 65_536)) ?? defaultPageMemory(heapBytes);
-  const browserPath = read('GLEANER_BROWSER', executable) ?? findBrowser(environment.PATH ?? '');
+  const dataDir = resolve(read('GLEANER_DATA_DIR', (text) => text));
+  const browserPath =
+    read('GLEANER_BROWSER', executable) ??
+    findInstalledBrowser(dataDir) ??
+    findBrowser(environment.PATH ?? '');
   return {
     effectiveSettings: listEffectiveSettings(environment, {
       GLEANER_BROWSER: browserPath,
@@ -130,7 +136,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     host: read('GLEANER_HOST', (text) => text),
     linkSecrets: read('GLEANER_LINK_SECRETS', secrets),
     publicUrl: read('GLEANER_PUBLIC_URL', (text) => url(text, /^https?:$/).replace(/\/+$/, '')),
-    dataDir: resolve(read('GLEANER_DATA_DIR', (text) => text)),
+    dataDir,
     mongoUri,
     natsUrl,
     s3Url: read('GLEANER_S3_URL', (text) => url(text, /^https?:$/)),
@@ -156,6 +162,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     workerMemoryBytes,
     notices: readNotices(read),
     coreUrl: read('GLEANER_CORE_URL', (text) => url(text, /^https?:$/)),
+    corsOrigins: read('GLEANER_CORS_ORIGINS', corsOrigins) ?? [],
     logLevel: read('GLEANER_LOG_LEVEL', level),
     ...readTelemetry(read),
   };
@@ -263,6 +270,17 @@ function secrets(text: string): [string, ...string[]] {
   if (given.some((secret) => secret.length < 32))
     throw new Error('expected secrets of 32 characters or more, separated by commas');
   return given as [string, ...string[]];
+}
+
+function corsOrigins(text: string): string[] {
+  if (text === '*') return ['*'];
+  const origins = text.split(',').map((origin) => origin.trim());
+  // A page's origin has no path, user, or default port, and is in lower case.
+  const wrong = origins.find(
+    (origin) => !/^https?:/.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin,
+  );
+  if (wrong === undefined) return origins;
+  throw new Error(`expected * or origins such as https://app.example, separated by commas; not "${wrong}"`);
 }
 
 function executable(path: string): string {
