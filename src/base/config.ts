@@ -121,13 +121,10 @@ export function loadConfig(environment: Environment = process.env): Config {
   const pageMemory =
     read('GLEANER_PAGE_MEMORY', (text) => integer(text, 1, 65_536)) ?? defaultPageMemory(heapBytes);
   const dataDir = resolve(read('GLEANER_DATA_DIR', (text) => text));
-  const browserPath =
-    read('GLEANER_BROWSER', executable) ??
-    findInstalledBrowser(dataDir) ??
-    findBrowser(environment.PATH ?? '');
+  const browser = readBrowser(read, dataDir, environment.PATH ?? '');
   return {
     effectiveSettings: listEffectiveSettings(environment, {
-      GLEANER_BROWSER: browserPath,
+      GLEANER_BROWSER: browser.path,
       GLEANER_PAGE_MEMORY: `${pageMemory}`,
       GLEANER_WORKERS: `${workers}`,
     }),
@@ -152,11 +149,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     jobWindow: read('GLEANER_JOB_WINDOW', (text) => integer(text, 1, 10_000)),
     recentCrawlMs: read('GLEANER_RECENT_CRAWL', duration),
     userAgent: read('GLEANER_USER_AGENT', (text) => text),
-    browser: {
-      path: browserPath,
-      pages: read('GLEANER_BROWSER_PAGES', (text) => integer(text, 1, 64)),
-      memoryBytes: read('GLEANER_BROWSER_MEMORY', (text) => integer(text, 256, 1_048_576)) * 1024 ** 2,
-    },
+    browser,
     pageMemoryBytes: pageMemory * 1024 ** 2,
     workers,
     workerMemoryBytes,
@@ -175,6 +168,14 @@ const defaultWorkers = () => Math.max(1, Math.min(64, availableParallelism()));
 interface Read {
   <T>(name: NameWithDefault, parse: (text: string) => T): T;
   <T>(name: SettingName, parse: (text: string) => T): T | null;
+}
+
+function readBrowser(read: Read, dataDir: string, searchPath: string): Config['browser'] {
+  return {
+    path: read('GLEANER_BROWSER', executable) ?? findInstalledBrowser(dataDir) ?? findBrowser(searchPath),
+    pages: read('GLEANER_BROWSER_PAGES', (text) => integer(text, 1, 64)),
+    memoryBytes: read('GLEANER_BROWSER_MEMORY', (text) => integer(text, 256, 1_048_576)) * 1024 ** 2,
+  };
 }
 
 function readNotices(read: Read): NoticeSettings {
