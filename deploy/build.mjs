@@ -28,7 +28,8 @@ await build({
     'nodemailer',
     'open',
     'pino-pretty',
-    'puppeteer-core',
+    /^puppeteer-core(?:\/|$)/,
+    '@puppeteer/browsers',
   ],
   output: {
     dir: dist,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the engines for the distributed suites on Debian: nats-server, a JDK and Maven (the MongoDB test
-# engine), Chromium, versitygw (the S3 test engine), and promtool (checks of the alert rules). Safe to repeat: installed programs are skipped. If a
+# engine), Chromium, versitygw (the S3 test engine), and the tools that check deploy/: promtool, helm, kubectl-validate, compose-spec. Safe to repeat: installed programs are skipped. If a
 # step fails, the script reports it and continues; the exit code is 0 only if everything is installed. Go
 # programs are installed in .cache/engines, where the tests find them.
 set -u
@@ -9,6 +9,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 engines=$root/.cache/engines
 nats_version=v2.15.2
 versitygw_version=v1.8.0
+helm_version=v4.3.1
+kubectl_validate_version=v0.0.4
+compose_version=v2.16.2
 missing=()
 apt_updated=
 
@@ -63,6 +66,12 @@ step() {
 nats_by_apt() { apt_install nats-server; }
 nats_by_go() { go_install "github.com/nats-io/nats-server/v2@$nats_version"; }
 versitygw_by_go() { go_install "github.com/versity/versitygw/cmd/versitygw@$versitygw_version"; }
+helm_by_go() { go_install "helm.sh/helm/v4/cmd/helm@$helm_version"; }
+kubectl_validate_by_go() { go_install "sigs.k8s.io/kubectl-validate@$kubectl_validate_version"; }
+# The program is named after its folder, cmd.
+compose_by_go() {
+  go_install "github.com/compose-spec/compose-go/v2/cmd@$compose_version" && mv "$engines/cmd" "$engines/compose-spec"
+}
 jdk_by_apt() { apt_install default-jdk-headless; }
 maven_by_apt() { apt_install maven; }
 # Takes one program out of the package, whose installation would start a server.
@@ -86,6 +95,9 @@ step mvn 'downloads the MongoDB test engine' maven_by_apt
 step chromium 'marketplaces that need a browser' chromium_by_apt
 step promtool 'checks of the alert rules' promtool_by_apt
 step versitygw 'the S3 test engine' versitygw_by_go
+step helm 'renders the chart' helm_by_go
+step kubectl-validate 'checks the rendered chart against the schemas of Kubernetes' kubectl_validate_by_go
+step compose-spec 'checks deploy/compose.yaml' compose_by_go
 
 if [ ${#missing[@]} -gt 0 ]; then
   say "not installed: ${missing[*]}"

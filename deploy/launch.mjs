@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Runs the command line (`gleaner serve`, `gleaner demo`, …): bundled in an installed package, from the sources in a
-// checkout, which is set up first. An older Node delegates to the Node 24 installed as a package.
+// checkout, which is set up first. In a checkout, an older Node delegates to the Node 24 installed as a package.
 import module from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -20,9 +20,13 @@ if (!isInstalled) {
   if (['serve', 'api', 'gateway', 'demo'].includes(process.argv[2])) buildConsole();
 }
 
-// Node runs TypeScript without a warning since 24.12.
 const [major, minor] = process.versions.node.split('.').map(Number);
-if (major > 24 || (major === 24 && minor >= 12)) {
+if (isInstalled && major < 24) {
+  console.error(`Gleaner needs Node 24 or newer; this is ${process.version}.`);
+  process.exit(1);
+}
+// Node runs TypeScript without a warning since 24.12.
+if (isInstalled || major > 24 || (major === 24 && minor >= 12)) {
   module.enableCompileCache(process.env.NODE_COMPILE_CACHE);
   onStarterExit(() => process.kill(process.pid, 'SIGTERM'));
   await import(pathToFileURL(program).href);

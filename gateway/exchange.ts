@@ -113,7 +113,7 @@ export function sendTagged(
     return;
   }
   response.setHeader('cache-control', 'no-store');
-  response.setHeader('vary', 'accept-encoding');
+  response.appendHeader('vary', 'accept-encoding');
   addHeaders(response, headers);
   response.statusCode = 304;
   response.end();
@@ -127,7 +127,7 @@ export function sendContent(exchange: Exchange, content: string | Buffer, compre
   const { request, response } = exchange;
   const length = Buffer.byteLength(content);
   // Smaller content is never encoded, so it does not vary.
-  if (length >= minBytes) response.setHeader('vary', 'accept-encoding');
+  if (length >= minBytes) response.appendHeader('vary', 'accept-encoding');
   if (hasBody(request) && !request.complete) {
     response.setHeader('content-length', length);
     endBeforeBody(request, response, content);

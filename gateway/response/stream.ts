@@ -31,7 +31,7 @@ export async function sendStream(
     response.setHeader('content-type', type);
     response.setHeader('cache-control', 'no-store');
     if (isCompressible(type)) {
-      response.setHeader('vary', 'accept-encoding');
+      response.appendHeader('vary', 'accept-encoding');
       const encoding = preferredEncoding(request.headers['accept-encoding']);
       if (encoding !== undefined) {
         response.setHeader('content-encoding', encoding);

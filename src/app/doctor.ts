@@ -83,7 +83,7 @@ export function diagnoseBrowser({ browser, origins }: Pick<Config, 'browser' | '
     : error(
         'browser',
         `none found, but ${markets.join(', ')} ${markets.length === 1 ? 'needs' : 'need'} one`,
-        'Install Chromium, or set GLEANER_BROWSER to the path of a browser.',
+        'Run `gleaner browser install`, or set GLEANER_BROWSER to the path of a browser.',
       );
 }
 

@@ -271,6 +271,7 @@ async function openGateway(
     verifyLink: links.verify,
     mounts: [serveConsole(), createRpcListener(edge.routes, budget)],
     retrieveCache: config.retrieveCache,
+    corsOrigins: config.corsOrigins,
     budget,
   });
   const server = await startServer(app, config.httpPort, config.host, limits);

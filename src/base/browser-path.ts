@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** Program names of Chromium-based browsers, in order of preference. */
@@ -35,4 +35,20 @@ export function findBrowser(path: string, others: readonly string[] = applicatio
   const folders = path.split(delimiter).filter((folder) => folder !== '');
   const candidates = [...names.flatMap((name) => folders.map((folder) => join(folder, name))), ...others];
   return candidates.find(isExecutable) ?? null;
+}
+
+/** Returns the folder below the data folder that `gleaner browser install` downloads to. */
+export const browserFolder = (dataDir: string): string => join(dataDir, 'browser');
+
+/** Returns the file with the path of the installed browser, relative to its folder. */
+export const browserNote = (dataDir: string): string => join(browserFolder(dataDir), 'path');
+
+/** Returns the path of the browser that `gleaner browser install` downloaded, or null if there is none. */
+export function findInstalledBrowser(dataDir: string): string | null {
+  try {
+    const path = join(browserFolder(dataDir), readFileSync(browserNote(dataDir), 'utf8'));
+    return isExecutable(path) ? path : null;
+  } catch {
+    return null;
+  }
 }

@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
-import { findBrowser } from './browser-path.ts';
+import { findBrowser, findInstalledBrowser } from './browser-path.ts';
 import { parseMongoUri } from './mongo-uri.ts';
 import {
   type NoticeSettings,
@@ -77,6 +77,8 @@ export interface Config {
   retention: Retention;
   /** Address of the core for the `gateway` role. */
   coreUrl: string;
+  /** Origins whose pages may call the API; `*`: every origin. */
+  corsOrigins: readonly string[];
   logLevel: string;
   /** Port for metrics and probes; null: none. */
   opsPort: number | null;
@@ -121,10 +123,11 @@ export function loadConfig(environment: Environment = process.env): Config {
   const heapBytes = workers > 0 ? workerMemoryBytes : getHeapStatistics().heap_size_limit;
   const pageMemory =
     read('GLEANER_PAGE_MEMORY', (text) => integer(text, 1, 65_536)) ?? defaultPageMemory(heapBytes);
-  const browserPath = read('GLEANER_BROWSER', executable) ?? findBrowser(environment.PATH ?? '');
+  const dataDir = resolve(read('GLEANER_DATA_DIR', (text) => text));
+  const browser = readBrowser(read, dataDir, environment.PATH ?? '');
   return {
     effectiveSettings: listEffectiveSettings(environment, {
-      GLEANER_BROWSER: browserPath,
+      GLEANER_BROWSER: browser.path,
       GLEANER_PAGE_MEMORY: `${pageMemory}`,
       GLEANER_WORKERS: `${workers}`,
     }),
@@ -133,7 +136,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     host: read('GLEANER_HOST', (text) => text),
     linkSecrets: read('GLEANER_LINK_SECRETS', secrets),
     publicUrl: read('GLEANER_PUBLIC_URL', (text) => url(text, /^https?:$/).replace(/\/+$/, '')),
-    dataDir: resolve(read('GLEANER_DATA_DIR', (text) => text)),
+    dataDir,
     mongoUri,
     natsUrl,
     s3Url: read('GLEANER_S3_URL', (text) => url(text, /^https?:$/)),
@@ -148,17 +151,14 @@ export function loadConfig(environment: Environment = process.env): Config {
     maxConnections: read('GLEANER_MAX_CONNECTIONS', (text) => integer(text, 1, 1_000_000)),
     jobWindow: read('GLEANER_JOB_WINDOW', (text) => integer(text, 1, 10_000)),
     userAgent: read('GLEANER_USER_AGENT', (text) => text),
-    browser: {
-      path: browserPath,
-      pages: read('GLEANER_BROWSER_PAGES', (text) => integer(text, 1, 64)),
-      memoryBytes: read('GLEANER_BROWSER_MEMORY', (text) => integer(text, 256, 1_048_576)) * 1024 ** 2,
-    },
+    browser,
     pageMemoryBytes: pageMemory * 1024 ** 2,
     workers,
     workerMemoryBytes,
     notices: readNotices(read),
     ...readRetention(read),
     coreUrl: read('GLEANER_CORE_URL', (text) => url(text, /^https?:$/)),
+    corsOrigins: read('GLEANER_CORS_ORIGINS', corsOrigins) ?? [],
     logLevel: read('GLEANER_LOG_LEVEL', level),
     ...readTelemetry(read),
   };
@@ -181,6 +181,14 @@ function readRetention(read: Read): Pick<Config, 'recentCrawlMs' | 'retention'> 
     auditLogMs: read('GLEANER_RETAIN_AUDIT_LOG_DAYS', parseRetentionDays),
   };
   return { recentCrawlMs: read('GLEANER_RECENT_CRAWL', duration), retention };
+}
+
+function readBrowser(read: Read, dataDir: string, searchPath: string): Config['browser'] {
+  return {
+    path: read('GLEANER_BROWSER', executable) ?? findInstalledBrowser(dataDir) ?? findBrowser(searchPath),
+    pages: read('GLEANER_BROWSER_PAGES', (text) => integer(text, 1, 64)),
+    memoryBytes: read('GLEANER_BROWSER_MEMORY', (text) => integer(text, 256, 1_048_576)) * 1024 ** 2,
+  };
 }
 
 function readNotices(read: Read): NoticeSettings {
@@ -276,6 +284,17 @@ function secrets(text: string): [string, ...string[]] {
   if (given.some((secret) => secret.length < 32))
     throw new Error('expected secrets of 32 characters or more, separated by commas');
   return given as [string, ...string[]];
+}
+
+function corsOrigins(text: string): string[] {
+  if (text === '*') return ['*'];
+  const origins = text.split(',').map((origin) => origin.trim());
+  // A page's origin has no path, user, or default port, and is in lower case.
+  const wrong = origins.find(
+    (origin) => !/^https?:/.test(origin) || !URL.canParse(origin) || new URL(origin).origin !== origin,
+  );
+  if (wrong === undefined) return origins;
+  throw new Error(`expected * or origins such as https://app.example, separated by commas; not "${wrong}"`);
 }
 
 function executable(path: string): string {

@@ -25,7 +25,8 @@ export const settings = {
   },
   GLEANER_BROWSER: {
     default: null,
-    about: 'Browser for marketplaces that need one; default: the first one found on PATH.',
+    about:
+      'Browser for marketplaces that need one; default: that of `gleaner browser install`, or the first one on PATH.',
   },
   GLEANER_BROWSER_MEMORY: {
     default: '1536',
@@ -43,6 +44,11 @@ export const settings = {
   GLEANER_CORE_URL: {
     default: 'http://127.0.0.1:9090',
     about: 'Address of the core for the gateway role.',
+  },
+  GLEANER_CORS_ORIGINS: {
+    default: null,
+    about:
+      'Origins whose pages may call the API with an API key, separated by commas; * for every origin; default: none.',
   },
   GLEANER_DATA_DIR: {
     default: '.gleaner',

@@ -25,7 +25,7 @@ export function parseWaited(header: string): number {
 }
 
 /** Rate-limit headers, sent if an API key's rate is limited: see src/access/rate-limit.ts. */
-const rateHeaderNames: readonly string[] = [
+export const rateHeaderNames: readonly string[] = [
   'ratelimit-policy',
   'ratelimit',
   'x-ratelimit-limit',

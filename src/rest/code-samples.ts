@@ -7,7 +7,7 @@ import { exampleOf } from './api-examples.ts';
 const examples = createExampleBook(exampleOf, 'connect');
 
 /**
- * Returns a TypeScript sample of an operation with `gleaner/client`, for the `x-codeSamples` of OpenAPI documents.
+ * Returns a TypeScript sample of an operation with `@gleaner/client`, for the `x-codeSamples` of OpenAPI documents.
  * Renderers create samples of other languages from the operation, with the reader's key.
  */
 export function codeSamplesOf({ method, isSubmit, streams }: ServedEndpoint): Schema[] {
@@ -15,7 +15,7 @@ export function codeSamplesOf({ method, isSubmit, streams }: ServedEndpoint): Sc
   const call = `${service}.method.${method.localName}`;
   const request = literal(method.input, examples.message(method.input, 'request'));
   const source = [
-    `import { createGleanerClient, ${service} } from 'gleaner/client';`,
+    `import { createGleanerClient, ${service} } from '@gleaner/client';`,
     '',
     `const gleaner = createGleanerClient({`,
     `  url: process.env.GLEANER_URL!,`,
@@ -23,7 +23,7 @@ export function codeSamplesOf({ method, isSubmit, streams }: ServedEndpoint): Sc
     `});`,
     ...statements(call, request, isSubmit, streams),
   ];
-  return [{ lang: 'TypeScript', label: 'gleaner/client', source: source.join('\n') }];
+  return [{ lang: 'TypeScript', label: '@gleaner/client', source: source.join('\n') }];
 }
 
 function statements(call: string, request: string, isSubmit: boolean, streams: boolean): string[] {

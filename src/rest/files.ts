@@ -84,7 +84,7 @@ export async function serveFile(
     request.headers.range === undefined && size >= minBytes && isCompressible(contentType)
       ? preferredEncoding(request.headers['accept-encoding'])
       : undefined;
-  if (isCompressible(contentType)) response.setHeader('vary', 'accept-encoding');
+  if (isCompressible(contentType)) response.appendHeader('vary', 'accept-encoding');
   response.setHeader('etag', encoding === undefined ? tag : `W/${tag}`);
   response.setHeader('accept-ranges', 'bytes');
   response.setHeader('cache-control', 'private, max-age=3600');

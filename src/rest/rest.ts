@@ -8,6 +8,7 @@ import type { BodyBudget } from '../base/body-budget.ts';
 import type { Clock } from '../base/clock.ts';
 import { acceptRequest } from '../base/connections.ts';
 import type { Log } from '../base/log.ts';
+import { allowOrigins } from './cors.ts';
 import { serveDocs, serveDocsFile } from './docs.ts';
 import { type FileReader, serveFile, type VerifyLink } from './files.ts';
 import { type CoreState, serveHealth, serveReady } from './health.ts';
@@ -38,6 +39,8 @@ export interface RestOptions {
   budget: BodyBudget;
   /** Lengths of the retrieve cache; null: off. */
   retrieveCache?: RetrieveCache | null;
+  /** Origins whose pages may call the API, see allowOrigins(); default: none. */
+  corsOrigins?: readonly string[];
 }
 
 /** Returns both address forms of a path: with /v1 and without. */
@@ -97,8 +100,8 @@ export function createRestApi(options: RestOptions): RequestListener {
     isVolatile: ({ name }) => name === 'download_url',
     onAuthenticated: acceptRequest,
   });
-  return (request, response) => {
+  return allowOrigins(options.corsOrigins ?? [], (request, response) => {
     applySessionCookie(request, publicUrl());
     gateway(request, response);
-  };
+  });
 }

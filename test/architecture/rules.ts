@@ -47,7 +47,7 @@ export const drivers: readonly [name: RegExp, folder: RegExp][] = [
   [/^@aws-sdk\//, /^src\/blobs\/s3\//],
   [/^undici$/, /^src\/fetch\//],
   [/^(?:nodemailer|standardwebhooks)$/, /^src\/notify\//],
-  [/^puppeteer/, /^src\/fetch\/browser\//],
+  [/^@?puppeteer/, /^src\/fetch\/browser\//],
   [/^lru-cache$/, /^(?:src\/base|gateway)\//],
   [/^(?:busboy|negotiator)$/, /^gateway\//],
   [/^@opentelemetry\//, /^src\/telemetry\//],

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -10,51 +10,92 @@ import { freePort } from '../../src/app/demo/processes.ts';
 import { root, run } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-let folder: string;
-let installed: string;
-const launch = () => join(installed, 'deploy', 'launch.mjs');
-// Without a current installation, packing would run npm install while other tests use the packages.
-const canPack = isSetUp() || process.env.CI;
+/** Parts of a package.json that the tests read. */
+interface Manifest {
+  version: string;
+  engines: Record<string, string>;
+  scripts?: Record<string, string>;
+  dependencies: Record<string, string>;
+  private?: boolean;
+}
 
-/** Packs the project and unpacks it next to its dependencies, as npm installs it. */
+let folder: string;
+/** Empty project that both packages are installed in. */
+let project: string;
+let missing = '';
+const installed = () => join(project, 'node_modules/gleaner');
+const client = () => join(project, 'node_modules/@gleaner/client');
+const launch = () => join(installed(), 'deploy/launch.mjs');
+const manifestOf = async (at: string) =>
+  JSON.parse(await readFile(join(at, 'package.json'), 'utf8')) as Manifest;
+
+async function succeed(command: string, parameters: string[], cwd = root): Promise<void> {
+  const { code, stdout, stderr } = await run(command, parameters, {}, cwd);
+  if (code !== 0) throw new Error(`${command} ${parameters.join(' ')}: ${stderr || stdout}`);
+}
+
+/** Packs both packages and installs them in an empty project, without install scripts. */
 async function install(): Promise<void> {
-  const packages = join(folder, 'node_modules');
-  installed = join(packages, 'gleaner');
-  await mkdir(packages);
-  for (const name of await readdir(join(root, 'node_modules')))
-    if (!name.startsWith('.')) await symlink(join(root, 'node_modules', name), join(packages, name));
-  const packed = await run('npm', ['pack', '--silent', '--pack-destination', folder]);
-  if (packed.code !== 0) throw new Error(packed.stderr);
-  const archive = (await readdir(folder)).find((name) => name.endsWith('.tgz'));
-  await run('tar', ['-xzf', join(folder, archive!), '-C', folder]);
-  await rename(join(folder, 'package'), installed);
+  await succeed('npm', ['pack', '--silent', '--pack-destination', folder]);
+  await succeed(process.execPath, [join(root, 'deploy/client-package.mjs'), join(folder, 'client')]);
+  await succeed('npm', ['pack', '--silent', '--pack-destination', folder, join(folder, 'client')]);
+  const archives = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
+  await mkdir(project);
+  await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
+  const options = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
+  await succeed('npm', ['install', ...options, ...archives.map((name) => join(folder, name))], project);
 }
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gleaner-installed-'));
-  if (canPack) await install();
-});
+  project = join(folder, 'project');
+  // Without a current installation, packing would run npm install while other tests use the packages.
+  if (!isSetUp() && !process.env.CI)
+    missing = 'the npm packages are not those of package-lock.json: npm run setup';
+  else
+    await install().catch((error: Error) => {
+      if (process.env.CI) throw error;
+      missing = `the packages can't be installed: ${error.message}`;
+    });
+}, 180_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
+beforeEach((context) => context.skip(missing !== '', missing));
 
-describe('the packed package', () => {
-  beforeEach((context) => {
-    context.skip(!canPack, 'the npm packages are not those of package-lock.json: npm run setup');
+describe('the package gleaner', () => {
+  test('needs Node 24 and runs no script when it is installed', async () => {
+    const { engines, scripts = {}, private: isPrivate } = await manifestOf(installed());
+    expect([engines, isPrivate]).toEqual([{ node: '>=24' }, undefined]);
+    for (const name of ['preinstall', 'install', 'postinstall', 'prepare'])
+      expect(scripts).not.toHaveProperty(name);
+    const { packages } = JSON.parse(await readFile(join(project, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { hasInstallScript?: boolean; optional?: boolean }>;
+    };
+    expect(Object.keys(packages).length).toBeGreaterThan(100);
+    expect(Object.keys(packages).filter((name) => packages[name]!.hasInstallScript)).toEqual([]);
+  });
+
+  test('names the version of Node that it needs', async () => {
+    const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.1.0' } })`;
+    const asOlder = ['--import', `data:text/javascript,${encodeURIComponent(older)}`];
+    const { code, stderr } = await run(process.execPath, [...asOlder, launch(), 'kinds']);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Gleaner needs Node 24 or newer')]);
   });
 
   test('holds no TypeScript but declarations', async () => {
-    const files = await readdir(installed, { recursive: true });
+    const files = await readdir(installed(), { recursive: true });
     const sources = files.filter((name) => /\.[cm]?tsx?$/.test(name) && !/\.d\.ts$/.test(name));
     expect(sources.filter((name) => !name.startsWith('docs/examples/'))).toEqual([]);
     expect(files).toContain('dist/main.js.map');
   });
 
   test('holds no test, contract suite, or fixture', async () => {
-    const files = await readdir(installed, { recursive: true });
+    const files = await readdir(installed(), { recursive: true });
     const patterns = [
       /(^|\/)(test|bench|fixture)(\/|$)/,
       /(^|\/)test\./,
       /\.test\./,
       /(store|queue|blobs)\/contract/,
+      /src\/client/,
     ];
     expect(files.filter((name) => patterns.some((pattern) => pattern.test(name)))).toEqual([]);
   });
@@ -64,26 +105,39 @@ describe('the packed package', () => {
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^mktd +pdp_bulk +product_id, country$/m);
     expect((await run(process.execPath, [launch(), 'jobs', '--nope'])).code).toBe(2);
+    expect((await run(join(project, 'node_modules/.bin/gleaner'), ['--version'])).code).toBe(0);
   });
 
-  test('serves the API, its documentation and the console', async () => {
+  test('serves the API, its documentation and the console, and the installed client calls it', async () => {
     const port = await freePort();
+    const operatorKey = 'operator-of-the-test';
     const environment = {
       GLEANER_HTTP_PORT: String(port),
       GLEANER_GRPC_PORT: '0',
       GLEANER_DATA_DIR: join(folder, 'data'),
+      GLEANER_OPERATOR_KEY: operatorKey,
     };
     const service = spawn(process.execPath, [launch(), 'serve'], {
       env: { PATH: process.env.PATH, ...environment },
       stdio: 'ignore',
     });
     const exited = once(service, 'exit');
+    const url = `http://127.0.0.1:${port}`;
     try {
-      const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+      const statusOf = async (path: string) => (await fetch(`${url}${path}`)).status;
       const isReady = async () => (await statusOf('/ready')) === 200 || undefined;
       await until('the service is ready', isReady, { withinMs: 30_000 });
       for (const path of ['/openapi.json', '/docs', '/docs/scalar.js', '/console'])
         expect([path, await statusOf(path)]).toEqual([path, 200]);
+      const program = join(project, 'call.mjs');
+      await writeFile(
+        program,
+        `import { createGleanerClient, OperatorService } from '@gleaner/client';
+         const gleaner = createGleanerClient({ url: '${url}', apiKey: '${operatorKey}' });
+         const { user } = await gleaner.call(OperatorService.method.createUser, { name: 'Maria' });
+         console.log(user.name);`,
+      );
+      expect(await run(process.execPath, [program])).toEqual({ code: 0, stdout: 'Maria\n', stderr: '' });
     } finally {
       service.kill('SIGTERM');
     }
@@ -96,6 +150,33 @@ describe('the packed package', () => {
   });
 });
 
+describe('the package @gleaner/client', () => {
+  test('has the version of the service and few dependencies', async () => {
+    const { version, dependencies, scripts } = await manifestOf(client());
+    expect([version, scripts]).toEqual([(await manifestOf(root)).version, undefined]);
+    expect(Object.keys(dependencies)).toEqual([
+      '@bufbuild/protobuf',
+      '@connectrpc/connect',
+      '@connectrpc/connect-web',
+    ]);
+  });
+
+  test('has types', async () => {
+    const program = (item: string) =>
+      `import { createGleanerClient, MktbService } from '@gleaner/client';
+       const gleaner = createGleanerClient({ url: 'http://127.0.0.1:9', apiKey: 'k' });
+       const { jobId } = await gleaner.submit(MktbService.method.submitPdpBulk, { items: [${item}] });
+       export const id: string = jobId;`;
+    await writeFile(join(project, 'right.ts'), program("{ shopDomain: 'toko-7', productKey: 'barang-1' }"));
+    await writeFile(join(project, 'wrong.ts'), program('{ shopDomain: 7 }'));
+    const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022'];
+    const compile = (name: string) =>
+      run(join(root, 'node_modules/.bin/tsc'), [...options, name], {}, project);
+    expect(await compile('right.ts')).toMatchObject({ code: 0, stdout: '' });
+    expect((await compile('wrong.ts')).stdout).toContain("Type 'number' is not assignable to type 'string");
+  });
+});
+
 test('builds the gateway as a package that contains only itself and the contract', async () => {
   const tsc = join(root, 'node_modules', '.bin', 'tsc');
   const into = join(folder, 'gateway');
@@ -103,21 +184,4 @@ test('builds the gateway as a package that contains only itself and the contract
   expect(built).toMatchObject({ code: 0, stdout: '' });
   expect((await readdir(into)).toSorted()).toEqual(['gateway', 'gen', 'src']);
   expect(await readdir(join(into, 'src'))).toEqual(['contract']);
-});
-
-test('builds the client for programs that cannot read TypeScript', async () => {
-  const tsc = join(root, 'node_modules', '.bin', 'tsc');
-  const into = join(folder, 'dist');
-  const built = await run(tsc, ['-p', join(root, 'src/client/tsconfig.build.json'), '--outDir', into]);
-  expect(built).toMatchObject({ code: 0, stdout: '' });
-  const program = join(folder, 'program.mjs');
-  await writeFile(
-    program,
-    `import { createGleanerClient, MktbService } from '${join(into, 'src/client/index.js')}';
-     const gleaner = createGleanerClient({ url: 'http://127.0.0.1:9', apiKey: 'k', maxAttempts: 1 });
-     await gleaner.submit(MktbService.method.submitPdpBulk, { items: [] }).catch(({ status }) => console.log(status));`,
-  );
-  expect(await run(process.execPath, [program])).toMatchObject({ code: 0, stdout: '0\n', stderr: '' });
-  const declarations = await readdir(join(into, 'src', 'client'));
-  expect(declarations).toContain('index.d.ts');
 });

@@ -14,13 +14,14 @@ export interface Place {
   close(): Promise<void>;
 }
 
-/** Starts the service on the embedded stack. */
-export async function openPlace(): Promise<Place> {
+/** Starts the service on the embedded stack; `settings` override those of the test. */
+export async function openPlace(settings: Record<string, string> = {}): Promise<Place> {
   const running = await startOrigins({ origins });
   const deployment = await createDeployment({
     stack: { distributed: false },
     engines: { settings: {}, mongo: null, nats: null, stop: async () => {} },
     origins: running,
+    settings,
   });
   const folder = await mkdtemp(join(tmpdir(), 'gleaner-cli-'));
   const close = async () => {

@@ -62,6 +62,8 @@ export async function openSessionFixture(store?: Store): Promise<SessionFixture>
         clock,
         publicUrl: () => 'http://gleaner.test',
         version: '0.0.0',
+        // Cookies stay limited to pages of the service.
+        corsOrigins: ['https://app.example'],
         mounts: [createRpcListener(routes, budget)],
         budget,
       });

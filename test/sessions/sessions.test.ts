@@ -81,6 +81,8 @@ describe.each<Edge>(['api', 'gateway'])('browser sessions through the role %s', 
       { 'sec-fetch-site': 'cross-site' },
       { 'sec-fetch-site': 'same-site' },
       { origin: 'https://evil.test' },
+      { origin: 'https://app.example' },
+      { origin: 'https://app.example', 'sec-fetch-site': 'same-site' },
       { origin: 'null' },
     ] as Record<string, string>[];
     for (const marks of foreign) {

@@ -136,13 +136,14 @@ export async function runCommand(
   return run(process.execPath, [main, ...parameters], environment);
 }
 
-/** Runs a program to completion in the root folder. */
+/** Runs a program to completion in a folder, by default the root folder. */
 export async function run(
   program: string,
   parameters: readonly string[],
   environment: Record<string, string> = {},
+  cwd = root,
 ): Promise<CommandResult> {
-  const options = { cwd: root, env: clean(environment), timeout: 60_000 };
+  const options = { cwd, env: clean(environment), timeout: 60_000 };
   try {
     return { code: 0, ...(await promisify(execFile)(program, parameters, options)) };
   } catch (error) {

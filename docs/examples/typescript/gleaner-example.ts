@@ -3,7 +3,7 @@
 //   export GLEANER_URL=http://127.0.0.1:8080 GLEANER_API_KEY=gl_…
 //   node docs/examples/typescript/gleaner-example.ts toko-7/barang-1001 toko-7/barang-1002
 //
-// In a project of yours the client comes from the package: import … from 'gleaner/client'.
+// In a project of yours the client comes from the package: import … from '@gleaner/client'.
 import { createGleanerClient, GleanerError, JobService, MktbService } from '../../../src/client/index.ts';
 
 const { GLEANER_URL: url, GLEANER_API_KEY: apiKey } = process.env;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, openSync, writeFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { join, relative } from 'node:path';
 import { MultiBar } from 'cli-progress';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
@@ -19,6 +19,8 @@ export interface DemoOptions {
   keep: boolean;
   /** Marketplace to run the jobs of. Default: every marketplace. */
   market?: string;
+  /** Folder in which the demo creates a folder for its data and results. */
+  dataDir: string;
   say: (line: string) => void;
 }
 
@@ -30,8 +32,8 @@ const plainEveryMs = 2_000;
  * approves, shows progress, downloads the results, and checks them. Returns the exit code: 0 if every job ended and
  * every file has the documented shape.
  */
-export async function demo({ distributed, keep, market, say }: DemoOptions): Promise<number> {
-  const folder = resolve('.gleaner', `demo-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`);
+export async function demo({ distributed, keep, market, dataDir, say }: DemoOptions): Promise<number> {
+  const folder = join(dataDir, `demo-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`);
   mkdirSync(join(folder, 'results'), { recursive: true });
   const running: DemoProcess[] = [];
   try {

@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
 import type { Audit } from '../../app/audit.ts';
 import { loadConfig } from '../../base/config.ts';
+import { addBrowserCommands } from './browser.ts';
 import { addDataCommands } from './data.ts';
 import { addDoctor } from './doctor.ts';
 import { counted } from './print.ts';
 
 /**
  * Adds the commands that work on an installation directly, without its service: `doctor`, `audit`,
- * `operator-key`, and those of data.ts.
+ * `operator-key`, and those of browser.ts and data.ts.
  */
 export function addMaintenanceCommands(program: Command, say: (line: string) => void): void {
   addDoctor(program, say);
@@ -29,6 +30,7 @@ export function addMaintenanceCommands(program: Command, say: (line: string) => 
       const { recoverOperatorKey } = await import('../../app/operator-key.ts');
       say(await recoverOperatorKey(loadConfig(), name));
     });
+  addBrowserCommands(program, say);
   addDataCommands(program, say);
 }
 

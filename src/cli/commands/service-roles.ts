@@ -45,6 +45,7 @@ export function addServiceRoles(program: Command, say: (line: string) => void): 
       process.exitCode = await demo({
         distributed: distributed === true,
         keep: keep === true,
+        dataDir: loadConfig().dataDir,
         ...(market === undefined ? {} : { market }),
         say,
       });

@@ -1,0 +1,1 @@
+export { type BrowserInstallOptions, installBrowser } from '../fetch/browser/install.ts';

@@ -1,0 +1,153 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import manifest from '../../package.json' with { type: 'json' };
+import { settings } from '../../src/base/settings.ts';
+import { gauges } from '../../src/telemetry/catalog.ts';
+import { findProgram } from '../engines/missing.ts';
+import { root } from '../support/service.ts';
+
+const chart = join(root, 'deploy/helm/gleaner');
+const helm = findProgram('helm');
+const validator = findProgram('kubectl-validate');
+const folder = mkdtempSync(join(tmpdir(), 'gleaner-chart-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Every optional part of the chart. */
+const everything = {
+  existingSecret: 'gleaner',
+  settings: { GLEANER_WORKING_HOURS: 'off' },
+  origins: '{ /* no marketplace */ }',
+  ingress: { enabled: true, host: 'gleaner.example', tlsSecret: 'tls', className: 'nginx' },
+  worker: {
+    image: { repository: 'gleaner-chromium' },
+    seccompProfile: { type: 'Unconfined' },
+    autoscaling: { metricLabels: { namespace: 'gleaner' } },
+  },
+};
+
+/** Renders the chart. Throws the message of helm. */
+function render(values: object): string {
+  const file = join(folder, 'values.json');
+  writeFileSync(file, JSON.stringify(values));
+  const result = spawnSync(helm!, ['template', 'test', chart, '--values', file], { encoding: 'utf8' });
+  if (result.status !== 0) throw new Error(result.stderr);
+  return result.stdout;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: resources of every kind.
+type Resource = any;
+const resourcesOf = (values: object): Resource[] =>
+  parseAllDocuments(render(values))
+    .map((document) => document.toJS() as Resource)
+    .filter((resource) => resource !== null);
+const find = (resources: Resource[], kind: string, name: string): Resource =>
+  resources.find((one) => one.kind === kind && one.metadata.name === `test-gleaner${name}`);
+
+const reason = helm === null ? ' [helm is not installed: run deploy/engines.sh]' : '';
+describe.skipIf(helm === null)(`the Helm chart${reason}`, () => {
+  test('has the version of the package and passes the linter', () => {
+    const { version, appVersion } = parse(readFileSync(join(chart, 'Chart.yaml'), 'utf8'));
+    expect([version, appVersion]).toEqual([manifest.version, manifest.version]);
+    const options = ['lint', '--strict', '--set', 'existingSecret=gleaner', chart];
+    const { status, stdout } = spawnSync(helm!, options, { encoding: 'utf8' });
+    expect(status, stdout).toBe(0);
+  });
+
+  test.skipIf(validator === null).each([
+    ['its defaults', { existingSecret: 'gleaner' }],
+    ['every option', everything],
+    [
+      'no option',
+      {
+        existingSecret: 'gleaner',
+        migration: { enabled: false },
+        worker: { autoscaling: { enabled: false } },
+      },
+    ],
+  ])('renders resources that are valid in Kubernetes with %s', (_what, values) => {
+    const file = join(folder, 'rendered.yaml');
+    writeFileSync(file, render(values));
+    const { status, stdout, stderr } = spawnSync(validator!, [file], { encoding: 'utf8' });
+    expect(status, stdout + stderr).toBe(0);
+  });
+
+  test('runs every pod as an unprivileged user on a read-only root file system', () => {
+    const pods = resourcesOf(everything).flatMap(({ spec }) => (spec?.template ? [spec.template.spec] : []));
+    expect(pods).toHaveLength(3);
+    for (const { securityContext, containers, automountServiceAccountToken } of pods) {
+      expect(securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 });
+      expect(automountServiceAccountToken).toBe(false);
+      for (const container of containers)
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+    }
+  });
+
+  test('scales the workers by a metric that the service exports', () => {
+    const resources = resourcesOf({ existingSecret: 'gleaner' });
+    const { metrics, scaleTargetRef } = find(resources, 'HorizontalPodAutoscaler', '-worker').spec;
+    expect(gauges).toHaveProperty(metrics[0].external.metric.name);
+    expect(scaleTargetRef.name).toBe('test-gleaner-worker');
+    // Otherwise each upgrade resets the number of pods.
+    expect(find(resources, 'Deployment', '-worker').spec).not.toHaveProperty('replicas');
+    const fixed = resourcesOf({
+      existingSecret: 'gleaner',
+      worker: { replicas: 5, autoscaling: { enabled: false } },
+    });
+    expect(find(fixed, 'Deployment', '-worker').spec.replicas).toBe(5);
+    expect(find(fixed, 'HorizontalPodAutoscaler', '-worker')).toBeUndefined();
+  });
+
+  test('migrates before an upgrade, and probes the operations port', () => {
+    const resources = resourcesOf(everything);
+    const { metadata, spec } = find(resources, 'Job', '-migration');
+    expect(metadata.annotations['helm.sh/hook']).toBe('pre-install,pre-upgrade');
+    expect(spec.template.spec.containers[0].args.slice(0, 1)).toEqual(['migrate']);
+    for (const [name, ready] of [
+      ['api', '/ready'],
+      ['worker', '/health'],
+    ]) {
+      const [container] = find(resources, 'Deployment', `-${name}`).spec.template.spec.containers;
+      expect(container.readinessProbe.httpGet).toEqual({ path: ready, port: 'ops' });
+      expect(container.livenessProbe.httpGet).toEqual({ path: '/health', port: 'ops' });
+      expect(container.env).toContainEqual({ name: 'GLEANER_OPS_PORT', value: '9464' });
+      for (const variable of container.env) expect(settings).toHaveProperty(variable.name);
+      expect(container.envFrom).toEqual([{ secretRef: { name: 'gleaner' } }]);
+      expect(find(resources, 'PodDisruptionBudget', `-${name}`)).toBeDefined();
+    }
+  });
+
+  test('gives the workers an image and a sandbox of their own, and links the address of the ingress', () => {
+    const resources = resourcesOf(everything);
+    const [worker, api] = ['worker', 'api'].map(
+      (name) => find(resources, 'Deployment', `-${name}`).spec.template,
+    );
+    expect(worker.spec.containers[0].image).toBe(`gleaner-chromium:${manifest.version}`);
+    expect(worker.spec.securityContext.seccompProfile).toEqual({ type: 'Unconfined' });
+    expect(api.spec.containers[0].image).toBe(`gleaner:${manifest.version}`);
+    const url = { name: 'GLEANER_PUBLIC_URL', value: 'https://gleaner.example' };
+    expect(api.spec.containers[0].env).toContainEqual(url);
+    expect(find(resources, 'ConfigMap', '-origins').data['origins.json']).toBe(everything.origins);
+  });
+
+  test.each([
+    ['a missing Secret', {}, 'existingSecret'],
+    ['an unknown value', { existingSecret: 'a', workers: {} }, 'workers'],
+    ['a secret among the settings', { existingSecret: 'a', settings: { MONGODB_URI: 'x' } }, 'MONGODB_URI'],
+    [
+      'a setting of the chart',
+      { existingSecret: 'a', settings: { GLEANER_OPS_PORT: '1' } },
+      'GLEANER_OPS_PORT',
+    ],
+    ['an ingress without a host', { existingSecret: 'a', ingress: { enabled: true } }, 'host'],
+  ])('rejects %s', (_what, values, name) => {
+    expect(() => render(values)).toThrow(name);
+  });
+});
