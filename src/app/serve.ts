@@ -5,8 +5,8 @@ import { createServingCount } from '../access/serving-count.ts';
 import { type BodyBudget, createBodyBudget } from '../base/body-budget.ts';
 import type { Config } from '../base/config.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../base/connections.ts';
+import { DataRefusedError } from '../base/data-refused-error.ts';
 import { createLog, type Log } from '../base/log.ts';
-import { NewerDataError } from '../base/newer-data-error.ts';
 import { Fault } from '../contract/fault.ts';
 import { services } from '../contract/services.ts';
 import { logMissingOrigins } from '../jobs/steps/missing-origins.ts';
@@ -66,7 +66,7 @@ export interface Service {
 
 /**
  * Starts a role. The engines may be unavailable: work starts once they respond. Throws fault `unavailable` if a port
- * is in use, a ConfigError if another service uses the data folder, and a NewerDataError if a newer program wrote the
+ * is in use, a ConfigError if another service uses the data folder, and a DataRefusedError if it must not use the
  * data.
  */
 export async function serve(config: Config, role: Role, say: (line: string) => void): Promise<Service> {
@@ -328,7 +328,7 @@ async function announceOperator(
         log.warn('GLEANER_OPERATOR_KEY is a revoked key: set another value or remove the setting');
       return true;
     } catch (error) {
-      if (error instanceof NewerDataError) return false;
+      if (error instanceof DataRefusedError) return false;
       const fault = Fault.from(error);
       if (fault.code !== 'unavailable') throw error;
       if (!told) log.warn({ error: fault.message }, 'store not ready');

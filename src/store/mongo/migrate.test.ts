@@ -4,7 +4,7 @@ import { findMongo } from '../../../test/engines/mongo.ts';
 import { createManualClock, flushTasks } from '../../../test/support/clock.ts';
 import { until } from '../../../test/support/until.ts';
 import { systemClock } from '../../base/clock.ts';
-import { NewerDataError } from '../../base/newer-data-error.ts';
+import { NewerDataError } from '../../base/data-refused-error.ts';
 import { openEngine } from './engine.ts';
 import { type MigrateOptions, type Migration, migrate } from './migrate.ts';
 import { openMongoStore } from './open.ts';

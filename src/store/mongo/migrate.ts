@@ -1,9 +1,9 @@
 import type { Collection, Db } from 'mongodb';
 import type { Clock } from '../../base/clock.ts';
-import { NewerDataError } from '../../base/newer-data-error.ts';
+import { IncompleteMoveError, NewerDataError } from '../../base/data-refused-error.ts';
 import { Fault } from '../../contract/fault.ts';
 import { unlessDuplicate } from './duplicates.ts';
-import { createIndexes } from './schema.ts';
+import { createIndexes, type SchemaDocument } from './schema.ts';
 
 /** A change of the database. It is repeated after a crash, so it must be idempotent. */
 export type Migration = (database: Db) => Promise<void>;
@@ -25,14 +25,8 @@ export interface MigrateOptions {
   /** Returns the server's time in milliseconds since the epoch. */
   time(): Promise<number>;
   clock: Clock;
-}
-
-/** State of the schema. One process at a time migrates: the one named by `holder`, until `leaseUntil`. */
-interface SchemaDocument {
-  _id: 'schema';
-  version: number;
-  holder: string;
-  leaseUntil: number;
+  /** Whether to accept a database with an incomplete move. */
+  isImport?: boolean;
 }
 
 /** Duration of a lease, which is renewed while a migration runs, in milliseconds. */
@@ -43,16 +37,17 @@ const pollMs = 100;
 
 /**
  * Applies the missing migrations, unless another process does so. Returns the version of the schema. Throws a
- * NewerDataError if a newer program wrote the database, and fault `unavailable` if another process is still
+ * NewerDataError if a newer program wrote the database, an IncompleteMoveError unless `isImport`, and fault `unavailable` if another process is still
  * migrating it after 10 seconds.
  */
 export async function migrate(database: Db, options: MigrateOptions): Promise<number> {
-  const { place, steps, holder, time, clock } = options;
+  const { place, steps, holder, time, clock, isImport = false } = options;
   const schema: Collection<SchemaDocument> = database.collection('schema');
   const waitUntil = clock.now() + maxWaitMs;
   for (;;) {
     const found = await readSchema(schema);
     if (found.version > steps.length) throw new NewerDataError(place, found.version, steps.length);
+    if (found.movingFrom !== undefined && !isImport) throw new IncompleteMoveError(place, found.movingFrom);
     if (found.version === steps.length) return found.version;
     const now = await time();
     const { matchedCount: claimed } = await schema.updateOne(

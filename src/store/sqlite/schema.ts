@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { NewerDataError } from '../../base/newer-data-error.ts';
+import { NewerDataError } from '../../base/data-refused-error.ts';
 
 /**
  * Migrations from an empty file to the current tables, in order. `user_version` is the number of applied ones.
@@ -149,6 +149,9 @@ const steps = [
   CREATE INDEX audit_log_by_actor ON audit_log (actor_id, created_at, id);
   CREATE INDEX audit_log_by_target ON audit_log (target, created_at, id);`,
 ];
+
+/** Version of this program's schema. */
+export const schemaVersion = steps.length;
 
 /** Returns the version of a file's schema. */
 export function readVersion(database: DatabaseSync): number {
