@@ -26,6 +26,7 @@ import { refill, sweepForever, sweepMs } from '../sweep/sweep.ts';
 import { noMetrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/sdk.ts';
 import type { WorkerSlots } from '../worker/pool.ts';
+import { startBackups } from './backup/start.ts';
 import { compose, type Program } from './compose.ts';
 import { lockData } from './data-folder.ts';
 import { storeGauges, workerGauges } from './gauges.ts';
@@ -99,6 +100,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
     const state = { ready: () => ready(), slots: () => working?.tally().slots };
     if (telemetry) service.opsPort = await openOperations(program, run, telemetry, state, closers);
     if (stack.name === 'embedded' && run.worker) await resumeBatches(program);
+    if (role === 'serve') closers.push(startBackups(program, telemetry, stopping.signal));
     if (run.core || run.worker) logMissingOrigins(context);
     if (run.core || run.worker) closers.push(startReporting(program, role, () => working?.tally()));
     const core = run.core ? openCore(program, () => isOperable(), stopping.signal, closers) : null;
