@@ -11,7 +11,7 @@ import { systemClock } from '../../base/clock.ts';
 import { newId } from '../../base/id.ts';
 import { parseMongoUri } from '../../base/mongo-uri.ts';
 import { Fault } from '../../contract/fault.ts';
-import { type Migration, migrate, migrations } from './migrate.ts';
+import { compatibleFrom, type Migration, migrate, migrations } from './migrate.ts';
 import { type Collections, collectionsOf } from './schema.ts';
 
 /** A MongoDB database. Errors of the driver are converted to faults. */
@@ -97,7 +97,15 @@ export function openEngine(
       });
     });
     const time = () => readTime(database);
-    return migrate(database, { place, steps, holder: newId(), time, clock: systemClock, isImport });
+    return migrate(database, {
+      place,
+      steps,
+      compatibleFrom,
+      holder: newId(),
+      time,
+      clock: systemClock,
+      isImport,
+    });
   };
   const ready = async () => {
     if (closed) throw new Fault('unavailable', `${place}: the connection was closed`, { component: 'store' });

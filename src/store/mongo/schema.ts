@@ -116,6 +116,8 @@ export type SessionDocument = Omit<BrowserSession, 'hash'> & { _id: string };
 export interface SchemaDocument {
   _id: 'schema';
   version: number;
+  /** Lowest schema version whose programs can use the data; default: `version`. */
+  compatibleFrom?: number;
   holder: string;
   leaseUntil: number;
   /** Source of an incomplete move, during which no other process may use the database. */
