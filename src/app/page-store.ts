@@ -1,5 +1,5 @@
 import type { Config } from '../base/config.ts';
-import { NewerDataError } from '../base/newer-data-error.ts';
+import { DataRefusedError } from '../base/data-refused-error.ts';
 import { Fault } from '../contract/fault.ts';
 import type { Store } from '../store/store.ts';
 import { hasData } from './data-folder.ts';
@@ -17,7 +17,7 @@ export async function openPageStore(config: Config, note: (line: string) => void
       return store;
     } catch (error) {
       await store.close();
-      if (error instanceof NewerDataError) throw error;
+      if (error instanceof DataRefusedError) throw error;
       note(
         `The store does not respond, so this request does not count toward the limits: ${Fault.from(error).message}`,
       );

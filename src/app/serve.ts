@@ -5,8 +5,8 @@ import { createServingCount } from '../access/serving-count.ts';
 import { type BodyBudget, createBodyBudget } from '../base/body-budget.ts';
 import type { Config } from '../base/config.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../base/connections.ts';
+import { DataRefusedError } from '../base/data-refused-error.ts';
 import { createLog, type Log } from '../base/log.ts';
-import { NewerDataError } from '../base/newer-data-error.ts';
 import { Fault } from '../contract/fault.ts';
 import { services } from '../contract/services.ts';
 import { logMissingOrigins } from '../jobs/steps/missing-origins.ts';
@@ -26,6 +26,7 @@ import { refill, sweepForever, sweepMs } from '../sweep/sweep.ts';
 import { noMetrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/sdk.ts';
 import type { WorkerSlots } from '../worker/pool.ts';
+import { startBackups } from './backup/start.ts';
 import { compose, type Program } from './compose.ts';
 import { lockData } from './data-folder.ts';
 import { storeGauges, workerGauges } from './gauges.ts';
@@ -66,7 +67,7 @@ export interface Service {
 
 /**
  * Starts a role. The engines may be unavailable: work starts once they respond. Throws fault `unavailable` if a port
- * is in use, a ConfigError if another service uses the data folder, and a NewerDataError if a newer program wrote the
+ * is in use, a ConfigError if another service uses the data folder, and a DataRefusedError if it must not use the
  * data.
  */
 export async function serve(config: Config, role: Role, say: (line: string) => void): Promise<Service> {
@@ -99,6 +100,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
     const state = { ready: () => ready(), slots: () => working?.tally().slots };
     if (telemetry) service.opsPort = await openOperations(program, run, telemetry, state, closers);
     if (stack.name === 'embedded' && run.worker) await resumeBatches(program);
+    if (role === 'serve') closers.push(startBackups(program, telemetry, stopping.signal));
     if (run.core || run.worker) logMissingOrigins(context);
     if (run.core || run.worker) closers.push(startReporting(program, role, () => working?.tally()));
     const core = run.core ? openCore(program, () => isOperable(), stopping.signal, closers) : null;
@@ -329,7 +331,7 @@ async function announceOperator(
         log.warn('GLEANER_OPERATOR_KEY is a revoked key: set another value or remove the setting');
       return true;
     } catch (error) {
-      if (error instanceof NewerDataError) return false;
+      if (error instanceof DataRefusedError) return false;
       const fault = Fault.from(error);
       if (fault.code !== 'unavailable') throw error;
       if (!told) log.warn({ error: fault.message }, 'store not ready');

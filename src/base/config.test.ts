@@ -29,6 +29,8 @@ test.each([
   ['GLEANER_OPERATOR_KEY', 'short'],
   ['GLEANER_ORIGINS', '/nonexistent/origins.json'],
   ['GLEANER_LOG_LEVEL', 'loud'],
+  ['GLEANER_BACKUP_EVERY', '59s'],
+  ['GLEANER_BACKUP_KEEP', '0'],
   ['GLEANER_BROWSER', '/nonexistent/chromium'],
   ['GLEANER_BROWSER_PAGES', '0'],
   ['GLEANER_BROWSER_MEMORY', '16'],
@@ -71,6 +73,13 @@ test('loadConfig() pushes metrics only if the variables of OpenTelemetry say so'
 test('loadConfig() rejects one engine address without the other', () => {
   expect(() => loadConfig({ NATS_URL: 'nats://127.0.0.1:4222' })).toThrow(/MONGODB_URI is missing/);
   expect(() => loadConfig({ MONGODB_URI: 'mongodb://127.0.0.1' })).toThrow(/NATS_URL is missing/);
+});
+
+test('loadConfig() rejects scheduled backups of the distributed stack', () => {
+  const engines = { MONGODB_URI: 'mongodb://127.0.0.1/gleaner', NATS_URL: 'nats://127.0.0.1' };
+  expect(() => loadConfig({ ...engines, GLEANER_BACKUP_TO: '/backups' })).toThrow(
+    'GLEANER_BACKUP_TO=/backups: back up MongoDB with its own tools, and unset this',
+  );
 });
 
 test('loadConfig() rejects a MongoDB URI that weakens consistency without showing its password', () => {

@@ -71,6 +71,8 @@ export interface Config {
   workers: number;
   /** Heap limit of a worker process, in bytes. */
   workerMemoryBytes: number;
+  /** Scheduled backups of the embedded stack; null: none. */
+  backups: { folder: string; everyMs: number; keep: number } | null;
   /** Recipients of job notifications. */
   notices: NoticeSettings;
   /** Time that records are kept. */
@@ -155,6 +157,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     pageMemoryBytes: pageMemory * 1024 ** 2,
     workers,
     workerMemoryBytes,
+    backups: readBackups(read, mongoUri !== null),
     notices: readNotices(read),
     ...readRetention(read),
     coreUrl: read('GLEANER_CORE_URL', (text) => url(text, /^https?:$/)),
@@ -189,6 +192,16 @@ function readBrowser(read: Read, dataDir: string, searchPath: string): Config['b
     pages: read('GLEANER_BROWSER_PAGES', (text) => integer(text, 1, 64)),
     memoryBytes: read('GLEANER_BROWSER_MEMORY', (text) => integer(text, 256, 1_048_576)) * 1024 ** 2,
   };
+}
+
+function readBackups(read: Read, isDistributed: boolean): Config['backups'] {
+  const folder = read('GLEANER_BACKUP_TO', (path) => {
+    if (isDistributed) throw new Error('back up MongoDB with its own tools, and unset this');
+    return resolve(path);
+  });
+  const everyMs = read('GLEANER_BACKUP_EVERY', (text) => atLeast(duration(text), 60_000, '1m'));
+  const keep = read('GLEANER_BACKUP_KEEP', (text) => integer(text, 1, 10_000));
+  return folder === null ? null : { folder, everyMs, keep };
 }
 
 function readNotices(read: Read): NoticeSettings {
@@ -306,6 +319,11 @@ function duration(text: string): number {
   const match = /^(\d+)(ms|s|m|h|d)$/.exec(text);
   if (!match) throw new Error('expected a duration such as 120s or 24h');
   return Number(match[1]) * { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[match[2] as 's'];
+}
+
+function atLeast(value: number, min: number, minText: string): number {
+  if (value < min) throw new Error(`expected at least ${minText}`);
+  return value;
 }
 
 function retrieveCache(text: string): Config['retrieveCache'] {

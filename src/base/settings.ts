@@ -23,6 +23,18 @@ export const settings = {
     default: 'on',
     about: 'Whether operators approve jobs of kinds that need approval: on or off.',
   },
+  GLEANER_BACKUP_EVERY: {
+    default: '24h',
+    about: 'Time between scheduled backups.',
+  },
+  GLEANER_BACKUP_KEEP: {
+    default: '7',
+    about: 'Number of scheduled backups that are kept.',
+  },
+  GLEANER_BACKUP_TO: {
+    default: null,
+    about: 'Folder for scheduled backups of the embedded stack; default: no scheduled backups.',
+  },
   GLEANER_BROWSER: {
     default: null,
     about:

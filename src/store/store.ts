@@ -51,7 +51,7 @@ export interface Store
     NoticeStore {
   /** Display name of the database: "SQLite" or "MongoDB". */
   readonly engine: string;
-  /** Resolves if the database responds. Throws a NewerDataError if a newer program wrote it. */
+  /** Resolves if the database responds. Throws a DataRefusedError if this program must not use it. */
   ping(): Promise<void>;
   /**
    * Returns the database's time in milliseconds since the epoch, a clock shared by all processes. SQLite uses the

@@ -79,6 +79,14 @@ export const gauges = {
     labels: ['state'],
   },
   gleaner_origin_paused: { about: 'Origins that are paused.', labels: ['market'] },
+  gleaner_backup_last_success_timestamp_seconds: {
+    about: 'Start of the newest complete scheduled backup, in seconds since the epoch; 0 without one.',
+    labels: [],
+  },
+  gleaner_backup_overdue_seconds: {
+    about: 'Time since the next scheduled backup was due; 0 while it is not due.',
+    labels: [],
+  },
   gleaner_build_info: { about: 'Always 1; the labels describe the process.', labels: ['version', 'role'] },
 } as const satisfies Record<string, LabelledMetric>;
 

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
+import { freePort } from '../engines/nats.ts';
+import { scrape, sumOf } from '../observability/place.ts';
 import { createApi, submitItems, variantSold, watchJob } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { embedded, openStacks } from '../support/engines.ts';
@@ -22,7 +24,7 @@ describe('backup of a running service', () => {
     folder = mkdtempSync(join(tmpdir(), 'gleaner-backup-'));
     origins = await startOrigins({ origins: [mkta], latencyMs: 20 });
     const [opened] = await openStacks([embedded]);
-    const originLimits = { concurrency: 16, requests_per_second: 60 };
+    const originLimits = { concurrency: 16, requests_per_second: 30 };
     deployment = await createDeployment({
       stack: embedded,
       engines: opened!.engines!,
@@ -94,7 +96,27 @@ describe('backup of a running service', () => {
     expect(before).toMatchObject({ status: 'completed', success_count: 20 });
     expect((await fetch(before.download_url)).status).toBe(200);
     expect(await deployment.audit()).toMatchObject({ code: 0, problems: [], jobs: 2 });
+
+    await deployment.api.stop();
+    await scheduledBackup(restored);
   }, 180_000);
+
+  /** Starts the service with scheduled backups, and waits for the first one. */
+  async function scheduledBackup(dataDir: string) {
+    const scheduled = join(folder, 'scheduled');
+    const opsPort = String(await freePort());
+    await deployment.api.start({ GLEANER_BACKUP_TO: scheduled, GLEANER_OPS_PORT: opsPort });
+    const lastSuccess = async () => {
+      const found = await scrape(`http://127.0.0.1:${opsPort}`);
+      return sumOf(found, 'gleaner_backup_last_success_timestamp_seconds') || undefined;
+    };
+    const at = await until('a backup is complete', lastSuccess, { withinMs: 30_000 });
+    const names = readdirSync(scheduled);
+    expect(names).toEqual([expect.stringMatching(/^gleaner-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/)]);
+    expect(names[0]).toContain(new Date(at * 1000).toISOString().slice(0, 10));
+    expect((await runCommand(['restore', join(scheduled, names[0]!), `${dataDir}-again`], {})).code).toBe(0);
+    await deployment.api.stop();
+  }
 
   /** Runs a backup in a process that kills itself after a step. */
   function killBackupAt(step: string, target: string) {

@@ -8,10 +8,13 @@ import { isSetUp } from '../../deploy/setup.mjs';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
+import { openStore } from '../../src/app/stack.ts';
+import { loadConfig } from '../../src/base/config.ts';
+import { freePort } from '../engines/nats.ts';
 import { createApi, submitItems, type TestApi, variantSold, watchJob } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { openStacks, stacks } from '../support/engines.ts';
-import { root } from '../support/service.ts';
+import { createServiceProcess, httpUrl, root } from '../support/service.ts';
 import { until, withTimeout } from '../support/until.ts';
 
 let origins: RunningOrigins;
@@ -47,6 +50,16 @@ async function busyWith(api: TestApi) {
   return { user, jobId };
 }
 
+/** Counts the claimed batches in the store of a deployment whose processes have ended. */
+async function claimedBatches(settings: Record<string, string>): Promise<number> {
+  const store = await openStore(loadConfig(settings));
+  try {
+    return (await store.countBacklog()).reduce((sum, { claimed }) => sum + claimed, 0);
+  } finally {
+    await store.close();
+  }
+}
+
 const opened = await openStacks(stacks);
 describe.each(opened)('$title', ({ engines, distributed }) => {
   describe.skipIf(engines === null)('with a running job', () => {
@@ -78,12 +91,39 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
         expect(await listens(port)).toBe(false);
       }
       // The processes released their claims, so the job does not wait for leases to expire.
+      expect(await claimedBatches(deployment.settings)).toBe(0);
       await deployment.start();
       const before = (await api.get(user, variantSold.download(jobId))).body.success_count;
       const grows = async () =>
         (await api.get(user, variantSold.download(jobId))).body.success_count > before || undefined;
       await until('the job progresses', grows, { withinMs: 10_000 });
     });
+
+    test.runIf(distributed)(
+      'core and gateway answer pending calls on a SIGTERM and end with code 0',
+      async () => {
+        const { settings } = deployment;
+        const ports = {
+          GLEANER_HTTP_PORT: String(await freePort()),
+          GLEANER_GRPC_PORT: String(await freePort()),
+        };
+        const core = createServiceProcess({ role: 'core', environment: { ...settings, ...ports } });
+        await core.start();
+        const GLEANER_CORE_URL = `http://127.0.0.1:${ports.GLEANER_GRPC_PORT}`;
+        const environment = { ...settings, ...ports, GLEANER_CORE_URL };
+        const gateway = createServiceProcess({ role: 'gateway', environment });
+        await gateway.start();
+        const api = createApi({ url: httpUrl(environment), operatorKey: deployment.operatorKey });
+        const user = await api.createUser(100);
+        const jobId = await submitItems(api, user, 'id', [{ item_id: '1', shop_id: '77' }]);
+        const waiting = api.get(user, `${variantSold.retrieve(jobId)}?wait=60s`);
+        // A later request on another connection returns only after the first one has been received.
+        await api.get(user, `${variantSold.retrieve(jobId)}?wait=1s`);
+        const stopped = core.stop();
+        expect((await waiting).body).toMatchObject({ status: 'awaiting_approval' });
+        expect([await stopped, await gateway.stop()]).toEqual([0, 0]);
+      },
+    );
   });
 });
 

@@ -9,13 +9,16 @@ import { until, withTimeout } from './until.ts';
 /** Root folder of the project. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-const main = join(root, 'src/cli/main.ts');
+/** Program of this checkout. */
+export const main = join(root, 'src/cli/main.ts');
 const startMs = 30_000;
 const stopMs = 8_000;
 
 /** Options for createServiceProcess(). */
 export interface ServiceOptions {
   role: Role;
+  /** Entry module of the program; default: that of this checkout. */
+  program?: string;
   /** Environment variables. Of the test's own, only PATH and HOME are added. */
   environment: Record<string, string>;
 }
@@ -43,7 +46,7 @@ export interface ServiceProcess {
 }
 
 /** Prepares a process of a role without starting it. The process ends with this one. */
-export function createServiceProcess({ role, environment }: ServiceOptions): ServiceProcess {
+export function createServiceProcess({ role, environment, program = main }: ServiceOptions): ServiceProcess {
   let settings = environment;
   let child: ChildProcess | null = null;
   let exited: Promise<unknown> = Promise.resolve();
@@ -58,7 +61,7 @@ export function createServiceProcess({ role, environment }: ServiceOptions): Ser
     readyFrom = log.length;
     // The IPC channel closes when this process exits, which ends the child.
     const stdio = ['ignore', 'pipe', 'pipe', 'ipc'] as const;
-    const started = spawn(process.execPath, [main, role], {
+    const started = spawn(process.execPath, [program, role], {
       cwd: root,
       env: clean(settings),
       stdio: [...stdio],

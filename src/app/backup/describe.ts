@@ -46,9 +46,9 @@ async function* describeResults(
     for await (const { job, files } of referencedFiles(store)) {
       const copied = await copying.copy.listJob(job.id);
       await copying.copy.remove(copied.filter((path) => !files.has(path)));
-      for (const [path, sha256] of files) {
+      for (const { path, sha256 } of files.values()) {
         const described = await describeResult(folder, copying, path, sha256);
-        if (described === null || (sha256 !== null && described.sha256 !== sha256)) lost.push(path);
+        if (described === null || (sha256 !== undefined && described.sha256 !== sha256)) lost.push(path);
         if (described !== null) yield described;
       }
     }
@@ -62,12 +62,12 @@ async function describeResult(
   folder: string,
   copying: Copying,
   path: string,
-  sha256: string | null,
+  sha256: string | undefined,
 ): Promise<ManifestFile | null> {
   if ((await copying.copy.size(path)) === null) return null;
   const describe = () => describeFile(folder, `${resultsFolder}/${path}`);
   const described = await describe();
-  if (sha256 === null || described.sha256 === sha256) return described;
+  if (sha256 === undefined || described.sha256 === sha256) return described;
   return (await copyBlob(copying, path)) ? describe() : described;
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, renameSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { ConfigError } from '../../base/config.ts';
@@ -34,6 +34,15 @@ export interface ManifestEnd {
 
 /** Name of the manifest, which exists only in a complete backup: JSON Lines with header, files, and end. */
 const manifestName = 'manifest.jsonl';
+
+/** Returns true if a folder contains a complete backup. */
+export const isComplete = (folder: string): boolean => existsSync(join(folder, manifestName));
+
+/** Deletes a backup. If it is interrupted, the backup is incomplete. */
+export async function deleteBackup(folder: string): Promise<void> {
+  await rm(join(folder, manifestName), { force: true });
+  await rm(folder, { recursive: true });
+}
 
 /** Computes the size and digest of a file. */
 export async function describeFile(folder: string, path: string): Promise<ManifestFile> {
@@ -78,7 +87,7 @@ export async function writeManifest(
 
 /** Reads the header of a backup. Throws a ConfigError if the folder does not contain a complete backup. */
 export async function readHeader(folder: string): Promise<ManifestHeader> {
-  if (!existsSync(join(folder, manifestName)))
+  if (!isComplete(folder))
     throw new ConfigError(`${folder} is not a complete backup: it has no ${manifestName}.`);
   let header: Partial<ManifestHeader> | undefined;
   let last: Partial<ManifestEnd> = {};

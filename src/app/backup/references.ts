@@ -1,11 +1,11 @@
-import { filesOf } from '../../jobs/steps/unreferenced-files.ts';
+import { filesOf, type ReferencedFile } from '../../jobs/steps/unreferenced-files.ts';
 import type { Job } from '../../store/documents.ts';
 import type { Store } from '../../store/store.ts';
 
-/** Files in the result storage that a job and its batches refer to: the expected SHA-256, or null, by path. */
+/** Files in the result storage that a job and its batches refer to, by path. */
 export interface JobFiles {
   job: Job;
-  files: ReadonlyMap<string, string | null>;
+  files: ReadonlyMap<string, ReferencedFile>;
 }
 
 const pageSize = 500;
@@ -20,12 +20,12 @@ export async function* referencedFiles(store: Store): AsyncGenerator<JobFiles> {
   } while (after !== null);
 }
 
-async function filesOfJob(store: Store, job: Job): Promise<Map<string, string | null>> {
-  const files = new Map<string, string | null>();
+async function filesOfJob(store: Store, job: Job): Promise<Map<string, ReferencedFile>> {
+  const files = new Map<string, ReferencedFile>();
   if (job.filesDeletedAt !== null) return files;
   for await (const batch of store.readBatches(job.id)) {
-    for (const { path, sha256 } of filesOf(batch)) files.set(path, sha256 ?? null);
+    for (const file of filesOf(batch)) files.set(file.path, file);
   }
-  if (job.file) files.set(job.file.path, job.file.sha256);
+  if (job.file) files.set(job.file.path, job.file);
   return files;
 }

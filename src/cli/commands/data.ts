@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { loadConfig } from '../../base/config.ts';
 import { counted } from './print.ts';
 
-/** Adds the commands that migrate and copy data: `migrate`, `backup`, and `restore`. */
+/** Adds the commands that migrate and copy data: `migrate`, `backup`, `restore`, and `move`. */
 export function addDataCommands(program: Command, say: (line: string) => void): void {
   program
     .command('migrate')
@@ -34,5 +34,21 @@ export function addDataCommands(program: Command, say: (line: string) => void): 
       const { restoreBackup } = await import('../../app/backup/restore.ts');
       const { files, bytes } = await restoreBackup(backup, folder);
       say(`Restored ${counted(files, 'file')}, ${bytes.toLocaleString('en-US')} bytes.`);
+    });
+  program
+    .command('move <data-folder>')
+    .description(
+      'Copy a stopped embedded service to the engines of MONGODB_URI, NATS_URL, and GLEANER_S3_URL',
+    )
+    .action(async (source: string) => {
+      const { moveData } = await import('../../app/move/move.ts');
+      const { files, bytes, lost, documents, audit } = await moveData(loadConfig(), source);
+      for (const path of lost) say(`LOST  ${path}`);
+      for (const problem of audit.problems) say(`PROBLEM  ${problem}`);
+      const total = Object.values(documents).reduce((sum, count) => sum + count, 0);
+      say(
+        `Moved ${counted(audit.accounts, 'account')} and ${counted(audit.jobs, 'job')}: ${counted(total, 'document')}, ${counted(files, 'file')}, ${bytes.toLocaleString('en-US')} bytes.`,
+      );
+      process.exitCode = lost.length + audit.problems.length === 0 ? 0 : 1;
     });
 }

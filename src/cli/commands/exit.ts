@@ -1,5 +1,5 @@
 import { ConfigError } from '../../base/config.ts';
-import { NewerDataError } from '../../base/newer-data-error.ts';
+import { DataRefusedError } from '../../base/data-refused-error.ts';
 import { GleanerError } from '../../client/index.ts';
 import { Fault } from '../../contract/fault.ts';
 import { plain } from './print.ts';
@@ -45,7 +45,7 @@ const statuses: Readonly<Record<number, number>> = {
 /** Returns the exit code for an error. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError || error instanceof ConfigError) return exitCodes.usage;
-  if (error instanceof NewerDataError) return exitCodes.newerData;
+  if (error instanceof DataRefusedError) return exitCodes.newerData;
   if (error instanceof Fault && error.code === 'invalid') return exitCodes.usage;
   if (isPathError(error)) return exitCodes.usage;
   if (error instanceof Interrupted) return exitCodes.interrupted;
@@ -68,7 +68,7 @@ function isPathError(error: unknown): boolean {
 /** Formats an error for standard error: one line, or a heading and one line per problem. */
 export function errorLines(error: unknown): string[] {
   if (error instanceof Interrupted) return [];
-  if (error instanceof UsageError || error instanceof ConfigError || error instanceof NewerDataError)
+  if (error instanceof UsageError || error instanceof ConfigError || error instanceof DataRefusedError)
     return [`gleaner: ${error.message}`];
   if (error instanceof GleanerError) {
     const { problems, requestId, status } = error;

@@ -25,8 +25,8 @@ export async function removeUnreferenced(
   if (unreferenced.length > 0) await blobs.remove(unreferenced);
 }
 
-/** A file that a batch refers to. The digest of a part is not stored. */
-export type ReferencedFile = Pick<StoredFile, 'path'> & Partial<Pick<StoredFile, 'sha256'>>;
+/** A file that a batch refers to. Type and digest of a part are not stored. */
+export type ReferencedFile = Pick<StoredFile, 'path'> & Partial<Pick<StoredFile, 'contentType' | 'sha256'>>;
 
 /** Yields the files that a batch refers to. A part that is also the batch's file is yielded twice. */
 export function* filesOf({ file, parts, outcomes }: Batch): Generator<ReferencedFile> {

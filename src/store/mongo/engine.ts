@@ -11,11 +11,13 @@ import { systemClock } from '../../base/clock.ts';
 import { newId } from '../../base/id.ts';
 import { parseMongoUri } from '../../base/mongo-uri.ts';
 import { Fault } from '../../contract/fault.ts';
-import { type Migration, migrate, migrations } from './migrate.ts';
+import { compatibleFrom, type Migration, migrate, migrations } from './migrate.ts';
 import { type Collections, collectionsOf } from './schema.ts';
 
 /** A MongoDB database. Errors of the driver are converted to faults. */
 export interface MongoEngine {
+  /** Name of the database in messages, such as `MongoDB at localhost:27017`. */
+  readonly place: string;
   /**
    * Calls a function with the collections of the migrated database. Fault `unavailable` if MongoDB does not
    * respond.
@@ -57,9 +59,13 @@ const resetCodes = new Set([
 
 /**
  * Creates a client, which connects with the first call and reconnects after a loss. The database is migrated before
- * the first step, and again after a failure.
+ * the first step, and again after a failure. `isImport`: whether to accept a database with an incomplete move.
  */
-export function openEngine(uri: string, steps: readonly Migration[] = migrations): MongoEngine {
+export function openEngine(
+  uri: string,
+  steps: readonly Migration[] = migrations,
+  { isImport = false } = {},
+): MongoEngine {
   const client = describeErrors(
     'MongoDB address',
     () =>
@@ -91,7 +97,15 @@ export function openEngine(uri: string, steps: readonly Migration[] = migrations
       });
     });
     const time = () => readTime(database);
-    return migrate(database, { place, steps, holder: newId(), time, clock: systemClock });
+    return migrate(database, {
+      place,
+      steps,
+      compatibleFrom,
+      holder: newId(),
+      time,
+      clock: systemClock,
+      isImport,
+    });
   };
   const ready = async () => {
     if (closed) throw new Fault('unavailable', `${place}: the connection was closed`, { component: 'store' });
@@ -102,6 +116,7 @@ export function openEngine(uri: string, steps: readonly Migration[] = migrations
     return prepared;
   };
   return {
+    place,
     run: async (call) => {
       try {
         await ready();

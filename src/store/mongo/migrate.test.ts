@@ -4,7 +4,7 @@ import { findMongo } from '../../../test/engines/mongo.ts';
 import { createManualClock, flushTasks } from '../../../test/support/clock.ts';
 import { until } from '../../../test/support/until.ts';
 import { systemClock } from '../../base/clock.ts';
-import { NewerDataError } from '../../base/newer-data-error.ts';
+import { NewerDataError } from '../../base/data-refused-error.ts';
 import { openEngine } from './engine.ts';
 import { type MigrateOptions, type Migration, migrate } from './migrate.ts';
 import { openMongoStore } from './open.ts';
@@ -29,6 +29,7 @@ describe.skipIf('missing' in mongo)(`migrate()${'missing' in mongo ? ` (${mongo.
     migrate(client.db(), {
       place: 'the database',
       steps,
+      compatibleFrom: 1,
       holder,
       time: async () => nowMs,
       clock: systemClock,
@@ -48,7 +49,9 @@ describe.skipIf('missing' in mongo)(`migrate()${'missing' in mongo ? ` (${mongo.
     const second = Array.from({ length: 4 }, (_, at) => run(`p${at}`, [step('a'), step('b'), step('c')]));
     expect(await Promise.all(second)).toEqual([3, 3, 3, 3]);
     expect(applied).toEqual(['a', 'b', 'c']);
-    expect(await schema().findOne({})).toEqual({ _id: 'schema', version: 3, holder: '', leaseUntil: 0 });
+    expect(await schema().findOne({})).toEqual({
+      ...{ _id: 'schema', version: 3, compatibleFrom: 1, holder: '', leaseUntil: 0 },
+    });
   });
 
   test('continues after the last applied step when a step fails', async () => {
@@ -111,6 +114,17 @@ describe.skipIf('missing' in mongo)(`migrate()${'missing' in mongo ? ` (${mongo.
     await flushTasks();
     end();
     expect(await running).toBe(1);
+  });
+
+  test('accepts a database of a newer program that declares itself compatible', async () => {
+    const step: Migration = async () => {};
+    const three = [step, step, step];
+    expect(await run('new', three, { compatibleFrom: 2 })).toBe(3);
+    expect(await run('old', three.slice(0, 2))).toBe(3);
+    await expect(run('older', three.slice(0, 1))).rejects.toThrow(NewerDataError);
+    expect(await schema().findOne({})).toMatchObject({ version: 3, compatibleFrom: 2 });
+    expect(await run('newest', [...three, step], { compatibleFrom: 4 })).toBe(4);
+    await expect(run('new', three)).rejects.toThrow(NewerDataError);
   });
 
   test('refuses a database of a newer program, and changes nothing', async () => {

@@ -1,38 +1,40 @@
 import type { Collection, Db } from 'mongodb';
 import type { Clock } from '../../base/clock.ts';
-import { NewerDataError } from '../../base/newer-data-error.ts';
+import { IncompleteMoveError, NewerDataError } from '../../base/data-refused-error.ts';
 import { Fault } from '../../contract/fault.ts';
 import { unlessDuplicate } from './duplicates.ts';
-import { createDeletionIndexes, createIndexes } from './schema.ts';
+import { createDeletionIndexes, createIndexes, type SchemaDocument } from './schema.ts';
 
 /** A change of the database. It is repeated after a crash, so it must be idempotent. */
 export type Migration = (database: Db) => Promise<void>;
 
 /**
  * Migrations from an empty database to the current schema, in order. The stored version is the number of applied
- * ones. Never edit a released migration; append a new one. A process of the previous version may be running
- * meanwhile, so a migration must not change what that version reads.
+ * ones. Never edit a released migration; append a new one. Processes of the versions since `compatibleFrom` may be
+ * running meanwhile and afterwards, so a migration must not change what these read.
  */
 export const migrations: readonly Migration[] = [createIndexes, createDeletionIndexes];
+
+/**
+ * Lowest schema version whose programs can use data of the current one. Raise it only with a migration that removes or
+ * replaces what such a program reads or writes, at the earliest one release after the last program that needs it.
+ */
+export const compatibleFrom = 1;
 
 /** Options for migrate(). */
 export interface MigrateOptions {
   /** Name of the database in error messages. */
   place: string;
   steps: readonly Migration[];
+  /** Lowest schema version whose programs can use the migrated data. */
+  compatibleFrom: number;
   /** Id of this process. */
   holder: string;
   /** Returns the server's time in milliseconds since the epoch. */
   time(): Promise<number>;
   clock: Clock;
-}
-
-/** State of the schema. One process at a time migrates: the one named by `holder`, until `leaseUntil`. */
-interface SchemaDocument {
-  _id: 'schema';
-  version: number;
-  holder: string;
-  leaseUntil: number;
+  /** Whether to accept a database with an incomplete move. */
+  isImport?: boolean;
 }
 
 /** Duration of a lease, which is renewed while a migration runs, in milliseconds. */
@@ -42,18 +44,20 @@ const maxWaitMs = 10_000;
 const pollMs = 100;
 
 /**
- * Applies the missing migrations, unless another process does so. Returns the version of the schema. Throws a
- * NewerDataError if a newer program wrote the database, and fault `unavailable` if another process is still
+ * Applies the missing migrations, unless another process does so. Returns the version of the schema, which may be
+ * newer than the program if it is compatible. Throws a
+ * NewerDataError if a newer program wrote the database, an IncompleteMoveError unless `isImport`, and fault `unavailable` if another process is still
  * migrating it after 10 seconds.
  */
 export async function migrate(database: Db, options: MigrateOptions): Promise<number> {
-  const { place, steps, holder, time, clock } = options;
+  const { place, steps, holder, time, clock, isImport = false } = options;
   const schema: Collection<SchemaDocument> = database.collection('schema');
   const waitUntil = clock.now() + maxWaitMs;
   for (;;) {
     const found = await readSchema(schema);
-    if (found.version > steps.length) throw new NewerDataError(place, found.version, steps.length);
-    if (found.version === steps.length) return found.version;
+    if (isTooNew(found, steps.length)) throw new NewerDataError(place, found.version, steps.length);
+    if (found.movingFrom !== undefined && !isImport) throw new IncompleteMoveError(place, found.movingFrom);
+    if (found.version >= steps.length) return found.version;
     const now = await time();
     const { matchedCount: claimed } = await schema.updateOne(
       { _id: 'schema', version: found.version, leaseUntil: { $lte: now } },
@@ -67,6 +71,10 @@ export async function migrate(database: Db, options: MigrateOptions): Promise<nu
       });
   }
 }
+
+/** Returns whether a program with the schema version `supported` cannot use the data. */
+const isTooNew = ({ version, compatibleFrom = version }: SchemaDocument, supported: number): boolean =>
+  version > supported && compatibleFrom > supported;
 
 /** Returns the state of the schema, which is created in an unversioned database. */
 async function readSchema(schema: Collection<SchemaDocument>): Promise<SchemaDocument> {
@@ -82,7 +90,7 @@ async function applySteps(
   database: Db,
   schema: Collection<SchemaDocument>,
   version: number,
-  { steps, holder, time, clock }: MigrateOptions,
+  { steps, compatibleFrom, holder, time, clock }: MigrateOptions,
 ): Promise<void> {
   const renewing = new AbortController();
   const renewal = (async () => {
@@ -96,8 +104,9 @@ async function applySteps(
     for (const [index, step] of steps.entries()) {
       if (index < version) continue;
       await step(database);
+      const reached = { version: index + 1, compatibleFrom: Math.min(compatibleFrom, index + 1) };
       // Names the version before, in case a process that took over an expired lease was faster.
-      await schema.updateOne({ _id: 'schema', version: index }, { $set: { version: index + 1 } });
+      await schema.updateOne({ _id: 'schema', version: index }, { $set: reached });
     }
   } finally {
     renewing.abort(new Error('migrated'));

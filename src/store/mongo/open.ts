@@ -4,7 +4,7 @@ import { auditLogStore } from './audit-log.ts';
 import { batchStore } from './batches.ts';
 import { crawlStore } from './crawls.ts';
 import { driftStore } from './drift.ts';
-import { openEngine } from './engine.ts';
+import { type MongoEngine, openEngine } from './engine.ts';
 import { expiryStore } from './expiry.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
@@ -28,7 +28,11 @@ export interface MongoStoreOptions {
  * until it is back.
  */
 export function openMongoStore(options: MongoStoreOptions): Store {
-  const engine = openEngine(options.uri);
+  return storeOn(openEngine(options.uri));
+}
+
+/** Creates the store on a database. */
+export function storeOn(engine: MongoEngine): Store {
   return {
     engine: 'MongoDB',
     ping: () => engine.ping(),

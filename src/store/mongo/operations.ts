@@ -1,7 +1,11 @@
-import type { OperationsStore } from '../operations.ts';
+import type { OperationsStore, OriginMinute } from '../operations.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
 import { withId, withUnderscore } from './shapes.ts';
+
+/** Returns the id of the request counts of an origin. */
+export const originMinuteId = ({ minute, origin, market, region }: OriginMinute): string =>
+  JSON.stringify([minute, origin, market, region]);
 
 /** Creates the MongoDB implementation of OperationsStore. */
 export function operationsStore(engine: MongoEngine): OperationsStore {
@@ -32,8 +36,9 @@ export function operationsStore(engine: MongoEngine): OperationsStore {
 
     addOriginMinutes: (rows) =>
       engine.run(async ({ originMinutes }) => {
-        for (const { origin, market, region, minute, ...counts } of rows) {
-          const _id = JSON.stringify([minute, origin, market, region]);
+        for (const row of rows) {
+          const { origin, market, region, minute, ...counts } = row;
+          const _id = originMinuteId(row);
           const change = { $inc: counts, $setOnInsert: { origin, market, region, minute } };
           const add = () => unlessDuplicate(originMinutes.updateOne({ _id }, change, { upsert: true }));
           // Another process inserted the minute first.

@@ -85,6 +85,7 @@ function readPause({ strikes: failures, ...pause }: PauseDocument): OriginPause 
   return { ...pause, failures };
 }
 
-function writePause({ failures, ...pause }: OriginPause): PauseDocument {
+/** Converts a pause for storage. */
+export function writePause({ failures, ...pause }: OriginPause): PauseDocument {
   return { ...pause, strikes: failures };
 }

@@ -137,18 +137,7 @@ export async function voidKey(
   for (;;) {
     const entry = await ledger.findOne({ _id: key });
     if (entry === null) {
-      const document: LedgerDocument = {
-        _id: key,
-        userId,
-        amount: 0,
-        type: 'charge',
-        jobId: null,
-        note: '',
-        createdAt: at,
-        state: 'void',
-        stamp: newId(),
-      };
-      if (await unlessDuplicate(ledger.insertOne(document))) return null;
+      if (await unlessDuplicate(ledger.insertOne(voidDocument(key, userId, at)))) return null;
     } else if (entry.state === 'void') return null;
     else if (entry.state === 'applied') return entry;
     else if (await fence(collections, entry)) {
@@ -158,6 +147,21 @@ export async function voidKey(
       );
     } else await markApplied(ledger, key);
   }
+}
+
+/** Creates the document of a voided key. */
+export function voidDocument(key: string, userId: string, at: number): LedgerDocument {
+  return {
+    _id: key,
+    userId,
+    amount: 0,
+    type: 'charge',
+    jobId: null,
+    note: '',
+    createdAt: at,
+    state: 'void',
+    stamp: newId(),
+  };
 }
 
 /** Makes earlier posts of the entry start over. Returns false if the entry is in the balance. */

@@ -113,8 +113,21 @@ export type OriginMinuteDocument = OriginMinute & { _id: string };
 /** A session by its hash. */
 export type SessionDocument = Omit<BrowserSession, 'hash'> & { _id: string };
 
+/** State of the schema. One process at a time migrates: the one named by `holder`, until `leaseUntil`. */
+export interface SchemaDocument {
+  _id: 'schema';
+  version: number;
+  /** Lowest schema version whose programs can use the data; default: `version`. */
+  compatibleFrom?: number;
+  holder: string;
+  leaseUntil: number;
+  /** Source of an incomplete move, during which no other process may use the database. */
+  movingFrom?: string;
+}
+
 /** The database's collections. */
 export interface Collections {
+  schema: Collection<SchemaDocument>;
   users: Collection<UserDocument>;
   apiKeys: Collection<Stored<ApiKey>>;
   sessions: Collection<SessionDocument>;
@@ -139,6 +152,7 @@ export interface Collections {
 /** Returns the collections of a database. */
 export function collectionsOf(database: Db): Collections {
   return {
+    schema: database.collection('schema'),
     users: database.collection('users'),
     apiKeys: database.collection('apiKeys'),
     sessions: database.collection('sessions'),

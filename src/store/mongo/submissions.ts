@@ -25,7 +25,7 @@ export function submissionStore(
     claimSubmission: (submission, expiredBefore) =>
       engine.run(async ({ submissions }) => {
         await submissions.deleteMany({ createdAt: { $lt: expiredBefore } });
-        const _id = idOf(submission.userId, submission.idempotencyKey);
+        const _id = submissionId(submission.userId, submission.idempotencyKey);
         for (let attempt = 0; attempt < 10; attempt += 1) {
           if (await unlessDuplicate(submissions.insertOne({ _id, ...submission }))) return null;
           const holder = await submissions.findOne({ _id });
@@ -41,7 +41,7 @@ export function submissionStore(
     completeSubmission: (userId, idempotencyKey, response) =>
       engine.run(async ({ submissions }) => {
         await submissions.updateOne(
-          { _id: idOf(userId, idempotencyKey), response: null },
+          { _id: submissionId(userId, idempotencyKey), response: null },
           { $set: { response } },
         );
       }),
@@ -49,19 +49,20 @@ export function submissionStore(
     markSubmissionInterrupted: (userId, idempotencyKey) =>
       engine.run(async ({ submissions }) => {
         await submissions.updateOne(
-          { _id: idOf(userId, idempotencyKey), response: null },
+          { _id: submissionId(userId, idempotencyKey), response: null },
           { $set: { interrupted: true } },
         );
       }),
 
     deleteSubmission: (userId, idempotencyKey) =>
       engine.run(async ({ submissions }) => {
-        await submissions.deleteOne({ _id: idOf(userId, idempotencyKey), response: null });
+        await submissions.deleteOne({ _id: submissionId(userId, idempotencyKey), response: null });
       }),
   };
 }
 
-function idOf(userId: string, idempotencyKey: string): string {
+/** Returns the id of an idempotency key. */
+export function submissionId(userId: string, idempotencyKey: string): string {
   return JSON.stringify([userId, idempotencyKey]);
 }
 

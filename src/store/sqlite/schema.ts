@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { NewerDataError } from '../../base/newer-data-error.ts';
+import { NewerDataError } from '../../base/data-refused-error.ts';
 
 /**
  * Migrations from an empty file to the current tables, in order. `user_version` is the number of applied ones.
@@ -166,6 +166,9 @@ const steps = [
   CREATE INDEX deleted_jobs_by_user ON deleted_jobs (user_id, created_at, id);
   CREATE INDEX deliveries_by_job ON deliveries (job_id) WHERE job_id IS NOT NULL;`,
 ];
+
+/** Version of this program's schema. */
+export const schemaVersion = steps.length;
 
 /** Returns the version of a file's schema. */
 export function readVersion(database: DatabaseSync): number {

@@ -39,7 +39,8 @@ export function toColumn(value: unknown): Value {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : ((value ?? null) as Value);
 }
 
-function mapRows<T extends object>(
+/** Creates the mapping of a table. `json`: fields stored as JSON text; `flags`: booleans stored as 0 and 1. */
+export function mapRows<T extends object>(
   fields: readonly (keyof T & string)[],
   json: readonly (keyof T & string)[] = [],
   flags: readonly (keyof T & string)[] = [],

@@ -6,7 +6,9 @@ import { readBatch } from '../shapes.ts';
 /** Filter for all records of a batch: ids that start with `<batch id>/`. "0" is the character after "/". */
 const ofBatch = (batchId: string) => ({ _id: { $gte: `${batchId}/`, $lt: `${batchId}0` } });
 
-const recordId = (batchId: string, attempt: number, index: number) => `${batchId}/${attempt}/${index}`;
+/** Returns the id of a record. */
+export const legacyRecordId = (batchId: string, attempt: number, index: number) =>
+  `${batchId}/${attempt}/${index}`;
 
 /**
  * Creates the MongoDB implementation of LegacyRecordStore. Earlier versions stored records in the collection
@@ -19,7 +21,7 @@ export function legacyRecordStore(engine: MongoEngine): LegacyRecordStore {
         const ids = new Map<string, number>();
         for (const index of batch.units.keys()) {
           const outcome = batch.outcomes[index];
-          if (outcome?.status === 'SUCCESS') ids.set(recordId(batch.id, outcome.attempt, index), index);
+          if (outcome?.status === 'SUCCESS') ids.set(legacyRecordId(batch.id, outcome.attempt, index), index);
         }
         if (ids.size === 0) return new Map();
         const documents = await payloads.find({ _id: { $in: [...ids.keys()] } }).toArray();

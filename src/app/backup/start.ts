@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { setPriority } from 'node:os';
+import { promisify } from 'node:util';
+import { childEnvironment } from '../../base/config.ts';
+import type { Telemetry } from '../../telemetry/sdk.ts';
+import type { Program } from '../compose.ts';
+import { programs } from '../programs.ts';
+import { isComplete } from './manifest.ts';
+import { createScheduledBackups } from './scheduled.ts';
+
+/** Priority of a backup's process (`nice`): below that of the service. */
+const backupPriority = 10;
+
+/**
+ * Starts the scheduled backups of the configuration, if any, until the signal is aborted. Returns a function that waits
+ * for the end.
+ */
+export function startBackups(
+  { config, clock, log }: Pick<Program, 'config' | 'clock' | 'log'>,
+  telemetry: Pick<Telemetry, 'observe'> | null,
+  signal: AbortSignal,
+): () => Promise<void> {
+  if (config.backups === null) return async () => {};
+  const backups = createScheduledBackups({ ...config.backups, clock, log, backUp });
+  telemetry?.observe({
+    gleaner_backup_last_success_timestamp_seconds: async () => [
+      { labels: {}, value: (backups.lastSuccessAt() ?? 0) / 1000 },
+    ],
+    gleaner_backup_overdue_seconds: async () => [{ labels: {}, value: backups.overdueMs() / 1000 }],
+  });
+  const running = backups.run(signal);
+  return () => running;
+}
+
+/** Runs `gleaner backup` in a process of its own, since copying a database blocks its thread. */
+async function backUp(folder: string, signal: AbortSignal): Promise<number> {
+  const running = promisify(execFile)(process.execPath, [programs.main, 'backup', folder], {
+    env: childEnvironment({}),
+    maxBuffer: 64 * 1024 * 1024,
+    signal,
+  });
+  const { pid } = running.child;
+  if (pid !== undefined) lowerPriority(pid);
+  try {
+    await running;
+    return 0;
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    if (signal.aborted || !isComplete(folder)) throw new Error(stderr.trim() || (error as Error).message);
+    return stdout.split('\n').filter((line) => line.startsWith('LOST ')).length;
+  }
+}
+
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, backupPriority);
+  } catch {
+    // The process has ended already.
+  }
+}

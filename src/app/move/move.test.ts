@@ -1,0 +1,300 @@
+import { hash } from 'node:crypto';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { gunzipSync } from 'node:zlib';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { findMongo } from '../../../test/engines/mongo.ts';
+import { type Config, ConfigError, loadConfig } from '../../base/config.ts';
+import { IncompleteMoveError, NewerDataError } from '../../base/data-refused-error.ts';
+import { newId } from '../../base/id.ts';
+import { openFiles } from '../../blobs/files/open.ts';
+import type { ContentKind } from '../../store/contents.ts';
+import { aKey, anEntry, aPart, aSuccess, aTime, aUser, storeJob } from '../../store/contract/samples.ts';
+import { collect } from '../../store/contract/stores.ts';
+import { contentTargets, omittedCollections } from '../../store/mongo/import.ts';
+import { openMongoStore } from '../../store/mongo/open.ts';
+import { collectionsOf } from '../../store/mongo/schema.ts';
+import { openSqliteStore } from '../../store/sqlite/open.ts';
+import type { Store } from '../../store/store.ts';
+import { lockData } from '../data-folder.ts';
+import { moveData } from './move.ts';
+
+const mongo = await findMongo();
+
+describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo.missing})` : ''}`, () => {
+  if ('missing' in mongo) return;
+  afterAll(() => mongo.stop());
+
+  let folder: string;
+  let source: string;
+  let config: Config;
+  let client: MongoClient;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'gleaner-move-'));
+    source = join(folder, 'source');
+    const MONGODB_URI = mongo.fresh();
+    config = loadConfig({
+      GLEANER_DATA_DIR: join(folder, 'target'),
+      MONGODB_URI,
+      NATS_URL: 'nats://127.0.0.1:1',
+    });
+    client = new MongoClient(MONGODB_URI);
+    return async () => {
+      await client.close();
+      rmSync(folder, { recursive: true });
+    };
+  });
+
+  const inSource = async <T>(use: (store: Store) => Promise<T>): Promise<T> => {
+    const store = openSqliteStore({ path: join(source, 'gleaner.db') });
+    return use(store).finally(() => store.close());
+  };
+  const inTarget = async <T>(use: (store: Store) => Promise<T>): Promise<T> => {
+    const store = openMongoStore({ uri: config.mongoUri! });
+    return use(store).finally(() => store.close());
+  };
+
+  /** Stores documents of every kind except for legacy records, and a file. */
+  const storeEverything = () =>
+    inSource(async (store) => {
+      const user = aUser();
+      const key = aKey({ userId: user.id, lastUsedAt: aTime });
+      await store.createUser(user);
+      await store.createApiKey(key);
+      const session = {
+        hash: newId(),
+        userId: user.id,
+        keyId: key.id,
+        createdAt: aTime,
+        expiresAt: aTime * 2,
+      };
+      await store.createSession(session, 5);
+      await store.appendAuditEntry({
+        ...{
+          id: newId(),
+          createdAt: aTime,
+          actorId: user.id,
+          role: 'user',
+          keyId: key.id,
+          action: 'SubmitJob',
+        },
+        ...{ target: 'x', source: '127.0.0.1', outcome: 'ok', detail: '{}' },
+      });
+      await store.postLedgerEntry(anEntry(user.id, 500));
+      const voided = `charge:${newId()}`;
+      await store.voidLedgerKey(voided, user.id, aTime);
+      const number = await store.nextNumber('tasks');
+      const params = { 'a.b': { $c: ['☃'] } };
+      const { job, batches } = await storeJob(store, 3, { userId: user.id, number, params });
+      await store.queueBatches(job.id, 2, aTime);
+      const claimed = (await store.claimBatch(batches[0]!.id, 0, aTime, aTime + 1_000))!;
+      const path = `${job.id}/part_0`;
+      const blobs = openFiles({ directory: join(source, 'results') });
+      const written = async function* () {
+        yield 'records';
+      };
+      await blobs.write(path, 'text/plain', written(), () => 1);
+      await blobs.close();
+      await store.recordOutcomes(claimed.id, 1, { 0: aSuccess(1) }, aPart(path, 0));
+      const submission = {
+        userId: user.id,
+        idempotencyKey: 'k',
+        bodyHash: 'h',
+        jobId: job.id,
+        createdAt: aTime,
+      };
+      await store.claimSubmission({ ...submission, interrupted: true, response: null }, 0);
+      await store.completeSubmission(user.id, 'k', '{}');
+      const origin = 'https://shop.example';
+      await store.reserveRequests(origin, 2, 100, aTime);
+      const pause = { until: aTime + 5, reason: 'blocked', failures: 2, since: aTime, probing: true };
+      await store.putPause(origin, { change: 1, ...pause });
+      const wait = { batchId: claimed.id, jobId: job.id, since: aTime, until: aTime + 9, reason: 'blocked' };
+      await store.putWait({ ...wait, tries: { 1: 2 }, failures: 1 });
+      await store.putCrawl('page', aTime, new Uint8Array([0, 255, 7]));
+      await store.putDrift({ market: 'mkta', page: 'item', revision: 1, state: '{"n":1}' });
+      const counts = { requests: 3, refused: 1, failed: 0, milliseconds: 12.5 };
+      await store.addOriginMinutes([{ origin, market: 'mkta', region: 'id', minute: aTime, ...counts }]);
+      const secrets = { secret: 'whsec_a', previousSecret: null, previousUntil: null };
+      const url = 'https://user.example';
+      await store.putWebhook({
+        userId: user.id,
+        url,
+        enabled: true,
+        ...secrets,
+        updatedAt: aTime,
+        revision: 1,
+      });
+      await store.createDelivery({
+        ...{ id: newId(), key: 'job.ended:1', userId: user.id, channel: 'webhook', type: 'job.ended' },
+        ...{ jobId: job.id, target: url, body: '{"a":1}', state: 'pending', attempts: 0, attemptsBefore: 0 },
+        ...{
+          take: 0,
+          createdAt: aTime,
+          nextAttemptAt: aTime,
+          endedAt: null,
+          responseStatus: null,
+          error: '',
+        },
+      });
+      return { user, key, session, voided, job, number, path, origin };
+    });
+
+  /** Reads the stored documents through the port. */
+  const readEverything =
+    ({ user, key, session, voided, job, number, origin }: Awaited<ReturnType<typeof storeEverything>>) =>
+    async (store: Store) => {
+      const page = { limit: 10, after: null };
+      return {
+        key: await store.findApiKey(key.hash),
+        session: await store.findSession(session.hash),
+        auditLog: await store.listAuditEntries({}, page),
+        ledger: await store.listLedgerEntries(user.id, page),
+        isVoid: await store.isLedgerKeyVoid(voided),
+        jobs: await store.listJobs({}, page),
+        byNumber: await store.getJobByNumber(number),
+        batches: await collect(store.readBatches(job.id)),
+        unit: await store.findUnit(job.id, '1/1'),
+        pauses: await store.listPauses(),
+        wait: await store.listWaits(job.id, 0),
+        crawl: Buffer.from((await store.findCrawl('page', 0)) ?? []).toString('hex'),
+        drift: await store.listDrift(),
+        originMinutes: await store.listOriginMinutes(0),
+        webhook: await store.getWebhook(user.id),
+        deliveries: await store.listDeliveries(undefined, page),
+        submission: await store.claimSubmission(
+          {
+            userId: user.id,
+            idempotencyKey: 'k',
+            bodyHash: '',
+            jobId: '',
+            createdAt: 0,
+            interrupted: false,
+            response: null,
+          },
+          0,
+        ),
+        slot: (await store.reserveRequests(origin, 1, 100, aTime)).first,
+        number: await store.nextNumber('tasks'),
+      };
+    };
+
+  test('moves documents of every kind', async () => {
+    const stored = await storeEverything();
+    const moved = await moveData(config, source);
+    const empty = Object.entries(moved.documents).filter(([, count]) => count === 0);
+    expect(empty.map(([kind]) => kind)).toEqual(['legacyRecords'] satisfies ContentKind[]);
+    expect(moved).toMatchObject({
+      files: 1,
+      bytes: 7,
+      lost: [],
+      audit: { accounts: 1, jobs: 1, problems: [] },
+    });
+    const read = readEverything(stored);
+    expect(await inTarget(read)).toEqual(await inSource(read));
+    expect(readFileSync(join(folder, 'target/results', stored.path), 'utf8')).toBe('records');
+  });
+
+  test('has a target for every collection, except for the listed ones', () => {
+    const targets = Object.values(contentTargets).map(({ collection }) => collection);
+    const known = [...new Set([...targets, ...Object.keys(omittedCollections)])];
+    expect(known.toSorted()).toEqual(Object.keys(collectionsOf(client.db())).toSorted());
+  });
+
+  test('moves the records that an earlier version stored in the database', async () => {
+    const file = new URL('../../../test/earlier-data/data-v10.sqlite.gz', import.meta.url);
+    mkdirSync(source);
+    writeFileSync(join(source, 'gleaner.db'), gunzipSync(readFileSync(file)));
+    await expect(moveData(config, source)).rejects.toThrow(
+      / has schema version 10, this program has \d+\. Run /,
+    );
+    /** Returns the digests of the records by batch and unit. */
+    const records = async (store: Store) => {
+      const digests: [string, number, string][] = [];
+      for (const batch of await store.findLegacyBatches(100)) {
+        for (const [unit, body] of await store.readLegacyRecords(batch))
+          digests.push([batch.id, unit, hash('sha256', body)]);
+      }
+      return digests;
+    };
+    const before = await inSource(records);
+    expect(before.length).toBeGreaterThan(0);
+    const { documents } = await moveData(config, source);
+    expect(documents.legacyRecords).toBeGreaterThan(0);
+    expect(await inTarget(records)).toEqual(before);
+  });
+
+  test.each(['begin', 'file', 'users', 'batches', 'deliveries', 'verified'])(
+    'leaves a database that is refused if it ends after %s, and continues when it is repeated',
+    async (last) => {
+      const stored = await storeEverything();
+      const killed = moveData(config, source, (step) => {
+        if (step === last) throw new Error('killed');
+      });
+      await expect(killed).rejects.toThrow('killed');
+      await expect(inTarget((store) => store.getUser(stored.user.id))).rejects.toThrow(IncompleteMoveError);
+      await expect(inTarget((store) => store.ping())).rejects.toThrow(
+        `contains an incomplete move of ${source}: repeat 'gleaner move ${source}', or drop the database`,
+      );
+      // The source may have continued meanwhile.
+      const late = aUser();
+      await inSource((store) => store.createUser(late));
+      expect(await moveData(config, source)).toMatchObject({ files: 1, documents: { users: 2 } });
+      expect(await inTarget((store) => store.getUser(late.id))).toEqual(late);
+    },
+  );
+
+  test('refuses a running source, a source without data, and the embedded stack', async () => {
+    await storeEverything();
+    const unlock = await lockData(loadConfig({ GLEANER_DATA_DIR: source }));
+    await expect(moveData(config, source)).rejects.toThrow(/ is in use by process \d+\. Stop that process/);
+    unlock();
+    await expect(moveData(config, join(folder, 'nothing'))).rejects.toThrow(/^No Gleaner data in /);
+    await expect(moveData(loadConfig({}), source)).rejects.toThrow(ConfigError);
+  });
+
+  test('refuses a newer source, a target with data, and the target of another move', async () => {
+    await storeEverything();
+    await inTarget((store) => store.createUser(aUser()));
+    await expect(moveData(config, source)).rejects.toThrow(/ is not empty: it has documents in users\. /);
+    await client.db().dropDatabase();
+    await expect(
+      moveData(config, source, () => {
+        throw new Error('killed');
+      }),
+    ).rejects.toThrow('killed');
+    const other = join(folder, 'other');
+    cpSync(source, other, { recursive: true });
+    await expect(moveData(config, other)).rejects.toThrow(
+      `contains an incomplete move of ${source}. Repeat that move, or choose another database.`,
+    );
+    const database = new DatabaseSync(join(source, 'gleaner.db'));
+    database.exec('PRAGMA user_version = 99');
+    database.close();
+    await expect(moveData(config, source)).rejects.toThrow(NewerDataError);
+  });
+
+  test('fails if another process writes to the target', async () => {
+    await storeEverything();
+    const writes: Promise<unknown>[] = [];
+    const moving = moveData(config, source, (step) => {
+      if (step === 'users') writes.push(client.db().collection('users').insertOne({ name: 'other' }));
+    });
+    await expect(moving).rejects.toThrow(
+      /: the collection users has 2 documents instead of 1\. Stop every process/,
+    );
+    await Promise.all(writes);
+  });
+
+  test('reports files that the source has lost, and verifies files in place', async () => {
+    const { path } = await storeEverything();
+    const inPlace = { ...config, dataDir: source };
+    expect(await moveData(inPlace, source)).toMatchObject({ files: 1, lost: [] });
+    await client.db().dropDatabase();
+    rmSync(join(source, 'results', path));
+    expect(await moveData(config, source)).toMatchObject({ files: 0, lost: [path] });
+  });
+});

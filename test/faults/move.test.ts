@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { plainIds } from '../../sandbox/mkta/ids.ts';
+import { mkta } from '../../sandbox/mkta/index.ts';
+import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
+import { createApi, submitItems, variantSold, watchJob } from '../support/api.ts';
+import { createDeployment, type Deployment } from '../support/deployment.ts';
+import { embedded, openStacks, restartableStackWithS3 } from '../support/engines.ts';
+import { root, run, runCommand } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const units = 300;
+const steps = ['begin', 'file', 'users', 'batches', 'verified'] as const;
+
+const [target] = await openStacks([restartableStackWithS3]);
+describe.skipIf(target!.engines === null)(`move of an embedded service, target: ${target!.title}`, () => {
+  const engines = target!.engines!;
+  let folder: string;
+  let origins: RunningOrigins;
+  let source: Deployment;
+  let moved: Deployment;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'gleaner-move-'));
+    origins = await startOrigins({ origins: [mkta], latencyMs: 20 });
+    const [opened] = await openStacks([embedded]);
+    const originLimits = { concurrency: 16, requests_per_second: 60 };
+    source = await createDeployment({ stack: embedded, engines: opened!.engines!, origins, originLimits });
+    const settings = { GLEANER_OPERATOR_KEY: source.operatorKey };
+    const created = await createDeployment({ stack: target!, engines, origins, originLimits, settings });
+    moved = { ...created, operatorKey: source.operatorKey };
+  });
+  afterAll(async () => {
+    await source?.stop();
+    await moved?.stop();
+    await engines.stop();
+    await origins?.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  test('continues on the distributed stack with its jobs, files, and users', async () => {
+    await source.start();
+    const before = createApi(source);
+    const user = await before.createUser(10_000);
+    const items = plainIds(units).map((id) => ({ item_id: String(id), shop_id: '77' }));
+    const ended = await submitItems(before, user, 'id', items.slice(0, 20));
+    const running = await submitItems(before, user, 'sg', items);
+    const waiting = await submitItems(before, user, 'my', items.slice(0, 5));
+    for (const id of [ended, running]) await before.operator('ApproveJob', { job_id: id });
+    const { download: finished } = await watchJob(before, user, ended, 30_000);
+    const file = await (await fetch(finished.download_url)).text();
+    const progress = async () => (await before.get(user, variantSold.download(running))).body.success_count;
+    await until('the job progresses', async () => (await progress()) > 30 || undefined, { withinMs: 30_000 });
+
+    const dataDir = source.settings.GLEANER_DATA_DIR!;
+    const refused = await runCommand(['move', dataDir], moved.settings);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(' is in use by process ') });
+    // A crash: claims, and a log of the database that was not written back.
+    await source.api.kill();
+    const audited = await source.audit();
+    const digest = () =>
+      createHash('sha256')
+        .update(readFileSync(join(dataDir, 'gleaner.db')))
+        .digest('hex');
+    const original = digest();
+
+    for (const step of steps) {
+      expect({ step, ...(await killMoveAt(step)) }).toMatchObject({ step, code: 137 });
+      const serve = await runCommand(['api'], moved.settings);
+      expect({ step, ...serve }).toMatchObject({ step, code: 10 });
+      expect(serve.stderr).toContain(`contains an incomplete move of ${dataDir}: repeat 'gleaner move `);
+      expect(digest()).toBe(original);
+    }
+    expect(await runCommand(['move', dataDir], moved.settings)).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(
+        /^Moved 2 accounts and 3 jobs: \d+ documents, \d+ files, [\d,]+ bytes\.\n$/,
+      ),
+      stderr: '',
+    });
+    expect(digest()).toBe(original);
+    expect(await moved.audit()).toEqual(audited);
+    expect((await runCommand(['move', dataDir], moved.settings)).stderr).toContain(' is not empty: ');
+
+    await moved.start();
+    const api = createApi(moved);
+    const { download } = await watchJob(api, user, running, 90_000);
+    expect(download).toMatchObject({ status: 'completed', success_count: units });
+    const again = (await api.get(user, variantSold.download(ended))).body;
+    expect(await (await fetch(again.download_url)).text()).toBe(file);
+    await api.operator('ApproveJob', { job_id: waiting });
+    expect((await watchJob(api, user, waiting, 60_000)).download).toMatchObject({ status: 'completed' });
+    expect(await moved.audit()).toMatchObject({ code: 0, problems: [], accounts: 2, jobs: 3 });
+  }, 240_000);
+
+  /** Runs a move in a process that kills itself after a step. */
+  function killMoveAt(step: string) {
+    const program = `
+      const { moveData } = await import(${JSON.stringify(join(root, 'src/app/move/move.ts'))});
+      const { loadConfig } = await import(${JSON.stringify(join(root, 'src/base/config.ts'))});
+      await moveData(loadConfig(), ${JSON.stringify(source.settings.GLEANER_DATA_DIR)}, (step) => {
+        if (step === ${JSON.stringify(step)}) process.kill(process.pid, 'SIGKILL');
+      });
+    `;
+    const parameters = ['-c', '"$0" --input-type=module -e "$1" & wait $!', process.execPath, program];
+    return run('sh', parameters, moved.settings);
+  }
+});
