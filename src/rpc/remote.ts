@@ -1,6 +1,7 @@
 import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, Message } from '@bufbuild/protobuf';
 import { createClient, type Transport } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
+import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { Health, HealthCheckResponse_ServingStatus as Status } from '../../gen/health/v1/health_pb.ts';
 import { forwardedForHeader } from '../base/client-address.ts';
 import { Fault } from '../contract/fault.ts';
@@ -61,7 +62,7 @@ export function createRemoteCaller(remote: RemoteCore): CoreClient {
       return {
         userId: id,
         headers: { ...known, [creditsHeader]: String(balance) },
-        ...callsOf(remote, credentials),
+        ...countedCalls(remote, credentials),
       };
     },
   };
@@ -75,6 +76,34 @@ function credentialsOf({
   return {
     ...(authorization === undefined ? {} : { authorization }),
     ...(source === undefined ? {} : { [forwardedForHeader]: source }),
+  };
+}
+
+/** Creates the calls of one request, which the core counts, and the count of a request without a call. */
+function countedCalls(
+  remote: RemoteCore,
+  credentials: Record<string, string>,
+): Required<Pick<CoreSession, 'call' | 'stream' | 'count'>> {
+  const { call, stream } = callsOf(remote, credentials);
+  const accounts = createClient(AccountService, remote.transport);
+  let isCounted = false;
+  return {
+    call: (method, message, context) => {
+      isCounted = true;
+      return call(method, message, context);
+    },
+    stream: (method, message, context) => {
+      isCounted = true;
+      return stream(method, message, context);
+    },
+    async count() {
+      const known: ResponseHeaders = {};
+      if (isCounted) return known;
+      isCounted = true;
+      const onHeader = (header: Headers) => void copyResponseHeaders(header, known);
+      await toFault(accounts.getAccount({}, { headers: credentials, timeoutMs: remoteTimeoutMs, onHeader }));
+      return known;
+    },
   };
 }
 
