@@ -10,6 +10,7 @@ import { waitMetadata } from '../contract/wait.ts';
 import { createAccountCheck } from './account-check.ts';
 import type { CallContext, CoreClient, CoreSession } from './core-client.ts';
 import { fromConnectError } from './fault-detail.ts';
+import { faultOfCall } from './lost-call.ts';
 
 /** Timeout of a call to a remote core in milliseconds, in addition to the wait that the call requests. */
 export const remoteTimeoutMs = 60_000;
@@ -126,13 +127,15 @@ function callsOf(
         return response.message as never;
       };
       const { waitMs, signal } = context;
-      if (waitMs === 0 || stopping.aborted) return toFault(request(0, signal));
-      return toFault(
-        request(waitMs, AbortSignal.any([signal, stopping])).catch((error) => {
+      try {
+        if (waitMs === 0 || stopping.aborted) return await request(0, signal);
+        return await request(waitMs, AbortSignal.any([signal, stopping])).catch((error) => {
           if (!stopping.aborted || signal.aborted) throw error;
           return request(0, signal);
-        }),
-      );
+        });
+      } catch (error) {
+        throw faultOfCall(method, error);
+      }
     },
     async *stream(method: DescMethod, message: Message, context: CallContext) {
       const input = (async function* () {
