@@ -34,6 +34,7 @@ const names = [
   'disk',
   'neighbour',
   'slow-origin',
+  'workers',
   'noisy-user',
   'retrieve',
   'growth',
@@ -146,6 +147,27 @@ await run('slow-origin', async () => {
     print(
       `slow origin (${delayMs / 1000} s, concurrency 2,000): ${fixed(requestsPerSecond)} requests/s of ${fixed(limit)}, ratio ${fixed(requestsPerSecond / limit, 2)} (aim 0.9)`,
     );
+  }
+});
+
+await run('workers', async () => {
+  const engines = await startEngines();
+  try {
+    const addresses = { mongo: engines.mongoUri, nats: engines.natsUrl };
+    let first = 0;
+    for (const workers of [1, 2, 4]) {
+      const concurrency = 150 * workers;
+      const { requestsPerSecond, limit } = await measureSlowOrigin(concurrency, 1_000, {
+        engines: addresses,
+        workers,
+      });
+      first ||= requestsPerSecond;
+      print(
+        `${workers} workers, slow origin (1 s, concurrency ${concurrency}), ${engines.about}: ${fixed(requestsPerSecond)} requests/s of ${fixed(limit)}, ratio ${fixed(requestsPerSecond / limit, 2)}; to ${workers} times one worker ${fixed(requestsPerSecond / (workers * first), 2)} (aim 0.9)`,
+      );
+    }
+  } finally {
+    await engines.stop();
   }
 });
 

@@ -1,7 +1,7 @@
 import { endOfJob, startJob } from './support/jobs.ts';
 import { benchPages, region } from './support/pages.ts';
 import { startBenchProgram } from './support/program.ts';
-import { startService } from './support/service.ts';
+import { type BenchServiceOptions, startService } from './support/service.ts';
 
 const distinct = 4_000;
 
@@ -15,10 +15,15 @@ export interface SlowOriginResult {
  * Measures the request rate to an origin with a response time of `delayMs` and a concurrency limit: the highest rate over
  * five consecutive response times during a job of 20 × `concurrency` items.
  */
-export async function measureSlowOrigin(concurrency: number, delayMs: number): Promise<SlowOriginResult> {
+export async function measureSlowOrigin(
+  concurrency: number,
+  delayMs: number,
+  options: Pick<BenchServiceOptions, 'engines' | 'workers'> = {},
+): Promise<SlowOriginResult> {
   const origin = await startBenchProgram<number>('origin.ts', String(distinct), String(delayMs));
   const address = `http://127.0.0.1:${origin.firstMessage}`;
   const service = await startService({
+    ...options,
     origins: { mkta: { [region]: address, concurrency, requests_per_second: 10_000 } },
   });
   try {

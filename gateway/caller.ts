@@ -37,6 +37,11 @@ export interface Session {
   readonly userId: string;
   /** Headers of every response to the request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Counts the request against the caller's limits if no call did, and returns headers of the response. Absent if
+   * authenticate() counts requests. A fault if a limit is exceeded.
+   */
+  count?(): Promise<Readonly<Record<string, string>>>;
   /** Calls a unary method with a message of its input type, which the service validates. */
   call<I extends DescMessage, O extends DescMessage>(
     method: DescMethod & { input: I; output: O },

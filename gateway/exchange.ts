@@ -162,6 +162,11 @@ export function sendFault(exchange: Exchange, thrown: unknown): void {
   if (response.destroyed) return;
   if (fault.code === 'internal') log.error({ requestId, err: fault.cause ?? fault }, 'request failed');
   else if (fault.code === 'unavailable') log.warn({ requestId, err: fault }, 'request failed');
+  if (fault.unknownOutcome) {
+    // An error response would say that nothing has happened.
+    response.destroy();
+    return;
+  }
   if (response.headersSent) {
     // Part of the response is sent: only a broken connection tells the client that it is incomplete.
     response.destroy();

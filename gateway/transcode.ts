@@ -59,13 +59,9 @@ export function endpointServer(
   const gets = endpoint.verb === 'GET';
   const stable = gets && isStable(method.output, isVolatile);
 
-  return async (exchange, segments, variables, form) => {
+  const respond = async (exchange: Exchange, session: Session, { segments, variables, form }: Matched) => {
     const { request, response, requestId, signal } = exchange;
     const headers = request.headers as Headers;
-    const session = await caller.authenticate(headers);
-    admit(exchange, session);
-    onAuthenticated(request);
-
     const query = queryOf(request.url ?? '');
     const idempotencyKey = locate === undefined ? undefined : headers['idempotency-key'];
     const problems = problemsOfIdempotencyKey(idempotencyKey);
@@ -109,6 +105,7 @@ export function endpointServer(
       const make = async () => ({ message: await call(), tag: responseHeaders[tagHeader] });
       const { text, tag, maxAgeSeconds } = await cached(key, waitMs > 0, make, write);
       const cacheControl = `private, max-age=${maxAgeSeconds}`;
+      addHeaders(response, await countRequest(session));
       sendTagged(exchange, successStatus, text, tag, { 'cache-control': cacheControl });
       return;
     }
@@ -121,6 +118,31 @@ export function endpointServer(
       sendJson(exchange, successStatus, text, locate && { location: locate(output, form) });
     }
   };
+
+  return async (exchange, segments, variables, form) => {
+    const { request, response } = exchange;
+    const session = await caller.authenticate(request.headers as Headers);
+    admit(exchange, session);
+    onAuthenticated(request);
+    try {
+      await respond(exchange, session, { segments, variables, form });
+    } catch (error) {
+      addHeaders(response, await countRequest(session));
+      throw error;
+    }
+  };
+}
+
+/** Path that matched an endpoint. */
+interface Matched {
+  segments: readonly string[];
+  variables: readonly Variable[];
+  form: number;
+}
+
+/** Counts a request whose session made no call, and returns headers of its response. */
+export async function countRequest(session: Session): Promise<Readonly<Record<string, string>>> {
+  return session.count === undefined ? {} : session.count();
 }
 
 /** Reserves memory for a body that is, or may become, large, until the response has ended. */

@@ -30,13 +30,15 @@ export interface BenchServiceOptions {
   origins?: unknown;
   /** Addresses of the engines of the distributed stack. The default is the embedded stack. */
   engines?: { mongo: string; nats: string };
+  /** Worker processes on the distributed stack. Default: 1, with a page process per core. */
+  workers?: number;
   /** Folder for CPU profiles. By default none are written. */
   profileFolder?: string | undefined;
 }
 
 const operatorKey = 'gleaner-bench-operator';
 
-/** Starts a service: one process on the embedded stack, an api and a worker on the distributed one. */
+/** Starts a service: one process on the embedded stack, an api and workers on the distributed one. */
 export async function startService(options: BenchServiceOptions = {}): Promise<BenchService> {
   const folder = mkdtempSync(join(tmpdir(), 'gleaner-bench-'));
   const originsFile = join(folder, 'origins.json');
@@ -51,6 +53,7 @@ export async function startService(options: BenchServiceOptions = {}): Promise<B
     GLEANER_ORIGINS: originsFile,
     GLEANER_WORKING_HOURS: 'off',
     ...(engines && { MONGODB_URI: engines.mongo, NATS_URL: engines.nats }),
+    ...(options.workers && { GLEANER_WORKERS: '0' }),
   };
   const start = <T>(role: string, ready: (output: string) => T | undefined) =>
     startGleaner(role, environment, join(folder, `${role}.log`), options.profileFolder, ready);
@@ -58,13 +61,15 @@ export async function startService(options: BenchServiceOptions = {}): Promise<B
     engines ? 'api' : 'serve',
     (output) => /REST.*(http:\S+)\n.*gRPC.*\n/.exec(output)?.[1],
   );
-  const worker = engines
-    ? await start('worker', (output) => output.includes('Gleaner, worker') || undefined)
-    : null;
+  const workers = await Promise.all(
+    Array.from({ length: engines ? (options.workers ?? 1) : 0 }, () =>
+      start('worker', (output) => output.includes('Gleaner, worker') || undefined),
+    ),
+  );
   const apiKey = await makeUser(api.firstMessage);
   return {
     pid: api.pid,
-    pids: worker ? [api.pid, worker.pid] : [api.pid],
+    pids: [api.pid, ...workers.map(({ pid }) => pid)],
     dataDir: join(folder, 'data'),
     url: api.firstMessage,
     apiKey,
@@ -74,7 +79,7 @@ export async function startService(options: BenchServiceOptions = {}): Promise<B
       await operatorOf(api.firstMessage).call(OperatorService.method.approveJob, { jobId });
     },
     async stop() {
-      await worker?.stop();
+      await Promise.all(workers.map((worker) => worker.stop()));
       await api.stop();
       rmSync(folder, { recursive: true, force: true });
     },

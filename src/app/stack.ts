@@ -73,7 +73,8 @@ async function openQueue(config: Config, clock: Clock, log: Log): Promise<Queue>
     return openLocalQueue({ clock, log });
   }
   const { openJetStreamQueue } = await import('../queue/jetstream/open.ts');
-  return openJetStreamQueue({ url: config.natsUrl, clock, log });
+  const { natsUrl: url, natsReplicas: replicas } = config;
+  return openJetStreamQueue({ url, ...(replicas === null ? {} : { replicas }), clock, log });
 }
 
 /** Opens only the result storage. */

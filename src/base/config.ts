@@ -40,6 +40,8 @@ export interface Config {
   dataDir: string;
   mongoUri: string | null;
   natsUrl: string | null;
+  /** Replicas of the NATS stream; null: 3 on a cluster, 1 on a single server. */
+  natsReplicas: number | null;
   s3Url: string | null;
   /** Key of the first operator; null: generated and shown once. */
   operatorKey: string | null;
@@ -141,6 +143,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     dataDir,
     mongoUri,
     natsUrl,
+    natsReplicas: read('GLEANER_NATS_REPLICAS', (text) => integer(text, 1, 5)),
     s3Url: read('GLEANER_S3_URL', (text) => url(text, /^https?:$/)),
     operatorKey: read('GLEANER_OPERATOR_KEY', operatorKey),
     origins: read('GLEANER_ORIGINS', (path) => parseOrigins(readFileSync(path, 'utf8'))) ?? new Map(),

@@ -106,6 +106,10 @@ export const settings = {
     default: '512',
     about: "MiB free on the data folder's disk below which no work is accepted or started; 0: no limit.",
   },
+  GLEANER_NATS_REPLICAS: {
+    default: null,
+    about: 'Replicas of the NATS stream, 1 to 5; default: 3 on a cluster, 1 on a single server.',
+  },
   GLEANER_OPERATOR_EMAIL: {
     default: null,
     about: 'E-mail addresses, separated by commas, that are notified of jobs that wait for approval.',

@@ -101,6 +101,8 @@ export interface FaultDetails {
   component?: Component;
   /** True if a retry has the same result, regardless of the code's rule. */
   final?: boolean;
+  /** True if the call may have taken effect: its connection to the core was lost. The client gets no response. */
+  unknownOutcome?: boolean;
   cause?: unknown;
 }
 
@@ -120,6 +122,7 @@ export class Fault extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly component: Component | undefined;
   readonly final: boolean;
+  readonly unknownOutcome: boolean;
 
   constructor(code: FaultCode, message: string, details: FaultDetails = {}) {
     super(message, details.cause === undefined ? {} : { cause: details.cause });
@@ -131,6 +134,7 @@ export class Fault extends Error {
     this.headers = details.headers ?? {};
     this.component = details.component;
     this.final = details.final ?? false;
+    this.unknownOutcome = details.unknownOutcome ?? false;
   }
 
   /** The message for a client: without addresses and paths of the service's own engines. */

@@ -47,6 +47,9 @@ function process(
     get demand() {
       return permits.demand;
     },
+    get isIdle() {
+      return permits.isIdle;
+    },
     acquire: (...options) => permits.acquire(...options),
     close: () => permits.close(),
     inUse: 0,

@@ -13,6 +13,8 @@ export interface Permits {
   acquire(signal?: AbortSignal, options?: AcquireOptions): Promise<() => void>;
   /** Number of requests that hold a permit or wait for one. */
   readonly demand: number;
+  /** True if nothing holds or waits for a permit, and none is leased. */
+  readonly isIdle: boolean;
   /** Releases all permits that are not in use. */
   close(): Promise<void>;
 }
@@ -81,6 +83,10 @@ class LeasedPermits implements Permits {
 
   get demand(): number {
     return this.#limit.inUse + this.#limit.waiting;
+  }
+
+  get isIdle(): boolean {
+    return !this.#renewing && this.demand === 0;
   }
 
   acquire(signal?: AbortSignal, options?: AcquireOptions): Promise<() => void> {

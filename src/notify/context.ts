@@ -27,6 +27,7 @@ export interface NotifyContext extends NoticeContext {
       | 'countJob'
       | 'findJobsWithDueNotice'
       | 'getUser'
+      | 'leasePermits'
       | 'postponeDelivery'
       | 'recordAttempt'
     >;

@@ -5,7 +5,7 @@ import { createLanes, type Lanes } from './lanes.ts';
 /** Lanes on a manual clock with deliveries that the test completes. */
 function open() {
   const clock = createManualClock(1_000_000);
-  const lanes: Lanes = createLanes(clock);
+  const lanes: Lanes = createLanes(clock, async () => () => {});
   const started: string[] = [];
   const postponed: [name: string, ms: number][] = [];
   const pending = new Map<string, (accepted: boolean) => void>();
@@ -14,14 +14,16 @@ function open() {
     lanes,
     started,
     postponed,
-    add: (receiver: string, name: string) =>
-      lanes.add(receiver, {
+    async add(receiver: string, name: string) {
+      await lanes.add(receiver, {
         run: () => {
           started.push(name);
           return new Promise<boolean>((resolve) => pending.set(name, resolve));
         },
         postpone: async (ms) => void postponed.push([name, ms]),
-      }),
+      });
+      await flushTasks();
+    },
     async complete(name: string, afterMs: number, accepted: boolean) {
       await clock.advance(afterMs);
       pending.get(name)!(accepted);

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 
-/** Concurrent deliveries to one receiver; 1 while it is failing. */
-const maxConcurrency = 4;
+/** Concurrent deliveries to one receiver over all processes; while it is failing, 1 in each. */
+export const maxConcurrency = 4;
 /** Maximum deliveries queued for one receiver. */
 const maxQueued = 500;
 /** Maximum expected time in a receiver's queue. A delivery that would wait longer is postponed. */
@@ -31,6 +31,12 @@ interface Lane {
   postponedUntil: number;
 }
 
+/**
+ * Resolves with the release function of a permit for a delivery to a receiver. Rejects if the store is unavailable or the
+ * process stops.
+ */
+export type AcquireDelivery = (receiver: string) => Promise<() => void>;
+
 /** Delivery queues, one per receiver, so that a slow receiver does not delay the others. */
 export interface Lanes {
   /** Runs a delivery when its receiver has capacity, or postpones it if the wait would be long. */
@@ -53,8 +59,8 @@ const createLane = (): Lane => ({
 
 const concurrencyOf = ({ failing }: Lane) => (failing ? 1 : maxConcurrency);
 
-/** Creates the delivery queues of a process. */
-export function createLanes(clock: Clock): Lanes {
+/** Creates the delivery queues of a process. `acquire` limits the deliveries of all processes. */
+export function createLanes(clock: Clock, acquire: AcquireDelivery): Lanes {
   const lanes = new Map<string, Lane>();
   const inProgress = new Set<Promise<void>>();
 
@@ -67,14 +73,19 @@ export function createLanes(clock: Clock): Lanes {
   };
 
   const run = async (receiver: string, lane: Lane, task: DeliveryTask) => {
+    // Includes the wait for the permit, so that the expected time in the queue includes the other processes.
     const startedAt = clock.now();
-    const accepted = await task.run();
+    const release = await acquire(receiver).catch(() => null);
+    const accepted = release === null ? null : await task.run().finally(release);
+    if (accepted === null) await task.postpone(0);
     const now = clock.now();
     lane.running -= 1;
-    lane.durationMs = now - startedAt;
-    if (accepted && lane.failing) lane.postponedUntil = now;
-    lane.failing = !accepted;
-    if (!accepted) await Promise.all(lane.queued.splice(0).map((each) => postpone(lane, each)));
+    if (accepted !== null) {
+      lane.durationMs = now - startedAt;
+      if (accepted && lane.failing) lane.postponedUntil = now;
+      lane.failing = !accepted;
+    }
+    if (accepted === false) await Promise.all(lane.queued.splice(0).map((each) => postpone(lane, each)));
     while (lane.queued.length > 0 && lane.running < concurrencyOf(lane))
       start(receiver, lane, lane.queued.shift()!);
     if (lane.running === 0 && !lane.failing && lane.postponedUntil <= now) lanes.delete(receiver);

@@ -3,6 +3,7 @@ import { Fault } from '../contract/fault.ts';
 import type { Delivery } from '../store/documents.ts';
 import { announce } from './announce.ts';
 import type { NotifyContext } from './context.ts';
+import { createDeliveryPermits } from './delivery-permits.ts';
 import { createLanes, maxHeld } from './lanes.ts';
 import { attempt, receiverOf } from './send.ts';
 
@@ -28,8 +29,9 @@ export interface Notifier {
 /** Creates the notifier of a process. Several processes may share a store. */
 export function createNotifier(context: NotifyContext): Notifier {
   const { store, clock, log, metrics } = context;
-  const lanes = createLanes(clock);
   const stopping = new AbortController();
+  const permits = createDeliveryPermits(context, stopping.signal);
+  const lanes = createLanes(clock, permits.acquire);
   let storeUnavailable = false;
 
   /** Attempts a delivery; returns false unless the receiver is known to have accepted it. */
@@ -100,6 +102,7 @@ export function createNotifier(context: NotifyContext): Notifier {
       grace.abort();
       stopping.abort(new Error('the service is stopping'));
       await lanes.idle();
+      await permits.close();
     },
   };
 }

@@ -47,7 +47,8 @@ test('a stopping process postpones unfinished deliveries', async () => {
   stop.abort();
   await fixture.jobs.eventually(
     'the notifier waits for the grace period',
-    () => fixture.jobs.clock.sleepers() > 0,
+    // The other sleeper renews the permits.
+    () => fixture.jobs.clock.sleepers() > 1,
   );
   await fixture.jobs.clock.advance(1_500);
   await ended;
@@ -69,4 +70,31 @@ test('resumes when the store is available again', async () => {
   expect(fixture.receiver.received).toEqual([]);
   await fixture.poll();
   expect(fixture.receiver.received).toHaveLength(1);
+});
+
+test('delivers at most four messages to a receiver at the same time over all processes', async () => {
+  fixture = await openNotifications();
+  const { userId } = await fixture.createUser();
+  const open: (() => void)[] = [];
+  let max = 0;
+  fixture.receiver.answer((_request, response) => {
+    open.push(() => response.writeHead(204).end());
+    max = Math.max(max, open.length);
+  });
+  const notifiers = [fixture.notifier, createNotifier(fixture.context)];
+  for (const notifier of notifiers) {
+    for (let index = 0; index < 10; index++) await queueTest(fixture.context, userId);
+    await notifier.poll();
+  }
+  const { clock } = fixture.jobs;
+  for (let round = 0; fixture.receiver.received.length < 20 || open.length > 0; round++) {
+    expect(round).toBeLessThan(1_000);
+    await clock.advance(100);
+    await new Promise(setImmediate);
+    if (round % 5 === 4) for (const end of open.splice(0)) end();
+  }
+  expect(max).toBe(4);
+  await Promise.all(notifiers.map((notifier) => notifier.idle()));
+  const ids = fixture.receiver.received.map(({ headers }) => headers['webhook-id']);
+  expect(new Set(ids).size).toBe(20);
 });

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { create as contentDisposition } from 'content-disposition';
 import type { Caller, Headers } from '../../gateway/caller.ts';
-import { admit, type Exchange, sendJson } from '../../gateway/exchange.ts';
+import { addHeaders, admit, type Exchange, sendJson } from '../../gateway/exchange.ts';
 import {
   createEncoder,
   isCompressible,
@@ -11,6 +11,7 @@ import {
   preferredEncoding,
 } from '../../gateway/response/content-encoding.ts';
 import { errorBody } from '../../gateway/response/errors.ts';
+import { countRequest } from '../../gateway/transcode.ts';
 import { acceptRequest } from '../base/connections.ts';
 import { namesTag } from '../contract/etag.ts';
 import { Fault } from '../contract/fault.ts';
@@ -65,6 +66,7 @@ export async function serveFile(
     const session = await caller.authenticate(request.headers as Headers);
     admit(exchange, session);
     acceptRequest(request);
+    addHeaders(response, await countRequest(session));
     if (session.userId !== userId) throw noSuchFile();
   }
   const size = await files.size(path);

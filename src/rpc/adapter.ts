@@ -37,6 +37,10 @@ const requestKey = createContextKey<Parameters<RpcListener>[0] | null>(null, {
   description: 'the HTTP request',
 });
 
+const responseKey = createContextKey<Parameters<RpcListener>[1] | null>(null, {
+  description: 'the HTTP response',
+});
+
 /** Maximum size of a message to a method without authentication, in bytes. */
 export const publicBodyBytes = 4 * 1024;
 
@@ -62,6 +66,11 @@ export function createRequestGate(
   };
 }
 
+/** Ends a call without a response, as if this process had ended. */
+export function dropResponse({ values }: HandlerContext): void {
+  values.get(responseKey)?.destroy();
+}
+
 /**
  * Creates the listener that serves routes over gRPC, gRPC-Web and Connect. Large bodies are read within the memory
  * budget.
@@ -81,7 +90,7 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
       else sendEmpty(response, 404);
       return;
     }
-    const values = createContextValues().set(requestKey, request);
+    const values = createContextValues().set(requestKey, request).set(responseKey, response);
     let universal: ReturnType<typeof universalRequestFromNodeRequest>;
     try {
       universal = universalRequestFromNodeRequest(request, response, undefined, values);

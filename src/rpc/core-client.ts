@@ -26,6 +26,11 @@ export interface CoreSession {
   readonly userId: string;
   /** Headers of every response to the request. */
   readonly headers: ResponseHeaders;
+  /**
+   * Counts a request without a call against the key's rate limit, and returns the headers of its response. Absent if
+   * authenticate() counts requests. Fault `rate_limited`.
+   */
+  count?(): Promise<ResponseHeaders>;
   call<I extends DescMessage, O extends DescMessage>(
     method: DescMethod & { input: I; output: O },
     message: MessageShape<I>,

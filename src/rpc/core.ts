@@ -1,6 +1,6 @@
-import { type DescMethod, type DescService, getOption, hasOption, type Message } from '@bufbuild/protobuf';
+import { type DescMethod, type DescService, getOption, type Message } from '@bufbuild/protobuf';
 import { Access, access as accessOption } from '../../gen/gleaner/options/v1/options_pb.ts';
-import { http } from '../../gen/google/api/annotations_pb.ts';
+
 import { createAuthenticator, type Principal, requireRole, requireStillValid } from '../access/principal.ts';
 import type { RateLimit } from '../access/rate-limit.ts';
 import { type Component, Fault, unavailableMessage } from '../contract/fault.ts';
@@ -13,6 +13,7 @@ import { fullName } from '../jobs/offers.ts';
 import type { User } from '../store/documents.ts';
 import { accountHandlers } from './account.ts';
 import { isAudited, runAudited } from './audit-log.ts';
+import { changesBalance } from './changes-balance.ts';
 import type { Call, Handlers } from './handlers.ts';
 import { jobServiceHandlers } from './job-service.ts';
 import { jobHandlers } from './jobs.ts';
@@ -59,11 +60,6 @@ const stillValidMs = 1_000;
 
 /** `Retry-After` of calls before the first operator exists, in milliseconds. */
 const startingMs = 2_000;
-
-/** Returns whether a call may change its caller's credits: its REST method is not GET. */
-function changesBalance(method: DescMethod): boolean {
-  return hasOption(method, http) && getOption(method, http).pattern.case !== 'get';
-}
 
 /** Creates the core. Throws if a declared method has no handler. */
 export function createCore(

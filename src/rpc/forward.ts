@@ -7,9 +7,10 @@ import { Fault } from '../contract/fault.ts';
 import { requestIdHeader } from '../contract/request-id.ts';
 import { copyResponseHeaders } from '../contract/response-headers.ts';
 import { waitMetadata } from '../contract/wait.ts';
-import { createRequestGate } from './adapter.ts';
+import { createRequestGate, dropResponse } from './adapter.ts';
 import { createAdmission } from './admission.ts';
 import { fromConnectError, toConnectError } from './fault-detail.ts';
+import { faultOfCall } from './lost-call.ts';
 import { type RemoteCore, remoteTimeoutMs } from './remote.ts';
 
 /** Request headers that the core reads. */
@@ -109,6 +110,7 @@ export function routeForward(
               copyHeaders(response.header, context);
               return response.message;
             } catch (error) {
+              if (!context.signal.aborted && faultOfCall(method, error).unknownOutcome) dropResponse(context);
               throw failed(context, error);
             }
           }) as never,

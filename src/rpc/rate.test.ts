@@ -123,6 +123,26 @@ test('a gateway in front of the core counts each request once and forwards rejec
   });
 });
 
+test('a gateway counts a request without a call once', async () => {
+  const caller = createRemoteCaller(openRemoteCore(url, new AbortController().signal));
+  const remaining: unknown[] = [];
+  for (let turn = 0; turn < requestsPerSecond; turn += 1) {
+    const session = await caller.authenticate({ authorization: `Bearer ${key}` });
+    remaining.push((await session.count!()).ratelimit, (await session.count!()).ratelimit);
+  }
+  expect(remaining).toEqual([
+    '"key";r=2;t=1',
+    undefined,
+    '"key";r=1;t=1',
+    undefined,
+    '"key";r=0;t=1',
+    undefined,
+  ]);
+  await expect(caller.authenticate({ authorization: `Bearer ${key}` })).rejects.toMatchObject({
+    code: 'rate_limited',
+  });
+});
+
 test.each([
   ['Connect', createConnectTransport],
   ['gRPC', createGrpcTransport],

@@ -1,7 +1,7 @@
 import { create, type DescMethod, type Message, type MessageInitShape } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
 import { createConnectTransport, createGrpcTransport } from '@connectrpc/connect-node';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FaultSchema } from '../../gen/gleaner/fault/v1/fault_pb.ts';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
@@ -203,6 +203,63 @@ test('a reader that stops early ends the stream in the core', async () => {
     break;
   }
   await fixture.eventually('nobody watches', () => fixture.clock.sleepers() === 0);
+});
+
+describe('a core that is lost during a call', () => {
+  let lost: ListeningServer;
+  let gateway: ListeningServer;
+  let remote: ReturnType<typeof openRemoteCore>;
+  beforeEach(async () => {
+    const { log } = fixture.context;
+    const routes = routeCore(createCore(fixture.context, declared), log);
+    const listener = createRpcListener(routes, createBodyBudget());
+    lost = await listen(
+      (request, response) => {
+        // The job exists, but its response is lost.
+        if (/SubmitVariantSold|ListJobs/.test(request.url!)) response.destroy();
+        else listener(request, response);
+      },
+      '127.0.0.1',
+      0,
+    );
+    remote = openRemoteCore(address(lost), stopping.signal);
+    gateway = await listen(
+      createRpcListener(routeForward(declared, remote, log), createBodyBudget()),
+      '127.0.0.1',
+      0,
+    );
+  });
+  afterEach(async () => {
+    await gateway.close();
+    await lost.close();
+  });
+
+  const post = (name: string, body: object) =>
+    fetch(`${address(gateway)}/${name}`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+
+  test('leaves a forwarded submit without a response', async () => {
+    const name = `${submitVariantSold.parent.typeName}/${submitVariantSold.name}`;
+    await expect(post(name, variantSoldRequest(3))).rejects.toThrow('fetch failed');
+  });
+
+  test('makes a forwarded read unavailable', async () => {
+    expect((await post(`${JobService.typeName}/ListJobs`, {})).status).toBe(503);
+  });
+
+  test('leaves a REST submit without an outcome, but not one that was never sent', async () => {
+    const session = await createRemoteCaller(remote).authenticate({ authorization });
+    const { signal } = new AbortController();
+    const context = { requestId: 'r', idempotencyKey: undefined, signal, waitMs: 0, ifNoneMatch: undefined };
+    const message = create(submitVariantSold.input, variantSoldRequest(3) as never);
+    const submitOnce = () => session.call(submitVariantSold, message, { ...context, responseHeaders: {} });
+    await expect(submitOnce()).rejects.toMatchObject({ code: 'unavailable', unknownOutcome: true });
+    await lost.close();
+    await expect(submitOnce()).rejects.toMatchObject({ code: 'unavailable', unknownOutcome: false });
+  });
 });
 
 test('an unreachable core is unavailable', async () => {

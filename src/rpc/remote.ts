@@ -1,6 +1,7 @@
 import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, Message } from '@bufbuild/protobuf';
 import { createClient, type Transport } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
+import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { Health, HealthCheckResponse_ServingStatus as Status } from '../../gen/health/v1/health_pb.ts';
 import { forwardedForHeader } from '../base/client-address.ts';
 import { Fault } from '../contract/fault.ts';
@@ -9,6 +10,7 @@ import { waitMetadata } from '../contract/wait.ts';
 import { createAccountCheck } from './account-check.ts';
 import type { CallContext, CoreClient, CoreSession } from './core-client.ts';
 import { fromConnectError } from './fault-detail.ts';
+import { faultOfCall } from './lost-call.ts';
 
 /** Timeout of a call to a remote core in milliseconds, in addition to the wait that the call requests. */
 export const remoteTimeoutMs = 60_000;
@@ -61,7 +63,7 @@ export function createRemoteCaller(remote: RemoteCore): CoreClient {
       return {
         userId: id,
         headers: { ...known, [creditsHeader]: String(balance) },
-        ...callsOf(remote, credentials),
+        ...countedCalls(remote, credentials),
       };
     },
   };
@@ -75,6 +77,34 @@ function credentialsOf({
   return {
     ...(authorization === undefined ? {} : { authorization }),
     ...(source === undefined ? {} : { [forwardedForHeader]: source }),
+  };
+}
+
+/** Creates the calls of one request, which the core counts, and the count of a request without a call. */
+function countedCalls(
+  remote: RemoteCore,
+  credentials: Record<string, string>,
+): Required<Pick<CoreSession, 'call' | 'stream' | 'count'>> {
+  const { call, stream } = callsOf(remote, credentials);
+  const accounts = createClient(AccountService, remote.transport);
+  let isCounted = false;
+  return {
+    call: (method, message, context) => {
+      isCounted = true;
+      return call(method, message, context);
+    },
+    stream: (method, message, context) => {
+      isCounted = true;
+      return stream(method, message, context);
+    },
+    async count() {
+      const known: ResponseHeaders = {};
+      if (isCounted) return known;
+      isCounted = true;
+      const onHeader = (header: Headers) => void copyResponseHeaders(header, known);
+      await toFault(accounts.getAccount({}, { headers: credentials, timeoutMs: remoteTimeoutMs, onHeader }));
+      return known;
+    },
   };
 }
 
@@ -97,13 +127,15 @@ function callsOf(
         return response.message as never;
       };
       const { waitMs, signal } = context;
-      if (waitMs === 0 || stopping.aborted) return toFault(request(0, signal));
-      return toFault(
-        request(waitMs, AbortSignal.any([signal, stopping])).catch((error) => {
+      try {
+        if (waitMs === 0 || stopping.aborted) return await request(0, signal);
+        return await request(waitMs, AbortSignal.any([signal, stopping])).catch((error) => {
           if (!stopping.aborted || signal.aborted) throw error;
           return request(0, signal);
-        }),
-      );
+        });
+      } catch (error) {
+        throw faultOfCall(method, error);
+      }
     },
     async *stream(method: DescMethod, message: Message, context: CallContext) {
       const input = (async function* () {

@@ -1,14 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Engines } from '../support/engines.ts';
-import type { FaultyLink } from '../support/link.ts';
-import type { ServiceProcess } from '../support/service.ts';
-import type { EngineName, InjectedFault } from './plan.ts';
 
-/** A process of the service with its own network link to each engine. */
-export interface FaultTarget {
-  service: ServiceProcess;
-  links: Record<EngineName, FaultyLink> | null;
-}
+import type { FaultyProcess } from '../support/restartable.ts';
+import type { InjectedFault } from './plan.ts';
+import type { FaultTarget } from './targets.ts';
 
 /** Targets and callbacks of applyFaults(). */
 export interface FaultContext {
@@ -16,7 +11,7 @@ export interface FaultContext {
   engines: Engines;
   print: (line: string) => void;
   /** Called for a process that ended unexpectedly. */
-  crashed: (service: ServiceProcess) => void;
+  crashed: (process: FaultyProcess) => void;
   /** Called at the start of each fault with the number of faults started so far. */
   started: (count: number) => void;
 }
@@ -26,43 +21,43 @@ export interface FaultContext {
  * processes, the next faults are applied during a freeze.
  */
 export async function applyFaults(context: FaultContext, faults: readonly InjectedFault[]): Promise<void> {
-  const frozen = new Map<ServiceProcess, Promise<void>>();
+  const frozen = new Map<FaultyProcess, Promise<void>>();
   const started = Date.now();
   for (const [index, fault] of faults.entries()) {
     await wait(fault.pauseMs);
     // Waits for the end of a freeze: a kill would end it early, and a second freeze would overlap with it.
     if (fault.kind === 'kill' || fault.kind === 'freeze')
-      await frozen.get(context.targets[fault.target]!.service);
-    relaunch(context);
+      await frozen.get(context.targets[fault.target]!.process);
+    await relaunch(context);
     context.print(`${((Date.now() - started) / 1000).toFixed(1)} s: ${describe(context, fault)}`);
     context.started(index + 1);
     if (fault.kind === 'freeze') {
-      const { service } = context.targets[fault.target]!;
+      const { process } = context.targets[fault.target]!;
       frozen.set(
-        service,
-        freeze(service, fault.lengthMs).finally(() => frozen.delete(service)),
+        process,
+        freeze(process, fault.lengthMs).finally(() => frozen.delete(process)),
       );
-      if (context.targets.length === 1) await frozen.get(service);
+      if (context.targets.length === 1) await frozen.get(process);
     } else {
       await apply(context, fault);
     }
   }
   await Promise.all(frozen.values());
-  relaunch(context);
+  await relaunch(context);
 }
 
-async function freeze(service: ServiceProcess, lengthMs: number): Promise<void> {
-  service.freeze();
+async function freeze(process: FaultyProcess, lengthMs: number): Promise<void> {
+  process.freeze();
   await wait(lengthMs);
-  service.resume();
+  process.resume();
 }
 
 async function apply({ targets, engines }: FaultContext, fault: Exclude<InjectedFault, { kind: 'freeze' }>) {
   if (fault.kind === 'kill') {
-    const { service } = targets[fault.target]!;
-    await service.kill();
+    const { process } = targets[fault.target]!;
+    await process.kill();
     await wait(fault.lengthMs);
-    return service.launch();
+    return process.launch();
   }
   if (fault.kind === 'restart') {
     const engine = engines[fault.engine]!;
@@ -78,16 +73,16 @@ async function apply({ targets, engines }: FaultContext, fault: Exclude<Injected
 }
 
 /** Restarts and reports processes that ended by themselves. */
-function relaunch({ targets, crashed }: FaultContext): void {
-  for (const { service } of targets) {
-    if (service.running()) continue;
-    crashed(service);
-    service.launch();
+async function relaunch({ targets, crashed }: FaultContext): Promise<void> {
+  for (const { process } of targets) {
+    if (process.running()) continue;
+    crashed(process);
+    await process.launch();
   }
 }
 
 function describe({ targets }: FaultContext, fault: InjectedFault): string {
-  const name = (index: number) => `${targets[index]!.service.role} ${index}`;
+  const name = (index: number) => `${targets[index]!.process.name} ${index}`;
   const seconds = `${(fault.lengthMs / 1000).toFixed(1)} s`;
   switch (fault.kind) {
     case 'kill':

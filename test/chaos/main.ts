@@ -1,14 +1,21 @@
-import { embedded, restartableStack } from '../support/engines.ts';
+import { clusterStack } from '../support/cluster-engines.ts';
+import { embedded, restartableStack, type Stack } from '../support/engines.ts';
 import { type ChaosOptions, formatCommand, parseOptions, type StackName, usage } from './options.ts';
 import { type ChaosReport, runChaos } from './run.ts';
 import { formatTable } from './table.ts';
+
+const stacks: Record<StackName, Stack> = {
+  embedded,
+  distributed: restartableStack,
+  cluster: clusterStack,
+};
 
 const print = (line: string) => console.log(line);
 
 /** Runs one stack on its own engines. Prints broken invariants with the command that reproduces them. */
 async function runStack(options: ChaosOptions, stack: StackName): Promise<ChaosReport> {
   print(`${stack}: ${formatCommand(options, stack)}`);
-  const engines = await (stack === 'distributed' ? restartableStack : embedded).open();
+  const engines = await stacks[stack].open();
   if ('missing' in engines) throw new Error(engines.missing);
   try {
     const report = await runChaos(options, stack, engines, (line) => print(`  ${line}`));
@@ -34,7 +41,9 @@ async function main(): Promise<number> {
   const reports: ChaosReport[] = [];
   for (const stack of options.stacks) reports.push(await runStack(options, stack));
   print(`\n${formatTable(reports)}`);
-  return reports.some(({ problems }) => problems.list().length > 0) ? 1 : 0;
+  const broken = reports.filter(({ problems }) => problems.list().length > 0).length;
+  print(`${reports.length - broken} passed, ${broken} failed`);
+  return broken > 0 ? 1 : 0;
 }
 
 process.exit(await main());

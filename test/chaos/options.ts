@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 /** Names of the stacks that the command runs on. */
-export const stackNames = ['embedded', 'distributed'] as const;
+export const stackNames = ['embedded', 'distributed', 'cluster'] as const;
 
 export type StackName = (typeof stackNames)[number];
 
@@ -18,7 +18,7 @@ export interface ChaosOptions {
 }
 
 export const usage = `usage: npm run chaos -- [--jobs 24] [--items 200] [--kills 12] [--freeze-seconds 20] [--seed S]
-       [--stack embedded|distributed|both]`;
+       [--stack embedded|distributed|both|cluster]`;
 
 /** Parses the command line. Throws an Error that names the flag and the value. */
 export function parseOptions(parameters: readonly string[]): ChaosOptions {
@@ -33,9 +33,11 @@ export function parseOptions(parameters: readonly string[]): ChaosOptions {
       stack: { type: 'string', default: 'both' },
     },
   });
-  const stacks = stackNames.filter((name) => values.stack === name || values.stack === 'both');
+  const stacks = stackNames.filter(
+    (name) => name === values.stack || (values.stack === 'both' && name !== 'cluster'),
+  );
   if (stacks.length === 0)
-    throw new Error(`--stack: "${values.stack}" is not one of embedded, distributed, both`);
+    throw new Error(`--stack: "${values.stack}" is not one of embedded, distributed, both, cluster`);
   return {
     stacks,
     jobs: parseCount('jobs', values.jobs, 1, 10_000),

@@ -4,7 +4,7 @@ import { formatCommand, parseOptions } from './options.ts';
 import { planFaults } from './plan.ts';
 
 describe('planFaults()', () => {
-  const options = { kills: 8, freezeMs: 20_000, processes: 3, distributed: true };
+  const options = { kills: 8, freezeMs: 20_000, processes: 3, links: true };
 
   test('draws the same faults for the same seed', () => {
     expect(planFaults(random('7'), options)).toEqual(planFaults(random('7'), options));
@@ -24,8 +24,18 @@ describe('planFaults()', () => {
     expect([...(kinds.cut ?? []), ...(kinds.silence ?? [])]).toHaveLength(2);
   });
 
+  test('kills and freezes every process before it affects one again', () => {
+    const faults = planFaults(random('7'), { kills: 6, freezes: 6, freezeMs: 1, processes: 6, links: false });
+    const targetsOf = (kind: string) =>
+      faults.flatMap((fault) => (fault.kind === kind && 'target' in fault ? [fault.target] : [])).sort();
+    expect([targetsOf('kill'), targetsOf('freeze')]).toEqual([
+      [0, 1, 2, 3, 4, 5],
+      [0, 1, 2, 3, 4, 5],
+    ]);
+  });
+
   test('only kills and freezes the process of the embedded stack', () => {
-    const faults = planFaults(random('7'), { ...options, processes: 1, distributed: false });
+    const faults = planFaults(random('7'), { ...options, processes: 1, links: false });
     expect(new Set(faults.map(({ kind }) => kind))).toEqual(new Set(['kill', 'freeze']));
     expect(faults.every((fault) => 'target' in fault && fault.target === 0)).toBe(true);
   });
@@ -53,7 +63,7 @@ describe('parseOptions()', () => {
   test.each([
     [['--jobs', 'many'], '--jobs: "many" is not an integer from 1 to 10000'],
     [['--items', '2001'], '--items: "2001" is not an integer from 1 to 2000'],
-    [['--stack', 'all'], '--stack: "all" is not one of embedded, distributed, both'],
+    [['--stack', 'all'], '--stack: "all" is not one of embedded, distributed, both, cluster'],
   ])('rejects %j', (parameters, message) => {
     expect(() => parseOptions(parameters)).toThrow(message);
   });

@@ -17,19 +17,23 @@ export type FaultKind = InjectedFault['kind'];
 /** Options for planFaults(). */
 export interface PlanOptions {
   kills: number;
+  /** Default: one for every four kills. */
+  freezes?: number;
   freezeMs: number;
-  /** Processes of the service: one on the embedded stack. */
+  /** Processes that can be killed and frozen: one on the embedded stack. */
   processes: number;
-  distributed: boolean;
+  /** True if each process has its own link to each engine, and the engines can be restarted. */
+  links: boolean;
 }
 
 /**
- * Draws the faults of a run in order: the requested number of kills, a freeze for every four kills, and on the
- * distributed stack restarts of both engines, partitions, and delays.
+ * Draws the faults of a run in order: the requested number of kills, freezes, and with links restarts of both engines,
+ * partitions, and delays. Kills affect every process once before they affect one twice; so do freezes.
  */
 export function planFaults(draw: Random, options: PlanOptions): InjectedFault[] {
-  const { kills, freezeMs, processes, distributed } = options;
+  const { kills, freezeMs, processes, links } = options;
   const share = Math.ceil(kills / 4);
+  const [killed, frozen] = [dealer(draw, processes), dealer(draw, processes)];
   const target = () => draw.integer(0, processes - 1);
   const engine = (): EngineName => (draw.once(2) ? 'mongo' : 'nats');
   const pauseMs = () => draw.integer(300, 2_500);
@@ -38,13 +42,18 @@ export function planFaults(draw: Random, options: PlanOptions): InjectedFault[] 
   const faults = [
     ...repeat(kills, () => ({
       kind: 'kill',
-      target: target(),
+      target: killed(),
       lengthMs: draw.integer(0, 500),
       pauseMs: pauseMs(),
     })),
-    ...repeat(share, () => ({ kind: 'freeze', target: target(), lengthMs: freezeMs, pauseMs: pauseMs() })),
+    ...repeat(options.freezes ?? share, () => ({
+      kind: 'freeze',
+      target: frozen(),
+      lengthMs: freezeMs,
+      pauseMs: pauseMs(),
+    })),
   ];
-  if (!distributed) return shuffle(draw, faults);
+  if (!links) return shuffle(draw, faults);
   const link = () => ({ target: target(), engine: engine(), pauseMs: pauseMs() });
   return shuffle(draw, [
     ...faults,
@@ -66,6 +75,15 @@ export function planFaults(draw: Random, options: PlanOptions): InjectedFault[] 
       lengthMs: draw.integer(1_000, 4_000),
     })),
   ]);
+}
+
+/** Returns a function that draws each of `count` numbers once before it draws one again. */
+function dealer(draw: Random, count: number): () => number {
+  let left: number[] = [];
+  return () => {
+    if (left.length === 0) left = shuffle(draw, [...Array(count).keys()]);
+    return left.pop()!;
+  };
 }
 
 function shuffle<T>(draw: Random, values: readonly T[]): T[] {

@@ -2,20 +2,21 @@ import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { random } from '../../sandbox/random.ts';
 import { startOrigins } from '../../sandbox/server.ts';
 import { createGleanerClient, type GleanerClient } from '../../src/client/index.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
+import { createDeployment, type Deployment, type Layout } from '../support/deployment.ts';
 import type { Engines } from '../support/engines.ts';
-import { type FaultyLink, startLink } from '../support/link.ts';
+
 import { until } from '../support/until.ts';
 import { type ChaosUser, createProblems, type Problems } from './account.ts';
 import { check } from './check.ts';
 import type { ClientContext } from './customer.ts';
-import { applyFaults, type FaultTarget } from './faults.ts';
+import { applyFaults } from './faults.ts';
 import type { ChaosOptions, StackName } from './options.ts';
 import { type InjectedFault, planFaults } from './plan.ts';
 import { createProgressWatch } from './progress.ts';
 import { createServedLog } from './served.ts';
 import { settle } from './settle.ts';
 import { countCalls, submitAlong } from './submits.ts';
+import { type FaultTarget, launchTargets } from './targets.ts';
 import { recordedOrigins, works } from './works.ts';
 
 /** Result of runChaos(). */
@@ -39,6 +40,14 @@ export interface ChaosReport {
 const settleMs = 300_000;
 const startMs = 120_000;
 const userCount = 3;
+/** Processes of the service by stack. The only process of the embedded stack counts as an api. */
+const layouts: Record<StackName, Layout> = {
+  embedded: { apis: 1, workers: 0, gateways: 0 },
+  distributed: { apis: 1, workers: 2, gateways: 0 },
+  cluster: { apis: 2, workers: 4, gateways: 1 },
+};
+/** Page work runs in the process itself, so that a kill or a freeze affects all of it at once. */
+const clusterSettings = { GLEANER_WORKERS: '0' };
 const granted = 10_000_000;
 
 /** Runs jobs on one stack while faults are applied, and checks the invariants. */
@@ -48,10 +57,20 @@ export async function runChaos(
   engines: Engines,
   print: (line: string) => void,
 ): Promise<ChaosReport> {
-  const distributed = stack === 'distributed';
+  const layout = layouts[stack];
+  const servers = engines.servers ?? [];
+  const distributed = stack !== 'embedded';
   const draw = random(`${stack}/${options.seed}`);
   const freezeMs = options.freezeSeconds * 1_000;
-  const faults = planFaults(draw, { ...options, freezeMs, processes: distributed ? 3 : 1, distributed });
+  const processes = layout.apis + layout.workers + layout.gateways + servers.length;
+  const faults = planFaults(draw, {
+    kills: options.kills,
+    // On a cluster, only freezes stop the responses of a server that stays connected.
+    ...(stack === 'cluster' ? { freezes: Math.ceil(options.kills / 2) } : {}),
+    freezeMs,
+    processes,
+    links: stack === 'distributed',
+  });
   const served = createServedLog();
   const origins = await startOrigins({
     origins: recordedOrigins(served),
@@ -63,13 +82,17 @@ export async function runChaos(
     engines,
     origins,
     originLimits: { concurrency: 16, requests_per_second: rateFor(options, faults) },
-    settings: { GLEANER_RETRIEVE_CACHE: 'off' },
+    settings: { GLEANER_RETRIEVE_CACHE: 'off', ...(stack === 'cluster' ? clusterSettings : {}) },
+    layout,
   });
   const targets: FaultTarget[] = [];
   try {
-    targets.push(...(await launchTargets(deployment, engines)));
-    const isReady = async () => (await fetch(`${deployment.url}/ready`)).ok || undefined;
-    await until('the service is ready', isReady, { withinMs: startMs });
+    targets.push(...(await launchTargets(deployment, stack === 'distributed' ? engines : null)));
+    targets.push(...servers.map((process) => ({ process, links: null })));
+    for (const url of deployment.urls) {
+      const isReady = async () => (await fetch(`${url}/ready`)).ok || undefined;
+      await until('the service is ready', isReady, { withinMs: startMs });
+    }
     const problems = createProblems(print);
     const users = await createUsers(deployment);
     let end = Number.POSITIVE_INFINITY;
@@ -87,8 +110,8 @@ export async function runChaos(
         engines,
         print,
         started: release.advance,
-        crashed: (service) =>
-          problems.add('other', `a ${service.role} ended by itself: ${service.log().slice(-600)}`),
+        crashed: ({ name, log }) =>
+          problems.add('other', `the process ${name} ended by itself: ${log().slice(-600)}`),
       },
       faults,
     );
@@ -100,7 +123,7 @@ export async function runChaos(
     await settle(context, retryingClient);
     const recoveredMs = Date.now() - healedAt;
     const checked = await check({ books: context.books, served, problems, deployment, retryingClient });
-    if (problems.list().length > 0) print(deployment.recentLog());
+    if (problems.list().length > 0) print(`logs: ${await deployment.saveLogs()}`);
     return {
       stack,
       jobs: context.books.jobs.size,
@@ -113,7 +136,8 @@ export async function runChaos(
       recoveredMs,
     };
   } finally {
-    // A fault or an error may have left them frozen.
+    // An error may have left them frozen.
+    for (const { process } of targets) process.resume();
     await Promise.all(deployment.processes.map((process) => process.kill()));
     await deployment.stop();
     await Promise.all(targets.flatMap(({ links }) => (links ? [links.mongo.stop(), links.nats.stop()] : [])));
@@ -128,38 +152,11 @@ function rateFor({ jobs, items }: ChaosOptions, faults: readonly InjectedFault[]
   return Math.min(300, Math.max(20, Math.round((2 * requests) / Math.max(1, seconds))));
 }
 
-/** Launches every process. On the distributed stack, each has its own link to each engine. */
-async function launchTargets(deployment: Deployment, engines: Engines): Promise<FaultTarget[]> {
-  const { MONGODB_URI: mongo, NATS_URL: nats } = engines.settings;
-  const targets: FaultTarget[] = [];
-  for (const service of deployment.processes) {
-    if (mongo === undefined || nats === undefined) {
-      service.launch();
-      targets.push({ service, links: null });
-    } else {
-      const links = { mongo: await linkTo(mongo), nats: await linkTo(nats) };
-      service.launch({
-        MONGODB_URI: throughLink(mongo, links.mongo),
-        NATS_URL: throughLink(nats, links.nats),
-      });
-      targets.push({ service, links });
-    }
-  }
-  return targets;
-}
-
-const linkTo = (address: string) => startLink(Number(new URL(address).port));
-
-function throughLink(address: string, link: FaultyLink): string {
-  const url = new URL(address);
-  url.port = String(link.port);
-  return url.href;
-}
-
-async function createUsers({ url, operatorKey }: Deployment): Promise<(ChaosUser & { key: string })[]> {
+/** Creates the users. Each calls one of the processes that serve requests. */
+async function createUsers({ url, urls, operatorKey }: Deployment): Promise<(ChaosUser & { key: string })[]> {
   const operator = createGleanerClient({ url, apiKey: operatorKey });
   const { method } = OperatorService;
-  const create = async (name: string) => {
+  const create = async (name: string, entry: string) => {
     const { user } = await operator.call(method.createUser, { name });
     const { apiKey } = await operator.call(method.createApiKey, { userId: user!.id, name });
     await operator.call(method.grantCredits, {
@@ -167,10 +164,12 @@ async function createUsers({ url, operatorKey }: Deployment): Promise<(ChaosUser
       amount: BigInt(granted),
       note: 'chaos',
     });
-    const client = createGleanerClient({ url, apiKey, maxAttempts: 1, timeoutMs: 15_000 });
+    const client = createGleanerClient({ url: entry, apiKey, maxAttempts: 1, timeoutMs: 15_000 });
     return { id: user!.id, granted, client, key: apiKey };
   };
-  return Promise.all(Array.from({ length: userCount }, (_, index) => create(`user ${index}`)));
+  return Promise.all(
+    Array.from({ length: userCount }, (_, index) => create(`user ${index}`, urls[index % urls.length]!)),
+  );
 }
 
 function createRetryingClients(

@@ -18,6 +18,17 @@ export interface NatsOptions {
   directory?: string;
   /** By default a free port. */
   port?: number;
+  /** Membership of a cluster. By default a single server. */
+  member?: NatsMember;
+}
+
+/** Membership of a server in a cluster. */
+export interface NatsMember {
+  name: string;
+  /** Address for the other servers. */
+  route: string;
+  /** Addresses of all servers. */
+  routes: readonly string[];
 }
 
 /** Returns the path of nats-server, or why it is unavailable. */
@@ -37,41 +48,44 @@ export async function startNats(options: NatsOptions = {}): Promise<RunningNats 
   if ('missing' in found) return found;
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'gleaner-nats-')));
   const port = options.port ?? (await freePort());
-  return run(found.program, port, directory, options.directory === undefined, []);
+  return run(found.program, port, directory, options);
 }
 
 /** Starts a cluster of servers. The `url` of each server lists all of them. */
 export async function startNatsCluster(size: number): Promise<RunningNats[] | MissingEngine> {
-  const found = await findNats();
-  if ('missing' in found) return found;
-  const ports = await Promise.all(Array.from({ length: size * 2 }, freePort));
-  const routes = ports.slice(size).map((port) => `nats://127.0.0.1:${port}`);
-  const servers = await Promise.all(
-    routes.map(async (route, index) => {
-      const directory = await mkdtemp(join(tmpdir(), 'gleaner-nats-'));
-      const cluster = ['--name', `server-${index}`, '--cluster_name', 'gleaner-test', '--cluster', route];
-      return run(found.program, ports[index]!, directory, true, [...cluster, '--routes', routes.join(',')]);
-    }),
-  );
-  const url = servers.map((server) => server.url).join(',');
-  return servers.map((server) => ({ ...server, url }));
+  const members = await natsMembers(size);
+  const servers = await Promise.all(members.map((member) => startNats({ member })));
+  const started = servers.flatMap((server) => ('missing' in server ? [] : [server]));
+  if (started.length < size) return absent;
+  const url = started.map((server) => server.url).join(',');
+  return started.map((server) => ({ ...server, url }));
+}
+
+/** Returns the members of a cluster that is not started yet, named `server-0` and so on. */
+export async function natsMembers(size: number): Promise<NatsMember[]> {
+  const ports = await Promise.all(Array.from({ length: size }, freePort));
+  const routes = ports.map((port) => `nats://127.0.0.1:${port}`);
+  return routes.map((route, index) => ({ name: `server-${index}`, route, routes }));
 }
 
 async function run(
   program: string,
   port: number,
   directory: string,
-  isTemporary: boolean,
-  more: string[],
+  { directory: given, member }: NatsOptions,
 ): Promise<RunningNats> {
+  const cluster = member
+    ? ['--name', member.name, '--cluster_name', 'gleaner-test', '--cluster', member.route]
+    : [];
+  const routes = member ? ['--routes', member.routes.join(',')] : [];
   const ready = (line: string) => (line.includes('Server is ready') ? true : null);
-  const parameters = ['-a', '127.0.0.1', '-p', `${port}`, '-js', '-sd', directory, ...more];
+  const parameters = ['-a', '127.0.0.1', '-p', `${port}`, '-js', '-sd', directory, ...cluster, ...routes];
   const server = await startProgram(program, parameters, ready);
   const remove = async () => {
-    if (isTemporary) await rm(directory, { recursive: true, force: true });
+    if (given === undefined) await rm(directory, { recursive: true, force: true });
   };
   return {
-    pid: server.pid,
+    ...server,
     port,
     url: `nats://127.0.0.1:${port}`,
     stop: () => server.stop().then(remove),

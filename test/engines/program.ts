@@ -9,6 +9,11 @@ export interface RunningProgram {
   stop(): Promise<void>;
   /** Sends SIGKILL and waits for the end. */
   kill(): Promise<void>;
+  /** Sends SIGSTOP: the program keeps its memory and connections but does not run. */
+  freeze(): void;
+  /** Sends SIGCONT. */
+  resume(): void;
+  running(): boolean;
 }
 
 /**
@@ -54,10 +59,22 @@ export async function startProgram<T>(
       if (found !== null) resolve(found);
     });
   });
-  const end = async (signal: NodeJS.Signals) => {
+  const running = () => shell.exitCode === null && shell.signalCode === null;
+  const send = (signal: NodeJS.Signals) => {
     // The process id cannot be reused before the shell has ended.
-    if (shell.exitCode === null && shell.signalCode === null) process.kill(pid, signal);
+    if (running()) process.kill(pid, signal);
+  };
+  const end = async (signal: NodeJS.Signals) => {
+    send(signal);
     await ended;
   };
-  return { pid, readyValue, stop: () => end('SIGTERM'), kill: () => end('SIGKILL') };
+  return {
+    pid,
+    readyValue,
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+    freeze: () => send('SIGSTOP'),
+    resume: () => send('SIGCONT'),
+    running,
+  };
 }

@@ -50,7 +50,7 @@ export async function startS3(options: S3Options = {}): Promise<RunningS3 | Miss
     if (options.directory === undefined) await rm(directory, { recursive: true, force: true });
   };
   return {
-    pid: server.pid,
+    ...server,
     port,
     url: `http://gleaner:gleaner%2Fsecret@127.0.0.1:${port}/results`,
     stop: () => server.stop().then(remove),

@@ -5,8 +5,9 @@ import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { type ApiResponse, createApi, sendJson, type TestApi, watchJob } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { openStacks, type RestartableEngine, restartableStackWithS3 } from '../support/engines.ts';
+import { openStacks, restartableStackWithS3 } from '../support/engines.ts';
 import { checkLargeJob, countEndedItems, startLargeJob } from '../support/large-job.ts';
+import type { RestartableEngine } from '../support/restartable.ts';
 import { until } from '../support/until.ts';
 
 const [opened] = await openStacks([restartableStackWithS3]);

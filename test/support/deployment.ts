@@ -16,17 +16,28 @@ export interface DeploymentOptions {
   settings?: Record<string, string>;
   /** Limits for requests to each origin. */
   originLimits?: { concurrency: number; requests_per_second: number };
+  /** Processes on the distributed stack. */
+  layout?: Layout;
 }
 
-/** A running service: one process on the embedded stack, otherwise an api process and two workers. */
+/** Numbers of processes by role. The gateways are in front of the first api process. */
+export interface Layout {
+  apis: number;
+  workers: number;
+  gateways: number;
+}
+
+/** A running service: one process on the embedded stack, by default an api process and two workers on the other. */
 export interface Deployment {
   settings: Record<string, string>;
   /** URL of REST, signed files, and Connect. */
   url: string;
+  /** URLs of REST of every api and gateway process. */
+  urls: readonly string[];
   /** URL of gRPC and Connect. */
   grpc: string;
   operatorKey: string;
-  /** The process that serves requests. */
+  /** The first process that serves requests. */
   api: ServiceProcess;
   /** The processes that run jobs; on the embedded stack `[api]`. */
   workers: readonly ServiceProcess[];
@@ -36,12 +47,15 @@ export interface Deployment {
   restart(changes: Record<string, string>): Promise<void>;
   /** Returns the last 25 log lines of each process without those of requests. */
   recentLog(): string;
+  /** Writes the complete log of each process to a new folder, and returns its path. */
+  saveLogs(): Promise<string>;
   /** Runs `gleaner audit`, which verifies that balances, ledger, and jobs agree. */
   audit(): Promise<{ code: number; problems: string[]; accounts: number; jobs: number }>;
   /** Stops the processes gracefully, removes their data, and returns their exit codes. */
   stop(): Promise<(number | null)[]>;
 }
 
+const defaultLayout: Layout = { apis: 1, workers: 2, gateways: 0 };
 const defaultOriginLimits = { concurrency: 16, requests_per_second: 5_000 };
 
 /** Prepares a deployment. No process runs before `start()`. */
@@ -62,18 +76,17 @@ export async function createDeployment(options: DeploymentOptions): Promise<Depl
     ...engines.settings,
     ...options.settings,
   };
-  const createProcess = (role: ServiceProcess['role']) =>
-    createServiceProcess({ role, environment: settings });
-  const api = createProcess(stack.distributed ? 'api' : 'serve');
-  const workers = stack.distributed ? [createProcess('worker'), createProcess('worker')] : [api];
-  const processes = [...new Set([api, ...workers])];
+  const { apis, workers, gateways } = await createProcesses(stack.distributed, settings, options.layout);
+  const [api] = apis;
+  const processes = [...new Set([...apis, ...gateways, ...workers].map(({ service }) => service))];
   const deployment: Deployment = {
     settings,
     url: httpUrl(settings),
+    urls: [...apis, ...gateways].map(({ environment }) => httpUrl(environment)),
     grpc: grpcUrl(settings),
     operatorKey,
-    api,
-    workers,
+    api: api!.service,
+    workers: workers.map(({ service }) => service),
     processes,
     start: async () => {
       await Promise.all(processes.map((process) => process.start()));
@@ -92,6 +105,12 @@ export async function createDeployment(options: DeploymentOptions): Promise<Depl
           return `${process.role} ${process.pid()}${process.running() ? '' : ', ended'}:\n${lines.slice(-25).join('\n')}`;
         })
         .join('\n\n'),
+    saveLogs: async () => {
+      const logs = await mkdtemp(join(tmpdir(), 'gleaner-logs-'));
+      for (const [index, { role, log }] of processes.entries())
+        await writeFile(join(logs, `${index}-${role}.log`), log());
+      return logs;
+    },
     audit: async () => {
       const { code, stdout, stderr } = await runCommand(['audit', '--json'], settings);
       if (stdout === '') throw new Error(`the audit printed nothing: ${stderr}`);
@@ -104,6 +123,40 @@ export async function createDeployment(options: DeploymentOptions): Promise<Depl
     },
   };
   return deployment;
+}
+
+interface PreparedProcess {
+  service: ServiceProcess;
+  environment: Record<string, string>;
+}
+
+/** Prepares the processes of a deployment. The first one uses the ports in the settings, the others free ones. */
+async function createProcesses(
+  distributed: boolean,
+  settings: Record<string, string>,
+  layout: Layout = defaultLayout,
+): Promise<Record<keyof Layout, PreparedProcess[]>> {
+  const prepare = (role: ServiceProcess['role'], environment = settings): PreparedProcess => ({
+    service: createServiceProcess({ role, environment }),
+    environment,
+  });
+  if (!distributed) {
+    const only = prepare('serve');
+    return { apis: [only], workers: [only], gateways: [] };
+  }
+  const serving = async (role: 'api' | 'gateway') => {
+    const ports = {
+      GLEANER_HTTP_PORT: String(await freePort()),
+      GLEANER_GRPC_PORT: String(await freePort()),
+    };
+    return prepare(role, { ...settings, ...ports, GLEANER_CORE_URL: grpcUrl(settings) });
+  };
+  const repeat = <T>(count: number, create: () => T) => Array.from({ length: count }, create);
+  return {
+    apis: [prepare('api'), ...(await Promise.all(repeat(layout.apis - 1, () => serving('api'))))],
+    workers: repeat(layout.workers, () => prepare('worker')),
+    gateways: await Promise.all(repeat(layout.gateways, () => serving('gateway'))),
+  };
 }
 
 function withLimits(config: RunningOrigins['config'], originLimits: object): object {

@@ -1,16 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findEngine, type MissingEngine } from '../engines/missing.ts';
 import { findMongo, startMongo } from '../engines/mongo.ts';
-import { freePort, startNats } from '../engines/nats.ts';
+import { startNats } from '../engines/nats.ts';
 import { startS3 } from '../engines/s3.ts';
-
-/** An engine that a test can stop and restart with its data at the same address. */
-export interface RestartableEngine {
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
+import { type FaultyProcess, type RestartableEngine, startOwn } from './restartable.ts';
 
 /** The engines of one deployment. */
 export interface Engines {
@@ -21,6 +14,8 @@ export interface Engines {
   nats: RestartableEngine | null;
   /** S3 storage; absent if results are files in a folder. */
   files?: RestartableEngine;
+  /** Servers of the engines that a run kills and freezes one by one. */
+  servers?: readonly FaultyProcess[];
   /** Stops the engines and removes their data. */
   stop(): Promise<void>;
 }
@@ -140,42 +135,4 @@ async function startOwnMongo(): Promise<OpenMongo | MissingEngine> {
   );
   if ('missing' in opened) return opened;
   return { uri: opened.first.uri, engine: opened.engine, stop: opened.stop };
-}
-
-/** Starts an engine with its own folder and port. `stop` ends it and removes the folder. */
-async function startOwn<T extends { stop(): Promise<void> }>(
-  name: string,
-  start: (place: { directory: string; port: number }) => Promise<T | MissingEngine>,
-): Promise<{ first: T; engine: RestartableEngine; stop(): Promise<void> } | MissingEngine> {
-  const directory = await mkdtemp(join(tmpdir(), `gleaner-${name}-`));
-  const place = { directory, port: await freePort() };
-  const remove = () => rm(directory, { recursive: true, force: true });
-  const opened = await restartable(() => start(place));
-  if ('missing' in opened) {
-    await remove();
-    return opened;
-  }
-  return { ...opened, stop: () => opened.engine.stop().then(remove) };
-}
-
-/** Starts an engine that can be stopped and restarted. */
-async function restartable<T extends { stop(): Promise<void> }>(
-  open: () => Promise<T | MissingEngine>,
-): Promise<{ first: T; engine: RestartableEngine } | MissingEngine> {
-  const first = await open();
-  if ('missing' in first) return first;
-  let running: T | null = first;
-  const engine: RestartableEngine = {
-    async start() {
-      if (running) return;
-      const again = await open();
-      if ('missing' in again) throw new Error(again.missing);
-      running = again;
-    },
-    async stop() {
-      await running?.stop();
-      running = null;
-    },
-  };
-  return { first, engine };
 }

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { MongoClient } from 'mongodb';
+import { afterAll, describe, expect, test } from 'vitest';
+import { findMongo } from '../../../test/engines/mongo.ts';
+import { openMongoStore } from './open.ts';
+
+const page = readFileSync(new URL('../../../docs/scaling.md', import.meta.url), 'utf8');
+const commands = [...page.matchAll(/^sh\.shardCollection\('gleaner\.(\w+)', \{ (\w+): 'hashed' \}\)$/gm)];
+const sharded = commands.map(([, collection, key]) => ({ collection: collection!, key: key! }));
+
+const mongo = await findMongo();
+
+describe.skipIf('missing' in mongo)(`sharding${'missing' in mongo ? ` (${mongo.missing})` : ''}`, () => {
+  if ('missing' in mongo) return;
+  afterAll(() => mongo.stop());
+
+  test('the documented shard keys are in every unique index of their collections', async () => {
+    const store = openMongoStore({ uri: mongo.uri });
+    await store.ping();
+    await store.close();
+    const client = new MongoClient(mongo.uri);
+    const uniqueKeys = async (collection: string): Promise<string[][]> => {
+      const indexes = await client.db().collection(collection).indexes();
+      return indexes.filter(({ unique }) => unique).map(({ key }) => Object.keys(key));
+    };
+    try {
+      const existing = (await client.db().listCollections().toArray()).map(({ name }) => name);
+      expect(sharded.map(({ collection }) => collection)).toContain('batches');
+      for (const { collection, key } of sharded) {
+        // Collections without indexes are created by the first write.
+        const keys = existing.includes(collection) ? await uniqueKeys(collection) : [];
+        for (const fields of keys) expect([collection, fields[0]]).toEqual([collection, key]);
+      }
+      expect(await uniqueKeys('batches')).toEqual([['jobId', 'seq']]);
+      // The reason why this collection is not sharded.
+      expect(await uniqueKeys('jobs')).toEqual([['number']]);
+    } finally {
+      await client.close();
+    }
+  });
+});
