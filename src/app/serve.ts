@@ -25,6 +25,7 @@ import { type ListeningServer, listen } from '../rpc/server.ts';
 import { refill, sweepForever, sweepMs } from '../sweep/sweep.ts';
 import { noMetrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/sdk.ts';
+import { nameRequestSpan, traceRequests } from '../telemetry/server-spans.ts';
 import type { WorkerSlots } from '../worker/pool.ts';
 import { compose, type Program } from './compose.ts';
 import { lockData } from './data-folder.ts';
@@ -35,7 +36,7 @@ import { type PageWork, startPageWork } from './page-work.ts';
 import { startReporting } from './reporting.ts';
 import type { Stack } from './stack.ts';
 import { type StoreCheck, startStoreCheck } from './store-check.ts';
-import { startTelemetry } from './telemetry.ts';
+import { startTelemetry, startTracing } from './telemetry.ts';
 
 /** Role of a process. `serve` does everything; any number of `api` and `worker` processes share the engines. */
 export type Role = 'serve' | 'api' | 'core' | 'gateway' | 'worker';
@@ -72,7 +73,7 @@ export interface Service {
 export async function serve(config: Config, role: Role, say: (line: string) => void): Promise<Service> {
   const run = parts[role];
   const publicUrl = () => config.publicUrl ?? `http://127.0.0.1:${service.httpPort ?? config.httpPort}`;
-  const { program, telemetry, unlock } = await openProgram(config, role, publicUrl);
+  const { program, telemetry, close } = await openProgram(config, role, publicUrl);
   const { context, stack, log } = program;
   const stopping = new AbortController();
   let isOperable = () => false;
@@ -86,9 +87,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       stopping.abort(new Error('the service is stopping'));
       context.changes.stop();
       for (const close of closers.reverse()) await close();
-      await program.close();
-      await telemetry?.close();
-      unlock();
+      await close();
     },
   };
   let ready = () => checkEngines(context);
@@ -135,26 +134,35 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
   }
 }
 
-/** Puts the program of a role together. Locks the data folder for `serve`, until `unlock` is called. */
+/** Puts the program of a role together. Locks the data folder for `serve`, until `close` is called. */
 async function openProgram(config: Config, role: Role, publicUrl: () => string) {
   const unlock = role === 'serve' ? await lockData(config) : () => {};
-  const telemetry = await startTelemetry(config, role, createLog(config.logLevel, role));
+  const log = createLog(config.logLevel, role);
+  const telemetry = await startTelemetry(config, role, log);
+  const tracing = await startTracing(config, role, log);
+  const closeTelemetry = async () => {
+    await Promise.all([telemetry?.close(), tracing?.close()]);
+  };
   const metrics = telemetry?.metrics ?? noMetrics;
   const readsPages = parts[role].worker && config.workers === 0;
   const program = await compose(config, role, publicUrl, { readsPages, metrics }).catch(async (error) => {
-    await telemetry?.close();
+    await closeTelemetry();
     unlock();
     throw error;
   });
-  if (program.stack.name === 'embedded' && role !== 'serve' && role !== 'gateway') {
+  const close = async () => {
     await program.close();
-    await telemetry?.close();
+    await closeTelemetry();
+    unlock();
+  };
+  if (program.stack.name === 'embedded' && role !== 'serve' && role !== 'gateway') {
+    await close();
     throw new Fault(
       'unavailable',
       `The role '${role}' shares engines with other processes: set MONGODB_URI and NATS_URL, or run 'serve'.`,
     );
   }
-  return { program, telemetry, unlock };
+  return { program, telemetry, close };
 }
 
 /** Republishes the batches of an earlier process. Must run before any batch is submitted or claimed. */
@@ -272,8 +280,10 @@ async function openGateway(
     mounts: [serveConsole(), createRpcListener(edge.routes, budget)],
     retrieveCache: config.retrieveCache,
     budget,
+    onRouted: config.exportsTraces ? nameRequestSpan : undefined,
   });
-  const server = await startServer(app, config.httpPort, config.host, limits);
+  const listener = config.exportsTraces ? traceRequests(app) : app;
+  const server = await startServer(listener, config.httpPort, config.host, limits);
   closers.push(() => server.close(graceMs));
   return server.port;
 }

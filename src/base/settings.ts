@@ -192,12 +192,21 @@ export const settings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     default: null,
     secret: true,
-    about: 'OpenTelemetry collector to which metrics are pushed; default: none.',
+    about: 'OpenTelemetry collector to which metrics and traces are sent; default: none.',
   },
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: {
     default: null,
     secret: true,
     about: 'URL to which metrics are pushed, in place of OTEL_EXPORTER_OTLP_ENDPOINT.',
+  },
+  OTEL_EXPORTER_OTLP_PROTOCOL: {
+    default: 'http/protobuf',
+    about: 'Protocol of OTLP: only http/protobuf.',
+  },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
+    default: null,
+    secret: true,
+    about: 'URL to which traces are sent, in place of OTEL_EXPORTER_OTLP_ENDPOINT.',
   },
   OTEL_METRICS_EXPORTER: {
     default: 'otlp',
@@ -209,7 +218,11 @@ export const settings = {
   },
   OTEL_SDK_DISABLED: {
     default: 'false',
-    about: 'true disables the push of metrics.',
+    about: 'true disables the push of metrics, and traces.',
+  },
+  OTEL_TRACES_EXPORTER: {
+    default: null,
+    about: 'Whether traces are sent: otlp or none; default: otlp if an endpoint is set.',
   },
 } as const satisfies SettingTable;
 

@@ -38,6 +38,8 @@ export interface RestOptions {
   budget: BodyBudget;
   /** Lengths of the retrieve cache; null: off. */
   retrieveCache?: RetrieveCache | null;
+  /** Called with the method and the path template of a request, before it is served. */
+  onRouted?: ((method: string, route: string) => void) | undefined;
 }
 
 /** Returns both address forms of a path: with /v1 and without. */
@@ -95,6 +97,7 @@ export function createRestApi(options: RestOptions): RequestListener {
     shownBy: shownByKind,
     // Links are signed for each response.
     isVolatile: ({ name }) => name === 'download_url',
+    onRouted: options.onRouted,
     onAuthenticated: acceptRequest,
   });
   return (request, response) => {
