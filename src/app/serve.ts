@@ -27,6 +27,7 @@ import { noMetrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/sdk.ts';
 import { nameRequestSpan, traceRequests } from '../telemetry/server-spans.ts';
 import type { WorkerSlots } from '../worker/pool.ts';
+import { startAudits } from './audits.ts';
 import { compose, type Program } from './compose.ts';
 import { lockData } from './data-folder.ts';
 import { storeGauges, workerGauges } from './gauges.ts';
@@ -95,11 +96,12 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
   try {
     service.refused = (await checkStore(program, stopping.signal, closers)).refused;
     sayEngines(role, stack, say);
-    const state = { ready: () => ready(), slots: () => working?.tally().slots };
-    if (telemetry) service.opsPort = await openOperations(program, run, telemetry, state, closers);
+    const state = { id: context.newId(), ready: () => ready(), slots: () => working?.tally().slots };
+    if (telemetry)
+      service.opsPort = await openOperations(program, run, telemetry, state, stopping.signal, closers);
     if (stack.name === 'embedded' && run.worker) await resumeBatches(program);
     if (run.core || run.worker) logMissingOrigins(context);
-    if (run.core || run.worker) closers.push(startReporting(program, role, () => working?.tally()));
+    if (run.core || run.worker) closers.push(startReporting(program, state.id, role, () => working?.tally()));
     const core = run.core ? openCore(program, () => isOperable(), stopping.signal, closers) : null;
     const limits = { ...defaultConnectionLimits, maxConnections: config.maxConnections };
     const budget = createBodyBudget();
@@ -172,17 +174,22 @@ async function resumeBatches({ context, log }: Program): Promise<void> {
 }
 
 /**
- * Adds the gauges of a role and opens the operations port. Returns null without a port. The port closes after all
- * others.
+ * Adds the gauges of a role, starts audits, and opens the operations port. Returns null without a port. The port
+ * closes after all others.
  */
 async function openOperations(
-  { config, context, log }: Program,
+  program: Program,
   { core, worker }: (typeof parts)[Role],
   { observe, scrape }: Telemetry,
-  { ready, slots }: { ready(): Promise<void>; slots(): WorkerSlots | undefined },
+  { id, ready, slots }: { id: string; ready(): Promise<void>; slots(): WorkerSlots | undefined },
+  stopping: AbortSignal,
   closers: (() => Promise<unknown>)[],
 ): Promise<number | null> {
-  if (core) observe(storeGauges({ ...context, origins: config.origins }));
+  const { config, context, log } = program;
+  if (core) {
+    observe(storeGauges({ ...context, origins: config.origins }));
+    closers.push(inBackground(startAudits(program, id, observe, stopping)));
+  }
   if (worker) observe(workerGauges(slots));
   const { host, opsPort: port } = config;
   if (port === null) return null;

@@ -75,6 +75,8 @@ export interface Config {
   /** Address of the core for the `gateway` role. */
   coreUrl: string;
   logLevel: string;
+  /** Time between audits of the store for the metrics, in milliseconds; null: none. */
+  auditIntervalMs: number | null;
   /** Port for metrics and probes; null: none. */
   opsPort: number | null;
   /** Interval between pushes of metrics over OTLP, in milliseconds; null: metrics are not pushed. */
@@ -191,7 +193,9 @@ function readNotices(read: Read): NoticeSettings {
  * Reads the operations port, and the standard variables of OpenTelemetry that decide whether metrics are pushed and
  * traces are exported.
  */
-function readTelemetry(read: Read): Pick<Config, 'opsPort' | 'metricsPushMs' | 'exportsTraces'> {
+function readTelemetry(
+  read: Read,
+): Pick<Config, 'opsPort' | 'metricsPushMs' | 'exportsTraces' | 'auditIntervalMs'> {
   const httpUrl = (text: string) => url(text, /^https?:$/);
   const shared = read('OTEL_EXPORTER_OTLP_ENDPOINT', httpUrl);
   const ofMetrics = read('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', httpUrl);
@@ -209,6 +213,7 @@ function readTelemetry(read: Read): Pick<Config, 'opsPort' | 'metricsPushMs' | '
   return {
     opsPort: read('GLEANER_OPS_PORT', port),
     metricsPushMs: isPushed ? pushMs : null,
+    auditIntervalMs: read('GLEANER_AUDIT_INTERVAL', auditInterval),
     exportsTraces: isTraced && !isDisabled,
   };
 }
@@ -292,6 +297,13 @@ function duration(text: string): number {
   const match = /^(\d+)(ms|s|m|h|d)$/.exec(text);
   if (!match) throw new Error('expected a duration such as 120s or 24h');
   return Number(match[1]) * { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[match[2] as 's'];
+}
+
+function auditInterval(text: string): number | null {
+  if (text === 'off') return null;
+  const ms = duration(text);
+  if (ms < 60_000) throw new Error('expected 1m or more, or off');
+  return ms;
 }
 
 function retrieveCache(text: string): Config['retrieveCache'] {

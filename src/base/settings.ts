@@ -23,6 +23,10 @@ export const settings = {
     default: 'on',
     about: 'Whether operators approve jobs of kinds that need approval: on or off.',
   },
+  GLEANER_AUDIT_INTERVAL: {
+    default: '6h',
+    about: 'Time between audits of the ledger for the metrics, at least 1m, or off.',
+  },
   GLEANER_BROWSER: {
     default: null,
     about: 'Browser for marketplaces that need one; default: the first one found on PATH.',

@@ -79,6 +79,10 @@ export const gauges = {
     labels: ['state'],
   },
   gleaner_origin_paused: { about: 'Origins that are paused.', labels: ['market'] },
+  gleaner_audit_disagreements: {
+    about: 'Disagreements of balances, ledger, and jobs in the last audit.',
+    labels: [],
+  },
   gleaner_build_info: { about: 'Always 1; the labels describe the process.', labels: ['version', 'role'] },
 } as const satisfies Record<string, LabelledMetric>;
 
