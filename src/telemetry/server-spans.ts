@@ -31,9 +31,10 @@ export function traceRequests(listener: RequestListener): RequestListener {
       },
     });
     response.once('close', () => {
-      const { statusCode: status } = response;
-      span.setAttribute(attribute.httpStatus, status);
-      if (status >= 500) failSpan(span, String(status));
+      const { statusCode: status, headersSent, writableFinished } = response;
+      if (headersSent) span.setAttribute(attribute.httpStatus, status);
+      if (!writableFinished) failSpan(span, 'aborted');
+      else if (status >= 500) failSpan(span, String(status));
       span.end();
     });
     // Listeners that the handler adds, such as the one that writes the access log, run in the span.
