@@ -48,6 +48,8 @@ export interface GatewayOptions {
   shownBy?: ShownBy;
   /** Fields that differ between responses while nothing changes, such as signed links; default: none. */
   isVolatile?: (field: DescField) => boolean;
+  /** Called with the method and the path template of a request, before it is served. */
+  onRouted?: ((method: string, route: string) => void) | undefined;
   /** Called with a request whose caller is authenticated, before its body is read. */
   onAuthenticated?: (request: IncomingMessage) => void;
 }
@@ -63,7 +65,14 @@ interface Route {
  * Error that names the declaration when two methods share a path or one cannot be served.
  */
 export function createGateway(options: GatewayOptions): RequestListener {
-  const { clock, log, pathForms = (path) => [path], extraPaths = [], isVolatile = () => false } = options;
+  const {
+    clock,
+    log,
+    pathForms = (path) => [path],
+    extraPaths = [],
+    isVolatile = () => false,
+    onRouted,
+  } = options;
   const routes = createTrie<Route>();
   const endpoints = servedEndpoints(options.services, pathForms);
   const locators = new Map(
@@ -113,6 +122,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
     const found = routes.find(segments, request.method === 'HEAD' ? 'GET' : request.method!);
     if (found !== undefined) {
       exchange.route = found.name;
+      onRouted?.(request.method!, found.name);
       void serve(found, exchange, segments);
       return;
     }

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
-import type { OperationsStore } from '../store/operations.ts';
+import type { OperationsStore, ProcessReport } from '../store/operations.ts';
 
 /** Options for createServingCount(). */
 export interface ServingCountOptions {
@@ -27,13 +27,21 @@ const followMs = 10_000;
 /** Processes report every 10 seconds; one that missed three reports has ended. */
 const silentMs = 35_000;
 
+/** Returns the live processes that serve the core, by start time and id. */
+export async function listServing(
+  store: Pick<OperationsStore, 'listProcesses'>,
+  clock: Pick<Clock, 'now'>,
+): Promise<ProcessReport[]> {
+  const processes = await store.listProcesses(clock.now() - silentMs);
+  return processes.filter(({ role }) => serving.has(role));
+}
+
 /** Creates a counter based on the reports that processes write to the store. The count is 1 until the first query. */
 export function createServingCount({ store, clock, log }: ServingCountOptions): ServingCount {
   let count = 1;
   const look = async () => {
     try {
-      const processes = await store.listProcesses(clock.now() - silentMs);
-      const found = Math.max(1, processes.filter(({ role }) => serving.has(role)).length);
+      const found = Math.max(1, (await listServing(store, clock)).length);
       if (found !== count) log.info({ processes: found }, 'rate limit shared');
       count = found;
     } catch (error) {

@@ -23,6 +23,8 @@ import { createOriginTally, meterRequests, type OriginTally } from '../sweep/ori
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import type { Fetching, FetchingOptions } from './fetching.ts';
 import { openStack, type Stack, type StackOptions } from './stack.ts';
+import { traceQueue } from './tracing/queue.ts';
+import { traceStore } from './tracing/store.ts';
 
 /** Interval between synchronizations with the store's clock, in milliseconds. */
 const followMs = 30_000;
@@ -80,18 +82,18 @@ export async function compose(
     ? fixedLinkSecrets(config.linkSecrets)
     : openLinkSecrets(config.dataDir, clock);
   const links = createLinks({ secrets, publicUrl, clock });
-  const { queue, published } = watchFirstPublish(stack.queue);
-  const { blobs } = stack;
+  const traced = config.exportsTraces ? traceStack(stack) : stack;
+  const { queue, published } = watchFirstPublish(traced.queue);
   const changes = options.changes ?? createJobChanges(clock);
   const metrics = options.metrics ?? noMetrics;
-  const store = meterStore(notifyOnMove(stack.store, changes), metrics);
+  const store = meterStore(notifyOnMove(traced.store, changes), metrics);
   const tally = createOriginTally(clock);
   const pageOptions = { config, store, clock, log, observer: meterRequests(tally, metrics) };
   const fetching = await openPages(options.readsPages ?? false, pageOptions);
   const context: JobContext = {
     store,
     queue,
-    blobs,
+    blobs: stack.blobs,
     disk: diskOf(config, clock, log),
     clock,
     log,
@@ -103,7 +105,7 @@ export async function compose(
     changes,
     offers: configuredOffers(config),
     settings: config,
-    links: jobLinks(links, secrets, blobs),
+    links: jobLinks(links, secrets, stack.blobs),
   };
   return {
     config,
@@ -124,6 +126,9 @@ export async function compose(
     },
   };
 }
+
+/** Wraps the store and the queue of a stack to record spans. */
+const traceStack = ({ store, queue }: Stack) => ({ store: traceStore(store), queue: traceQueue(queue) });
 
 /** Returns the offers of all markets, with the hosts of the origins file. */
 function configuredOffers({ origins }: Config): JobContext['offers'] {

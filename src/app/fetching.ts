@@ -9,10 +9,11 @@ import { createPageMemory } from '../fetch/page-memory.ts';
 import type { RequestObserver } from '../fetch/request-observer.ts';
 import { limitsOfMarket, policyOfMarket } from '../markets/defaults.ts';
 import type { Store } from '../store/store.ts';
+import { traceFetcher } from './tracing/fetcher.ts';
 
 /** Options for openFetching(). */
 export interface FetchingOptions {
-  config: Pick<Config, 'origins' | 'userAgent' | 'browser' | 'pageMemoryBytes'>;
+  config: Pick<Config, 'origins' | 'userAgent' | 'browser' | 'pageMemoryBytes' | 'exportsTraces'>;
   /** Store of the limits that all workers share. */
   store: Store;
   clock: Clock;
@@ -30,7 +31,7 @@ export interface Fetching {
 export function openFetching({ config, store, clock, log, observer }: FetchingOptions): Fetching {
   const { origins, userAgent } = config;
   const { path, ...browserLimits } = config.browser;
-  const fetcher = createMarketFetcher(origins, {
+  const untraced = createMarketFetcher(origins, {
     http: createHttpFetcher({
       origins,
       clock,
@@ -40,6 +41,7 @@ export function openFetching({ config, store, clock, log, observer }: FetchingOp
     }),
     browser: createBrowserFetcher({ origins, clock, log, userAgent, path, limits: browserLimits }),
   });
+  const fetcher = config.exportsTraces ? traceFetcher(untraced) : untraced;
   const pages = createOriginScheduler({
     fetcher,
     origins,

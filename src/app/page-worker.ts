@@ -1,5 +1,6 @@
 import { systemClock } from '../base/clock.ts';
 import { releaseYoungGeneration } from '../base/heap-size.ts';
+import { createLog } from '../base/log.ts';
 import { createPeer, type Peer } from '../base/peer.ts';
 import { createJobChanges, type JobChanges } from '../jobs/changes.ts';
 import { markets } from '../markets/list.ts';
@@ -9,6 +10,7 @@ import { createMetricsBuffer } from '../telemetry/buffer.ts';
 import { type ParentCalls, reportMs, type WorkerCalls, type WorkerSetup } from '../worker/protocol.ts';
 import { startWorker } from '../worker/worker.ts';
 import { compose } from './compose.ts';
+import { startTracing } from './telemetry.ts';
 
 /*
  * A worker process: processes batches for its parent (src/worker/pool.ts). It ends only with its parent, because
@@ -57,7 +59,9 @@ async function run({ config, role, index, publicUrl, measures }: WorkerSetup): P
     notify: (jobId) => parent.notify('changed', jobId),
   };
   const metrics = measures ? createMetricsBuffer() : null;
-  const program = await compose(config, `${role} worker ${index}`, () => publicUrl, {
+  const name = `${role} worker ${index}`;
+  const tracing = await startTracing(config, name, createLog(config.logLevel, name));
+  const program = await compose(config, name, () => publicUrl, {
     queue: remote.queue,
     changes,
     storeCacheBytes,
@@ -93,6 +97,7 @@ async function run({ config, role, index, publicUrl, measures }: WorkerSetup): P
       stopping.abort(new Error('the worker is stopping'));
       await Promise.all([worker.stop(), sweeping, reporting]);
       await program.close();
+      await tracing?.close();
       report();
     },
   };

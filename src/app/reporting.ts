@@ -11,17 +11,18 @@ const reportMs = 10_000;
 const idle = { workers: 0, batches: 0, unitsDone: 0, memoryBytes: 0 };
 
 /**
- * Starts heartbeats of this process. `work` returns its workers' counts. Returns a function that stops and removes
+ * Starts heartbeats of this process. `id`: unique for each start of the process. `work` returns its workers' counts. Returns a function that stops and removes
  * the heartbeat; call it after the worker has stopped.
  */
 export function startReporting(
   { context, clock, skewMs, log, tally }: Program,
+  id: string,
   role: string,
   work: () => PoolTally | undefined,
 ): () => Promise<void> {
   const stopping = new AbortController();
   const about = {
-    id: context.newId(),
+    id,
     role,
     host: hostname(),
     pid: process.pid,

@@ -25,7 +25,9 @@ import { type ListeningServer, listen } from '../rpc/server.ts';
 import { refill, sweepForever, sweepMs } from '../sweep/sweep.ts';
 import { noMetrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/sdk.ts';
+import { nameRequestSpan, traceRequests } from '../telemetry/server-spans.ts';
 import type { WorkerSlots } from '../worker/pool.ts';
+import { startAudits } from './audits.ts';
 import { startBackups } from './backup/start.ts';
 import { compose, type Program } from './compose.ts';
 import { lockData } from './data-folder.ts';
@@ -36,7 +38,7 @@ import { type PageWork, startPageWork } from './page-work.ts';
 import { startReporting } from './reporting.ts';
 import type { Stack } from './stack.ts';
 import { type StoreCheck, startStoreCheck } from './store-check.ts';
-import { startTelemetry } from './telemetry.ts';
+import { startTelemetry, startTracing } from './telemetry.ts';
 
 /** Role of a process. `serve` does everything; any number of `api` and `worker` processes share the engines. */
 export type Role = 'serve' | 'api' | 'core' | 'gateway' | 'worker';
@@ -73,7 +75,7 @@ export interface Service {
 export async function serve(config: Config, role: Role, say: (line: string) => void): Promise<Service> {
   const run = parts[role];
   const publicUrl = () => config.publicUrl ?? `http://127.0.0.1:${service.httpPort ?? config.httpPort}`;
-  const { program, telemetry, unlock } = await openProgram(config, role, publicUrl);
+  const { program, telemetry, close } = await openProgram(config, role, publicUrl);
   const { context, stack, log } = program;
   const stopping = new AbortController();
   let isOperable = () => false;
@@ -87,9 +89,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       stopping.abort(new Error('the service is stopping'));
       context.changes.stop();
       for (const close of closers.reverse()) await close();
-      await program.close();
-      await telemetry?.close();
-      unlock();
+      await close();
     },
   };
   let ready = () => checkEngines(context);
@@ -97,12 +97,13 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
   try {
     service.refused = (await checkStore(program, stopping.signal, closers)).refused;
     sayEngines(role, stack, say);
-    const state = { ready: () => ready(), slots: () => working?.tally().slots };
-    if (telemetry) service.opsPort = await openOperations(program, run, telemetry, state, closers);
+    const state = { id: context.newId(), ready: () => ready(), slots: () => working?.tally().slots };
+    if (telemetry)
+      service.opsPort = await openOperations(program, run, telemetry, state, stopping.signal, closers);
     if (stack.name === 'embedded' && run.worker) await resumeBatches(program);
     if (role === 'serve') closers.push(startBackups(program, telemetry, stopping.signal));
     if (run.core || run.worker) logMissingOrigins(context);
-    if (run.core || run.worker) closers.push(startReporting(program, role, () => working?.tally()));
+    if (run.core || run.worker) closers.push(startReporting(program, state.id, role, () => working?.tally()));
     const core = run.core ? openCore(program, () => isOperable(), stopping.signal, closers) : null;
     const limits = { ...defaultConnectionLimits, maxConnections: config.maxConnections };
     const budget = createBodyBudget();
@@ -137,26 +138,35 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
   }
 }
 
-/** Puts the program of a role together. Locks the data folder for `serve`, until `unlock` is called. */
+/** Puts the program of a role together. Locks the data folder for `serve`, until `close` is called. */
 async function openProgram(config: Config, role: Role, publicUrl: () => string) {
   const unlock = role === 'serve' ? await lockData(config) : () => {};
-  const telemetry = await startTelemetry(config, role, createLog(config.logLevel, role));
+  const log = createLog(config.logLevel, role);
+  const telemetry = await startTelemetry(config, role, log);
+  const tracing = await startTracing(config, role, log);
+  const closeTelemetry = async () => {
+    await Promise.all([telemetry?.close(), tracing?.close()]);
+  };
   const metrics = telemetry?.metrics ?? noMetrics;
   const readsPages = parts[role].worker && config.workers === 0;
   const program = await compose(config, role, publicUrl, { readsPages, metrics }).catch(async (error) => {
-    await telemetry?.close();
+    await closeTelemetry();
     unlock();
     throw error;
   });
-  if (program.stack.name === 'embedded' && role !== 'serve' && role !== 'gateway') {
+  const close = async () => {
     await program.close();
-    await telemetry?.close();
+    await closeTelemetry();
+    unlock();
+  };
+  if (program.stack.name === 'embedded' && role !== 'serve' && role !== 'gateway') {
+    await close();
     throw new Fault(
       'unavailable',
       `The role '${role}' shares engines with other processes: set MONGODB_URI and NATS_URL, or run 'serve'.`,
     );
   }
-  return { program, telemetry, unlock };
+  return { program, telemetry, close };
 }
 
 /** Republishes the batches of an earlier process. Must run before any batch is submitted or claimed. */
@@ -166,17 +176,22 @@ async function resumeBatches({ context, log }: Program): Promise<void> {
 }
 
 /**
- * Adds the gauges of a role and opens the operations port. Returns null without a port. The port closes after all
- * others.
+ * Adds the gauges of a role, starts audits, and opens the operations port. Returns null without a port. The port
+ * closes after all others.
  */
 async function openOperations(
-  { config, context, log }: Program,
+  program: Program,
   { core, worker }: (typeof parts)[Role],
   { observe, scrape }: Telemetry,
-  { ready, slots }: { ready(): Promise<void>; slots(): WorkerSlots | undefined },
+  { id, ready, slots }: { id: string; ready(): Promise<void>; slots(): WorkerSlots | undefined },
+  stopping: AbortSignal,
   closers: (() => Promise<unknown>)[],
 ): Promise<number | null> {
-  if (core) observe(storeGauges({ ...context, origins: config.origins }));
+  const { config, context, log } = program;
+  if (core) {
+    observe(storeGauges({ ...context, origins: config.origins }));
+    closers.push(inBackground(startAudits(program, id, observe, stopping)));
+  }
   if (worker) observe(workerGauges(slots));
   const { host, opsPort: port } = config;
   if (port === null) return null;
@@ -275,8 +290,10 @@ async function openGateway(
     retrieveCache: config.retrieveCache,
     corsOrigins: config.corsOrigins,
     budget,
+    onRouted: config.exportsTraces ? nameRequestSpan : undefined,
   });
-  const server = await startServer(app, config.httpPort, config.host, limits);
+  const listener = config.exportsTraces ? traceRequests(app) : app;
+  const server = await startServer(listener, config.httpPort, config.host, limits);
   closers.push(() => server.close(graceMs));
   return server.port;
 }

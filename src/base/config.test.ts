@@ -44,9 +44,12 @@ test.each([
   ['GLEANER_WORKER_MEMORY', '63'],
   ['GLEANER_NATS_REPLICAS', '6'],
   ['GLEANER_OPS_PORT', '65536'],
+  ['GLEANER_AUDIT_INTERVAL', '59s'],
   ['OTEL_METRICS_EXPORTER', 'prometheus'],
   ['OTEL_METRIC_EXPORT_INTERVAL', '10'],
   ['OTEL_SDK_DISABLED', 'yes'],
+  ['OTEL_TRACES_EXPORTER', 'zipkin'],
+  ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
 ])('loadConfig() rejects a bad %s and names it', (name, value) => {
   expect(() => loadConfig({ [name]: value })).toThrow(ConfigError);
   expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`^${name}=`));
@@ -69,6 +72,18 @@ test('loadConfig() pushes metrics only if the variables of OpenTelemetry say so'
   expect(pushMs({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://127.0.0.1:4318/v1/metrics' })).toBe(60_000);
   expect(pushMs({ ...endpoint, OTEL_METRICS_EXPORTER: 'none' })).toBeNull();
   expect(pushMs({ ...endpoint, OTEL_SDK_DISABLED: 'true' })).toBeNull();
+});
+
+test('loadConfig() exports traces only if the variables of OpenTelemetry say so', () => {
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
+  const isTraced = (environment: Record<string, string>) => loadConfig(environment).exportsTraces;
+  expect(isTraced({})).toBe(false);
+  expect(isTraced(endpoint)).toBe(true);
+  expect(isTraced({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/v1/traces' })).toBe(true);
+  expect(isTraced({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: 'http://127.0.0.1:4318/v1/metrics' })).toBe(false);
+  expect(isTraced({ OTEL_TRACES_EXPORTER: 'otlp' })).toBe(true);
+  expect(isTraced({ ...endpoint, OTEL_TRACES_EXPORTER: 'none' })).toBe(false);
+  expect(isTraced({ ...endpoint, OTEL_SDK_DISABLED: 'true' })).toBe(false);
 });
 
 test('loadConfig() rejects one engine address without the other', () => {

@@ -84,10 +84,14 @@ export interface Config {
   /** Origins whose pages may call the API; `*`: every origin. */
   corsOrigins: readonly string[];
   logLevel: string;
+  /** Time between audits of the store for the metrics, in milliseconds; null: none. */
+  auditIntervalMs: number | null;
   /** Port for metrics and probes; null: none. */
   opsPort: number | null;
   /** Interval between pushes of metrics over OTLP, in milliseconds; null: metrics are not pushed. */
   metricsPushMs: number | null;
+  /** Whether traces are exported over OTLP. */
+  exportsTraces: boolean;
   /** Every setting with its effective value, for operators. */
   effectiveSettings: readonly EffectiveSetting[];
 }
@@ -222,19 +226,38 @@ function readNotices(read: Read): NoticeSettings {
   };
 }
 
-/** Reads the operations port, and the standard variables of OpenTelemetry that decide whether metrics are pushed. */
-function readTelemetry(read: Read): Pick<Config, 'opsPort' | 'metricsPushMs'> {
+/**
+ * Reads the operations port, and the standard variables of OpenTelemetry that decide whether metrics are pushed and
+ * traces are exported.
+ */
+function readTelemetry(
+  read: Read,
+): Pick<Config, 'opsPort' | 'metricsPushMs' | 'exportsTraces' | 'auditIntervalMs'> {
   const httpUrl = (text: string) => url(text, /^https?:$/);
   const shared = read('OTEL_EXPORTER_OTLP_ENDPOINT', httpUrl);
-  const own = read('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', httpUrl);
+  const ofMetrics = read('OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', httpUrl);
+  const ofTraces = read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', httpUrl);
   const isDisabled = read('OTEL_SDK_DISABLED', trueFalse);
-  const exporter = read('OTEL_METRICS_EXPORTER', (text) => {
-    if (text !== 'otlp' && text !== 'none') throw new Error('expected otlp or none');
-    return text;
+  const metricsExporter = read('OTEL_METRICS_EXPORTER', exporter);
+  const tracesExporter = read('OTEL_TRACES_EXPORTER', exporter);
+  read('OTEL_EXPORTER_OTLP_PROTOCOL', (text) => {
+    if (text !== 'http/protobuf') throw new Error('expected http/protobuf');
   });
   const pushMs = read('OTEL_METRIC_EXPORT_INTERVAL', (text) => integer(text, 1_000, 86_400_000));
-  const isPushed = (shared ?? own) !== null && !isDisabled && exporter === 'otlp';
-  return { opsPort: read('GLEANER_OPS_PORT', port), metricsPushMs: isPushed ? pushMs : null };
+  const isPushed = (shared ?? ofMetrics) !== null && !isDisabled && metricsExporter === 'otlp';
+  // The SDK's default endpoint is a collector on this host.
+  const isTraced = tracesExporter === 'otlp' || (tracesExporter === null && (shared ?? ofTraces) !== null);
+  return {
+    opsPort: read('GLEANER_OPS_PORT', port),
+    metricsPushMs: isPushed ? pushMs : null,
+    auditIntervalMs: read('GLEANER_AUDIT_INTERVAL', auditInterval),
+    exportsTraces: isTraced && !isDisabled,
+  };
+}
+
+function exporter(text: string): string {
+  if (text !== 'otlp' && text !== 'none') throw new Error('expected otlp or none');
+  return text;
 }
 
 function goTogether(values: Partial<Record<SettingName, unknown>>): void {
@@ -327,6 +350,13 @@ function duration(text: string): number {
 function atLeast(value: number, min: number, minText: string): number {
   if (value < min) throw new Error(`expected at least ${minText}`);
   return value;
+}
+
+function auditInterval(text: string): number | null {
+  if (text === 'off') return null;
+  const ms = duration(text);
+  if (ms < 60_000) throw new Error('expected 1m or more, or off');
+  return ms;
 }
 
 function retrieveCache(text: string): Config['retrieveCache'] {

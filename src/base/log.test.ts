@@ -4,11 +4,12 @@ import { expect, test } from 'vitest';
 const module = new URL('./log.ts', import.meta.url).href;
 
 /** Runs a program that logs, with standard error as a pipe or, as far as the program sees, as a terminal. */
-function runLogger(isTerminal: boolean) {
+function runLogger(isTerminal: boolean, prepare = '') {
   const program = `
     import { createRequire } from 'node:module';
     Object.assign(process.stderr, { isTTY: ${isTerminal}, hasColors: () => false });
-    const { createLog } = await import(${JSON.stringify(module)});
+    const { createLog, addLogFields } = await import(${JSON.stringify(module)});
+    ${prepare}
     const log = createLog('info', 'serve');
     log.info({ httpPort: 8080 }, 'started');
     log.debug('hidden');
@@ -39,4 +40,9 @@ test('createLog() writes readable lines to a terminal', () => {
     expect.stringMatching(/^\[\d\d:\d\d:\d\d\] ERROR: serve: unit abandoned \{"jobId":"j1"\}$/),
   ]);
   expect(isFormatterLoaded).toBe('true');
+});
+
+test('addLogFields() adds fields to the lines of later loggers, read for each line', () => {
+  const { lines } = runLogger(false, 'let line = 0; addLogFields(() => ({ span_id: ++line }));');
+  expect(lines.map((line) => JSON.parse(line).span_id)).toEqual([1, 2]);
 });

@@ -8,7 +8,15 @@ export type Log = pino.Logger;
 /** Creates the logger of a process. `level` is a pino level: trace, debug, info, warn, error, fatal, or silent. */
 export function createLog(level: string, role: string): Log {
   output ??= createOutput();
-  return pino({ level, base: { role }, timestamp: pino.stdTimeFunctions.isoTime }, output);
+  const mixin = readFields === undefined ? {} : { mixin: readFields };
+  return pino({ level, base: { role }, timestamp: pino.stdTimeFunctions.isoTime, ...mixin }, output);
+}
+
+let readFields: (() => object) | undefined;
+
+/** Adds the fields that `read` returns for each line to the loggers created from now on. */
+export function addLogFields(read: (() => object) | undefined): void {
+  readFields = read;
 }
 
 let output: (pino.DestinationStream & { flushSync(): void }) | undefined;

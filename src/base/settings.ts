@@ -35,6 +35,10 @@ export const settings = {
     default: null,
     about: 'Folder for scheduled backups of the embedded stack; default: no scheduled backups.',
   },
+  GLEANER_AUDIT_INTERVAL: {
+    default: '6h',
+    about: 'Time between audits of the ledger for the metrics, at least 1m, or off.',
+  },
   GLEANER_BROWSER: {
     default: null,
     about:
@@ -230,12 +234,21 @@ export const settings = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     default: null,
     secret: true,
-    about: 'OpenTelemetry collector to which metrics are pushed; default: none.',
+    about: 'OpenTelemetry collector to which metrics and traces are sent; default: none.',
   },
   OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: {
     default: null,
     secret: true,
     about: 'URL to which metrics are pushed, in place of OTEL_EXPORTER_OTLP_ENDPOINT.',
+  },
+  OTEL_EXPORTER_OTLP_PROTOCOL: {
+    default: 'http/protobuf',
+    about: 'Protocol of OTLP: only http/protobuf.',
+  },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
+    default: null,
+    secret: true,
+    about: 'URL to which traces are sent, in place of OTEL_EXPORTER_OTLP_ENDPOINT.',
   },
   OTEL_METRICS_EXPORTER: {
     default: 'otlp',
@@ -247,7 +260,11 @@ export const settings = {
   },
   OTEL_SDK_DISABLED: {
     default: 'false',
-    about: 'true disables the push of metrics.',
+    about: 'true disables the push of metrics, and traces.',
+  },
+  OTEL_TRACES_EXPORTER: {
+    default: null,
+    about: 'Whether traces are sent: otlp or none; default: otlp if an endpoint is set.',
   },
 } as const satisfies SettingTable;
 

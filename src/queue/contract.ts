@@ -58,7 +58,11 @@ export function queueContract(open: () => Promise<Queues>): void {
     await queue.consume('bulk', 'mkta', 2, here.handle);
     await queue.consume('single', 'mkta', 2, otherLane.handle);
     await queue.consume('bulk', 'mktb', 2, otherMarket.handle);
-    const message = sampleMessage(1, { attempt: 7 });
+    const trace = {
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      tracestate: 'a=1',
+    };
+    const message = { ...sampleMessage(1, { attempt: 7 }), trace };
     await queue.publish(message);
     const run = await here.next();
     expect(run.message).toEqual(message);

@@ -1,5 +1,11 @@
 import type { BatchReference, Lane } from '../store/documents.ts';
 
+/** A message: a reference to a batch. */
+export interface QueueMessage extends BatchReference {
+  /** W3C trace context of the publisher, by the lower-case names of its headers. */
+  trace?: Readonly<Record<string, string>>;
+}
+
 /**
  * The queue port. Messages are hints: they may arrive late, twice or never, and the store decides what they mean. Methods
  * reject with Fault `unavailable` when the engine does not respond.
@@ -12,7 +18,7 @@ export interface Queue {
    * and attempt is already queued or being handled. Rejects with `unavailable` when the engine does not respond or is
    * full; a message whose publish was rejected may still arrive.
    */
-  publish(message: BatchReference): Promise<boolean>;
+  publish(message: QueueMessage): Promise<boolean>;
   /**
    * Delivers messages of a lane and market to `handle`, at most `concurrency` at a time over all processes. A message is
    * acknowledged when `handle` resolves and redelivered with increasing delays when it rejects. After five rejections
@@ -23,7 +29,7 @@ export interface Queue {
     lane: Lane,
     market: string,
     concurrency: number,
-    handle: (message: BatchReference, extend: () => void) => Promise<void>,
+    handle: (message: QueueMessage, extend: () => void) => Promise<void>,
   ): Promise<Consumer>;
   /** Resolves when the engine responds; rejects with `unavailable`. */
   ping(): Promise<void>;

@@ -41,6 +41,8 @@ export interface RestOptions {
   retrieveCache?: RetrieveCache | null;
   /** Origins whose pages may call the API, see allowOrigins(); default: none. */
   corsOrigins?: readonly string[];
+  /** Called with the method and the path template of a request, before it is served. */
+  onRouted?: ((method: string, route: string) => void) | undefined;
 }
 
 /** Returns both address forms of a path: with /v1 and without. */
@@ -98,6 +100,7 @@ export function createRestApi(options: RestOptions): RequestListener {
     shownBy: shownByKind,
     // Links are signed for each response.
     isVolatile: ({ name }) => name === 'download_url',
+    onRouted: options.onRouted,
     onAuthenticated: acceptRequest,
   });
   return allowOrigins(options.corsOrigins ?? [], (request, response) => {

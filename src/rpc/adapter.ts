@@ -17,6 +17,8 @@ import type { BodyBudget } from '../base/body-budget.ts';
 import { acceptRequest, refuseRequest } from '../base/connections.ts';
 import { maxBodyBytes, smallBodyBytes } from '../contract/body-limit.ts';
 import { requestIdHeader, requestIdOf } from '../contract/request-id.ts';
+import { inCallSpan } from '../telemetry/server-spans.ts';
+import { methodPath } from './call-spans.ts';
 import { screenBody } from './request-body.ts';
 
 /** Listener for node:http and node:http2. If no method has the path, calls `next` or responds with 404. */
@@ -112,7 +114,8 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
       };
       universal = screenBody(universal, { limit, compressions, reserve });
     }
-    handler(universal)
+    const call = universal;
+    inCallSpan(methodPath(handler.method), request, response, () => handler(call))
       .then((result) => universalResponseToNodeResponse(result, response))
       .catch(() => response.destroy());
   };

@@ -1,5 +1,7 @@
 import { clientAddress, forwardedForHeader } from '../base/client-address.ts';
 import { creditsHeader } from '../contract/response-headers.ts';
+import { inSpan } from '../telemetry/trace.ts';
+import { methodPath } from './call-spans.ts';
 import type { Core } from './core.ts';
 import type { CoreClient } from './core-client.ts';
 
@@ -26,7 +28,11 @@ export function createDirectCaller(core: Core): CoreClient {
         userId: principal.userId,
         headers: { [creditsHeader]: String(principal.balance), ...principal.headers },
         call: (method, message, context) =>
-          core.unary(method, message, { ...context, principal, source }) as Promise<never>,
+          inSpan(
+            methodPath(method),
+            {},
+            () => core.unary(method, message, { ...context, principal, source }) as Promise<never>,
+          ),
         stream: (method, message, context) =>
           core.stream(method, message, { ...context, principal, source }) as AsyncIterable<never>,
       };

@@ -9,6 +9,7 @@ import { copyResponseHeaders } from '../contract/response-headers.ts';
 import { waitMetadata } from '../contract/wait.ts';
 import { createRequestGate, dropResponse } from './adapter.ts';
 import { createAdmission } from './admission.ts';
+import { recordCallError } from './call-spans.ts';
 import { fromConnectError, toConnectError } from './fault-detail.ts';
 import { faultOfCall } from './lost-call.ts';
 import { type RemoteCore, remoteTimeoutMs } from './remote.ts';
@@ -50,10 +51,10 @@ export function routeForward(
   const failed = ({ requestHeader, signal }: HandlerContext, thrown: unknown): ConnectError => {
     const error = ConnectError.from(thrown);
     const fault = thrown instanceof Fault ? thrown : fromConnectError(error);
-    if (!(thrown instanceof Fault) && (error.isWireError || signal.aborted)) return error;
+    if (!(thrown instanceof Fault) && (error.isWireError || signal.aborted)) return recordCallError(error);
     if (fault.code === 'unavailable')
       log.warn({ requestId: requestHeader.get(requestIdHeader), err: fault }, 'call not forwarded');
-    return toConnectError(fault);
+    return recordCallError(toConnectError(fault));
   };
 
   const admit = createAdmission(remote);

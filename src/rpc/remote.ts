@@ -8,6 +8,7 @@ import { Fault } from '../contract/fault.ts';
 import { copyResponseHeaders, creditsHeader, type ResponseHeaders } from '../contract/response-headers.ts';
 import { waitMetadata } from '../contract/wait.ts';
 import { createAccountCheck } from './account-check.ts';
+import { traceOutgoing } from './call-spans.ts';
 import type { CallContext, CoreClient, CoreSession } from './core-client.ts';
 import { fromConnectError } from './fault-detail.ts';
 import { faultOfCall } from './lost-call.ts';
@@ -26,7 +27,7 @@ export interface RemoteCore {
 
 /** Prepares the gRPC connection to a core. Connects on the first call. */
 export function openRemoteCore(url: string, stopping: AbortSignal): RemoteCore {
-  return { url, transport: createGrpcTransport({ baseUrl: url }), stopping };
+  return { url, transport: createGrpcTransport({ baseUrl: url, interceptors: [traceOutgoing] }), stopping };
 }
 
 /** Creates the client of a core in another process. Faults are those of the core. */

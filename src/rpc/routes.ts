@@ -11,6 +11,7 @@ import type { ResponseHeaders } from '../contract/response-headers.ts';
 import { requireWait, waitMetadata } from '../contract/wait.ts';
 import { admissionMetadata } from './account-check.ts';
 import { createRequestGate } from './adapter.ts';
+import { recordCallError } from './call-spans.ts';
 import type { Core } from './core.ts';
 import { toConnectError } from './fault-detail.ts';
 
@@ -43,7 +44,7 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
       const entry = { requestId: requestHeader.get(requestIdHeader), method: method.name, err: thrown };
       log[code === 'internal' ? 'error' : 'warn'](entry, 'call failed');
     }
-    return toConnectError(thrown);
+    return recordCallError(toConnectError(thrown));
   };
   const optionsOf = (method: DescMethod) => ({
     readMaxBytes: maxBodyBytes(method),

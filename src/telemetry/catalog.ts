@@ -87,6 +87,10 @@ export const gauges = {
     about: 'Time since the next scheduled backup was due; 0 while it is not due.',
     labels: [],
   },
+  gleaner_audit_disagreements: {
+    about: 'Disagreements of balances, ledger, and jobs in the last audit.',
+    labels: [],
+  },
   gleaner_build_info: { about: 'Always 1; the labels describe the process.', labels: ['version', 'role'] },
 } as const satisfies Record<string, LabelledMetric>;
 

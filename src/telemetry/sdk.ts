@@ -1,28 +1,19 @@
 import type { RequestListener } from 'node:http';
-import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { RuntimeNodeInstrumentation } from '@opentelemetry/instrumentation-runtime-node';
-import {
-  defaultResource,
-  detectResources,
-  envDetector,
-  resourceFromAttributes,
-} from '@opentelemetry/resources';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import type { Log } from '../base/log.ts';
+import { clearDiagnostics, reportDiagnostics } from './diagnostics.ts';
 import { createMetrics, type GaugeReaders, type Metrics, observeGauges } from './metrics.ts';
+import { type ProcessDescription, resourceOf } from './resource.ts';
 
 /*
- * The OpenTelemetry SDK. This module is imported only by processes that export metrics, because the SDK takes several
- * megabytes of memory.
+ * The OpenTelemetry SDK for metrics. This module is imported only by processes that export metrics, because the SDK
+ * takes several megabytes of memory.
  */
 
 /** Options for openTelemetry(). */
-export interface TelemetryOptions {
-  role: string;
-  version: string;
-  log: Log;
+export interface TelemetryOptions extends ProcessDescription {
   /** Interval between pushes over OTLP, in milliseconds; null: nothing is pushed. */
   pushMs: number | null;
 }
@@ -39,20 +30,9 @@ export interface Telemetry {
 }
 
 /** Starts the SDK. The exporter over OTLP reads its own `OTEL_*` variables, for example for headers. */
-export function openTelemetry({ role, version, log, pushMs }: TelemetryOptions): Telemetry {
-  // The SDK reports failed pushes and gauges only here.
-  const report = (message: string, ...details: unknown[]) => log.warn({ details }, `telemetry: ${message}`);
-  const quiet = () => {};
-  diag.setLogger(
-    { error: report, warn: report, info: quiet, debug: quiet, verbose: quiet },
-    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-  );
+export function openTelemetry({ log, pushMs, ...description }: TelemetryOptions): Telemetry {
+  reportDiagnostics(log);
   const prometheus = new PrometheusExporter({ preventServerStart: true, withoutScopeInfo: true });
-  const resource = defaultResource()
-    .merge(
-      resourceFromAttributes({ 'service.name': 'gleaner', 'service.version': version, 'gleaner.role': role }),
-    )
-    .merge(detectResources({ detectors: [envDetector] }));
   const push =
     pushMs === null
       ? []
@@ -62,8 +42,8 @@ export function openTelemetry({ role, version, log, pushMs }: TelemetryOptions):
             exportIntervalMillis: pushMs,
           }),
         ];
-  const provider = new MeterProvider({ resource, readers: [prometheus, ...push] });
-  const meter = provider.getMeter('gleaner', version);
+  const provider = new MeterProvider({ resource: resourceOf(description), readers: [prometheus, ...push] });
+  const meter = provider.getMeter('gleaner', description.version);
   const runtime = new RuntimeNodeInstrumentation();
   runtime.setMeterProvider(provider);
   return {
@@ -72,8 +52,10 @@ export function openTelemetry({ role, version, log, pushMs }: TelemetryOptions):
     scrape: (request, response) => prometheus.getMetricsRequestHandler(request, response),
     async close() {
       runtime.disable();
-      await provider.shutdown({ timeoutMillis: closeMs }).catch((error) => report('shutdown failed', error));
-      diag.disable();
+      await provider
+        .shutdown({ timeoutMillis: closeMs })
+        .catch((error) => log.warn({ err: error }, 'telemetry: shutdown failed'));
+      clearDiagnostics();
     },
   };
 }

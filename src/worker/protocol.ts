@@ -1,5 +1,6 @@
 import type { Config } from '../base/config.ts';
 import type { QueueCalls } from '../queue/local/remote.ts';
+import type { QueueMessage } from '../queue/queue.ts';
 import type { BatchReference } from '../store/documents.ts';
 import type { OriginMinute } from '../store/operations.ts';
 import type { MetricsReport } from '../telemetry/buffer.ts';
@@ -44,7 +45,7 @@ export interface WorkerCalls {
   start(setup: WorkerSetup): Promise<void>;
   /** Releases batches and closes connections. Resolves when the process may exit. */
   stop(value: null): Promise<void>;
-  deliver(delivery: { consumer: number; message: BatchReference }): Promise<void>;
+  deliver(delivery: { consumer: number; message: QueueMessage }): Promise<void>;
 }
 
 /** Interval between reports of a worker process. */

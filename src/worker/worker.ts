@@ -9,6 +9,7 @@ import type { BatchReference, Lane } from '../store/documents.ts';
 import { createAdmission } from './admission.ts';
 import { type Backlogs, createBacklogs, withBacklogs } from './backlogs.ts';
 import { createMessageHold } from './hold.ts';
+import { inMessageSpan } from './message-span.ts';
 import { createStorageBreaker } from './storage-breaker.ts';
 import { type WorkTally, withUnitCount } from './tally.ts';
 
@@ -108,7 +109,7 @@ export async function startWorker(
     watch?.received(message);
     const endUrgent = message.lane === 'single' ? context.pages.beginUrgent() : () => {};
     try {
-      await work(context, message, extend, stopping.signal);
+      await inMessageSpan(context.queue, message, () => work(context, message, extend, stopping.signal));
     } finally {
       endUrgent();
       tally.batches -= 1;

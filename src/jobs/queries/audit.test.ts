@@ -170,3 +170,19 @@ test('reports a negative balance', async () => {
   };
   expect((await audit(spoiled)).problems).toEqual([`account ${job.userId}: balance -1 is below 0`]);
 });
+
+test('does not report a job that ended between two queries', async () => {
+  const { store } = fixture.context;
+  let reads = 0;
+  const earlier = {
+    ...store,
+    async listLedgerEntries(...parameters: Parameters<typeof store.listLedgerEntries>) {
+      const found = await store.listLedgerEntries(...parameters);
+      reads += 1;
+      // The refund was posted after the first read.
+      return reads > 1 ? found : { ...found, items: found.items.filter(({ type }) => type !== 'refund') };
+    },
+  };
+  expect((await audit(earlier)).problems).toEqual([]);
+  expect(reads).toBe(2);
+});

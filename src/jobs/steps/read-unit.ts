@@ -2,6 +2,8 @@ import { Fault } from '../../contract/fault.ts';
 import type { FetchPage } from '../../fetch/page.ts';
 import { describePauseReason } from '../../fetch/request-outcome.ts';
 import type { Batch, Job, Outcome } from '../../store/documents.ts';
+import { ownAttribute } from '../../telemetry/attributes.ts';
+import { failSpan, inSpan } from '../../telemetry/trace.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import { createDriftObserver, type DriftObserver, type DriftObserverContext } from './drift-observer.ts';
 import { limitRecords } from './limit-records.ts';
@@ -67,7 +69,12 @@ export async function readUnit(
 ): Promise<UnitResult | DeferredUnit> {
   const { clock, metrics } = context;
   const startedAt = clock.now();
-  const result = await readWithRetries(context, job, batch, index, signal, budget);
+  const attributes = { [ownAttribute.kind]: job.kind, [ownAttribute.index]: index };
+  const result = await inSpan('read unit', { attributes }, async (span) => {
+    const read = await readWithRetries(context, job, batch, index, signal, budget);
+    if ('outcome' in read && read.outcome.status === 'FAILED') failSpan(span, read.outcome.code);
+    return read;
+  });
   if (!('until' in result)) metrics.record('gleaner_unit_duration_seconds', clock.now() - startedAt);
   return result;
 }

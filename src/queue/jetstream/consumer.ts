@@ -62,7 +62,7 @@ export function startConsumer(options: ConsumerOptions): Consumer {
 
   const run = async (message: Msg): Promise<void> => {
     const deliveredFrom = streamCreatedAt;
-    const reference = decode(message.data, lane, market);
+    const reference = decode(message, lane, market);
     if (reference === null) {
       log.error({ bytes: message.data.length }, 'invalid message discarded');
       return acknowledge(message, deliveredFrom, '+TERM');

@@ -1,16 +1,25 @@
 import { expect, test } from 'vitest';
 import { sampleMessage } from '../contract.ts';
-import { decode, encode } from './message.ts';
+import { decode, encode, encodeHeaders } from './message.ts';
 
 const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));
 
 test('decode() returns the encoded message', () => {
-  expect(decode(encode(sampleMessage(1)), 'bulk', 'mkta')).toEqual(sampleMessage(1));
+  expect(decode({ data: encode(sampleMessage(1)) }, 'bulk', 'mkta')).toEqual(sampleMessage(1));
+});
+
+test('decode() returns the trace context in the headers', () => {
+  const trace = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'a=1' };
+  const message = { ...sampleMessage(1), trace };
+  const headers = encodeHeaders(message);
+  headers!.set('Nats-Msg-Id', '1');
+  expect(decode({ data: encode(message), headers }, 'bulk', 'mkta')).toEqual(message);
+  expect(encodeHeaders({ ...message, trace: {} })).toBeUndefined();
 });
 
 test('decode() accepts a message without region and units', () => {
   const { region: _, units: __, ...earlier } = sampleMessage(1);
-  expect(decode(bytes(earlier), 'bulk', 'mkta')).toEqual({ ...earlier, region: '', units: 50 });
+  expect(decode({ data: bytes(earlier) }, 'bulk', 'mkta')).toEqual({ ...earlier, region: '', units: 50 });
 });
 
 test.each([
@@ -24,5 +33,5 @@ test.each([
   ['another lane', encode(sampleMessage(1, { lane: 'single' }))],
   ['another market', encode(sampleMessage(1, { market: 'mktb' }))],
 ])('decode() rejects %s', (_name, data) => {
-  expect(decode(data, 'bulk', 'mkta')).toBeNull();
+  expect(decode({ data }, 'bulk', 'mkta')).toBeNull();
 });

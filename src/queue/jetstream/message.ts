@@ -1,5 +1,7 @@
+import { headers, type MsgHdrs } from 'nats';
 import { z } from 'zod';
 import type { BatchReference } from '../../store/documents.ts';
+import type { QueueMessage } from '../queue.ts';
 
 const id = z.string().min(1).max(200);
 const reference = z.object({
@@ -18,8 +20,27 @@ export function encode({ jobId, batchId, market, region, lane, units, attempt }:
   return Buffer.from(JSON.stringify({ jobId, batchId, market, region, lane, units, attempt }));
 }
 
-/** Decodes a message. Returns null if it is invalid or belongs to another lane or market. */
-export function decode(data: Uint8Array, lane: string, market: string): BatchReference | null {
+/** Headers of the W3C trace context. */
+const traceHeaders = ['traceparent', 'tracestate'];
+
+/** Returns the headers of a message, or undefined if there are none. */
+export function encodeHeaders({ trace = {} }: QueueMessage): MsgHdrs | undefined {
+  const named = traceHeaders.filter((name) => trace[name] !== undefined);
+  if (named.length === 0) return undefined;
+  const encoded = headers();
+  for (const name of named) encoded.set(name, trace[name]!);
+  return encoded;
+}
+
+/**
+ * Decodes a message and its headers. Returns null if it is invalid or belongs to another lane or market. Messages of
+ * earlier versions have no headers.
+ */
+export function decode(
+  { data, headers: given }: { data: Uint8Array; headers?: MsgHdrs | undefined },
+  lane: string,
+  market: string,
+): QueueMessage | null {
   let parsed: unknown;
   try {
     parsed = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(data));
@@ -27,5 +48,8 @@ export function decode(data: Uint8Array, lane: string, market: string): BatchRef
     return null;
   }
   const read = reference.safeParse(parsed);
-  return read.success && read.data.lane === lane && read.data.market === market ? read.data : null;
+  if (!read.success || read.data.lane !== lane || read.data.market !== market) return null;
+  const found = traceHeaders.filter((name) => given?.has(name));
+  if (found.length === 0) return read.data;
+  return { ...read.data, trace: Object.fromEntries(found.map((name) => [name, given!.get(name)])) };
 }

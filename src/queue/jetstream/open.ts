@@ -6,7 +6,7 @@ import type { Consumer, Queue } from '../queue.ts';
 import { startConsumer } from './consumer.ts';
 import { maxAgeMs } from './limits.ts';
 import { openLink, type Session, unreachable } from './link.ts';
-import { encode } from './message.ts';
+import { encode, encodeHeaders } from './message.ts';
 import { defaultTiming, type Timing } from './timing.ts';
 import { describeError, ensureStream, isHeld, subjectOf } from './topology.ts';
 
@@ -54,10 +54,11 @@ export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
       const period = Math.floor(clock.now() / maxAgeMs);
       const subject = subjectOf(name, lane, market, `${batchId}.${attempt}.${period}`);
       const data = encode(message);
+      const headers = encodeHeaders(message);
       try {
         for (let attempts = 1; ; attempts += 1) {
           try {
-            await session().js.publish(subject, data);
+            await session().js.publish(subject, data, headers === undefined ? {} : { headers });
             return true;
           } catch (error) {
             if (isHeld(error)) return false;

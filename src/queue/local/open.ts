@@ -1,8 +1,7 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { BatchReference } from '../../store/documents.ts';
-import type { Consumer, Queue } from '../queue.ts';
+import type { Consumer, Queue, QueueMessage } from '../queue.ts';
 import { redeliveryDelayMs } from '../redelivery.ts';
 
 /** Options for openLocalQueue(). */
@@ -13,7 +12,7 @@ export interface LocalQueueOptions {
 }
 
 interface Delivery {
-  message: BatchReference;
+  message: QueueMessage;
   /** Number of previous deliveries. */
   deliveries: number;
 }
@@ -34,7 +33,7 @@ interface Topic {
 }
 
 /** Returns the key of a message: one per attempt of a batch. */
-const keyOf = ({ lane, market, batchId, attempt }: BatchReference): string =>
+const keyOf = ({ lane, market, batchId, attempt }: QueueMessage): string =>
   `${lane}.${market}.${batchId}.${attempt}`;
 
 /**

@@ -1,11 +1,11 @@
 import type { Peer } from '../../base/peer.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { BatchReference, Lane } from '../../store/documents.ts';
-import type { Consumer, Queue } from '../queue.ts';
+import type { Lane } from '../../store/documents.ts';
+import type { Consumer, Queue, QueueMessage } from '../queue.ts';
 
 /** Calls that the process with the queue serves to a worker process. */
 export interface QueueCalls {
-  publish(message: BatchReference): Promise<boolean>;
+  publish(message: QueueMessage): Promise<boolean>;
   consume(request: ConsumeRequest): Promise<void>;
   /** Resolves when the consumer's running deliveries have ended. */
   stopConsumer(consumer: number): Promise<void>;
@@ -28,7 +28,7 @@ interface ConsumeRequest {
 
 interface Delivery {
   consumer: number;
-  message: BatchReference;
+  message: QueueMessage;
 }
 
 /**
@@ -44,7 +44,7 @@ export function serveQueue(
     calls: {
       publish: (message) => queue.publish(message),
       async consume({ consumer, lane, market, concurrency }) {
-        const handle = (message: BatchReference) => peer().call('deliver', { consumer, message });
+        const handle = (message: QueueMessage) => peer().call('deliver', { consumer, message });
         consumers.set(consumer, await queue.consume(lane, market, concurrency, handle));
       },
       async stopConsumer(consumer) {

@@ -1,0 +1,75 @@
+import { listServing } from '../access/serving-count.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import { Fault } from '../contract/fault.ts';
+import type { Audit } from '../jobs/queries/audit.ts';
+import type { OperationsStore } from '../store/operations.ts';
+import type { GaugeReaders } from '../telemetry/metrics.ts';
+
+/** Options for createAuditCheck(). */
+export interface AuditCheckOptions {
+  store: Pick<OperationsStore, 'listProcesses'>;
+  clock: Clock;
+  log: Log;
+  /** Id of this process in its heartbeats. */
+  processId: string;
+  /** Time between two audits, in milliseconds. */
+  intervalMs: number;
+  /** Audits the store. */
+  audit(signal: AbortSignal): Promise<Audit>;
+}
+
+/** Repeated audits of the store by one of the processes that serve callers. */
+export interface AuditCheck {
+  gauges: GaugeReaders;
+  /** Audits until the signal aborts. Never rejects. */
+  follow(signal: AbortSignal): Promise<void>;
+}
+
+/** Interval at which processes check which of them audits. */
+const pollMs = 10_000;
+/** Time until a failed audit is repeated, unless audits are more frequent. */
+const retryMs = 600_000;
+/** Disagreements in a log line. */
+const maxLogged = 10;
+
+/**
+ * Creates the check. The process that started first audits, and only it exports the gauge. While processes do not see
+ * each other's heartbeats, two may audit, which costs time but is harmless.
+ */
+export function createAuditCheck(options: AuditCheckOptions): AuditCheck {
+  const { store, clock, log, processId, intervalMs } = options;
+  let disagreements: number | null = null;
+  let nextAt = 0;
+  const check = async (signal: AbortSignal) => {
+    const [first] = await listServing(store, clock);
+    if (first?.id !== processId) {
+      disagreements = null;
+      nextAt = 0;
+      return;
+    }
+    if (clock.now() < nextAt) return;
+    nextAt = clock.now() + Math.min(intervalMs, retryMs);
+    const startedAt = clock.now();
+    const { problems, accounts, jobs } = await options.audit(signal);
+    disagreements = problems.length;
+    nextAt = clock.now() + intervalMs;
+    const entry = { accounts, jobs, disagreements, ms: clock.now() - startedAt };
+    if (problems.length === 0) log.info(entry, 'audit ended');
+    else log.error({ ...entry, problems: problems.slice(0, maxLogged) }, 'audit found disagreements');
+  };
+  return {
+    gauges: {
+      gleaner_audit_disagreements: async () =>
+        disagreements === null ? [] : [{ labels: {}, value: disagreements }],
+    },
+    async follow(signal) {
+      while (!signal.aborted) {
+        await check(signal).catch((error) => {
+          if (!signal.aborted) log.warn({ error: Fault.from(error).message }, 'audit failed');
+        });
+        await clock.sleep(pollMs, signal).catch(() => {});
+      }
+    },
+  };
+}

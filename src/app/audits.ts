@@ -1,0 +1,25 @@
+import type { Telemetry } from '../telemetry/sdk.ts';
+import { createAuditCheck } from './audit-check.ts';
+import { auditInProcess } from './audit-process.ts';
+import type { Program } from './compose.ts';
+
+/** Audits the store repeatedly, unless that is off, and exports the results. Resolves after the signal aborts. */
+export async function startAudits(
+  { context, config }: Program,
+  processId: string,
+  observe: Telemetry['observe'],
+  stopping: AbortSignal,
+): Promise<void> {
+  const { auditIntervalMs: intervalMs, workerMemoryBytes: memoryBytes } = config;
+  if (intervalMs === null) return;
+  const { store, clock, log } = context;
+  const settings = {
+    GLEANER_DATA_DIR: config.dataDir,
+    MONGODB_URI: config.mongoUri ?? '',
+    NATS_URL: config.natsUrl ?? '',
+  };
+  const audit = (signal: AbortSignal) => auditInProcess({ memoryBytes, settings, signal });
+  const check = createAuditCheck({ store, clock, log, processId, intervalMs, audit });
+  observe(check.gauges);
+  await check.follow(stopping);
+}

@@ -1,0 +1,85 @@
+import type { IncomingHttpHeaders, RequestListener } from 'node:http';
+import { context, trace } from '@opentelemetry/api';
+import { attribute } from './attributes.ts';
+import { failSpan, recordedSpan, startSpan, type TraceContext } from './trace.ts';
+
+/** Methods that name a span; others would make unbounded names. */
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Returns the trace context of a request's headers. */
+function traceOf({ traceparent, tracestate }: IncomingHttpHeaders): TraceContext {
+  return {
+    ...(typeof traceparent === 'string' ? { traceparent } : {}),
+    ...(typeof tracestate === 'string' ? { tracestate } : {}),
+  };
+}
+
+/**
+ * Wraps a listener so that each request has a span until its response is sent, with the caller's trace as parent. The
+ * query is not recorded, because it may contain the signature of a link.
+ */
+export function traceRequests(listener: RequestListener): RequestListener {
+  return (request, response) => {
+    const isKnown = methods.has(request.method!);
+    const { span, active } = startSpan(isKnown ? request.method! : 'HTTP', {
+      kind: 'server',
+      parent: traceOf(request.headers),
+      attributes: {
+        [attribute.httpMethod]: isKnown ? request.method! : '_OTHER',
+        [attribute.urlScheme]: 'http',
+        [attribute.urlPath]: request.url!.split('?', 1)[0]!,
+      },
+    });
+    response.once('close', () => {
+      const { statusCode: status, headersSent, writableFinished } = response;
+      if (headersSent) span.setAttribute(attribute.httpStatus, status);
+      if (!writableFinished) failSpan(span, 'aborted');
+      else if (status >= 500) failSpan(span, String(status));
+      span.end();
+    });
+    // Listeners that the handler adds, such as the one that writes the access log, run in the span.
+    context.bind(active, response);
+    context.with(active, listener, undefined, request, response);
+  };
+}
+
+/** Names the active request's span after its route, a path template. */
+export function nameRequestSpan(method: string, route: string): void {
+  recordedSpan()?.setAttribute(attribute.httpRoute, route).updateName(`${method} ${route}`);
+}
+
+/** A request to an RPC server. */
+interface RpcRequest {
+  headers: IncomingHttpHeaders;
+}
+
+/** Response of an RPC server. */
+interface RpcResponse {
+  once(event: 'close', listener: () => void): unknown;
+}
+
+/**
+ * Runs a call of an RPC server in a span that ends with the response. Its parent is the active span of the HTTP port or
+ * else the caller's trace.
+ */
+export function inCallSpan<T>(
+  method: string,
+  { headers }: RpcRequest,
+  response: RpcResponse,
+  run: () => T,
+): T {
+  const { span, active } = startSpan(method, {
+    kind: 'server',
+    attributes: {
+      [attribute.rpcSystem]: rpcSystemOf(headers['content-type']),
+      [attribute.rpcMethod]: method,
+    },
+    ...(trace.getActiveSpan() === undefined ? { parent: traceOf(headers) } : {}),
+  });
+  if (!span.isRecording()) return context.with(active, run);
+  response.once('close', () => span.end());
+  return context.with(active, run);
+}
+
+const rpcSystemOf = (contentType = '') =>
+  contentType.startsWith('application/grpc') ? 'grpc' : 'connectrpc';
