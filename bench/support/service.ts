@@ -30,6 +30,8 @@ export interface BenchServiceOptions {
   origins?: unknown;
   /** Addresses of the engines of the distributed stack. The default is the embedded stack. */
   engines?: { mongo: string; nats: string };
+  /** Number of worker processes. The default is that of `GLEANER_WORKERS`. */
+  workers?: number;
   /** Folder for CPU profiles. By default none are written. */
   profileFolder?: string | undefined;
 }
@@ -50,6 +52,7 @@ export async function startService(options: BenchServiceOptions = {}): Promise<B
     GLEANER_OPERATOR_KEY: operatorKey,
     GLEANER_ORIGINS: originsFile,
     GLEANER_WORKING_HOURS: 'off',
+    ...(options.workers === undefined ? {} : { GLEANER_WORKERS: String(options.workers) }),
     ...(engines && { MONGODB_URI: engines.mongo, NATS_URL: engines.nats }),
   };
   const start = <T>(role: string, ready: (output: string) => T | undefined) =>
