@@ -9,6 +9,7 @@ import { measurePage } from './page.ts';
 import { measurePipeline, type PipelineResult } from './pipeline.ts';
 import { type CallRate, measureRetrieve } from './retrieve.ts';
 import { measureSlowOrigin } from './slow-origin.ts';
+import { measureSteps } from './steps.ts';
 import { measureSubmit } from './submit.ts';
 import { buildGleaner } from './support/program.ts';
 
@@ -28,6 +29,7 @@ const chosen = new Set(
 );
 const names = [
   'pipeline',
+  'steps',
   'page',
   'submit',
   'idle',
@@ -88,6 +90,13 @@ await run('pipeline', async () => {
     }
   } catch (error) {
     print(`pipeline, distributed: not measured: ${(error as Error).message}`);
+  }
+});
+
+await run('steps', async () => {
+  print('processor time per item of the bare loop with parts of the service added one by one:');
+  for (const { step, processorUs, ratio } of await measureSteps(rounds, items)) {
+    print(`  ${fixed(processorUs)} µs, ratio ${fixed(ratio, 2)}: ${step}`);
   }
 });
 

@@ -65,7 +65,7 @@ export async function measurePipeline(
 }
 
 /** Runs a job and measures it from the approval to the link of its file. */
-async function runJob(
+export async function runJob(
   { rest, approve, pids }: BenchService,
   pages: readonly BenchPage[],
 ): Promise<Throughput> {
@@ -84,7 +84,8 @@ async function runJob(
   });
 }
 
-async function timed(
+/** Measures the rate and the processor time of a run over all threads and descendants of these processes. */
+export async function timed(
   items: number,
   pids: readonly number[],
   run: () => Promise<unknown>,

@@ -32,6 +32,8 @@ export interface BenchServiceOptions {
   engines?: { mongo: string; nats: string };
   /** Worker processes on the distributed stack. Default: 1, with a page process per core. */
   workers?: number;
+  /** Page processes of each worker process. The default is that of `GLEANER_WORKERS`. */
+  pageProcesses?: number;
   /** Folder for CPU profiles. By default none are written. */
   profileFolder?: string | undefined;
 }
@@ -52,6 +54,7 @@ export async function startService(options: BenchServiceOptions = {}): Promise<B
     GLEANER_OPERATOR_KEY: operatorKey,
     GLEANER_ORIGINS: originsFile,
     GLEANER_WORKING_HOURS: 'off',
+    ...(options.pageProcesses === undefined ? {} : { GLEANER_WORKERS: String(options.pageProcesses) }),
     ...(engines && { MONGODB_URI: engines.mongo, NATS_URL: engines.nats }),
     ...(options.workers && { GLEANER_WORKERS: '0' }),
   };

@@ -49,6 +49,9 @@ const pollMs = 500;
  */
 const firstPollMs = 100;
 
+/** Reason for an early renewal. Requests give it often, and abort() without a reason creates an exception with a stack. */
+const moreNeeded = new Error('more permits are needed');
+
 /**
  * Creates this process's permits of an origin. It leases as many as are needed, renews the lease every two seconds
  * regardless of the number of requests, and releases permits that are no longer used. While the store does not respond,
@@ -162,7 +165,7 @@ class LeasedPermits implements Permits {
   async #waitForRenewal(): Promise<void> {
     if (!this.#closed && this.#needsMore()) return;
     const awake = new AbortController();
-    this.#wake = () => awake.abort();
+    this.#wake = () => awake.abort(moreNeeded);
     const isChanging = this.#leased < this.#wanted || this.#limit.inUse > this.#leased;
     const maxMs = isChanging ? pollMs : renewMs;
     // Without demand, the permits are kept for the next request.

@@ -20,6 +20,9 @@ type WorkContext = Pick<JobContext, 'clock' | 'disk' | 'log'> &
   SettleContext &
   SuspectContext;
 
+/** Reason of the signal of a batch that ended. Without a reason, each abort would create an exception with a stack. */
+const batchEnded = new Error('the batch ended');
+
 /**
  * Processes one batch: claims it, reads its outstanding units, writes their outcomes, and advances the job. Does nothing
  * if the batch is done or claimed by another worker. Writes are fenced by the attempt, so a worker that lost the claim
@@ -69,7 +72,7 @@ export async function work(
     }
     return;
   } finally {
-    stop.abort();
+    stop.abort(batchEnded);
     release();
     await heartbeat;
   }
