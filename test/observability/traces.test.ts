@@ -101,7 +101,7 @@ describe.each(opened)('$title', (stack) => {
     await gateway.start();
     api = createApi(deployment);
     user = await api.createUser(1_000);
-  }, 60_000);
+  }, 120_000);
   afterAll(async () => {
     const code = await gateway?.stop();
     const codes = await deployment?.stop();
