@@ -1,0 +1,29 @@
+// Prepares a release: `npm run version-packages` applies the files in .changeset to the version of the package, to
+// docs/changelog.md, and to the chart. The client gets the version of the service when it is built.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from './place.mjs';
+
+const changelog = join(root, 'docs/changelog.md');
+// changesets keeps the changelog next to package.json.
+const working = join(root, 'CHANGELOG.md');
+const chart = join(root, 'deploy/helm/gleaner/Chart.yaml');
+
+function run(program, ...parameters) {
+  const { status } = spawnSync(program, parameters, { cwd: root, stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+if (existsSync(changelog)) renameSync(changelog, working);
+run('changeset', 'version');
+if (existsSync(working)) renameSync(working, changelog);
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+writeFileSync(
+  chart,
+  readFileSync(chart, 'utf8').replaceAll(
+    /^(version|appVersion): .*$/gm,
+    (_line, name) => `${name}: ${version}`,
+  ),
+);
+run('npm', 'install', '--package-lock-only', '--ignore-scripts');
