@@ -101,7 +101,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
     if (telemetry)
       service.opsPort = await openOperations(program, run, telemetry, state, stopping.signal, closers);
     if (stack.name === 'embedded' && run.worker) await resumeBatches(program);
-    if (role === 'serve') closers.push(startBackups(program, telemetry, stopping.signal));
+    if (role === 'serve') closers.push(await startBackups(program, telemetry, stopping.signal));
     if (run.core || run.worker) logMissingOrigins(context);
     if (run.core || run.worker) closers.push(startReporting(program, state.id, role, () => working?.tally()));
     const core = run.core ? openCore(program, () => isOperable(), stopping.signal, closers) : null;

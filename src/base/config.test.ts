@@ -94,7 +94,7 @@ test('loadConfig() rejects one engine address without the other', () => {
 test('loadConfig() rejects scheduled backups of the distributed stack', () => {
   const engines = { MONGODB_URI: 'mongodb://127.0.0.1/gleaner', NATS_URL: 'nats://127.0.0.1' };
   expect(() => loadConfig({ ...engines, GLEANER_BACKUP_TO: '/backups' })).toThrow(
-    'GLEANER_BACKUP_TO=/backups: back up MongoDB with its own tools, and unset this',
+    'GLEANER_BACKUP_TO=…: back up MongoDB with its own tools, and unset this',
   );
 });
 

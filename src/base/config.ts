@@ -73,8 +73,8 @@ export interface Config {
   workers: number;
   /** Heap limit of a worker process, in bytes. */
   workerMemoryBytes: number;
-  /** Scheduled backups of the embedded stack; null: none. */
-  backups: { folder: string; everyMs: number; keep: number } | null;
+  /** Scheduled backups of the embedded stack to a folder or the URL of a bucket; null: none. */
+  backups: { to: string; everyMs: number; keep: number } | null;
   /** Recipients of job notifications. */
   notices: NoticeSettings;
   /** Time that records are kept. */
@@ -202,13 +202,13 @@ function readBrowser(read: Read, dataDir: string, searchPath: string): Config['b
 }
 
 function readBackups(read: Read, isDistributed: boolean): Config['backups'] {
-  const folder = read('GLEANER_BACKUP_TO', (path) => {
+  const to = read('GLEANER_BACKUP_TO', (text) => {
     if (isDistributed) throw new Error('back up MongoDB with its own tools, and unset this');
-    return resolve(path);
+    return /^https?:/.test(text) ? text : resolve(text);
   });
   const everyMs = read('GLEANER_BACKUP_EVERY', (text) => atLeast(duration(text), 60_000, '1m'));
   const keep = read('GLEANER_BACKUP_KEEP', (text) => integer(text, 1, 10_000));
-  return folder === null ? null : { folder, everyMs, keep };
+  return to === null ? null : { to, everyMs, keep };
 }
 
 function readNotices(read: Read): NoticeSettings {

@@ -33,7 +33,9 @@ export const settings = {
   },
   GLEANER_BACKUP_TO: {
     default: null,
-    about: 'Folder for scheduled backups of the embedded stack; default: no scheduled backups.',
+    secret: true,
+    about:
+      'Folder, or S3-compatible bucket with its credentials, for scheduled backups of the embedded stack; default: none.',
   },
   GLEANER_AUDIT_INTERVAL: {
     default: '6h',

@@ -34,7 +34,7 @@ describe('the unit of systemd', () => {
     expect(page).toContain(value('EnvironmentFile')!);
     for (const [name] of page.matchAll(/GLEANER_[A-Z_]+(?==)/g)) expect(settings).toHaveProperty(name);
     // The build writes this file.
-    expect(readFileSync(join(root, 'deploy/build.mjs'), 'utf8')).toContain("main: 'src/cli/main.ts'");
+    expect(readFileSync(join(root, 'deploy/bundle.mjs'), 'utf8')).toContain("main: 'src/cli/main.ts'");
   });
 
   test.skipIf(!hasSystemd)(`is valid${hasSystemd ? '' : ' [systemd-analyze is not installed]'}`, () => {

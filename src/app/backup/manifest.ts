@@ -33,7 +33,7 @@ export interface ManifestEnd {
 }
 
 /** Name of the manifest, which exists only in a complete backup: JSON Lines with header, files, and end. */
-const manifestName = 'manifest.jsonl';
+export const manifestName = 'manifest.jsonl';
 
 /** Returns true if a folder contains a complete backup. */
 export const isComplete = (folder: string): boolean => existsSync(join(folder, manifestName));

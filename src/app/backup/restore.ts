@@ -41,8 +41,8 @@ export async function restoreBackup(
   return end;
 }
 
-/** Returns the path of a file in the data folder. Fault `malformed` for a path that no backup contains. */
-function placeOf(path: string): string {
+/** Returns the path of a file in a backup and in the data folder. Fault `malformed` for a path that no backup contains. */
+export function placeOf(path: string): string {
   if (path === secretsFile) return path;
   const [folder, ...rest] = path.split('/');
   try {

@@ -8,6 +8,7 @@ import { type Config, loadConfig } from '../../base/config.ts';
 import { createLog } from '../../base/log.ts';
 import { openSqliteStore } from '../../store/sqlite/open.ts';
 import { createBackup } from './create.ts';
+import { folderPlace } from './places.ts';
 import { createScheduledBackups, type ScheduledBackups } from './scheduled.ts';
 
 const hourMs = 3_600_000;
@@ -44,20 +45,22 @@ const names = () => readdirSync(target()).toSorted();
 /** Creates backups every 6 hours, of which 2 are kept. */
 const create = (): ScheduledBackups =>
   createScheduledBackups({
-    folder: target(),
+    place: folderPlace(target(), backUp),
     everyMs: 6 * hourMs,
     keep: 2,
     clock,
     log: createLog('silent', 'test'),
-    async backUp(path) {
-      attempts += 1;
-      if (failure !== null) {
-        mkdirSync(path, { recursive: true });
-        throw new Error(failure);
-      }
-      return (await createBackup(config, path)).lost.length;
-    },
   });
+
+/** Makes a backup, or fails with `failure`. */
+async function backUp(path: string): Promise<number> {
+  attempts += 1;
+  if (failure !== null) {
+    mkdirSync(path, { recursive: true });
+    throw new Error(failure);
+  }
+  return (await createBackup(config, path)).lost.length;
+}
 
 /** Runs the schedule until it waits for the next backup. */
 async function run(backups: ScheduledBackups): Promise<void> {
@@ -92,8 +95,8 @@ describe('createScheduledBackups()', () => {
   test('continues the schedule of an earlier process', async () => {
     await createBackup(config, join(target(), 'gleaner-2026-03-01T01-00-00Z'));
     const backups = create();
-    expect(backups.lastSuccessAt()).toBe(start - hourMs);
     await run(backups);
+    expect(backups.lastSuccessAt()).toBe(start - hourMs);
     await advance(5 * hourMs - 1);
     expect(attempts).toBe(0);
     await advance(1);

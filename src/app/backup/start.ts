@@ -1,13 +1,18 @@
 import { execFile } from 'node:child_process';
 import { setPriority } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { childEnvironment } from '../../base/config.ts';
 import type { Telemetry } from '../../telemetry/sdk.ts';
 import type { Program } from '../compose.ts';
 import { programs } from '../programs.ts';
+import { bucketPlace } from './bucket.ts';
 import { isComplete } from './manifest.ts';
+import { type BackupPlace, folderPlace } from './places.ts';
 import { createScheduledBackups } from './scheduled.ts';
 
+/** Folder in the data folder for a backup that is uploaded. */
+const stagingFolder = 'backup-upload';
 /** Priority of a backup's process (`nice`): below that of the service. */
 const backupPriority = 10;
 
@@ -15,13 +20,15 @@ const backupPriority = 10;
  * Starts the scheduled backups of the configuration, if any, until the signal is aborted. Returns a function that waits
  * for the end.
  */
-export function startBackups(
+export async function startBackups(
   { config, clock, log }: Pick<Program, 'config' | 'clock' | 'log'>,
   telemetry: Pick<Telemetry, 'observe'> | null,
   signal: AbortSignal,
-): () => Promise<void> {
+): Promise<() => Promise<void>> {
   if (config.backups === null) return async () => {};
-  const backups = createScheduledBackups({ ...config.backups, clock, log, backUp });
+  const { to, everyMs, keep } = config.backups;
+  const place = await openPlace(to, join(config.dataDir, stagingFolder));
+  const backups = createScheduledBackups({ place, everyMs, keep, clock, log });
   telemetry?.observe({
     gleaner_backup_last_success_timestamp_seconds: async () => [
       { labels: {}, value: (backups.lastSuccessAt() ?? 0) / 1000 },
@@ -29,7 +36,15 @@ export function startBackups(
     gleaner_backup_overdue_seconds: async () => [{ labels: {}, value: backups.overdueMs() / 1000 }],
   });
   const running = backups.run(signal);
-  return () => running;
+  return () => running.then(() => place.close());
+}
+
+/** Opens a folder or a bucket. Throws a ConfigError for a URL that is not that of a bucket. */
+async function openPlace(to: string, staging: string): Promise<BackupPlace & { close(): Promise<void> }> {
+  if (!/^https?:/.test(to)) return { ...folderPlace(to, backUp), close: async () => {} };
+  const { openS3 } = await import('../../blobs/s3/open.ts');
+  const bucket = openS3({ url: to, name: 'GLEANER_BACKUP_TO' });
+  return { ...bucketPlace(bucket, staging, backUp), close: () => bucket.close() };
 }
 
 /** Runs `gleaner backup` in a process of its own, since copying a database blocks its thread. */

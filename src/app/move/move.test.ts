@@ -12,7 +12,17 @@ import { IncompleteMoveError, NewerDataError } from '../../base/data-refused-err
 import { newId } from '../../base/id.ts';
 import { openFiles } from '../../blobs/files/open.ts';
 import type { ContentKind } from '../../store/contents.ts';
-import { aKey, anEntry, aPart, aSuccess, aTime, aUser, storeJob } from '../../store/contract/samples.ts';
+import {
+  aDeletedJob,
+  aDelivery,
+  aKey,
+  anEntry,
+  aPart,
+  aSuccess,
+  aTime,
+  aUser,
+  storeJob,
+} from '../../store/contract/samples.ts';
 import { collect } from '../../store/contract/stores.ts';
 import { contentTargets, omittedCollections } from '../../store/mongo/import.ts';
 import { openMongoStore } from '../../store/mongo/open.ts';
@@ -128,18 +138,16 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         updatedAt: aTime,
         revision: 1,
       });
-      await store.createDelivery({
-        ...{ id: newId(), key: 'job.ended:1', userId: user.id, channel: 'webhook', type: 'job.ended' },
-        ...{ jobId: job.id, target: url, body: '{"a":1}', state: 'pending', attempts: 0, attemptsBefore: 0 },
-        ...{
-          take: 0,
-          createdAt: aTime,
-          nextAttemptAt: aTime,
-          endedAt: null,
-          responseStatus: null,
-          error: '',
-        },
+      await store.createDelivery(aDelivery({ userId: user.id, jobId: job.id, nextAttemptAt: aTime }));
+      const { job: former } = await storeJob(store, 1, {
+        userId: user.id,
+        state: 'failed',
+        finishedAt: aTime,
+        unitPrice: 0,
+        cost: 0,
       });
+      const deleted = aDeletedJob(former);
+      await store.deleteJob(deleted);
       return { user, key, session, voided, job, number, path, origin };
     });
 
@@ -164,6 +172,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         drift: await store.listDrift(),
         originMinutes: await store.listOriginMinutes(0),
         webhook: await store.getWebhook(user.id),
+        deletedJobs: await store.listDeletedJobs(user.id, page),
         deliveries: await store.listDeliveries(undefined, page),
         submission: await store.claimSubmission(
           {

@@ -1,6 +1,6 @@
 import { ConfigError } from '../../base/config.ts';
 
-/** A bucket, parsed from GLEANER_S3_URL. */
+/** A bucket, parsed from a URL such as that of GLEANER_S3_URL. */
 export interface S3Address {
   /** Scheme, host and port. */
   endpoint: string;
@@ -14,17 +14,19 @@ export interface S3Address {
 
 const form = 'https://[key:secret@]host[:port]/bucket[?region=us-east-1&public=https://files.example.org]';
 
-/** Parses GLEANER_S3_URL. Throws a ConfigError that never contains the credentials. */
-export function parseAddress(text: string): S3Address {
+/**
+ * Parses a bucket's URL. `name`: what the URL is called in messages. Throws a ConfigError that never contains the
+ * credentials.
+ */
+export function parseAddress(text: string, name = 'GLEANER_S3_URL'): S3Address {
   const url = URL.parse(text);
   const bucket = url?.pathname.replace(/^\/|\/$/g, '') ?? '';
-  if (url === null || !/^https?:$/.test(url.protocol))
-    throw new ConfigError(`GLEANER_S3_URL: expected ${form}`);
+  if (url === null || !/^https?:$/.test(url.protocol)) throw new ConfigError(`${name}: expected ${form}`);
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) {
-    throw new ConfigError(`GLEANER_S3_URL: ${JSON.stringify(bucket)} is not a bucket name; expected ${form}`);
+    throw new ConfigError(`${name}: ${JSON.stringify(bucket)} is not a bucket name; expected ${form}`);
   }
   if ((url.username === '') !== (url.password === '')) {
-    throw new ConfigError(`GLEANER_S3_URL: a key requires a secret and vice versa; expected ${form}`);
+    throw new ConfigError(`${name}: a key requires a secret and vice versa; expected ${form}`);
   }
   return {
     endpoint: url.origin,
@@ -37,16 +39,16 @@ export function parseAddress(text: string): S3Address {
             accessKeyId: decodeURIComponent(url.username),
             secretAccessKey: decodeURIComponent(url.password),
           },
-    publicEndpoint: publicEndpoint(url),
+    publicEndpoint: publicEndpoint(url, name),
   };
 }
 
-function publicEndpoint(url: URL): string {
+function publicEndpoint(url: URL, name: string): string {
   const text = url.searchParams.get('public');
   if (text === null) return url.origin;
   const parsed = URL.parse(text);
   if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.pathname !== '/') {
-    throw new ConfigError(`GLEANER_S3_URL: public=${text} is not a URL such as https://files.example.org`);
+    throw new ConfigError(`${name}: public=${text} is not a URL such as https://files.example.org`);
   }
   return parsed.origin;
 }

@@ -21,6 +21,8 @@ import { parseAddress, type S3Address } from './address.ts';
 export interface S3Options {
   /** GLEANER_S3_URL: see parseAddress. */
   url: string;
+  /** Name of the URL in messages; default: GLEANER_S3_URL. */
+  name?: string;
 }
 
 /** Part size of multipart uploads; with the concurrency it determines the memory of a write. */
@@ -39,8 +41,8 @@ const maxLinkSeconds = 604_800;
  * that it is complete or absent. While the service is down, calls reject with `unavailable`. Throws ConfigError for an
  * invalid URL.
  */
-export function openS3({ url }: S3Options): Blobs {
-  const address = parseAddress(url);
+export function openS3({ url, name }: S3Options): Blobs {
+  const address = parseAddress(url, name);
   const { bucket: Bucket } = address;
   const client = connectTo(address, address.endpoint);
   // Signing needs no connection, so the second client costs nothing.

@@ -31,8 +31,8 @@ export function addDataCommands(program: Command, say: (line: string) => void): 
     .command('restore <backup> <folder>')
     .description('Copy a backup to a new data folder, and verify every file')
     .action(async (backup: string, folder: string) => {
-      const { restoreBackup } = await import('../../app/backup/restore.ts');
-      const { files, bytes } = await restoreBackup(backup, folder);
+      const { restoreFrom } = await import('../../app/backup/restore-from.ts');
+      const { files, bytes } = await restoreFrom(backup, folder);
       say(`Restored ${counted(files, 'file')}, ${bytes.toLocaleString('en-US')} bytes.`);
     });
   program

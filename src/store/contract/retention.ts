@@ -1,50 +1,9 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import type { DeletedJob, Delivery, Job } from '../documents.ts';
+import type { Job } from '../documents.ts';
 import type { Store } from '../store.ts';
-import { aJob, aKey, anEntry, aTime, aUser, storeJob } from './samples.ts';
+import { aDeletedJob, aDelivery, aJob, aKey, anEntry, aTime, aUser, storeJob } from './samples.ts';
 import { allPages, collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
-
-/** The summary of a deleted job. */
-function aDeletedJob(job: Job, fields: Partial<DeletedJob> = {}): DeletedJob {
-  const { id, userId, market, kind, state, unitPrice, cost, refunded, totalUnits, createdAt, finishedAt } =
-    job;
-  const copied = {
-    id,
-    userId,
-    market,
-    kind,
-    state,
-    unitPrice,
-    cost,
-    refunded,
-    totalUnits,
-    createdAt,
-    finishedAt,
-  };
-  return { ...copied, success: 2, failed: 0, deletedAt: aTime + 1_000, ...fields };
-}
-
-const aDelivery = (fields: Partial<Delivery>): Delivery => ({
-  id: newId(),
-  key: newId(),
-  userId: null,
-  channel: 'webhook',
-  type: 'job.ended',
-  jobId: null,
-  target: 'https://receiver.example',
-  body: '{}',
-  state: 'pending',
-  attempts: 0,
-  attemptsBefore: 0,
-  take: 0,
-  createdAt: aTime,
-  nextAttemptAt: aTime,
-  endedAt: null,
-  responseStatus: null,
-  error: '',
-  ...fields,
-});
 
 /** Stores a job of `count` batches that ended at `finishedAt`. */
 async function storeEnded(

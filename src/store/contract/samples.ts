@@ -1,5 +1,16 @@
 import { newId } from '../../base/id.ts';
-import type { ApiKey, Batch, Job, LedgerEntry, Outcome, Part, Unit, User } from '../documents.ts';
+import type {
+  ApiKey,
+  Batch,
+  DeletedJob,
+  Delivery,
+  Job,
+  LedgerEntry,
+  Outcome,
+  Part,
+  Unit,
+  User,
+} from '../documents.ts';
 import type { Store } from '../store.ts';
 
 /** Default creation time of samples. */
@@ -170,3 +181,45 @@ export function aPart(path: string, ...indexes: number[]): Part {
   const records = Object.fromEntries(indexes.map((index) => [index, [index * 10, 10] as [number, number]]));
   return { path, encoding: 'plain', records, body: null };
 }
+
+/** The summary of a deleted job of two successful units. */
+export function aDeletedJob(job: Job, fields: Partial<DeletedJob> = {}): DeletedJob {
+  const { id, userId, market, kind, state, unitPrice, cost, refunded, totalUnits, createdAt, finishedAt } =
+    job;
+  const copied = {
+    id,
+    userId,
+    market,
+    kind,
+    state,
+    unitPrice,
+    cost,
+    refunded,
+    totalUnits,
+    createdAt,
+    finishedAt,
+  };
+  return { ...copied, success: 2, failed: 0, deletedAt: aTime + 1_000, ...fields };
+}
+
+/** A pending delivery to operators. */
+export const aDelivery = (fields: Partial<Delivery> = {}): Delivery => ({
+  id: newId(),
+  key: newId(),
+  userId: null,
+  channel: 'webhook',
+  type: 'job.ended',
+  jobId: null,
+  target: 'https://receiver.example',
+  body: '{}',
+  state: 'pending',
+  attempts: 0,
+  attemptsBefore: 0,
+  take: 0,
+  createdAt: aTime,
+  nextAttemptAt: aTime,
+  endedAt: null,
+  responseStatus: null,
+  error: '',
+  ...fields,
+});

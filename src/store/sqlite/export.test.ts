@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { aJob, someBatches, storeJob } from '../contract/samples.ts';
+import { aDelivery, aJob, someBatches, storeJob } from '../contract/samples.ts';
 import { contentSources, omittedContents, openExport, readSchemaVersion } from './export.ts';
 import { openSqliteStore } from './open.ts';
 
@@ -37,7 +37,7 @@ describe('openExport()', () => {
     expect(inSchema.filter((place) => !isOmitted(place))).toEqual(read.toSorted());
   });
 
-  test('leaves out jobs whose writing did not end', async () => {
+  test('leaves out jobs that were being written or deleted', async () => {
     const store = openSqliteStore({ path });
     const { job } = await storeJob(store, 2);
     const interrupted = aJob();
@@ -46,10 +46,16 @@ describe('openExport()', () => {
       throw new Error('killed');
     };
     await expect(store.createJob(interrupted, batches())).rejects.toThrow('killed');
+    const deleted = await storeJob(store, 1);
+    await store.createDelivery(aDelivery({ jobId: deleted.job.id }));
     await store.close();
+    const database = new DatabaseSync(path);
+    database.prepare(`UPDATE jobs SET state = 'removing' WHERE id = ?`).run(deleted.job.id);
+    database.close();
     const contents = openExport(path);
     expect([...contents.read('jobs')].map(({ id }) => id)).toEqual([job.id]);
     expect([...contents.read('batches')].map(({ jobId }) => jobId)).toEqual([job.id, job.id]);
+    expect([...contents.read('deliveries')]).toEqual([]);
     contents.close();
   });
 });

@@ -4,11 +4,13 @@ import type { DriftRecord, Unit, Webhook } from '../documents.ts';
 import type { BatchWait } from '../waits.ts';
 import type { RowReader, Value } from './connection.ts';
 import { busyTimeoutMs, guarded } from './engine.ts';
+import { visible } from './removing.ts';
 import { readVersion, schemaVersion } from './schema.ts';
 import {
   apiKeys,
   auditLog,
   batches,
+  deletedJobs,
   deliveries,
   jobs,
   ledger,
@@ -28,7 +30,7 @@ interface ContentSource<T> extends RowReader<T> {
   readonly sql: string;
 }
 
-const written = `SELECT id FROM jobs WHERE state <> 'writing'`;
+const visibleJobs = `SELECT id FROM jobs WHERE ${visible}`;
 
 /** Creates the source of a table whose rows are documents. */
 function wholeTable<T>(table: string, mapping: RowMapping<T>, condition = ''): ContentSource<T> {
@@ -60,7 +62,7 @@ const origins: ContentSource<StoreContents['origins']> = {
 
 const batchesWithUnits: ContentSource<StoreContents['batches']> = {
   columns: { batches: batches.columns, batch_units: 'batch_id, units' },
-  sql: `SELECT ${batches.select}, units FROM batches JOIN batch_units ON batch_id = id WHERE job_id IN (${written})`,
+  sql: `SELECT ${batches.select}, units FROM batches JOIN batch_units ON batch_id = id WHERE job_id IN (${visibleJobs})`,
   read: (row) => {
     const { total: _, ...batch } = batches.read(row.slice(0, -1));
     return { ...batch, units: JSON.parse(row.at(-1) as string) as Unit[] };
@@ -86,7 +88,8 @@ export const contentSources: { readonly [K in ContentKind]: ContentSource<StoreC
   auditLog: wholeTable('audit_log', auditLog),
   ledger: wholeTable('ledger', ledger),
   voidLedgerKeys: wholeTable('void_ledger_keys', mapRows<StoreContents['voidLedgerKeys']>(['key', 'at'])),
-  jobs: wholeTable('jobs', jobs, `WHERE id IN (${written})`),
+  jobs: wholeTable('jobs', jobs, `WHERE ${visible}`),
+  deletedJobs: wholeTable('deleted_jobs', deletedJobs),
   batches: batchesWithUnits,
   legacyRecords,
   sequences: wholeTable('sequences', mapRows<StoreContents['sequences']>(['name', 'value'])),
@@ -107,7 +110,12 @@ export const contentSources: { readonly [K in ContentKind]: ContentSource<StoreC
       ['enabled'],
     ),
   ),
-  deliveries: wholeTable('deliveries', deliveries),
+  deliveries: wholeTable(
+    'deliveries',
+    deliveries,
+    // Those of a deleted job are deleted before its row.
+    `WHERE job_id IS NULL OR job_id NOT IN (SELECT id FROM jobs WHERE NOT (${visible}))`,
+  ),
 };
 
 /** Tables and columns (`table.column`) that are not read, with the reason. */
