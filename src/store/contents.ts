@@ -2,6 +2,7 @@ import type { AuditEntry } from './audit-log.ts';
 import type {
   ApiKey,
   Batch,
+  DeletedJob,
   Delivery,
   DriftRecord,
   Job,
@@ -18,7 +19,7 @@ import type { BatchWait } from './waits.ts';
 
 /**
  * Documents of a store by kind, for a copy of all data. Not included: heartbeats and permits of processes, and jobs whose
- * writing did not end.
+ * writing or removal did not end.
  */
 export interface StoreContents {
   users: User;
@@ -28,6 +29,7 @@ export interface StoreContents {
   ledger: LedgerEntry;
   voidLedgerKeys: { key: string; at: number };
   jobs: Job;
+  deletedJobs: DeletedJob;
   batches: Batch;
   legacyRecords: LegacyRecord;
   sequences: { name: string; value: number };

@@ -89,6 +89,8 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       const number = await store.nextNumber('tasks');
       const params = { 'a.b': { $c: ['☃'] } };
       const { job, batches } = await storeJob(store, 3, { userId: user.id, number, params });
+      const old = (await storeJob(store, 1, { userId: user.id, state: 'rejected', finishedAt: aTime })).job;
+      await store.deleteJob({ ...old, success: 0, failed: 2, deletedAt: aTime });
       await store.queueBatches(job.id, 2, aTime);
       const claimed = (await store.claimBatch(batches[0]!.id, 0, aTime, aTime + 1_000))!;
       const path = `${job.id}/part_0`;
@@ -155,6 +157,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         ledger: await store.listLedgerEntries(user.id, page),
         isVoid: await store.isLedgerKeyVoid(voided),
         jobs: await store.listJobs({}, page),
+        deletedJobs: await store.listDeletedJobs(user.id, page),
         byNumber: await store.getJobByNumber(number),
         batches: await collect(store.readBatches(job.id)),
         unit: await store.findUnit(job.id, '1/1'),

@@ -48,6 +48,7 @@ export const contentTargets: { readonly [K in ContentKind]: ContentTarget<StoreC
   })),
   voidLedgerKeys: toCollection('ledger', ({ key, at }) => voidDocument(key, '', at)),
   jobs: toCollection('jobs', (job) => writeJob(job, draft)),
+  deletedJobs: toCollection('deletedJobs', withUnderscore),
   batches: toCollection('batches', (batch) => writeBatch(batch, draft), 100),
   legacyRecords: toCollection(
     'payloads',

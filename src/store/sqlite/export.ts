@@ -4,11 +4,13 @@ import type { DriftRecord, Unit, Webhook } from '../documents.ts';
 import type { BatchWait } from '../waits.ts';
 import type { RowReader, Value } from './connection.ts';
 import { busyTimeoutMs, guarded } from './engine.ts';
+import { visible } from './removing.ts';
 import { readVersion, schemaVersion } from './schema.ts';
 import {
   apiKeys,
   auditLog,
   batches,
+  deletedJobs,
   deliveries,
   jobs,
   ledger,
@@ -28,7 +30,7 @@ interface ContentSource<T> extends RowReader<T> {
   readonly sql: string;
 }
 
-const written = `SELECT id FROM jobs WHERE state <> 'writing'`;
+const written = `SELECT id FROM jobs WHERE ${visible}`;
 
 /** Creates the source of a table whose rows are documents. */
 function wholeTable<T>(table: string, mapping: RowMapping<T>, condition = ''): ContentSource<T> {
@@ -87,6 +89,7 @@ export const contentSources: { readonly [K in ContentKind]: ContentSource<StoreC
   ledger: wholeTable('ledger', ledger),
   voidLedgerKeys: wholeTable('void_ledger_keys', mapRows<StoreContents['voidLedgerKeys']>(['key', 'at'])),
   jobs: wholeTable('jobs', jobs, `WHERE id IN (${written})`),
+  deletedJobs: wholeTable('deleted_jobs', deletedJobs),
   batches: batchesWithUnits,
   legacyRecords,
   sequences: wholeTable('sequences', mapRows<StoreContents['sequences']>(['name', 'value'])),
