@@ -777,7 +777,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.operator.v1.ApproveJobRequest.job_id": "The job.",
   "gleaner.operator.v1.ApproveJobResponse": "The job after the approval.",
   "gleaner.operator.v1.ApproveJobResponse.job": "The job's current state.",
-  "gleaner.operator.v1.AuditEntry": "An action of an operator or a user. Entries are kept for 400 days and never changed.",
+  "gleaner.operator.v1.AuditEntry": "An action of an operator or a user. Entries are kept for 400 days by default. They are never changed, but the deletion of a user empties the details of entries by and about the user.",
   "gleaner.operator.v1.AuditEntry.action": "Name of the method, such as `ApproveJob`.",
   "gleaner.operator.v1.AuditEntry.actor_id": "Id of the operator or user.",
   "gleaner.operator.v1.AuditEntry.actor_name": "Name of the operator or user.",

@@ -50,6 +50,9 @@ test.each([
   ['OTEL_SDK_DISABLED', 'yes'],
   ['OTEL_TRACES_EXPORTER', 'zipkin'],
   ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
+  ['GLEANER_RETAIN_JOBS_DAYS', '0'],
+  ['GLEANER_RETAIN_RESULTS_DAYS', '1.5'],
+  ['GLEANER_RETAIN_DELIVERIES_DAYS', 'never'],
 ])('loadConfig() rejects a bad %s and names it', (name, value) => {
   expect(() => loadConfig({ [name]: value })).toThrow(ConfigError);
   expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`^${name}=`));
@@ -84,6 +87,14 @@ test('loadConfig() exports traces only if the variables of OpenTelemetry say so'
   expect(isTraced({ OTEL_TRACES_EXPORTER: 'otlp' })).toBe(true);
   expect(isTraced({ ...endpoint, OTEL_TRACES_EXPORTER: 'none' })).toBe(false);
   expect(isTraced({ ...endpoint, OTEL_SDK_DISABLED: 'true' })).toBe(false);
+});
+
+test('loadConfig() reads retention in days, and keeps jobs and results by default', () => {
+  const day = 86_400_000;
+  const defaults = { resultsMs: null, jobsMs: null, deliveriesMs: 30 * day, auditLogMs: 400 * day };
+  expect(loadConfig({}).retention).toEqual(defaults);
+  const settings = { GLEANER_RETAIN_RESULTS_DAYS: '1', GLEANER_RETAIN_AUDIT_LOG_DAYS: 'off' };
+  expect(loadConfig(settings).retention).toEqual({ ...defaults, resultsMs: day, auditLogMs: null });
 });
 
 test('loadConfig() rejects one engine address without the other', () => {

@@ -1,7 +1,7 @@
 import type { Page, PageOptions } from './cursor.ts';
 import type { Role } from './documents.ts';
 
-/** An action of an operator or an account. Entries are never changed. */
+/** An action of an operator or an account. Entries are never changed, except by RetentionStore.eraseUserRecords(). */
 export interface AuditEntry {
   id: string;
   /** Time of the action. */

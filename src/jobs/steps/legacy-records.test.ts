@@ -95,3 +95,13 @@ describe('records of an earlier version', () => {
     expect([await leftIn(done), await leftIn(task)]).toEqual([0, 0]);
   });
 });
+
+test('deletes the records of jobs whose results were deleted, instead of moving them', async () => {
+  const { store, blobs } = fixture.context;
+  expect(await leftIn(done)).toBeGreaterThan(0);
+  expect(await store.markFilesDeleted(done, 0)).not.toBeNull();
+  await migrateLegacyRecords(fixture.context);
+  expect(await leftIn(done)).toBe(0);
+  expect(await blobs.listJob(done)).toEqual([]);
+  expect(await blobs.listJob(task)).not.toEqual([]);
+});

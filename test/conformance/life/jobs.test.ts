@@ -33,6 +33,26 @@ async function waitForEnd(user: TestUser, jobId: string): Promise<AnyJson> {
   return job;
 }
 
+test('signed links of deleted files return 410', async () => {
+  const user = await life().api.createUser(100);
+  const job = await endedRows(user);
+  const path = `/v1/jobs/${job.job_id}`;
+  const { download_url: link } = (await get(user, `${path}/files`)).files[0];
+  expect((await fetch(link)).status).toBe(200);
+  const deleted = await sendJson('DELETE', `${life().deployment.url}${path}/files`, user.key);
+  expect([deleted.status, deleted.body]).toEqual([
+    200,
+    { ...job, files_deleted_at: deleted.body.files_deleted_at },
+  ]);
+  const gone = { detail: expect.any(String), code: 'results_deleted', request_id: expect.any(String) };
+  const refused = await fetch(link);
+  expect([refused.status, await refused.json()]).toEqual([410, gone]);
+  const { status, body } = await life().api.get(user, `${path}/results`);
+  expect([status, body]).toEqual([410, gone]);
+  expect(await get(user, `${path}/files`)).toEqual({ files: [] });
+  expect((await get(user, job.retrieve_path)).status).toBe('partial_complete');
+});
+
 test('returns a job of any kind by id, with the retrieve path of its kind', async () => {
   const user = await life().api.createUser(100);
   const job = await endedRows(user);

@@ -1934,7 +1934,8 @@ export const ListAuditEntriesResponseSchema: GenMessage<ListAuditEntriesResponse
   messageDesc(file_gleaner_operator_v1_operator, 62);
 
 /**
- * An action of an operator or a user. Entries are kept for 400 days and never changed.
+ * An action of an operator or a user. Entries are kept for 400 days by default. They are never changed, but the deletion
+ * of a user empties the details of entries by and about the user.
  *
  * @generated from message gleaner.operator.v1.AuditEntry
  */
