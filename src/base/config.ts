@@ -118,14 +118,6 @@ export function loadConfig(environment: Environment = process.env): Config {
       throw new ConfigError(`${name}=${shown}: ${(error as Error).message}`);
     }
   }
-  const mongoUri = read('MONGODB_URI', parseMongoUri);
-  const natsUrl = read('NATS_URL', (text) => text);
-  if ((mongoUri === null) !== (natsUrl === null)) {
-    throw new ConfigError(
-      `MONGODB_URI and NATS_URL go together: ${mongoUri === null ? 'MONGODB_URI' : 'NATS_URL'} is missing. ` +
-        'Set both for the distributed stack, or neither for the embedded one.',
-    );
-  }
   const workers = read('GLEANER_WORKERS', (text) => integer(text, 0, 64)) ?? defaultWorkers();
   const workerMemoryBytes = read('GLEANER_WORKER_MEMORY', (text) => integer(text, 64, 1_048_576)) * 1024 ** 2;
   const heapBytes = workers > 0 ? workerMemoryBytes : getHeapStatistics().heap_size_limit;
@@ -145,10 +137,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     linkSecrets: read('GLEANER_LINK_SECRETS', secrets),
     publicUrl: read('GLEANER_PUBLIC_URL', (text) => url(text, /^https?:$/).replace(/\/+$/, '')),
     dataDir,
-    mongoUri,
-    natsUrl,
-    natsReplicas: read('GLEANER_NATS_REPLICAS', (text) => integer(text, 1, 5)),
-    s3Url: read('GLEANER_S3_URL', (text) => url(text, /^https?:$/)),
+    ...readEngines(read),
     operatorKey: read('GLEANER_OPERATOR_KEY', operatorKey),
     origins: read('GLEANER_ORIGINS', (path) => parseOrigins(readFileSync(path, 'utf8'))) ?? new Map(),
     approval: read('GLEANER_APPROVAL', onOff),
@@ -171,6 +160,24 @@ export function loadConfig(environment: Environment = process.env): Config {
     corsOrigins: read('GLEANER_CORS_ORIGINS', corsOrigins) ?? [],
     logLevel: read('GLEANER_LOG_LEVEL', level),
     ...readTelemetry(read),
+  };
+}
+
+/** Reads the addresses of the engines. Throws ConfigError for half of the distributed stack. */
+function readEngines(read: Read): Pick<Config, 'mongoUri' | 'natsUrl' | 'natsReplicas' | 's3Url'> {
+  const mongoUri = read('MONGODB_URI', parseMongoUri);
+  const natsUrl = read('NATS_URL', (text) => text);
+  if ((mongoUri === null) !== (natsUrl === null)) {
+    throw new ConfigError(
+      `MONGODB_URI and NATS_URL go together: ${mongoUri === null ? 'MONGODB_URI' : 'NATS_URL'} is missing. ` +
+        'Set both for the distributed stack, or neither for the embedded one.',
+    );
+  }
+  return {
+    mongoUri,
+    natsUrl,
+    natsReplicas: read('GLEANER_NATS_REPLICAS', (text) => integer(text, 1, 5)),
+    s3Url: read('GLEANER_S3_URL', (text) => url(text, /^https?:$/)),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import {
   type ConnectRouter,
   createConnectRouter,
@@ -70,7 +70,10 @@ export function createRequestGate(
 
 /** Ends a call without a response, as if this process had ended. */
 export function dropResponse({ values }: HandlerContext): void {
-  values.get(responseKey)?.destroy();
+  const response = values.get(responseKey);
+  if (response === null) return;
+  if ('stream' in response) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  else response.destroy();
 }
 
 /**
