@@ -123,6 +123,7 @@ export function loadConfig(environment: Environment = process.env): Config {
   const heapBytes = workers > 0 ? workerMemoryBytes : getHeapStatistics().heap_size_limit;
   const pageMemory =
     read('GLEANER_PAGE_MEMORY', (text) => integer(text, 1, 65_536)) ?? defaultPageMemory(heapBytes);
+  const engines = readEngines(read);
   const dataDir = resolve(read('GLEANER_DATA_DIR', (text) => text));
   const browser = readBrowser(read, dataDir, environment.PATH ?? '');
   return {
@@ -137,7 +138,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     linkSecrets: read('GLEANER_LINK_SECRETS', secrets),
     publicUrl: read('GLEANER_PUBLIC_URL', (text) => url(text, /^https?:$/).replace(/\/+$/, '')),
     dataDir,
-    ...readEngines(read),
+    ...engines,
     operatorKey: read('GLEANER_OPERATOR_KEY', operatorKey),
     origins: read('GLEANER_ORIGINS', (path) => parseOrigins(readFileSync(path, 'utf8'))) ?? new Map(),
     approval: read('GLEANER_APPROVAL', onOff),
@@ -153,7 +154,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     pageMemoryBytes: pageMemory * 1024 ** 2,
     workers,
     workerMemoryBytes,
-    backups: readBackups(read, mongoUri !== null),
+    backups: readBackups(read, engines.mongoUri !== null),
     notices: readNotices(read),
     ...readRetention(read),
     coreUrl: read('GLEANER_CORE_URL', (text) => url(text, /^https?:$/)),
