@@ -35,6 +35,10 @@ export function aKey(fields: Partial<ApiKey> = {}): ApiKey {
     expiresAt: null,
     revokedAt: null,
     lastUsedAt: null,
+    scopes: null,
+    operatorRole: null,
+    creditCeiling: null,
+    creditsSpent: 0,
     ...fields,
   };
 }
@@ -47,6 +51,7 @@ export function anEntry(userId: string, amount: number, fields: Partial<LedgerEn
     amount,
     type: 'grant',
     jobId: null,
+    keyId: null,
     note: '',
     createdAt: aTime,
     ...fields,
@@ -59,6 +64,7 @@ export function aJob(fields: Partial<Job> = {}): Job {
     id: newId(),
     number: null,
     userId: newId(),
+    keyId: null,
     market: 'mkta',
     kind: 'variant_sold',
     region: 'id',
