@@ -29,8 +29,7 @@ const audited: ReadonlySet<DescMethod> = new Set<DescMethod>([OperatorService.me
  * those whose name says that they read.
  */
 export const isAudited = (method: DescMethod): boolean =>
-  audited.has(method) ||
-  (getOption(method, scopeOption) !== Scope.READ && !readNames.test(method.name));
+  audited.has(method) || (getOption(method, scopeOption) !== Scope.READ && !readNames.test(method.name));
 
 /** Runs an audited call and records its outcome. An entry that cannot be stored is logged; the call has happened. */
 export async function runAudited(
