@@ -132,12 +132,7 @@ export function loadConfig(given: Environment = process.env): Config {
   }
   const mongoUri = read('MONGODB_URI', parseMongoUri);
   const natsUrl = read('NATS_URL', (text) => text);
-  if ((mongoUri === null) !== (natsUrl === null)) {
-    throw new ConfigError(
-      `MONGODB_URI and NATS_URL go together: ${mongoUri === null ? 'MONGODB_URI' : 'NATS_URL'} is missing. ` +
-        'Set both for the distributed stack, or neither for the embedded one.',
-    );
-  }
+  requireBothEngines(mongoUri, natsUrl);
   const workers = read('GLEANER_WORKERS', (text) => integer(text, 0, 64)) ?? defaultWorkers();
   const workerMemoryBytes = read('GLEANER_WORKER_MEMORY', (text) => integer(text, 64, 1_048_576)) * 1024 ** 2;
   const heapBytes = workers > 0 ? workerMemoryBytes : getHeapStatistics().heap_size_limit;
@@ -185,6 +180,16 @@ export function loadConfig(given: Environment = process.env): Config {
     logLevel: read('GLEANER_LOG_LEVEL', level),
     ...readTelemetry(read),
   };
+}
+
+/** Throws a ConfigError if only one engine of the distributed stack is set. */
+function requireBothEngines(mongoUri: string | null, natsUrl: string | null): void {
+  if ((mongoUri === null) !== (natsUrl === null)) {
+    throw new ConfigError(
+      `MONGODB_URI and NATS_URL go together: ${mongoUri === null ? 'MONGODB_URI' : 'NATS_URL'} is missing. ` +
+        'Set both for the distributed stack, or neither for the embedded one.',
+    );
+  }
 }
 
 /** One worker process per core. */

@@ -101,6 +101,7 @@ test('isAudited() selects every method that changes something or shows the resul
     'CreateUser',
     'SuspendUser',
     'DeleteUser',
+    'ExportUser',
     'CreateOperator',
     'CreateApiKey',
     'RevokeApiKey',
@@ -115,7 +116,6 @@ test('isAudited() selects every method that changes something or shows the resul
     'TestNotification',
     'CreateSession',
     'EndSession',
-    'DeleteFiles',
   ]);
   const submits = marketServices.flatMap(({ methods }) =>
     methods.filter((method) => getOption(method, job).step === Step.SUBMIT),

@@ -2,7 +2,6 @@ import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import {
   Alert,
   Button,
-  Checkbox,
   Code,
   CopyButton,
   Group,
@@ -19,6 +18,7 @@ import type { ApiKey } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { keyScopes } from '../../../src/contract/permission.ts';
 import { describeError } from '../errors/describe.ts';
 import type { Role } from '../session/session.ts';
+import { KeyLimits } from './KeyLimits.tsx';
 
 const dayMs = 86_400_000;
 const lifetimes = [
@@ -39,12 +39,6 @@ export interface NewKey {
   /** Role of an operator's key; '' for a user's key. */
   operatorRole: string;
 }
-
-const roles = [
-  { value: 'viewer', label: 'Viewer: reads everything but results' },
-  { value: 'approver', label: 'Approver: also decides on jobs and reads results' },
-  { value: 'admin', label: 'Admin: everything' },
-];
 
 interface NewKeyModalProps {
   opened: boolean;
@@ -118,24 +112,7 @@ export function NewKeyModal({ opened, rotated, owner, close, create }: NewKeyMod
               {...form.getInputProps('name')}
             />
             <NativeSelect label="Expires" data={lifetimes} {...form.getInputProps('days')} />
-            {owner === 'operator' ? (
-              <NativeSelect label="Role" data={roles} {...form.getInputProps('operatorRole')} />
-            ) : (
-              <>
-                <Checkbox.Group label="Allows" {...form.getInputProps('scopes')}>
-                  <Group mt={4}>
-                    <Checkbox value="read" label="Read jobs and results" />
-                    <Checkbox value="submit" label="Submit and cancel jobs" />
-                  </Group>
-                </Checkbox.Group>
-                <TextInput
-                  label="Credit ceiling"
-                  description="Maximum credits that the key may spend in total. Leave empty for no limit."
-                  inputMode="numeric"
-                  {...form.getInputProps('ceiling')}
-                />
-              </>
-            )}
+            <KeyLimits owner={owner} inputOf={form.getInputProps} />
             <Group justify="flex-end">
               <Button type="submit" loading={busy}>
                 Create
