@@ -28,8 +28,11 @@ export interface GatewayBudget {
 
 /** Access to the services, in the same process or by RPC. Every error is a `Fault` of the contract. */
 export interface Caller {
-  /** Checks the credentials of a request; a fault `unauthenticated` or `forbidden` without valid ones. */
-  authenticate(headers: Headers): Promise<Session>;
+  /**
+   * Checks the credentials of a request before its body is read; a fault `unauthenticated` or `forbidden` without valid
+   * ones. `method` is the method that the request calls, if it calls one.
+   */
+  authenticate(headers: Headers, method?: DescMethod): Promise<Session>;
 }
 
 /** Calls on behalf of one caller. */

@@ -121,7 +121,7 @@ export function endpointServer(
 
   return async (exchange, segments, variables, form) => {
     const { request, response } = exchange;
-    const session = await caller.authenticate(request.headers as Headers);
+    const session = await caller.authenticate(request.headers as Headers, method);
     admit(exchange, session);
     onAuthenticated(request);
     try {

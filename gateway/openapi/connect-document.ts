@@ -1,4 +1,5 @@
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
+import { requiredRole } from '../../src/contract/permission.ts';
 import type { ApiInfo } from './document-options.ts';
 import { createExampleBook } from './examples.ts';
 import { createSchemaNames } from './names.ts';
@@ -47,11 +48,14 @@ export function connectDocument(options: ConnectDocumentOptions): Schema {
   const examples = createExampleBook(options.exampleOf, 'connect');
   const paths = methods.map((method) => {
     const text = describe(`${method.parent.typeName}.${method.name}`) ?? method.name;
+    const role = requiredRole(method);
     const operation: Schema = {
       operationId: method.localName,
       tags: [methodTagOf(method)],
       summary: text.split(/(?<=\.)\s/)[0],
-      description: text,
+      description:
+        role === null ? text : `${text}\n\nNeeds an operator key with the role \`${role}\` or higher.`,
+      ...(role === null ? {} : { 'x-required-role': role }),
       requestBody: {
         required: true,
         content: {

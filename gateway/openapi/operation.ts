@@ -6,6 +6,7 @@ import {
   ScalarType,
 } from '@bufbuild/protobuf';
 import { rest as restOption } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { requiredScopes } from '../../src/contract/permission.ts';
 import { bindingOf, placeOf, restName } from '../../src/contract/rest-form.ts';
 import type { ServedEndpoint } from '../endpoint.ts';
 import { isStable } from '../response/tag.ts';
@@ -43,12 +44,14 @@ export function operationOf(endpoint: ServedEndpoint, context: OperationContext)
     ...(endpoint.waits ? [waitParameter] : []),
     ...(isLocated ? [idempotencyKey] : []),
   ];
+  const scopes = requiredScopes(method);
   const text = describe(`${method.parent.typeName}.${method.name}`) ?? method.name;
   return {
     operationId: operationIdOf(endpoint),
     tags: [context.tagOf(method.parent)],
     summary: text.split(/(?<=\.)\s/)[0],
     description: [text, ...notesOf(endpoint, places, context)].join('\n\n'),
+    ...(scopes === null ? {} : { 'x-required-scopes': scopes }),
     parameters: [...parameters, ...(isTagged ? [ifNoneMatch] : [])],
     ...(body.length > 0 ? { requestBody: requestBody(endpoint, body, context) } : {}),
     responses: {
@@ -83,7 +86,11 @@ function placesOf({ method }: ServedEndpoint): Places {
 }
 
 function notesOf(endpoint: ServedEndpoint, { body }: Places, context: OperationContext): string[] {
+  const scopes = requiredScopes(endpoint.method) ?? [];
   return [
+    ...(scopes.length === 0
+      ? []
+      : [`Needs a key with ${scopes.map((scope) => `\`${scope}\``).join(' and ')}.`]),
     ...(context.notesOf?.(endpoint) ?? []),
     ...(body.length > 0 ? [`Bodies of up to ${endpoint.maxBodyBytes} bytes.`] : []),
     ...(endpoint.cached

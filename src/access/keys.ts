@@ -1,5 +1,6 @@
 import { newApiKey, newId, sha256 } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
+import { type KeyScope, keyScopes, type OperatorRole } from '../contract/permission.ts';
 import type { Role } from '../store/documents.ts';
 import type { AccountStore } from '../store/store.ts';
 
@@ -12,6 +13,12 @@ export interface KeyRequest {
   expiresAt: number | null;
   /** The secret, if it must not be generated. */
   secret?: string;
+  /** Scopes of a user's key; every scope if empty or absent. */
+  scopes?: readonly KeyScope[];
+  /** Role of an operator's key; default: admin. */
+  operatorRole?: OperatorRole;
+  /** Maximum credits that a user's key may spend; no limit if absent. */
+  creditCeiling?: number;
 }
 
 /** The last moment that every client can represent. */
@@ -25,8 +32,14 @@ export async function createKey(
   store: Pick<AccountStore, 'createApiKey'>,
   request: KeyRequest,
 ): Promise<{ keyId: string; apiKey: string }> {
-  const { secret = newApiKey(), ...rest } = request;
-  const { expiresAt, createdAt } = request;
+  const {
+    secret = newApiKey(),
+    scopes = [],
+    operatorRole = 'admin',
+    creditCeiling = null,
+    ...rest
+  } = request;
+  const { expiresAt, createdAt, role } = request;
   if (expiresAt !== null && !(expiresAt > createdAt && expiresAt <= latest)) {
     const msg = 'Value must be a time in the future, before the year 10000';
     throw Fault.invalid(['body', 'expires_at'], msg, 'value_error');
@@ -38,6 +51,11 @@ export async function createKey(
     prefix: secret.slice(0, 7),
     revokedAt: null,
     lastUsedAt: null,
+    scopes:
+      role === 'operator' || scopes.length === 0 ? null : keyScopes.filter((one) => scopes.includes(one)),
+    operatorRole: role === 'operator' ? operatorRole : null,
+    creditCeiling,
+    creditsSpent: 0,
   };
   await store.createApiKey(key);
   return { keyId: key.id, apiKey: secret };

@@ -3,6 +3,7 @@ import { Fault } from '../contract/fault.ts';
 import type { ApiKey, User } from '../store/documents.ts';
 import type { AccountStore } from '../store/store.ts';
 import { createKey } from './keys.ts';
+import { permissionsOf } from './principal.ts';
 
 /** Users and keys, for the keys of the first operator. */
 type OperatorKeyStore = Pick<
@@ -71,28 +72,31 @@ export async function createOperatorKey(
 }
 
 /**
- * Throws fault `conflict` if the key is the last one with which an operator can sign in. Two concurrent revocations
- * may both pass; `gleaner operator-key` creates a new key in that case.
+ * Throws fault `conflict` if the key is the last one with the role admin, without which nobody could create others. Two
+ * concurrent revocations may both pass; `gleaner operator-key` creates a new key in that case.
  */
 export async function requireOtherOperatorKey(
   store: Pick<AccountStore, 'listApiKeys' | 'listUsers'>,
   keyId: string,
   now: number,
 ): Promise<void> {
-  let revokesOperatorKey = false;
+  let revokesAdminKey = false;
   let after: string | null = null;
   do {
     const { items, next } = await store.listUsers('operator', { limit: pageLimit, after });
     for (const { id } of items) {
       for (const key of await store.listApiKeys(id)) {
-        if (key.id === keyId) revokesOperatorKey = isUsable(key, now);
-        else if (isUsable(key, now)) return;
+        if (key.id === keyId) revokesAdminKey = isUsableAdmin(key, now);
+        else if (isUsableAdmin(key, now)) return;
       }
     }
     after = next;
   } while (after !== null);
-  if (revokesOperatorKey)
-    throw new Fault('conflict', 'This is the last operator key. Create another one before you revoke it.');
+  if (revokesAdminKey)
+    throw new Fault(
+      'conflict',
+      "This is the last operator key with the role 'admin'. Create another one before you revoke it.",
+    );
 }
 
 const firstKey = (now: number) => ({
@@ -103,8 +107,10 @@ const firstKey = (now: number) => ({
   expiresAt: null,
 });
 
-const isUsable = ({ revokedAt, expiresAt }: ApiKey, now: number): boolean =>
-  revokedAt === null && (expiresAt === null || expiresAt > now);
+const isUsableAdmin = (key: ApiKey, now: number): boolean =>
+  permissionsOf(key).operatorRole === 'admin' &&
+  key.revokedAt === null &&
+  (key.expiresAt === null || key.expiresAt > now);
 
 /** Sets the first operator's key to `secret` and revokes the keys that it replaces. */
 async function configureKey(store: OperatorKeyStore, secret: string, now: number): Promise<EnsuredOperator> {

@@ -42,7 +42,15 @@ const lastUsed = async () => {
 
 test('returns the user of a key and the credits of the account', async () => {
   const authenticate = createAuthenticator({ store, clock, log });
-  expect(await authenticate(bearer)).toEqual({ userId, role: 'user', keyId, balance: 7 });
+  expect(await authenticate(bearer)).toEqual({
+    userId,
+    role: 'user',
+    keyId,
+    scopes: ['read', 'submit'],
+    operatorRole: null,
+    creditCeiling: null,
+    balance: 7,
+  });
 });
 
 test('rejects revoked, expired and unknown keys, and any other credentials', async () => {

@@ -1,16 +1,18 @@
 import type { Clock } from '../base/clock.ts';
 import { sha256 } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
-import type { ApiKey, Role, User } from '../store/documents.ts';
+import { keyScopes, type Permissions } from '../contract/permission.ts';
+import type { ApiKey, User } from '../store/documents.ts';
 import type { BrowserSession, SessionStore } from '../store/sessions.ts';
 import type { AccountStore } from '../store/store.ts';
 import { createKeyUsage, type KeyUsageOptions } from './key-use.ts';
 
-/** An authenticated caller. */
-export interface Principal {
+/** An authenticated caller. A session has the permissions of the key that it stands for. */
+export interface Principal extends Permissions {
   userId: string;
-  role: Role;
   keyId: string;
+  /** Maximum credits that the key may spend in total; null for no limit. */
+  creditCeiling: number | null;
   /** Credits of the account, from the same query as the key. */
   balance: number;
   /** Session that stands for the key; absent for a call with the key itself. */
@@ -40,7 +42,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   const principalOf = (key: ApiKey, user: User): Principal => {
     requireValid(key, user, clock.now());
     used(key);
-    return { userId: key.userId, role: key.role, keyId: key.id, balance: user.balance };
+    const { userId, id: keyId, creditCeiling } = key;
+    return { userId, keyId, ...permissionsOf(key), creditCeiling, balance: user.balance };
   };
   return async (authorization) => {
     const [, scheme, token] = /^(Bearer|Session) +([\x21-\x7e]{1,512}) *$/i.exec(authorization ?? '') ?? [];
@@ -99,9 +102,9 @@ function requireUnexpired({ expiresAt }: Pick<BrowserSession, 'expiresAt'>, now:
   if (expiresAt <= now) throw new Fault('unauthenticated', 'The session has expired. Sign in again.');
 }
 
-/** Throws a fault for a caller of another role: keys of one role never work for calls of the other. */
-export function requireRole(principal: Principal, role: Role): void {
-  if (principal.role !== role) {
-    throw new Fault('forbidden', `This call needs the key of ${role === 'user' ? 'a user' : 'an operator'}.`);
-  }
+/** Returns what a key allows. Keys of earlier versions allow everything that their role does. */
+export function permissionsOf({ role, scopes, operatorRole }: ApiKey): Permissions {
+  return role === 'user'
+    ? { role, scopes: scopes ?? keyScopes, operatorRole: null }
+    : { role, scopes: [], operatorRole: operatorRole ?? 'admin' };
 }

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { handClock } from '../../gateway/fixture/gateway.ts';
 import type { Fault } from '../contract/fault.ts';
-import type { Principal } from './principal.ts';
 import { createRateLimit } from './rate-limit.ts';
 
-const ann: Principal = { userId: 'ann', role: 'user', keyId: 'key-1', balance: 7 };
+const ann = { role: 'user' as const, keyId: 'key-1', balance: 7 };
 
 /** Takes until the limit rejects; returns the number of requests allowed. */
 function takeAll(take: () => unknown): number {

@@ -13,12 +13,15 @@ export interface RateLimitOptions {
   processes?: () => number;
 }
 
+/** What the limit of a caller depends on. */
+type LimitedCaller = Pick<Principal, 'keyId' | 'role' | 'balance'>;
+
 /** Limits the requests of each user's API key. Operators are not limited. */
 export interface RateLimit {
   /** Counts a request and returns response headers with the remaining quota. Throws fault `rate_limited`. */
-  take(principal: Principal): Readonly<Record<string, string>>;
+  take(caller: LimitedCaller): Readonly<Record<string, string>>;
   /** Same as take(), without counting the request. */
-  check(principal: Principal): Readonly<Record<string, string>>;
+  check(caller: LimitedCaller): Readonly<Record<string, string>>;
 }
 
 interface Bucket {
@@ -47,7 +50,7 @@ export function createRateLimit({
   const policy = `"key";q=${quota};w=${windowSeconds}`;
   const buckets = createBoundedMap<Bucket>({ maxBytes, sizeOf: () => bucketBytes });
 
-  const count = ({ keyId, role, balance }: Principal, cost: 0 | 1) => {
+  const count = ({ keyId, role, balance }: LimitedCaller, cost: 0 | 1) => {
     if (role !== 'user') return noHeaders;
     const parts = Math.max(1, processes());
     const rate = requestsPerSecond / parts;

@@ -1,12 +1,19 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Config, loadConfig } from '../base/config.ts';
 import { parseOrigins } from '../base/origins.ts';
-import { type Diagnosis, diagnose, diagnoseBrowser, diagnoseClock, diagnoseNode } from './doctor.ts';
+import {
+  type Diagnosis,
+  diagnose,
+  diagnoseBrowser,
+  diagnoseClock,
+  diagnoseNode,
+  diagnoseSettings,
+} from './doctor.ts';
 
 let folder: string;
 let config: Config;
@@ -31,6 +38,24 @@ describe('diagnose()', () => {
       remedy: expect.stringContaining('GLEANER_ORIGINS'),
     });
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  test('names the files that settings come from, and warns of those that every user can read', async () => {
+    const path = join(folder, 'mongo');
+    await writeFile(path, 'x', { mode: 0o600 });
+    const secretFiles = [{ name: 'MONGODB_URI', path }] as const;
+    const dotEnv = { path, values: { GLEANER_HTTP_PORT: '1' }, ignored: ['PATH'] };
+    expect(diagnoseSettings({ secretFiles: [] }, null)).toMatchObject({ message: 'from the environment' });
+    expect(diagnoseSettings({ secretFiles }, dotEnv)).toMatchObject({
+      state: 'ok',
+      message: `from files: 1 in ${path} (not loaded: PATH); MONGODB_URI in ${path}`,
+    });
+    await chmod(path, 0o644);
+    expect(diagnoseSettings({ secretFiles }, null)).toMatchObject({
+      state: 'warning',
+      message: `every user of this host can read ${path}`,
+      remedy: `Run chmod o= ${path}`,
+    });
   });
 
   test('warns of a port in use', async () => {

@@ -1,9 +1,10 @@
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { readFreeBytes } from '../base/disk-space.ts';
+import { type DotEnv, readDotEnv } from '../base/dot-env.ts';
 import { createLog } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import { hasData } from './data-folder.ts';
@@ -53,6 +54,7 @@ export async function* diagnose(
   { offline }: { offline: boolean },
 ): AsyncGenerator<Diagnosis> {
   yield diagnoseNode(process.versions.node);
+  yield diagnoseSettings(config, readDotEnv('.'));
   yield diagnoseBrowser(config);
   yield await diagnosePort('HTTP port', config.host, config.httpPort, 'GLEANER_HTTP_PORT');
   yield await diagnosePort('gRPC port', config.host, config.grpcPort, 'GLEANER_GRPC_PORT');
@@ -72,6 +74,31 @@ export function diagnoseNode(version: string): Diagnosis {
         `${version} is too old`,
         `Install Node ${minNode.join('.')} or later, or start Gleaner with npm.`,
       );
+}
+
+/** Checks who can read the files that settings come from. */
+export function diagnoseSettings(
+  { secretFiles }: Pick<Config, 'secretFiles'>,
+  dotEnv: DotEnv | null,
+): Diagnosis {
+  const sources = [
+    ...(dotEnv === null ? [] : [describeDotEnv(dotEnv)]),
+    ...secretFiles.map(({ name, path }) => `${name} in ${path}`),
+  ];
+  const files = [...(dotEnv === null ? [] : [dotEnv.path]), ...secretFiles.map(({ path }) => path)];
+  const readable = files.filter((path) => (statSync(path).mode & 0o004) !== 0);
+  if (readable.length > 0)
+    return warning(
+      'settings',
+      `every user of this host can read ${readable.join(', ')}`,
+      `Run chmod o= ${readable.join(' ')}`,
+    );
+  return ok('settings', sources.length === 0 ? 'from the environment' : `from files: ${sources.join('; ')}`);
+}
+
+function describeDotEnv({ path, values, ignored }: DotEnv): string {
+  const others = ignored.length === 0 ? '' : ` (not loaded: ${ignored.join(', ')})`;
+  return `${Object.keys(values).length} in ${path}${others}`;
 }
 
 /** Checks that there is a browser if the origins file needs one. */

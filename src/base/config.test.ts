@@ -128,6 +128,7 @@ test('loadConfig() and clientEnvironment() read exactly the listed settings', ()
   clientEnvironment(environment);
   // Not settings: search paths for browsers and configuration files.
   for (const name of ['PATH', 'XDG_CONFIG_HOME']) read.delete(name);
+  for (const name of Object.keys(settings)) read.delete(`${name}_FILE`);
   expect([...read].toSorted()).toEqual(Object.keys(settings).toSorted());
 });
 

@@ -3,6 +3,8 @@ import { availableParallelism, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { findBrowser, findInstalledBrowser } from './browser-path.ts';
+import { ConfigError } from './config-error.ts';
+import { readDotEnv } from './dot-env.ts';
 import { parseMongoUri } from './mongo-uri.ts';
 import {
   type NoticeSettings,
@@ -14,6 +16,7 @@ import {
 } from './notice-settings.ts';
 import { type Origins, parseOrigins } from './origins.ts';
 import { parseRetentionDays, type Retention } from './retention-settings.ts';
+import { type Environment, listSecretFiles, readSecretFiles, type SecretFile } from './secret-files.ts';
 import {
   type EffectiveSetting,
   listEffectiveSettings,
@@ -92,19 +95,32 @@ export interface Config {
   metricsPushMs: number | null;
   /** Whether traces are exported over OTLP. */
   exportsTraces: boolean;
+  /** Files that secrets were read from. */
+  secretFiles: readonly SecretFile[];
   /** Every setting with its effective value, for operators. */
   effectiveSettings: readonly EffectiveSetting[];
 }
 
-/** An invalid setting. Startup stops with this message. */
-export class ConfigError extends Error {}
-
-type Environment = Record<string, string | undefined>;
+export { ConfigError };
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
+/**
+ * Adds the settings of the `.env` file in the current folder to the environment of this process, and of the processes that
+ * it starts. A setting that the environment has already, directly or by `<name>_FILE`, keeps its value. Throws ConfigError for a file that cannot be read.
+ */
+export function loadDotEnv(): void {
+  const isSet = (name: string) => Boolean(process.env[name]);
+  const missing = Object.entries(readDotEnv('.')?.values ?? {}).filter(([name]) => {
+    const direct = name.replace(/_FILE$/, '');
+    return !isSet(direct) && !isSet(`${direct}_FILE`);
+  });
+  for (const [name, value] of missing) process.env[name] = value;
+}
+
 /** Reads the configuration. Throws ConfigError, which names the variable, its value, and the problem. */
-export function loadConfig(environment: Environment = process.env): Config {
+export function loadConfig(given: Environment = process.env): Config {
+  const environment = readSecretFiles(given);
   function read<T>(name: NameWithDefault, parse: (text: string) => T): T;
   function read<T>(name: SettingName, parse: (text: string) => T): T | null;
   function read<T>(name: SettingName, parse: (text: string) => T): T | null {
@@ -127,6 +143,7 @@ export function loadConfig(environment: Environment = process.env): Config {
   const dataDir = resolve(read('GLEANER_DATA_DIR', (text) => text));
   const browser = readBrowser(read, dataDir, environment.PATH ?? '');
   return {
+    secretFiles: listSecretFiles(given),
     effectiveSettings: listEffectiveSettings(environment, {
       GLEANER_BROWSER: browser.path,
       GLEANER_PAGE_MEMORY: `${pageMemory}`,
@@ -400,8 +417,10 @@ export interface ClientEnvironment {
 
 /**
  * Reads the client settings of the command line. They are validated where they are used, because flags override them.
+ * Throws ConfigError for a secret's file that cannot be read.
  */
-export function clientEnvironment(environment: Environment = process.env): ClientEnvironment {
+export function clientEnvironment(given: Environment = process.env): ClientEnvironment {
+  const environment = readSecretFiles(given);
   const folder = environment.XDG_CONFIG_HOME || join(homedir(), '.config');
   return {
     url: environment.GLEANER_URL || null,

@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
+import { loadDotEnv } from '../base/config.ts';
 import { errorLines, exitCodeOf, exitCodes } from './commands/exit.ts';
 import { addServiceRoles } from './commands/service-roles.ts';
 
@@ -11,6 +12,13 @@ for (const stream of [process.stdout, process.stderr])
     if (error.code !== 'EPIPE') throw error;
     process.exit();
   });
+
+try {
+  loadDotEnv();
+} catch (error) {
+  for (const line of errorLines(error)) console.error(line);
+  process.exit(exitCodeOf(error));
+}
 
 const program = new Command('gleaner')
   .description('Self-hosted product-data scraping service and its command line')

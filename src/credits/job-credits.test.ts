@@ -35,6 +35,7 @@ const entry = (type: 'charge' | 'refund', key: string, amount: number): LedgerEn
   amount,
   type,
   jobId: job.id,
+  keyId: null,
   note: '',
   createdAt: now,
 });

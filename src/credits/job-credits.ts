@@ -1,6 +1,6 @@
 import { Fault } from '../contract/fault.ts';
 import type { Job, LedgerEntry } from '../store/documents.ts';
-import type { LedgerStore } from '../store/store.ts';
+import type { AccountStore, LedgerStore, SpentCeiling } from '../store/store.ts';
 
 /** Ledger for refunds. */
 type RefundLedger = Pick<LedgerStore, 'getLedgerEntry' | 'postLedgerEntry' | 'voidLedgerKey'>;
@@ -17,8 +17,8 @@ export const entryKeys = {
 };
 
 /**
- * Charges a job's cost to its owner. Faults: `insufficient_credits` with the quota; `conflict` if the job
- * ended or was discarded before it was charged.
+ * Charges a job's cost to its owner, within the credit ceiling of the key that submitted it. Faults:
+ * `insufficient_credits` with the quota; `conflict` if the job ended or was discarded before it was charged.
  */
 export async function chargeJob(
   ledger: Pick<LedgerStore, 'postLedgerEntry'>,
@@ -33,10 +33,13 @@ export async function chargeJob(
     amount: -job.cost,
     type: 'charge',
     jobId: job.id,
+    keyId: job.keyId,
     note: '',
     createdAt: now,
   });
-  if (!posting.posted) throw creditsShort(job.cost, posting.balance);
+  if (posting.posted) return;
+  if (posting.ceiling !== undefined) throw ceilingExceeded(job.cost, posting.ceiling);
+  throw creditsShort(job.cost, posting.balance);
 }
 
 /** Returns the credits charged for a job so far, before refunds. */
@@ -45,8 +48,36 @@ export function chargedCredits({ state, cost }: Job, chargedAt: 'submit' | 'appr
   return chargedAt === 'submit' || isApproved ? cost : 0;
 }
 
+/**
+ * Checks before a submit that the balance and the key's credit ceiling cover a job. The charge checks both again. Fault
+ * `insufficient_credits`.
+ */
+export async function requireCredits(
+  store: Pick<AccountStore, 'getApiKey' | 'getUser'>,
+  { userId, keyId, cost }: Pick<Job, 'userId' | 'keyId' | 'cost'>,
+): Promise<void> {
+  const [user, key] = await Promise.all([
+    store.getUser(userId),
+    keyId === null ? null : store.getApiKey(keyId),
+  ]);
+  const balance = user?.balance ?? 0;
+  if (balance < cost) throw creditsShort(cost, balance);
+  if (key === null || key.creditCeiling === null) return;
+  const ceiling = { keyId: key.id, max: key.creditCeiling, spent: key.creditsSpent };
+  if (ceiling.spent + cost > ceiling.max) throw ceilingExceeded(cost, ceiling);
+}
+
+/** Returns the fault for a cost above what is left of a key's credit ceiling (docs/errors.md). */
+function ceilingExceeded(required: number, { max, spent }: SpentCeiling): Fault {
+  const current = max - spent;
+  const words =
+    `The work costs ${required} credits. The API key's credit ceiling is ${max}, of which ${spent} are spent: ` +
+    `${required - current} short.`;
+  return new Fault('insufficient_credits', words, { quota: { required, current } });
+}
+
 /** Returns the fault for a balance that does not cover a cost (docs/errors.md). */
-export function creditsShort(required: number, current: number): Fault {
+function creditsShort(required: number, current: number): Fault {
   const words = `The work costs ${required} credits, the account has ${current}: ${required - current} short.`;
   return new Fault('insufficient_credits', words, { quota: { required, current } });
 }
@@ -98,6 +129,7 @@ async function refund(
     amount,
     type: 'refund',
     jobId: job.id,
+    keyId: job.keyId,
     note: '',
     createdAt: now,
   });

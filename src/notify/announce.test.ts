@@ -132,7 +132,15 @@ test('sends no reminder for a decided job and only one for a job whose approval 
   await fixture.poll();
   expect(fixture.receiver.received).toHaveLength(2);
   await approve(fixture.jobs.context, decided, operatorId);
-  const spent = { userId: poor, amount: -15, type: 'grant', jobId: null, note: '', createdAt: 0 } as const;
+  const spent = {
+    userId: poor,
+    amount: -15,
+    type: 'grant',
+    jobId: null,
+    keyId: null,
+    note: '',
+    createdAt: 0,
+  } as const;
   await fixture.context.store.postLedgerEntry({ key: 'grant:taken', ...spent });
   await expect(approve(fixture.jobs.context, waiting, operatorId)).rejects.toMatchObject({
     code: 'insufficient_credits',

@@ -32,8 +32,7 @@ export function recordedCaller(
     },
     authenticate: async (headers) => {
       const session = await core.caller.authenticate(headers);
-      const { userId } = session;
-      const rate = rateLimit?.take({ userId, role: 'user', keyId: userId, balance: 500 });
+      const rate = rateLimit?.take({ role: 'user', keyId: session.userId, balance: 500 });
       return { ...session, headers: { [creditsHeader]: '500', ...rate } };
     },
   };

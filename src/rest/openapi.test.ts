@@ -14,6 +14,7 @@ interface Operation {
   summary: string;
   description: string;
   security?: unknown[];
+  'x-required-scopes'?: string[];
   parameters: { name: string; in: string; required?: boolean; schema: Record<string, unknown> }[];
   requestBody: { required: boolean; content: Record<string, { schema: Record<string, unknown> }> };
   responses: Record<string, { content: Record<string, { schema: Record<string, unknown> }> }>;
@@ -145,6 +146,8 @@ test('includes comments, statuses, bodies and errors of the contract', () => {
   const submit = document.paths['/v1/mkta/variant_sold_v1/submit']!.post!;
   expect(submit.summary).toBe("Submits up to 50,000 items to read their variants' sold counts.");
   expect(submit.description).toContain('working hours');
+  expect(submit.description).toContain('Needs a key with `submit`.');
+  expect(submit['x-required-scopes']).toEqual(['submit']);
   expect(Object.keys(submit.responses)).toEqual([
     '202',
     '400',

@@ -97,9 +97,12 @@ export function serveSession({ caller, clock, publicUrl }: SessionServing): Requ
 }
 
 /** Returns a session in the form that the console expects. */
-const shape = ({ role, name, expiresAt }: Session, token: string) => ({
+const shape = ({ role, name, expiresAt, scopes, operatorRole, creditCeiling }: Session, token: string) => ({
   role,
   name,
+  scopes,
+  operator_role: operatorRole || null,
+  has_ceiling: creditCeiling !== undefined,
   expires_at: timestampDate(expiresAt!).toISOString(),
   csrf_token: csrfTokenOf(token),
 });

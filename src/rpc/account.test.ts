@@ -30,6 +30,7 @@ async function post(amount: number, fields: Partial<LedgerEntry> = {}): Promise<
     amount,
     type: 'grant',
     jobId: null,
+    keyId: null,
     note: '',
     createdAt: fixture.clock.now(),
     ...fields,

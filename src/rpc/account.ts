@@ -1,4 +1,3 @@
-import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { AccountService, type ExportLedgerRequest } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { createKey } from '../access/keys.ts';
 import { Fault } from '../contract/fault.ts';
@@ -8,6 +7,7 @@ import { listPrices } from '../jobs/prices.ts';
 import { type AccountExportContext, exportAccount } from './account-export.ts';
 import { defaultPageSize, type Handlers, handle, type StreamHandler } from './handlers.ts';
 import { streamText } from './job-stream.ts';
+import { keyFields } from './key-fields.ts';
 import { exportLedger } from './ledger-export.ts';
 import { accountShape, entryShape, keyShape } from './shapes.ts';
 import { firstDay, usageShapes } from './usage-shape.ts';
@@ -41,15 +41,12 @@ export function accountHandlers(context: AccountContext): Handlers {
       return { days: usageShapes(await store.sumLedger(principal.userId, first), first, days) };
     }),
     handle(method.listPrices, async () => ({ prices: listPrices(context) })),
-    handle(method.createApiKey, ({ name, expiresAt }, { principal }) => {
-      const { userId, role } = principal;
-      return createKey(store, {
-        userId,
-        role,
-        name,
-        createdAt: clock.now(),
-        expiresAt: expiresAt ? timestampMs(expiresAt) : null,
-      });
+    handle(method.createApiKey, (request, { principal }) => {
+      const { userId, role, creditCeiling } = principal;
+      // Another key would not share the limit.
+      if (creditCeiling !== null)
+        throw new Fault('forbidden', 'A key with a credit ceiling cannot create keys.');
+      return createKey(store, { userId, role, createdAt: clock.now(), ...keyFields(request) });
     }),
     handle(method.revokeApiKey, async ({ keyId }, { principal }) => {
       const key = await store.revokeApiKey(keyId, clock.now(), principal.userId);

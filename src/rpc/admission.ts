@@ -1,36 +1,40 @@
-import { type DescService, getOption } from '@bufbuild/protobuf';
+import { type DescMethod, getOption } from '@bufbuild/protobuf';
+import { createClient } from '@connectrpc/connect';
 import { Access, access } from '../../gen/gleaner/options/v1/options_pb.ts';
-import { Fault } from '../contract/fault.ts';
-import { createAccountCheck } from './account-check.ts';
+import { SessionService } from '../../gen/gleaner/session/v1/session_pb.ts';
+import { forwardedForHeader } from '../base/client-address.ts';
+import { fullName } from '../jobs/offers.ts';
+import { admissionMetadata, createAccountCheck } from './account-check.ts';
 import { fromConnectError } from './fault-detail.ts';
 import { type RemoteCore, remoteTimeoutMs } from './remote.ts';
 
-/** Admits a caller to a service and returns the user's id, or '' for an operator. */
-export type Admission = (
-  service: DescService,
-  authorization: string | null,
-  signal: AbortSignal,
-) => Promise<string>;
+/** Request headers that name the caller. */
+const callerHeaders = ['authorization', forwardedForHeader];
+
+/** Admits a caller to a method. Returns the user's id for a method of users, else ''. */
+export type Admission = (method: DescMethod, requestHeader: Headers, signal: AbortSignal) => Promise<string>;
 
 /**
- * Creates the admission of callers to a remote core. One GetAccount call checks the key, its role and its rate
- * limit: the core refuses it to operators with `forbidden`. The core counts the forwarded call only.
+ * Creates the admission of callers to a remote core. One call checks the key, whether it allows the method, and its rate
+ * limit: GetAccount for methods of users, else GetSession. The core counts the forwarded call only.
  */
 export function createAdmission({ transport }: RemoteCore): Admission {
   const getAccount = createAccountCheck(transport);
-  return async (service, authorization, signal) => {
-    const headers = authorization === null ? {} : { authorization };
-    const required = getOption(service, access);
-    let userId: string;
-    try {
-      const account = await getAccount({ headers, signal, timeoutMs: remoteTimeoutMs });
-      userId = account.id;
-    } catch (error) {
-      const fault = fromConnectError(error);
-      if (required !== Access.USER && fault.code === 'forbidden') return '';
-      throw fault;
+  const sessions = createClient(SessionService, transport);
+  return async (method, requestHeader, signal) => {
+    const headers: Record<string, string> = {};
+    for (const name of callerHeaders) {
+      const value = requestHeader.get(name);
+      if (value !== null) headers[name] = value;
     }
-    if (required === Access.OPERATOR) throw new Fault('forbidden', 'This call needs the key of an operator.');
-    return userId;
+    const options = { headers, signal, timeoutMs: remoteTimeoutMs };
+    try {
+      if (getOption(method.parent, access) === Access.USER) return (await getAccount(options, method)).id;
+      headers[admissionMetadata] = fullName(method);
+      await sessions.getSession({}, options);
+      return '';
+    } catch (error) {
+      throw fromConnectError(error);
+    }
   };
 }

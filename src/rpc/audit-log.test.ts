@@ -1,10 +1,16 @@
-import { beforeEach, expect, test } from 'vitest';
+import { getOption, hasOption } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
-import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import { SessionService } from '../../gen/gleaner/session/v1/session_pb.ts';
+import { job, Step } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { http } from '../../gen/google/api/annotations_pb.ts';
 import { openCore, type TestCore } from '../../test/support/core.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
+import { newId } from '../base/id.ts';
+import { marketServices, services } from '../contract/services.ts';
+import type { AuditEntry } from '../store/audit-log.ts';
 import { isAudited } from './audit-log.ts';
 
 let fixture: JobFixture;
@@ -79,14 +85,23 @@ test('an action succeeds although its entry cannot be stored', async () => {
   expect((await core.operator.call(method.listUsers, { search: 'Ann' })).users).toHaveLength(1);
 });
 
-test('isAudited() selects every method that changes accounts or is for operators', () => {
-  const audited = [OperatorService, AccountService, SessionService, JobService].flatMap(({ methods }) =>
-    methods.filter(isAudited).map(({ name }) => name),
-  );
-  expect(audited).toEqual([
+test('isAudited() selects every method that changes something or shows the results of others', () => {
+  const audited = services.flatMap(({ methods }) => methods.filter(isAudited).map(({ name }) => name));
+  expect(audited.filter((name) => !/^Submit/.test(name))).toEqual([
+    'TerminateGetPcBulk',
+    'DeleteFiles',
+    'RetryJob',
+    'CancelJob',
+    'CreateApiKey',
+    'RevokeApiKey',
+    'SetWebhook',
+    'RotateWebhookSecret',
+    'TestWebhook',
+    'RedeliverWebhook',
     'CreateUser',
     'SuspendUser',
     'DeleteUser',
+    'ExportUser',
     'CreateOperator',
     'CreateApiKey',
     'RevokeApiKey',
@@ -99,14 +114,113 @@ test('isAudited() selects every method that changes accounts or is for operators
     'CancelJob',
     'AcceptDrift',
     'TestNotification',
-    'CreateApiKey',
-    'RevokeApiKey',
-    'SetWebhook',
-    'RotateWebhookSecret',
-    'TestWebhook',
-    'RedeliverWebhook',
     'CreateSession',
     'EndSession',
-    'DeleteFiles',
   ]);
+  const submits = marketServices.flatMap(({ methods }) =>
+    methods.filter((method) => getOption(method, job).step === Step.SUBMIT),
+  );
+  expect(submits.length).toBeGreaterThan(10);
+  expect(submits.filter((method) => !isAudited(method))).toEqual([]);
 });
+
+test('every method that REST serves with another verb than GET is recorded', () => {
+  const changing = services
+    .flatMap(({ methods }) => methods)
+    .filter((method) => hasOption(method, http) && getOption(method, http).pattern.case !== 'get');
+  expect(changing.length).toBeGreaterThan(20);
+  expect(changing.filter((method) => !isAudited(method)).map(({ name }) => name)).toEqual([]);
+});
+
+describe('calls that a key does not allow', () => {
+  test('are recorded with their outcome', async () => {
+    const { operator } = await core.operator.call(method.createOperator, { name: 'Vic' });
+    const viewer = await core.createKey(operator!.id, 'operator', { operatorRole: 'viewer' });
+    const userId = '00000000-0000-4000-8000-00000000000b';
+    await expect(
+      viewer.caller.call(method.grantCredits, { userId, amount: 5n, note: '' }),
+    ).rejects.toMatchObject({ code: 'forbidden' });
+    expect(await entries({ actorId: operator!.id })).toMatchObject([
+      { action: 'GrantCredits', outcome: 'forbidden', keyId: viewer.keyId, target: userId },
+    ]);
+  });
+
+  test('are recorded when they are refused before their request is read', async () => {
+    const userId = await fixture.createUser(0);
+    const { apiKey, keyId } = await core.createKey(userId, 'user', { scopes: ['read'] });
+    const source = '203.0.113.7';
+    await expect(
+      core.admit(AccountService.method.createApiKey, `Bearer ${apiKey}`, { source }),
+    ).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(core.admit(method.listUsers, `Bearer ${apiKey}`)).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+    expect(await entries({ actorId: userId })).toMatchObject([
+      { action: 'CreateApiKey', outcome: 'forbidden', keyId, source, detail: '', target: '' },
+    ]);
+  });
+});
+
+test('replaces long lists and files in the recorded request by their size', async () => {
+  const userId = await fixture.createUser(10_000);
+  const { caller } = await core.createKey(userId);
+  const { jobId } = await caller.call(MktaService.method.submitVariantSold, variantSoldRequest(25) as never);
+  const file = Buffer.from('region,shop_id,item_id\nsg,1,2');
+  const { taskId } = await caller.call(MktaService.method.submitGetPcBulk, { file });
+  const byTarget = async (target: string) => (await entries({ target })).map(({ detail }) => detail);
+  expect(await byTarget(jobId)).toEqual([expect.stringContaining('"items":"25 entries"')]);
+  expect(await byTarget(String(taskId))).toEqual([`{"file":"${file.length} bytes"}`]);
+});
+
+describe('exportAuditLog', () => {
+  test('streams every matching entry as JSON Lines, newest first', async () => {
+    const { operator } = await core.operator.call(method.createOperator, { name: 'Maria' });
+    const { caller } = await core.createKey(operator!.id, 'operator');
+    for (let turn = 0; turn < 501; turn += 1) {
+      await fixture.clock.advance(1);
+      await fixture.context.store.appendAuditEntry({
+        ...anAuditEntry(operator!.id, fixture.clock.now()),
+        target: String(turn),
+      });
+    }
+    const parts = await caller.stream(method.exportAuditLog, { format: 'jsonl', actorId: operator!.id });
+    expect(parts.length).toBe(2);
+    expect(parts[0]!.contentType).toBe('application/x-ndjson');
+    const lines = parts.flatMap(({ data }) => Buffer.from(data).toString().trimEnd().split('\n'));
+    const found = lines.map((line) => JSON.parse(line) as Record<string, string>);
+    expect(found.map(({ target }) => target)).toEqual(
+      Array.from({ length: 501 }, (_, turn) => `${500 - turn}`),
+    );
+    expect(found[0]).toMatchObject({ actor_name: 'Maria', action: 'AcceptDrift', outcome: 'ok' });
+  });
+
+  test('escapes formulas in CSV and selects by time and outcome', async () => {
+    const at = fixture.clock.now();
+    const entry = (fields: object) =>
+      fixture.context.store.appendAuditEntry({ ...anAuditEntry('a', at), ...fields });
+    await entry({ target: '=1+1', outcome: 'conflict' });
+    await entry({ target: 'ok', createdAt: at + 1 });
+    await entry({ target: 'late', outcome: 'conflict', createdAt: at + 2 });
+    const request = { outcome: 'conflict', since: timestampFromMs(at), until: timestampFromMs(at + 2) };
+    const [part] = await core.operator.stream(method.exportAuditLog, request);
+    const [head, ...lines] = Buffer.from(part!.data).toString().trimEnd().split('\r\n');
+    expect(head).toBe('time,actor_id,actor_name,role,key_id,action,target,source,outcome,detail,entry_id');
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain("AcceptDrift,'=1+1,");
+  });
+});
+
+function anAuditEntry(actorId: string, createdAt: number): AuditEntry {
+  return {
+    id: newId(),
+    createdAt,
+    actorId,
+    role: 'operator',
+    keyId: newId(),
+    action: 'AcceptDrift',
+    target: '',
+    detail: '{}',
+    source: '203.0.113.7',
+    outcome: 'ok',
+  };
+}

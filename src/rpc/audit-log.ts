@@ -1,80 +1,101 @@
-import { type DescMethod, type Message, toJson } from '@bufbuild/protobuf';
-import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
-import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import { SessionService } from '../../gen/gleaner/session/v1/session_pb.ts';
+import { type DescMethod, getOption, type Message } from '@bufbuild/protobuf';
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import {
+  type ExportAuditLogRequest,
+  type ListAuditEntriesRequest,
+  OperatorService,
+} from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { Scope, scope as scopeOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
-import { type Call, defaultPageSize, type Handler, handle } from './handlers.ts';
+import { fullName } from '../jobs/offers.ts';
+import type { AuditFilter } from '../store/audit-log.ts';
+import { auditDetail } from './audit-detail.ts';
+import { actorNames, exportAuditLog } from './audit-export.ts';
+import { type Call, defaultPageSize, type Handlers, handle, type StreamHandler } from './handlers.ts';
 
 /** Dependencies of auditLogHandlers(). */
 export type AuditLogContext = StoreUse<'getUsers' | 'listAuditEntries'>;
 
-/** Services whose methods are recorded, except for those that only read. */
-const auditedServices: ReadonlySet<string> = new Set(
-  [OperatorService, AccountService, SessionService].map(({ typeName }) => typeName),
-);
-/** Recorded methods of other services, where calls on the caller's own jobs are not. */
-const otherAudited: ReadonlySet<DescMethod> = new Set([JobService.method.deleteFiles]);
-const readNames = /^(?:Get|List|Export)[A-Z]/;
-const maxDetail = 2_000;
+/** Dependencies of runAudited(). */
+export type RecordContext = Pick<JobContext, 'clock' | 'newId' | 'log'> & StoreUse<'appendAuditEntry'>;
 
-/** Returns true for methods whose calls are recorded in the audit log. A method is recorded unless its name says that it reads. */
+const readNames = /^(?:Get|List|Export)[A-Z]/;
+/** Methods whose name says that they read, but that give an operator the data of a user. */
+const audited: ReadonlySet<DescMethod> = new Set<DescMethod>([OperatorService.method.exportUser]);
+
+/**
+ * Returns true for methods whose calls are recorded in the audit log: all but those that need the scope `read` only, and
+ * those whose name says that they read.
+ */
 export const isAudited = (method: DescMethod): boolean =>
-  otherAudited.has(method) || (auditedServices.has(method.parent.typeName) && !readNames.test(method.name));
+  audited.has(method) || (getOption(method, scopeOption) !== Scope.READ && !readNames.test(method.name));
 
 /** Runs an audited call and records its outcome. An entry that cannot be stored is logged; the call has happened. */
 export async function runAudited(
-  { store, clock, newId, log }: Pick<JobContext, 'clock' | 'newId' | 'log'> & StoreUse<'appendAuditEntry'>,
+  context: RecordContext,
   method: DescMethod,
   request: Message,
-  { principal, source = '' }: Pick<Call, 'principal' | 'source'>,
+  call: Pick<Call, 'principal' | 'source'>,
   run: () => Promise<Message>,
 ): Promise<Message> {
-  const record = async (outcome: string, response: Message | null) => {
-    const entry = {
-      id: newId(),
-      createdAt: clock.now(),
-      actorId: principal.userId,
-      role: principal.role,
-      keyId: principal.keyId,
-      action: method.name,
-      target: targetOf(request) || targetOf(response),
-      source,
-      outcome,
-    };
-    try {
-      const detail = JSON.stringify(toJson(method.input, request, { useProtoFieldName: true }));
-      await store.appendAuditEntry({ ...entry, detail: detail.slice(0, maxDetail) });
-    } catch (error) {
-      log.error({ entry, error: Fault.from(error).message }, 'audit entry not stored');
-    }
-  };
   try {
     const response = await run();
-    await record('ok', response);
+    await record(context, method, call, 'ok', request, response);
     return response;
   } catch (error) {
     const { code } = Fault.from(error);
     // An invalid request has no effect, and clients send any number of them.
-    if (code !== 'invalid') await record(code, null);
+    if (code !== 'invalid') await record(context, method, call, code, request, null);
     throw error;
   }
 }
 
+/** Records a call that was refused before its request was read. */
+export async function recordRefusal(
+  context: RecordContext,
+  method: DescMethod,
+  call: Pick<Call, 'principal' | 'source'>,
+  error: unknown,
+): Promise<void> {
+  await record(context, method, call, Fault.from(error).code, null, null);
+}
+
+async function record(
+  { store, clock, newId, log }: RecordContext,
+  method: DescMethod,
+  { principal, source = '' }: Pick<Call, 'principal' | 'source'>,
+  outcome: string,
+  request: Message | null,
+  response: Message | null,
+): Promise<void> {
+  const entry = {
+    id: newId(),
+    createdAt: clock.now(),
+    actorId: principal.userId,
+    role: principal.role,
+    keyId: principal.keyId,
+    action: method.name,
+    target: targetOf(request) || targetOf(response),
+    source,
+    outcome,
+  };
+  try {
+    const detail = request === null ? '' : auditDetail(method, request);
+    await store.appendAuditEntry({ ...entry, detail });
+  } catch (error) {
+    log.error({ entry, error: Fault.from(error).message }, 'audit entry not stored');
+  }
+}
+
 /** Returns the handlers of the audit log. */
-export function auditLogHandlers({ store }: AuditLogContext): [string, Handler][] {
-  return [
-    handle(OperatorService.method.listAuditEntries, async (request) => {
+export function auditLogHandlers({ store }: AuditLogContext): Handlers {
+  const { method } = OperatorService;
+  const unary = new Map([
+    handle(method.listAuditEntries, async (request) => {
       const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
-      const filter = {
-        ...(request.actorId === '' ? {} : { actorId: request.actorId }),
-        ...(request.target === '' ? {} : { target: request.target }),
-      };
-      const { items, next } = await store.listAuditEntries(filter, page);
-      const actors = await store.getUsers([...new Set(items.map(({ actorId }) => actorId))]);
-      const names = new Map(actors.map(({ id, name }) => [id, name]));
+      const { items, next } = await store.listAuditEntries(filterOf(request), page);
+      const names = await actorNames(store, items);
       const entries = items.map(({ id, createdAt, ...entry }) => ({
         ...entry,
         entryId: id,
@@ -83,12 +104,32 @@ export function auditLogHandlers({ store }: AuditLogContext): [string, Handler][
       }));
       return { entries, nextPageToken: next ?? '' };
     }),
-  ];
+  ]);
+  const exportLog: StreamHandler = (message) => {
+    const request = message as ExportAuditLogRequest;
+    return exportAuditLog(store, filterOf(request), request.format);
+  };
+  return { unary, stream: new Map([[fullName(method.exportAuditLog), exportLog]]) };
+}
+
+function filterOf(
+  request: Pick<ListAuditEntriesRequest, 'actorId' | 'target' | 'action' | 'outcome' | 'since' | 'until'>,
+): AuditFilter {
+  const { actorId, target, action, outcome, since, until } = request;
+  return {
+    ...(actorId === '' ? {} : { actorId }),
+    ...(target === '' ? {} : { target }),
+    ...(action === '' ? {} : { action }),
+    ...(outcome === '' ? {} : { outcome }),
+    ...(since === undefined ? {} : { since: timestampMs(since) }),
+    ...(until === undefined ? {} : { until: timestampMs(until) }),
+  };
 }
 
 /** Fields by which requests name what they are about, and responses what they created. */
 interface Target {
   jobId?: string;
+  taskId?: number;
   keyId?: string;
   userId?: string;
   deliveryId?: string;
@@ -99,6 +140,7 @@ interface Target {
 
 /** Returns the id of what a request is about, or of what its response created; '' without one. */
 function targetOf(message: Message | null): string {
-  const { jobId, keyId, userId, deliveryId, user, operator, job } = (message ?? {}) as Target;
-  return jobId || keyId || userId || deliveryId || user?.id || operator?.id || job?.jobId || '';
+  const { jobId, taskId, keyId, userId, deliveryId, user, operator, job } = (message ?? {}) as Target;
+  const named = jobId || keyId || userId || deliveryId || user?.id || operator?.id || job?.jobId;
+  return named || (taskId ? String(taskId) : '');
 }

@@ -17,8 +17,14 @@ export interface CoreClient {
     message: MessageShape<M['input']>,
     headers: Readonly<Record<string, string | undefined>>,
   ): Promise<MessageShape<M['output']>>;
-  /** Authenticates a user by the Authorization header. Faults `unauthenticated`, `forbidden`, `rate_limited`. */
-  authenticate(headers: Readonly<Record<string, string | undefined>>): Promise<CoreSession>;
+  /**
+   * Authenticates a user by the Authorization header, for calls of `method` or, without one, of any method that every key
+   * allows. Faults `unauthenticated`, `forbidden`, `rate_limited`.
+   */
+  authenticate(
+    headers: Readonly<Record<string, string | undefined>>,
+    method?: DescMethod,
+  ): Promise<CoreSession>;
 }
 
 /** Calls of one authenticated user. */

@@ -1,10 +1,9 @@
-import { type DescMethod, type DescService, getOption, type Message } from '@bufbuild/protobuf';
-import { Access, access as accessOption } from '../../gen/gleaner/options/v1/options_pb.ts';
-
-import { createAuthenticator, type Principal, requireRole, requireStillValid } from '../access/principal.ts';
+import type { DescMethod, DescService, Message } from '@bufbuild/protobuf';
+import { createAuthenticator, type Principal, requireStillValid } from '../access/principal.ts';
 import type { RateLimit } from '../access/rate-limit.ts';
 import { type Component, Fault, unavailableMessage } from '../contract/fault.ts';
 import { problemsOfIdempotencyMetadata } from '../contract/idempotency-key.ts';
+import { refusalOf } from '../contract/permission.ts';
 import { placeProblems, problemsOf } from '../contract/problems.ts';
 import { creditsHeader } from '../contract/response-headers.ts';
 import { canWait } from '../contract/wait.ts';
@@ -12,7 +11,7 @@ import type { JobContext } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
 import type { User } from '../store/documents.ts';
 import { accountHandlers } from './account.ts';
-import { isAudited, runAudited } from './audit-log.ts';
+import { isAudited, recordRefusal, runAudited } from './audit-log.ts';
 import { changesBalance } from './changes-balance.ts';
 import type { Call, Handlers } from './handlers.ts';
 import { jobServiceHandlers } from './job-service.ts';
@@ -26,25 +25,33 @@ export interface Core {
   /** Served services, in the order of the documentation. */
   readonly services: readonly DescService[];
   /**
-   * Admits a caller to a service by the Authorization header, before the body is read. Counts the request against the
-   * rate limit of its key, or only checks the limit if `counted` is false. Faults `starting`, `unauthenticated`,
-   * `forbidden`, `rate_limited`.
+   * Admits a caller to a method by the Authorization header, before the body is read. Records a refusal in the audit log.
+   * Faults `starting`, `unauthenticated`, `forbidden`, `rate_limited`.
    */
   admit(
-    service: DescService,
+    method: DescMethod,
     authorization: string | undefined | null,
-    counted?: boolean,
+    options?: AdmitOptions,
   ): Promise<Principal>;
-  /** Authenticates and counts a request like admit(), for any service. */
+  /**
+   * Authenticates a caller of any method. Counts the request against the rate limit of its key, or only checks the
+   * limit if `counted` is false.
+   */
   authenticate(authorization: string | undefined | null, counted?: boolean): Promise<Principal>;
   /** True once callers are admitted: the first operator exists. */
   started(): boolean;
-  /** Throws fault `forbidden` if the principal may not call the service. */
-  authorize(principal: Principal, service: DescService): void;
   unary(method: DescMethod, request: Message, call: Call): Promise<Message>;
   stream(method: DescMethod, request: Message, call: Call): AsyncIterable<Message>;
   /** Resolves if the engines respond. Fault `unavailable` with the names of those that do not. */
   ready(): Promise<void>;
+}
+
+/** Options for Core.admit(). */
+export interface AdmitOptions {
+  /** Counts the request against the rate limit of its key; default: true. If false, the limit is only checked. */
+  counted?: boolean;
+  /** Addresses that the call came from, for the audit log. */
+  source?: string;
 }
 
 /** Options for createCore(). */
@@ -85,9 +92,8 @@ export function createCore(
     if (!known.has(fullName(method))) throw new Error(`${fullName(method)} has no handler`);
   }
 
-  const accesses = new Map(services.map((service) => [service, getOption(service, accessOption)]));
   const check = (method: DescMethod, request: Message, { principal, idempotencyKey }: Call) => {
-    core.authorize(principal, method.parent);
+    authorize(method, principal);
     const problems = [...problemsOfIdempotencyMetadata(idempotencyKey), ...problemsOf(method, request)];
     if (problems.length > 0) throw new Fault('invalid', 'The request is not valid.', { problems });
   };
@@ -127,16 +133,16 @@ export function createCore(
       return { ...principal, headers: counted ? rateLimit.take(principal) : rateLimit.check(principal) };
     },
     started,
-    async admit(service, authorization, counted) {
+    async admit(method, authorization, { counted = true, source = '' } = {}) {
       requireStarted();
       const principal = await core.authenticate(authorization, counted);
-      core.authorize(principal, service);
+      try {
+        authorize(method, principal);
+      } catch (error) {
+        if (isAudited(method)) await recordRefusal(context, method, { principal, source }, error);
+        throw error;
+      }
       return principal;
-    },
-    authorize(principal, service) {
-      const access = accesses.get(service);
-      if (access === Access.PUBLIC || access === Access.ANY_KEY) return;
-      requireRole(principal, access === Access.OPERATOR ? 'operator' : 'user');
     },
     unary: (method, request, call) =>
       isAudited(method)
@@ -170,6 +176,12 @@ export function createCore(
   };
   let checking: Promise<void> | undefined;
   return core;
+}
+
+/** Throws fault `forbidden` if the caller's key does not allow the method. */
+function authorize(method: DescMethod, principal: Principal): void {
+  const refusal = refusalOf(method, principal);
+  if (refusal !== null) throw new Fault('forbidden', refusal);
 }
 
 /** Checks the engines. Fault `unavailable` with the names of those that do not respond, and the reasons as its cause. */

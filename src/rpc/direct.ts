@@ -1,3 +1,4 @@
+import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { clientAddress, forwardedForHeader } from '../base/client-address.ts';
 import { creditsHeader } from '../contract/response-headers.ts';
 import { inSpan } from '../telemetry/trace.ts';
@@ -5,25 +6,24 @@ import { methodPath } from './call-spans.ts';
 import type { Core } from './core.ts';
 import type { CoreClient } from './core-client.ts';
 
-/** Service of the role that REST callers need: REST serves the services of users. */
-const restService = 'gleaner.account.v1.AccountService';
+/** A method that every user's key allows. REST serves the services of users. */
+const anyUserMethod = AccountService.method.getAccount;
 
 /** Creates the client of a core in the same process. */
 export function createDirectCaller(core: Core): CoreClient {
-  const service = core.services.find(({ typeName }) => typeName === restService)!;
   return {
     started: () => core.started(),
     ready: () => core.ready(),
     async call(method, message, headers) {
-      const principal = await core.admit(method.parent, headers.authorization);
       const source = clientAddress(headers[forwardedForHeader]);
+      const principal = await core.admit(method, headers.authorization, { source });
       const { signal } = new AbortController();
       const context = { idempotencyKey: undefined, signal, waitMs: 0, ifNoneMatch: undefined, source };
       return (await core.unary(method, message, { ...context, responseHeaders: {}, principal })) as never;
     },
-    async authenticate(headers) {
-      const principal = await core.admit(service, headers.authorization);
+    async authenticate(headers, method = anyUserMethod) {
       const source = clientAddress(headers[forwardedForHeader]);
+      const principal = await core.admit(method, headers.authorization, { source });
       return {
         userId: principal.userId,
         headers: { [creditsHeader]: String(principal.balance), ...principal.headers },

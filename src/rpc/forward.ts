@@ -61,7 +61,7 @@ export function routeForward(
   const optionsOf = (method: DescMethod) => ({
     readMaxBytes: maxBodyBytes(method),
     requestGate: createRequestGate(
-      ({ requestHeader, signal }) => admit(method.parent, requestHeader.get('authorization'), signal),
+      ({ requestHeader, signal }) => admit(method, requestHeader, signal),
       failed,
     ),
   });

@@ -17,6 +17,7 @@ import { showWhenChanged, type WaitContext } from '../jobs/queries/wait.ts';
 import { createWatch } from '../jobs/queries/watch.ts';
 import { type CancelContext, cancel } from '../jobs/steps/cancel.ts';
 import { type DeleteFilesContext, deleteFiles } from '../jobs/steps/delete-files.ts';
+import { submitterOf } from '../jobs/steps/idempotency.ts';
 import { type RetryContext, retry, retryWarning } from '../jobs/steps/retry.ts';
 import { isAccepted } from '../kinds/states.ts';
 import type { Job } from '../store/documents.ts';
@@ -91,8 +92,7 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
     ),
     handle(method.retryJob, async (request, call) => {
       const source = await find(request, call);
-      const { userId } = call.principal;
-      const submitter = { userId, idempotencyKey: call.idempotencyKey };
+      const submitter = submitterOf(call.principal, call.idempotencyKey);
       // Read first: an error after the charge would be reported for a retry that was accepted.
       const warning = await retryWarning(context, source);
       const job = await retry(context, method.retryJob, request, submitter, source, null, shape);

@@ -4,6 +4,7 @@ import type { JobContext } from '../jobs/context.ts';
 import type { JobMethod } from '../jobs/offers.ts';
 import { type DataContext, data } from '../jobs/queries/data.ts';
 import { list, type ReadContext, read } from '../jobs/queries/read.ts';
+import { submitterOf } from '../jobs/steps/idempotency.ts';
 import { type SubmitContext, submit } from '../jobs/steps/submit.ts';
 import { type TerminateContext, terminate } from '../jobs/steps/terminate.ts';
 import type { Handler, Handlers, StreamHandler } from './handlers.ts';
@@ -29,7 +30,7 @@ function handlerOf(context: JobsContext, method: JobMethod): Handler {
   switch (method.step) {
     case Step.SUBMIT:
       return (request, { principal, idempotencyKey, responseHeaders }) =>
-        submit(context, method, request, { userId: principal.userId, idempotencyKey }, (warning) => {
+        submit(context, method, request, submitterOf(principal, idempotencyKey), (warning) => {
           responseHeaders[warningHeader] = warning;
         });
     case Step.READ:

@@ -53,7 +53,8 @@ export function operatorJobHandlers(context: OperatorJobsContext): [string, Hand
     }),
     handle(method.retryJob, async (request, { principal, idempotencyKey, responseHeaders }) => {
       const source = await find(request);
-      const submitter = { userId: principal.userId, idempotencyKey };
+      // The operator's decision does not count against the ceiling of the owner's key.
+      const submitter = { userId: principal.userId, keyId: null, idempotencyKey };
       // Read first: an error after the charge would be reported for a retry that was accepted.
       const warning = await retryWarning(context, source);
       const response = await retry(

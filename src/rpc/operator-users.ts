@@ -1,12 +1,13 @@
-import { timestampMs } from '@bufbuild/protobuf/wkt';
-import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { type CreateApiKeyRequest, OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { createKey } from '../access/keys.ts';
 import { newOperator, requireOtherOperatorKey } from '../access/operator.ts';
 import { Fault } from '../contract/fault.ts';
+import type { OperatorRole } from '../contract/permission.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { openStates } from '../kinds/states.ts';
-import type { User } from '../store/documents.ts';
+import type { Role, User } from '../store/documents.ts';
 import { defaultPageSize, type Handler, handle } from './handlers.ts';
+import { keyFields } from './key-fields.ts';
 import { accountShape, entryShape, keyShape, operatorShape } from './shapes.ts';
 
 /** Dependencies of this module. */
@@ -113,15 +114,15 @@ export function operatorUserHandlers(context: OperatorUsersContext): [string, Ha
       const entries = items.map((entry) => ({ ...entryShape(entry), userId: entry.userId }));
       return { entries, nextPageToken: next ?? '' };
     }),
-    handle(method.createApiKey, async ({ userId, name, expiresAt }) => {
+    handle(method.createApiKey, async (request) => {
+      const { userId, operatorRole } = request;
       const { role } = requireUndeleted(await userOf(userId));
-      return createKey(store, {
-        userId,
-        role,
-        name,
-        createdAt: clock.now(),
-        expiresAt: expiresAt ? timestampMs(expiresAt) : null,
-      });
+      requireFieldsOfRole(role, request);
+      const created = { userId, role, createdAt: clock.now(), ...keyFields(request) };
+      return createKey(
+        store,
+        operatorRole === '' ? created : { ...created, operatorRole: operatorRole as OperatorRole },
+      );
     }),
     handle(method.revokeApiKey, async ({ keyId }) => {
       await requireOtherOperatorKey(store, keyId, clock.now());
@@ -138,6 +139,7 @@ export function operatorUserHandlers(context: OperatorUsersContext): [string, Ha
         amount: Number(amount),
         type: 'grant',
         jobId: null,
+        keyId: null,
         note,
         createdAt: clock.now(),
       });
@@ -146,4 +148,20 @@ export function operatorUserHandlers(context: OperatorUsersContext): [string, Ha
       return { balance: BigInt(posting.balance) };
     }),
   ];
+}
+
+/** Throws fault `invalid` for a field of a user's key in a request for an operator's key, and the reverse. */
+function requireFieldsOfRole(
+  role: Role,
+  {
+    scopes,
+    creditCeiling,
+    operatorRole,
+  }: Pick<CreateApiKeyRequest, 'scopes' | 'creditCeiling' | 'operatorRole'>,
+): void {
+  const refuse = (field: string, owner: string) =>
+    Fault.invalid(['body', field], `Value is only allowed for the key of ${owner}`, 'value_error');
+  if (role === 'user' && operatorRole !== '') throw refuse('operator_role', 'an operator');
+  if (role === 'operator' && scopes.length > 0) throw refuse('scopes', 'a user');
+  if (role === 'operator' && creditCeiling !== undefined) throw refuse('credit_ceiling', 'a user');
 }

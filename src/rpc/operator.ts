@@ -19,13 +19,14 @@ type OperatorContext = AuditLogContext &
 /** Returns the handlers of gleaner.operator.v1.OperatorService. */
 export function operatorHandlers(context: OperatorContext): Handlers {
   const files = operatorFileHandlers(context);
+  const log = auditLogHandlers(context);
   const unary = new Map([
     ...operatorUserHandlers(context),
     ...operatorJobHandlers(context),
     ...operatorWorkHandlers(context),
     ...operatorDriftHandlers(context),
-    ...auditLogHandlers(context),
+    ...log.unary,
     ...files.unary,
   ]);
-  return { unary, stream: new Map([...files.stream, operatorExportHandler(context)]) };
+  return { unary, stream: new Map([...files.stream, ...log.stream, operatorExportHandler(context)]) };
 }

@@ -52,7 +52,7 @@ export function createRemoteCaller(remote: RemoteCore): CoreClient {
       );
       return (await toFault(response)).message as never;
     },
-    async authenticate(headers) {
+    async authenticate(headers, method) {
       const credentials = credentialsOf(headers);
       const known: ResponseHeaders = {};
       const options = {
@@ -60,7 +60,7 @@ export function createRemoteCaller(remote: RemoteCore): CoreClient {
         timeoutMs: remoteTimeoutMs,
         onHeader: (header: Headers) => void copyResponseHeaders(header, known),
       };
-      const { id, balance } = await toFault(getAccount(options));
+      const { id, balance } = await toFault(getAccount(options, method));
       return {
         userId: id,
         headers: { ...known, [creditsHeader]: String(balance) },

@@ -1,6 +1,7 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { type ConnectRouter, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
+import { SessionService } from '../../gen/gleaner/session/v1/session_pb.ts';
 import type { Principal } from '../access/principal.ts';
 import { clientAddress, forwardedForHeader } from '../base/client-address.ts';
 import type { Log } from '../base/log.ts';
@@ -9,13 +10,18 @@ import { Fault } from '../contract/fault.ts';
 import { requestIdHeader } from '../contract/request-id.ts';
 import type { ResponseHeaders } from '../contract/response-headers.ts';
 import { requireWait, waitMetadata } from '../contract/wait.ts';
+import { fullName } from '../jobs/offers.ts';
 import { admissionMetadata } from './account-check.ts';
 import { createRequestGate } from './adapter.ts';
 import { recordCallError } from './call-spans.ts';
 import type { Core } from './core.ts';
 import { toConnectError } from './fault-detail.ts';
 
-const getAccount: DescMethod = AccountService.method.getAccount;
+/** Methods by which gateways check keys. */
+const admissionMethods: readonly DescMethod[] = [
+  AccountService.method.getAccount,
+  SessionService.method.getSession,
+];
 
 /** Caller of a call, set by the request gate. */
 const principalKey = createContextKey<Principal | null>(null, { description: 'the authenticated caller' });
@@ -25,6 +31,8 @@ const principalKey = createContextKey<Principal | null>(null, { description: 'th
  * gleaner.fault.v1.Fault as detail; internal ones and outages are logged.
  */
 export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void {
+  const methods = core.services.flatMap((service) => service.methods);
+  const methodsByName = new Map(methods.map((method) => [fullName(method), method]));
   const call = ({ requestHeader, signal, values }: HandlerContext, responseHeaders: ResponseHeaders) => ({
     principal: values.get(principalKey)!,
     // The documented name in gRPC metadata has an underscore.
@@ -50,8 +58,12 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
     readMaxBytes: maxBodyBytes(method),
     requestGate: createRequestGate(
       async ({ requestHeader, values }) => {
-        const counted = method !== getAccount || !requestHeader.has(admissionMetadata);
-        const principal = await core.admit(method.parent, requestHeader.get('authorization'), counted);
+        const admission = admissionMethods.includes(method) ? requestHeader.get(admissionMetadata) : null;
+        const target = (admission === null ? undefined : methodsByName.get(admission)) ?? method;
+        const principal = await core.admit(target, requestHeader.get('authorization'), {
+          counted: admission === null,
+          source: clientAddress(requestHeader.get(forwardedForHeader)),
+        });
         values.set(principalKey, principal);
         return principal.userId;
       },
@@ -59,7 +71,7 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
     ),
   });
   return (router) => {
-    for (const method of core.services.flatMap((service) => service.methods)) {
+    for (const method of methods) {
       if (method.methodKind === 'server_streaming') {
         router.rpc(
           method,

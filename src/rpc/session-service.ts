@@ -14,13 +14,16 @@ type SessionServiceContext = Pick<JobContext, 'clock'> &
 export function sessionHandlers({ store, clock }: SessionServiceContext): Handlers {
   const { method } = SessionService;
   const shape = async (
-    { userId, role }: Principal,
+    { userId, role, scopes, operatorRole, creditCeiling }: Principal,
     expiresAt: number | undefined,
   ): Promise<MessageInitShape<typeof SessionSchema>> => {
     const user = await store.getUser(userId);
     return {
       role,
       name: user?.name ?? '',
+      scopes: [...scopes],
+      operatorRole: operatorRole ?? '',
+      ...(creditCeiling === null ? {} : { creditCeiling: BigInt(creditCeiling) }),
       ...(expiresAt === undefined ? {} : { expiresAt: timestampFromMs(expiresAt) }),
     };
   };

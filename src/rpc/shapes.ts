@@ -6,6 +6,7 @@ import type {
   LedgerEntrySchema,
 } from '../../gen/gleaner/account/v1/account_pb.ts';
 import type { OperatorSchema } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { permissionsOf } from '../access/principal.ts';
 import type { ApiKey, LedgerEntry, User } from '../store/documents.ts';
 
 /** Returns the message Account. */
@@ -30,6 +31,7 @@ export function operatorShape(user: User, keys: readonly ApiKey[]): MessageInitS
 
 /** Returns the message ApiKey, without the secret. */
 export function keyShape(key: ApiKey): MessageInitShape<typeof ApiKeySchema> {
+  const { scopes, operatorRole } = permissionsOf(key);
   return {
     keyId: key.id,
     name: key.name,
@@ -38,6 +40,10 @@ export function keyShape(key: ApiKey): MessageInitShape<typeof ApiKeySchema> {
     ...(key.expiresAt === null ? {} : { expiresAt: timestampFromMs(key.expiresAt) }),
     ...(key.revokedAt === null ? {} : { revokedAt: timestampFromMs(key.revokedAt) }),
     ...(key.lastUsedAt === null ? {} : { lastUsedAt: timestampFromMs(key.lastUsedAt) }),
+    scopes: [...scopes],
+    operatorRole: operatorRole ?? '',
+    ...(key.creditCeiling === null ? {} : { creditCeiling: BigInt(key.creditCeiling) }),
+    creditsSpent: BigInt(key.creditsSpent),
   };
 }
 

@@ -27,6 +27,12 @@ export interface AuditEntry {
 export interface AuditFilter {
   actorId?: string;
   target?: string;
+  action?: string;
+  outcome?: string;
+  /** Entries at this time or later. */
+  since?: number;
+  /** Entries before this time. */
+  until?: number;
 }
 
 /** Append-only log of actions. Old entries are deleted by ExpiryStore. */

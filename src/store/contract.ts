@@ -7,6 +7,7 @@ import { crawlContract } from './contract/crawls.ts';
 import { createContract } from './contract/create.ts';
 import { driftContract } from './contract/drift.ts';
 import { jobContract } from './contract/jobs.ts';
+import { keyLimitContract } from './contract/key-limits.ts';
 import { ledgerContract } from './contract/ledger.ts';
 import { noticeContract } from './contract/notices.ts';
 import { operationsContract } from './contract/operations.ts';
@@ -28,6 +29,7 @@ export function storeContract(open: OpenStores): void {
   describe('sessions', () => sessionContract(open));
   describe('audit log', () => auditLogContract(open));
   describe('ledger', () => ledgerContract(open));
+  describe('limits of keys', () => keyLimitContract(open));
   describe('creating jobs', () => createContract(open));
   describe('jobs', () => jobContract(open));
   describe('submissions', () => submissionContract(open));

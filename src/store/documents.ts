@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import type { FaultCode } from '../contract/fault.ts';
+import type { KeyScope, OperatorRole } from '../contract/permission.ts';
 
 /*
  * Documents of the store. Times are milliseconds since the epoch; `null` means "not yet" or "none". Adapters return
@@ -40,6 +41,14 @@ export interface ApiKey {
   revokedAt: number | null;
   /** Accurate to a minute. */
   lastUsedAt: number | null;
+  /** Scopes of a user's key; null: every scope, as for keys of versions without scopes. */
+  scopes: readonly KeyScope[] | null;
+  /** Role of an operator's key; null: admin, as for keys of versions without roles. */
+  operatorRole: OperatorRole | null;
+  /** Maximum of `creditsSpent`; null: no limit, and nothing is counted. Never changes. */
+  creditCeiling: number | null;
+  /** Credits of the ledger entries that name this key: charges minus refunds. */
+  creditsSpent: number;
 }
 
 /** A ledger entry. The key makes posting idempotent: `charge:<job>`, `refund:<job>`, `grant:<id>`. */
@@ -50,6 +59,8 @@ export interface LedgerEntry {
   amount: number;
   type: 'grant' | 'charge' | 'refund';
   jobId: string | null;
+  /** Key whose credit ceiling the entry counts against; null without one. */
+  keyId: string | null;
   note: string;
   createdAt: number;
 }
@@ -97,6 +108,8 @@ export interface Job {
   /** Integer id for job types whose clients identify jobs by number. Unique where not null. */
   number: number | null;
   userId: string;
+  /** Key that submitted the job, which its charge counts against; null for an operator's retry. */
+  keyId: string | null;
   market: string;
   kind: string;
   /** Region of all units, or '' if units have their own. */

@@ -84,6 +84,8 @@ export interface AccountStore {
   suspendUser(id: string, at: number | null): Promise<User | null>;
   /** Inserts a key. Returns false, and changes nothing, if its id or hash exists. */
   createApiKey(key: ApiKey): Promise<boolean>;
+  /** Returns the key with this id, also if revoked or expired. */
+  getApiKey(id: string): Promise<ApiKey | null>;
   /** Returns the key with this hash and its user, also if revoked, expired, or suspended. */
   findApiKey(hash: string): Promise<{ key: ApiKey; user: User } | null>;
   /** Records that a key was used at `at`, unless a later use is recorded. */
@@ -97,8 +99,20 @@ export interface AccountStore {
   listApiKeys(userId: string): Promise<ApiKey[]>;
 }
 
-/** Result of posting a ledger entry. `posted: false`: the balance is insufficient and nothing changed. */
-export type PostingResult = { posted: true; balance: number } | { posted: false; balance: number };
+/** Credit ceiling of a key: `spent` is at most `max`. */
+export interface SpentCeiling {
+  keyId: string;
+  max: number;
+  spent: number;
+}
+
+/**
+ * Result of posting a ledger entry. `posted: false`: nothing changed, because the balance is insufficient or, with
+ * `ceiling`, because the entry's key would spend more than its credit ceiling.
+ */
+export type PostingResult =
+  | { posted: true; balance: number }
+  | { posted: false; balance: number; ceiling?: SpentCeiling };
 
 /** Sum of the entries of one UTC day and type. */
 export interface LedgerSum {
@@ -113,8 +127,9 @@ export interface LedgerSum {
 export interface LedgerStore {
   /**
    * Posts an entry to the ledger and the balance exactly once per key, also across crashes: a repeated call
-   * changes nothing and returns `posted: true`. Refuses a negative amount that exceeds the balance. Faults:
-   * `not_found` for an unknown user, `conflict` for a voided key.
+   * changes nothing and returns `posted: true`. Refuses a negative amount that exceeds the balance or what is left of
+   * the credit ceiling of the entry's API key. The same atomic step changes the credits that this key has spent, also
+   * for a refund, which names the key of its charge. Faults: `not_found` for an unknown user, `conflict` for a voided key.
    */
   postLedgerEntry(entry: LedgerEntry): Promise<PostingResult>;
   /**

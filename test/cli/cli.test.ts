@@ -317,6 +317,11 @@ test('an operator: users, keys, credits, and the state of the service', async ()
   expect((await run(['balance'], { env: { GLEANER_API_KEY: key } })).code).toBe(3);
   expect((await operator('user', 'resume', id)).code).toBe(0);
   const { key_id: keyId } = (await operator('key', 'list', id, '--json')).json[0];
+  const limits = ['--scopes', 'read', '--credit-ceiling', '20'];
+  const readOnly = (await operator('key', 'create', id, 'reader', ...limits)).out.trimEnd();
+  expect((await run(['jobs'], { env: { GLEANER_API_KEY: readOnly } })).code).toBe(0);
+  expect((await run(['keys', 'create', 'x'], { env: { GLEANER_API_KEY: readOnly } })).code).toBe(3);
+  expect((await operator('key', 'list', id)).out).toMatch(/reader +read +0 of 20 /);
   expect((await operator('key', 'revoke', keyId)).code).toBe(0);
   expect((await run(['balance'], { env: { GLEANER_API_KEY: key } })).code).toBe(3);
 
@@ -337,6 +342,23 @@ test('an operator: users, keys, credits, and the state of the service', async ()
     }),
   );
   expect((await operator('audit-log', '--by', maria)).err).toBe('No matching actions.\n');
+
+  const exported = await operator('audit-log', '--action', 'GrantCredits', '--export', 'csv');
+  expect(exported.out).toMatch(/^time,actor_id,.*\r\n.*,GrantCredits,/);
+  const viewer = (await operator('key', 'create', maria, 'tv', '--role', 'viewer')).out.trimEnd();
+  const asViewer = (...line: string[]) => run(line, { env: { GLEANER_OPERATOR_KEY: viewer } });
+  expect((await asViewer('users')).code).toBe(0);
+  const denied = await asViewer('credit', id, '5');
+  expect([denied.code, denied.err]).toEqual([
+    3,
+    "gleaner: This call needs an operator key with the role 'admin'; this key has the role 'viewer'\n",
+  ]);
+  expect((await operator('audit-log', '--outcome', 'forbidden', '--json')).json).toMatchObject([
+    { action: 'GrantCredits', actor_name: 'Maria', target: '', outcome: 'forbidden' },
+    { action: 'CreateApiKey', actor_name: 'Bob', target: '', outcome: 'forbidden' },
+  ]);
+  expect((await operator('key', 'create', maria, '--role', 'boss')).code).toBe(2);
+  expect((await operator('audit-log', '--since', 'soon')).err).toContain('--since: "soon" is not a date');
 
   expect((await operator('work', '--json')).json[0].processes).toMatchObject([{ role: 'serve' }]);
   expect((await operator('settings', '--json')).json).toContainEqual(

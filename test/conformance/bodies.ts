@@ -16,6 +16,7 @@ export function bodyCases({ submit, cases: [good] }: Endpoint): Case[] {
     ...transportCases(good),
     noBody,
     quotaCase('with too few credits', good, costOf(submit, body)),
+    ceilingCase(good, costOf(submit, body)),
   ];
   switch (submit.takes) {
     case 'one':
@@ -48,6 +49,17 @@ export function quotaCase(title: string, request: Omit<Case, 'title' | 'status'>
     caller: 'poor',
     status: 402,
     answer: { ...errorAnswer, required, current: poorCredits, shortfall: required - poorCredits },
+  };
+}
+
+/** Creates a case that expects 402 for a key with a credit ceiling, of an account with enough credits. */
+function ceilingCase(good: Case, required: number): Case {
+  const [max, shortfall] = [poorCredits, required - poorCredits];
+  const detail = `The work costs ${required} credits. The API key's credit ceiling is ${max}, of which 0 are spent: ${shortfall} short.`;
+  return {
+    ...quotaCase('above the credit ceiling of the key', good, required),
+    caller: 'limited',
+    answer: { ...errorAnswer, detail, required, current: max, shortfall },
   };
 }
 

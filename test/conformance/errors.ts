@@ -1,3 +1,4 @@
+import { requiredScopes } from '../../src/contract/permission.ts';
 import { text } from './matchers.ts';
 import type { Case, Endpoint } from './table.ts';
 
@@ -9,7 +10,12 @@ export const errorAnswer = { detail: text, code: text, request_id: text };
 
 /** Returns the error cases that every endpoint has: authentication, methods, and ids in the path. */
 export function errorCases(endpoint: Endpoint): Case[] {
-  return [...tokenCases(endpoint), ...methodCases(endpoint), ...namedCases(endpoint)];
+  return [
+    ...tokenCases(endpoint),
+    ...scopeCases(endpoint),
+    ...methodCases(endpoint),
+    ...namedCases(endpoint),
+  ];
 }
 
 function tokenCases({ method, cases: [good] }: Endpoint): Case[] {
@@ -36,6 +42,26 @@ function tokenCases({ method, cases: [good] }: Endpoint): Case[] {
       answerHeaders: {},
     },
   ];
+}
+
+/** Returns a case per scope that the method needs, with a key that has the other scope only. */
+function scopeCases({ method, cases: [good] }: Endpoint): Case[] {
+  if (method === null) return [];
+  const required = requiredScopes(method)!;
+  const callers = { read: 'submitter', submit: 'reader' } as const;
+  const words = required.length > 1 ? "the scopes 'read' and 'submit'" : `the scope '${required[0]}'`;
+  return required.map((scope) => ({
+    ...good,
+    title: `without the scope ${scope}`,
+    caller: callers[scope],
+    status: 403,
+    answer: {
+      detail: `This call needs a key with ${words}; this key has '${scope === 'read' ? 'submit' : 'read'}'.`,
+      code: 'forbidden',
+      request_id: text,
+    },
+    answerHeaders: {},
+  }));
 }
 
 function methodCases({ verb, verbs = [verb], cases: [good] }: Endpoint): Case[] {

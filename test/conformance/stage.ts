@@ -46,6 +46,8 @@ export async function openStage(tables: readonly Marketplace[]): Promise<Stage> 
       api.createUser(poorCredits),
       revokedUser(api, deployment),
     ]);
+    const keyOf = async (limits: object): Promise<string> =>
+      (await api.operator('CreateApiKey', { user_id: user.id, name: 'limited', ...limits })).apiKey;
     const spare = await api.operator('CreateApiKey', { user_id: user.id, name: 'spare' });
     const places = new Map([
       ['store', storeOf(running)],
@@ -62,6 +64,9 @@ export async function openStage(tables: readonly Marketplace[]): Promise<Stage> 
         operator: deployment.operatorKey,
         unknown: 'gl_unknown-key',
         nobody: null,
+        reader: await keyOf({ scopes: ['read'] }),
+        submitter: await keyOf({ scopes: ['submit'] }),
+        limited: await keyOf({ credit_ceiling: poorCredits }),
       },
       fill: (text) =>
         text.replaceAll(/\{([a-z][^{}]*)\}/g, (whole, name: string) => places.get(name) ?? whole),

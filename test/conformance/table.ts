@@ -1,7 +1,21 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 
-/** Callers. `poor` has 3 credits, `unknown` a key that does not exist, `revoked` a revoked key, `nobody` no key. */
-export type CallerName = 'user' | 'other' | 'poor' | 'operator' | 'unknown' | 'revoked' | 'nobody';
+/**
+ * Callers. `poor` has 3 credits, `unknown` a key that does not exist, `revoked` a revoked key, `nobody` no key. `reader`,
+ * `submitter`, and `limited` are other keys of `user`: with the scope read, with the scope submit, and with a ceiling of 3
+ * credits.
+ */
+export type CallerName =
+  | 'user'
+  | 'other'
+  | 'poor'
+  | 'operator'
+  | 'unknown'
+  | 'revoked'
+  | 'nobody'
+  | 'reader'
+  | 'submitter'
+  | 'limited';
 
 /** A file part of a form. */
 export interface FilePart {

@@ -22,6 +22,7 @@ export const pageVisits = ({ anna, partial, waiting }: Seed): PageVisit[] => [
   { name: 'origins', path: '/origins', role: 'operator', shows: 'Drift alarms' },
   { name: 'work', path: '/work', role: 'operator', shows: 'Processes' },
   { name: 'notifications', path: '/deliveries', role: 'operator', shows: 'Send test message' },
+  { name: 'audit-log', path: '/audit', role: 'operator', shows: 'CreateUser' },
   { name: 'settings', path: '/settings', role: 'operator', shows: 'GLEANER_DATA_DIR' },
   { name: 'account', path: '/', role: 'user', shows: 'Usage' },
   { name: 'submit', path: '/submit', role: 'user', shows: 'Marketplace F' },

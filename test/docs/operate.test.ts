@@ -32,7 +32,8 @@ describe('the unit of systemd', () => {
     expect(value('Environment')).toBe('GLEANER_DATA_DIR=/var/lib/gleaner');
     expect(value('StateDirectory')).toBe('gleaner');
     expect(page).toContain(value('EnvironmentFile')!);
-    for (const [name] of page.matchAll(/GLEANER_[A-Z_]+(?==)/g)) expect(settings).toHaveProperty(name);
+    for (const [name] of page.matchAll(/GLEANER_[A-Z_]+(?==)/g))
+      expect(settings).toHaveProperty(name.replace(/_FILE$/, ''));
     // The build writes this file.
     expect(readFileSync(join(root, 'deploy/bundle.mjs'), 'utf8')).toContain("main: 'src/cli/main.ts'");
   });

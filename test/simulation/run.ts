@@ -1,4 +1,5 @@
 import { newId } from '../../src/base/id.ts';
+import { keyScopes } from '../../src/contract/permission.ts';
 import { setWebhook } from '../../src/notify/webhook.ts';
 import type { JobState } from '../../src/store/documents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
@@ -72,7 +73,15 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
     for (const id of userIds) await addUser(shared, id);
     const actors = startActors(shared);
     const caller = (name: string, userId: string, role: 'user' | 'operator') =>
-      createCaller(world, actors, name, { userId, role, keyId: '', balance: 0 });
+      createCaller(world, actors, name, {
+        userId,
+        role,
+        keyId: '',
+        balance: 0,
+        scopes: keyScopes,
+        operatorRole: role === 'operator' ? 'admin' : null,
+        creditCeiling: null,
+      });
     const users = userIds.map((id, index) => caller(`user-${index + 1}`, id, 'user'));
     const operator = caller('operator', world.newId(), 'operator');
     const history: History = { intended: [], retries: new Map(), grants: [] };
@@ -127,6 +136,7 @@ async function addUser({ world, store }: Shared, id: string): Promise<void> {
     amount: startCredits,
     type: 'grant',
     jobId: null,
+    keyId: null,
     note: '',
     createdAt,
   });

@@ -1,12 +1,13 @@
 import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { HttpBody } from '../../gen/google/api/httpbody_pb.ts';
-import { createKey } from '../../src/access/keys.ts';
+import { createKey, type KeyRequest } from '../../src/access/keys.ts';
 import { createOperatorKey } from '../../src/access/operator.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
-import { createCore } from '../../src/rpc/core.ts';
+import { type Core, createCore } from '../../src/rpc/core.ts';
 import type { Call } from '../../src/rpc/handlers.ts';
 import type { Role } from '../../src/store/documents.ts';
 
@@ -20,16 +21,21 @@ export interface CoreCaller {
   stream<M extends DescMethod>(method: M, request: MessageInitShape<M['input']>): Promise<HttpBody[]>;
 }
 
-/** The account, job, and operator services without a transport. */
+/** The account, job, and operator services, and those of marketplace A, without a transport. */
 export interface TestCore {
   operator: CoreCaller;
   /** Creates an API key for a user, and a client that uses it. */
-  createKey(userId: string, role?: Role): Promise<{ keyId: string; apiKey: string; caller: CoreCaller }>;
+  createKey(
+    userId: string,
+    role?: Role,
+    fields?: Partial<KeyRequest>,
+  ): Promise<{ keyId: string; apiKey: string; caller: CoreCaller }>;
+  admit: Core['admit'];
 }
 
 /** Opens the core over a context and creates an operator key. */
 export async function openCore(context: JobContext): Promise<TestCore> {
-  const core = createCore(context, [AccountService, JobService, OperatorService]);
+  const core = createCore(context, [AccountService, JobService, OperatorService, MktaService]);
   const callerWith = (apiKey: string): CoreCaller => {
     const callOf = async () =>
       ({
@@ -47,8 +53,10 @@ export async function openCore(context: JobContext): Promise<TestCore> {
   };
   return {
     operator: callerWith(await createOperatorKey(context.store, 'test', context.clock.now())),
-    async createKey(userId, role = 'user') {
-      const request = { userId, role, name: 'key', createdAt: context.clock.now(), expiresAt: null };
+    admit: core.admit,
+    async createKey(userId, role = 'user', fields = {}) {
+      const createdAt = context.clock.now();
+      const request = { userId, role, name: 'key', createdAt, expiresAt: null, ...fields };
       const created = await createKey(context.store, request);
       return { ...created, caller: callerWith(created.apiKey) };
     },

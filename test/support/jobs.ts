@@ -173,7 +173,11 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     },
     async submit(userId, name, request, idempotencyKey) {
       const method = methodOf(name);
-      return submit(context, method, fromJson(method.method.input, request), { userId, idempotencyKey });
+      return submit(context, method, fromJson(method.method.input, request), {
+        userId,
+        keyId: null,
+        idempotencyKey,
+      });
     },
     async read(userId, name, request, changed = {}) {
       const method = methodOf(name);
@@ -212,7 +216,15 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
 
 /** Grants credits to a user. */
 export async function grant({ store, clock }: JobContext, userId: string, amount: number): Promise<void> {
-  const entry = { key: `grant:${newId()}`, userId, amount, jobId: null, note: '', createdAt: clock.now() };
+  const entry = {
+    key: `grant:${newId()}`,
+    userId,
+    amount,
+    jobId: null,
+    keyId: null,
+    note: '',
+    createdAt: clock.now(),
+  };
   await store.postLedgerEntry({ ...entry, type: 'grant' });
 }
 

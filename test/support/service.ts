@@ -135,8 +135,9 @@ export interface CommandResult {
 export async function runCommand(
   parameters: readonly string[],
   environment: Record<string, string>,
+  folder?: string,
 ): Promise<CommandResult> {
-  return run(process.execPath, [main, ...parameters], environment);
+  return run(process.execPath, [main, ...parameters], environment, folder);
 }
 
 /** Runs a program to completion in a folder, by default the root folder. */

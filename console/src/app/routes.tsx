@@ -28,6 +28,7 @@ const pages: Record<Role, RouteObject[]> = {
     { path: 'ledger', lazy: page(async () => (await import('../ledger/AllLedgersPage.tsx')).AllLedgersPage) },
     { path: 'origins', lazy: page(async () => (await import('../origins/OriginsPage.tsx')).OriginsPage) },
     { path: 'work', lazy: page(async () => (await import('../work/WorkPage.tsx')).WorkPage) },
+    { path: 'audit', lazy: page(async () => (await import('../audit/AuditPage.tsx')).AuditPage) },
     { path: 'settings', lazy: page(async () => (await import('../settings/SettingsPage.tsx')).SettingsPage) },
     {
       path: 'deliveries',

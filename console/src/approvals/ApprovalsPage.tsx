@@ -3,6 +3,7 @@ import { IconCheck, IconX } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { JobName } from '../jobs/JobsTable.tsx';
 import { emptyFilter, useJobs } from '../jobs/useJobs.ts';
@@ -11,6 +12,7 @@ import { ListTable } from '../list/ListTable.tsx';
 import type { Column } from '../list/list-content.ts';
 import { formatCount } from '../number/format.ts';
 import { kindText } from '../offers/offers.ts';
+import { CallButton } from '../permission/CallButton.tsx';
 import { ReasonModal } from '../reason/ReasonModal.tsx';
 import { Moment } from '../time/Moment.tsx';
 import { UnitsDrawer } from './UnitsDrawer.tsx';
@@ -72,12 +74,23 @@ export function ApprovalsPage() {
         <Button size="compact-sm" variant="default" onClick={() => setViewed(job)}>
           View units
         </Button>
-        <Button size="compact-sm" disabled={busy} onClick={() => approve([job])}>
+        <CallButton
+          call={OperatorService.method.approveJob}
+          size="compact-sm"
+          disabled={busy}
+          onClick={() => approve([job])}
+        >
           Approve
-        </Button>
-        <Button size="compact-sm" variant="default" disabled={busy} onClick={() => setToReject([job])}>
+        </CallButton>
+        <CallButton
+          call={OperatorService.method.rejectJob}
+          size="compact-sm"
+          variant="default"
+          disabled={busy}
+          onClick={() => setToReject([job])}
+        >
           Reject
-        </Button>
+        </CallButton>
       </Group>
     ),
   };
@@ -148,15 +161,17 @@ function SelectionBar({ jobs, busy, approve, reject }: SelectionBarProps) {
           {jobs.length} selected, {formatCount(jobs.reduce((sum, { cost }) => sum + cost, 0))} credits
         </Text>
         <Group gap="xs">
-          <Button
+          <CallButton
+            call={OperatorService.method.approveJob}
             size="xs"
             loading={busy}
             leftSection={<IconCheck size={16} aria-hidden />}
             onClick={approve}
           >
             Approve {jobs.length}
-          </Button>
-          <Button
+          </CallButton>
+          <CallButton
+            call={OperatorService.method.rejectJob}
             size="xs"
             variant="default"
             disabled={busy}
@@ -164,7 +179,7 @@ function SelectionBar({ jobs, busy, approve, reject }: SelectionBarProps) {
             onClick={reject}
           >
             Reject {jobs.length}
-          </Button>
+          </CallButton>
         </Group>
       </Group>
     </Paper>

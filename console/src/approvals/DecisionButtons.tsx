@@ -1,9 +1,10 @@
-import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconCheck, IconX } from '@tabler/icons-react';
 import { useEffect } from 'react';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { showError } from '../errors/toast.ts';
+import { CallButton } from '../permission/CallButton.tsx';
 import { ReasonModal } from '../reason/ReasonModal.tsx';
 import { useDecisions } from './useDecisions.ts';
 
@@ -17,12 +18,23 @@ export function DecisionButtons({ job }: { job: Job }) {
   }, [failure]);
   return (
     <>
-      <Button loading={busy} leftSection={<IconCheck size={16} aria-hidden />} onClick={() => approve([job])}>
+      <CallButton
+        call={OperatorService.method.approveJob}
+        loading={busy}
+        leftSection={<IconCheck size={16} aria-hidden />}
+        onClick={() => approve([job])}
+      >
         Approve
-      </Button>
-      <Button variant="default" disabled={busy} leftSection={<IconX size={16} aria-hidden />} onClick={open}>
+      </CallButton>
+      <CallButton
+        call={OperatorService.method.rejectJob}
+        variant="default"
+        disabled={busy}
+        leftSection={<IconX size={16} aria-hidden />}
+        onClick={open}
+      >
         Reject
-      </Button>
+      </CallButton>
       <ReasonModal
         opened={opened}
         title="Reject this job?"

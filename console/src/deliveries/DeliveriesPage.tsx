@@ -1,5 +1,4 @@
 import { useInfiniteQuery, useMutation } from '@connectrpc/connect-query';
-import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import { IconSend } from '@tabler/icons-react';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
@@ -7,6 +6,7 @@ import { pollMs } from '../app/queries.ts';
 import { showError, showSuccess } from '../errors/toast.ts';
 import { Page } from '../layout/Page.tsx';
 import { useRefresh } from '../list/useRefresh.ts';
+import { CallButton } from '../permission/CallButton.tsx';
 import { DeliveriesTable } from './DeliveriesTable.tsx';
 
 /** Notifications to operators and to users' webhooks. */
@@ -46,9 +46,14 @@ export function DeliveriesPage() {
       title="Notifications"
       description="Messages to operators, by webhook and email, and to the webhooks of users."
       actions={
-        <Button leftSection={<IconSend size={16} aria-hidden />} loading={test.isPending} onClick={send}>
+        <CallButton
+          call={OperatorService.method.testNotification}
+          leftSection={<IconSend size={16} aria-hidden />}
+          loading={test.isPending}
+          onClick={send}
+        >
           Send test message
-        </Button>
+        </CallButton>
       }
     >
       <DeliveriesTable

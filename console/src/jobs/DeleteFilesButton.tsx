@@ -1,10 +1,10 @@
 import { useMutation } from '@connectrpc/connect-query';
-import { Button } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { IconTrash } from '@tabler/icons-react';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { showError, showSuccess } from '../errors/toast.ts';
 import { useRefresh } from '../list/useRefresh.ts';
+import { CallButton } from '../permission/CallButton.tsx';
 
 /** Button that deletes the result files of an ended job. */
 export function DeleteFilesButton({ job: { jobId } }: { job: Job }) {
@@ -25,13 +25,14 @@ export function DeleteFilesButton({ job: { jobId } }: { job: Job }) {
       onConfirm: () => void run(),
     });
   return (
-    <Button
+    <CallButton
+      call={JobService.method.deleteFiles}
       variant="default"
       leftSection={<IconTrash size={16} aria-hidden />}
       loading={deletion.isPending}
       onClick={confirm}
     >
       Delete files
-    </Button>
+    </CallButton>
   );
 }

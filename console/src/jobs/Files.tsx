@@ -1,13 +1,14 @@
 import { createClient } from '@connectrpc/connect';
-import { Button, Code, Text, Tooltip } from '@mantine/core';
+import { Code, Text, Tooltip } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { ResultFile } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { JobService, type ResultFile } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { showError } from '../errors/toast.ts';
 import { type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { Column } from '../list/list-content.ts';
 import { formatBytes, formatCount } from '../number/format.ts';
+import { CallButton } from '../permission/CallButton.tsx';
 import { downloadLink } from '../session/download.ts';
 import { useSession } from '../session/session.ts';
 import { transport } from '../session/transport.ts';
@@ -32,7 +33,8 @@ function DownloadButton({ jobId, file }: { jobId: string; file: ResultFile }) {
     }
   };
   return (
-    <Button
+    <CallButton
+      call={role === 'operator' ? OperatorService.method.createFileLink : JobService.method.listFiles}
       size="xs"
       variant="default"
       loading={busy}
@@ -41,7 +43,7 @@ function DownloadButton({ jobId, file }: { jobId: string; file: ResultFile }) {
       aria-label={`Download ${file.name}`}
     >
       Download
-    </Button>
+    </CallButton>
   );
 }
 

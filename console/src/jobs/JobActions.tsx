@@ -1,5 +1,4 @@
 import { useMutation } from '@connectrpc/connect-query';
-import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { modals } from '@mantine/modals';
 import { IconPlayerStop } from '@tabler/icons-react';
@@ -8,6 +7,7 @@ import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts
 import { DecisionButtons } from '../approvals/DecisionButtons.tsx';
 import { showError, showSuccess } from '../errors/toast.ts';
 import { useRefresh } from '../list/useRefresh.ts';
+import { CallButton } from '../permission/CallButton.tsx';
 import { ReasonModal } from '../reason/ReasonModal.tsx';
 import { useSession } from '../session/session.ts';
 import { DeleteFilesButton } from './DeleteFilesButton.tsx';
@@ -46,7 +46,8 @@ function Cancel({ job }: { job: Job }) {
     }
   };
   const button = (
-    <Button
+    <CallButton
+      call={operator ? OperatorService.method.cancelJob : JobService.method.cancelJob}
       variant="default"
       leftSection={<IconPlayerStop size={16} aria-hidden />}
       loading={operatorMutation.isPending || userMutation.isPending}
@@ -64,7 +65,7 @@ function Cancel({ job }: { job: Job }) {
       }
     >
       Cancel job
-    </Button>
+    </CallButton>
   );
   return (
     <>

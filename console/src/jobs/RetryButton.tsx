@@ -1,5 +1,4 @@
 import { useMutation, useQuery } from '@connectrpc/connect-query';
-import { Button } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { IconRefresh } from '@tabler/icons-react';
 import { useNavigate } from 'react-router';
@@ -8,6 +7,7 @@ import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts
 import { isFinalFailure } from '../../../src/contract/final-failure.ts';
 import { showError, showSuccess } from '../errors/toast.ts';
 import { formatCount, formatUnits } from '../number/format.ts';
+import { CallButton } from '../permission/CallButton.tsx';
 import { useSession } from '../session/session.ts';
 import { listFaultsMethod } from './methods.ts';
 
@@ -36,14 +36,15 @@ export function RetryButton({ job }: { job: Job }) {
       onConfirm: () => void retry(),
     });
   return (
-    <Button
+    <CallButton
+      call={role === 'operator' ? OperatorService.method.retryJob : JobService.method.retryJob}
       variant="default"
       leftSection={<IconRefresh size={16} aria-hidden />}
       loading={busy}
       onClick={confirm}
     >
       {isNotRun ? 'Resubmit units' : 'Retry failed units'}
-    </Button>
+    </CallButton>
   );
 }
 

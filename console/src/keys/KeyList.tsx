@@ -1,15 +1,20 @@
-import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import type { DescMethod } from '@bufbuild/protobuf';
 import { useState } from 'react';
 import type { ApiKey } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { showError, showSuccess } from '../errors/toast.ts';
 import type { ListQuery } from '../list/ListTable.tsx';
 import { useRefresh } from '../list/useRefresh.ts';
+import type { Role } from '../session/session.ts';
 import { KeysTable } from './KeysTable.tsx';
-import { NewKeyModal } from './NewKeyModal.tsx';
+import { type NewKey, NewKeyModal } from './NewKeyModal.tsx';
 
 interface KeyListProps {
+  /** Methods that the buttons call. */
+  methods: { createApiKey: DescMethod; revokeApiKey: DescMethod };
+  /** Role of the account that has the keys. */
+  owner: Role;
   query: ListQuery & { data?: { keys: ApiKey[] } | undefined };
-  create: (request: { name: string; expiresAt: Timestamp | undefined }) => Promise<{ apiKey: string }>;
+  create: (request: NewKey) => Promise<{ apiKey: string }>;
   revoke: (request: { keyId: string }) => Promise<unknown>;
   /** Opens the dialog that creates a key. */
   creating: boolean;
@@ -18,7 +23,7 @@ interface KeyListProps {
 }
 
 /** API keys with a revoke action and the dialog that creates a key. */
-export function KeyList({ query, create, revoke, creating, close }: KeyListProps) {
+export function KeyList({ query, methods, owner, create, revoke, creating, close }: KeyListProps) {
   const refresh = useRefresh();
   const [rotating, setRotating] = useState<ApiKey | null>(null);
   return (
@@ -26,6 +31,7 @@ export function KeyList({ query, create, revoke, creating, close }: KeyListProps
       <KeysTable
         keys={query.data?.keys ?? []}
         query={query}
+        methods={methods}
         rotate={setRotating}
         revoke={({ keyId, name }) =>
           revoke({ keyId })
@@ -37,13 +43,14 @@ export function KeyList({ query, create, revoke, creating, close }: KeyListProps
       <NewKeyModal
         key={rotating?.keyId ?? ''}
         opened={creating || rotating !== null}
-        rotatedName={rotating?.name ?? ''}
+        rotated={rotating}
+        owner={owner}
         close={() => {
           close();
           setRotating(null);
         }}
-        create={async (name, expiresAt) => {
-          const { apiKey } = await create({ name, expiresAt });
+        create={async (request) => {
+          const { apiKey } = await create(request);
           await refresh();
           return apiKey;
         }}

@@ -1,8 +1,11 @@
-import { Badge, Button, Code, Group } from '@mantine/core';
+import type { DescMethod } from '@bufbuild/protobuf';
+import { Badge, Code, Group } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import type { ApiKey } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { Column } from '../list/list-content.ts';
+import { formatCount } from '../number/format.ts';
+import { CallButton } from '../permission/CallButton.tsx';
 import { capitalize } from '../text/capitalize.ts';
 import { Moment } from '../time/Moment.tsx';
 
@@ -26,6 +29,14 @@ const columns: Column<ApiKey>[] = [
       );
     },
   },
+  { title: 'Allows', cell: ({ scopes, operatorRole }) => capitalize(operatorRole || scopes.join(', ')) },
+  {
+    title: 'Spent',
+    cell: ({ creditsSpent, creditCeiling }) =>
+      creditCeiling === undefined
+        ? null
+        : `${formatCount(creditsSpent)} of ${formatCount(creditCeiling)} credits`,
+  },
   { title: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} relative /> },
   { title: 'Last used', cell: ({ lastUsedAt }) => <Moment at={lastUsedAt} relative none="Never" /> },
   { title: 'Expires', cell: ({ expiresAt }) => <Moment at={expiresAt} relative none="Never" /> },
@@ -34,13 +45,15 @@ const columns: Column<ApiKey>[] = [
 interface KeysTableProps {
   keys: readonly ApiKey[];
   query: ListQuery;
+  /** Methods that the buttons call. */
+  methods: { createApiKey: DescMethod; revokeApiKey: DescMethod };
   /** Opens the dialog that creates a replacement. */
   rotate: (key: ApiKey) => void;
   revoke: (key: ApiKey) => void;
 }
 
 /** API keys, including revoked ones, with buttons to rotate and revoke them. */
-export function KeysTable({ keys, query, rotate, revoke }: KeysTableProps) {
+export function KeysTable({ keys, query, methods, rotate, revoke }: KeysTableProps) {
   const confirm = (key: ApiKey) =>
     modals.openConfirmModal({
       title: `Revoke key “${key.name}”?`,
@@ -55,22 +68,24 @@ export function KeysTable({ keys, query, rotate, revoke }: KeysTableProps) {
     cell: (key) =>
       key.revokedAt ? null : (
         <Group gap={6} wrap="nowrap" justify="flex-end">
-          <Button
+          <CallButton
+            call={methods.createApiKey}
             size="compact-sm"
             variant="default"
             onClick={() => rotate(key)}
             aria-label={`Rotate ${key.name}`}
           >
             Rotate
-          </Button>
-          <Button
+          </CallButton>
+          <CallButton
+            call={methods.revokeApiKey}
             size="compact-sm"
             variant="default"
             onClick={() => confirm(key)}
             aria-label={`Revoke ${key.name}`}
           >
             Revoke
-          </Button>
+          </CallButton>
         </Group>
       ),
   };
@@ -81,7 +96,7 @@ export function KeysTable({ keys, query, rotate, revoke }: KeysTableProps) {
       keyOf={({ keyId }) => keyId}
       query={query}
       columns={[...columns, action]}
-      minWidth={720}
+      minWidth={860}
       empty={{ title: 'No API keys', description: 'Create a key to call the API.' }}
     />
   );

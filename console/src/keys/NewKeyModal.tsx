@@ -14,7 +14,11 @@ import {
 import { useForm } from '@mantine/form';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useState } from 'react';
+import type { ApiKey } from '../../../gen/gleaner/account/v1/account_pb.ts';
+import { keyScopes } from '../../../src/contract/permission.ts';
 import { describeError } from '../errors/describe.ts';
+import type { Role } from '../session/session.ts';
+import { KeyLimits } from './KeyLimits.tsx';
 
 const dayMs = 86_400_000;
 const lifetimes = [
@@ -25,22 +29,44 @@ const lifetimes = [
   { value: '365', label: 'In 1 year' },
 ];
 
+/** Properties of a key to create. */
+export interface NewKey {
+  name: string;
+  expiresAt: Timestamp | undefined;
+  /** Scopes of a user's key; empty for an operator's key. */
+  scopes: string[];
+  creditCeiling: bigint | undefined;
+  /** Role of an operator's key; '' for a user's key. */
+  operatorRole: string;
+}
+
 interface NewKeyModalProps {
   opened: boolean;
-  /** Name of the key to replace; '' for a new key. */
-  rotatedName: string;
+  /** Key to replace; null for a new key. */
+  rotated: ApiKey | null;
+  /** Role of the account that gets the key. */
+  owner: Role;
   close: () => void;
   /** Creates the key and returns its secret. */
-  create: (name: string, expiresAt: Timestamp | undefined) => Promise<string>;
+  create: (key: NewKey) => Promise<string>;
 }
 
 /** Dialog that creates an API key and shows it once. */
-export function NewKeyModal({ opened, rotatedName, close, create }: NewKeyModalProps) {
+export function NewKeyModal({ opened, rotated, owner, close, create }: NewKeyModalProps) {
+  const rotatedName = rotated?.name ?? '';
   const [created, setCreated] = useState('');
   const [busy, setBusy] = useState(false);
   const form = useForm({
-    initialValues: { name: rotatedName, days: '' },
+    initialValues: {
+      name: rotatedName,
+      days: '',
+      scopes: rotated?.scopes ?? [...keyScopes],
+      ceiling: String(rotated?.creditCeiling ?? ''),
+      operatorRole: rotated?.operatorRole || 'admin',
+    },
     validate: {
+      scopes: (value) => (owner === 'operator' || value.length > 0 ? null : 'Select what the key may do.'),
+      ceiling: (value) => (/^\d{0,12}$/.test(value) ? null : 'Enter a whole number of credits.'),
       name: (value) => (/^.{1,200}$/.test(value.trim()) ? null : 'Enter a name of 1 to 200 characters.'),
     },
   });
@@ -49,12 +75,18 @@ export function NewKeyModal({ opened, rotatedName, close, create }: NewKeyModalP
     setCreated('');
     form.reset();
   };
-  const submit = form.onSubmit(async ({ name, days }) => {
+  const submit = form.onSubmit(async ({ name, days, scopes, ceiling, operatorRole }) => {
     setBusy(true);
     try {
-      setCreated(
-        await create(name.trim(), days ? timestampFromMs(Date.now() + Number(days) * dayMs) : undefined),
-      );
+      const request = {
+        name: name.trim(),
+        expiresAt: days ? timestampFromMs(Date.now() + Number(days) * dayMs) : undefined,
+      };
+      const limits =
+        owner === 'operator'
+          ? { scopes: [], creditCeiling: undefined, operatorRole }
+          : { scopes, creditCeiling: ceiling === '' ? undefined : BigInt(ceiling), operatorRole: '' };
+      setCreated(await create({ ...request, ...limits }));
     } catch (error) {
       form.setFieldError('name', describeError(error).detail);
     } finally {
@@ -80,6 +112,7 @@ export function NewKeyModal({ opened, rotatedName, close, create }: NewKeyModalP
               {...form.getInputProps('name')}
             />
             <NativeSelect label="Expires" data={lifetimes} {...form.getInputProps('days')} />
+            <KeyLimits owner={owner} inputOf={form.getInputProps} />
             <Group justify="flex-end">
               <Button type="submit" loading={busy}>
                 Create

@@ -3,6 +3,7 @@ import {
   IconBell,
   IconChecklist,
   IconCoins,
+  IconHistory,
   IconHome,
   IconKey,
   IconListDetails,
@@ -34,6 +35,7 @@ export const pageEntries: Record<Role, PageEntry[]> = {
     { to: '/origins', label: 'Origins', Icon: IconPlugConnected },
     { to: '/work', label: 'Queues and workers', Icon: IconServerCog },
     { to: '/deliveries', label: 'Notifications', Icon: IconBell },
+    { to: '/audit', label: 'Audit log', Icon: IconHistory },
     { to: '/settings', label: 'Settings', Icon: IconSettings },
   ],
   user: [

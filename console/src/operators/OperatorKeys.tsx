@@ -1,12 +1,12 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { useMutation } from '@connectrpc/connect-query';
-import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { type Operator, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { KeyList } from '../keys/KeyList.tsx';
 import { Section } from '../layout/Section.tsx';
 import type { ListQuery } from '../list/ListTable.tsx';
+import { CallButton } from '../permission/CallButton.tsx';
 import { Moment } from '../time/Moment.tsx';
 
 /** API keys of an operator. */
@@ -32,7 +32,8 @@ export function OperatorKeys({
         </>
       }
       actions={
-        <Button
+        <CallButton
+          call={OperatorService.method.createApiKey}
           size="xs"
           variant="default"
           leftSection={<IconPlus size={16} aria-hidden />}
@@ -40,11 +41,13 @@ export function OperatorKeys({
           aria-label={`Create key for ${name}`}
         >
           Create key
-        </Button>
+        </CallButton>
       }
     >
       <KeyList
         query={{ isPending: false, error: null, refetch: query.refetch, data: { keys } }}
+        methods={OperatorService.method}
+        owner="operator"
         create={(request) => creation.mutateAsync({ ...request, userId: id })}
         revoke={revocation.mutateAsync}
         creating={opened}

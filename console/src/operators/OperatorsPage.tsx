@@ -6,6 +6,7 @@ import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts
 import { pollMs } from '../app/queries.ts';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { Page } from '../layout/Page.tsx';
+import { CallButton } from '../permission/CallButton.tsx';
 import { NewOperatorModal } from './NewOperatorModal.tsx';
 import { OperatorKeys } from './OperatorKeys.tsx';
 
@@ -26,9 +27,13 @@ export function OperatorsPage() {
       title="Operators"
       description="Operators approve jobs and manage users. Create one operator per person."
       actions={
-        <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
+        <CallButton
+          call={OperatorService.method.createOperator}
+          leftSection={<IconPlus size={16} aria-hidden />}
+          onClick={open}
+        >
           Create operator
-        </Button>
+        </CallButton>
       }
     >
       {query.isPending && <Skeleton height={160} role="status" aria-label="Loading operators" />}

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@connectrpc/connect-query';
-import { Button, Code, Switch } from '@mantine/core';
+import { Code, Switch } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { type FieldDrift, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
@@ -11,6 +11,7 @@ import type { Column } from '../list/list-content.ts';
 import { useRefresh } from '../list/useRefresh.ts';
 import { formatCount, formatPercent } from '../number/format.ts';
 import { marketText } from '../offers/offers.ts';
+import { CallButton } from '../permission/CallButton.tsx';
 import { Moment } from '../time/Moment.tsx';
 
 const columns: Column<FieldDrift>[] = [
@@ -56,14 +57,15 @@ export function DriftAlarms() {
     align: 'right',
     cell: (alarm) =>
       alarm.since ? (
-        <Button
+        <CallButton
+          call={OperatorService.method.acceptDrift}
           size="compact-sm"
           variant="default"
           onClick={() => accept(alarm)}
           aria-label={`Accept ${alarm.field}`}
         >
           Accept
-        </Button>
+        </CallButton>
       ) : null,
   };
   return (

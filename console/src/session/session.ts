@@ -1,16 +1,27 @@
 import { useSyncExternalStore } from 'react';
+import type { Permissions } from '../../../src/contract/permission.ts';
 
 /** Role of the signed-in account. */
 export type Role = 'user' | 'operator';
 
-/** Session of the browser. Its cookie is hidden from scripts. */
-export interface Session {
+/** Session of the browser, with the permissions of its key. Its cookie is hidden from scripts. */
+export interface Session extends Permissions {
   /** Sent with every request to prove that a page of the console sent it; identifies the session. */
   csrfToken: string;
-  role: Role;
   /** Name of the account. */
   name: string;
+  /** Whether the credits that the key may spend are limited. */
+  hasCeiling: boolean;
 }
+
+const signedOut: Session = {
+  csrfToken: '',
+  role: 'user',
+  scopes: [],
+  operatorRole: null,
+  name: '',
+  hasCeiling: false,
+};
 
 /** Current session, or the reason why there is none. */
 export interface SessionState {
@@ -47,5 +58,5 @@ export function useSessionState(): SessionState {
 export function useSession(): Session {
   const { session } = useSessionState();
   // A page may render once more while its session ends.
-  return session ?? { csrfToken: '', role: 'user', name: '' };
+  return session ?? signedOut;
 }

@@ -1,3 +1,4 @@
+import type { KeyScope, OperatorRole } from '../../../src/contract/permission.ts';
 import { describeError } from '../errors/describe.ts';
 import { RestError, readRestError } from '../errors/rest-error.ts';
 import { currentSession, type Role, type Session, setSession } from './session.ts';
@@ -71,12 +72,16 @@ export async function sessionRejected(rejected: Session, message: string): Promi
 async function readSession(): Promise<Session | null> {
   const response = await request('GET', {});
   if (response.status === 204) return null;
-  const { csrf_token, role, name } = (await response.json()) as {
+  const found = (await response.json()) as {
     csrf_token: string;
     role: Role;
     name: string;
+    scopes: KeyScope[];
+    operator_role: OperatorRole | null;
+    has_ceiling: boolean;
   };
-  return { csrfToken: csrf_token, role, name };
+  const { csrf_token: csrfToken, role, name, scopes, operator_role: operatorRole } = found;
+  return { csrfToken, role, name, scopes, operatorRole, hasCeiling: found.has_ceiling };
 }
 
 async function request(method: string, headers: Record<string, string>, query = ''): Promise<Response> {

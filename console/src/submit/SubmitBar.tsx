@@ -1,10 +1,11 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Button, Group, Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { pollMs } from '../app/queries.ts';
 import { formatUnits } from '../number/format.ts';
 import type { Offer } from '../offers/offers.ts';
+import { CallButton } from '../permission/CallButton.tsx';
 import { describeCost } from './cost.ts';
 
 interface SubmitBarProps {
@@ -23,9 +24,15 @@ interface SubmitBarProps {
 export function SubmitBar({ offer, units, busy, disabled = false, onSubmit, children }: SubmitBarProps) {
   return (
     <Group>
-      <Button type={onSubmit ? 'button' : 'submit'} loading={busy} disabled={disabled} onClick={onSubmit}>
+      <CallButton
+        call={offer.method}
+        type={onSubmit ? 'button' : 'submit'}
+        loading={busy}
+        disabled={disabled}
+        {...(onSubmit ? { onClick: onSubmit } : {})}
+      >
         {units !== null && units > 1 ? `Submit ${formatUnits(units)}` : 'Submit'}
-      </Button>
+      </CallButton>
       {children}
       <Cost offer={offer} units={units} />
     </Group>

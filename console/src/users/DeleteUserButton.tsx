@@ -1,10 +1,10 @@
 import { useMutation } from '@connectrpc/connect-query';
-import { Button } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { showError, showSuccess } from '../errors/toast.ts';
 import { useRefresh } from '../list/useRefresh.ts';
+import { CallButton } from '../permission/CallButton.tsx';
 
 /** Button that deletes a user with everything but the ledger. */
 export function DeleteUserButton({ user }: { user: Account }) {
@@ -26,8 +26,14 @@ export function DeleteUserButton({ user }: { user: Account }) {
       onConfirm: () => void run(),
     });
   return (
-    <Button variant="default" color="red" loading={deletion.isPending} onClick={confirm}>
+    <CallButton
+      call={OperatorService.method.deleteUser}
+      variant="default"
+      color="red"
+      loading={deletion.isPending}
+      onClick={confirm}
+    >
       Delete user
-    </Button>
+    </CallButton>
   );
 }

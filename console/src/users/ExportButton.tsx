@@ -1,9 +1,9 @@
 import { createClient } from '@connectrpc/connect';
-import { Button } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { showError } from '../errors/toast.ts';
+import { CallButton } from '../permission/CallButton.tsx';
 import { saveBlob } from '../session/download.ts';
 import { transport } from '../session/transport.ts';
 
@@ -24,13 +24,14 @@ export function ExportButton({ userId }: { userId: string }) {
     }
   };
   return (
-    <Button
+    <CallButton
+      call={OperatorService.method.exportUser}
       variant="default"
       loading={busy}
       onClick={() => void save()}
       leftSection={<IconDownload size={16} aria-hidden />}
     >
       Export data
-    </Button>
+    </CallButton>
   );
 }

@@ -1,10 +1,10 @@
 import { useMutation } from '@connectrpc/connect-query';
-import { Button } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { showError, showSuccess } from '../errors/toast.ts';
 import { useRefresh } from '../list/useRefresh.ts';
+import { CallButton } from '../permission/CallButton.tsx';
 
 /** Button that suspends or reactivates a user. */
 export function SuspendButton({ user }: { user: Account }) {
@@ -25,12 +25,13 @@ export function SuspendButton({ user }: { user: Account }) {
       onConfirm: () => void set(true),
     });
   return (
-    <Button
+    <CallButton
+      call={OperatorService.method.suspendUser}
       variant="default"
       loading={suspension.isPending}
       onClick={user.suspended ? () => void set(false) : confirm}
     >
       {user.suspended ? 'Reactivate' : 'Suspend'}
-    </Button>
+    </CallButton>
   );
 }

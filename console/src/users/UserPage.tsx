@@ -1,5 +1,5 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Alert, Anchor, Button, Skeleton, Text } from '@mantine/core';
+import { Alert, Anchor, Skeleton, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconBan, IconCoins } from '@tabler/icons-react';
 import { Link, useParams } from 'react-router';
@@ -14,6 +14,7 @@ import { Section } from '../layout/Section.tsx';
 import { UserLedger } from '../ledger/UserLedger.tsx';
 import { Identifier } from '../list/Identifier.tsx';
 import { formatCount } from '../number/format.ts';
+import { CallButton } from '../permission/CallButton.tsx';
 import { Moment } from '../time/Moment.tsx';
 import { CreditsModal } from './CreditsModal.tsx';
 import { DeleteUserButton } from './DeleteUserButton.tsx';
@@ -68,9 +69,13 @@ function Loaded({ user }: { user: Account }) {
         <>
           {!user.deletedAt && (
             <>
-              <Button leftSection={<IconCoins size={16} aria-hidden />} onClick={open}>
+              <CallButton
+                call={OperatorService.method.grantCredits}
+                leftSection={<IconCoins size={16} aria-hidden />}
+                onClick={open}
+              >
                 Adjust credits
-              </Button>
+              </CallButton>
               <SuspendButton user={user} />
             </>
           )}

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
-import { Anchor, Badge, Button, TextInput } from '@mantine/core';
+import { Anchor, Badge, TextInput } from '@mantine/core';
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
 import { IconPlus, IconSearch } from '@tabler/icons-react';
 import { Link, useSearchParams } from 'react-router';
@@ -10,6 +10,7 @@ import { Page } from '../layout/Page.tsx';
 import { ListTable } from '../list/ListTable.tsx';
 import type { Column } from '../list/list-content.ts';
 import { formatCount } from '../number/format.ts';
+import { CallButton } from '../permission/CallButton.tsx';
 import { Moment } from '../time/Moment.tsx';
 import { NewUserModal } from './NewUserModal.tsx';
 
@@ -62,9 +63,13 @@ export function UsersPage() {
     },
   );
   const create = (
-    <Button leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
+    <CallButton
+      call={OperatorService.method.createUser}
+      leftSection={<IconPlus size={16} aria-hidden />}
+      onClick={open}
+    >
       Create user
-    </Button>
+    </CallButton>
   );
   return (
     <Page title="Users" actions={create}>

@@ -1,11 +1,12 @@
 import { useMutation } from '@connectrpc/connect-query';
-import { Button, Group, Stack, Switch, TextInput } from '@mantine/core';
+import { Group, Stack, Switch, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { AccountService, type Webhook } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { describeError } from '../errors/describe.ts';
 import { showSuccess } from '../errors/toast.ts';
 import { Section } from '../layout/Section.tsx';
 import { useRefresh } from '../list/useRefresh.ts';
+import { CallButton } from '../permission/CallButton.tsx';
 
 /** Form for the webhook's address. */
 export function WebhookForm({ webhook }: { webhook: Webhook }) {
@@ -41,9 +42,9 @@ export function WebhookForm({ webhook }: { webhook: Webhook }) {
           />
           <Switch label="Enabled" {...form.getInputProps('enabled', { type: 'checkbox' })} />
           <Group>
-            <Button type="submit" loading={saving.isPending}>
+            <CallButton call={AccountService.method.setWebhook} type="submit" loading={saving.isPending}>
               Save
-            </Button>
+            </CallButton>
           </Group>
         </Stack>
       </form>

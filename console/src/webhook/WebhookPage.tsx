@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@connectrpc/connect-query';
-import { Button, Skeleton } from '@mantine/core';
+import { Skeleton } from '@mantine/core';
 import { IconSend } from '@tabler/icons-react';
 import { AccountService, type Delivery } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { pollMs } from '../app/queries.ts';
@@ -10,6 +10,7 @@ import { Page } from '../layout/Page.tsx';
 import { Section } from '../layout/Section.tsx';
 import type { Column } from '../list/list-content.ts';
 import { useRefresh } from '../list/useRefresh.ts';
+import { CallButton } from '../permission/CallButton.tsx';
 import { WebhookForm } from './WebhookForm.tsx';
 import { WebhookSecret } from './WebhookSecret.tsx';
 
@@ -38,14 +39,15 @@ export function WebhookPage() {
     align: 'right',
     cell: ({ deliveryId, type, state }) =>
       state === 'pending' ? null : (
-        <Button
+        <CallButton
+          call={AccountService.method.redeliverWebhook}
           size="compact-sm"
           variant="default"
           aria-label={`Resend ${type}`}
           onClick={() => run(redelivery.mutateAsync({ deliveryId }), 'Message queued.')}
         >
           Resend
-        </Button>
+        </CallButton>
       ),
   };
   const url = webhook.data?.url;
@@ -54,14 +56,15 @@ export function WebhookPage() {
       title="Webhook"
       description="Receive an HTTP request when one of your jobs ends or is rejected."
       actions={
-        <Button
+        <CallButton
+          call={AccountService.method.testWebhook}
           leftSection={<IconSend size={16} aria-hidden />}
           disabled={!url}
           loading={test.isPending}
           onClick={() => run(test.mutateAsync({}), 'Test message queued.')}
         >
           Send test message
-        </Button>
+        </CallButton>
       }
     >
       {webhook.isPending && <Skeleton height={160} role="status" aria-label="Loading webhook" />}

@@ -6,6 +6,7 @@ import { AccountService, type Webhook } from '../../../gen/gleaner/account/v1/ac
 import { showError, showSuccess } from '../errors/toast.ts';
 import { Section } from '../layout/Section.tsx';
 import { useRefresh } from '../list/useRefresh.ts';
+import { CallButton } from '../permission/CallButton.tsx';
 import { Moment } from '../time/Moment.tsx';
 
 /** Signing secret of the webhook, with copy and rotation. */
@@ -44,9 +45,14 @@ export function WebhookSecret({ webhook }: { webhook: Webhook }) {
             </Button>
           )}
         </CopyButton>
-        <Button variant="default" leftSection={<IconRefresh size={16} aria-hidden />} onClick={rotate}>
+        <CallButton
+          call={AccountService.method.rotateWebhookSecret}
+          variant="default"
+          leftSection={<IconRefresh size={16} aria-hidden />}
+          onClick={rotate}
+        >
           Rotate secret
-        </Button>
+        </CallButton>
       </Group>
       <Text size="xs" c="dimmed" mt="xs">
         Last changed <Moment at={webhook.updatedAt} />

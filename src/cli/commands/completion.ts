@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { clientEnvironment } from '../../base/config.ts';
 import { jobStatuses } from '../../contract/job-status.ts';
 import { offeredMarkets, offers } from '../../contract/offers.ts';
+import { keyScopes, operatorRoles } from '../../contract/permission.ts';
 import { completionScripts } from './completion-scripts.ts';
 import { readProfiles } from './profiles.ts';
 import { aboutOffer } from './submit/offers.ts';
@@ -33,6 +34,8 @@ export function addCompletion(program: Command): void {
       ['csv', ''],
       ['jsonl', ''],
     ],
+    scopes: () => [...keyScopes, keyScopes.join(',')].map((scopes) => [scopes, ''] as const),
+    role: () => operatorRoles.map((role) => [role, ''] as const),
   };
   const handler = (name: string) => {
     const known = values[name];

@@ -1,4 +1,3 @@
-import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import type { Command } from 'commander';
 import {
   AccountService,
@@ -11,13 +10,19 @@ import {
   OperatorService,
 } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { addCommand } from './command.ts';
-import { UsageError } from './exit.ts';
-import { type Column, time } from './print.ts';
+import { type KeyFlags, keyOptions, keyRequest, roleOf, roleOption } from './key-options.ts';
+import { type Column, count, time } from './print.ts';
 
 const columns: Column<ApiKey>[] = [
   { name: 'KEY', text: ({ keyId }) => keyId },
   { name: 'PREFIX', text: ({ prefix }) => prefix },
   { name: 'NAME', text: ({ name }) => name },
+  { name: 'ALLOWS', text: ({ scopes, operatorRole }) => operatorRole || scopes.join(',') },
+  {
+    name: 'SPENT',
+    text: ({ creditsSpent, creditCeiling }) =>
+      creditCeiling === undefined ? '' : `${count(creditsSpent)} of ${count(creditCeiling)}`,
+  },
   { name: 'CREATED', text: ({ createdAt }) => time(createdAt) },
   { name: 'LAST USED', text: ({ lastUsedAt }) => time(lastUsedAt) || 'never' },
   {
@@ -25,8 +30,6 @@ const columns: Column<ApiKey>[] = [
     text: ({ expiresAt, revokedAt }) => (revokedAt ? `revoked ${time(revokedAt)}` : time(expiresAt)),
   },
 ];
-
-const expiresOption = ['--expires <time>', 'expiry: a date such as 2030-01-31, or days such as 90d'] as const;
 
 /** Adds `keys` for the caller's keys, and `key` for operators. */
 export function addKeyCommands(program: Command): void {
@@ -41,12 +44,12 @@ export function addKeyCommands(program: Command): void {
       await session.list(ApiKeySchema, keys, columns, 'No keys.');
     },
   });
-  addCommand<{ expires?: string }>(own, {
+  addCommand<KeyFlags>(own, {
     usage: 'create <name>',
     about: 'Create a key and print it (shown only once)',
-    options: [expiresOption],
-    async run(session, { expires }, name: string) {
-      const request = { name, ...expiryOf(expires) };
+    options: [...keyOptions],
+    async run(session, flags, name: string) {
+      const request = { name, ...keyRequest(flags) };
       const created = await session
         .user()
         .call(AccountService.method.createApiKey, request, { signal: session.signal });
@@ -75,12 +78,12 @@ export function addKeyCommands(program: Command): void {
       await session.list(ApiKeySchema, keys, columns, 'No keys.');
     },
   });
-  addCommand<{ expires?: string }>(ofUsers, {
+  addCommand<KeyFlags & { role?: string }>(ofUsers, {
     usage: 'create <user-id> [name]',
-    about: 'Create a key for a user and print it (shown only once)',
-    options: [expiresOption],
-    async run(session, { expires }, userId: string, name = 'cli') {
-      const request = { userId, name, ...expiryOf(expires) };
+    about: 'Create a key for a user or an operator and print it (shown only once)',
+    options: [...keyOptions, roleOption],
+    async run(session, { role, ...flags }, userId: string, name = 'cli') {
+      const request = { userId, name, ...keyRequest(flags), operatorRole: roleOf(role) };
       const created = await session.operator().call(createApiKey, request, { signal: session.signal });
       await session.show(OperatorCreateApiKeyResponseSchema, created, () => `${created.apiKey}\n`);
     },
@@ -95,15 +98,4 @@ export function addKeyCommands(program: Command): void {
       }
     },
   });
-}
-
-function expiryOf(text: string | undefined): { expiresAt?: ReturnType<typeof timestampFromDate> } {
-  if (text === undefined) return {};
-  const days = /^(\d{1,5})d$/.exec(text)?.[1];
-  const date = days === undefined ? new Date(text) : new Date(Date.now() + Number(days) * 86_400_000);
-  if (Number.isNaN(date.getTime()))
-    throw new UsageError(
-      `--expires: "${text}" is not a date such as 2030-01-31 or a number of days such as 90d`,
-    );
-  return { expiresAt: timestampFromDate(date) };
 }

@@ -2,9 +2,14 @@ import { createWriteStream } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { Command } from 'commander';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import {
+  type ExportAuditLogRequestSchema,
+  OperatorService,
+} from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { ByteStream } from '../../client/index.ts';
 import { addCommand } from './command.ts';
 import { UsageError } from './exit.ts';
@@ -40,6 +45,12 @@ export function addResultCommands(program: Command): void {
   });
 }
 
+/** Selects entries of the audit log. */
+export type AuditFilter = Pick<
+  MessageInitShape<typeof ExportAuditLogRequestSchema>,
+  'actorId' | 'target' | 'action' | 'outcome' | 'since' | 'until'
+>;
+
 /** Prints the whole ledger. */
 export async function exportLedger(
   session: Session,
@@ -53,6 +64,19 @@ export async function exportLedger(
     await session.user().stream(method, request, { signal: session.signal }),
     output,
   );
+}
+
+/** Prints the matching entries of the audit log. */
+export async function exportAuditLog(
+  session: Session,
+  format: string,
+  filter: AuditFilter,
+  output: string | undefined,
+): Promise<void> {
+  const request = { ...filter, format: formatOf(format, session) };
+  const { exportAuditLog: method } = OperatorService.method;
+  const stream = session.operator().stream(method, request, { signal: session.signal });
+  await writeStream(session, await stream, output);
 }
 
 function formatOf(format: string | undefined, { isJson }: Session): string {

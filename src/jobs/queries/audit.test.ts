@@ -25,6 +25,7 @@ const post = (entry: Partial<LedgerEntry>) =>
     amount: 1,
     type: 'refund',
     jobId: job.id,
+    keyId: null,
     note: '',
     createdAt: fixture.clock.now(),
     ...entry,

@@ -213,6 +213,7 @@ describe('failures()', () => {
         amount,
         type,
         jobId: job.id,
+        keyId: null,
         note: '',
         createdAt: fixture.clock.now(),
       });

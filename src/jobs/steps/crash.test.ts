@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createCrashingProcess } from '../../../test/support/crash.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
-import type { BatchReference, Job, JobState } from '../../store/documents.ts';
+import { aKey } from '../../store/contract/samples.ts';
+import type { ApiKey, BatchReference, Job, JobState } from '../../store/documents.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import type { JobContext } from '../context.ts';
 import { cancel } from './cancel.ts';
@@ -146,12 +147,17 @@ async function jobOf(userId: string): Promise<Job | null> {
 }
 
 /** Performs the remaining client and operator actions. */
-async function goThrough(course: Course, context: JobContext, userId: string, key: string): Promise<void> {
+async function goThrough(
+  course: Course,
+  context: JobContext,
+  { userId, id: keyId }: ApiKey,
+  key: string,
+): Promise<void> {
   const job = await jobOf(userId);
   if (job === null || job.state === 'submitted') {
     const method = methodOf(context, course.method);
     const request = fromJson(method.method.input, course.request as never);
-    await submit(context, method, request, { userId, idempotencyKey: key });
+    await submit(context, method, request, { userId, keyId, idempotencyKey: key });
   }
   const submitted = (await jobOf(userId))!;
   if (course.step?.on.includes(submitted.state)) await course.step.run(context, submitted);
@@ -175,11 +181,13 @@ async function recover(): Promise<void> {
 async function survives(course: Course, last: number, when: 'before' | 'after'): Promise<boolean> {
   const victim = createCrashingProcess(alive, last, when);
   const userId = await fixture.createUser(credits);
+  const limited = aKey({ userId, creditCeiling: credits });
+  await alive.store.createApiKey(limited);
   const key = newId();
-  await Promise.race([goThrough(course, victim.context, userId, key).catch(() => {}), victim.crashed]);
+  await Promise.race([goThrough(course, victim.context, limited, key).catch(() => {}), victim.crashed]);
   if (!victim.isCrashed()) return false;
   await recover();
-  await goThrough(course, alive, userId, key);
+  await goThrough(course, alive, limited, key);
   await recover();
 
   const where = `death at call ${last}, ${when} ${victim.crashedAt()}`;
@@ -188,6 +196,7 @@ async function survives(course: Course, last: number, when: 'before' | 'after'):
   const { charged, refunded } = course.ends[job.state]!(job);
   expect(job.refunded, where).toBe(refunded);
   expect(await fixture.balance(userId), where).toBe(credits - charged + refunded);
+  expect((await alive.store.getApiKey(limited.id))?.creditsSpent, where).toBe(charged - refunded);
   expect(await alive.store.hasOutstandingBatches(job.id), where).toBe(false);
   expect(job.file?.items ?? null, where).toBe(course.records);
   if (job.file) expect(await alive.blobs.size(job.file.path), where).toBe(job.file.bytes);

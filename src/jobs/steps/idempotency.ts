@@ -21,8 +21,16 @@ export type IdempotencyContext = Pick<JobContext, 'clock'> &
 /** The caller of a submit, and its idempotency key if it sent one. */
 export interface Submitter {
   userId: string;
+  /** Key whose credit ceiling the job counts against; null without one. */
+  keyId: string | null;
   idempotencyKey: string | undefined;
 }
+
+/** Returns the submitter of a user's call. */
+export const submitterOf = (
+  { userId, keyId }: { userId: string; keyId: string },
+  idempotencyKey: string | undefined,
+): Submitter => ({ userId, keyId, idempotencyKey });
 
 /** A call that creates a job: one of its own, or that of an earlier call under the same idempotency key. */
 export interface Submission<M extends DescMethod> {

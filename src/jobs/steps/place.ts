@@ -1,5 +1,5 @@
 import { Fault } from '../../contract/fault.ts';
-import { creditsShort } from '../../credits/job-credits.ts';
+import { requireCredits } from '../../credits/job-credits.ts';
 import type { Plan } from '../../kinds/kind.ts';
 import type { Batch, Job } from '../../store/documents.ts';
 import { approvalWaitMs, type JobContext, type StoreUse } from '../context.ts';
@@ -9,7 +9,7 @@ import { type FinishSubmitContext, finishSubmit } from './finish-submit.ts';
 
 /** Dependencies of this module. */
 export type PlaceContext = Pick<JobContext, 'clock' | 'disk' | 'newId' | 'offers' | 'queue' | 'settings'> &
-  StoreUse<'createJob' | 'getJob' | 'getUser' | 'nextNumber'> &
+  StoreUse<'createJob' | 'getApiKey' | 'getJob' | 'getUser' | 'nextNumber'> &
   FinishSubmitContext;
 
 /** `Retry-After` of a submit while the disk is almost full, in milliseconds. */
@@ -20,6 +20,8 @@ interface Draft {
   jobId: string;
   /** Owner of the job, whose account is charged. */
   userId: string;
+  /** Key whose credit ceiling the job counts against; null without one. */
+  keyId: string | null;
   /** Returns the units. Not called if the job already exists. */
   plan(): Plan | Promise<Plan>;
   retryOf: string | null;
@@ -77,8 +79,7 @@ async function prepareJob(
   }
   const plan = await draft.plan();
   const job = await buildJob(context, offer, plan, draft);
-  const balance = (await context.store.getUser(draft.userId))?.balance ?? 0;
-  if (balance < job.cost) throw creditsShort(job.cost, balance);
+  await requireCredits(context.store, job);
   if (offer.kind.unqueued === 'refuse') await context.queue.ping();
   return { job, batches: buildBatches(context, offer, plan, job) };
 }
@@ -87,7 +88,7 @@ async function buildJob(
   context: PlaceContext,
   offer: Offer,
   plan: Plan,
-  { jobId: id, userId, retryOf, approvedBy, resumable }: Draft,
+  { jobId: id, userId, keyId, retryOf, approvedBy, resumable }: Draft,
 ): Promise<Job> {
   const { kind, market } = offer;
   const now = context.clock.now();
@@ -97,6 +98,7 @@ async function buildJob(
     id,
     number: kind.sequence === undefined ? null : await context.store.nextNumber(kind.sequence),
     userId,
+    keyId,
     market: market.name,
     kind: kind.name,
     region: plan.region,

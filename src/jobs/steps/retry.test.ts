@@ -45,7 +45,7 @@ async function again(
 ): Promise<string> {
   const { key, approvedBy = null, context = fixture.context } = by;
   const source = by.source ?? (await context.store.getJob(jobId))!;
-  const submitter = { userId: approvedBy ?? source.userId, idempotencyKey: key };
+  const submitter = { userId: approvedBy ?? source.userId, keyId: null, idempotencyKey: key };
   const request = create(retryJob.input, { jobId });
   const respond = async ({ id }: Job) => ({ jobId: id });
   const answer = await retry(context, retryJob, request, submitter, source, approvedBy, respond);

@@ -48,7 +48,7 @@ export async function retry<M extends DescMethod>(
   const submission = await beginSubmission(context, method, request, submitter, jobId);
   if (submission.response !== null) return submission.response;
   try {
-    const job = await placeRetry(context, source, submission, approvedBy);
+    const job = await placeRetry(context, source, submission, submitter.keyId, approvedBy);
     return await completeSubmission(context, submission, await respond(job));
   } catch (error) {
     await abandonSubmission(context, submission);
@@ -77,6 +77,7 @@ async function placeRetry(
   context: RetryContext,
   source: Job,
   submission: Submission<DescMethod>,
+  keyId: string | null,
   approvedBy: string | null,
 ): Promise<Job> {
   const { store, offers } = context;
@@ -94,6 +95,7 @@ async function placeRetry(
   const draft = {
     jobId: other?.id ?? submission.jobId,
     userId,
+    keyId,
     plan: () => planRetry(context, source),
     retryOf: id,
     approvedBy,

@@ -52,10 +52,10 @@ export async function submit(
     return submission.response;
   }
   const { jobId, key } = submission;
-  const { userId } = submitter;
+  const { userId, keyId } = submitter;
   let response: Message;
   try {
-    const draft = { jobId, userId, plan, retryOf: null, approvedBy: null, resumable: key !== null };
+    const draft = { jobId, userId, keyId, plan, retryOf: null, approvedBy: null, resumable: key !== null };
     const job = await placeJob(context, offer, draft, submission);
     const snapshot = await snapshotOf(context, job, kind.submittedNeeds, undefined);
     response = await completeSubmission(context, submission, await kind.submitted(snapshot));

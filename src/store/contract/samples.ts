@@ -46,6 +46,10 @@ export function aKey(fields: Partial<ApiKey> = {}): ApiKey {
     expiresAt: null,
     revokedAt: null,
     lastUsedAt: null,
+    scopes: null,
+    operatorRole: null,
+    creditCeiling: null,
+    creditsSpent: 0,
     ...fields,
   };
 }
@@ -58,6 +62,7 @@ export function anEntry(userId: string, amount: number, fields: Partial<LedgerEn
     amount,
     type: 'grant',
     jobId: null,
+    keyId: null,
     note: '',
     createdAt: aTime,
     ...fields,
@@ -70,6 +75,7 @@ export function aJob(fields: Partial<Job> = {}): Job {
     id: newId(),
     number: null,
     userId: newId(),
+    keyId: null,
     market: 'mkta',
     kind: 'variant_sold',
     region: 'id',

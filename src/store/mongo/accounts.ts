@@ -51,11 +51,17 @@ export function accountStore(engine: MongoEngine): AccountStore {
         async ({ apiKeys }) => (await unlessDuplicate(apiKeys.insertOne(withUnderscore(key)))) !== null,
       ),
 
+    getApiKey: (id) =>
+      engine.run(async ({ apiKeys, users }) => {
+        const document = await apiKeys.findOne({ _id: id });
+        return document && readKey(document, await users.findOne({ _id: document.userId }));
+      }),
+
     findApiKey: (hash) =>
       engine.run(async ({ apiKeys, users }) => {
         const document = await apiKeys.findOne({ hash });
         const user = document && (await users.findOne({ _id: document.userId }));
-        return user && { key: readKey(document), user: readUser(user) };
+        return user && { key: readKey(document, user), user: readUser(user) };
       }),
 
     touchApiKey: (id, at) =>
@@ -65,17 +71,18 @@ export function accountStore(engine: MongoEngine): AccountStore {
       }),
 
     revokeApiKey: (id, at, userId) =>
-      engine.run(async ({ apiKeys }) => {
+      engine.run(async ({ apiKeys, users }) => {
         const which = userId === undefined ? { _id: id } : { _id: id, userId };
         await apiKeys.updateOne({ ...which, revokedAt: null }, { $set: { revokedAt: at } });
         const document = await apiKeys.findOne(which);
-        return document && readKey(document);
+        return document && readKey(document, await users.findOne({ _id: document.userId }));
       }),
 
     listApiKeys: (userId) =>
-      engine.run(async ({ apiKeys }) => {
+      engine.run(async ({ apiKeys, users }) => {
+        const user = await users.findOne({ _id: userId });
         const documents = await apiKeys.find({ userId }).sort({ createdAt: -1, _id: -1 }).toArray();
-        return documents.map(readKey);
+        return documents.map((document) => readKey(document, user));
       }),
   };
 }

@@ -14,11 +14,12 @@ export function auditLogStore(engine: MongoEngine): AuditLogStore {
         await unlessDuplicate(auditLog.insertOne(withUnderscore(entry)));
       }),
 
-    listAuditEntries: async (filter, page) => {
+    listAuditEntries: async ({ since, until, ...filter }, page) => {
       const after = readCursor(page);
+      const period = { $gte: since ?? 0, $lt: until ?? Number.MAX_SAFE_INTEGER };
       const documents = await engine.run(({ auditLog }) =>
         auditLog
-          .find({ ...filter, ...olderThan(after) })
+          .find({ ...filter, createdAt: period, ...olderThan(after) })
           .sort({ createdAt: -1, _id: -1 })
           .limit(rowsToRead(page))
           .toArray(),

@@ -2,9 +2,10 @@ import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findMongo } from '../../../test/engines/mongo.ts';
 import { haltBefore } from '../../../test/support/halting.ts';
-import { anEntry, aTime, aUser } from '../contract/samples.ts';
+import { newId } from '../../base/id.ts';
+import { aKey, anEntry, aTime, aUser } from '../contract/samples.ts';
 import { collect } from '../contract/stores.ts';
-import type { LedgerEntry } from '../documents.ts';
+import type { ApiKey, LedgerEntry } from '../documents.ts';
 import type { Store } from '../store.ts';
 import { openMongoStore } from './open.ts';
 import { post, settlePending, voidKey } from './posting.ts';
@@ -194,6 +195,60 @@ describe.skipIf('missing' in mongo)(
       expect(await store.repairLedger(always)).toBe(1);
       expect(await collections.ledger.findOne({ _id: entry.key })).toBeNull();
       await expectBalance(userId, 3);
+    });
+
+    describe('an entry of a key with a credit ceiling', () => {
+      /** Steps of a post that reads the key first. */
+      const keyedSteps = [1, ...postSteps.map((step) => step + 1)];
+      const limited = async (creditCeiling: number) => {
+        const key = aKey({ userId: await userWith(100), creditCeiling });
+        await store.createApiKey(key);
+        return key;
+      };
+      const charge = ({ userId, id }: ApiKey, amount: number) =>
+        anEntry(userId, -amount, { key: `charge:${newId()}`, type: 'charge', keyId: id });
+      const spent = async ({ id }: ApiKey) => (await store.getApiKey(id))!.creditsSpent;
+
+      test.each(keyedSteps)(
+        'whose post ends before its step %i counts against both or neither',
+        async (step) => {
+          const key = await limited(10);
+          const entry = charge(key, 7);
+          await haltBefore(step, collections, (halting) => post(halting, entry)).reached;
+          const counts = step === 5;
+          expect(await spent(key)).toBe(counts ? 7 : 0);
+          await expectBalance(key.userId, counts ? 93 : 100);
+          await store.repairLedger(always);
+          expect(await spent(key)).toBe(counts ? 7 : 0);
+          expect(await store.postLedgerEntry(entry)).toEqual({ posted: true, balance: 93 });
+          expect(await spent(key)).toBe(7);
+          expect(await store.postLedgerEntry(charge(key, 4))).toMatchObject({ posted: false });
+        },
+      );
+
+      test.each(keyedSteps)(
+        'whose post pauses before its step %i while another uses the ceiling up is refused',
+        async (step) => {
+          const key = await limited(10);
+          const [entry, other] = [charge(key, 7), charge(key, 8)];
+          const paused = haltBefore(step, collections, (halting) => post(halting, entry));
+          await paused.reached;
+          const first = step === 5 ? 7 : 8;
+          expect(await store.postLedgerEntry(other)).toMatchObject({ posted: step !== 5 });
+          paused.resume();
+          expect(await paused.result).toMatchObject({ posted: step === 5 });
+          expect(await spent(key)).toBe(first);
+          await expectBalance(key.userId, 100 - first);
+        },
+      );
+
+      test('counts credits that the key had spent when its document was written', async () => {
+        const key = { ...aKey({ userId: await userWith(100), creditCeiling: 10 }), creditsSpent: 6 };
+        await store.createApiKey(key);
+        expect(await store.postLedgerEntry(charge(key, 5))).toMatchObject({ ceiling: { max: 10, spent: 6 } });
+        expect(await store.postLedgerEntry(charge(key, 4))).toMatchObject({ posted: true });
+        expect(await spent(key)).toBe(10);
+      });
     });
 
     test('open keys of an account stay few', async () => {

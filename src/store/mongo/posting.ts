@@ -1,10 +1,11 @@
+import type { Filter } from 'mongodb';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { LedgerEntry } from '../documents.ts';
 import { voidedKeyFault } from '../ledger-fault.ts';
-import type { PostingResult } from '../store.ts';
+import type { PostingResult, SpentCeiling } from '../store.ts';
 import { unlessDuplicate } from './duplicates.ts';
-import type { Collections, LedgerDocument } from './schema.ts';
+import type { Collections, LedgerDocument, UserDocument } from './schema.ts';
 
 /*
  * Posts an entry to the ledger and the balance exactly once with updates of single documents. The process may crash or be
@@ -14,7 +15,8 @@ import type { Collections, LedgerDocument } from './schema.ts';
  *   2  Insert the entry as pending, or put a new stamp on the existing pending one.
  *   3  If the key is open, the entry is in the balance: continue with 5.
  *   4  In one update of the account, if its epoch is unchanged and the key is not open: change the balance and open the
- *      key. A charge also requires a sufficient balance.
+ *      key. A charge also requires a sufficient balance, and that the credit ceiling of its API key covers it. The same
+ *      update changes the credits that the key has spent, which are therefore in the account.
  *   5  Mark the entry as applied.
  *   6  If many keys are open, remove those of applied entries and increment the epoch.
  *
@@ -38,7 +40,8 @@ const openKeyLimit = 64;
 /** Posts an entry (LedgerStore.postLedgerEntry). */
 export async function post(collections: Collections, entry: LedgerEntry): Promise<PostingResult> {
   const { users, ledger } = collections;
-  const { key, userId, amount } = entry;
+  const { key, userId, amount, keyId } = entry;
+  const ceiling = await readCeiling(collections, keyId);
   for (;;) {
     const account = await users.findOne({ _id: userId });
     if (!account) throw new Fault('not_found', `user ${userId} does not exist`);
@@ -49,7 +52,7 @@ export async function post(collections: Collections, entry: LedgerEntry): Promis
     }
     if (pending === 'void') throw voidedKeyFault(key);
     if (pending === 'gone') continue;
-    if (pending.userId !== userId || pending.amount !== amount) {
+    if (pending.userId !== userId || pending.amount !== amount || (pending.keyId ?? null) !== keyId) {
       // A rejected call with the same key and other values left it.
       await settlePending(collections, pending);
       continue;
@@ -58,10 +61,13 @@ export async function post(collections: Collections, entry: LedgerEntry): Promis
       await markApplied(ledger, key);
       continue;
     }
-    const covered = amount < 0 ? { balance: { $gte: -amount } } : {};
+    const covered = amount < 0 ? { balance: { $gte: -amount }, ...coveredByCeiling(ceiling, amount) } : {};
     const changed = await users.findOneAndUpdate(
       { _id: userId, epoch: account.epoch, openKeys: { $ne: key }, ...covered },
-      { $inc: { balance: amount }, $push: { openKeys: key } },
+      {
+        $inc: { balance: amount, ...(ceiling ? { [spentField(ceiling)]: -amount } : {}) },
+        $push: { openKeys: key },
+      },
       { returnDocument: 'after' },
     );
     if (changed) {
@@ -72,8 +78,35 @@ export async function post(collections: Collections, entry: LedgerEntry): Promis
     const now = await users.findOne({ _id: userId });
     const same = now && now.epoch === account.epoch && !now.openKeys.includes(key);
     // The pending entry stays. It does not count, and a later call with its key reuses it.
-    if (same && now.balance + amount < 0) return { posted: false, balance: now.balance };
+    if (!same || amount > 0) continue;
+    const { balance } = now;
+    if (balance + amount < 0) return { posted: false, balance };
+    const spent = (ceiling?.spent ?? 0) + (now.spentByKey?.[keyId ?? ''] ?? 0);
+    if (ceiling && spent - amount > ceiling.max)
+      return { posted: false, balance, ceiling: { ...ceiling, spent } };
   }
+}
+
+/**
+ * Returns the credit ceiling of a key, with the credits that it had spent when its document was written; null without
+ * one. Neither ever changes.
+ */
+async function readCeiling({ apiKeys }: Collections, keyId: string | null): Promise<SpentCeiling | null> {
+  if (keyId === null) return null;
+  const key = await apiKeys.findOne({ _id: keyId });
+  if (key?.creditCeiling == null) return null;
+  return { keyId, max: key.creditCeiling, spent: key.creditsSpent };
+}
+
+/** Returns the field of an account with the credits that a key has spent since. */
+const spentField = ({ keyId }: SpentCeiling) => `spentByKey.${keyId}` as const;
+
+/** Returns the filter for accounts in which a key's ceiling covers a charge. */
+function coveredByCeiling(ceiling: SpentCeiling | null, amount: number): Filter<UserDocument> {
+  if (ceiling === null) return {};
+  const left = ceiling.max - ceiling.spent + amount;
+  // An absent field counts as 0.
+  return left < 0 ? { _id: { $in: [] } } : { [spentField(ceiling)]: { $not: { $gt: left } } };
 }
 
 /** Step 2. Returns `gone` if another call deleted the entry meanwhile and the account must be read again. */
@@ -85,7 +118,7 @@ async function writePending(
   const document: LedgerDocument = { _id: key, ...entry, state: 'pending', stamp };
   if (await unlessDuplicate(ledger.insertOne(document))) return document;
   // Not the fields that step 4 uses: they must be the same for every call with this key.
-  const { userId: _, amount: __, ...fields } = entry;
+  const { userId: _, amount: __, keyId: ___, ...fields } = entry;
   const stamped = await ledger.findOneAndUpdate(
     { _id: key, state: 'pending' },
     { $set: { ...fields, stamp } },
@@ -157,6 +190,7 @@ export function voidDocument(key: string, userId: string, at: number): LedgerDoc
     amount: 0,
     type: 'charge',
     jobId: null,
+    keyId: null,
     note: '',
     createdAt: at,
     state: 'void',

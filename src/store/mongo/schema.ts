@@ -30,6 +30,8 @@ export type UserDocument = Stored<User> & {
   openKeys: string[];
   /** Incremented when a key leaves `openKeys`, and to make concurrent posts start over. */
   epoch: number;
+  /** Credits spent by API keys with a ceiling, by the key's id; absent before the first charge. */
+  spentByKey?: Record<string, number>;
 };
 
 /** A ledger entry. `pending`: counts only while its key is open. `void`: never counts, and stays. */

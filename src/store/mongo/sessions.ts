@@ -27,7 +27,7 @@ export function sessionStore(engine: MongoEngine): SessionStore {
         ]);
         if (key === null || user === null) return null;
         const { _id, ...rest } = document;
-        return { session: { hash: _id, ...rest }, key: readKey(key), user: readUser(user) };
+        return { session: { hash: _id, ...rest }, key: readKey(key, user), user: readUser(user) };
       }),
 
     deleteSession: (hash) =>

@@ -16,7 +16,7 @@ export function withUnderscore<T extends { id: string }>({
 }
 
 /** Converts a stored user, without the fields of the ledger protocol. */
-export function readUser({ openKeys: _, epoch: __, ...user }: WithId<UserDocument>): User {
+export function readUser({ openKeys: _, epoch: __, spentByKey: ___, ...user }: WithId<UserDocument>): User {
   return {
     ...withId(user),
     // Earlier versions did not write these fields.
@@ -26,15 +26,23 @@ export function readUser({ openKeys: _, epoch: __, ...user }: WithId<UserDocumen
   };
 }
 
-/** Converts a stored API key. */
-export function readKey(key: WithId<Stored<ApiKey>>): ApiKey {
-  // Earlier versions did not write this field.
-  return { ...withId(key), lastUsedAt: key.lastUsedAt ?? null };
+/** Converts a stored API key of `user`, in whose document the credits that the key spent are. */
+export function readKey(key: WithId<Stored<ApiKey>>, user: Pick<UserDocument, 'spentByKey'> | null): ApiKey {
+  return {
+    ...withId(key),
+    // Earlier versions did not write these fields.
+    lastUsedAt: key.lastUsedAt ?? null,
+    scopes: key.scopes ?? null,
+    operatorRole: key.operatorRole ?? null,
+    creditCeiling: key.creditCeiling ?? null,
+    creditsSpent: (key.creditsSpent ?? 0) + (user?.spentByKey?.[key._id] ?? 0),
+  };
 }
 
 /** Converts a stored ledger entry. */
 export function readEntry({ _id, state: _, stamp: __, ...entry }: LedgerDocument): LedgerEntry {
-  return { key: _id, ...entry };
+  // Earlier versions did not write this field.
+  return { key: _id, ...entry, keyId: entry.keyId ?? null };
 }
 
 /** Converts a job for storage. `draft` is the id of its writing. */
@@ -59,6 +67,7 @@ export function readJob({ _id, draft: _, number, params, state, ...rest }: JobDo
     params: JSON.parse(params),
     state: state as JobState,
     // Earlier versions did not write these fields.
+    keyId: rest.keyId ?? null,
     resumable: rest.resumable ?? true,
     noticeDue: rest.noticeDue ?? null,
     noticeAt: rest.noticeAt ?? null,

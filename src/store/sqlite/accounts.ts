@@ -64,6 +64,9 @@ export function accountStore(engine: SqliteEngine): AccountStore {
         ...apiKeys.values(key),
       ) === 1,
 
+    getApiKey: async (id) =>
+      engine.document(apiKeys, `SELECT ${apiKeys.select} FROM api_keys WHERE id = ?`, id),
+
     findApiKey: async (hash) => engine.cache.document(keysWithUser, keyByHash, hash),
 
     touchApiKey: async (id, at) => {

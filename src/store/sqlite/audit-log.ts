@@ -1,7 +1,17 @@
-import type { AuditLogStore } from '../audit-log.ts';
+import type { AuditFilter, AuditLogStore } from '../audit-log.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { SqliteEngine } from './engine.ts';
 import { auditLog } from './shapes.ts';
+
+/** Conditions of a filter, by its field. */
+const conditions: readonly (readonly [keyof AuditFilter, string])[] = [
+  ['actorId', 'actor_id = ?'],
+  ['target', 'target = ?'],
+  ['action', 'action = ?'],
+  ['outcome', 'outcome = ?'],
+  ['since', 'created_at >= ?'],
+  ['until', 'created_at < ?'],
+];
 
 /** Creates the SQLite implementation of AuditLogStore. */
 export function auditLogStore(engine: SqliteEngine): AuditLogStore {
@@ -13,14 +23,15 @@ export function auditLogStore(engine: SqliteEngine): AuditLogStore {
       );
     },
 
-    listAuditEntries: async ({ actorId, target }, page) => {
+    listAuditEntries: async (filter, page) => {
       const after = readCursor(page);
+      const given = conditions.filter(([name]) => filter[name] !== undefined);
       const rows = engine.documents(
         auditLog,
         `SELECT ${auditLog.select} FROM audit_log
-         WHERE ${actorId === undefined ? '' : 'actor_id = ? AND '} ${target === undefined ? '' : 'target = ? AND '}
-           (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?`,
-        ...[actorId, target].filter((value) => value !== undefined),
+         WHERE ${given.map(([, condition]) => `${condition} AND `).join('')} (created_at, id) < (?, ?)
+         ORDER BY created_at DESC, id DESC LIMIT ?`,
+        ...given.map(([name]) => filter[name]!),
         after.at,
         after.id,
         rowsToRead(page),

@@ -1,7 +1,8 @@
 import { Fault } from '../../contract/fault.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
+import type { LedgerEntry } from '../documents.ts';
 import { voidedKeyFault } from '../ledger-fault.ts';
-import type { LedgerStore, LedgerSum } from '../store.ts';
+import type { LedgerStore, LedgerSum, SpentCeiling } from '../store.ts';
 import type { SqliteEngine } from './engine.ts';
 import { ledger } from './shapes.ts';
 
@@ -10,12 +11,20 @@ const dayMs = 86_400_000;
 /** Accounts read per query of an audit. */
 const auditChunk = 200;
 
-/** Creates the SQLite implementation of LedgerStore. Entry and balance change in one transaction. */
+/** Creates the SQLite implementation of LedgerStore. Entry, balance, and spent credits change in one transaction. */
 export function ledgerStore(engine: SqliteEngine): LedgerStore {
   const balanceOf = (userId: string) =>
     engine.get<{ balance: number }>('SELECT balance FROM users WHERE id = ?', userId)?.balance;
   const entryOf = (key: string) =>
     engine.document(ledger, `SELECT ${ledger.select} FROM ledger WHERE key = ?`, key);
+  const ceilingOf = ({ keyId }: LedgerEntry) =>
+    keyId === null
+      ? null
+      : engine.get<SpentCeiling & Record<string, string | number>>(
+          `SELECT id AS keyId, credit_ceiling AS max, credits_spent AS spent FROM api_keys
+           WHERE id = ? AND credit_ceiling IS NOT NULL`,
+          keyId,
+        );
   const isVoid = (key: string) => engine.get('SELECT 1 FROM void_ledger_keys WHERE key = ?', key) !== null;
 
   return {
@@ -26,11 +35,20 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
         if (engine.get('SELECT 1 FROM ledger WHERE key = ?', entry.key)) return { posted: true, balance };
         if (isVoid(entry.key)) throw voidedKeyFault(entry.key);
         if (entry.amount < 0 && balance + entry.amount < 0) return { posted: false, balance };
+        const ceiling = ceilingOf(entry);
+        if (ceiling !== null && entry.amount < 0 && ceiling.spent - entry.amount > ceiling.max)
+          return { posted: false, balance, ceiling };
         engine.run(
           `INSERT INTO ledger (${ledger.columns}) VALUES (${ledger.marks})`,
           ...ledger.values(entry),
         );
         engine.run('UPDATE users SET balance = balance + ? WHERE id = ?', entry.amount, entry.userId);
+        if (ceiling !== null)
+          engine.run(
+            'UPDATE api_keys SET credits_spent = credits_spent - ? WHERE id = ?',
+            entry.amount,
+            ceiling.keyId,
+          );
         return { posted: true, balance: balance + entry.amount };
       }),
 

@@ -165,6 +165,12 @@ const steps = [
   ) STRICT;
   CREATE INDEX deleted_jobs_by_user ON deleted_jobs (user_id, created_at, id);
   CREATE INDEX deliveries_by_job ON deliveries (job_id) WHERE job_id IS NOT NULL;`,
+  `ALTER TABLE api_keys ADD COLUMN scopes TEXT;
+  ALTER TABLE api_keys ADD COLUMN operator_role TEXT;
+  ALTER TABLE api_keys ADD COLUMN credit_ceiling INTEGER;
+  ALTER TABLE api_keys ADD COLUMN credits_spent INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE ledger ADD COLUMN key_id TEXT;
+  ALTER TABLE jobs ADD COLUMN key_id TEXT;`,
 ];
 
 /** Version of this program's schema. */

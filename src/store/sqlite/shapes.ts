@@ -70,18 +70,25 @@ export const users = mapRows<User>(
 );
 
 /** Table `api_keys`. */
-export const apiKeys = mapRows<ApiKey>([
-  'id',
-  'userId',
-  'role',
-  'name',
-  'hash',
-  'prefix',
-  'createdAt',
-  'expiresAt',
-  'revokedAt',
-  'lastUsedAt',
-]);
+export const apiKeys = mapRows<ApiKey>(
+  [
+    'id',
+    'userId',
+    'role',
+    'name',
+    'hash',
+    'prefix',
+    'createdAt',
+    'expiresAt',
+    'revokedAt',
+    'lastUsedAt',
+    'scopes',
+    'operatorRole',
+    'creditCeiling',
+    'creditsSpent',
+  ],
+  ['scopes'],
+);
 
 /** Table `sessions`. */
 export const sessions = mapRows<BrowserSession>(['hash', 'userId', 'keyId', 'createdAt', 'expiresAt']);
@@ -101,7 +108,16 @@ export const auditLog = mapRows<AuditEntry>([
 ]);
 
 /** Table `ledger`. */
-export const ledger = mapRows<LedgerEntry>(['key', 'userId', 'amount', 'type', 'jobId', 'note', 'createdAt']);
+export const ledger = mapRows<LedgerEntry>([
+  'key',
+  'userId',
+  'amount',
+  'type',
+  'jobId',
+  'keyId',
+  'note',
+  'createdAt',
+]);
 
 /** Table `jobs`. */
 export const jobs = mapRows<Job>(
@@ -109,6 +125,7 @@ export const jobs = mapRows<Job>(
     'id',
     'number',
     'userId',
+    'keyId',
     'market',
     'kind',
     'region',

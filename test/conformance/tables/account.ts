@@ -156,7 +156,15 @@ export const account: Marketplace = {
           caller: 'poor',
           status: 200,
           answer: {
-            keys: [having({ key_id: uuid, name: 'test', prefix: like(/^gl_.{4}$/), created_at: time })],
+            keys: [
+              having({
+                key_id: uuid,
+                name: 'test',
+                prefix: like(/^gl_.{4}$/),
+                created_at: time,
+                scopes: ['read', 'submit'],
+              }),
+            ],
           },
         },
       ],
@@ -172,6 +180,35 @@ export const account: Marketplace = {
           body: { name: 'laptop', expires_at: '2999-01-01T00:00:00Z' },
           status: 200,
           answer: { key_id: uuid, api_key: like(/^gl_[\w-]{43}$/, 'key') },
+        },
+        {
+          title: 'a key with a scope and a ceiling',
+          body: { name: 'limited', scopes: ['read'], credit_ceiling: 50 },
+          status: 200,
+          answer: { key_id: uuid, api_key: like(/^gl_[\w-]{43}$/, 'key') },
+        },
+        {
+          title: 'an unknown scope',
+          body: { name: 'x', scopes: ['read', 'write'] },
+          status: 422,
+          problems: [[['body', 'scopes', 1], 'enum']],
+        },
+        {
+          title: 'a negative ceiling',
+          body: { name: 'x', credit_ceiling: -1 },
+          status: 422,
+          problems: [[['body', 'credit_ceiling'], 'greater_than_equal']],
+        },
+        {
+          title: 'with a key that has a ceiling',
+          body: { name: 'x' },
+          caller: 'limited',
+          status: 403,
+          answer: {
+            detail: 'A key with a credit ceiling cannot create keys.',
+            code: 'forbidden',
+            request_id: text,
+          },
         },
         {
           title: 'without a name',
@@ -228,6 +265,9 @@ export const account: Marketplace = {
               prefix: like(/^gl_.{4}$/),
               created_at: time,
               revoked_at: time,
+              scopes: ['read', 'submit'],
+              credits_spent: 0,
+              operator_role: '',
             },
           },
         },

@@ -15,7 +15,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file gleaner/options/v1/options.proto.
  */
 export const file_gleaner_options_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("CiBnbGVhbmVyL29wdGlvbnMvdjEvb3B0aW9ucy5wcm90bxISZ2xlYW5lci5vcHRpb25zLnYxInIKA0pvYhIMCgRraW5kGAEgASgJEiYKBHN0ZXAYAiABKA4yGC5nbGVhbmVyLm9wdGlvbnMudjEuU3RlcBIMCgR2aWV3GAMgASgJEg4KBnJlc3VsdBgEIAEoCRIXCg9yZXN1bHRfaW5fYXJyYXkYBSABKAgiLgoHQ29udGVudBISCgptZWRpYV90eXBlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkiJwoJSnNvblNoYXBlEgwKBHR5cGUYASABKAkSDAoEbGlzdBgCIAEoCCK+AQoEUmVzdBIWCg5zdWNjZXNzX3N0YXR1cxgBIAEoDRIRCgltdWx0aXBhcnQYAiABKAgSFgoObWF4X2JvZHlfYnl0ZXMYAyABKAQSDgoGY2FjaGVkGAQgASgIEg4KBmVycm9ycxgFIAMoDRIVCg13b3JraW5nX2hvdXJzGAYgASgIEg0KBXdhaXRzGAcgASgIEi0KCGNvbnRlbnRzGAggAygLMhsuZ2xlYW5lci5vcHRpb25zLnYxLkNvbnRlbnQiNAoERm9ybRINCgVsYWJlbBgBIAEoCRIMCgRoZWxwGAIgASgJEg8KB2NvbHVtbnMYAyADKAkqbQoGQWNjZXNzEhYKEkFDQ0VTU19VTlNQRUNJRklFRBAAEhEKDUFDQ0VTU19QVUJMSUMQARIPCgtBQ0NFU1NfVVNFUhACEhMKD0FDQ0VTU19PUEVSQVRPUhADEhIKDkFDQ0VTU19BTllfS0VZEAQqbgoEU3RlcBIUChBTVEVQX1VOU1BFQ0lGSUVEEAASDwoLU1RFUF9TVUJNSVQQARINCglTVEVQX1JFQUQQAhINCglTVEVQX0xJU1QQAxISCg5TVEVQX1RFUk1JTkFURRAEEg0KCVNURVBfREFUQRAFOlUKBmFjY2VzcxIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxi1hwMgASgOMhouZ2xlYW5lci5vcHRpb25zLnYxLkFjY2Vzc1IGYWNjZXNzOjkKBm1hcmtldBIfLmdvb2dsZS5wcm90b2J1Zi5TZXJ2aWNlT3B0aW9ucxi2hwMgASgJUgZtYXJrZXQ6NwoFdGl0bGUSHy5nb29nbGUucHJvdG9idWYuU2VydmljZU9wdGlvbnMYt4cDIAEoCVIFdGl0bGU6SwoDam9iEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYv4cDIAEoCzIXLmdsZWFuZXIub3B0aW9ucy52MS5Kb2JSA2pvYjpOCgRyZXN0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYwIcDIAEoCzIYLmdsZWFuZXIub3B0aW9ucy52MS5SZXN0UgRyZXN0OjwKCXJlc3RfbmFtZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYyYcDIAEoCVIIcmVzdE5hbWU6PwoKaWRlbnRpZmllchIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYyocDIAEoCFIKaWRlbnRpZmllcjo7CghudWxsYWJsZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYy4cDIAEoCFIIbnVsbGFibGU6MwoEanNvbhIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYzIcDIAEoCFIEanNvbjo7CghpZGVudGl0eRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYzocDIAEoCVIIaWRlbnRpdHk6OwoIbnVtYmVyZWQSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGM+HAyABKAhSCG51bWJlcmVkOjkKB2VudHJpZXMSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGNCHAyABKAlSB2VudHJpZXM6NwoGdmFsdWVzEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjRhwMgAygJUgZ2YWx1ZXM6QgoMZGVmYXVsdF9qc29uEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjNhwMgASgJUgtkZWZhdWx0SnNvbjpdCgpqc29uX3NoYXBlEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjdhwMgASgLMh0uZ2xlYW5lci5vcHRpb25zLnYxLkpzb25TaGFwZVIJanNvblNoYXBlOkIKDGV4YW1wbGVfanNvbhIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMY3ocDIAEoCVILZXhhbXBsZUpzb246TQoEZm9ybRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMY54cDIAEoCzIYLmdsZWFuZXIub3B0aW9ucy52MS5Gb3JtUgRmb3JtQi1aK2dsZWFuZXIvZ2VuL2dvL2dsZWFuZXIvb3B0aW9ucy92MTtvcHRpb25zdjFiBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("CiBnbGVhbmVyL29wdGlvbnMvdjEvb3B0aW9ucy5wcm90bxISZ2xlYW5lci5vcHRpb25zLnYxInIKA0pvYhIMCgRraW5kGAEgASgJEiYKBHN0ZXAYAiABKA4yGC5nbGVhbmVyLm9wdGlvbnMudjEuU3RlcBIMCgR2aWV3GAMgASgJEg4KBnJlc3VsdBgEIAEoCRIXCg9yZXN1bHRfaW5fYXJyYXkYBSABKAgiLgoHQ29udGVudBISCgptZWRpYV90eXBlGAEgASgJEg8KB21lc3NhZ2UYAiABKAkiJwoJSnNvblNoYXBlEgwKBHR5cGUYASABKAkSDAoEbGlzdBgCIAEoCCK+AQoEUmVzdBIWCg5zdWNjZXNzX3N0YXR1cxgBIAEoDRIRCgltdWx0aXBhcnQYAiABKAgSFgoObWF4X2JvZHlfYnl0ZXMYAyABKAQSDgoGY2FjaGVkGAQgASgIEg4KBmVycm9ycxgFIAMoDRIVCg13b3JraW5nX2hvdXJzGAYgASgIEg0KBXdhaXRzGAcgASgIEi0KCGNvbnRlbnRzGAggAygLMhsuZ2xlYW5lci5vcHRpb25zLnYxLkNvbnRlbnQiNAoERm9ybRINCgVsYWJlbBgBIAEoCRIMCgRoZWxwGAIgASgJEg8KB2NvbHVtbnMYAyADKAkqbQoGQWNjZXNzEhYKEkFDQ0VTU19VTlNQRUNJRklFRBAAEhEKDUFDQ0VTU19QVUJMSUMQARIPCgtBQ0NFU1NfVVNFUhACEhMKD0FDQ0VTU19PUEVSQVRPUhADEhIKDkFDQ0VTU19BTllfS0VZEAQqXwoFU2NvcGUSFQoRU0NPUEVfVU5TUEVDSUZJRUQQABINCglTQ09QRV9BTlkQARIOCgpTQ09QRV9SRUFEEAISEAoMU0NPUEVfU1VCTUlUEAMSDgoKU0NPUEVfRlVMTBAEKnwKDE9wZXJhdG9yUm9sZRIdChlPUEVSQVRPUl9ST0xFX1VOU1BFQ0lGSUVEEAASGAoUT1BFUkFUT1JfUk9MRV9WSUVXRVIQARIaChZPUEVSQVRPUl9ST0xFX0FQUFJPVkVSEAISFwoTT1BFUkFUT1JfUk9MRV9BRE1JThADKm4KBFN0ZXASFAoQU1RFUF9VTlNQRUNJRklFRBAAEg8KC1NURVBfU1VCTUlUEAESDQoJU1RFUF9SRUFEEAISDQoJU1RFUF9MSVNUEAMSEgoOU1RFUF9URVJNSU5BVEUQBBINCglTVEVQX0RBVEEQBTpVCgZhY2Nlc3MSHy5nb29nbGUucHJvdG9idWYuU2VydmljZU9wdGlvbnMYtYcDIAEoDjIaLmdsZWFuZXIub3B0aW9ucy52MS5BY2Nlc3NSBmFjY2Vzczo5CgZtYXJrZXQSHy5nb29nbGUucHJvdG9idWYuU2VydmljZU9wdGlvbnMYtocDIAEoCVIGbWFya2V0OjcKBXRpdGxlEh8uZ29vZ2xlLnByb3RvYnVmLlNlcnZpY2VPcHRpb25zGLeHAyABKAlSBXRpdGxlOksKA2pvYhIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGL+HAyABKAsyFy5nbGVhbmVyLm9wdGlvbnMudjEuSm9iUgNqb2I6TgoEcmVzdBIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGMCHAyABKAsyGC5nbGVhbmVyLm9wdGlvbnMudjEuUmVzdFIEcmVzdDpRCgVzY29wZRIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGMGHAyABKA4yGS5nbGVhbmVyLm9wdGlvbnMudjEuU2NvcGVSBXNjb3BlOmcKDW9wZXJhdG9yX3JvbGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxjChwMgASgOMiAuZ2xlYW5lci5vcHRpb25zLnYxLk9wZXJhdG9yUm9sZVIMb3BlcmF0b3JSb2xlOjwKCXJlc3RfbmFtZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYyYcDIAEoCVIIcmVzdE5hbWU6PwoKaWRlbnRpZmllchIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYyocDIAEoCFIKaWRlbnRpZmllcjo7CghudWxsYWJsZRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYy4cDIAEoCFIIbnVsbGFibGU6MwoEanNvbhIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYzIcDIAEoCFIEanNvbjo7CghpZGVudGl0eRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMYzocDIAEoCVIIaWRlbnRpdHk6OwoIbnVtYmVyZWQSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGM+HAyABKAhSCG51bWJlcmVkOjkKB2VudHJpZXMSHS5nb29nbGUucHJvdG9idWYuRmllbGRPcHRpb25zGNCHAyABKAlSB2VudHJpZXM6NwoGdmFsdWVzEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjRhwMgAygJUgZ2YWx1ZXM6QgoMZGVmYXVsdF9qc29uEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjNhwMgASgJUgtkZWZhdWx0SnNvbjpdCgpqc29uX3NoYXBlEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxjdhwMgASgLMh0uZ2xlYW5lci5vcHRpb25zLnYxLkpzb25TaGFwZVIJanNvblNoYXBlOkIKDGV4YW1wbGVfanNvbhIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMY3ocDIAEoCVILZXhhbXBsZUpzb246TQoEZm9ybRIdLmdvb2dsZS5wcm90b2J1Zi5GaWVsZE9wdGlvbnMY54cDIAEoCzIYLmdsZWFuZXIub3B0aW9ucy52MS5Gb3JtUgRmb3JtQi1aK2dsZWFuZXIvZ2VuL2dvL2dsZWFuZXIvb3B0aW9ucy92MTtvcHRpb25zdjFiBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
  * Binds a method to a kind. The service sets the market. A market offers a kind through
@@ -286,6 +286,109 @@ export const AccessSchema: GenEnum<Access> = /*@__PURE__*/
   enumDesc(file_gleaner_options_v1_options, 0);
 
 /**
+ * What a call requires of a user's API key.
+ *
+ * @generated from enum gleaner.options.v1.Scope
+ */
+export const Scope = {
+  /**
+   * Not declared: no key allows the call.
+   *
+   * @generated from enum value: SCOPE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Any key.
+   *
+   * @generated from enum value: SCOPE_ANY = 1;
+   */
+  ANY: 1,
+
+  /**
+   * A key with the scope `read`.
+   *
+   * @generated from enum value: SCOPE_READ = 2;
+   */
+  READ: 2,
+
+  /**
+   * A key with the scope `submit`.
+   *
+   * @generated from enum value: SCOPE_SUBMIT = 3;
+   */
+  SUBMIT: 3,
+
+  /**
+   * A key with every scope: calls that manage the account, and calls whose response contains a secret.
+   *
+   * @generated from enum value: SCOPE_FULL = 4;
+   */
+  FULL: 4,
+} as const;
+
+/**
+ * What a call requires of a user's API key.
+ *
+ * @generated from enum gleaner.options.v1.Scope
+ */
+export type Scope = (typeof Scope)[keyof typeof Scope] | UnknownEnum;
+
+/**
+ * Describes the enum gleaner.options.v1.Scope.
+ */
+export const ScopeSchema: GenEnum<Scope> = /*@__PURE__*/
+  enumDesc(file_gleaner_options_v1_options, 1);
+
+/**
+ * Role of an operator's API key. Each role includes those before it.
+ *
+ * @generated from enum gleaner.options.v1.OperatorRole
+ */
+export const OperatorRole = {
+  /**
+   * Not declared: no key allows the call.
+   *
+   * @generated from enum value: OPERATOR_ROLE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Reads the state of the service, users, and jobs, but not the contents of results.
+   *
+   * @generated from enum value: OPERATOR_ROLE_VIEWER = 1;
+   */
+  VIEWER: 1,
+
+  /**
+   * Also approves and rejects jobs, and reads results.
+   *
+   * @generated from enum value: OPERATOR_ROLE_APPROVER = 2;
+   */
+  APPROVER: 2,
+
+  /**
+   * Everything.
+   *
+   * @generated from enum value: OPERATOR_ROLE_ADMIN = 3;
+   */
+  ADMIN: 3,
+} as const;
+
+/**
+ * Role of an operator's API key. Each role includes those before it.
+ *
+ * @generated from enum gleaner.options.v1.OperatorRole
+ */
+export type OperatorRole = (typeof OperatorRole)[keyof typeof OperatorRole] | UnknownEnum;
+
+/**
+ * Describes the enum gleaner.options.v1.OperatorRole.
+ */
+export const OperatorRoleSchema: GenEnum<OperatorRole> = /*@__PURE__*/
+  enumDesc(file_gleaner_options_v1_options, 2);
+
+/**
  * The part of a job's life that a method serves.
  *
  * @generated from enum gleaner.options.v1.Step
@@ -345,7 +448,7 @@ export type Step = (typeof Step)[keyof typeof Step] | UnknownEnum;
  * Describes the enum gleaner.options.v1.Step.
  */
 export const StepSchema: GenEnum<Step> = /*@__PURE__*/
-  enumDesc(file_gleaner_options_v1_options, 1);
+  enumDesc(file_gleaner_options_v1_options, 3);
 
 /**
  * Role required to call the service's methods.
@@ -388,12 +491,28 @@ export const rest: GenExtension<MethodOptions, Rest> = /*@__PURE__*/
   extDesc(file_gleaner_options_v1_options, 4);
 
 /**
+ * What the call requires of a user's key. Every method that users can call declares it.
+ *
+ * @generated from extension: gleaner.options.v1.Scope scope = 50113;
+ */
+export const scope: GenExtension<MethodOptions, Scope> = /*@__PURE__*/
+  extDesc(file_gleaner_options_v1_options, 5);
+
+/**
+ * Minimum role of an operator's key. Every method that operators can call declares it.
+ *
+ * @generated from extension: gleaner.options.v1.OperatorRole operator_role = 50114;
+ */
+export const operator_role: GenExtension<MethodOptions, OperatorRole> = /*@__PURE__*/
+  extDesc(file_gleaner_options_v1_options, 6);
+
+/**
  * Name in REST bodies if it differs from the proto name: "formattedId".
  *
  * @generated from extension: string rest_name = 50121;
  */
 export const rest_name: GenExtension<FieldOptions, string> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 5);
+  extDesc(file_gleaner_options_v1_options, 7);
 
 /**
  * An identifier: a JSON integer up to 2^53-1 is accepted and stored as its decimal string.
@@ -401,7 +520,7 @@ export const rest_name: GenExtension<FieldOptions, string> = /*@__PURE__*/
  * @generated from extension: bool identifier = 50122;
  */
 export const identifier: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 6);
+  extDesc(file_gleaner_options_v1_options, 8);
 
 /**
  * Absent means the key is present with null; without it an absent optional field has no key.
@@ -409,7 +528,7 @@ export const identifier: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
  * @generated from extension: bool nullable = 50123;
  */
 export const nullable: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 7);
+  extDesc(file_gleaner_options_v1_options, 9);
 
 /**
  * The string contains JSON text, which REST responses include as the JSON value itself.
@@ -417,7 +536,7 @@ export const nullable: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
  * @generated from extension: bool json = 50124;
  */
 export const json: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 8);
+  extDesc(file_gleaner_options_v1_options, 10);
 
 /**
  * For a field of a request item: its name in responses and result files, where it identifies the item.
@@ -425,7 +544,7 @@ export const json: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
  * @generated from extension: string identity = 50126;
  */
 export const identity: GenExtension<FieldOptions, string> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 9);
+  extDesc(file_gleaner_options_v1_options, 11);
 
 /**
  * For an identity field: responses show its words joined with `_`, then `_` and the item's position in
@@ -434,7 +553,7 @@ export const identity: GenExtension<FieldOptions, string> = /*@__PURE__*/
  * @generated from extension: bool numbered = 50127;
  */
 export const numbered: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 10);
+  extDesc(file_gleaner_options_v1_options, 12);
 
 /**
  * For a field of a result file: contains the entries of the listing of this name, streamed.
@@ -442,7 +561,7 @@ export const numbered: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
  * @generated from extension: string entries = 50128;
  */
 export const entries: GenExtension<FieldOptions, string> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 11);
+  extDesc(file_gleaner_options_v1_options, 13);
 
 /**
  * Every value that a text field takes in responses, in the order of documentation.
@@ -450,7 +569,7 @@ export const entries: GenExtension<FieldOptions, string> = /*@__PURE__*/
  * @generated from extension: repeated string values = 50129;
  */
 export const values: GenExtension<FieldOptions, string[]> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 12);
+  extDesc(file_gleaner_options_v1_options, 14);
 
 /**
  * Default value of the field in REST bodies, as JSON text, also for the OpenAPI document.
@@ -458,7 +577,7 @@ export const values: GenExtension<FieldOptions, string[]> = /*@__PURE__*/
  * @generated from extension: string default_json = 50125;
  */
 export const default_json: GenExtension<FieldOptions, string> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 13);
+  extDesc(file_gleaner_options_v1_options, 15);
 
 /**
  * For a `json` field: the form of its value, for the OpenAPI document.
@@ -466,7 +585,7 @@ export const default_json: GenExtension<FieldOptions, string> = /*@__PURE__*/
  * @generated from extension: gleaner.options.v1.JsonShape json_shape = 50141;
  */
 export const json_shape: GenExtension<FieldOptions, JsonShape> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 14);
+  extDesc(file_gleaner_options_v1_options, 16);
 
 /**
  * Example of the field in REST bodies, as JSON text, where its type and rules do not suggest a good one.
@@ -474,7 +593,7 @@ export const json_shape: GenExtension<FieldOptions, JsonShape> = /*@__PURE__*/
  * @generated from extension: string example_json = 50142;
  */
 export const example_json: GenExtension<FieldOptions, string> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 15);
+  extDesc(file_gleaner_options_v1_options, 17);
 
 /**
  * Label and help text of the field in forms.
@@ -482,5 +601,5 @@ export const example_json: GenExtension<FieldOptions, string> = /*@__PURE__*/
  * @generated from extension: gleaner.options.v1.Form form = 50151;
  */
 export const form: GenExtension<FieldOptions, Form> = /*@__PURE__*/
-  extDesc(file_gleaner_options_v1_options, 16);
+  extDesc(file_gleaner_options_v1_options, 18);
 

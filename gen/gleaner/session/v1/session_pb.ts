@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/session/v1/session.proto.
  */
 export const file_gleaner_session_v1_session: GenFile = /*@__PURE__*/
-  fileDesc("CiBnbGVhbmVyL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxISZ2xlYW5lci5zZXNzaW9uLnYxIlUKB1Nlc3Npb24SDAoEcm9sZRgBIAEoCRIMCgRuYW1lGAIgASgJEi4KCmV4cGlyZXNfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhYKFENyZWF0ZVNlc3Npb25SZXF1ZXN0IlQKFUNyZWF0ZVNlc3Npb25SZXNwb25zZRIsCgdzZXNzaW9uGAEgASgLMhsuZ2xlYW5lci5zZXNzaW9uLnYxLlNlc3Npb24SDQoFdG9rZW4YAiABKAkiEwoRR2V0U2Vzc2lvblJlcXVlc3QiQgoSR2V0U2Vzc2lvblJlc3BvbnNlEiwKB3Nlc3Npb24YASABKAsyGy5nbGVhbmVyLnNlc3Npb24udjEuU2Vzc2lvbiInChFFbmRTZXNzaW9uUmVxdWVzdBISCgpldmVyeXdoZXJlGAEgASgIIhQKEkVuZFNlc3Npb25SZXNwb25zZTK2AgoOU2Vzc2lvblNlcnZpY2USZAoNQ3JlYXRlU2Vzc2lvbhIoLmdsZWFuZXIuc2Vzc2lvbi52MS5DcmVhdGVTZXNzaW9uUmVxdWVzdBopLmdsZWFuZXIuc2Vzc2lvbi52MS5DcmVhdGVTZXNzaW9uUmVzcG9uc2USWwoKR2V0U2Vzc2lvbhIlLmdsZWFuZXIuc2Vzc2lvbi52MS5HZXRTZXNzaW9uUmVxdWVzdBomLmdsZWFuZXIuc2Vzc2lvbi52MS5HZXRTZXNzaW9uUmVzcG9uc2USWwoKRW5kU2Vzc2lvbhIlLmdsZWFuZXIuc2Vzc2lvbi52MS5FbmRTZXNzaW9uUmVxdWVzdBomLmdsZWFuZXIuc2Vzc2lvbi52MS5FbmRTZXNzaW9uUmVzcG9uc2UaBKi7GARCLVorZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9zZXNzaW9uL3YxO3Nlc3Npb252MWIGcHJvdG8z", [file_gleaner_options_v1_options, file_google_protobuf_timestamp]);
+  fileDesc("CiBnbGVhbmVyL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxISZ2xlYW5lci5zZXNzaW9uLnYxIqwBCgdTZXNzaW9uEgwKBHJvbGUYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzY29wZXMYBCADKAkSFQoNb3BlcmF0b3Jfcm9sZRgFIAEoCRIbCg5jcmVkaXRfY2VpbGluZxgGIAEoA0gAiAEBQhEKD19jcmVkaXRfY2VpbGluZyIWChRDcmVhdGVTZXNzaW9uUmVxdWVzdCJUChVDcmVhdGVTZXNzaW9uUmVzcG9uc2USLAoHc2Vzc2lvbhgBIAEoCzIbLmdsZWFuZXIuc2Vzc2lvbi52MS5TZXNzaW9uEg0KBXRva2VuGAIgASgJIhMKEUdldFNlc3Npb25SZXF1ZXN0IkIKEkdldFNlc3Npb25SZXNwb25zZRIsCgdzZXNzaW9uGAEgASgLMhsuZ2xlYW5lci5zZXNzaW9uLnYxLlNlc3Npb24iJwoRRW5kU2Vzc2lvblJlcXVlc3QSEgoKZXZlcnl3aGVyZRgBIAEoCCIUChJFbmRTZXNzaW9uUmVzcG9uc2Uy1AIKDlNlc3Npb25TZXJ2aWNlEm4KDUNyZWF0ZVNlc3Npb24SKC5nbGVhbmVyLnNlc3Npb24udjEuQ3JlYXRlU2Vzc2lvblJlcXVlc3QaKS5nbGVhbmVyLnNlc3Npb24udjEuQ3JlYXRlU2Vzc2lvblJlc3BvbnNlIgiIvBgBkLwYARJlCgpHZXRTZXNzaW9uEiUuZ2xlYW5lci5zZXNzaW9uLnYxLkdldFNlc3Npb25SZXF1ZXN0GiYuZ2xlYW5lci5zZXNzaW9uLnYxLkdldFNlc3Npb25SZXNwb25zZSIIiLwYAZC8GAESZQoKRW5kU2Vzc2lvbhIlLmdsZWFuZXIuc2Vzc2lvbi52MS5FbmRTZXNzaW9uUmVxdWVzdBomLmdsZWFuZXIuc2Vzc2lvbi52MS5FbmRTZXNzaW9uUmVzcG9uc2UiCIi8GAGQvBgBGgSouxgEQi1aK2dsZWFuZXIvZ2VuL2dvL2dsZWFuZXIvc2Vzc2lvbi92MTtzZXNzaW9udjFiBnByb3RvMw", [file_gleaner_options_v1_options, file_google_protobuf_timestamp]);
 
 /**
  * Who is signed in.
@@ -43,6 +43,27 @@ export type Session = Message<"gleaner.session.v1.Session"> & {
    * @generated from field: google.protobuf.Timestamp expires_at = 3;
    */
   expiresAt?: Timestamp | undefined;
+
+  /**
+   * Scopes of a user's key: `read`, `submit`; empty for an operator's key.
+   *
+   * @generated from field: repeated string scopes = 4;
+   */
+  scopes: string[];
+
+  /**
+   * Role of an operator's key: `viewer`, `approver`, `admin`; empty for a user's key.
+   *
+   * @generated from field: string operator_role = 5;
+   */
+  operatorRole: string;
+
+  /**
+   * Maximum credits that the key may spend in total; absent for no limit.
+   *
+   * @generated from field: optional int64 credit_ceiling = 6;
+   */
+  creditCeiling?: bigint | undefined;
 };
 
 /**

@@ -1,0 +1,2 @@
+/** An invalid setting. Startup stops with this message. */
+export class ConfigError extends Error {}

@@ -1,0 +1,32 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runCommand } from '../support/service.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gleaner-dot-env-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** Runs a command that names the data folder in its error. */
+const dataFolder = async (environment: Record<string, string>) =>
+  (await runCommand(['audit'], environment, folder)).stderr;
+
+describe('a .env file in the current folder', () => {
+  test('sets what the environment does not set', async () => {
+    await writeFile(join(folder, '.env'), 'GLEANER_DATA_DIR=from-file\n');
+    expect(await dataFolder({})).toContain(`No Gleaner data in ${join(folder, 'from-file')}.`);
+    const environment = { GLEANER_DATA_DIR: join(folder, 'from-environment') };
+    expect(await dataFolder(environment)).toContain(`No Gleaner data in ${environment.GLEANER_DATA_DIR}.`);
+  });
+
+  test('names files with secrets; an error names the setting', async () => {
+    await writeFile(join(folder, '.env'), 'GLEANER_OPERATOR_KEY_FILE=missing\n');
+    const stderr = `gleaner: GLEANER_OPERATOR_KEY_FILE=${join(folder, 'missing')}: the file cannot be read (ENOENT)\n`;
+    for (const command of ['doctor', 'audit', 'balance'])
+      expect(await runCommand([command], {}, folder)).toEqual({ code: 2, stdout: '', stderr });
+    expect(await dataFolder({ GLEANER_OPERATOR_KEY: 'key-of-an-operator' })).toContain('No Gleaner data');
+  });
+});

@@ -1,0 +1,92 @@
+import type { Browser, Page } from 'puppeteer-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chromium, skipped } from '../browser/chromium.ts';
+import { type ConsoleEnvironment, startConsoleEnvironment } from './environment.ts';
+import { click, clickInDialog, named, openBrowser, openTab, signIn, waitForText } from './tab.ts';
+
+describe.skipIf('missing' in chromium)(`permissions in the console${skipped}`, () => {
+  let env: ConsoleEnvironment;
+  let browser: Browser;
+  let operatorId: string;
+  let userId: string;
+  beforeAll(async () => {
+    [env, browser] = await Promise.all([startConsoleEnvironment({ latencyMs: 5 }), openBrowser()]);
+    operatorId = (await env.api.operator('CreateOperator', { name: 'Vera' })).operator.id;
+    userId = (await env.api.createUser(100)).id;
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await env?.stop();
+  });
+
+  /** Signs in with a new key and opens a page. */
+  const openWith = async (key: object, path: string): Promise<Page> => {
+    const { apiKey } = await env.api.operator('CreateApiKey', { name: 'test', ...key });
+    const tab = await openTab(browser);
+    await signIn(tab, env.url, apiKey);
+    await tab.page.waitForSelector('nav[aria-label=Pages]');
+    await tab.page.goto(env.url + path);
+    return tab.page;
+  };
+  /** Returns the tooltip of a disabled button. */
+  const reasonOf = async (page: Page, button: string): Promise<string> => {
+    const found = await page.waitForSelector(named('button', button));
+    expect(await found!.evaluate((element) => element.getAttribute('aria-disabled'))).toBe('true');
+    await found!.hover();
+    const tooltip = await page.waitForSelector('[role=tooltip]');
+    return tooltip!.evaluate((element) => element.textContent ?? '');
+  };
+
+  test("a viewer's buttons are disabled with the reason, and approvers may decide", async () => {
+    const reason = (role: string, has: string) =>
+      `This call needs an operator key with the role '${role}'; this key has the role '${has}'.`;
+    const viewer = await openWith({ user_id: operatorId, operator_role: 'viewer' }, '/users');
+    expect(await reasonOf(viewer, 'Create user')).toBe(reason('admin', 'viewer'));
+    await click(viewer, 'button', 'Create user');
+    expect(await viewer.$('[role=dialog]')).toBeNull();
+    const approver = await openWith({ user_id: operatorId, operator_role: 'approver' }, `/users/${userId}`);
+    expect(await reasonOf(approver, 'Adjust credits')).toBe(reason('admin', 'approver'));
+  });
+
+  test('a read-only key may neither create keys nor submit', async () => {
+    const page = await openWith({ user_id: userId, scopes: ['read'] }, '/keys');
+    expect(await reasonOf(page, 'Create key')).toContain("needs a key with the scopes 'read' and 'submit'");
+    await page.goto(`${env.url}/submit/mkta/variant_sold`);
+    expect(await reasonOf(page, 'Submit')).toBe(
+      "This call needs a key with the scope 'submit'; this key has 'read'.",
+    );
+  });
+
+  test('creates a key with scopes and a credit ceiling', async () => {
+    const page = await openWith({ user_id: userId }, '/keys');
+    await click(page, 'button', 'Create key');
+    await page.locator(named('textbox', 'Name')).fill('limited');
+    await click(page, 'checkbox', 'Read jobs and results');
+    await page.locator(named('textbox', 'Credit ceiling')).fill('50');
+    await clickInDialog(page, 'Create');
+    await waitForText(page, 'Copy the key now');
+    const { keys } = await env.api.operator('ListApiKeys', { user_id: userId });
+    const created = keys.find((key: { name: string }) => key.name === 'limited');
+    expect(created).toMatchObject({ scopes: ['submit'], creditCeiling: '50' });
+    await click(page, 'button', 'Done');
+    await waitForText(page, '0 of 50 credits');
+  });
+
+  test('the audit log shows refused calls and filters by outcome', async () => {
+    const key = { user_id: operatorId, operator_role: 'viewer' };
+    const { apiKey } = await env.api.operator('CreateApiKey', { name: 'refused', ...key });
+    const refused = await fetch(`${env.deployment.url}/gleaner.operator.v1.OperatorService/SuspendUser`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ user_id: userId, suspended: true }),
+    });
+    expect(refused.status).toBe(403);
+    const page = await openWith({ user_id: operatorId, operator_role: 'viewer' }, '/audit');
+    await waitForText(page, 'CreateOperator');
+    await page.locator(named('combobox', 'Outcome')).fill('forbidden');
+    await page.waitForFunction(`!document.querySelector('table').innerText.includes('CreateOperator')`);
+    const text = await page.$eval('table', (table) => table.textContent);
+    expect(text).toContain('SuspendUser');
+    expect(text).toContain('Vera');
+  });
+});
