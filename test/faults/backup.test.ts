@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ describe('backup of a running service', () => {
     folder = mkdtempSync(join(tmpdir(), 'gleaner-backup-'));
     origins = await startOrigins({ origins: [mkta], latencyMs: 20 });
     const [opened] = await openStacks([embedded]);
-    const originLimits = { concurrency: 16, requests_per_second: 30 };
+    const originLimits = { concurrency: 16, requests_per_second: 5 };
     deployment = await createDeployment({
       stack: embedded,
       engines: opened!.engines!,
@@ -88,6 +88,7 @@ describe('backup of a running service', () => {
     expect(readdirSync(restored).toSorted()).toEqual(['gleaner.db', 'link-secrets.json', 'results']);
     Object.assign(deployment.settings, { GLEANER_DATA_DIR: restored });
     expect(await deployment.audit()).toMatchObject({ code: 0, problems: [], jobs: 2 });
+    raiseLimits(deployment.settings.GLEANER_ORIGINS!);
     await deployment.api.start({ GLEANER_DATA_DIR: restored });
     const api = createApi(deployment);
     const { download } = await watchJob(api, user, running, 60_000);
@@ -116,6 +117,16 @@ describe('backup of a running service', () => {
     expect(names[0]).toContain(new Date(at * 1000).toISOString().slice(0, 10));
     expect((await runCommand(['restore', join(scheduled, names[0]!), `${dataDir}-again`], {})).code).toBe(0);
     await deployment.api.stop();
+  }
+
+  /** Raises the rate limits, which were low so that the job did not end during the backup. */
+  function raiseLimits(originsFile: string): void {
+    const limited = JSON.parse(readFileSync(originsFile, 'utf8')) as Record<string, object>;
+    const raised = Object.entries(limited).map(([market, settings]) => [
+      market,
+      { ...settings, requests_per_second: 200 },
+    ]);
+    writeFileSync(originsFile, JSON.stringify(Object.fromEntries(raised)));
   }
 
   /** Runs a backup in a process that kills itself after a step. */
