@@ -118,14 +118,7 @@ export function loadConfig(environment: Environment = process.env): Config {
       throw new ConfigError(`${name}=${shown}: ${(error as Error).message}`);
     }
   }
-  const mongoUri = read('MONGODB_URI', parseMongoUri);
-  const natsUrl = read('NATS_URL', (text) => text);
-  if ((mongoUri === null) !== (natsUrl === null)) {
-    throw new ConfigError(
-      `MONGODB_URI and NATS_URL go together: ${mongoUri === null ? 'MONGODB_URI' : 'NATS_URL'} is missing. ` +
-        'Set both for the distributed stack, or neither for the embedded one.',
-    );
-  }
+  const engines = readEngines(read);
   const workers = read('GLEANER_WORKERS', (text) => integer(text, 0, 64)) ?? defaultWorkers();
   const workerMemoryBytes = read('GLEANER_WORKER_MEMORY', (text) => integer(text, 64, 1_048_576)) * 1024 ** 2;
   const heapBytes = workers > 0 ? workerMemoryBytes : getHeapStatistics().heap_size_limit;
@@ -145,10 +138,7 @@ export function loadConfig(environment: Environment = process.env): Config {
     linkSecrets: read('GLEANER_LINK_SECRETS', secrets),
     publicUrl: read('GLEANER_PUBLIC_URL', (text) => url(text, /^https?:$/).replace(/\/+$/, '')),
     dataDir,
-    mongoUri,
-    natsUrl,
-    natsReplicas: read('GLEANER_NATS_REPLICAS', (text) => integer(text, 1, 5)),
-    s3Url: read('GLEANER_S3_URL', (text) => url(text, /^https?:$/)),
+    ...engines,
     operatorKey: read('GLEANER_OPERATOR_KEY', operatorKey),
     origins: read('GLEANER_ORIGINS', (path) => parseOrigins(readFileSync(path, 'utf8'))) ?? new Map(),
     approval: read('GLEANER_APPROVAL', onOff),
@@ -164,13 +154,31 @@ export function loadConfig(environment: Environment = process.env): Config {
     pageMemoryBytes: pageMemory * 1024 ** 2,
     workers,
     workerMemoryBytes,
-    backups: readBackups(read, mongoUri !== null),
+    backups: readBackups(read, engines.mongoUri !== null),
     notices: readNotices(read),
     ...readRetention(read),
     coreUrl: read('GLEANER_CORE_URL', (text) => url(text, /^https?:$/)),
     corsOrigins: read('GLEANER_CORS_ORIGINS', corsOrigins) ?? [],
     logLevel: read('GLEANER_LOG_LEVEL', level),
     ...readTelemetry(read),
+  };
+}
+
+/** Reads the addresses of the engines. Throws ConfigError for half of the distributed stack. */
+function readEngines(read: Read): Pick<Config, 'mongoUri' | 'natsUrl' | 'natsReplicas' | 's3Url'> {
+  const mongoUri = read('MONGODB_URI', parseMongoUri);
+  const natsUrl = read('NATS_URL', (text) => text);
+  if ((mongoUri === null) !== (natsUrl === null)) {
+    throw new ConfigError(
+      `MONGODB_URI and NATS_URL go together: ${mongoUri === null ? 'MONGODB_URI' : 'NATS_URL'} is missing. ` +
+        'Set both for the distributed stack, or neither for the embedded one.',
+    );
+  }
+  return {
+    mongoUri,
+    natsUrl,
+    natsReplicas: read('GLEANER_NATS_REPLICAS', (text) => integer(text, 1, 5)),
+    s3Url: read('GLEANER_S3_URL', (text) => url(text, /^https?:$/)),
   };
 }
 
