@@ -79,7 +79,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
   const { context, stack, log } = program;
   const stopping = new AbortController();
   let isOperable = () => false;
-  const closers: (() => Promise<unknown>)[] = [];
+  const closers: (() => Promise<unknown>)[] = [close];
   const service: Service = {
     httpPort: null,
     grpcPort: null,
@@ -88,8 +88,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
     async stop() {
       stopping.abort(new Error('the service is stopping'));
       context.changes.stop();
-      for (const close of closers.reverse()) await close();
-      await close();
+      for (const closeNext of closers.reverse()) await closeNext();
     },
   };
   let ready = () => checkEngines(context);
@@ -126,9 +125,8 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
       closers.push(inBackground(notify(program, publicUrl, stopping.signal)));
     }
     if (run.worker) {
-      const started = await startPageWork(program, role, publicUrl);
-      working = started;
-      closers.push(() => started.stop());
+      working = await startPageWork(program, role, publicUrl);
+      closers.push(working.stop);
     } else if (run.core) closers.push(inBackground(sweepForever(context, sweepMs, stopping.signal)));
     log.info({ stack: stack.name, httpPort: service.httpPort, grpcPort: service.grpcPort }, 'started');
     return service;
