@@ -21,12 +21,14 @@ if (!isInstalled) {
 }
 
 const [major, minor] = process.versions.node.split('.').map(Number);
-if (isInstalled && major < 24) {
-  console.error(`Gleaner needs Node 24 or newer; this is ${process.version}.`);
+// Compiled, it needs the SQLite of that version.
+const isSupported = major > 24 || (major === 24 && minor >= 12);
+if (isInstalled && !isSupported) {
+  console.error(`Gleaner needs Node 24.12 or newer; this is ${process.version}.`);
   process.exit(1);
 }
 // Node runs TypeScript without a warning since 24.12.
-if (isInstalled || major > 24 || (major === 24 && minor >= 12)) {
+if (isSupported) {
   module.enableCompileCache(process.env.NODE_COMPILE_CACHE);
   onStarterExit(() => process.kill(process.pid, 'SIGTERM'));
   await import(pathToFileURL(program).href);

@@ -64,7 +64,7 @@ beforeEach((context) => context.skip(missing !== '', missing));
 describe('the package gleaner', () => {
   test('needs Node 24 and runs no script when it is installed', async () => {
     const { engines, scripts = {}, private: isPrivate } = await manifestOf(installed());
-    expect([engines, isPrivate]).toEqual([{ node: '>=24' }, undefined]);
+    expect([engines, isPrivate]).toEqual([{ node: '>=24.12' }, undefined]);
     for (const name of ['preinstall', 'install', 'postinstall', 'prepare'])
       expect(scripts).not.toHaveProperty(name);
     const { packages } = JSON.parse(await readFile(join(project, 'package-lock.json'), 'utf8')) as {
@@ -75,10 +75,10 @@ describe('the package gleaner', () => {
   });
 
   test('names the version of Node that it needs', async () => {
-    const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '22.1.0' } })`;
+    const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '24.11.1' } })`;
     const asOlder = ['--import', `data:text/javascript,${encodeURIComponent(older)}`];
     const { code, stderr } = await run(process.execPath, [...asOlder, launch(), 'kinds']);
-    expect([code, stderr]).toEqual([1, expect.stringContaining('Gleaner needs Node 24 or newer')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Gleaner needs Node 24.12 or newer')]);
   });
 
   test('holds no TypeScript but declarations', async () => {
