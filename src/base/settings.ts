@@ -23,6 +23,10 @@ export const settings = {
     default: 'on',
     about: 'Whether operators approve jobs of kinds that need approval: on or off.',
   },
+  GLEANER_AUDIT_INTERVAL: {
+    default: '6h',
+    about: 'Time between audits of the ledger for the metrics, at least 1m, or off.',
+  },
   GLEANER_BACKUP_EVERY: {
     default: '24h',
     about: 'Time between scheduled backups.',
@@ -36,10 +40,6 @@ export const settings = {
     secret: true,
     about:
       'Folder, or S3-compatible bucket with its credentials, for scheduled backups of the embedded stack; default: none.',
-  },
-  GLEANER_AUDIT_INTERVAL: {
-    default: '6h',
-    about: 'Time between audits of the ledger for the metrics, at least 1m, or off.',
   },
   GLEANER_BROWSER: {
     default: null,

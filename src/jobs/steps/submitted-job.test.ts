@@ -26,6 +26,7 @@ describe('the job of a submission', () => {
       id: job.id,
       number: Number(taskId),
       userId,
+      keyId: null,
       market: 'mkta',
       kind: 'get_pc_bulk',
       region: '',
