@@ -1,7 +1,6 @@
-import type { Clock } from '../base/clock.ts';
-import type { Log } from '../base/log.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
+import type { JobContext } from '../jobs/context.ts';
 import { backOffMs, storageBackOff } from '../jobs/steps/back-off.ts';
 
 /** Circuit breaker that keeps a process from fetching pages whose results it cannot store. */
@@ -21,7 +20,12 @@ const freshMs = 2_000;
 const maxCheckMs = 30_000;
 
 /** Creates a closed breaker. */
-export function createStorageBreaker(storage: Blobs, clock: Clock, log: Log): StorageBreaker {
+export function createStorageBreaker({
+  blobs: storage,
+  clock,
+  log,
+  random,
+}: Pick<JobContext, 'blobs' | 'clock' | 'log' | 'random'>): StorageBreaker {
   let failures = 0;
   let openUntil = 0;
   /**
@@ -36,7 +40,7 @@ export function createStorageBreaker(storage: Blobs, clock: Clock, log: Log): St
   const trip = (error: unknown, maxMs: number) => {
     failures += 1;
     isTrial = false;
-    openUntil = clock.now() + Math.min(backOffMs(storageBackOff, failures), maxMs);
+    openUntil = clock.now() + Math.min(backOffMs(storageBackOff, failures, random()), maxMs);
     if (failures === 1) log.warn({ error: Fault.from(error).message }, 'result storage unavailable');
   };
   const reset = () => {
@@ -92,7 +96,7 @@ export function createStorageBreaker(storage: Blobs, clock: Clock, log: Log): St
       // The storage responds to pings but writes failed: one batch tries, and the others wait for its write.
       if (!isFirst || isTrial) throw new Fault('unavailable', 'The result storage is being tried.');
       isTrial = true;
-      openUntil = clock.now() + backOffMs(storageBackOff, failures);
+      openUntil = clock.now() + backOffMs(storageBackOff, failures, random());
     },
   };
 }

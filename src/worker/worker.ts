@@ -94,7 +94,7 @@ export async function startWorker(
 ): Promise<Worker> {
   const stopping = new AbortController();
   const tally: WorkTally = { batches: 0, unitsDone: 0 };
-  const storage = createStorageBreaker(given.blobs, given.clock, given.log);
+  const storage = createStorageBreaker(given);
   const backlogs = createBacklogs();
   const context = {
     ...given,

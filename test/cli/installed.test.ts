@@ -19,6 +19,9 @@ interface Manifest {
   private?: boolean;
 }
 
+/** Limit of packing and installing, which download packages. */
+const installMs = 300_000;
+
 let folder: string;
 /** Empty project that both packages are installed in. */
 let project: string;
@@ -30,7 +33,7 @@ const manifestOf = async (at: string) =>
   JSON.parse(await readFile(join(at, 'package.json'), 'utf8')) as Manifest;
 
 async function succeed(command: string, parameters: string[], cwd = root): Promise<void> {
-  const { code, stdout, stderr } = await run(command, parameters, {}, cwd);
+  const { code, stdout, stderr } = await run(command, parameters, {}, cwd, installMs);
   if (code !== 0) throw new Error(`${command} ${parameters.join(' ')}: ${stderr || stdout}`);
 }
 
@@ -57,7 +60,7 @@ beforeAll(async () => {
       if (process.env.CI) throw error;
       missing = `the packages can't be installed: ${error.message}`;
     });
-}, 180_000);
+}, 2 * installMs);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 beforeEach((context) => context.skip(missing !== '', missing));
 

@@ -1,14 +1,15 @@
 import type { Browser, Page } from 'puppeteer-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
 import { type ConsoleEnvironment, startConsoleEnvironment } from './environment.ts';
-import { click, clickInDialog, named, openBrowser, openTab, signIn, waitForText } from './tab.ts';
+import { click, clickInDialog, named, openBrowser, openTab, signIn, type Tab, waitForText } from './tab.ts';
 
 describe.skipIf('missing' in chromium)(`permissions in the console${skipped}`, () => {
   let env: ConsoleEnvironment;
   let browser: Browser;
   let operatorId: string;
   let userId: string;
+  const tabs: Tab[] = [];
   beforeAll(async () => {
     [env, browser] = await Promise.all([startConsoleEnvironment({ latencyMs: 5 }), openBrowser()]);
     operatorId = (await env.api.operator('CreateOperator', { name: 'Vera' })).operator.id;
@@ -19,10 +20,15 @@ describe.skipIf('missing' in chromium)(`permissions in the console${skipped}`, (
     await env?.stop();
   });
 
+  afterEach(async () => {
+    for (const tab of tabs.splice(0)) await tab.close();
+  });
+
   /** Signs in with a new key and opens a page. */
   const openWith = async (key: object, path: string): Promise<Page> => {
     const { apiKey } = await env.api.operator('CreateApiKey', { name: 'test', ...key });
     const tab = await openTab(browser);
+    tabs.push(tab);
     await signIn(tab, env.url, apiKey);
     await tab.page.waitForSelector('nav[aria-label=Pages]');
     await tab.page.goto(env.url + path);
@@ -82,9 +88,10 @@ describe.skipIf('missing' in chromium)(`permissions in the console${skipped}`, (
     });
     expect(refused.status).toBe(403);
     const page = await openWith({ user_id: operatorId, operator_role: 'viewer' }, '/audit');
-    await waitForText(page, 'CreateOperator');
+    const table = `document.querySelector('table')?.innerText`;
+    await page.waitForFunction(`${table}?.includes('CreateOperator')`);
     await page.locator(named('combobox', 'Outcome')).fill('forbidden');
-    await page.waitForFunction(`!document.querySelector('table').innerText.includes('CreateOperator')`);
+    await page.waitForFunction(`${table} && !${table}.includes('CreateOperator')`);
     const text = await page.$eval('table', (table) => table.textContent);
     expect(text).toContain('SuspendUser');
     expect(text).toContain('Vera');

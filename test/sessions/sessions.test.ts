@@ -37,6 +37,9 @@ describe.each<Edge>(['api', 'gateway'])('browser sessions through the role %s', 
       name: 'Ann the user',
       expires_at: new Date(fixture.jobs.clock.now() + lifetimeMs).toISOString(),
       csrf_token: expect.stringMatching(/^[\w-]{43}$/),
+      scopes: ['read', 'submit'],
+      has_ceiling: false,
+      operator_role: null,
     });
     expect(JSON.stringify(response.body)).not.toContain(cookie.split('=')[1]);
     expect(await account(headers)).toMatchObject({ status: 200, body: { account: { id: userId } } });

@@ -140,14 +140,15 @@ export async function runCommand(
   return run(process.execPath, [main, ...parameters], environment, folder);
 }
 
-/** Runs a program to completion in a folder, by default the root folder. */
+/** Runs a program to completion in a folder, by default the root folder. Ends it after `withinMs`. */
 export async function run(
   program: string,
   parameters: readonly string[],
   environment: Record<string, string> = {},
   cwd = root,
+  withinMs = 60_000,
 ): Promise<CommandResult> {
-  const options = { cwd, env: clean(environment), timeout: 60_000 };
+  const options = { cwd, env: clean(environment), timeout: withinMs };
   try {
     return { code: 0, ...(await promisify(execFile)(program, parameters, options)) };
   } catch (error) {

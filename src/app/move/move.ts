@@ -19,6 +19,9 @@ import { type MovedFiles, moveFiles } from './files.ts';
 /** A finished step of a move. */
 export type MoveStep = 'begin' | 'file' | 'files' | ContentKind | 'verified' | 'complete';
 
+/** Called after a step of a move, which waits for the result. */
+export type OnStep = (step: MoveStep) => unknown;
+
 /** Result of moveData(). */
 export interface Moved extends MovedFiles {
   /** Number of documents by kind. */
@@ -32,11 +35,7 @@ export interface Moved extends MovedFiles {
  * not changed. An interrupted move leaves a database that every role refuses, and continues when it is repeated. Throws
  * a ConfigError if the source has no data, is in use, or has another schema version, or if the target is not empty.
  */
-export async function moveData(
-  config: Config,
-  source: string,
-  onStep: (step: MoveStep) => void = () => {},
-): Promise<Moved> {
+export async function moveData(config: Config, source: string, onStep: OnStep = () => {}): Promise<Moved> {
   const { mongoUri } = config;
   if (mongoUri === null)
     throw new ConfigError(
@@ -76,17 +75,17 @@ async function copyAll(
   config: Config,
   from: Config,
   { target, blobs }: { target: StoreImport; blobs: Blobs },
-  onStep: (step: MoveStep) => void,
+  onStep: OnStep,
 ): Promise<Moved> {
   await blobs.ping();
   const before = await runAudit(from);
   await target.begin();
-  onStep('begin');
+  await onStep('begin');
   const database = join(from.dataDir, storeFile);
   const files = await withStore(database, (store) =>
     moveFiles(store, from.dataDir, config, blobs, () => onStep('file')),
   );
-  onStep('files');
+  await onStep('files');
   await copySecrets(config, from.dataDir);
   const documents = await copyDocuments(database, target, onStep);
   await target.verify();
@@ -96,16 +95,16 @@ async function copyAll(
       'malformed',
       `the audits of source and target differ: ${JSON.stringify(before)}, ${JSON.stringify(after)}`,
     );
-  onStep('verified');
+  await onStep('verified');
   await target.complete();
-  onStep('complete');
+  await onStep('complete');
   return { ...files, documents, audit: after };
 }
 
 async function copyDocuments(
   database: string,
   target: StoreImport,
-  onStep: (step: MoveStep) => void,
+  onStep: OnStep,
 ): Promise<Record<string, number>> {
   const { openExport } = await import('../../store/sqlite/export.ts');
   const contents = openExport(database);
@@ -113,7 +112,7 @@ async function copyDocuments(
   try {
     for (const kind of contents.kinds) {
       documents[kind] = await target.write(kind, contents.read(kind));
-      onStep(kind);
+      await onStep(kind);
     }
   } finally {
     contents.close();

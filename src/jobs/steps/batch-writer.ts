@@ -10,7 +10,7 @@ import type { UnitResult } from './read-unit.ts';
 import { countsAsStalled } from './stalled.ts';
 
 /** Dependencies of this module. */
-export type BatchWriterContext = Pick<JobContext, 'blobs' | 'clock' | 'log' | 'metrics'> &
+export type BatchWriterContext = Pick<JobContext, 'blobs' | 'clock' | 'log' | 'metrics' | 'random'> &
   StoreUse<'deleteWait' | 'finishBatch' | 'putWait' | 'recordOutcomes'> &
   PartContext &
   RecordContext;
@@ -113,7 +113,7 @@ const isRecord = (outcome: Outcome) => outcome.status === 'SUCCESS' && outcome.f
 
 /** Retries a write while the blob store is unavailable, and records the wait so that the job shows it. */
 async function untilWritten<T>(
-  { store, clock, log }: BatchWriterContext,
+  { store, clock, log, random }: BatchWriterContext,
   { id, jobId }: Batch,
   waited: BatchWait | null,
   write: () => Promise<T>,
@@ -127,7 +127,7 @@ async function untilWritten<T>(
     } catch (error) {
       if (signal.aborted || countsAsStalled(error)) throw error;
       failures += 1;
-      const ms = backOffMs(storageBackOff, failures);
+      const ms = backOffMs(storageBackOff, failures, random());
       log.error(
         { jobId, batchId: id, failures, ms, error: Fault.from(error).message },
         'records not written',

@@ -7,7 +7,7 @@ import { type DispatchContext, publish } from './dispatch.ts';
 import { countsAsStalled } from './stalled.ts';
 
 /** Dependencies of this module. */
-export type ReleaseContext = Pick<JobContext, 'clock' | 'log' | 'queue'> &
+export type ReleaseContext = Pick<JobContext, 'clock' | 'log' | 'queue' | 'random'> &
   StoreUse<'putWait' | 'releaseBatch'> &
   DispatchContext;
 
@@ -40,8 +40,8 @@ export async function backOff(
   { waited, failures }: { waited: BatchWait | null; failures: number },
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, clock, log } = context;
-  const ms = backOffMs(storageBackOff, failures);
+  const { store, clock, log, random } = context;
+  const ms = backOffMs(storageBackOff, failures, random());
   log.error({ jobId, batchId: id, failures, ms, error: fault.message }, 'batch requeued');
   const now = clock.now();
   const reason = fault.code === 'unavailable' ? 'storage unavailable' : 'internal error';
