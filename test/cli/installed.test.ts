@@ -45,6 +45,10 @@ async function install(): Promise<void> {
   const archives = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
   await mkdir(project);
   await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
+  // The versions of the lock file: npm would otherwise load the list of versions of every package.
+  const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8'));
+  lock.packages[''] = {};
+  await writeFile(join(project, 'package-lock.json'), JSON.stringify(lock));
   const options = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'];
   await succeed('npm', ['install', ...options, ...archives.map((name) => join(folder, name))], project);
 }
