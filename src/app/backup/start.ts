@@ -1,11 +1,7 @@
-import { execFile } from 'node:child_process';
-import { setPriority } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { childEnvironment } from '../../base/config.ts';
 import type { Telemetry } from '../../telemetry/sdk.ts';
 import type { Program } from '../compose.ts';
-import { programs } from '../programs.ts';
+import { runProgram } from '../run-program.ts';
 import { bucketPlace } from './bucket.ts';
 import { isComplete } from './manifest.ts';
 import { type BackupPlace, folderPlace } from './places.ts';
@@ -49,27 +45,7 @@ async function openPlace(to: string, staging: string): Promise<BackupPlace & { c
 
 /** Runs `gleaner backup` in a process of its own, since copying a database blocks its thread. */
 async function backUp(folder: string, signal: AbortSignal): Promise<number> {
-  const running = promisify(execFile)(process.execPath, [programs.main, 'backup', folder], {
-    env: childEnvironment({}),
-    maxBuffer: 64 * 1024 * 1024,
-    signal,
-  });
-  const { pid } = running.child;
-  if (pid !== undefined) lowerPriority(pid);
-  try {
-    await running;
-    return 0;
-  } catch (error) {
-    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
-    if (signal.aborted || !isComplete(folder)) throw new Error(stderr.trim() || (error as Error).message);
-    return stdout.split('\n').filter((line) => line.startsWith('LOST ')).length;
-  }
-}
-
-function lowerPriority(pid: number): void {
-  try {
-    setPriority(pid, backupPriority);
-  } catch {
-    // The process has ended already.
-  }
+  const { stdout, stderr, code } = await runProgram(['backup', folder], { priority: backupPriority, signal });
+  if (!isComplete(folder)) throw new Error(stderr.trim() || `gleaner backup exited with ${code}`);
+  return stdout.split('\n').filter((line) => line.startsWith('LOST ')).length;
 }
