@@ -48,3 +48,10 @@ export interface RetentionStore {
 
 /** Name of deleted users. */
 export const deletedUserName = 'Deleted user';
+
+/** Returns the fields of a job that remain when it is deleted, apart from its counts. */
+export function summaryOf(job: Job): Omit<DeletedJob, 'success' | 'failed' | 'deletedAt'> {
+  const { id, userId, market, kind, state } = job;
+  const { unitPrice, cost, refunded, totalUnits, createdAt, finishedAt } = job;
+  return { id, userId, market, kind, state, unitPrice, cost, refunded, totalUnits, createdAt, finishedAt };
+}

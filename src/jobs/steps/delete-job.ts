@@ -1,4 +1,5 @@
 import type { Job } from '../../store/documents.ts';
+import { summaryOf } from '../../store/retention.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 
 /** Dependencies of this module. */
@@ -14,23 +15,8 @@ export async function deleteJob({ store, blobs, clock, log }: DeleteJobContext, 
   const now = clock.now();
   if ((await store.markFilesDeleted(job.id, now)) === null) return false;
   await blobs.removeJob(job.id);
-  const { id, userId, market, kind, state, unitPrice, cost, refunded, totalUnits, createdAt, finishedAt } =
-    job;
-  const { success, failed } = (job.counts ?? (await store.countJob(id))).units;
-  const summary = {
-    id,
-    userId,
-    market,
-    kind,
-    state,
-    unitPrice,
-    cost,
-    refunded,
-    totalUnits,
-    createdAt,
-    finishedAt,
-  };
-  const deleted = await store.deleteJob({ ...summary, success, failed, deletedAt: now });
-  if (deleted) log.info({ jobId: id, userId }, 'job deleted');
+  const { success, failed } = (job.counts ?? (await store.countJob(job.id))).units;
+  const deleted = await store.deleteJob({ ...summaryOf(job), success, failed, deletedAt: now });
+  if (deleted) log.info({ jobId: job.id, userId: job.userId }, 'job deleted');
   return deleted;
 }

@@ -11,6 +11,7 @@ import type {
   Unit,
   User,
 } from '../documents.ts';
+import { summaryOf } from '../retention.ts';
 import type { Store } from '../store.ts';
 
 /** Default creation time of samples. */
@@ -190,22 +191,7 @@ export function aPart(path: string, ...indexes: number[]): Part {
 
 /** The summary of a deleted job of two successful units. */
 export function aDeletedJob(job: Job, fields: Partial<DeletedJob> = {}): DeletedJob {
-  const { id, userId, market, kind, state, unitPrice, cost, refunded, totalUnits, createdAt, finishedAt } =
-    job;
-  const copied = {
-    id,
-    userId,
-    market,
-    kind,
-    state,
-    unitPrice,
-    cost,
-    refunded,
-    totalUnits,
-    createdAt,
-    finishedAt,
-  };
-  return { ...copied, success: 2, failed: 0, deletedAt: aTime + 1_000, ...fields };
+  return { ...summaryOf(job), success: 2, failed: 0, deletedAt: aTime + 1_000, ...fields };
 }
 
 /** A pending delivery to operators. */
