@@ -57,16 +57,26 @@ function diskOf({ dataDir, mongoUri, s3Url, minFreeDiskBytes }: Config, clock: C
   return createDiskSpace({ readFree, minFreeBytes: minFreeDiskBytes, clock, log });
 }
 
+/** Options of a program, and components that a worker process gets from its parent. */
+interface ProgramOptions {
+  changes?: JobChanges;
+  /** Whether units are processed in this process. */
+  readsPages?: boolean;
+  /** Default: nothing is measured. */
+  metrics?: Metrics;
+  /** Id of this process as a holder of permits; random by default. */
+  holder?: string;
+}
+
 /**
  * Creates the components from the configuration. `publicUrl` returns the base URL of signed links; it is called late
- * because a port of 0 is resolved late. `options`: components that a worker process gets from its parent.
- * `readsPages`: whether units are processed in this process. `metrics`: default: nothing is measured.
+ * because a port of 0 is resolved late.
  */
 export async function compose(
   config: Config,
   role: string,
   publicUrl: () => string,
-  options: StackOptions & { changes?: JobChanges; readsPages?: boolean; metrics?: Metrics } = {},
+  options: StackOptions & ProgramOptions = {},
 ): Promise<Program> {
   const log = createLog(config.logLevel, role);
   const clock: SharedClock = createSharedClock({
@@ -88,7 +98,14 @@ export async function compose(
   const metrics = options.metrics ?? noMetrics;
   const store = meterStore(notifyOnMove(traced.store, changes), metrics);
   const tally = createOriginTally(clock);
-  const pageOptions = { config, store, clock, log, observer: meterRequests(tally, metrics) };
+  const pageOptions = {
+    config,
+    store,
+    clock,
+    log,
+    observer: meterRequests(tally, metrics),
+    ...(options.holder === undefined ? {} : { holder: options.holder }),
+  };
   const fetching = await openPages(options.readsPages ?? false, pageOptions);
   const context: JobContext = {
     store,

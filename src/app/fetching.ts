@@ -19,6 +19,8 @@ export interface FetchingOptions {
   clock: Clock;
   log: Log;
   observer?: RequestObserver;
+  /** Id of this process as a holder of permits. */
+  holder?: string;
 }
 
 /** Access to origins, and the connections behind it. */
@@ -28,7 +30,7 @@ export interface Fetching {
 }
 
 /** Creates the fetchers and the scheduler for a configuration. */
-export function openFetching({ config, store, clock, log, observer }: FetchingOptions): Fetching {
+export function openFetching({ config, store, clock, log, observer, holder }: FetchingOptions): Fetching {
   const { origins, userAgent } = config;
   const { path, ...browserLimits } = config.browser;
   const untraced = createMarketFetcher(origins, {
@@ -53,6 +55,7 @@ export function openFetching({ config, store, clock, log, observer }: FetchingOp
     policyOf: policyOfMarket,
     memory: createPageMemory({ maxBytes: config.pageMemoryBytes, clock }),
     ...(observer ? { observer } : {}),
+    ...(holder === undefined ? {} : { holder }),
   });
   return {
     pages,

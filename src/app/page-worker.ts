@@ -51,7 +51,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 process.once('disconnect', () => process.exit(stopped ? 0 : 1));
 
 /** Starts work and returns a function that stops it. */
-async function run({ config, role, index, publicUrl, measures }: WorkerSetup): Promise<Running> {
+async function run({ config, role, index, holder, publicUrl, measures }: WorkerSetup): Promise<Running> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const changes: JobChanges = {
@@ -66,6 +66,7 @@ async function run({ config, role, index, publicUrl, measures }: WorkerSetup): P
     changes,
     storeCacheBytes,
     readsPages: true,
+    holder,
     ...(metrics ? { metrics } : {}),
   });
   const { context, clock, tally } = program;

@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.ts';
-import { type NewId, newId } from '../base/id.ts';
+import { newId } from '../base/id.ts';
 import type { Log } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
@@ -25,7 +25,8 @@ export interface OriginSchedulerOptions {
   log: Log;
   /** User-Agent; its product name selects the group of a robots.txt. */
   userAgent: string;
-  newId?: NewId;
+  /** Id of this process as a holder of permits; random by default. */
+  holder?: string;
   random?: () => number;
   /** Duration of the first pause of an origin in milliseconds; 2,000 by default. */
   firstPauseMs?: number;
@@ -88,7 +89,7 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
     store: options.store,
     clock,
     log,
-    holder: (options.newId ?? newId)(),
+    holder: options.holder ?? newId(),
     random: options.random ?? Math.random,
     firstPauseMs: options.firstPauseMs ?? 2_000,
   });

@@ -56,6 +56,8 @@ export interface OriginStore {
    * permits the others leave, and at most its fair share if demand exceeds the limit.
    */
   leasePermits(origin: string, request: PermitRequest): Promise<{ permits: number; pause: OriginPause }>;
+  /** Releases the permits that a process which has ended held, at every origin. */
+  releasePermits(holder: string): Promise<void>;
   /** Returns the current state of the origin. */
   getPause(origin: string): Promise<OriginPause>;
   /**

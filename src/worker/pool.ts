@@ -1,3 +1,4 @@
+import { newId } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import type { BatchReference } from '../store/documents.ts';
@@ -14,8 +15,9 @@ export interface WorkerPoolOptions {
   count: number;
   /** Heap limit of each process, in bytes. */
   memoryBytes: number;
-  setup: Omit<WorkerSetup, 'index'>;
-  context: Pick<JobContext, 'queue' | 'clock' | 'log' | 'changes' | 'metrics'> & StoreUse<'releaseBatch'>;
+  setup: Omit<WorkerSetup, 'index' | 'holder'>;
+  context: Pick<JobContext, 'queue' | 'clock' | 'log' | 'changes' | 'metrics'> &
+    StoreUse<'releaseBatch' | 'releasePermits'>;
   /** Receives the counts of requests that workers sent to origins. */
   countRequests(rows: readonly OriginMinute[]): void;
 }
@@ -47,7 +49,10 @@ export interface WorkerPool {
   stop(): Promise<void>;
 }
 
-/** Delay before a dead worker is restarted. Doubles with each death up to the maximum. */
+/**
+ * Delay before a dead worker is restarted. Doubles with each death up to the maximum. After the first part, the
+ * connections of the process and its browser are closed, and its permits are free.
+ */
 const firstPauseMs = 500;
 const maxPauseMs = 10_000;
 /** A worker that ran this long resets the delay. */
@@ -71,11 +76,11 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const slots: Slot[] = Array.from({ length: count }, () => ({ process: null, memoryBytes: 0 }));
   let unitsDone = 0;
 
-  const launch = (slot: Slot, index: number) =>
+  const launch = (slot: Slot, index: number, holder: string) =>
     startWorkerProcess({
       entry: options.entry,
       memoryBytes: options.memoryBytes,
-      setup: { ...options.setup, index },
+      setup: { ...options.setup, index, holder },
       queue: context.queue,
       clock,
       changed: (jobId) => changes.notify(jobId),
@@ -91,7 +96,8 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
     let pauseMs = firstPauseMs;
     while (!stopping.signal.aborted) {
       const since = clock.now();
-      const worker = launch(slot, index);
+      const holder = newId();
+      const worker = launch(slot, index, holder);
       slot.process = worker;
       worker.started.then(
         () => log.info({ worker: index, workerPid: worker.pid }, 'worker started'),
@@ -105,7 +111,9 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
       const batches = worker.hands.size;
       log.error({ worker: index, workerPid: worker.pid, code, signal, batches, pauseMs }, 'worker died');
       for (const message of worker.hands.values()) await requeue(context, message);
-      await clock.sleep(pauseMs, stopping.signal).catch(() => {});
+      await clock.sleep(firstPauseMs, stopping.signal).catch(() => {});
+      await releasePermits(context, holder);
+      await clock.sleep(pauseMs - firstPauseMs, stopping.signal).catch(() => {});
       pauseMs = Math.min(pauseMs * 2, maxPauseMs);
     }
   };
@@ -129,6 +137,15 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
       await Promise.all(kept);
     },
   };
+}
+
+/** Releases the permits of origins that a dead worker held. If this fails, they expire. */
+async function releasePermits({ store, log }: WorkerPoolOptions['context'], holder: string): Promise<void> {
+  try {
+    await store.releasePermits(holder);
+  } catch (error) {
+    log.warn({ error: Fault.from(error).message }, 'permits not released');
+  }
 }
 
 /**

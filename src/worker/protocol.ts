@@ -11,6 +11,8 @@ export interface WorkerSetup {
   role: string;
   /** Index of the worker in its parent, from 0. Worker 0 runs the sweep. */
   index: number;
+  /** Id of the process as a holder of origins' permits, which its parent releases if it dies. */
+  holder: string;
   /** Base of signed links. */
   publicUrl: string;
   /** Whether reports contain measurements. */

@@ -121,6 +121,19 @@ export function originContract(open: OpenStores): void {
       expect(await lease(stores.store, origin, 'a', 6, { now: aTime + 1_000 })).toBe(6);
     });
 
+    test('of a process that ended are released at every origin, and others keep theirs', async () => {
+      const [one, other, untouched] = [anOrigin(), anOrigin(), anOrigin()];
+      await lease(stores.store, one, 'a', 4);
+      await lease(stores.store, one, 'b', 1);
+      await lease(stores.store, other, 'a', 6);
+      await lease(stores.store, untouched, 'b', 6);
+      await stores.other.releasePermits('a');
+      expect(await lease(stores.store, one, 'c', 6)).toBe(5);
+      expect(await lease(stores.store, other, 'c', 6)).toBe(6);
+      expect(await lease(stores.store, untouched, 'c', 6)).toBe(0);
+      await stores.other.releasePermits('unknown');
+    });
+
     test('converge to fair shares as they are requested again', async () => {
       const origin = anOrigin();
       await lease(stores.store, origin, 'a', 6);

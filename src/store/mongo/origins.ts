@@ -36,6 +36,14 @@ export function originStore(engine: MongoEngine): OriginStore {
         }
       }),
 
+    releasePermits: (holder) =>
+      engine.run(async ({ origins }) => {
+        await origins.updateMany(
+          { 'holdings.holder': holder },
+          { $pull: { holdings: { holder } }, $inc: { leases: 1 } },
+        );
+      }),
+
     getPause: (origin) =>
       engine.run(async ({ origins }) => {
         const found = await origins.findOne({ _id: origin });

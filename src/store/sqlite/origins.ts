@@ -41,6 +41,15 @@ export function originStore(engine: Connection): OriginStore {
         return { permits, pause: readPause(pause) };
       }),
 
+    releasePermits: async (holder) => {
+      engine.run(
+        `UPDATE origins SET holdings =
+           (SELECT json_group_array(json(value)) FROM json_each(holdings) WHERE value ->> 'holder' <> ?1)
+         WHERE EXISTS (SELECT 1 FROM json_each(holdings) WHERE value ->> 'holder' = ?1)`,
+        holder,
+      );
+    },
+
     getPause: async (origin) => pauseOf(origin),
 
     putPause: async (origin, { change, until, reason, failures, since, probing }) =>
