@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { changeKey, type ItemChange, parseChange, withChanges } from './changes.ts';
 import type { Origin, OriginReply, OriginRequest } from './origin.ts';
 import { ruleFor, type WireFault } from './wire-faults.ts';
 
@@ -31,11 +32,14 @@ export interface RunningOrigins {
   counters(): Record<string, number>;
   /** Returns the maximum number of concurrent requests by `market/region`. */
   peaks(): Record<string, number>;
+  /** Changes an item from the next response on, or restores it with null (README.md). */
+  changeItem(market: string, region: string, id: string, change: ItemChange | null): void;
   /** Closes every connection and server. */
   stop(): Promise<void>;
 }
 
 interface Settings {
+  changes: Map<string, ItemChange>;
   injectsFaults: boolean;
   latencyMs: number;
   slowMs: number;
@@ -105,7 +109,7 @@ async function injectFault(
   does: WireFault,
   request: OriginRequest,
   response: ServerResponse,
-  origin: Origin,
+  origin: Pick<Origin, 'answer' | 'blocked'>,
   settings: Settings,
 ): Promise<void> {
   switch (does) {
@@ -141,8 +145,32 @@ async function read(incoming: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
+/** Path of the item that a request changes: `PUT` with the change as JSON, or `DELETE` to restore it. */
+const controlPath = /^\/\.sandbox\/items\/([^/]+)$/;
+
+/** Changes or restores an item as the request says. */
+async function control(
+  { origin, region }: Place,
+  { changes }: Settings,
+  id: string,
+  incoming: IncomingMessage,
+) {
+  const key = changeKey(origin.market, region, decodeURIComponent(id));
+  if (incoming.method === 'DELETE') changes.delete(key);
+  else if (incoming.method === 'PUT') {
+    try {
+      changes.set(key, parseChange(await read(incoming)));
+    } catch (error) {
+      return plain(400, `${(error as Error).message}\n`, {});
+    }
+  } else return plain(405, 'Use PUT or DELETE.\n', { allow: 'PUT, DELETE' });
+  return plain(204, '', {});
+}
+
 async function serve(place: Place, settings: Settings, incoming: IncomingMessage, response: ServerResponse) {
   const url = new URL(incoming.url ?? '/', `http://${incoming.headers.host ?? 'localhost'}`);
+  const changed = controlPath.exec(url.pathname)?.[1];
+  if (changed !== undefined) return send(response, await control(place, settings, changed, incoming));
   place.counts.set(url.pathname, (place.counts.get(url.pathname) ?? 0) + 1);
   const request: OriginRequest = {
     method: incoming.method ?? 'GET',
@@ -154,14 +182,17 @@ async function serve(place: Place, settings: Settings, incoming: IncomingMessage
   if (settings.latencyMs > 0) await wait(settings.latencyMs);
   const refusal = settings.browserOnly ? place.origin.plain?.(request) : undefined;
   if (refusal) return send(response, refusal);
+  const answer = (asked: OriginRequest) => withChanges(settings.changes, () => place.origin.answer(asked));
   const subject = settings.injectsFaults ? place.origin.subject?.(request) : undefined;
   const rule = ruleFor(subject);
   if (rule) {
     const asked = (place.asked.get(subject!) ?? 0) + 1;
     place.asked.set(subject!, asked);
-    if (asked <= rule.times) return injectFault(rule.does, request, response, place.origin, settings);
+    if (asked <= rule.times) {
+      return injectFault(rule.does, request, response, { ...place.origin, answer }, settings);
+    }
   }
-  send(response, place.origin.answer(request));
+  send(response, answer(request));
 }
 
 async function listen(place: Place, settings: Settings): Promise<Server> {
@@ -191,10 +222,11 @@ async function close(server: Server): Promise<void> {
 
 /**
  * Starts every origin, each region on a free port of 127.0.0.1. Responses and faults depend only on the
- * request and on the number of earlier requests about its subject.
+ * request, on the changes of items, and on the number of earlier requests about its subject.
  */
 export async function startOrigins(options: OriginsOptions): Promise<RunningOrigins> {
   const settings: Settings = {
+    changes: new Map(),
     injectsFaults: (options.misbehaviour ?? 'some') === 'some',
     latencyMs: options.latencyMs ?? 0,
     slowMs: options.slowMs ?? 300,
@@ -228,6 +260,11 @@ export async function startOrigins(options: OriginsOptions): Promise<RunningOrig
         ),
       ),
     peaks: () => Object.fromEntries([...places].map(([name, { peak }]) => [name, peak])),
+    changeItem: (market, region, id, change) => {
+      const key = changeKey(market, region, id);
+      if (change === null) settings.changes.delete(key);
+      else settings.changes.set(key, change);
+    },
     stop: async () => {
       await Promise.all(servers.map(close));
     },

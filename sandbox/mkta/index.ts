@@ -1,3 +1,4 @@
+import { changeOf } from '../changes.ts';
 import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
 import { isSealed } from '../seal.ts';
 import { page } from './pages.ts';
@@ -35,7 +36,7 @@ function subject({ url }: OriginRequest): string | undefined {
 /** Product pages with wrong data, by the id's last digits (README.md). */
 function special(region: string, itemId: number, shopId: number): string | undefined {
   const page = () => productPage(region, itemId, shopId);
-  switch (itemId % 1000) {
+  switch (changeOf('mkta', region, itemId).isRemoved ? 801 : itemId % 1000) {
     case 801:
       return page().replace(/"item_status":"\w+"/, '"item_status":"deleted"');
     case 802:

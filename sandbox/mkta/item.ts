@@ -1,3 +1,4 @@
+import { changedPrice, changeOf } from '../changes.ts';
 import { random } from '../random.ts';
 import { regions } from './regions.ts';
 
@@ -72,7 +73,7 @@ function ratingsOf(draw: ReturnType<typeof random>): { stars: number[]; average:
   return { stars: [total, ...counts], average: total === 0 ? 0 : points / total };
 }
 
-/** Returns the item with an id. Its values depend on the region and the id only. */
+/** Returns the item with an id. Its values depend on the region, the id, and the item's change only. */
 export function fakeItem(region: string, id: number, shopId: number): FakeItem {
   const draw = random(`${region}/${id}`);
   const form = String(id).slice(-3);
@@ -86,6 +87,7 @@ export function fakeItem(region: string, id: number, shopId: number): FakeItem {
     tiers.push({ name: 'Color', options: colours.slice(0, draw.integer(2, colours.length)) });
     if (draw.once(2)) tiers.push({ name: 'Size', options: sizes.slice(0, draw.integer(2, sizes.length)) });
   }
+  const change = changeOf('mkta', region, id);
   const soldOut = form === forms.soldOut || draw.once(15);
   const discount = draw.once(3) ? draw.integer(1, 7) * 10 : 0;
   const steps = Math.floor((most - least) / step);
@@ -95,13 +97,14 @@ export function fakeItem(region: string, id: number, shopId: number): FakeItem {
     [[]],
   );
   const models = combinations.map((tierIndex, at): FakeModel => {
-    const price = money(base + step * 2 * (at % 7));
+    const price = changedPrice(money(base + step * 2 * (at % 7)), change);
+    const stock = soldOut ? 0 : draw.integer(0, 400);
     return {
       id: id * 10 + at,
       name: tierIndex.map((option, tier) => tiers[tier]!.options[option]!).join(','),
       price,
       before: discount === 0 ? 0 : money(Math.ceil(price / (1 - discount / 100) / step) * step),
-      stock: soldOut ? 0 : draw.integer(0, 400),
+      stock: change.stock ?? stock,
       sold: draw.integer(0, 90),
       tierIndex: single ? [0] : tierIndex,
     };
@@ -115,7 +118,7 @@ export function fakeItem(region: string, id: number, shopId: number): FakeItem {
     shopId,
     region,
     currency,
-    title,
+    title: change.title ?? title,
     description: `${title}.\n\n${`${thing}, ${draw.pick(kinds)}. `.repeat(draw.integer(20, 40))}`,
     place: draw.pick(places),
     brand,
@@ -135,7 +138,7 @@ export function fakeItem(region: string, id: number, shopId: number): FakeItem {
     stars: average,
     crossBorder: draw.once(10),
     official: draw.once(8),
-    soldOut: soldOut || models.every(({ stock }) => stock === 0),
+    soldOut: (soldOut && change.stock === undefined) || models.every(({ stock }) => stock === 0),
     discount,
     labels: Array.from({ length: draw.integer(3, 20) }, () => draw.integer(1_000_000, 844_931_086_908_638)),
   };

@@ -1,10 +1,11 @@
+import { changeOf } from '../changes.ts';
 import { errorResponseOf, errorResponses } from '../error-responses.ts';
 import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
 import { isSealed } from '../seal.ts';
 import { categoryAnswer, searchAnswer, shopAnswer } from './listings.ts';
 import { page } from './pages.ts';
 import { productPage } from './product-page.ts';
-import { shopOf } from './products.ts';
+import { productOf, shopOf } from './products.ts';
 
 type Variables = Record<string, unknown>;
 
@@ -33,7 +34,8 @@ function error(message: string, root: string): Variables {
 function productAnswer(variables: Variables): Variables {
   const shop = String(variables.shopDomain);
   const key = String(variables.productKey);
-  switch (key.slice(-3)) {
+  const { id } = productOf(`${shop} ${key}`);
+  switch (changeOf('mktb', 'id', id).isRemoved ? '800' : key.slice(-3)) {
     case '800':
       return error('product tidak ditemukan', 'pdpGetLayout');
     case '801':

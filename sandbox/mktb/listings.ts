@@ -1,6 +1,6 @@
 import { shiftOf, sizeOf, totalAt, windowOf } from '../listing.ts';
 import { hash } from '../random.ts';
-import { type Goods, productOf, rupiah, shopOf, soldLabels } from './products.ts';
+import { available, type Goods, productOf, rupiah, shopOf, soldLabels } from './products.ts';
 
 /** Returns a product of a listing. */
 export function listed(name: string, at: number): Goods {
@@ -61,7 +61,7 @@ function older(goods: Goods) {
 /** Returns the response to a search: the current generation, or the older one for names that end in 706. */
 export function searchAnswer(name: string, start: number, rows: number): Record<string, unknown> {
   const form = name.slice(-3);
-  const goods = windowOf(name, start, rows).map((at) => listed(name, at));
+  const goods = available(windowOf(name, start, rows).map((at) => listed(name, at)));
   const header = {
     totalData: totalAt(name, start, rows),
     responseCode: 0,
@@ -92,27 +92,24 @@ export function searchAnswer(name: string, start: number, rows: number): Record<
 
 /** Returns the response to a category. `start` counts from 1. */
 export function categoryAnswer(name: string, start: number, rows: number): Record<string, unknown> {
-  const data = windowOf(name, start - 1, rows).map((at) => {
-    const goods = listed(name, at);
-    return {
-      id: Number(goods.id),
-      url: `https://www.tokopedia.com/${goods.shop.domain}/${goods.key}`,
-      imageUrl: goods.image,
-      countReview: goods.reviews,
-      discountPercentage: goods.discount,
-      name: goods.name,
-      price: rupiah(goods.price),
-      original_price: rupiah(goods.before),
-      rating: goods.stars,
-      shop: {
-        id: Number(goods.shop.id),
-        url: `https://www.tokopedia.com/${goods.shop.domain}`,
-        name: goods.shop.name,
-        location: goods.shop.city,
-      },
-      labelGroups: soldLabels(goods.sold),
-    };
-  });
+  const data = available(windowOf(name, start - 1, rows).map((at) => listed(name, at))).map((goods) => ({
+    id: Number(goods.id),
+    url: `https://www.tokopedia.com/${goods.shop.domain}/${goods.key}`,
+    imageUrl: goods.image,
+    countReview: goods.reviews,
+    discountPercentage: goods.discount,
+    name: goods.name,
+    price: rupiah(goods.price),
+    original_price: rupiah(goods.before),
+    rating: goods.stars,
+    shop: {
+      id: Number(goods.shop.id),
+      url: `https://www.tokopedia.com/${goods.shop.domain}`,
+      name: goods.shop.name,
+      location: goods.shop.city,
+    },
+    labelGroups: soldLabels(goods.sold),
+  }));
   return { CategoryProducts: { count: data.length, data } };
 }
 
@@ -161,7 +158,7 @@ export function shopAnswer(
       },
       data: shopId.endsWith('817')
         ? null
-        : goods.map((one) => ({
+        : available(goods).map((one) => ({
             name: one.name,
             product_url: `https://www.tokopedia.com/${one.shop.domain}/${one.key}`,
             product_id: one.id,

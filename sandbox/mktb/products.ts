@@ -1,3 +1,4 @@
+import { changedPrice, changeOf } from '../changes.ts';
 import { hash, random } from '../random.ts';
 
 /** An invented product of marketplace B. */
@@ -30,26 +31,29 @@ export function shopOf(name: string): Goods['shop'] {
   return { id: digits, domain, name: `Warung ${digits}`, city: cities[Number(digits) % cities.length]! };
 }
 
-/** Returns the product of a seed. The same seed gives the same product. */
+/** Returns the product of a seed. The same seed gives the same product, apart from its change. */
 export function productOf(seed: string, shop?: Goods['shop']): Goods {
   const draw = random(`mktb ${seed}`);
   const id = String(2_000_000_000 + hash(seed));
   const name = `${draw.pick(things)} ${draw.pick(looks)} ${seed}`;
-  const price = draw.integer(3, 900) * 500;
+  const change = changeOf('mktb', 'id', id);
+  const price = changedPrice(draw.integer(3, 900) * 500, change, 0);
   const discount = draw.once(3) ? draw.integer(5, 60) : 0;
   const sold = draw.once(5) ? 0 : draw.integer(1, 40_000);
   const reviews = Math.floor(sold / 4);
+  const stars = reviews === 0 ? 0 : draw.integer(38, 50) / 10;
+  const stock = draw.once(9) ? 0 : draw.integer(1, 300);
   return {
     id,
-    name,
+    name: change.title ?? name,
     key: `${name.toLowerCase().replace(/[^a-z0-9]+/g, '-')}`,
     price,
     before: discount === 0 ? 0 : Math.round(price / (1 - discount / 100)),
     discount,
-    stars: reviews === 0 ? 0 : draw.integer(38, 50) / 10,
+    stars,
     reviews,
     sold,
-    stock: draw.once(9) ? 0 : draw.integer(1, 300),
+    stock: change.stock ?? stock,
     shop: shop ?? shopOf(`warung-${draw.integer(1000, 1099)}`),
     image: `https://images.tokopedia.net/img/cache/700/fake/${id}.jpg`,
     freeShipping: draw.once(2),
@@ -80,4 +84,9 @@ export function soldLabels(sold: number): { position: string; title: string; typ
 export function soldAtLeast(sold: number): number | null {
   if (sold === 0) return null;
   return sold >= 1000 ? Math.floor(sold / 1000) * 1000 : sold >= 100 ? Math.floor(sold / 100) * 100 : sold;
+}
+
+/** Returns the products that are not withdrawn. */
+export function available(goods: readonly Goods[]): Goods[] {
+  return goods.filter(({ id }) => !changeOf('mktb', 'id', id).isRemoved);
 }

@@ -1,3 +1,4 @@
+import { changeOf } from '../changes.ts';
 import { errorResponseOf, errorResponses } from '../error-responses.ts';
 import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
 import { isSealed } from '../seal.ts';
@@ -26,7 +27,7 @@ function productOf(formattedId: string): { productSku: string; itemSku: string }
 
 function productReply(formattedId: string, query: URLSearchParams): OriginReply {
   const { productSku, itemSku } = productOf(formattedId);
-  const digits = formattedId.slice(-3);
+  const digits = changeOf('mktc', 'id', productSku).isRemoved ? '800' : formattedId.slice(-3);
   const wanted = itemSku === '' ? (query.get('defaultItemSku') ?? '') : itemSku;
   const page = (sku: string, item: string) =>
     ok(summary(sku, item, query.get('pickupPointCode') ?? '', digits));

@@ -1,3 +1,4 @@
+import { changeOf } from '../changes.ts';
 import { sizeOf, totalAt, windowOf } from '../listing.ts';
 import { type Goods, listed, merchantOf, rough, rupiah } from './products.ts';
 
@@ -64,7 +65,9 @@ export function listingPage(code: string, query: URLSearchParams, page: number, 
   const total = left ? left.length : totalAt(code, start, rows);
   const empty = sizeOf(code, rows) === 0;
   return {
-    products: products.map((goods) => card(goods, form)),
+    products: products
+      .filter(({ productSku }) => !changeOf('mktc', 'id', productSku).isRemoved)
+      .map((goods) => card(goods, form)),
     paging: {
       page,
       total_page: Math.min(maxPages, Math.ceil(total / rows)),

@@ -1,3 +1,4 @@
+import { changedPrice, changeOf } from '../changes.ts';
 import { hash, random } from '../random.ts';
 
 /** An invented product of marketplace C. */
@@ -32,20 +33,25 @@ export function merchantOf(code: string): Goods['merchant'] {
 export function productOf(productSku: string): Goods {
   const draw = random(`mktc ${productSku}`);
   const code = productSku.split('-').slice(0, 2).join('-');
-  const offered = draw.integer(2, 800) * 500;
+  const change = changeOf('mktc', 'id', productSku);
+  const offered = changedPrice(draw.integer(2, 800) * 500, change, 0);
   const discount = draw.once(3) ? draw.integer(5, 60) : 0;
   const sold = draw.once(4) ? 0 : draw.integer(1, 9000);
   const reviews = Math.floor(sold / 5);
+  const count = draw.integer(1, 4);
+  const name = `${draw.pick(things)} ${productSku}`;
+  const brand = draw.pick(['Rumahan', 'no brand', 'Setia']);
+  const stock = draw.integer(1, 500);
   return {
     productSku,
-    items: Array.from({ length: draw.integer(1, 4) }, (_, at) => `${productSku}-0000${at + 1}`),
+    items: Array.from({ length: count }, (_, at) => `${productSku}-0000${at + 1}`),
     code: `MTA-${hash(productSku)}`,
-    name: `${draw.pick(things)} ${productSku}`,
-    brand: draw.pick(['Rumahan', 'no brand', 'Setia']),
+    name: change.title ?? name,
+    brand,
     offered,
     listed: Math.round(offered / (1 - discount / 100)),
     discount,
-    stock: draw.integer(1, 500),
+    stock: change.stock ?? stock,
     sold,
     reviews,
     stars: reviews === 0 ? 0 : draw.integer(40, 50) / 10,

@@ -1,3 +1,4 @@
+import { changeOf } from '../changes.ts';
 import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
 import { hash } from '../random.ts';
 import { isSealed, sealedPage } from '../seal.ts';
@@ -70,7 +71,7 @@ function unusable(region: string, id: string): OriginReply | undefined {
   const product = fakeProduct(region, id);
   const wrap = (data: Parameters<typeof html>[1]) => page(html(product.title, data, keys.region));
   const model = () => modelInfo(product) as Record<string, Record<string, unknown>>;
-  switch (id.slice(-3)) {
+  switch (changeOf('mktd', region, id).isRemoved ? '802' : id.slice(-3)) {
     case '800':
       return wrap(route(region, id, undefined, { error_code: 23002102, error_message: 'not available' }));
     case '801':

@@ -1,3 +1,4 @@
+import { changedPrice, changeOf } from '../changes.ts';
 import { random } from '../random.ts';
 
 /** Properties of a region. */
@@ -108,11 +109,12 @@ const forms = { soldOut: '706', unrated: '707', many: '708' } as const;
 
 const sizes = ['S', 'M', 'L'];
 
-/** Returns the product with an id. Its values depend on the region and the id only. */
+/** Returns the product with an id. Its values depend on the region, the id, and the product's change only. */
 export function fakeProduct(region: string, id: string): FakeProduct {
   const place = places[region]!;
   const draw = random(`${region}/${id}`);
   const form = id.slice(-3);
+  const change = changeOf('mktd', region, id);
   const colours = place.colours.slice(0, draw.integer(1, place.colours.length));
   const second =
     form === forms.many
@@ -121,7 +123,8 @@ export function fakeProduct(region: string, id: string): FakeProduct {
   const amount = () => draw.integer(...place.prices) + (place.decimals === 0 ? 0 : draw.integer(0, 99) / 100);
   const skus = colours.flatMap((colour, first) =>
     second.map((size, other) => {
-      const price = amount();
+      const price = changedPrice(amount(), change);
+      const stock = form === forms.soldOut ? 0 : draw.integer(0, 900);
       return {
         id: `${id.slice(0, 13)}${String(100_000 + first * 1000 + other)}`,
         values: [
@@ -130,16 +133,17 @@ export function fakeProduct(region: string, id: string): FakeProduct {
         ],
         price: price.toFixed(place.decimals),
         original: (price * 1.25).toFixed(place.decimals),
-        stock: form === forms.soldOut ? 0 : draw.integer(0, 900),
+        stock: change.stock ?? stock,
       };
     }),
   );
   const unrated = form === forms.unrated;
   const thing = draw.pick(place.things);
+  const title = `${thing} ${draw.text(4).toUpperCase()}`;
   return {
     id,
     region,
-    title: `${thing} ${draw.text(4).toUpperCase()}`,
+    title: change.title ?? title,
     texts: [`${thing}.`, 'Made of one piece & wiped clean.', draw.text(12)],
     brand: draw.once(2) ? 'Lumora' : null,
     sold: draw.integer(0, 40_000),

@@ -1,3 +1,4 @@
+import { changeOf } from '../changes.ts';
 import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
 import { productPage } from './product-page.ts';
 import { fakeProduct } from './products.ts';
@@ -44,6 +45,7 @@ function subject({ url }: OriginRequest): string | undefined {
 }
 
 function productAnswer(region: string, asin: string): OriginReply {
+  if (changeOf('mkte', region, asin).isRemoved) return refusals[800]!;
   const product = fakeProduct(region, asin);
   switch (asin.slice(-3)) {
     case '803':

@@ -198,6 +198,6 @@ function older({ product, store }: Parts): string {
 /** Returns the product's page in the layout that its ASIN selects. */
 export function productPage(product: FakeProduct): string {
   const store = stores[product.region]!;
-  const layout = layouts[product.asin.slice(-3)] ?? modern;
+  const layout = product.isOffered ? (layouts[product.asin.slice(-3)] ?? modern) : unavailable;
   return shell(product, store, layout({ product, store }));
 }

@@ -1,3 +1,4 @@
+import { changedPrice, changeOf } from '../changes.ts';
 import { random } from '../random.ts';
 import { stores } from './stores.ts';
 
@@ -7,6 +8,8 @@ export interface FakeProduct {
   region: string;
   title: string;
   brand: string;
+  /** Whether the page offers the product. */
+  isOffered: boolean;
   /** Price in currency units. */
   price: number;
   /** Struck price; null without a discount. */
@@ -34,19 +37,23 @@ const things = [
 ];
 const brands = ['Lumora', 'Tanuki & Sons', 'Verdigris'];
 
-/** Returns the product with an ASIN. Its values depend on the region and the ASIN only. */
+/** Returns the product with an ASIN. Its values depend on the region, the ASIN, and the product's change only. */
 export function fakeProduct(region: string, asin: string): FakeProduct {
   const store = stores[region]!;
   const draw = random(`${region}/${asin}`);
   const unit = store.decimals === 0 ? 100 : 1;
-  const price = draw.integer(4, 2400) * unit + (store.decimals === 0 ? 0 : draw.integer(0, 99) / 100);
+  const change = changeOf('mkte', region, asin);
+  const amount = draw.integer(4, 2400) * unit + (store.decimals === 0 ? 0 : draw.integer(0, 99) / 100);
+  const price = changedPrice(amount, change, store.decimals);
   const brand = draw.pick(brands);
   const thing = draw.pick(things);
+  const title = `${brand} ${thing}, ${draw.integer(2, 9)} Pieces (${draw.text(4)})`;
   return {
     asin,
     region,
-    title: `${brand} ${thing}, ${draw.integer(2, 9)} Pieces (${draw.text(4)})`,
+    title: change.title ?? title,
     brand,
+    isOffered: change.stock !== 0,
     price,
     before: draw.once(2) ? Number((price * 1.25).toFixed(store.decimals)) : null,
     memberPrice: Number((price * 0.8).toFixed(store.decimals)),

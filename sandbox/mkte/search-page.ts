@@ -1,3 +1,4 @@
+import { changeOf } from '../changes.ts';
 import { hash } from '../random.ts';
 import { fakeProduct } from './products.ts';
 import { decimal, escaped, money, type Store, stores, whole } from './stores.ts';
@@ -95,7 +96,9 @@ export function searchPage(region: string, query: string, asked: number): string
   const store = stores[region]!;
   const last = pagesOf(query);
   const page = query.endsWith('707') && asked > last ? 1 : asked;
-  const results = page > last ? [] : resultsOf(query, page);
+  const results = (page > last ? [] : resultsOf(query, page)).filter(
+    ({ asin }) => !changeOf('mkte', region, asin).isRemoved,
+  );
   const cards = results.map((result) =>
     query.endsWith('706') ? olderCard(store, region, result) : card(store, region, query, result),
   );

@@ -1,3 +1,4 @@
+import { changeOf } from '../changes.ts';
 import { errorResponseOf, errorResponses } from '../error-responses.ts';
 import { sizeOf, windowOf } from '../listing.ts';
 import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
@@ -72,7 +73,9 @@ function catalogue(handle: string | null, locale: string, query: URLSearchParams
           (_, at) => start + at,
         )
       : windowOf(name, start, rows);
-  const products = name.endsWith('711') ? [] : numbers.map((at) => listed(handle, at, locale));
+  const products = (name.endsWith('711') ? [] : numbers.map((at) => listed(handle, at, locale))).filter(
+    ({ id }) => !changeOf('mktf', '', Number(id)).isRemoved,
+  );
   return json(200, { products });
 }
 

@@ -1,3 +1,4 @@
+import { changedPrice, changeOf, type ItemChange } from '../changes.ts';
 import { hash, random } from '../random.ts';
 
 const things = ['Wool Socks', 'Trail Cap', 'Linen Apron', 'Oat Soap', 'Clay Mug', 'Cork Mat'];
@@ -12,6 +13,10 @@ function price(cents: number): string {
   return (cents / 100).toFixed(2);
 }
 
+/** Returns whether a variant can be bought after a change. */
+const offered = (isAvailable: boolean, { stock }: ItemChange): boolean =>
+  stock === undefined ? isAvailable : stock > 0;
+
 /** Returns an invented product as a store's catalogue contains it. */
 export function productOf(seed: string, locale: string): Record<string, unknown> {
   const draw = random(`mktf ${seed}`);
@@ -19,10 +24,11 @@ export function productOf(seed: string, locale: string): Record<string, unknown>
   const name = `${draw.pick(things)} ${seed}`;
   const made = `2024-${pad(draw.integer(1, 12))}-${pad(draw.integer(1, 28))}T09:30:00+02:00`;
   const sizes = draw.once(3) ? ['Default Title'] : ['S', 'M', 'L'].slice(0, draw.integer(1, 3));
-  const cents = draw.integer(300, 20_000);
+  const change = changeOf('mktf', '', id);
+  const cents = changedPrice(draw.integer(300, 20_000), change, 0);
   return {
     id,
-    title: locale === '' ? name : `${name} (${locale})`,
+    title: change.title ?? (locale === '' ? name : `${name} (${locale})`),
     handle: name.toLowerCase().replace(/[^a-z0-9]+/g, '-'),
     body_html: draw.once(5) ? '' : `<p>${name}, made by hand.</p>`,
     published_at: made,
@@ -41,7 +47,7 @@ export function productOf(seed: string, locale: string): Record<string, unknown>
       requires_shipping: true,
       taxable: true,
       featured_image: null,
-      available: !draw.once(4),
+      available: offered(!draw.once(4), change),
       price: price(cents + at * 100),
       grams: draw.integer(0, 900),
       compare_at_price: draw.pick([null, '0.00', price(cents * 2)]),

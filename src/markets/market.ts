@@ -4,6 +4,7 @@ import type { FetchPage, PageResponse } from '../fetch/page.ts';
 import type { OriginPolicy } from '../fetch/policy.ts';
 import type { IdForm } from './id-form.ts';
 import type { MarketSamples } from './sample.ts';
+import type { ReadTracked } from './tracked.ts';
 
 /** Context of a reading. */
 export interface ReadContext {
@@ -67,6 +68,9 @@ export type PageName = 'product' | 'variants' | 'search' | 'merchant';
 /** Listed fields of the records of each page, in the notation of fieldsOf(). */
 export type ListedFields = Readonly<Partial<Record<PageName, string>>>;
 
+/** Readers of the items whose history is kept, by page. */
+export type TrackedPages = Readonly<Partial<Record<PageName, ReadTracked>>>;
+
 /** Forms of ids of each page. */
 export type IdForms = Readonly<Partial<Record<PageName, IdForm>>>;
 
@@ -79,6 +83,8 @@ export interface Market {
   readonly readers: Partial<Record<PageName, Reader>>;
   /** Limits of its pages and units, if they differ from the defaults. */
   readonly listedFields: ListedFields;
+  /** Tracked items of its records. Absent, or without a page: its items have no history. */
+  readonly tracked?: TrackedPages;
   readonly ids: IdForms;
   readonly samples: MarketSamples;
   /** Request policy of its origins, if it differs from the default. */

@@ -41,6 +41,7 @@ beforeAll(async () => {
       address: () => '',
       counters: () => ({}),
       peaks: () => ({}),
+      changeItem: () => {},
       stop: async () => {},
     },
     settings: { GLEANER_APPROVAL: 'off', GLEANER_WORKERS: '0' },

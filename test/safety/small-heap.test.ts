@@ -57,6 +57,7 @@ beforeAll(async () => {
       address: () => address,
       counters: () => ({}),
       peaks: () => ({}),
+      changeItem: () => {},
       stop: async () => {},
     },
     settings: { GLEANER_WORKERS: '0', NODE_OPTIONS: `--max-old-space-size=${heapMb}` },

@@ -6,6 +6,7 @@ import { product } from './product.ts';
 import { regions } from './regions.ts';
 import { samples } from './samples.ts';
 import { search } from './search.ts';
+import { tracked } from './tracked.ts';
 import { parseUrl } from './urls.ts';
 import { variants } from './variants.ts';
 
@@ -17,5 +18,6 @@ export const mkta: Market = {
   listedFields,
   ids,
   samples,
+  tracked,
   parseUrl,
 };

@@ -7,6 +7,7 @@ import { product } from './product.ts';
 import { samples } from './samples.ts';
 import { search } from './search.ts';
 import { isCategory } from './search-query.ts';
+import { tracked } from './tracked.ts';
 
 /** Marketplace B. */
 export const mktb: Market = {
@@ -16,6 +17,7 @@ export const mktb: Market = {
   listedFields,
   ids,
   samples,
+  tracked,
   // A category is identified by its number.
   problemOf: (input) => {
     const keyword = String(input.keyword);

@@ -4,6 +4,7 @@ import { listedFields } from './listed-fields.ts';
 import { merchant } from './merchant.ts';
 import { product } from './product.ts';
 import { samples } from './samples.ts';
+import { tracked } from './tracked.ts';
 
 /** Marketplace C. */
 export const mktc: Market = {
@@ -13,4 +14,5 @@ export const mktc: Market = {
   listedFields,
   ids,
   samples,
+  tracked,
 };

@@ -5,6 +5,7 @@ import { product } from './product.ts';
 import { regions } from './regions.ts';
 import { samples } from './samples.ts';
 import { search } from './search.ts';
+import { tracked } from './tracked.ts';
 
 /** Marketplace E. */
 export const mkte: Market = {
@@ -14,5 +15,6 @@ export const mkte: Market = {
   listedFields,
   ids,
   samples,
+  tracked,
   policy: { concurrency: 6, requestsPerSecond: 10 },
 };

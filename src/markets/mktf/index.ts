@@ -3,6 +3,7 @@ import { ids } from './ids.ts';
 import { listedFields } from './listed-fields.ts';
 import { samples } from './samples.ts';
 import { search } from './search.ts';
+import { tracked } from './tracked.ts';
 import { storePage } from './urls.ts';
 
 /** Marketplace F: any store that publishes its catalogue as JSON. */
@@ -13,6 +14,7 @@ export const mktf: Market = {
   listedFields,
   ids,
   samples,
+  tracked,
   // A store is a small shop, named by a caller.
   policy: { concurrency: 2, requestsPerSecond: 2, robots: true },
   prices: { search: 1 },

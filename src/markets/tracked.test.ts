@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import { changeKey, type ItemChange, withChanges } from '../../sandbox/changes.ts';
+import { direct } from '../../sandbox/direct.ts';
+import { origins } from '../../sandbox/list.ts';
+import type { JsonObject } from '../base/json.ts';
+import { markets } from './list.ts';
+import type { PageName } from './market.ts';
+import { lowestPrice, type TrackedItem, totalStock, trackedItem, valueAt } from './tracked.ts';
+
+type Place = [market: string, region: string, page: PageName, input: JsonObject];
+
+const places: Place[] = [
+  ['mkta', 'id', 'product', { item_id: '30000000001', shop_id: '77' }],
+  ['mkta', 'id', 'variants', { item_id: '30000000001', shop_id: '77', country: 'id' }],
+  ['mkta', 'id', 'search', { list_type: 'search', keyword: 'lamp 001', country: 'id' }],
+  ['mkta', 'id', 'merchant', { shop_id: '5003', country: 'id' }],
+  ['mktb', 'id', 'product', { shop_domain: 'toko-7', product_key: 'barang-1001' }],
+  ['mktb', 'id', 'search', { list_type: 'search', keyword: 'kopi 101', product_limit: 20 }],
+  ['mktb', 'id', 'merchant', { shopid: '6001', max_pages: 1 }],
+  ['mktc', 'id', 'product', { formattedId: 'ps--GLN-60001-10000', sku: '' }],
+  ['mktc', 'id', 'merchant', { shopid: 'GLN-60101', limit: 20 }],
+  ['mktd', 'th', 'product', { product_id: '1729000000000', country: 'th' }],
+  ['mkte', 'de', 'product', { asin: 'B0GLN01001', country: 'de' }],
+  ['mkte', 'de', 'search', { list_type: 'search', keyword: 'lamp', country: 'de', pages: 1 }],
+  ['mktf', '', 'search', { url: 'https://store.example/collections/lamps' }],
+];
+
+/** Reads the tracked items of a page while changes apply. */
+async function read([market, region, page, input]: Place, changes: Record<string, ItemChange> = {}) {
+  const origin = origins.find((each) => each.market === market)!;
+  const applied = new Map(
+    Object.entries(changes).map(([id, change]) => [changeKey(market, region, id), change]),
+  );
+  const { fetch } = direct(
+    { ...origin, answer: (request) => withChanges(applied, () => origin.answer(request)) },
+    region,
+    Date.UTC(2026, 0, 1),
+  );
+  const { readers, tracked } = markets.find(({ name }) => name === market)!;
+  const reader = readers[page]!;
+  const records: JsonObject[] = [];
+  if (reader.sort === 'record') records.push(await reader.read(input, { region, fetch }));
+  else
+    for await (const { entries } of reader.read(input, { region, fetch })) {
+      records.push(...entries);
+      if (records.length > 0) break;
+    }
+  return records.map((record) => tracked![page]!(record)!);
+}
+
+test('every page of every market has tracked items', () => {
+  const pages = markets.flatMap(({ name, readers }) => Object.keys(readers).map((page) => `${name} ${page}`));
+  const tracked = markets.flatMap(({ name, tracked: its }) =>
+    Object.keys(its!).map((page) => `${name} ${page}`),
+  );
+  expect(tracked.sort()).toEqual(pages.sort());
+  expect(places.map(([market, , page]) => `${market} ${page}`).sort()).toEqual(pages.sort());
+});
+
+describe.each(places)('%s %s %s', (...place) => {
+  test('identifies its items and states a title and a price', async () => {
+    const items = await read(place);
+    expect(items.length).toBeGreaterThan(0);
+    for (const item of items) {
+      expect(item.key).toMatch(/^[\w-]+$/);
+      expect(item.title).not.toBeNull();
+      // Pages for visitors without a session, and products that are not offered, state no price.
+      if (item.available !== false) expect(item.price === null || item.price > 0).toBe(true);
+    }
+    expect(items.some(({ price }) => price !== null && price > 0)).toBe(true);
+  });
+
+  test('shows a change of the price, the title, and the stock', async () => {
+    const before = (await read(place)).find(({ price }) => price !== null)!;
+    const change = { priceFactor: 0.5, title: 'Renamed', stock: 0 };
+    const after = (await read(place, { [before.key]: change })).find(({ key }) => key === before.key)!;
+    expect(after.title).toBe('Renamed');
+    if (after.price !== null) expect(after.price / before.price!).toBeCloseTo(0.5, 1);
+    if (before.stock !== null) expect(after).toMatchObject({ stock: expect.any(Number) });
+    expect(after).not.toEqual(before);
+  });
+});
+
+test('a product page and a listing agree on the price of an item', async () => {
+  const [listed] = await read([
+    'mkta',
+    'id',
+    'search',
+    { list_type: 'search', keyword: 'lamp 001', country: 'id' },
+  ]);
+  const [page] = await read(['mkta', 'id', 'product', { item_id: listed!.key, shop_id: '1' }]);
+  expect([page!.key, page!.price, page!.title]).toEqual([listed!.key, listed!.price, listed!.title]);
+});
+
+describe('trackedItem()', () => {
+  const nothing: Omit<TrackedItem, 'key'> = {
+    title: null,
+    price: null,
+    currency: null,
+    stock: null,
+    available: null,
+    sold: null,
+    rating: null,
+    variants: null,
+  };
+
+  test('leaves unknown values null and derives the availability from the stock', () => {
+    expect(trackedItem(7, {})).toEqual({ ...nothing, key: '7' });
+    expect(trackedItem('a', { stock: 0 })).toMatchObject({ stock: 0, available: false });
+    expect(trackedItem('a', { stock: 2 })).toMatchObject({ available: true });
+    expect(trackedItem('a', { stock: 2, available: false })).toMatchObject({ available: false });
+  });
+
+  test.each([undefined, null, '', true, 'x'.repeat(201)])('rejects %j as an id', (id) => {
+    expect(trackedItem(id, {})).toBeNull();
+  });
+
+  test('bounds titles and variants', () => {
+    const variants = Array.from({ length: 300 }, (_, at) => ({
+      id: `${at}`,
+      name: null,
+      price: 1,
+      stock: 1,
+    }));
+    const item = trackedItem('a', { title: 'x'.repeat(900), variants })!;
+    expect([item.title!.length, item.variants!.length]).toEqual([500, 200]);
+    expect(trackedItem('a', { variants: [] })!.variants).toBeNull();
+  });
+});
+
+test('valueAt(), lowestPrice() and totalStock() return nothing for unknown values', () => {
+  expect(valueAt({ a: [{ b: 1 }] }, 'a.0.b')).toBe(1);
+  expect(valueAt({ a: null }, 'a.b')).toBeUndefined();
+  expect(valueAt({}, 'constructor.name')).toBeUndefined();
+  expect(lowestPrice([null, 3, 2])).toBe(2);
+  expect(lowestPrice([null])).toBeNull();
+  expect([totalStock([]), totalStock([1, null]), totalStock([1, 0])]).toEqual([null, null, 1]);
+});

@@ -1,0 +1,87 @@
+import { isObject, type Json, type JsonObject } from '../base/json.ts';
+
+/** A variant of a tracked item. Null: the page does not state it. */
+export interface TrackedVariant {
+  id: string | null;
+  name: string | null;
+  price: number | null;
+  stock: number | null;
+}
+
+/**
+ * Values of an item whose history is kept. Null: the record does not state the value, which is then not compared.
+ * Prices are in currency units.
+ */
+export interface TrackedValues {
+  title: string | null;
+  /** Lowest price of the item's variants. */
+  price: number | null;
+  currency: string | null;
+  /** Pieces in stock of all variants. */
+  stock: number | null;
+  /** Whether the item can be bought. Follows from `stock` where that is known. */
+  available: boolean | null;
+  /** Pieces sold ever. */
+  sold: number | null;
+  /** Mean number of stars. */
+  rating: number | null;
+  variants: readonly TrackedVariant[] | null;
+}
+
+/** An item of a record: its id in the marketplace and its values. */
+export interface TrackedItem extends TrackedValues {
+  key: string;
+}
+
+/** Reads the tracked item of a page's record or of a listing's entry. Null if the record does not identify an item. */
+export type ReadTracked = (record: JsonObject) => TrackedItem | null;
+
+/** Maximum characters of a tracked title. */
+const maxTitle = 500;
+/** Maximum variants of an item that are tracked. */
+const maxVariants = 200;
+const maxKey = 200;
+
+/** Returns the value at a path of member names and indexes: "data.item.price", "variants.0.price". */
+export function valueAt(record: Json | undefined, path: string): Json | undefined {
+  let value = record;
+  for (const name of path.split('.')) {
+    if (Array.isArray(value)) value = value[Number(name)];
+    else if (isObject(value) && Object.hasOwn(value, name)) value = value[name];
+    else return undefined;
+  }
+  return value;
+}
+
+/** Returns the lowest of the known prices; null if none is known. */
+export function lowestPrice(prices: readonly (number | null)[]): number | null {
+  const known = prices.filter((price) => price !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}
+
+/** Returns the sum of the pieces in stock; null if there are none to add, or one is unknown. */
+export function totalStock(stocks: readonly (number | null)[]): number | null {
+  if (stocks.length === 0 || stocks.includes(null)) return null;
+  return stocks.reduce<number>((sum, stock) => sum + stock!, 0);
+}
+
+/**
+ * Creates a tracked item from an id and the values that a page states. Bounds the length of texts and lists. Returns
+ * null for a missing or overlong id.
+ */
+export function trackedItem(id: Json | undefined, values: Partial<TrackedValues>): TrackedItem | null {
+  const key = typeof id === 'number' || typeof id === 'string' ? String(id) : '';
+  if (key === '' || key.length > maxKey) return null;
+  const { title = null, stock = null, variants = null } = values;
+  return {
+    key,
+    title: title === null ? null : title.slice(0, maxTitle),
+    price: values.price ?? null,
+    currency: values.currency ?? null,
+    stock,
+    available: values.available ?? (stock === null ? null : stock > 0),
+    sold: values.sold ?? null,
+    rating: values.rating ?? null,
+    variants: variants === null || variants.length === 0 ? null : variants.slice(0, maxVariants),
+  };
+}
