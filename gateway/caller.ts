@@ -1,5 +1,6 @@
 import type { DescMessage, DescMethod, MessageShape } from '@bufbuild/protobuf';
 import type { ResponseHeaders } from '../src/contract/response-headers.ts';
+import type { SubmitOptions } from '../src/contract/submit-options.ts';
 
 /** Headers of a REST request, lower-case names. */
 export type Headers = Record<string, string | undefined>;
@@ -63,6 +64,8 @@ export interface Session {
 export interface CallContext {
   requestId: string;
   idempotencyKey: string | undefined;
+  /** Options of a submit; undefined for none. */
+  submitOptions?: SubmitOptions | undefined;
   signal: AbortSignal;
   /** Maximum wait for the final state of the resource, in milliseconds; 0: no wait. */
   waitMs: number;

@@ -3,9 +3,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { DescField, DescMethod } from '@bufbuild/protobuf';
 import { checkJsonSize } from '../src/contract/body-content.ts';
 import { smallBodyBytes } from '../src/contract/body-limit.ts';
+import type { Problem } from '../src/contract/fault.ts';
 import { problemsOfIdempotencyKey } from '../src/contract/idempotency-key.ts';
 import { messageWriter } from '../src/contract/json/message-writer.ts';
 import { type ResponseHeaders, tagHeader } from '../src/contract/response-headers.ts';
+import { readSubmitOptions, type SubmitOptions } from '../src/contract/submit-options.ts';
 import { readWait } from '../src/contract/wait.ts';
 import type { CallContext, Caller, GatewayBudget, Headers, Session } from './caller.ts';
 import type { ServedEndpoint } from './endpoint.ts';
@@ -68,6 +70,7 @@ export function endpointServer(
     const wait =
       endpoint.waits && query !== noQuery ? readWait(query.getAll('wait').at(-1), ['query', 'wait']) : 0;
     if (typeof wait !== 'number') problems.push(wait);
+    const submitOptions = endpoint.takesOptions ? readOptions(query, problems) : undefined;
     const strict = readStrict(headers['x-strict']);
     if (typeof strict !== 'boolean') problems.push(strict);
     const parts: RequestParts = { segments, query, problems, isStrict: strict === true };
@@ -78,7 +81,9 @@ export function endpointServer(
     const ifNoneMatch = gets ? headers['if-none-match'] : undefined;
     const waitMs = wait as number;
     const responseHeaders: ResponseHeaders = {};
-    const context: CallContext = { requestId, idempotencyKey, signal, waitMs, ifNoneMatch, responseHeaders };
+    const context: CallContext = {
+      ...{ requestId, idempotencyKey, submitOptions, signal, waitMs, ifNoneMatch, responseHeaders },
+    };
 
     if (write === undefined) {
       await sendStream(
@@ -190,6 +195,17 @@ function queryOf(url: string): URLSearchParams {
 }
 
 const noQuery = new URLSearchParams();
+
+/** Returns the options of a submit, and adds the problems of invalid ones. */
+function readOptions(query: URLSearchParams, problems: Problem[]): SubmitOptions | undefined {
+  if (query === noQuery) return undefined;
+  const read = readSubmitOptions(
+    ({ name }) => query.getAll(name).at(-1),
+    ({ name }) => ['query', name],
+  );
+  problems.push(...read.problems);
+  return read.options;
+}
 
 /** Sessions are typed by a method's messages, which are known at run time only. */
 type Called = Parameters<Session['call']>[0];

@@ -8,6 +8,7 @@ import {
 import { rest as restOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { requiredScopes } from '../../src/contract/permission.ts';
 import { bindingOf, placeOf, restName } from '../../src/contract/rest-form.ts';
+import { submitOptionFields } from '../../src/contract/submit-options.ts';
 import type { ServedEndpoint } from '../endpoint.ts';
 import { isStable } from '../response/tag.ts';
 import type { DocumentOptions } from './document-options.ts';
@@ -41,6 +42,7 @@ export function operationOf(endpoint: ServedEndpoint, context: OperationContext)
   const parameters = [
     ...path.map((field) => ({ ...parameter(field, 'path', context), required: true })),
     ...places.query.map((field) => parameter(field, 'query', context)),
+    ...(endpoint.takesOptions ? submitOptionFields.map((field) => parameter(field, 'query', context)) : []),
     ...(endpoint.waits ? [waitParameter] : []),
     ...(isLocated ? [idempotencyKey] : []),
   ];
@@ -173,7 +175,7 @@ const idempotencyKey: Schema = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'The same key and body within 24 hours return the first response again; the same key with another body is a conflict.',
+    'The same key and request within 24 hours return the first response again; the same key with another request is a conflict.',
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 };
 

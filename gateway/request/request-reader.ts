@@ -7,12 +7,15 @@ import { maxProblems, problemText } from '../../src/contract/problem-texts.ts';
 import { problemsOf } from '../../src/contract/problems.ts';
 import { restName } from '../../src/contract/rest-form.ts';
 import { isRequired } from '../../src/contract/rules.ts';
+import { submitOptionFields } from '../../src/contract/submit-options.ts';
 import type { ServedEndpoint } from '../endpoint.ts';
 import type { Variable } from '../paths/parse.ts';
 import type { Part } from './form.ts';
 import { ignoredHeaders } from './ignored-fields.ts';
 import { mayHoldLiterals, parseJson, parseJsonLiterals } from './json-body.ts';
 import { formReader, queryReader } from './params.ts';
+
+const optionNames = submitOptionFields.map(({ name }) => name);
 
 /** Parts of a request that fields are read from. */
 export interface RequestParts {
@@ -59,7 +62,7 @@ export function requestReader(endpoint: ServedEndpoint): ReadRequest {
   const readForm = endpoint.multipart ? formReader(inBody) : undefined;
   const readQuery = queryReader(
     others.filter((field) => !inBody.includes(field)),
-    endpoint.waits ? ['wait'] : [],
+    [...(endpoint.waits ? ['wait'] : []), ...(endpoint.takesOptions ? optionNames : [])],
   );
 
   return (parts, variables) => {

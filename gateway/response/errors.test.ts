@@ -16,7 +16,7 @@ describe('errorResponse()', () => {
     expect(others).toEqual({
       400: ['malformed'],
       401: ['unauthenticated'],
-      402: ['insufficient_credits'],
+      402: ['insufficient_credits', 'max_credits_exceeded'],
       403: ['forbidden', 'link_invalid'],
       404: ['not_found'],
       409: ['conflict', 'terminated', 'rejected'],
@@ -70,6 +70,10 @@ describe('errorResponse()', () => {
   test('sends the missing credits', () => {
     const { body } = responseOf('insufficient_credits', { quota: { required: 30, current: 25 } });
     expect(body).toMatchObject({ detail: 'The reason', required: 30, current: 25, shortfall: 5 });
+    expect(responseOf('max_credits_exceeded', { quota: { required: 30, current: 25 } }).body).toMatchObject({
+      code: 'max_credits_exceeded',
+      shortfall: 5,
+    });
     expect(responseOf('insufficient_credits').body).toEqual({
       code: 'insufficient_credits',
       request_id: 'request-7',

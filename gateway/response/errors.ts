@@ -29,7 +29,8 @@ function bodyOf(fault: Fault, requestId: string): string {
   switch (code) {
     case 'internal':
       return errorBody(`Internal error; request id ${requestId}`, code, requestId);
-    case 'insufficient_credits': {
+    case 'insufficient_credits':
+    case 'max_credits_exceeded': {
       const { required, current } = fault.quota ?? { required: 0, current: 0 };
       const quota = { required, current, shortfall: required - current };
       return errorBody(fault.message, code, requestId, quota);

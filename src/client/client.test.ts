@@ -83,6 +83,19 @@ test('passes the warning of a response on', async () => {
   expect(warnings).toEqual(['No origin is configured for mkta/th.']);
 });
 
+test('sends the options of a submit as metadata, and retries a job as a submit', async () => {
+  const gleaner = await client((_, number, response) =>
+    number === 0
+      ? message(response, VariantSoldSubmittedSchema, submitted)
+      : message(response, JobSchema, { jobId }),
+  );
+  await gleaner.submit(MktaService.method.submitVariantSold, request, { maxCredits: 0 });
+  await gleaner.submit(JobService.method.retryJob, { jobId }, { maxCredits: 7, idempotencyKey: 'k' });
+  expect(server.received.map(({ headers }) => headers['gleaner-max-credits'])).toEqual(['0', '7']);
+  expect(server.received[1]!.headers['idempotency-key']).toBe('k');
+  await expect(gleaner.submit(JobService.method.getJob, { jobId })).rejects.toThrow('does not submit a job');
+});
+
 describe('an error', () => {
   test('lists problems by field', async () => {
     const step = (value: string | number) => ({

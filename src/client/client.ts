@@ -12,6 +12,11 @@ import { job as jobOption, market as marketOption } from '../../gen/gleaner/opti
 import type { HttpBodySchema } from '../../gen/google/api/httpbody_pb.ts';
 import { endpointOf } from '../contract/endpoint.ts';
 import { warningHeader } from '../contract/response-headers.ts';
+import {
+  type SubmitOptionValues,
+  takesSubmitOptions,
+  writeSubmitOptions,
+} from '../contract/submit-options.ts';
 import { waitMetadata } from '../contract/wait.ts';
 import type { CallOptions } from './call-options.ts';
 import { type Clock, platformClock } from './clock.ts';
@@ -43,8 +48,8 @@ export interface ClientOptions {
   random?: () => number;
 }
 
-/** Options of a submit. */
-export interface SubmitOptions extends CallOptions {
+/** Options of a submit: those of the call, and those of the contract (docs/quotes.md). */
+export interface SubmitOptions extends CallOptions, SubmitOptionValues {
   /**
    * 1 to 255 visible ASCII characters; default: a new one for each submit. The same key and request return the
    * first response again.
@@ -83,7 +88,7 @@ export interface GleanerClient {
     request: MessageInitShape<I>,
     options?: CallOptions,
   ): AsyncIterable<MessageShape<O>>;
-  /** Submits a job. Repeated after transient errors: the idempotency key ensures that there is one job. */
+  /** Submits a job, or retries the failed units of one. Repeated after transient errors: the idempotency key ensures that there is one job. */
   submit<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     request: MessageInitShape<I>,
@@ -150,9 +155,9 @@ export function createGleanerClient(options: ClientOptions): GleanerClient {
         pageToken = (page as { nextPageToken?: string }).nextPageToken ?? '';
       } while (pageToken !== '');
     },
-    async submit(method, request, { signal, idempotencyKey = crypto.randomUUID() } = {}) {
-      if (!endpointOf(method)?.isSubmit) throw new TypeError(`${method} does not submit a job`);
-      const headers = { 'idempotency-key': idempotencyKey };
+    async submit(method, request, { signal, idempotencyKey = crypto.randomUUID(), ...values } = {}) {
+      if (!takesSubmitOptions(method)) throw new TypeError(`${method} does not submit a job`);
+      const headers = { 'idempotency-key': idempotencyKey, ...writeSubmitOptions(values) };
       const response = await unary(method, request, headers, signal, true);
       const { jobId, taskId } = response as { jobId?: string; taskId?: number };
       if (jobId !== undefined) return { jobId, response };

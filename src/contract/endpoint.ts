@@ -8,6 +8,7 @@ import {
 } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { http } from '../../gen/google/api/annotations_pb.ts';
 import { maxBodyBytes } from './body-limit.ts';
+import { takesSubmitOptions } from './submit-options.ts';
 import { canWait } from './wait.ts';
 
 /** REST form of a method, derived from its descriptor. */
@@ -29,6 +30,8 @@ export interface Endpoint {
   waits: boolean;
   /** Accepts an idempotency key. */
   isSubmit: boolean;
+  /** Accepts the options of gleaner.job.v1.SubmitOptions as query parameters. */
+  takesOptions: boolean;
   /** Documented error statuses. */
   errors: number[];
   workingHours: boolean;
@@ -90,6 +93,7 @@ function derive(method: DescMethod): Endpoint {
     cached: rest.cached,
     waits: canWait(method),
     isSubmit: getOption(method, jobOption).step === Step.SUBMIT,
+    takesOptions: takesSubmitOptions(method),
     errors: rest.errors,
     workingHours: rest.workingHours,
     streams,

@@ -5,6 +5,7 @@ export const faultStatuses: Readonly<Record<FaultCode, number>> = {
   unauthenticated: 401,
   forbidden: 403,
   insufficient_credits: 402,
+  max_credits_exceeded: 402,
   not_found: 404,
   conflict: 409,
   invalid: 422,

@@ -7,6 +7,7 @@ export const faultCodes = {
   unauthenticated: 'never',
   forbidden: 'never',
   insufficient_credits: 'never',
+  max_credits_exceeded: 'never',
   not_found: 'never',
   conflict: 'never',
   invalid: 'never',

@@ -67,6 +67,13 @@ export async function requireCredits(
   if (ceiling.spent + cost > ceiling.max) throw ceilingExceeded(cost, ceiling);
 }
 
+/** Checks that a job costs at most what its submit allows. Fault `max_credits_exceeded` with both amounts. */
+export function requireMaxCredits({ cost, options: { maxCredits } }: Pick<Job, 'cost' | 'options'>): void {
+  if (maxCredits === undefined || cost <= maxCredits) return;
+  const words = `max_credits: The work costs ${cost} credits, more than the maximum of ${maxCredits}.`;
+  throw new Fault('max_credits_exceeded', words, { quota: { required: cost, current: maxCredits } });
+}
+
 /** Returns the fault for a cost above what is left of a key's credit ceiling (docs/errors.md). */
 function ceilingExceeded(required: number, { max, spent }: SpentCeiling): Fault {
   const current = max - spent;

@@ -10,6 +10,7 @@ import {
   timingHeader,
   warningHeader,
 } from '../contract/response-headers.ts';
+import { submitOptionFields, submitOptionMetadata } from '../contract/submit-options.ts';
 import { waitMetadata } from '../contract/wait.ts';
 
 /**
@@ -33,6 +34,7 @@ export function allowOrigins(origins: readonly string[], serve: RequestListener)
       'range',
       requestIdHeader,
       waitMetadata,
+      ...submitOptionFields.map(submitOptionMetadata),
     ],
     exposedHeaders: [
       ...connect.exposedHeaders,

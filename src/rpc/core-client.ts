@@ -50,6 +50,6 @@ export interface CoreSession {
 }
 
 /** Context of a call, beside its request and its caller. */
-export interface CallContext extends Omit<Call, 'principal' | 'source'> {
+export interface CallContext extends Omit<Call, 'principal' | 'problems' | 'source'> {
   requestId: string;
 }

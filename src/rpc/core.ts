@@ -92,9 +92,13 @@ export function createCore(
     if (!known.has(fullName(method))) throw new Error(`${fullName(method)} has no handler`);
   }
 
-  const check = (method: DescMethod, request: Message, { principal, idempotencyKey }: Call) => {
+  const check = (method: DescMethod, request: Message, { principal, idempotencyKey, ...call }: Call) => {
     authorize(method, principal);
-    const problems = [...problemsOfIdempotencyMetadata(idempotencyKey), ...problemsOf(method, request)];
+    const problems = [
+      ...problemsOfIdempotencyMetadata(idempotencyKey),
+      ...(call.problems ?? []),
+      ...problemsOf(method, request),
+    ];
     if (problems.length > 0) throw new Fault('invalid', 'The request is not valid.', { problems });
   };
   const spends = new Set(services.flatMap(({ methods }) => methods.filter(changesBalance)));

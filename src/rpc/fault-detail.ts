@@ -9,6 +9,7 @@ const codes: Partial<Record<FaultCode, Code>> = {
   unauthenticated: Code.Unauthenticated,
   forbidden: Code.PermissionDenied,
   insufficient_credits: Code.FailedPrecondition,
+  max_credits_exceeded: Code.FailedPrecondition,
   not_found: Code.NotFound,
   results_deleted: Code.NotFound,
   conflict: Code.FailedPrecondition,

@@ -6,6 +6,7 @@ import { maxBodyBytes } from '../contract/body-limit.ts';
 import { Fault } from '../contract/fault.ts';
 import { requestIdHeader } from '../contract/request-id.ts';
 import { copyResponseHeaders } from '../contract/response-headers.ts';
+import { submitOptionFields, submitOptionMetadata } from '../contract/submit-options.ts';
 import { waitMetadata } from '../contract/wait.ts';
 import { createRequestGate, dropResponse } from './adapter.ts';
 import { createAdmission } from './admission.ts';
@@ -23,6 +24,7 @@ const forwarded = [
   forwardedForHeader,
   requestIdHeader,
   waitMetadata,
+  ...submitOptionFields.map(submitOptionMetadata),
 ];
 
 /**

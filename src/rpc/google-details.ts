@@ -30,7 +30,8 @@ export function addGoogleDetails(error: ConnectError, fault: Fault): void {
   }
   if (quota !== undefined) {
     const { required, current } = quota;
-    const description = `${required} credits needed, ${current} available`;
+    const word = code === 'max_credits_exceeded' ? 'allowed' : 'available';
+    const description = `${required} credits needed, ${current} ${word}`;
     add(QuotaFailureSchema, { violations: [{ subject: 'credits', description }] });
   }
   if (code === 'rate_limited')

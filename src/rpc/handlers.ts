@@ -5,7 +5,9 @@ import {
   type MessageInitShape,
   type MessageShape,
 } from '@bufbuild/protobuf';
+import type { SubmitOptions } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import type { Principal } from '../access/principal.ts';
+import type { Problem } from '../contract/fault.ts';
 import type { ResponseHeaders } from '../contract/response-headers.ts';
 import { fullName } from '../jobs/offers.ts';
 
@@ -13,6 +15,10 @@ import { fullName } from '../jobs/offers.ts';
 export interface Call {
   principal: Principal;
   idempotencyKey: string | undefined;
+  /** Options of a call that creates a job; undefined for none. */
+  submitOptions?: SubmitOptions | undefined;
+  /** Problems of the call's metadata, which are reported beside those of the request. */
+  problems?: readonly Problem[];
   /** Aborts when the caller disconnects. */
   signal: AbortSignal;
   /** Addresses that the call came from, the client's first. */

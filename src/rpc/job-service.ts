@@ -92,7 +92,7 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
     ),
     handle(method.retryJob, async (request, call) => {
       const source = await find(request, call);
-      const submitter = submitterOf(call.principal, call.idempotencyKey);
+      const submitter = submitterOf(call.principal, call);
       // Read first: an error after the charge would be reported for a retry that was accepted.
       const warning = await retryWarning(context, source);
       const job = await retry(context, method.retryJob, request, submitter, source, null, shape);

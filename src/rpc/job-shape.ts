@@ -98,6 +98,7 @@ function jobShape(job: Job, counts: Counts, waitingFor: string, retrievePath: st
     ...(decideBy === null ? {} : { decideBy: timestampFromMs(decideBy) }),
     ...(startedAt === null ? {} : { startedAt: timestampFromMs(startedAt) }),
     ...(finishedAt === null ? {} : { finishedAt: timestampFromMs(finishedAt) }),
+    ...(Object.keys(job.options).length === 0 ? {} : { options: job.options }),
     ...(filesDeletedAt === null ? {} : { filesDeletedAt: timestampFromMs(filesDeletedAt) }),
   };
 }

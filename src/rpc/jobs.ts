@@ -29,9 +29,9 @@ export function jobHandlers(context: JobsContext): Handlers {
 function handlerOf(context: JobsContext, method: JobMethod): Handler {
   switch (method.step) {
     case Step.SUBMIT:
-      return (request, { principal, idempotencyKey, responseHeaders }) =>
-        submit(context, method, request, submitterOf(principal, idempotencyKey), (warning) => {
-          responseHeaders[warningHeader] = warning;
+      return (request, call) =>
+        submit(context, method, request, submitterOf(call.principal, call), (warning) => {
+          call.responseHeaders[warningHeader] = warning;
         });
     case Step.READ:
       return (request, { principal, ...call }) =>

@@ -4,6 +4,7 @@ import { createConnectTransport, createGrpcTransport } from '@connectrpc/connect
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FaultSchema } from '../../gen/gleaner/fault/v1/fault_pb.ts';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { createKey } from '../access/keys.ts';
@@ -12,6 +13,7 @@ import { services } from '../contract/services.ts';
 import { createRpcListener } from './adapter.ts';
 import { createCore } from './core.ts';
 import { routeForward } from './forward.ts';
+import type { Call } from './handlers.ts';
 import { createRemoteCaller, openRemoteCore } from './remote.ts';
 import { routeCore } from './routes.ts';
 import { type ListeningServer, listen } from './server.ts';
@@ -65,7 +67,7 @@ const submit = async (items: number): Promise<string> =>
 async function call<M extends DescMethod>(
   method: M,
   request: MessageInitShape<M['input']>,
-  changes: { waitMs?: number; ifNoneMatch?: string; signal?: AbortSignal } = {},
+  changes: Partial<Pick<Call, 'waitMs' | 'ifNoneMatch' | 'signal' | 'submitOptions'>> = {},
 ) {
   const caller = createRemoteCaller(openRemoteCore(address(core), stopping.signal));
   const session = await caller.authenticate({ authorization });
@@ -90,6 +92,33 @@ test('a remote core returns credits and tags: before the charge with the session
   ]);
   const { responseHeaders } = await call(retrieveVariantSold, { jobId: submitted.answer.jobId as string });
   expect(responseHeaders).toEqual({ 'x-credits-remaining': '970', etag: expect.stringMatching(/^W\/"/) });
+});
+
+test('a remote core gets the options of a submit', async () => {
+  const submitOptions = create(SubmitOptionsSchema, { maxCredits: 29 });
+  await expect(
+    call(submitVariantSold, variantSoldRequest(3) as never, { submitOptions }),
+  ).rejects.toMatchObject({ code: 'max_credits_exceeded', quota: { required: 30, current: 29 } });
+});
+
+test('a gateway forwards the options of a submit, whose problems are listed beside those of the request', async () => {
+  const client = createClient(MktaService, createGrpcTransport({ baseUrl: address(front) }));
+  const submitWith = async (maxCredits: string, items: object[]) => {
+    const headers = { authorization, 'gleaner-max-credits': maxCredits };
+    const error = await client
+      .submitVariantSold({ country: 'sg', items } as never, { headers })
+      .catch(ConnectError.from);
+    return (error as ConnectError).findDetails(FaultSchema)[0]!;
+  };
+  const { items } = variantSoldRequest(3);
+  expect(await submitWith('29', items)).toMatchObject({ code: 'max_credits_exceeded' });
+  const { code, problems } = await submitWith('-1', []);
+  expect(code).toBe('invalid');
+  const locs = problems.map(({ location }) => location.map(({ step }) => step.value));
+  expect(locs).toEqual([
+    ['header', 'gleaner-max-credits'],
+    ['body', 'items'],
+  ]);
 });
 
 test('a wait is forwarded and ends when the gateway stops', async () => {

@@ -6,6 +6,7 @@ import { Health, HealthCheckResponse_ServingStatus as Status } from '../../gen/h
 import { forwardedForHeader } from '../base/client-address.ts';
 import { Fault } from '../contract/fault.ts';
 import { copyResponseHeaders, creditsHeader, type ResponseHeaders } from '../contract/response-headers.ts';
+import { writeSubmitOptions } from '../contract/submit-options.ts';
 import { waitMetadata } from '../contract/wait.ts';
 import { createAccountCheck } from './account-check.ts';
 import { traceOutgoing } from './call-spans.ts';
@@ -175,12 +176,13 @@ async function toFault<T>(call: Promise<T>): Promise<T> {
 
 function headersOf(
   credentials: Record<string, string>,
-  { requestId, idempotencyKey, waitMs, ifNoneMatch }: CallContext,
+  { requestId, idempotencyKey, submitOptions, waitMs, ifNoneMatch }: CallContext,
 ): Headers {
   return new Headers({
     ...credentials,
     'x-request-id': requestId,
     ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
+    ...writeSubmitOptions(submitOptions),
     ...(waitMs === 0 ? {} : { [waitMetadata]: String(waitMs / 1000) }),
     ...(ifNoneMatch === undefined ? {} : { 'if-none-match': ifNoneMatch }),
   });

@@ -9,6 +9,7 @@ import { maxBodyBytes } from '../contract/body-limit.ts';
 import { Fault } from '../contract/fault.ts';
 import { requestIdHeader } from '../contract/request-id.ts';
 import type { ResponseHeaders } from '../contract/response-headers.ts';
+import { readSubmitOptions, submitOptionMetadata, takesSubmitOptions } from '../contract/submit-options.ts';
 import { requireWait, waitMetadata } from '../contract/wait.ts';
 import { fullName } from '../jobs/offers.ts';
 import { admissionMetadata } from './account-check.ts';
@@ -16,6 +17,7 @@ import { createRequestGate } from './adapter.ts';
 import { recordCallError } from './call-spans.ts';
 import type { Core } from './core.ts';
 import { toConnectError } from './fault-detail.ts';
+import type { Call } from './handlers.ts';
 
 /** Methods by which gateways check keys. */
 const admissionMethods: readonly DescMethod[] = [
@@ -33,7 +35,11 @@ const principalKey = createContextKey<Principal | null>(null, { description: 'th
 export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void {
   const methods = core.services.flatMap((service) => service.methods);
   const methodsByName = new Map(methods.map((method) => [fullName(method), method]));
-  const call = ({ requestHeader, signal, values }: HandlerContext, responseHeaders: ResponseHeaders) => ({
+  const call = (
+    method: DescMethod,
+    { requestHeader, signal, values }: HandlerContext,
+    responseHeaders: ResponseHeaders,
+  ) => ({
     principal: values.get(principalKey)!,
     // The documented name in gRPC metadata has an underscore.
     idempotencyKey: requestHeader.get('idempotency_key') ?? requestHeader.get('idempotency-key') ?? undefined,
@@ -42,6 +48,7 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
     waitMs: requireWait(requestHeader.get(waitMetadata), ['header', waitMetadata]),
     ifNoneMatch: requestHeader.get('if-none-match') ?? undefined,
     responseHeaders,
+    ...(takesSubmitOptions(method) ? optionsOfCall(requestHeader) : {}),
   });
   const setHeaders = (headers: ResponseHeaders, { responseHeader }: HandlerContext) => {
     for (const name in headers) responseHeader.set(name, headers[name]!);
@@ -78,7 +85,7 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
           async function* (request: Message, context: HandlerContext) {
             const headers: ResponseHeaders = {};
             try {
-              for await (const message of core.stream(method, request, call(context, headers))) {
+              for await (const message of core.stream(method, request, call(method, context, headers))) {
                 setHeaders(headers, context);
                 yield message;
               }
@@ -95,7 +102,7 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
           (async (request: Message, context: HandlerContext) => {
             const headers: ResponseHeaders = {};
             try {
-              return await core.unary(method, request, call(context, headers));
+              return await core.unary(method, request, call(method, context, headers));
             } catch (error) {
               throw failed(method, context, error);
             } finally {
@@ -107,4 +114,13 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
       }
     }
   };
+}
+
+/** Returns the options of a submit in its metadata, and their problems. */
+function optionsOfCall(header: Headers): Pick<Call, 'submitOptions' | 'problems'> {
+  const { options, problems } = readSubmitOptions(
+    (field) => header.get(submitOptionMetadata(field)),
+    (field) => ['header', submitOptionMetadata(field)],
+  );
+  return { submitOptions: options, problems };
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../base/json.ts';
 import type { FaultCode } from '../contract/fault.ts';
 import type { KeyScope, OperatorRole } from '../contract/permission.ts';
+import type { JobOptions } from '../contract/submit-options.ts';
 
 /*
  * Documents of the store. Times are milliseconds since the epoch; `null` means "not yet" or "none". Adapters return
@@ -120,6 +121,8 @@ export interface Job {
   stateSince: number;
   /** Parameters of the request other than the units. */
   params: JsonObject;
+  /** Options of the submit; empty without any, and for jobs of versions without options. */
+  options: JobOptions;
   unitPrice: number;
   cost: number;
   /** Credits refunded so far. */

@@ -116,6 +116,22 @@ describe('a job', () => {
     expect(retried.out).toMatch(/^[0-9a-f-]{36}\n$/);
   });
 
+  test('is refused above --max-credits, as is its retry', async () => {
+    const rows = 'product_key,shop_domain\nbarang-1812,toko-7\nbarang-1001,toko-7\n';
+    const submit = (max: string) =>
+      user(['submit', 'mktb', 'pdp_bulk', '-', '--wait', '--json', '--max-credits', max], rows);
+    const refused = await submit('9');
+    expect([refused.code, refused.out]).toEqual([5, '']);
+    expect(refused.err).toContain('max_credits: The work costs 10 credits, more than the maximum of 9');
+    const invalid = await submit('-1');
+    expect([invalid.code, invalid.out]).toEqual([2, '']);
+    expect(invalid.err).toContain('--max-credits: Input should be greater than or equal to 0, not -1');
+    const done = await submit('10');
+    expect(done.json.at(-1)).toMatchObject({ cost: 10, failed: 1, options: { max_credits: 10 } });
+    const retried = await user(['retry', done.json[0].job_id, '--max-credits', '4']);
+    expect([retried.code, retried.out]).toEqual([5, '']);
+  });
+
   test('awaiting approval is approved, and only its id is printed', async () => {
     const items =
       '{"item_id": 20000000001, "shop_id": "7001"}\n{"item_id": "20000000002", "shop_id": "7001"}\n';

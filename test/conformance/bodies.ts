@@ -17,6 +17,7 @@ export function bodyCases({ submit, cases: [good] }: Endpoint): Case[] {
     noBody,
     quotaCase('with too few credits', good, costOf(submit, body)),
     ceilingCase(good, costOf(submit, body)),
+    ...maxCreditsCases(good, costOf(submit, body)),
   ];
   switch (submit.takes) {
     case 'one':
@@ -61,6 +62,31 @@ function ceilingCase(good: Case, required: number): Case {
     caller: 'limited',
     answer: { ...errorAnswer, detail, required, current: max, shortfall },
   };
+}
+
+/** Returns cases for the option `max_credits` of a submit. */
+function maxCreditsCases(good: Case, required: number): Case[] {
+  const current = required - 1;
+  const withMax = (max_credits: string) => ({
+    ...good,
+    title: `max_credits=${max_credits}`,
+    options: { max_credits },
+  });
+  const { answer: _, answerHeaders: __, ...below } = withMax('-1');
+  return [
+    withMax(`${required}`),
+    {
+      ...withMax(`${current}`),
+      status: 402,
+      code: 'max_credits_exceeded',
+      answer: {
+        ...errorAnswer,
+        detail: `max_credits: The work costs ${required} credits, more than the maximum of ${current}.`,
+        ...{ required, current, shortfall: 1 },
+      },
+    },
+    { ...below, status: 422, problems: [[['query', 'max_credits'], 'greater_than_equal']] },
+  ];
 }
 
 /** A missing body. */
@@ -120,6 +146,14 @@ function listCases(name: 'items' | 'urls', submit: Submit & { most: number }, bo
   const { [name]: _, ...without } = body;
   return [
     invalid(`without ${name}`, without, 'missing', true),
+    {
+      ...invalid(`without ${name}, with max_credits=many`, without, 'missing', true),
+      options: { max_credits: 'many' },
+      problems: [
+        [['body', name], 'missing'],
+        [['query', 'max_credits'], 'int_parsing'],
+      ],
+    },
     invalid(`${name} null`, { ...body, [name]: null }, 'list_type', true),
     invalid(`${name} empty`, { ...body, [name]: [] }, 'too_short'),
     invalid(`${name} not a list`, { ...body, [name]: element }, 'list_type', true),

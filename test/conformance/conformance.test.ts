@@ -7,9 +7,9 @@ import { type Document, readDocument } from './document.ts';
 import { errorCases } from './errors.ts';
 import { isMatcher, text } from './matchers.ts';
 import { type RestResponse, referenceForm, sendRest } from './rest.ts';
-import { createRpcCaller, messageOf, type RpcCaller, type RpcResponse } from './rpc.ts';
+import { createRpcCaller, messageOf, metadataOf, type RpcCaller, type RpcResponse } from './rpc.ts';
 import { openStage, type Stage } from './stage.ts';
-import type { Case, Endpoint } from './table.ts';
+import type { Case, Endpoint, ProblemRow } from './table.ts';
 import { tables } from './tables/list.ts';
 
 let stage: Stage;
@@ -61,7 +61,7 @@ async function checkRest(endpoint: Endpoint, path: string, row: Case): Promise<v
   if (answer.status === 200 && answer.headers.etag !== undefined) await checkTag(endpoint, path, row, answer);
   if (row.answer !== undefined) expect(answer.json(), label).toStrictEqual(filled(row.answer));
   if (row.status in faultCodes && row.status !== 422) {
-    const ids = { code: faultCodes[row.status], request_id: answer.headers['x-request-id'] };
+    const ids = { code: codeOf(row), request_id: answer.headers['x-request-id'] };
     expect(answer.json(), label).toMatchObject(ids);
   }
   if (row.problems !== undefined) expect(problemsIn(answer), label).toStrictEqual(problemsOf(row));
@@ -103,7 +103,7 @@ async function checkTag(endpoint: Endpoint, path: string, row: Case, answer: Res
 async function checkRpc({ method }: Endpoint, row: Case): Promise<void> {
   const message = messageOf(method!, row, stage.fill);
   expect(message, 'the request as a message').not.toBeNull();
-  const answer = await callRpc(method!, row.caller ?? 'user', message!);
+  const answer = await callRpc(method!, row.caller ?? 'user', message!, row.options);
   const label = `${method}: ${JSON.stringify(answer).slice(0, 2_000)}`;
   expect(answer.code, label).toBe(codes[row.status]);
   if (answer.code === 'ok') {
@@ -111,11 +111,21 @@ async function checkRpc({ method }: Endpoint, row: Case): Promise<void> {
   } else {
     const { words, fault } = answer as Exclude<RpcResponse, { message: unknown }>;
     expect(words, label).toMatch(/\S/);
-    expect(fault?.code, label).toBe(faultCodes[row.status]);
+    expect(fault?.code, label).toBe(codeOf(row));
     if (row.status === 402) expect(row.answer, label).toMatchObject(fault!.quota!);
-    if (row.problems !== undefined) expect(sorted(fault!.problems), label).toEqual(sorted(row.problems));
+    if (row.problems !== undefined)
+      expect(sorted(fault!.problems), label).toEqual(sorted(inMetadata(row.problems)));
   }
 }
+
+const codeOf = ({ status, code = faultCodes[status] }: Case) => code;
+
+/** Returns problems with the locations that RPC has for options of a submit. */
+const inMetadata = (problems: readonly ProblemRow[]) =>
+  problems.map(([[place, name, ...rest], type]): ProblemRow => {
+    if (place !== 'query') return [[place!, name!, ...rest], type];
+    return [['header', metadataOf(String(name))], type];
+  });
 
 const sorted = (problems: readonly unknown[]) =>
   problems.map((problem) => JSON.stringify(problem)).toSorted();

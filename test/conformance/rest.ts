@@ -38,7 +38,8 @@ export async function sendRest(
   path: string,
   request: Request,
 ): Promise<RestResponse> {
-  const { caller = 'user', params } = request;
+  const { caller = 'user' } = request;
+  const params = { ...request.params, ...request.options };
   const key = target.keys[caller];
   const { type, bytes } = await bodyOf(target, request);
   const headers = {

@@ -25,7 +25,15 @@ export interface RpcFault {
 }
 
 /** Calls a method of the core. */
-export type RpcCaller = (method: DescMethod, caller: CallerName, request: Message) => Promise<RpcResponse>;
+export type RpcCaller = (
+  method: DescMethod,
+  caller: CallerName,
+  request: Message,
+  options?: Request['options'],
+) => Promise<RpcResponse>;
+
+/** Returns the metadata of an option of a submit. */
+export const metadataOf = (option: string) => `gleaner-${option.replaceAll('_', '-')}`;
 
 const deadlineMs = 10_000;
 
@@ -35,9 +43,10 @@ export function createRpcCaller(
   keys: Readonly<Record<CallerName, string | null>>,
 ): RpcCaller {
   const transport = createGrpcTransport({ baseUrl });
-  return async (method, caller, request) => {
+  return async (method, caller, request, options = {}) => {
     const key = keys[caller];
     const headers = new Headers(key === null ? {} : { authorization: `Bearer ${key}` });
+    for (const [name, value] of Object.entries(options)) headers.set(metadataOf(name), value);
     try {
       if (method.methodKind !== 'unary') return await streamed(transport, method, headers, request);
       const { message } = await transport.unary(

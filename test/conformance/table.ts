@@ -38,6 +38,8 @@ export interface Request {
   /** Sent as multipart/form-data. */
   form?: Readonly<Record<string, string | FilePart>>;
   headers?: Readonly<Record<string, string>>;
+  /** Options of a submit: query parameters in REST, metadata in RPC. Problems of them are located in the query. */
+  options?: Readonly<Record<string, string>>;
 }
 
 /** Location and type of a problem of a 422, in FastAPI's format. */
@@ -49,6 +51,8 @@ export interface Case extends Request {
   /** By default the endpoint's verb. */
   verb?: string;
   status: number;
+  /** Fault code if it is not the usual one of the status. */
+  code?: string;
   /** The complete body as literal values and matchers. If absent, the body is not checked. */
   answer?: unknown;
   /** Media type of a successful response that is not JSON. Its body is parsed as one line of JSON. */

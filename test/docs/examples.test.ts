@@ -11,6 +11,7 @@ const kinds = readdirSync(join(folder, 'kinds')).filter((name) => name.endsWith(
 const pages = [
   '../README.md',
   'quick-start.md',
+  'quotes.md',
   'jobs.md',
   'retention.md',
   'webhooks.md',

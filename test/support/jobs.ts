@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fromJson, type JsonValue } from '@bufbuild/protobuf';
+import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
+import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { direct } from '../../sandbox/direct.ts';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
@@ -10,6 +11,7 @@ import { createDiskSpace } from '../../src/base/disk-space.ts';
 import { newId } from '../../src/base/id.ts';
 import { createLog } from '../../src/base/log.ts';
 import { openFiles } from '../../src/blobs/files/open.ts';
+import type { SubmitOptionValues } from '../../src/contract/submit-options.ts';
 import { createDriftWatch } from '../../src/drift/watch.ts';
 import type { FetchPage } from '../../src/fetch/page.ts';
 import { createJobChanges, notifyOnMove } from '../../src/jobs/changes.ts';
@@ -48,8 +50,14 @@ export interface JobFixture {
   setFreeBytes(bytes: number): void;
   createUser(credits: number): Promise<string>;
   /** Calls a submit method by name with a JSON request and returns the response message. */
-  // biome-ignore lint/suspicious/noExplicitAny: responses of every kind.
-  submit(userId: string, method: string, request: JsonValue, idempotencyKey?: string): Promise<any>;
+  submit(
+    userId: string,
+    method: string,
+    request: JsonValue,
+    idempotencyKey?: string,
+    options?: SubmitOptionValues,
+    // biome-ignore lint/suspicious/noExplicitAny: responses of every kind.
+  ): Promise<any>;
   /** Calls a read method by name with a JSON request and returns the response message. */
   // biome-ignore lint/suspicious/noExplicitAny: responses of every kind.
   read(userId: string, method: string, request: JsonValue, options?: Partial<ReadOptions>): Promise<any>;
@@ -171,12 +179,13 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
       if (credits > 0) await grant(context, id, credits);
       return id;
     },
-    async submit(userId, name, request, idempotencyKey) {
+    async submit(userId, name, request, idempotencyKey, options) {
       const method = methodOf(name);
       return submit(context, method, fromJson(method.method.input, request), {
         userId,
         keyId: null,
         idempotencyKey,
+        options: options && create(SubmitOptionsSchema, options),
       });
     },
     async read(userId, name, request, changed = {}) {

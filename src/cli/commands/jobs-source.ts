@@ -3,6 +3,7 @@ import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts
 import { platformClock } from '../../client/clock.ts';
 import { type CallOptions, GleanerError, type WaitOptions } from '../../client/index.ts';
 import { waitForJob } from '../../client/wait.ts';
+import type { SubmitOptionValues } from '../../contract/submit-options.ts';
 import { UsageError } from './exit.ts';
 import type { Session } from './session.ts';
 
@@ -13,7 +14,7 @@ export const operatorOption = ['--operator', 'access jobs of all users (operator
 export interface JobSource {
   find(id: string): Promise<Job>;
   wait(jobId: string, options: WaitOptions): Promise<Job>;
-  retry(jobId: string): Promise<Job>;
+  retry(jobId: string, options: SubmitOptionValues): Promise<Job>;
   cancel(jobId: string, reason: string): Promise<Job>;
 }
 
@@ -25,7 +26,8 @@ export function jobsOf(session: Session, isOperator: boolean): JobSource {
     return {
       find: (id) => client.find(checkId(id), options),
       wait: (jobId, more) => client.wait(jobId, { ...options, ...more }),
-      retry: (jobId) => client.call(JobService.method.retryJob, { jobId }, options),
+      retry: async (jobId, values) =>
+        (await client.submit(JobService.method.retryJob, { jobId }, { ...values, ...options })).response,
       async cancel(jobId, reason) {
         if (reason !== '') throw new UsageError('--reason requires --operator');
         return client.call(JobService.method.cancelJob, { jobId }, options);
@@ -43,7 +45,13 @@ export function jobsOf(session: Session, isOperator: boolean): JobSource {
       return found;
     },
     wait: (jobId, more) => waitForJob(() => source.find(jobId), platformClock, { ...options, ...more }),
-    retry: async (jobId) => (await client.call(retryJob, { jobId }, options)).job!,
+    async retry(jobId, values) {
+      if (Object.keys(values).length > 0)
+        throw new UsageError(
+          'An operator retries a job with the options it has. Omit the options, or --operator.',
+        );
+      return (await client.call(retryJob, { jobId }, options)).job!;
+    },
     cancel: async (jobId, reason) => (await client.call(cancelJob, { jobId, reason }, options)).job!,
   };
   return source;

@@ -7,6 +7,7 @@ import { checkId, jobsOf, operatorOption } from './jobs-source.ts';
 import { type Column, count, counted, jsonLine, pairs, state, time } from './print.ts';
 import { jobWords } from './progress.ts';
 import type { Session } from './session.ts';
+import { type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
 
 const columns: Column<Job>[] = [
   { name: 'JOB', text: ({ jobId }) => jobId },
@@ -75,13 +76,14 @@ export function addJobCommands(program: Command): void {
     run: async (session, { operator }, id: string) =>
       showJob(session, await jobsOf(session, operator === true).find(id)),
   });
-  addCommand<{ operator?: true }>(program, {
+  addCommand<{ operator?: true } & OptionFlags>(program, {
     usage: 'retry <job>',
     about: 'Submit the failed units of an ended job as a new job',
-    options: [operatorOption],
-    async run(session, { operator }, id: string) {
+    options: [...optionFlags, operatorOption],
+    async run(session, { operator, ...flags }, id: string) {
       const source = jobsOf(session, operator === true);
-      const job = await source.retry((await source.find(id)).jobId);
+      const options = optionsOf(flags);
+      const job = await source.retry((await source.find(id)).jobId, options);
       if (!session.isJson)
         session.note(
           `${counted(job.total, 'unit')} resubmitted for ${counted(job.cost, 'credit')}: ${job.status}`,

@@ -13,11 +13,12 @@ import { UsageError } from './exit.ts';
 import { counted, jsonLine, table } from './print.ts';
 import type { Session } from './session.ts';
 import { aboutOffer, namesOf, offerAt, offerNamed } from './submit/offers.ts';
+import { type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
 import { type Prepared, prepare } from './submit/request.ts';
 import { type Format, formatOf, formats, parseContent } from './submit/rows.ts';
 import { codeOfJobs, watchJobs } from './watch.ts';
 
-interface SubmitFlags {
+interface SubmitFlags extends OptionFlags {
   format?: string;
   set?: string[];
   idempotencyKey?: string;
@@ -33,6 +34,7 @@ export function addSubmitCommands(program: Command): void {
     options: [
       ['--set <name=value...>', 'set a field of the request, or of a single unit (repeatable)'],
       ['--format <format>', `format of the file: ${formats.join(', ')}`],
+      ...optionFlags,
       ['--idempotency-key <key>', 'repeated submits with this key create one job (default: a new key)'],
       ['--wait', 'wait until the job ends'],
       ['--download <folder>', 'wait, and download the result files to this folder'],
@@ -82,10 +84,11 @@ function fieldWords(offer: Offer): string {
 
 async function submit(
   session: Session,
-  { format, set = [], idempotencyKey, wait, download }: SubmitFlags,
+  { format, set = [], idempotencyKey, wait, download, ...flags }: SubmitFlags,
   offer: Offer,
   file: string | undefined,
 ): Promise<number | undefined> {
+  const options = optionsOf(flags);
   const prepared = await prepareFrom(offer, file, format, set);
   // A request without a required field can be sent: the service then reports it with the problems that only it can find.
   if (prepared.problems.some(({ type }) => type !== 'missing')) {
@@ -97,6 +100,7 @@ async function submit(
   const client = session.user();
   const { jobId, response } = await client
     .submit(offer.method, prepared.request, {
+      ...options,
       signal: session.signal,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     })

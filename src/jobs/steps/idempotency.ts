@@ -8,6 +8,7 @@ import {
   toBinary,
   toJsonString,
 } from '@bufbuild/protobuf';
+import { type SubmitOptions, SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { sha256 } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import { idempotencyMs, type JobContext, type StoreUse } from '../context.ts';
@@ -18,19 +19,24 @@ export type IdempotencyContext = Pick<JobContext, 'clock'> &
     'claimSubmission' | 'completeSubmission' | 'deleteSubmission' | 'getJob' | 'markSubmissionInterrupted'
   >;
 
-/** The caller of a submit, and its idempotency key if it sent one. */
+/** The caller of a submit, and what the call carries beside its request. */
 export interface Submitter {
   userId: string;
   /** Key whose credit ceiling the job counts against; null without one. */
   keyId: string | null;
   idempotencyKey: string | undefined;
+  /** Undefined for none. */
+  options?: SubmitOptions | undefined;
 }
 
 /** Returns the submitter of a user's call. */
 export const submitterOf = (
   { userId, keyId }: { userId: string; keyId: string },
-  idempotencyKey: string | undefined,
-): Submitter => ({ userId, keyId, idempotencyKey });
+  {
+    idempotencyKey,
+    submitOptions,
+  }: { idempotencyKey: string | undefined; submitOptions?: Submitter['options'] },
+): Submitter => ({ userId, keyId, idempotencyKey, options: submitOptions });
 
 /** A call that creates a job: one of its own, or that of an earlier call under the same idempotency key. */
 export interface Submission<M extends DescMethod> {
@@ -63,13 +69,13 @@ export async function beginSubmission<M extends DescMethod>(
   { store, clock }: IdempotencyContext,
   method: M,
   request: Message,
-  { userId, idempotencyKey }: Submitter,
+  { userId, idempotencyKey, options }: Submitter,
   jobId: string,
 ): Promise<Submission<M>> {
   if (idempotencyKey === undefined) return { method, key: null, jobId, response: null, jobMayExist: false };
   const key = { userId, idempotencyKey };
   const now = clock.now();
-  const bodyHash = hashOf(method, request);
+  const bodyHash = hashOf(method, request, options);
   const own = { ...key, bodyHash, jobId, createdAt: now, interrupted: false, response: null };
   const first = await store.claimSubmission(own, now - idempotencyMs);
   if (first === null) return { method, key, jobId, response: null, jobMayExist: false };
@@ -93,9 +99,12 @@ export async function beginSubmission<M extends DescMethod>(
   return { method, key, jobId: first.jobId, response, jobMayExist: true };
 }
 
-function hashOf(method: DescMethod, request: Message): string {
+function hashOf(method: DescMethod, request: Message, options: SubmitOptions | undefined): string {
   const name = Buffer.from(`${method.parent.typeName}.${method.name}\n`);
-  return sha256(Buffer.concat([name, toBinary(method.input, request)]));
+  const body = Buffer.concat([name, toBinary(method.input, request)]);
+  const set = options && toBinary(SubmitOptionsSchema, options);
+  // Without options, the hash is that of versions without them. The digest separates the two parts.
+  return set?.length ? sha256(Buffer.concat([Buffer.from(`${sha256(body)}\n`), set])) : sha256(body);
 }
 
 /** Stores the response of a submission for repeated calls, and returns it. */

@@ -1,5 +1,6 @@
 import { Fault } from '../../contract/fault.ts';
-import { requireCredits } from '../../credits/job-credits.ts';
+import type { JobOptions } from '../../contract/submit-options.ts';
+import { requireCredits, requireMaxCredits } from '../../credits/job-credits.ts';
 import type { Plan } from '../../kinds/kind.ts';
 import type { Batch, Job } from '../../store/documents.ts';
 import { approvalWaitMs, type JobContext, type StoreUse } from '../context.ts';
@@ -29,6 +30,7 @@ interface Draft {
   approvedBy: string | null;
   /** True if a repeated call resumes this job. */
   resumable: boolean;
+  options: JobOptions;
 }
 
 /** Progress of a submit, which tells what a fault leaves behind. */
@@ -39,7 +41,7 @@ interface SubmitProgress {
 
 /**
  * Creates a job and submits it until it awaits approval or runs; resumes one that was already written. Updates
- * `progress`. Faults: `disk_full`, `insufficient_credits`, `unavailable`, and those of the plan.
+ * `progress`. Faults: `disk_full`, `insufficient_credits`, `max_credits_exceeded`, `unavailable`, and those of the plan.
  */
 export async function placeJob(
   context: PlaceContext,
@@ -79,6 +81,7 @@ async function prepareJob(
   }
   const plan = await draft.plan();
   const job = await buildJob(context, offer, plan, draft);
+  requireMaxCredits(job);
   await requireCredits(context.store, job);
   if (offer.kind.unqueued === 'refuse') await context.queue.ping();
   return { job, batches: buildBatches(context, offer, plan, job) };
@@ -88,7 +91,7 @@ async function buildJob(
   context: PlaceContext,
   offer: Offer,
   plan: Plan,
-  { jobId: id, userId, keyId, retryOf, approvedBy, resumable }: Draft,
+  { jobId: id, userId, keyId, retryOf, approvedBy, resumable, options }: Draft,
 ): Promise<Job> {
   const { kind, market } = offer;
   const now = context.clock.now();
@@ -106,6 +109,7 @@ async function buildJob(
     state: 'submitted',
     stateSince: now,
     params: plan.params,
+    options,
     unitPrice: price,
     cost: price * totalUnits,
     refunded: 0,

@@ -1,6 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { type SubmitOptions, SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { createCrashingProcess } from '../../../test/support/crash.ts';
 import { grant, type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
@@ -41,11 +42,16 @@ async function open(changes: Parameters<typeof openJobFixture>[0] = {}): Promise
 /** Requests a retry as the service does; returns the new job's id. */
 async function again(
   jobId: string,
-  by: { key?: string; approvedBy?: string; context?: JobContext; source?: Job } = {},
+  by: { key?: string; approvedBy?: string; context?: JobContext; source?: Job; options?: SubmitOptions } = {},
 ): Promise<string> {
   const { key, approvedBy = null, context = fixture.context } = by;
   const source = by.source ?? (await context.store.getJob(jobId))!;
-  const submitter = { userId: approvedBy ?? source.userId, keyId: null, idempotencyKey: key };
+  const submitter = {
+    userId: approvedBy ?? source.userId,
+    keyId: null,
+    idempotencyKey: key,
+    options: by.options,
+  };
   const request = create(retryJob.input, { jobId });
   const respond = async ({ id }: Job) => ({ jobId: id });
   const answer = await retry(context, retryJob, request, submitter, source, approvedBy, respond);
@@ -139,6 +145,19 @@ describe('a retry', () => {
     const { jobId } = await endedBulk(3);
     Object.assign(fixture.context.settings, { prices: new Map([['get_pc_bulk', 11]]) });
     expect(await jobOf(await again(jobId))).toMatchObject({ unitPrice: 11, cost: 11 });
+  });
+
+  test('above max_credits is refused, and the next call is not bound by it', async () => {
+    await fixture.startWorker();
+    const { jobId } = await endedBulk(3);
+    const balance = await fixture.balance(userId);
+    const options = create(SubmitOptionsSchema, { maxCredits: 7 });
+    await expect(again(jobId, { key: 'k', options })).rejects.toMatchObject({
+      code: 'max_credits_exceeded',
+      quota: { required: 8, current: 7 },
+    });
+    expect(await fixture.balance(userId)).toBe(balance);
+    expect(await jobOf(await again(jobId, { key: 'k' }))).toMatchObject({ cost: 8, options: {} });
   });
 
   test('is rejected while the job runs, and if no unit failed', async () => {

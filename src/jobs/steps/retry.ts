@@ -1,6 +1,7 @@
 import type { DescMethod, Message, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { idFromName } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
+import { retryOptionsOf } from '../../contract/submit-options.ts';
 import { isChargeVoid } from '../../credits/job-credits.ts';
 import { inOrder } from '../../kinds/items.ts';
 import type { Plan } from '../../kinds/kind.ts';
@@ -32,7 +33,7 @@ export type RetryContext = Pick<JobContext, 'offers'> &
  * The new job has the same owner, kind, marketplace and parameters, and the current unit price. It awaits approval if
  * its kind does, unless an operator, `approvedBy`, retries it. Concurrent calls create one job, as do calls under one
  * idempotency key. Returns the response that `respond` builds from the new job. Faults: `conflict` for a job that has
- * not ended, has no unit to retry, or has another retry that is running; `insufficient_credits`; those of
+ * not ended, has no unit to retry, or has another retry that is running; `insufficient_credits`; `max_credits_exceeded`; those of
  * beginSubmission(). After a fault nothing is charged.
  */
 export async function retry<M extends DescMethod>(
@@ -48,7 +49,7 @@ export async function retry<M extends DescMethod>(
   const submission = await beginSubmission(context, method, request, submitter, jobId);
   if (submission.response !== null) return submission.response;
   try {
-    const job = await placeRetry(context, source, submission, submitter.keyId, approvedBy);
+    const job = await placeRetry(context, source, submission, submitter, approvedBy);
     return await completeSubmission(context, submission, await respond(job));
   } catch (error) {
     await abandonSubmission(context, submission);
@@ -77,7 +78,7 @@ async function placeRetry(
   context: RetryContext,
   source: Job,
   submission: Submission<DescMethod>,
-  keyId: string | null,
+  { keyId, options }: Submitter,
   approvedBy: string | null,
 ): Promise<Job> {
   const { store, offers } = context;
@@ -101,6 +102,7 @@ async function placeRetry(
     approvedBy,
     // Repeating the call gives the same job id, with or without an idempotency key.
     resumable: true,
+    options: retryOptionsOf(source.options, options),
   };
   const job = await placeJob(context, offers.of(source), draft, submission);
   // Includes the batches that were dispatched meanwhile.

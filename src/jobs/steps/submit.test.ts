@@ -281,6 +281,46 @@ describe('submitting without sufficient credits', () => {
   });
 });
 
+describe('max_credits', () => {
+  const maxCredits = 29;
+
+  test('refuses a job that costs more; nothing is charged or created, and the key is free', async () => {
+    const userId = await fixture.createUser(100);
+    const submit = (options: { maxCredits: number }) =>
+      fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3), 'key', options);
+    await expect(submit({ maxCredits })).rejects.toMatchObject({
+      code: 'max_credits_exceeded',
+      quota: { required: 30, current: 29 },
+      message: 'max_credits: The work costs 30 credits, more than the maximum of 29.',
+    });
+    expect(await jobsOf(userId)).toEqual([]);
+    expect(await ledgerOf(userId)).toEqual([['grant', 100]]);
+    const { jobId } = await submit({ maxCredits: 30 });
+    expect(await fixture.context.store.getJob(jobId)).toMatchObject({
+      cost: 30,
+      options: { maxCredits: 30 },
+    });
+  });
+
+  test('is checked before the balance, which another key may cover', async () => {
+    const userId = await fixture.createUser(0);
+    const submit = fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3), undefined, {
+      maxCredits,
+    });
+    await expect(submit).rejects.toMatchObject({ code: 'max_credits_exceeded' });
+  });
+
+  test('belongs to the request of an idempotency key', async () => {
+    const userId = await fixture.createUser(100);
+    const submit = (options?: { maxCredits: number }) =>
+      fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3), 'key', options);
+    const first = await submit({ maxCredits: 30 });
+    expect(await submit({ maxCredits: 30 })).toEqual(first);
+    await expect(submit({ maxCredits: 31 })).rejects.toMatchObject({ code: 'conflict' });
+    await expect(submit()).rejects.toMatchObject({ code: 'conflict' });
+  });
+});
+
 describe('an idempotency key', () => {
   const body = variantSoldRequest(3);
 

@@ -1,4 +1,5 @@
 import type { Message } from '@bufbuild/protobuf';
+import { jobOptionsOf } from '../../contract/submit-options.ts';
 import type { Plan } from '../../kinds/kind.ts';
 import type { JobContext } from '../context.ts';
 import type { JobMethod } from '../offers.ts';
@@ -23,7 +24,7 @@ export type SubmitContext = Pick<JobContext, 'newId' | 'settings'> &
 
 /**
  * Creates a job from a validated request, once per idempotency key (docs/jobs.md). Faults:
- * `invalid`, `insufficient_credits`, `conflict`, `unavailable`. After a fault without an idempotency key, no job and
+ * `invalid`, `insufficient_credits`, `max_credits_exceeded`, `conflict`, `unavailable`. After a fault without an idempotency key, no job and
  * no charge remain; with one, an interrupted submit may be resumed, and the same key returns its job.
  * `warn` is called if the job is accepted but units of it cannot be read.
  */
@@ -52,10 +53,13 @@ export async function submit(
     return submission.response;
   }
   const { jobId, key } = submission;
-  const { userId, keyId } = submitter;
+  const { userId, keyId, options } = submitter;
   let response: Message;
   try {
-    const draft = { jobId, userId, keyId, plan, retryOf: null, approvedBy: null, resumable: key !== null };
+    const draft = {
+      ...{ jobId, userId, keyId, plan, retryOf: null, approvedBy: null, resumable: key !== null },
+      options: jobOptionsOf(options),
+    };
     const job = await placeJob(context, offer, draft, submission);
     const snapshot = await snapshotOf(context, job, kind.submittedNeeds, undefined);
     response = await completeSubmission(context, submission, await kind.submitted(snapshot));

@@ -53,6 +53,7 @@ describe('the job of a submission', () => {
       noticeAt: null,
       filesDeletedAt: null,
       fileDeletionDue: false,
+      options: {},
     });
     const batches = await Array.fromAsync(fixture.context.store.readBatches(job.id));
     const begun = { attempt: 0, leaseUntil: null, notBefore: null, endedAt: null, stalledClaims: 0 };

@@ -25,6 +25,7 @@ export function createContract(open: OpenStores): void {
       startedAt: aTime,
       finishedAt: aTime,
       file,
+      options: { maxCredits: 0 },
       params: { $where: '1', 'a.b': { '': [null, true, 1.5, { $set: {} }] }, 雪: '☃' },
     });
     const strange: Unit[] = [

@@ -84,6 +84,7 @@ export function aJob(fields: Partial<Job> = {}): Job {
     state: 'submitted',
     stateSince: aTime,
     params: {},
+    options: {},
     unitPrice: 10,
     cost: 20,
     refunded: 0,

@@ -35,7 +35,7 @@ describe.skipIf('missing' in mongo)(
       await client
         .db()
         .collection('jobs')
-        .updateMany({}, { $unset: { retryOf: '', counts: '' } });
+        .updateMany({}, { $unset: { retryOf: '', counts: '', options: '' } });
       await client
         .db()
         .collection('batches')

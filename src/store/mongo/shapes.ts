@@ -68,6 +68,7 @@ export function readJob({ _id, draft: _, number, params, state, ...rest }: JobDo
     state: state as JobState,
     // Earlier versions did not write these fields.
     keyId: rest.keyId ?? null,
+    options: rest.options ?? {},
     resumable: rest.resumable ?? true,
     noticeDue: rest.noticeDue ?? null,
     noticeAt: rest.noticeAt ?? null,

@@ -171,6 +171,7 @@ const steps = [
   ALTER TABLE api_keys ADD COLUMN credits_spent INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE ledger ADD COLUMN key_id TEXT;
   ALTER TABLE jobs ADD COLUMN key_id TEXT;`,
+  `ALTER TABLE jobs ADD COLUMN options TEXT NOT NULL DEFAULT '{}';`,
 ];
 
 /** Version of this program's schema. */

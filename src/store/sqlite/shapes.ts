@@ -151,9 +151,10 @@ export const jobs = mapRows<Job>(
     'fileDeletionDue',
     'file',
     'counts',
+    'options',
     'params',
   ],
-  ['file', 'counts', 'params'],
+  ['file', 'counts', 'options', 'params'],
   ['resumable', 'fileDeletionDue'],
 );
 

@@ -226,6 +226,14 @@ export const jobs: Marketplace = {
           ...refused,
         },
         {
+          title: 'a failed job, with max_credits below its price',
+          params: { job_id: '{any failing}' },
+          options: { max_credits: '4' },
+          status: 402,
+          code: 'max_credits_exceeded',
+          answer: { ...errorAnswer, required: 5, current: 4, shortfall: 1 },
+        },
+        {
           title: 'a failed job, once per idempotency key',
           params: { job_id: '{any failing}' },
           headers: { 'idempotency-key': 'again' },
