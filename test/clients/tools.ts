@@ -23,12 +23,19 @@ export interface Generator {
 
 /** Returns the generator of Python clients, installed from PyPI the first time, or why it is unavailable. */
 export function findPythonGenerator(): Promise<Generator | MissingEngine> {
+  return findPythonPackages(pythonFolder, [`openapi-python-client==${pythonVersion}`]);
+}
+
+/** Returns a folder with Python packages, installed from PyPI the first time, or why they are unavailable. */
+export function findPythonPackages(
+  folder: string,
+  packages: readonly string[],
+): Promise<Generator | MissingEngine> {
   const python = findProgram('python3');
   if (python === null) return missing('python3 with pip is missing: install python3-pip');
-  return install(pythonFolder, async (folder) => {
+  return install(folder, async (target) => {
     const options = ['--quiet', '--disable-pip-version-check', '--retries', '1', '--timeout', '15'];
-    const name = `openapi-python-client==${pythonVersion}`;
-    await execute(python, ['-m', 'pip', 'install', ...options, '--target', folder, name]);
+    await execute(python, ['-m', 'pip', 'install', ...options, '--target', target, ...packages]);
   });
 }
 

@@ -1,0 +1,81 @@
+import type { Column } from './columns.ts';
+import { type ExactJson, type ExactObject, formatExact } from './json-text.ts';
+
+/** Value of a cell. Integers beyond 2^53 are bigints. */
+export type Cell = null | string | number | bigint | boolean;
+
+/** Returns the cells of a row, one per column. */
+export type ReadCells = (row: ExactObject) => Cell[];
+
+/** Position in a record: a column, or an object whose members have columns. */
+interface Place {
+  column: number | null;
+  members: Map<string, Place>;
+}
+
+/**
+ * Creates the function that reads the cells of rows. A value of another type than its column, and a member without a
+ * column, are members of the column of the type `others`, by their paths; without such a column they are dropped.
+ */
+export function cellReader(columns: readonly Column[]): ReadCells {
+  const root: Place = { column: null, members: new Map() };
+  for (const [index, { steps }] of columns.entries()) {
+    let place = root;
+    for (const step of steps) {
+      if (!place.members.has(step)) place.members.set(step, { column: null, members: new Map() });
+      place = place.members.get(step)!;
+    }
+    if (steps.length > 0) place.column = index;
+  }
+  const othersAt = columns.findIndex(({ type }) => type === 'others');
+
+  return (row) => {
+    const cells: Cell[] = columns.map(() => null);
+    const others = new Map<string, ExactJson>();
+    const visit = (value: ExactObject, place: Place, path: string) => {
+      for (const [name, member] of Object.entries(value)) {
+        if (member === null) continue;
+        const next = place.members.get(name);
+        const at = path === '' ? name : `${path}.${name}`;
+        if (next !== undefined && next.column === null && isObject(member)) {
+          visit(member, next, at);
+          continue;
+        }
+        const cell = next?.column == null ? null : cellOf(member, columns[next.column]!);
+        if (cell === null) others.set(at, member);
+        else cells[next!.column!] = cell;
+      }
+    };
+    visit(row, root, '');
+    if (othersAt >= 0 && others.size > 0) cells[othersAt] = membersText(others);
+    return cells;
+  };
+}
+
+/** Formats members as a JSON object. Joined from texts: an object would treat a member `__proto__` specially. */
+function membersText(members: ReadonlyMap<string, ExactJson>): string {
+  const texts = Array.from(members, ([name, value]) => `${JSON.stringify(name)}:${formatExact(value)}`);
+  return `{${texts.join(',')}}`;
+}
+
+/** Returns the cell of a value, or null if the column cannot hold it. */
+function cellOf(value: ExactJson, { type }: Column): Cell {
+  switch (type) {
+    case 'json':
+      return formatExact(value);
+    case 'integer':
+      if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? value : null;
+      return Number.isInteger(value) ? (value as number) : null;
+    case 'number':
+      if (typeof value === 'bigint') return value;
+      return Number.isFinite(value) ? (value as number) : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+    default:
+      return typeof value === 'string' ? value : null;
+  }
+}
+
+function isObject(value: ExactJson): value is ExactObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'vitest';
+import { columnsOf } from './columns.ts';
+
+const shown = (shape: string) => columnsOf(shape).map(({ name, type }) => `${name}: ${type}`);
+
+describe('columnsOf()', () => {
+  test('returns dotted names for members of objects', () => {
+    expect(shown('title: string?; price.amount: number?; price.currency: string')).toEqual([
+      'title: string',
+      'price.amount: number',
+      'price.currency: string',
+    ]);
+  });
+
+  test('returns one column for a list, whatever is listed inside of it', () => {
+    expect(shown('images: array; images[]: string; models[].price: number; a.*.b: string')).toEqual([
+      'images: json',
+      'models: json',
+      'a: json',
+    ]);
+  });
+
+  test('returns no column for an object with listed members, and a JSON column for one without', () => {
+    expect(shown('data: object; data.id: string; seller: object?; status: any')).toEqual([
+      'data.id: string',
+      'seller: json',
+      'status: json',
+    ]);
+  });
+});

@@ -1,0 +1,20 @@
+import { describe, expect, test } from 'vitest';
+import { formatExact, parseExact } from './json-text.ts';
+
+describe('parseExact() and formatExact()', () => {
+  test.each([
+    '9007199254740993',
+    '-99999999999999999999999',
+    '[1,{"a":12345678901234567890}]',
+    '"1234567890123456789"',
+  ])('keep the digits of %s', (text) => expect(formatExact(parseExact(text))).toBe(text));
+
+  test('keep other numbers as doubles', () => {
+    expect(parseExact('[1.5,0.1234567890123456789,1e30,9007199254740991]')).toEqual([
+      1.5,
+      0.12345678901234568,
+      1e30,
+      Number.MAX_SAFE_INTEGER,
+    ]);
+  });
+});

@@ -1,0 +1,46 @@
+/** JSON value whose integers beyond 2^53 are bigints, so that no digit is lost. */
+export type ExactJson =
+  | null
+  | boolean
+  | number
+  | bigint
+  | string
+  | readonly ExactJson[]
+  | { readonly [key: string]: ExactJson };
+
+/** Row or record with exact numbers. */
+export type ExactObject = { readonly [key: string]: ExactJson };
+
+/** JSON source text access (TC39), which Node has and the TypeScript library does not describe yet. */
+interface SourceTextJson {
+  parse(
+    text: string,
+    revive: (key: string, value: unknown, context: { source?: string }) => unknown,
+  ): unknown;
+  rawJSON(text: string): unknown;
+}
+const { parse, rawJSON } = JSON as unknown as SourceTextJson;
+
+/** Parses JSON text. Integers that a double cannot represent become bigints. */
+export function parseExact(text: string): ExactJson {
+  // Reviving is slow, and few texts have such integers.
+  if (!/[0-9]{16}/.test(text)) return JSON.parse(text) as ExactJson;
+  return parse(text, (_key, value, { source }) =>
+    typeof value === 'number' && !Number.isSafeInteger(value) && /^-?[0-9]+$/.test(source ?? '')
+      ? BigInt(source!)
+      : value,
+  ) as ExactJson;
+}
+
+/** Formats a value as JSON text; bigints as integers. */
+export function formatExact(value: ExactJson): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    // JSON.stringify() throws for the first bigint. A replacer for every value would be slow.
+    if (!(error instanceof TypeError)) throw error;
+    return JSON.stringify(value, (_key, member: unknown) =>
+      typeof member === 'bigint' ? rawJSON(`${member}`) : member,
+    );
+  }
+}

@@ -1,0 +1,103 @@
+import { setImmediate } from 'node:timers/promises';
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import { type Cell, cellReader } from './cells.ts';
+import type { Column, ColumnType } from './columns.ts';
+import type { ExactObject } from './json-text.ts';
+
+/** Maximum rows of a row group. */
+const maxRows = 2_000;
+/** Size of a row group's values at which it is written, in bytes. Bounds memory, and the time that writing takes. */
+const groupBytes = 2 * 1024 * 1024;
+
+const elements = {
+  string: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+  // As strings: readers disagree about columns of the type JSON.
+  json: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+  others: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+  integer: { type: 'INT64' },
+  number: { type: 'DOUBLE' },
+  boolean: { type: 'BOOLEAN' },
+} as const satisfies Record<ColumnType, object>;
+
+/** Writer that hands over what was written so far. */
+class Chunks extends ByteWriter {
+  take(): Uint8Array {
+    const bytes = this.getBytes().slice();
+    this.index = 0;
+    return bytes;
+  }
+}
+
+/** Yields rows as a Parquet file, a row group at a time. Every column allows null. */
+export async function* parquetBytes(
+  columns: readonly Column[],
+  rows: AsyncIterable<ExactObject>,
+): AsyncGenerator<Uint8Array> {
+  const chunks = new Chunks();
+  const writer = new ParquetWriter({
+    writer: chunks,
+    schema: [
+      { name: 'root', num_children: columns.length },
+      ...columns.map(({ name, type }) => ({
+        name,
+        repetition_type: 'OPTIONAL' as const,
+        ...elements[type],
+      })),
+    ],
+    createdBy: 'gleaner',
+  });
+  const cellsOf = cellReader(columns);
+  const group = createGroup(columns);
+  for await (const row of rows) {
+    group.add(cellsOf(row));
+    if (!group.isFull()) continue;
+    writer.write({ columnData: group.take(), rowGroupSize: maxRows });
+    yield chunks.take();
+    // Writing is synchronous: other work runs between row groups.
+    await setImmediate();
+  }
+  if (!group.isEmpty()) writer.write({ columnData: group.take(), rowGroupSize: maxRows });
+  writer.finish();
+  yield chunks.take();
+}
+
+/** Creates the buffer of one row group. */
+function createGroup(columns: readonly Column[]) {
+  const empty = (): Stored[][] => columns.map(() => []);
+  let data = empty();
+  let rows = 0;
+  let bytes = 0;
+  return {
+    isEmpty: () => rows === 0,
+    isFull: () => rows >= maxRows || bytes >= groupBytes,
+    add(cells: readonly Cell[]): void {
+      rows++;
+      for (const [index, cell] of cells.entries()) {
+        data[index]!.push(storedCell(cell, columns[index]!.type));
+        bytes += typeof cell === 'string' ? cell.length : 8;
+      }
+    },
+    take() {
+      const columnData = columns.map(({ name, type }, index) => ({
+        name,
+        data: data[index]!,
+        // Minima and maxima of JSON texts help no reader.
+        statistics: type !== 'json' && type !== 'others',
+      }));
+      data = empty();
+      rows = 0;
+      bytes = 0;
+      return columnData;
+    },
+  };
+}
+
+type Stored = Cell | undefined;
+
+/** Returns a cell as the writer expects it. */
+function storedCell(cell: Cell, type: ColumnType): Stored {
+  if (cell === null) return undefined;
+  if (typeof cell === 'string') return cell.toWellFormed();
+  if (type === 'integer') return BigInt(cell);
+  return type === 'number' ? Number(cell) : cell;
+}

@@ -1,0 +1,72 @@
+import { type Field, fieldsOf } from '../base/record-shape.ts';
+import type { Column } from './columns.ts';
+
+/** JSON Schema 2020-12. */
+export type JsonSchema = { [keyword: string]: unknown };
+
+/** Member of an object in the tree of listed fields. */
+interface Node {
+  field: Field | null;
+  members: Map<string, Node>;
+}
+
+const emptyNode = (): Node => ({ field: null, members: new Map() });
+
+/**
+ * Returns the JSON Schema of rows: `columns` at their top, and a record with the listed fields of `shape`, in the notation
+ * of fieldsOf(). Every listed field is required; records may have others.
+ */
+export function rowSchema(
+  { id, title }: { id: string; title: string },
+  columns: readonly Column[],
+  shape: string,
+): JsonSchema {
+  const root = emptyNode();
+  for (const field of fieldsOf(shape)) {
+    let node = root;
+    for (const step of field.steps) {
+      if (!node.members.has(step)) node.members.set(step, emptyNode());
+      node = node.members.get(step)!;
+    }
+    node.field = field;
+  }
+  const { properties, required } = objectSchema(root);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: id,
+    title,
+    type: 'object',
+    properties: {
+      ...Object.fromEntries(columns.map(({ name, type }) => [name, { type }])),
+      ...(properties as object),
+    },
+    required: [...columns.map(({ name }) => name), ...(required as string[])],
+  };
+}
+
+function objectSchema({ members }: Node): JsonSchema {
+  const named = [...members].filter(([name]) => name !== '*' && name !== '[]');
+  const any = members.get('*');
+  return {
+    ...(named.length === 0
+      ? {}
+      : {
+          properties: Object.fromEntries(named.map(([name, node]) => [name, schemaOf(node)])),
+          required: named.map(([name]) => name),
+        }),
+    ...(any === undefined ? {} : { additionalProperties: schemaOf(any) }),
+  };
+}
+
+function schemaOf(node: Node): JsonSchema {
+  const items = node.members.get('[]');
+  if (items !== undefined) return { type: typeOf(node, 'array'), items: schemaOf(items) };
+  if (node.members.size > 0) return { type: typeOf(node, 'object'), ...objectSchema(node) };
+  // Any value.
+  if (node.field === null || node.field.type === 'any') return {};
+  return { type: typeOf(node, node.field.type) };
+}
+
+function typeOf({ field }: Node, type: string): string | string[] {
+  return field?.nullable ? [type, 'null'] : type;
+}

@@ -1,0 +1,110 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cellReader } from '../../src/formats/cells.ts';
+import { createFormat } from '../../src/formats/format.ts';
+import type { ExactObject } from '../../src/formats/json-text.ts';
+import { findPythonPackages, run } from '../clients/tools.ts';
+import { findEngine } from '../engines/missing.ts';
+import { root } from '../support/service.ts';
+import { adversarial, columns, stream } from './rows.ts';
+
+const packages = ['duckdb==2.0.0', 'pandas==3.1.1', 'pyarrow==26.0.1', 'openpyxl==3.1.5'];
+const python = await findEngine(findPythonPackages(join(root, '.cache/table-readers-1'), packages));
+const timeoutMs = 240_000;
+
+/**
+ * Rows that every reader of JSON accepts. Lone surrogates, integers beyond 64 bits, and values nested deeper than 128 levels
+ * are valid JSON, but some readers refuse them.
+ */
+const readable = adversarial.filter(({ unit_index: index }) => ![5, 6, 11].includes(index as number));
+/** More rows than a row group has. */
+const more: ExactObject[] = Array.from({ length: 5_000 }, (_, at) => ({
+  unit_index: 100 + at,
+  title: `lamp ${at}`,
+  price: { amount: at / 8 },
+}));
+
+interface Seen {
+  duckdb: Record<'parquet' | 'types' | 'csv' | 'jsonl' | 'model', unknown[][]>;
+  pandas: { parquet: unknown[][]; csv: string[][]; jsonl: number };
+  spreadsheet: { rows: number; formulas: string[] };
+}
+let folder: string;
+let seen: Seen;
+
+describe.skipIf('missing' in python)('tables with adversarial records', () => {
+  beforeAll(async () => {
+    if ('missing' in python) return;
+    folder = await mkdtemp(join(tmpdir(), 'gleaner-tables-'));
+    for (const format of ['csv', 'parquet'] as const)
+      await writeFile(
+        join(folder, `table.${format}`),
+        createFormat(format, columns)(stream([...adversarial, ...more])),
+      );
+    await writeFile(
+      join(folder, 'table.jsonl'),
+      createFormat('jsonl', columns)(stream([...readable, ...more])),
+    );
+    const env = { PYTHONPATH: python.folder, PYTHONDONTWRITEBYTECODE: '1' };
+    const script = join(root, 'test/formats/read_tables.py');
+    const { stdout } = await run('python3', [script, folder], { cwd: folder, env });
+    seen = JSON.parse(stdout) as Seen;
+  }, timeoutMs);
+  afterAll(() => folder && rm(folder, { recursive: true, force: true }));
+
+  const cells = [...adversarial, ...more].map(cellReader(columns));
+  /** Cells of some columns, as JSON has them: without bigints and lone surrogates. */
+  const expected = (...names: string[]) =>
+    cells.map((row) =>
+      names.map((name) => {
+        const cell = row[columns.findIndex((column) => column.name === name)]!;
+        if (typeof cell === 'bigint') return Number(cell);
+        return typeof cell === 'string' ? cell.toWellFormed() : cell;
+      }),
+    );
+
+  test('DuckDB reads Parquet with types and every value', () => {
+    expect(seen.duckdb.parquet).toEqual(
+      expected('unit_index', 'title', 'price.amount', 'sold', 'available', 'images', 'other_fields'),
+    );
+    expect(Object.fromEntries(seen.duckdb.types as [string, string][])).toEqual({
+      unit_index: 'BIGINT',
+      title: 'VARCHAR',
+      'price.amount': 'DOUBLE',
+      'price.currency': 'VARCHAR',
+      sold: 'BIGINT',
+      available: 'BOOLEAN',
+      images: 'VARCHAR',
+      models: 'VARCHAR',
+      seller: 'VARCHAR',
+      status: 'VARCHAR',
+      other_fields: 'VARCHAR',
+    });
+    expect(seen.duckdb.model).toEqual([['1']]);
+  });
+
+  test('DuckDB reads CSV and JSON Lines', () => {
+    const rows = expected('unit_index', 'title', 'price.currency', 'other_fields');
+    const escaped = rows.map((row) =>
+      row.map((cell) => {
+        if (cell === null) return null;
+        return /^[=+\-@\t\r\n]/.test(String(cell)) && typeof cell === 'string' ? `'${cell}` : String(cell);
+      }),
+    );
+    expect(seen.duckdb.csv).toEqual(escaped);
+    expect(seen.duckdb.jsonl).toHaveLength(readable.length + more.length);
+  });
+
+  test('pandas reads every format', () => {
+    expect(seen.pandas.parquet).toEqual(expected('unit_index', 'title', 'price.amount', 'sold', 'available'));
+    expect(seen.pandas.csv).toHaveLength(adversarial.length + more.length);
+    expect(seen.pandas.csv[3]).toEqual(['3', 'a,"b"\r\nc\nd', '']);
+    expect(seen.pandas.jsonl).toBe(readable.length + more.length);
+  });
+
+  test('a spreadsheet sees no formula', () => {
+    expect(seen.spreadsheet).toEqual({ rows: adversarial.length + more.length + 1, formulas: [] });
+  });
+});
