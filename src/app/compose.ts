@@ -88,9 +88,7 @@ export async function compose(
   const stack: Stack = await openStack(config, clock, log, options);
   const closing = new AbortController();
   const following = await followStore(clock, stack, closing.signal);
-  const secrets = config.linkSecrets
-    ? fixedLinkSecrets(config.linkSecrets)
-    : openLinkSecrets(config.dataDir, clock);
+  const secrets = linkSecretsOf(config, clock);
   const links = createLinks({ secrets, publicUrl, clock });
   const traced = config.exportsTraces ? traceStack(stack) : stack;
   const { queue, published } = watchFirstPublish(traced.queue);
@@ -98,14 +96,8 @@ export async function compose(
   const metrics = options.metrics ?? noMetrics;
   const store = meterStore(notifyOnMove(traced.store, changes), metrics);
   const tally = createOriginTally(clock);
-  const pageOptions = {
-    config,
-    store,
-    clock,
-    log,
-    observer: meterRequests(tally, metrics),
-    ...(options.holder === undefined ? {} : { holder: options.holder }),
-  };
+  const holder = options.holder ?? newId();
+  const pageOptions = { config, store, clock, log, holder, observer: meterRequests(tally, metrics) };
   const fetching = await openPages(options.readsPages ?? false, pageOptions);
   const context: JobContext = {
     store,
@@ -142,6 +134,10 @@ export async function compose(
       await following();
     },
   };
+}
+
+function linkSecretsOf({ linkSecrets, dataDir }: Config, clock: Clock): LinkSecrets {
+  return linkSecrets ? fixedLinkSecrets(linkSecrets) : openLinkSecrets(dataDir, clock);
 }
 
 /** Wraps the store and the queue of a stack to record spans. */
