@@ -19,6 +19,7 @@ import type {
   Submission,
   User,
 } from './documents.ts';
+import type { DestinationStore } from './destinations.ts';
 import type { ExpiryStore } from './expiry.ts';
 import type { NoticeStore } from './notices.ts';
 import type { OperationsStore } from './operations.ts';
@@ -48,7 +49,8 @@ export interface Store
     LegacyRecordStore,
     DriftStore,
     OperationsStore,
-    NoticeStore {
+    NoticeStore,
+    DestinationStore {
   /** Display name of the database: "SQLite" or "MongoDB". */
   readonly engine: string;
   /** Resolves if the database responds. Throws a DataRefusedError if this program must not use it. */

@@ -15,6 +15,7 @@ import type { ContentKind } from '../../store/contents.ts';
 import {
   aDeletedJob,
   aDelivery,
+  aDestination,
   aKey,
   anEntry,
   aPart,
@@ -139,6 +140,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         revision: 1,
       });
       await store.createDelivery(aDelivery({ userId: user.id, jobId: job.id, nextAttemptAt: aTime }));
+      await store.createDestination(aDestination({ userId: user.id }));
       const { job: former } = await storeJob(store, 1, {
         userId: user.id,
         state: 'failed',
@@ -174,6 +176,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         webhook: await store.getWebhook(user.id),
         deletedJobs: await store.listDeletedJobs(user.id, page),
         deliveries: await store.listDeliveries(undefined, page),
+        destinations: await store.listDestinations(user.id),
         submission: await store.claimSubmission(
           {
             userId: user.id,

@@ -10,6 +10,7 @@ import type {
   Submission,
   User,
 } from '../documents.ts';
+import type { Destination } from '../destinations.ts';
 import type { OriginMinute, ProcessReport } from '../operations.ts';
 import type { BrowserSession } from '../sessions.ts';
 import type { Value } from './connection.ts';
@@ -232,7 +233,28 @@ export const deliveries = mapRows<Delivery>([
   'responseStatus',
   'error',
   'body',
+  'destinationId',
+  'upload',
 ]);
+
+/** Table `destinations`. */
+export const destinations = mapRows<Destination>(
+  [
+    'id',
+    'userId',
+    'name',
+    'type',
+    'address',
+    'secrets',
+    'secretsKey',
+    'format',
+    'path',
+    'createdAt',
+    'updatedAt',
+    'revision',
+  ],
+  ['address'],
+);
 
 /** Table `processes`. */
 export const processes = mapRows<ProcessReport>([
