@@ -3,8 +3,8 @@ import type { JsonObject } from '../base/json.ts';
 /** Kind of a destination: a bucket of an S3-compatible service, or a URL that accepts PUT requests. */
 export type DestinationType = 's3' | 'https';
 
-/** Format of delivered files; `original`: the job's result file as it is. */
-export type DestinationFormat = 'original' | 'json' | 'jsonl' | 'csv' | 'parquet';
+/** Format of delivered files. */
+export type DestinationFormat = 'json' | 'jsonl' | 'csv' | 'csv-bom' | 'parquet';
 
 /** A place of a user to which results are delivered. */
 export interface Destination {

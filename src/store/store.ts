@@ -1,5 +1,6 @@
 import type { AuditLogStore } from './audit-log.ts';
 import type { Cursor, Page, PageOptions } from './cursor.ts';
+import type { DestinationStore } from './destinations.ts';
 import type {
   ApiKey,
   Batch,
@@ -19,7 +20,6 @@ import type {
   Submission,
   User,
 } from './documents.ts';
-import type { DestinationStore } from './destinations.ts';
 import type { ExpiryStore } from './expiry.ts';
 import type { NoticeStore } from './notices.ts';
 import type { OperationsStore } from './operations.ts';

@@ -2,7 +2,17 @@ import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import type { Job } from '../documents.ts';
 import type { Store } from '../store.ts';
-import { aDeletedJob, aDelivery, aDestination, aJob, aKey, anEntry, aTime, aUser, storeJob } from './samples.ts';
+import {
+  aDeletedJob,
+  aDelivery,
+  aDestination,
+  aJob,
+  aKey,
+  anEntry,
+  aTime,
+  aUser,
+  storeJob,
+} from './samples.ts';
 import { allPages, collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /** Stores a job of `count` batches that ended at `finishedAt`. */

@@ -228,7 +228,7 @@ export const aDestination = (fields: Partial<Destination> = {}): Destination => 
   address: { url: 'https://storage.example', bucket: 'results', 'a.$b': ['☃'] },
   secrets: 'sealed',
   secretsKey: 'k1',
-  format: 'original',
+  format: 'json',
   path: '{job_id}.{ext}',
   createdAt: aTime,
   updatedAt: aTime,

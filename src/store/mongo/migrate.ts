@@ -3,7 +3,12 @@ import type { Clock } from '../../base/clock.ts';
 import { IncompleteMoveError, NewerDataError } from '../../base/data-refused-error.ts';
 import { Fault } from '../../contract/fault.ts';
 import { unlessDuplicate } from './duplicates.ts';
-import { createDeletionIndexes, createDestinationIndexes, createIndexes, type SchemaDocument } from './schema.ts';
+import {
+  createDeletionIndexes,
+  createDestinationIndexes,
+  createIndexes,
+  type SchemaDocument,
+} from './schema.ts';
 
 /** A change of the database. It is repeated after a crash, so it must be idempotent. */
 export type Migration = (database: Db) => Promise<void>;

@@ -104,11 +104,7 @@ export function noticeStore(engine: MongoEngine): NoticeStore {
           .limit(rowsToRead(page))
           .toArray(),
       );
-      return toPage(
-        documents.map(readDelivery),
-        page,
-        ({ createdAt, id }) => ({ at: createdAt, id }),
-      );
+      return toPage(documents.map(readDelivery), page, ({ createdAt, id }) => ({ at: createdAt, id }));
     },
 
     redeliver: (id, now, userId) =>

@@ -1,5 +1,6 @@
 import type { Binary, Collection, Db, IndexDescription } from 'mongodb';
 import type { AuditEntry } from '../audit-log.ts';
+import type { Destination } from '../destinations.ts';
 import type {
   ApiKey,
   Batch,
@@ -15,7 +16,6 @@ import type {
   User,
   Webhook,
 } from '../documents.ts';
-import type { Destination } from '../destinations.ts';
 import type { OriginMinute, ProcessReport } from '../operations.ts';
 import type { OriginPause } from '../origin-state.ts';
 import type { Holding } from '../permits.ts';

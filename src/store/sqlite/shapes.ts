@@ -1,4 +1,5 @@
 import type { AuditEntry } from '../audit-log.ts';
+import type { Destination } from '../destinations.ts';
 import type {
   ApiKey,
   Batch,
@@ -10,7 +11,6 @@ import type {
   Submission,
   User,
 } from '../documents.ts';
-import type { Destination } from '../destinations.ts';
 import type { OriginMinute, ProcessReport } from '../operations.ts';
 import type { BrowserSession } from '../sessions.ts';
 import type { Value } from './connection.ts';
