@@ -43,7 +43,7 @@ export async function notify(
 }
 
 /** Creates a poster that loads the HTTP client with the first message: most installations never send one. */
-function createPosterOnDemand(): Poster {
+function createPosterOnDemand(): Omit<Poster, 'send'> {
   let loading: Promise<Poster> | null = null;
   const load = async () => (await import('../fetch/post.ts')).createPoster({ totalMs: answerMs });
   return {

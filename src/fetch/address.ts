@@ -74,3 +74,12 @@ export function guardedLookup(resolve: ResolveName = dns.lookup): LookupFunction
     });
   };
 }
+
+/**
+ * Throws `address_refused` for a URL whose host is an IP address outside of the public internet. Names are checked by
+ * guardedLookup().
+ */
+export function requirePublicHost({ hostname }: URL): void {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (isIP(host) !== 0 && !isPublicAddress(host)) throw refused(host, host);
+}

@@ -90,6 +90,58 @@ test('post() rejects with the reason of an aborted signal', async () => {
   await expect(post(message(receiver.url), stop.signal)).rejects.toThrow('stopped');
 });
 
+describe('send()', () => {
+  const file = (url: string, body: AsyncIterable<Uint8Array> | null, length: number) => ({
+    url,
+    method: 'PUT' as const,
+    guarded: false,
+    headers: { 'content-type': 'text/csv', 'content-length': `${length}` },
+    body,
+    totalMs: 5_000,
+  });
+  async function* chunks(count: number) {
+    for (let turn = 0; turn < count; turn += 1) yield Buffer.alloc(65_536, turn);
+  }
+
+  test('streams a file of known length and returns the response', async () => {
+    receiver.answer((_request, response) => response.writeHead(201).end('stored'));
+    const response = await poster().send(file(receiver.url, chunks(40), 40 * 65_536), never);
+    expect(response).toMatchObject({ status: 201, text: 'stored' });
+    expect(receiver.received).toMatchObject([{ headers: { 'content-length': `${40 * 65_536}` } }]);
+    expect(receiver.received[0]!.headers['transfer-encoding']).toBeUndefined();
+    expect(receiver.received[0]!.body).toHaveLength(40 * 65_536);
+  });
+
+  test('deletes a file', async () => {
+    const request = { ...file(receiver.url, null, 0), method: 'DELETE' as const, headers: {} };
+    expect(await poster().send(request, never)).toMatchObject({ status: 204 });
+    expect(receiver.received).toMatchObject([{ body: '' }]);
+  });
+
+  test('rejects with the error of the file', async () => {
+    async function* failing() {
+      yield* chunks(2);
+      throw new Error('the storage failed');
+    }
+    await expect(poster().send(file(receiver.url, failing(), 40 * 65_536), never)).rejects.toThrow(
+      'the storage failed',
+    );
+    expect(receiver.received).toEqual([]);
+  });
+
+  test('rejects if the file is shorter or longer than its stated length', async () => {
+    for (const length of [1, 3])
+      await expect(
+        poster().send(file(receiver.url, chunks(2), length * 65_536), never),
+      ).rejects.toMatchObject({ code: 'network' });
+  });
+
+  test('refuses a private address if guarded', async () => {
+    const request = { ...file(receiver.url, chunks(1), 65_536), guarded: true };
+    await expect(poster().send(request, never)).rejects.toMatchObject({ code: 'address_refused' });
+  });
+});
+
 describe('a guarded message is refused for', () => {
   const refused = { code: 'address_refused' };
 

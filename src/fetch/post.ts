@@ -1,7 +1,7 @@
-import { isIP } from 'node:net';
+import type { Readable } from 'node:stream';
 import { Agent } from 'undici';
 import { Fault } from '../contract/fault.ts';
-import { guardedLookup, isPublicAddress, type ResolveName } from './address.ts';
+import { guardedLookup, type ResolveName, requirePublicHost } from './address.ts';
 import { networkFault } from './network-fault.ts';
 
 /** A message to a URL that a user entered. */
@@ -14,7 +14,16 @@ export interface PostMessage {
   guarded: boolean;
 }
 
-/** Response to a message. Redirects are not followed. */
+/** A file to a URL that a user entered, or its deletion. */
+export interface FileRequest extends Omit<PostMessage, 'body'> {
+  method: 'PUT' | 'DELETE';
+  /** The file, whose length the headers state; null for none. */
+  body: AsyncIterable<Uint8Array> | null;
+  /** Timeout of the whole request, in milliseconds. */
+  totalMs: number;
+}
+
+/** Response to a request. Redirects are not followed. */
 export interface PostResponse {
   status: number;
   /** Headers by lower-case name; repeated values are joined with commas. */
@@ -23,8 +32,14 @@ export interface PostResponse {
   text: string;
 }
 
-/** HTTP client that posts messages. */
-export interface Poster {
+/** HTTP client that sends files. */
+export interface FileSender {
+  /** Sends or deletes a file, with the faults of post(). An error of the body aborts the request and is thrown. */
+  send(request: FileRequest, signal: AbortSignal): Promise<PostResponse>;
+}
+
+/** HTTP client that sends messages and files. */
+export interface Poster extends FileSender {
   /**
    * Posts a message. Rejects with `address_refused` if a guarded message has a private address, with `page_timeout` or
    * `network`, or with the signal's reason if aborted.
@@ -36,7 +51,7 @@ export interface Poster {
 
 /** Options for createPoster(). */
 export interface PosterOptions {
-  /** Timeout of a response, in milliseconds. */
+  /** Timeout of a response to a message, and of a receiver that stalls during a file, in milliseconds. */
   totalMs: number;
   /** Resolves the host names of guarded messages; `dns.lookup` by default. */
   resolve?: ResolveName;
@@ -46,8 +61,7 @@ export interface PosterOptions {
 const maxTextBytes = 8 * 1024;
 
 /**
- * Creates a client that posts messages over HTTP/1.1. The address of a guarded message is checked when the connection is
- * made. A long or stalled body does not fail a request whose status has arrived.
+ * Creates a client that sends over HTTP/1.1. The address of a guarded request is checked when the connection is made. A long or stalled body does not fail a request whose status has arrived.
  */
 export function createPoster({ totalMs, resolve }: PosterOptions): Poster {
   const pool = {
@@ -59,24 +73,36 @@ export function createPoster({ totalMs, resolve }: PosterOptions): Poster {
   const open = new Agent({ ...pool, connect: { timeout: totalMs } });
   const guarded = new Agent({ ...pool, connect: { timeout: totalMs, lookup: guardedLookup(resolve) } });
 
-  return {
-    async post(message, signal) {
-      signal.throwIfAborted();
-      const url = new URL(message.url);
-      const host = url.hostname.replace(/^\[|\]$/g, '');
-      // The lookup is only called for names.
-      if (message.guarded && isIP(host) !== 0 && !isPublicAddress(host)) {
-        throw new Fault('address_refused', `${host} is not an address of the public internet`);
+  const request = async (
+    { guarded: isGuarded, ...outgoing }: Outgoing & { guarded: boolean },
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<PostResponse> => {
+    signal.throwIfAborted();
+    const url = new URL(outgoing.url);
+    // The lookup is only called for names.
+    if (isGuarded) requirePublicHost(url);
+    const timeout = AbortSignal.timeout(timeoutMs);
+    try {
+      return await send(isGuarded ? guarded : open, url, outgoing, AbortSignal.any([timeout, signal]));
+    } catch (error) {
+      if (signal.aborted) throw signal.reason;
+      if (timeout.aborted) {
+        throw new Fault('page_timeout', `${url.host}: no response within ${timeoutMs} ms`, { cause: error });
       }
-      const timeout = AbortSignal.timeout(totalMs);
+      throw networkFault(error, url.host);
+    }
+  };
+
+  return {
+    post: (message, signal) => request({ ...message, method: 'POST' }, totalMs, signal),
+    async send({ body, totalMs: timeoutMs, ...rest }, signal) {
+      let failure: { error: unknown } | undefined;
+      const observed = body && observeErrors(body, (error) => (failure = { error }));
       try {
-        return await send(message.guarded ? guarded : open, url, message, AbortSignal.any([timeout, signal]));
+        return await request({ ...rest, body: observed }, timeoutMs, signal);
       } catch (error) {
-        if (signal.aborted) throw signal.reason;
-        if (timeout.aborted) {
-          throw new Fault('page_timeout', `${url.host}: no response within ${totalMs} ms`, { cause: error });
-        }
-        throw networkFault(error, url.host);
+        throw failure ? failure.error : error;
       }
     },
     async close() {
@@ -85,7 +111,28 @@ export function createPoster({ totalMs, resolve }: PosterOptions): Poster {
   };
 }
 
-function send(dispatcher: Agent, url: URL, message: PostMessage, signal: AbortSignal): Promise<PostResponse> {
+/** A request without its restrictions. */
+interface Outgoing {
+  url: string;
+  method: 'POST' | 'PUT' | 'DELETE';
+  headers: Record<string, string>;
+  body: string | AsyncIterable<Uint8Array> | null;
+}
+
+/** Yields the chunks and reports the error that ends them. */
+async function* observeErrors(
+  chunks: AsyncIterable<Uint8Array>,
+  onError: (error: unknown) => void,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    onError(error);
+    throw error;
+  }
+}
+
+function send(dispatcher: Agent, url: URL, outgoing: Outgoing, signal: AbortSignal): Promise<PostResponse> {
   const { promise, resolve, reject } = Promise.withResolvers<PostResponse>();
   const chunks: Buffer[] = [];
   let length = 0;
@@ -103,9 +150,11 @@ function send(dispatcher: Agent, url: URL, message: PostMessage, signal: AbortSi
   };
   signal.addEventListener('abort', aborted, { once: true });
   const { origin, pathname, search } = url;
-  const { headers, body } = message;
+  const { method, headers } = outgoing;
+  // undici accepts async iterables, which its type of dispatch options lacks.
+  const body = outgoing.body as string | Readable | null;
   dispatcher.dispatch(
-    { origin, path: pathname + search, method: 'POST', headers, body },
+    { origin, path: pathname + search, method, headers, body },
     {
       onRequestStart(controller) {
         abort = () => controller.abort(new Error('aborted'));

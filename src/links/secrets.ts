@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { linkSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { openPrivateFolder, restrictFile } from '../base/data-dir.ts';
 import { syncFolder } from '../base/sync-folder.ts';
+import { createSecretFile, newEntry, readSecretFile, type SecretEntry, writeDraft } from './secret-file.ts';
 
 /** Secrets that sign links. */
 export interface LinkSecrets {
@@ -20,12 +20,6 @@ export function fixedLinkSecrets(secrets: readonly [string, ...string[]]): LinkS
   return { newest: () => secrets[0], all: () => secrets, refresh: () => {} };
 }
 
-interface Entry {
-  secret: string;
-  /** ISO 8601. */
-  created_at: string;
-}
-
 /** Name of the file in the data folder. */
 export const secretsFile = 'link-secrets.json';
 const dayMs = 86_400_000;
@@ -34,6 +28,8 @@ const rotateAfterMs = 30 * dayMs;
 const retireAfterMs = 40 * dayMs;
 const readIntervalMs = 60_000;
 const minRefreshIntervalMs = 1000;
+/** Consequence of removing the file, for error messages. */
+const removal = 'links made so far stop working';
 const staleLockMs = 60_000;
 
 /**
@@ -44,18 +40,18 @@ const staleLockMs = 60_000;
 export function openLinkSecrets(dataDir: string, clock: Clock): LinkSecrets {
   const file = join(dataDir, secretsFile);
   openPrivateFolder(dataDir);
-  createOnce(file, clock.now());
+  createSecretFile(file, clock.now());
   restrictFile(file);
-  let entries: Entry[];
+  let entries: SecretEntry[];
   let readAt: number;
 
   const reload = () => {
     readAt = clock.now();
-    entries = read(file);
+    entries = readSecretFile(file, removal);
     // Stryker disable next-line ConditionalExpression,EqualityOperator: rotate() checks the same under its lock
     if (ageOf(entries[0]!, clock.now()) <= rotateAfterMs) return;
     rotate(file, clock.now());
-    entries = read(file);
+    entries = readSecretFile(file, removal);
   };
   reload();
 
@@ -72,20 +68,6 @@ export function openLinkSecrets(dataDir: string, clock: Clock): LinkSecrets {
       if (clock.now() - readAt >= minRefreshIntervalMs) reload();
     },
   };
-}
-
-/** Creates the file unless it exists. Of several processes one succeeds, and all read its file. */
-function createOnce(file: string, now: number): void {
-  const draft = writeDraft(file, [newEntry(now)]);
-  try {
-    linkSync(draft, file);
-    syncFolder(dirname(file));
-  } catch (error) {
-    // Stryker disable next-line ConditionalExpression: only a file system without hard links fails otherwise
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  } finally {
-    rmSync(draft);
-  }
 }
 
 /** Adds a new secret, unless another process holds the lock and does so. */
@@ -105,7 +87,7 @@ function rotate(file: string, now: number): void {
     return;
   }
   try {
-    const entries = read(file);
+    const entries = readSecretFile(file, removal);
     // Stryker disable next-line EqualityOperator: reload() checked the same limit
     if (ageOf(entries[0]!, now) <= rotateAfterMs) return;
     const kept = entries.filter((entry) => ageOf(entry, now) <= retireAfterMs);
@@ -117,46 +99,6 @@ function rotate(file: string, now: number): void {
   }
 }
 
-function newEntry(now: number): Entry {
-  return { secret: randomBytes(32).toString('base64url'), created_at: new Date(now).toISOString() };
-}
-
-function writeDraft(file: string, entries: Entry[]): string {
-  const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
-  writeFileSync(draft, `${JSON.stringify({ secrets: entries }, undefined, 2)}\n`, {
-    mode: 0o600,
-    // Stryker disable next-line StringLiteral: the name is random
-    flag: 'wx',
-    // Flushed before the rename, so that the file is complete after a power loss.
-    flush: true,
-  });
-  return draft;
-}
-
-function read(file: string): Entry[] {
-  const wrong = (why: string) =>
-    new Error(`${file}: ${why}; remove it to start with new secrets (links made so far stop working)`);
-  let parsed: unknown;
-  try {
-    // Stryker disable next-line StringLiteral: JSON.parse() reads bytes as UTF-8, too
-    parsed = JSON.parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    throw wrong((error as Error).message);
-  }
-  const entries = (parsed as { secrets?: Entry[] } | null)?.secrets;
-  if (!Array.isArray(entries) || entries.length === 0) throw wrong('holds no secrets');
-  for (const entry of entries) {
-    if (
-      typeof entry?.secret !== 'string' ||
-      entry.secret.length < 32 ||
-      Number.isNaN(Date.parse(entry.created_at))
-    ) {
-      throw wrong('holds a secret that is too short or has no date');
-    }
-  }
-  return entries.toSorted((one, other) => Date.parse(other.created_at) - Date.parse(one.created_at));
-}
-
-function ageOf(entry: Entry, now: number): number {
+function ageOf(entry: SecretEntry, now: number): number {
   return now - Date.parse(entry.created_at);
 }

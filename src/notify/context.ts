@@ -39,7 +39,7 @@ export interface NotifyContext extends NoticeContext {
   publicUrl(): string;
   /** Returns the REST path of the job's retrieve endpoint. */
   retrievePath(job: Job): string;
-  poster: Poster;
+  poster: Pick<Poster, 'post'>;
   /** Null if no mail server is configured. */
   mailer: Mailer | null;
 }

@@ -113,6 +113,8 @@ export function newDelivery(
     jobId,
     target,
     body,
+    destinationId: null,
+    upload: null,
     state: 'pending',
     attempts: 0,
     attemptsBefore: 0,

@@ -1,5 +1,6 @@
 import { Fault } from '../contract/fault.ts';
 import type { PostResponse } from '../fetch/post.ts';
+import { formatResponseError } from '../fetch/response-error.ts';
 import { parseRetryAfter } from '../fetch/retry-after.ts';
 import type { Delivery } from '../store/documents.ts';
 import type { AttemptResult } from '../store/notices.ts';
@@ -8,9 +9,6 @@ import type { Email } from './email.ts';
 import { MailFault } from './mail-fault.ts';
 import { delayAfter } from './schedule.ts';
 import { secretsOf, signatureHeaders } from './signature.ts';
-
-/** Maximum characters kept of a receiver's response. */
-const maxShownLength = 200;
 
 /** Outcome of an attempt, before the retry schedule is applied. */
 interface AttemptOutcome {
@@ -106,7 +104,7 @@ async function sendWebhook(
   return {
     target: url,
     status,
-    error: formatError(response),
+    error: formatResponseError(response),
     final: status === 410,
     retryAfterMs: parseRetryAfter(response.headers, context.clock.now()),
   };
@@ -123,16 +121,6 @@ async function disableWebhook(
   const { revision } = webhook;
   const disabled = { ...webhook, enabled: false, updatedAt: clock.now(), revision: revision + 1 };
   if (await store.putWebhook(disabled)) log.info({ userId }, 'webhook disabled: receiver gone');
-}
-
-function formatError({ status, text }: PostResponse): string {
-  if (status >= 300 && status < 400) return `HTTP ${status}: redirects are not followed`;
-  const shown = text
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters to remove them.
-    .replace(/[\s\u0000-\u001f\u007f]+/g, ' ')
-    .trim()
-    .slice(0, maxShownLength);
-  return shown === '' ? `HTTP ${status}` : `HTTP ${status}: ${shown}`;
 }
 
 async function sendMail(

@@ -1,4 +1,5 @@
 import type { AuditEntry } from './audit-log.ts';
+import type { Destination } from './destinations.ts';
 import type {
   ApiKey,
   Batch,
@@ -41,6 +42,7 @@ export interface StoreContents {
   originMinutes: OriginMinute;
   webhooks: Webhook;
   deliveries: Delivery;
+  destinations: Destination;
 }
 
 /** Kind of documents. */

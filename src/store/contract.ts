@@ -5,6 +5,7 @@ import { auditLogContract } from './contract/audit-log.ts';
 import { claimContract } from './contract/claims.ts';
 import { crawlContract } from './contract/crawls.ts';
 import { createContract } from './contract/create.ts';
+import { destinationContract } from './contract/destinations.ts';
 import { driftContract } from './contract/drift.ts';
 import { jobContract } from './contract/jobs.ts';
 import { keyLimitContract } from './contract/key-limits.ts';
@@ -45,4 +46,5 @@ export function storeContract(open: OpenStores): void {
   describe('operations', () => operationsContract(open));
   describe('drift', () => driftContract(open));
   describe('notices', () => noticeContract(open));
+  describe('destinations', () => destinationContract(open));
 }

@@ -354,21 +354,26 @@ export interface Webhook {
   revision: number;
 }
 
-/** A message to one address and the state of its delivery. */
+/** A message or a file to one address and the state of its delivery. */
 export interface Delivery {
   id: string;
   /** Makes the creation idempotent: `job.ended:<job>:webhook`. */
   key: string;
-  /** Owner of the webhook; null for a message to operators. */
+  /** Owner of the webhook or destination; null for a message to operators. */
   userId: string | null;
-  channel: 'webhook' | 'email';
+  /** `file`: the results of a job, to a destination of the user. */
+  channel: 'webhook' | 'email' | 'file';
   /** Type of the message: `job.ended`. */
   type: string;
   jobId: string | null;
   /** Address: that of the last attempt, or that of the next before the first. */
   target: string;
-  /** The message as JSON text. */
+  /** The message, or the description of the file, as JSON text. */
   body: string;
+  /** Destination of a file; null for messages. */
+  destinationId: string | null;
+  /** Id of the unfinished multipart upload of a file, which the next attempt resumes; null if there is none. */
+  upload: string | null;
   state: 'pending' | 'delivered' | 'failed';
   /** Number of attempts that ended. */
   attempts: number;

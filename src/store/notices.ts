@@ -35,7 +35,12 @@ export interface NoticeStore {
   claimDeliveries(now: number, leaseUntil: number, limit: number): Promise<Delivery[]>;
   /** Records the result of an attempt. Returns false if the claim `take` was lost. */
   recordAttempt(id: string, take: number, end: AttemptResult): Promise<boolean>;
-  /** Releases a delivery without an attempt, due again at `until`. Returns false if the claim `take` was lost. */
+  /** Stores the unfinished upload of a delivery, or none. Returns false if the claim `take` was lost. */
+  setUpload(id: string, take: number, upload: string | null): Promise<boolean>;
+  /**
+   * Sets the time at which a claimed delivery is due again, which releases it or extends the claim. Returns false if the
+   * claim `take` was lost.
+   */
   postponeDelivery(id: string, take: number, until: number): Promise<boolean>;
   /** Lists deliveries to a user's webhook, to operators (null), or all (undefined), newest first. */
   listDeliveries(userId: string | null | undefined, page: PageOptions): Promise<Page<Delivery>>;

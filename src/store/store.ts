@@ -1,5 +1,6 @@
 import type { AuditLogStore } from './audit-log.ts';
 import type { Cursor, Page, PageOptions } from './cursor.ts';
+import type { DestinationStore } from './destinations.ts';
 import type {
   ApiKey,
   Batch,
@@ -48,7 +49,8 @@ export interface Store
     LegacyRecordStore,
     DriftStore,
     OperationsStore,
-    NoticeStore {
+    NoticeStore,
+    DestinationStore {
   /** Display name of the database: "SQLite" or "MongoDB". */
   readonly engine: string;
   /** Resolves if the database responds. Throws a DataRefusedError if this program must not use it. */

@@ -123,7 +123,7 @@ export interface SimulatedReceiver {
   accepted: Map<string, number>;
   /** Message ids by event type and job. */
   ids: Map<string, Set<string>>;
-  of(process: Process): Poster;
+  of(process: Process): Omit<Poster, 'send'>;
 }
 
 /** Creates a receiver without messages. */

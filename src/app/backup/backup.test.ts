@@ -74,6 +74,16 @@ describe('createBackup()', () => {
     expect(readdirSync(join(target(), 'results', job.id))).toEqual(['part_first']);
   });
 
+  test('copies the secrets of links and the keys of encrypted secrets', async () => {
+    await storeWork();
+    for (const name of ['link-secrets.json', 'encryption-secrets.json'])
+      writeFileSync(join(config.dataDir, name), name);
+    await createBackup(config, backup());
+    await restoreBackup(backup(), target());
+    for (const name of ['link-secrets.json', 'encryption-secrets.json'])
+      expect(readFileSync(join(target(), name), 'utf8')).toBe(name);
+  });
+
   test('copies the database again if the service replaced a file meanwhile', async () => {
     const { job, replace } = await storeWork();
     let last = '';

@@ -5,6 +5,7 @@ import { type Config, ConfigError } from '../../base/config.ts';
 import { openPrivateFolder, restrictFile } from '../../base/data-dir.ts';
 import { openFiles } from '../../blobs/files/open.ts';
 import { Fault } from '../../contract/fault.ts';
+import { encryptionFile } from '../../links/secret-box.ts';
 import { secretsFile } from '../../links/secrets.ts';
 import { requireData } from '../data-folder.ts';
 import { openBlobs, resultsFolder, storeFile } from '../stack.ts';
@@ -20,7 +21,7 @@ const maxRounds = 20;
 
 /**
  * Backs up the embedded stack to a new folder, also while a service runs: the database, the result files that it
- * refers to, and the link secrets. The manifest is written last, so a folder without one is incomplete. Throws a
+ * refers to, and the secrets of the service. The manifest is written last, so a folder without one is incomplete. Throws a
  * ConfigError on the distributed stack, without data, or if the folder is not empty.
  */
 export async function createBackup(
@@ -85,12 +86,13 @@ async function copyFiles(files: JobFiles['files'], copying: Copying, missing: Se
   }
 }
 
-/** Copies the secrets of signed links (mode 0600), which do not exist if they are configured. */
+/** Copies the files with secrets (mode 0600), which do not exist if secrets are configured. Returns their names. */
 async function copySecrets(config: Config, folder: string): Promise<string[]> {
-  const from = join(config.dataDir, secretsFile);
-  if (!existsSync(from)) return [];
-  await copyFile(from, join(folder, secretsFile));
-  restrictFile(join(folder, secretsFile));
-  await syncFile(join(folder, secretsFile));
-  return [secretsFile];
+  const found = [secretsFile, encryptionFile].filter((name) => existsSync(join(config.dataDir, name)));
+  for (const name of found) {
+    await copyFile(join(config.dataDir, name), join(folder, name));
+    restrictFile(join(folder, name));
+    await syncFile(join(folder, name));
+  }
+  return found;
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -15,6 +15,7 @@ import type { ContentKind } from '../../store/contents.ts';
 import {
   aDeletedJob,
   aDelivery,
+  aDestination,
   aKey,
   anEntry,
   aPart,
@@ -139,6 +140,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         revision: 1,
       });
       await store.createDelivery(aDelivery({ userId: user.id, jobId: job.id, nextAttemptAt: aTime }));
+      await store.createDestination(aDestination({ userId: user.id }));
       const { job: former } = await storeJob(store, 1, {
         userId: user.id,
         state: 'failed',
@@ -174,6 +176,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         webhook: await store.getWebhook(user.id),
         deletedJobs: await store.listDeletedJobs(user.id, page),
         deliveries: await store.listDeliveries(undefined, page),
+        destinations: await store.listDestinations(user.id),
         submission: await store.claimSubmission(
           {
             userId: user.id,
@@ -205,6 +208,18 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
     const read = readEverything(stored);
     expect(await inTarget(read)).toEqual(await inSource(read));
     expect(readFileSync(join(folder, 'target/results', stored.path), 'utf8')).toBe('records');
+  });
+
+  test.each([
+    ['', ['encryption-secrets.json', 'link-secrets.json']],
+    ['a secret of the tests that is long enough', ['encryption-secrets.json']],
+  ])('moves the secrets that the target needs: configured "%s"', async (linkSecrets, expected) => {
+    await inSource(async (store) => store.ping());
+    for (const name of ['link-secrets.json', 'encryption-secrets.json'])
+      writeFileSync(join(source, name), name);
+    await moveData({ ...config, linkSecrets: linkSecrets === '' ? null : [linkSecrets] }, source);
+    const found = readdirSync(config.dataDir).filter((name) => name.endsWith('.json'));
+    expect(found.toSorted()).toEqual(expected);
   });
 
   test('has a target for every collection, except for the listed ones', () => {

@@ -8,6 +8,7 @@ import { NewerDataError } from '../../base/data-refused-error.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type Audit, audit } from '../../jobs/queries/audit.ts';
+import { encryptionFile } from '../../links/secret-box.ts';
 import { secretsFile } from '../../links/secrets.ts';
 import type { ContentKind, StoreImport } from '../../store/contents.ts';
 import { runAudit } from '../audit.ts';
@@ -120,10 +121,18 @@ async function copyDocuments(
   return documents;
 }
 
-/** Copies the secrets of signed links, unless they are configured or the target's data folder has its own. */
+/**
+ * Copies the files with secrets, unless the target's data folder has its own. Those of signed links are not copied if
+ * they are configured; the others are, because they decrypt what is stored.
+ */
 async function copySecrets({ dataDir, linkSecrets }: Config, source: string): Promise<void> {
-  const [from, to] = [join(source, secretsFile), join(dataDir, secretsFile)];
-  if (linkSecrets !== null || !existsSync(from) || existsSync(to)) return;
+  if (linkSecrets === null) await copySecretFile(dataDir, source, secretsFile);
+  await copySecretFile(dataDir, source, encryptionFile);
+}
+
+async function copySecretFile(dataDir: string, source: string, name: string): Promise<void> {
+  const [from, to] = [join(source, name), join(dataDir, name)];
+  if (!existsSync(from) || existsSync(to)) return;
   openPrivateFolder(dataDir);
   await copyFile(from, to);
   restrictFile(to);

@@ -2,7 +2,17 @@ import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import type { Job } from '../documents.ts';
 import type { Store } from '../store.ts';
-import { aDeletedJob, aDelivery, aJob, aKey, anEntry, aTime, aUser, storeJob } from './samples.ts';
+import {
+  aDeletedJob,
+  aDelivery,
+  aDestination,
+  aJob,
+  aKey,
+  anEntry,
+  aTime,
+  aUser,
+  storeJob,
+} from './samples.ts';
 import { allPages, collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /** Stores a job of `count` batches that ended at `finishedAt`. */
@@ -164,6 +174,7 @@ export function retentionContract(open: OpenStores): void {
       keys: [],
       webhook: null,
       deliveries: [],
+      destinations: [],
       claimed: null,
       entries: [{ key: `grant:${user.id}`, amount: 70, note: '' }],
       audit: [
@@ -190,6 +201,7 @@ async function storeRecords(store: Store, userId: string): Promise<void> {
     updatedAt: aTime,
     revision: 1,
   });
+  for (const name of ['one', 'two']) await store.createDestination(aDestination({ userId, name }));
   for (let turn = 0; turn < 3; turn += 1) await store.createDelivery(aDelivery({ userId }));
   await store.claimSubmission(
     {
@@ -220,6 +232,7 @@ async function recordsOf(store: Store, userId: string) {
     keys: await store.listApiKeys(userId),
     webhook: await store.getWebhook(userId),
     deliveries: (await store.listDeliveries(userId, { limit })).items,
+    destinations: await store.listDestinations(userId),
     entries: (await store.listLedgerEntries(userId, { limit })).items,
     audit,
     claimed: await store.claimSubmission(

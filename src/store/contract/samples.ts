@@ -1,4 +1,5 @@
 import { newId } from '../../base/id.ts';
+import type { Destination } from '../destinations.ts';
 import type {
   ApiKey,
   Batch,
@@ -205,6 +206,8 @@ export const aDelivery = (fields: Partial<Delivery> = {}): Delivery => ({
   jobId: null,
   target: 'https://receiver.example',
   body: '{}',
+  destinationId: null,
+  upload: null,
   state: 'pending',
   attempts: 0,
   attemptsBefore: 0,
@@ -214,5 +217,22 @@ export const aDelivery = (fields: Partial<Delivery> = {}): Delivery => ({
   endedAt: null,
   responseStatus: null,
   error: '',
+  ...fields,
+});
+
+/** A bucket of a user. */
+export const aDestination = (fields: Partial<Destination> = {}): Destination => ({
+  id: newId(),
+  userId: newId(),
+  name: 'warehouse',
+  type: 's3',
+  address: { url: 'https://storage.example', bucket: 'results', 'a.$b': ['☃'] },
+  secrets: 'sealed',
+  secretsKey: 'k1',
+  format: 'json',
+  path: '{job_id}.{ext}',
+  createdAt: aTime,
+  updatedAt: aTime,
+  revision: 1,
   ...fields,
 });

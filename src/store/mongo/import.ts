@@ -12,7 +12,7 @@ import { originMinuteId } from './operations.ts';
 import { writePause } from './origins.ts';
 import { voidDocument } from './posting.ts';
 import type { Collections } from './schema.ts';
-import { withUnderscore, writeBatch, writeJob } from './shapes.ts';
+import { withUnderscore, writeBatch, writeDestination, writeJob } from './shapes.ts';
 import { submissionId } from './submissions.ts';
 
 /** Conversion of the documents of a kind. */
@@ -81,6 +81,7 @@ export const contentTargets: { readonly [K in ContentKind]: ContentTarget<StoreC
   originMinutes: toCollection('originMinutes', (row) => ({ _id: originMinuteId(row), ...row })),
   webhooks: toCollection('webhooks', ({ userId, ...webhook }) => ({ _id: userId, ...webhook })),
   deliveries: toCollection('deliveries', withUnderscore),
+  destinations: toCollection('destinations', writeDestination),
 };
 
 /** Collections that no import writes, with the reason. */

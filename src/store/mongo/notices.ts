@@ -1,10 +1,9 @@
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
-import type { Delivery } from '../documents.ts';
 import type { NoticeStore } from '../notices.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
 import { olderThan } from './paging.ts';
-import { readJob, withId, withUnderscore } from './shapes.ts';
+import { readDelivery, readJob, withUnderscore } from './shapes.ts';
 
 /** Creates the MongoDB implementation of NoticeStore. */
 export function noticeStore(engine: MongoEngine): NoticeStore {
@@ -71,7 +70,7 @@ export function noticeStore(engine: MongoEngine): NoticeStore {
         );
         return taken
           .filter((delivery) => delivery !== null)
-          .map((delivery): Delivery => withId(delivery))
+          .map(readDelivery)
           .sort((a, b) => a.createdAt - b.createdAt);
       }),
 
@@ -82,6 +81,12 @@ export function noticeStore(engine: MongoEngine): NoticeStore {
         const which = { _id: id, take, state: 'pending' as const };
         const ended = await deliveries.updateOne(which, { $set: change, $inc: { attempts: 1 } });
         return ended.matchedCount === 1;
+      }),
+
+    setUpload: (id, take, upload) =>
+      engine.run(async ({ deliveries }) => {
+        const which = { _id: id, take, state: 'pending' as const };
+        return (await deliveries.updateOne(which, { $set: { upload } })).matchedCount === 1;
       }),
 
     postponeDelivery: (id, take, until) =>
@@ -99,11 +104,7 @@ export function noticeStore(engine: MongoEngine): NoticeStore {
           .limit(rowsToRead(page))
           .toArray(),
       );
-      return toPage(
-        documents.map((document): Delivery => withId(document)),
-        page,
-        ({ createdAt, id }) => ({ at: createdAt, id }),
-      );
+      return toPage(documents.map(readDelivery), page, ({ createdAt, id }) => ({ at: createdAt, id }));
     },
 
     redeliver: (id, now, userId) =>
@@ -122,7 +123,7 @@ export function noticeStore(engine: MongoEngine): NoticeStore {
             { returnDocument: 'after' },
           );
           // An attempt ended between the two operations: read again.
-          if (again !== null) return withId(again);
+          if (again !== null) return readDelivery(again);
         }
       }),
   };

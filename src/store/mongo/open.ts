@@ -3,6 +3,7 @@ import { accountStore } from './accounts.ts';
 import { auditLogStore } from './audit-log.ts';
 import { batchStore } from './batches.ts';
 import { crawlStore } from './crawls.ts';
+import { destinationStore } from './destinations.ts';
 import { driftStore } from './drift.ts';
 import { type MongoEngine, openEngine } from './engine.ts';
 import { expiryStore } from './expiry.ts';
@@ -54,5 +55,6 @@ export function storeOn(engine: MongoEngine): Store {
     ...driftStore(engine),
     ...operationsStore(engine),
     ...noticeStore(engine),
+    ...destinationStore(engine),
   };
 }

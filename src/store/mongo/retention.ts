@@ -101,7 +101,7 @@ export function retentionStore(engine: MongoEngine): RetentionStore {
 }
 
 async function eraseRecords(
-  { sessions, apiKeys, webhooks, deliveries, submissions, ledger, auditLog }: Collections,
+  { sessions, apiKeys, webhooks, deliveries, destinations, submissions, ledger, auditLog }: Collections,
   userId: string,
 ): Promise<number> {
   const deletions = [
@@ -109,6 +109,7 @@ async function eraseRecords(
     await apiKeys.deleteMany({ userId }),
     await webhooks.deleteMany({ _id: userId }),
     await deliveries.deleteMany({ userId }),
+    await destinations.deleteMany({ userId }),
     await submissions.deleteMany({ userId }),
   ];
   const updates = [

@@ -1,5 +1,6 @@
 import type { Binary, Collection, Db, IndexDescription } from 'mongodb';
 import type { AuditEntry } from '../audit-log.ts';
+import type { Destination } from '../destinations.ts';
 import type {
   ApiKey,
   Batch,
@@ -109,6 +110,9 @@ export type DriftDocument = DriftRecord & { _id: string };
 /** A webhook by its user's id. */
 export type WebhookDocument = Omit<Webhook, 'userId'> & { _id: string };
 
+/** A destination. `address` is JSON text. */
+export type DestinationDocument = Omit<Stored<Destination>, 'address'> & { address: string };
+
 /** Request counts of an origin. The id is a JSON array of minute, origin, market, and region. */
 export type OriginMinuteDocument = OriginMinute & { _id: string };
 
@@ -149,6 +153,7 @@ export interface Collections {
   originMinutes: Collection<OriginMinuteDocument>;
   webhooks: Collection<WebhookDocument>;
   deliveries: Collection<Stored<Delivery>>;
+  destinations: Collection<DestinationDocument>;
 }
 
 /** Returns the collections of a database. */
@@ -174,6 +179,7 @@ export function collectionsOf(database: Db): Collections {
     originMinutes: database.collection('originMinutes'),
     webhooks: database.collection('webhooks'),
     deliveries: database.collection('deliveries'),
+    destinations: database.collection('destinations'),
   };
 }
 
@@ -232,6 +238,11 @@ const deletionIndexes: typeof indexes = {
   deliveries: [{ key: { jobId: 1 } }],
 };
 
+/** Indexes of the destinations of users. */
+const destinationIndexes: typeof indexes = {
+  destinations: [{ key: { userId: 1, name: 1 }, unique: true }, { key: { secretsKey: 1 } }],
+};
+
 const createAll = async (database: Db, descriptions: typeof indexes): Promise<void> => {
   for (const [name, its] of Object.entries(descriptions)) await database.collection(name).createIndexes(its);
 };
@@ -241,3 +252,7 @@ export const createIndexes = (database: Db): Promise<void> => createAll(database
 
 /** Creates the missing indexes of deletions. */
 export const createDeletionIndexes = (database: Db): Promise<void> => createAll(database, deletionIndexes);
+
+/** Creates the missing indexes of destinations and their collection. */
+export const createDestinationIndexes = (database: Db): Promise<void> =>
+  createAll(database, destinationIndexes);

@@ -1,6 +1,25 @@
 import type { WithId } from 'mongodb';
-import type { ApiKey, Batch, BatchSummary, Job, JobState, LedgerEntry, Unit, User } from '../documents.ts';
-import type { BatchDocument, JobDocument, LedgerDocument, Stored, UserDocument } from './schema.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { Destination } from '../destinations.ts';
+import type {
+  ApiKey,
+  Batch,
+  BatchSummary,
+  Delivery,
+  Job,
+  JobState,
+  LedgerEntry,
+  Unit,
+  User,
+} from '../documents.ts';
+import type {
+  BatchDocument,
+  DestinationDocument,
+  JobDocument,
+  LedgerDocument,
+  Stored,
+  UserDocument,
+} from './schema.ts';
 
 /** Renames `_id` to `id`. */
 export function withId<T extends { _id: string }>({ _id, ...rest }: T): Omit<T, '_id'> & { id: string } {
@@ -77,6 +96,26 @@ export function readJob({ _id, draft: _, number, params, state, ...rest }: JobDo
     filesDeletedAt: rest.filesDeletedAt ?? null,
     fileDeletionDue: rest.fileDeletionDue ?? false,
   };
+}
+
+/** Converts a stored delivery. */
+export function readDelivery(delivery: WithId<Stored<Delivery>>): Delivery {
+  return {
+    ...withId(delivery),
+    // Earlier versions did not write these fields.
+    destinationId: delivery.destinationId ?? null,
+    upload: delivery.upload ?? null,
+  };
+}
+
+/** Converts a destination for storage. */
+export function writeDestination({ address, ...rest }: Destination): DestinationDocument {
+  return { ...withUnderscore(rest), address: JSON.stringify(address) };
+}
+
+/** Converts a stored destination. */
+export function readDestination({ address, ...rest }: DestinationDocument): Destination {
+  return { ...withId(rest), address: JSON.parse(address) as JsonObject };
 }
 
 /** Converts a batch for storage. */

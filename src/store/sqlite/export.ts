@@ -12,6 +12,7 @@ import {
   batches,
   deletedJobs,
   deliveries,
+  destinations,
   jobs,
   ledger,
   mapRows,
@@ -116,6 +117,7 @@ export const contentSources: { readonly [K in ContentKind]: ContentSource<StoreC
     // Those of a deleted job are deleted before its row.
     `WHERE job_id IS NULL OR job_id NOT IN (SELECT id FROM jobs WHERE NOT (${visible}))`,
   ),
+  destinations: wholeTable('destinations', destinations),
 };
 
 /** Tables and columns (`table.column`) that are not read, with the reason. */

@@ -3,6 +3,7 @@ import { accountStore } from './accounts.ts';
 import { auditLogStore } from './audit-log.ts';
 import { batchStore } from './batches.ts';
 import { crawlStore } from './crawls.ts';
+import { destinationStore } from './destinations.ts';
 import { driftStore } from './drift.ts';
 import { openEngine, type SqliteEngine } from './engine.ts';
 import { expiryStore } from './expiry.ts';
@@ -60,5 +61,6 @@ export function storeOn(engine: SqliteEngine): Store {
     ...driftStore(relaxed),
     ...operationsStore(relaxed),
     ...noticeStore(engine),
+    ...destinationStore(engine),
   };
 }

@@ -11,6 +11,7 @@ const erasures = [
   'DELETE FROM api_keys WHERE id IN (SELECT id FROM api_keys WHERE user_id = ?1 LIMIT ?2)',
   'DELETE FROM webhooks WHERE user_id IN (SELECT user_id FROM webhooks WHERE user_id = ?1 LIMIT ?2)',
   'DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE user_id = ?1 LIMIT ?2)',
+  'DELETE FROM destinations WHERE id IN (SELECT id FROM destinations WHERE user_id = ?1 LIMIT ?2)',
   `DELETE FROM submissions WHERE rowid IN (SELECT rowid FROM submissions WHERE user_id = ?1 LIMIT ?2)`,
   `UPDATE ledger SET note = ''
    WHERE key IN (SELECT key FROM ledger WHERE user_id = ?1 AND note <> '' LIMIT ?2)`,

@@ -172,6 +172,14 @@ const steps = [
   ALTER TABLE ledger ADD COLUMN key_id TEXT;
   ALTER TABLE jobs ADD COLUMN key_id TEXT;`,
   `ALTER TABLE jobs ADD COLUMN options TEXT NOT NULL DEFAULT '{}';`,
+  `CREATE TABLE destinations (
+    id TEXT PRIMARY KEY, user_id TEXT NOT NULL, name TEXT NOT NULL, type TEXT NOT NULL, address TEXT NOT NULL,
+    secrets TEXT NOT NULL, secrets_key TEXT NOT NULL, format TEXT NOT NULL, path TEXT NOT NULL,
+    created_at REAL NOT NULL, updated_at REAL NOT NULL, revision INTEGER NOT NULL, UNIQUE (user_id, name)
+  ) STRICT;
+  CREATE INDEX destinations_by_secrets_key ON destinations (secrets_key, id);
+  ALTER TABLE deliveries ADD COLUMN destination_id TEXT;
+  ALTER TABLE deliveries ADD COLUMN upload TEXT;`,
 ];
 
 /** Version of this program's schema. */

@@ -1,4 +1,5 @@
 import type { AuditEntry } from '../audit-log.ts';
+import type { Destination } from '../destinations.ts';
 import type {
   ApiKey,
   Batch,
@@ -233,7 +234,28 @@ export const deliveries = mapRows<Delivery>([
   'responseStatus',
   'error',
   'body',
+  'destinationId',
+  'upload',
 ]);
+
+/** Table `destinations`. */
+export const destinations = mapRows<Destination>(
+  [
+    'id',
+    'userId',
+    'name',
+    'type',
+    'address',
+    'secrets',
+    'secretsKey',
+    'format',
+    'path',
+    'createdAt',
+    'updatedAt',
+    'revision',
+  ],
+  ['address'],
+);
 
 /** Table `processes`. */
 export const processes = mapRows<ProcessReport>([
