@@ -13,6 +13,7 @@ import type {
 } from './documents.ts';
 import type { OriginMinute } from './operations.ts';
 import type { OriginPause } from './origin-state.ts';
+import type { Schedule, ScheduleRun } from './schedules.ts';
 import type { BrowserSession } from './sessions.ts';
 import type { Store } from './store.ts';
 import type { BatchWait } from './waits.ts';
@@ -41,6 +42,8 @@ export interface StoreContents {
   originMinutes: OriginMinute;
   webhooks: Webhook;
   deliveries: Delivery;
+  schedules: Schedule & { request: string };
+  scheduleRuns: ScheduleRun;
 }
 
 /** Kind of documents. */

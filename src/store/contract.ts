@@ -15,6 +15,7 @@ import { originContract } from './contract/origins.ts';
 import { outcomeContract } from './contract/outcomes.ts';
 import { progressContract } from './contract/progress.ts';
 import { retentionContract } from './contract/retention.ts';
+import { scheduleContract } from './contract/schedules.ts';
 import { schemaContract } from './contract/schema.ts';
 import { sessionContract } from './contract/sessions.ts';
 import { stalledContract } from './contract/stalled.ts';
@@ -45,4 +46,5 @@ export function storeContract(open: OpenStores): void {
   describe('operations', () => operationsContract(open));
   describe('drift', () => driftContract(open));
   describe('notices', () => noticeContract(open));
+  describe('schedules', () => scheduleContract(open));
 }

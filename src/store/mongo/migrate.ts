@@ -3,7 +3,12 @@ import type { Clock } from '../../base/clock.ts';
 import { IncompleteMoveError, NewerDataError } from '../../base/data-refused-error.ts';
 import { Fault } from '../../contract/fault.ts';
 import { unlessDuplicate } from './duplicates.ts';
-import { createDeletionIndexes, createIndexes, type SchemaDocument } from './schema.ts';
+import {
+  createDeletionIndexes,
+  createIndexes,
+  createScheduleIndexes,
+  type SchemaDocument,
+} from './schema.ts';
 
 /** A change of the database. It is repeated after a crash, so it must be idempotent. */
 export type Migration = (database: Db) => Promise<void>;
@@ -13,7 +18,7 @@ export type Migration = (database: Db) => Promise<void>;
  * ones. Never edit a released migration; append a new one. Processes of the versions since `compatibleFrom` may be
  * running meanwhile and afterwards, so a migration must not change what these read.
  */
-export const migrations: readonly Migration[] = [createIndexes, createDeletionIndexes];
+export const migrations: readonly Migration[] = [createIndexes, createDeletionIndexes, createScheduleIndexes];
 
 /**
  * Lowest schema version whose programs can use data of the current one. Raise it only with a migration that removes or

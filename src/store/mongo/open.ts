@@ -13,6 +13,7 @@ import { noticeStore } from './notices.ts';
 import { operationsStore } from './operations.ts';
 import { originStore } from './origins.ts';
 import { retentionStore } from './retention.ts';
+import { scheduleStore } from './schedules.ts';
 import { sessionStore } from './sessions.ts';
 import { waitStore } from './waits.ts';
 
@@ -54,5 +55,6 @@ export function storeOn(engine: MongoEngine): Store {
     ...driftStore(engine),
     ...operationsStore(engine),
     ...noticeStore(engine),
+    ...scheduleStore(engine),
   };
 }

@@ -100,16 +100,16 @@ export function retentionStore(engine: MongoEngine): RetentionStore {
   };
 }
 
-async function eraseRecords(
-  { sessions, apiKeys, webhooks, deliveries, submissions, ledger, auditLog }: Collections,
-  userId: string,
-): Promise<number> {
+async function eraseRecords(collections: Collections, userId: string): Promise<number> {
+  const { sessions, apiKeys, webhooks, deliveries, submissions, ledger, auditLog } = collections;
   const deletions = [
     await sessions.deleteMany({ userId }),
     await apiKeys.deleteMany({ userId }),
     await webhooks.deleteMany({ _id: userId }),
     await deliveries.deleteMany({ userId }),
     await submissions.deleteMany({ userId }),
+    await collections.schedules.deleteMany({ userId }),
+    await collections.scheduleRuns.deleteMany({ userId }),
   ];
   const updates = [
     await ledger.updateMany({ userId, note: { $ne: '' } }, { $set: { note: '' } }),

@@ -18,6 +18,7 @@ import type {
 import type { OriginMinute, ProcessReport } from '../operations.ts';
 import type { OriginPause } from '../origin-state.ts';
 import type { Holding } from '../permits.ts';
+import type { Schedule, ScheduleRun } from '../schedules.ts';
 import type { BrowserSession } from '../sessions.ts';
 import type { BatchWait } from '../waits.ts';
 
@@ -115,6 +116,9 @@ export type OriginMinuteDocument = OriginMinute & { _id: string };
 /** A session by its hash. */
 export type SessionDocument = Omit<BrowserSession, 'hash'> & { _id: string };
 
+/** A schedule. `options` is JSON text. */
+export type ScheduleDocument = Omit<Stored<Schedule>, 'options'> & { options: string; request: string };
+
 /** State of the schema. One process at a time migrates: the one named by `holder`, until `leaseUntil`. */
 export interface SchemaDocument {
   _id: 'schema';
@@ -149,6 +153,8 @@ export interface Collections {
   originMinutes: Collection<OriginMinuteDocument>;
   webhooks: Collection<WebhookDocument>;
   deliveries: Collection<Stored<Delivery>>;
+  schedules: Collection<ScheduleDocument>;
+  scheduleRuns: Collection<Stored<ScheduleRun>>;
 }
 
 /** Returns the collections of a database. */
@@ -174,6 +180,8 @@ export function collectionsOf(database: Db): Collections {
     originMinutes: database.collection('originMinutes'),
     webhooks: database.collection('webhooks'),
     deliveries: database.collection('deliveries'),
+    schedules: database.collection('schedules'),
+    scheduleRuns: database.collection('scheduleRuns'),
   };
 }
 
@@ -232,6 +240,20 @@ const deletionIndexes: typeof indexes = {
   deliveries: [{ key: { jobId: 1 } }],
 };
 
+/** Indexes of the third version: those of schedules. */
+const scheduleIndexes: typeof indexes = {
+  schedules: [
+    { key: { dueAt: 1, _id: 1 }, partialFilterExpression: { dueAt: { $gt: 0 } } },
+    { key: { userId: 1, createdAt: -1, _id: -1 } },
+    { key: { state: 1, createdAt: -1, _id: -1 } },
+  ],
+  scheduleRuns: [
+    { key: { scheduleId: 1, createdAt: -1, _id: -1 } },
+    { key: { createdAt: 1 } },
+    { key: { userId: 1 } },
+  ],
+};
+
 const createAll = async (database: Db, descriptions: typeof indexes): Promise<void> => {
   for (const [name, its] of Object.entries(descriptions)) await database.collection(name).createIndexes(its);
 };
@@ -241,3 +263,6 @@ export const createIndexes = (database: Db): Promise<void> => createAll(database
 
 /** Creates the missing indexes of deletions. */
 export const createDeletionIndexes = (database: Db): Promise<void> => createAll(database, deletionIndexes);
+
+/** Creates the missing indexes of schedules. */
+export const createScheduleIndexes = (database: Db): Promise<void> => createAll(database, scheduleIndexes);

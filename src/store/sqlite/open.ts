@@ -13,6 +13,7 @@ import { noticeStore } from './notices.ts';
 import { operationsStore } from './operations.ts';
 import { originStore } from './origins.ts';
 import { retentionStore } from './retention.ts';
+import { scheduleStore } from './schedules.ts';
 import { sessionStore } from './sessions.ts';
 import { waitStore } from './waits.ts';
 
@@ -60,5 +61,6 @@ export function storeOn(engine: SqliteEngine): Store {
     ...driftStore(relaxed),
     ...operationsStore(relaxed),
     ...noticeStore(engine),
+    ...scheduleStore(engine),
   };
 }
