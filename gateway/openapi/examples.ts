@@ -76,7 +76,7 @@ export function createExampleBook(
   const element = (known: DescField, direction: Direction): unknown => {
     if (known.message !== undefined) return message(known.message, direction);
     if (known.enum !== undefined) return known.enum.values[0]!.name;
-    if (direction === 'response' && getOption(known, jsonOption)) return jsonExample(known);
+    if (getOption(known, jsonOption)) return jsonExample(known);
     return scalarExample(known);
   };
   const jsonExample = (known: DescField): unknown => {

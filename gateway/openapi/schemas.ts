@@ -94,7 +94,7 @@ export function createSchemaBook(
     if (field.message !== undefined) return reference(field.message, direction);
     if (field.enum !== undefined)
       return { type: 'string', enum: field.enum.values.map((value) => value.name) };
-    if (isRest && direction === 'response' && getOption(field, jsonOption)) return jsonSchema(field);
+    if (isRest && getOption(field, jsonOption)) return jsonSchema(field);
     const schema = scalarSchema(field, direction);
     return !isRest && schema.format === 'int64' ? { type: 'string', format: 'int64' } : schema;
   };

@@ -11,10 +11,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { messageReader } from '../../src/contract/json/message-reader.ts';
 import { messageWriter } from '../../src/contract/json/message-writer.ts';
+import { parseJson } from '../../src/contract/json/parse.ts';
 import { startReading } from '../../src/contract/json/reading.ts';
 import { rulesOf } from '../../src/contract/rules.ts';
 import { shopMessage } from '../fixture/shop.ts';
-import { parseJson } from './json-body.ts';
 
 const request = shopMessage('PlaceOrderRequest');
 

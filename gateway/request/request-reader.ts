@@ -1,10 +1,11 @@
 import { create, type DescField, type Message } from '@bufbuild/protobuf';
 import { Fault, type Problem } from '../../src/contract/fault.ts';
 import { assigner, fieldReader, isMembers, membersReader } from '../../src/contract/json/message-reader.ts';
+import { mayHoldLiterals, parseJson, parseJsonLiterals } from '../../src/contract/json/parse.ts';
 import { type Reading, refuse, refused, startReading } from '../../src/contract/json/reading.ts';
 import { textReader } from '../../src/contract/json/text.ts';
 import { maxProblems, problemText } from '../../src/contract/problem-texts.ts';
-import { problemsOf } from '../../src/contract/problems.ts';
+import { mergeProblems, problemsOf } from '../../src/contract/problems.ts';
 import { restName } from '../../src/contract/rest-form.ts';
 import { isRequired } from '../../src/contract/rules.ts';
 import { submitOptionFields } from '../../src/contract/submit-options.ts';
@@ -12,7 +13,6 @@ import type { ServedEndpoint } from '../endpoint.ts';
 import type { Variable } from '../paths/parse.ts';
 import type { Part } from './form.ts';
 import { ignoredHeaders } from './ignored-fields.ts';
-import { mayHoldLiterals, parseJson, parseJsonLiterals } from './json-body.ts';
 import { formReader, queryReader } from './params.ts';
 
 const optionNames = submitOptionFields.map(({ name }) => name);
@@ -103,18 +103,11 @@ function invalid(
   problems: Problem[],
   headers: ReadResult['headers'],
 ): Fault {
-  const keys = new Map(problems.map((problem) => [JSON.stringify(problem.loc), problem]));
-  const covered = (loc: Problem['loc']) =>
-    loc.some((_, end) => keys.has(JSON.stringify(loc.slice(0, end + 1))));
-  const all = [
-    ...keys.values(),
-    ...problemsOf(endpoint.method, message).filter((problem) => !covered(problem.loc)),
-  ];
-  const listed = all.slice(0, maxProblems);
+  const all = mergeProblems(problems, problemsOf(endpoint.method, message));
   return new Fault(
     'invalid',
     `The request has ${all.length === 1 ? 'a problem' : `${all.length} problems`}`,
-    { problems: listed, headers },
+    { problems: all.slice(0, maxProblems), headers },
   );
 }
 

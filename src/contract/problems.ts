@@ -52,6 +52,17 @@ export function problemsOf(method: DescMethod, message: Message): Problem[] {
 }
 
 /**
+ * Returns the problems of reading a message, one per `loc`, and those of its rules in other places: what could not be
+ * read violates rules as well.
+ */
+export function mergeProblems(reading: readonly Problem[], violations: readonly Problem[]): Problem[] {
+  const keys = new Map(reading.map((problem) => [JSON.stringify(problem.loc), problem]));
+  const isCovered = ({ loc }: Problem) =>
+    loc.some((_, end) => keys.has(JSON.stringify(loc.slice(0, end + 1))));
+  return [...keys.values(), ...violations.filter((problem) => !isCovered(problem))];
+}
+
+/**
  * Corrects the locations of the problems in an error thrown by a handler, because handlers locate every field in the
  * body. Returns any other error unchanged.
  */

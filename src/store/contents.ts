@@ -14,6 +14,7 @@ import type {
 } from './documents.ts';
 import type { OriginMinute } from './operations.ts';
 import type { OriginPause } from './origin-state.ts';
+import type { Schedule, ScheduleRun } from './schedules.ts';
 import type { BrowserSession } from './sessions.ts';
 import type { Store } from './store.ts';
 import type { BatchWait } from './waits.ts';
@@ -43,6 +44,8 @@ export interface StoreContents {
   webhooks: Webhook;
   deliveries: Delivery;
   destinations: Destination;
+  schedules: Schedule & { request: string };
+  scheduleRuns: ScheduleRun;
 }
 
 /** Kind of documents. */

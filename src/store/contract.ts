@@ -16,6 +16,7 @@ import { originContract } from './contract/origins.ts';
 import { outcomeContract } from './contract/outcomes.ts';
 import { progressContract } from './contract/progress.ts';
 import { retentionContract } from './contract/retention.ts';
+import { scheduleContract } from './contract/schedules.ts';
 import { schemaContract } from './contract/schema.ts';
 import { sessionContract } from './contract/sessions.ts';
 import { stalledContract } from './contract/stalled.ts';
@@ -47,4 +48,5 @@ export function storeContract(open: OpenStores): void {
   describe('drift', () => driftContract(open));
   describe('notices', () => noticeContract(open));
   describe('destinations', () => destinationContract(open));
+  describe('schedules', () => scheduleContract(open));
 }

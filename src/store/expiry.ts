@@ -24,6 +24,8 @@ export interface Cutoffs {
   sessions?: number;
   /** Entries of the audit log, by the time of the action. */
   auditLog?: number;
+  /** Runs of schedules, by their start. */
+  scheduleRuns?: number;
 }
 
 /** Retention of records that are kept for a limited time. */

@@ -37,7 +37,7 @@ export interface RetentionStore {
   /** Returns deleted users that are not erased, by the start of the deletion. */
   findUserDeletions(limit: number): Promise<User[]>;
   /**
-   * Deletes keys, sessions, idempotency keys, the webhook, destinations, and deliveries of a user, up to `limit` of each, and empties
+   * Deletes keys, sessions, idempotency keys, schedules and their runs, the webhook, destinations, and deliveries of a user, up to `limit` of each, and empties
    * as many notes of ledger entries and details and addresses of audit entries by or about the user. Returns the number
    * of records; 0 if nothing is left.
    */

@@ -25,6 +25,7 @@ import type { NoticeStore } from './notices.ts';
 import type { OperationsStore } from './operations.ts';
 import type { OriginStore } from './origin-state.ts';
 import type { RetentionStore } from './retention.ts';
+import type { ScheduleStore } from './schedules.ts';
 import type { SessionStore } from './sessions.ts';
 import type { WaitStore } from './waits.ts';
 
@@ -50,7 +51,8 @@ export interface Store
     DriftStore,
     OperationsStore,
     NoticeStore,
-    DestinationStore {
+    DestinationStore,
+    ScheduleStore {
   /** Display name of the database: "SQLite" or "MongoDB". */
   readonly engine: string;
   /** Resolves if the database responds. Throws a DataRefusedError if this program must not use it. */

@@ -30,6 +30,7 @@ const deadProcessMs = 3_600_000;
 
 /** Returns the limits of records without files. */
 export function cutoffsOf({ recentCrawlMs, retention }: JobContext['settings'], now: number): Cutoffs {
+  const { auditLogMs, deliveriesMs, jobsMs } = retention;
   return {
     crawls: now - recentCrawlMs,
     maxCrawls,
@@ -38,8 +39,9 @@ export function cutoffsOf({ recentCrawlMs, retention }: JobContext['settings'], 
     processes: now - deadProcessMs,
     originMinutes: now - originRetentionMs,
     sessions: now - expiredSessionMs,
-    ...(retention.auditLogMs === null ? {} : { auditLog: now - retention.auditLogMs }),
-    ...(retention.deliveriesMs === null ? {} : { deliveries: now - retention.deliveriesMs }),
+    ...(auditLogMs === null ? {} : { auditLog: now - auditLogMs }),
+    ...(deliveriesMs === null ? {} : { deliveries: now - deliveriesMs }),
+    ...(jobsMs === null ? {} : { scheduleRuns: now - jobsMs }),
   };
 }
 

@@ -9,10 +9,12 @@ import {
 import {
   default_json as defaultOption,
   identifier as identifierOption,
+  json as jsonOption,
 } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { problemText } from '../problem-texts.ts';
 import { restName } from '../rest-form.ts';
 import { isRequired, rulesOf } from '../rules.ts';
+import { formatJson } from './parse.ts';
 import { ignoreField, isFull, type Reading, refuse, refused, startReading } from './reading.ts';
 import { enumReader, isBig, NumberLiteral, type ReadValue, scalarReader } from './scalars.ts';
 import { readTimestamp } from './timestamps.ts';
@@ -159,6 +161,7 @@ function memberOf(field: DescField): Member {
 function elementReader(field: DescField): ReadValue {
   if (field.message !== undefined) return messageReader(field.message);
   if (field.enum !== undefined) return enumReader(field.enum);
+  if (getOption(field, jsonOption)) return readJsonText;
   const read = scalarReader(field.scalar ?? ScalarType.STRING, getOption(field, identifierOption));
   // A required string without presence must not be empty: a message cannot distinguish it from an absent one.
   const nonEmpty =
@@ -166,6 +169,15 @@ function elementReader(field: DescField): ReadValue {
   if (!nonEmpty || field.proto.proto3Optional) return read;
   return (value, reading) => (value === '' ? refuse(reading, problemText.tooShort(1)) : read(value, reading));
 }
+
+/** Reads a JSON object as its text. */
+const readJsonText: ReadValue = (value, reading) => {
+  if (!isMembers(value))
+    return refuse(reading, { type: 'model_attributes_type', msg: 'Input should be an object' });
+  // The text is read as a request later, where 1.0 and 1 differ.
+  reading.numericIdentifiers = true;
+  return formatJson(value);
+};
 
 function listReader(field: DescField): ReadValue {
   const rules = rulesOf(field);

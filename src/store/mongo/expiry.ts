@@ -22,6 +22,7 @@ const deletions: Record<
   deliveries: ({ deliveries }, before) => deliveries.deleteMany({ createdAt: { $lt: before } }),
   sessions: ({ sessions }, before) => sessions.deleteMany({ expiresAt: { $lt: before } }),
   auditLog: ({ auditLog }, before) => auditLog.deleteMany({ createdAt: { $lt: before } }),
+  scheduleRuns: ({ scheduleRuns }, before) => scheduleRuns.deleteMany({ createdAt: { $lt: before } }),
 };
 
 /** Creates the MongoDB implementation of ExpiryStore. */

@@ -11,6 +11,7 @@ import { storeOn } from './open.ts';
 import { originMinuteId } from './operations.ts';
 import { writePause } from './origins.ts';
 import { voidDocument } from './posting.ts';
+import { writeSchedule } from './schedules.ts';
 import type { Collections } from './schema.ts';
 import { withUnderscore, writeBatch, writeDestination, writeJob } from './shapes.ts';
 import { submissionId } from './submissions.ts';
@@ -82,6 +83,8 @@ export const contentTargets: { readonly [K in ContentKind]: ContentTarget<StoreC
   webhooks: toCollection('webhooks', ({ userId, ...webhook }) => ({ _id: userId, ...webhook })),
   deliveries: toCollection('deliveries', withUnderscore),
   destinations: toCollection('destinations', writeDestination),
+  schedules: toCollection('schedules', ({ request, ...schedule }) => writeSchedule(schedule, request), 10),
+  scheduleRuns: toCollection('scheduleRuns', withUnderscore),
 };
 
 /** Collections that no import writes, with the reason. */

@@ -7,6 +7,7 @@ import {
   createDeletionIndexes,
   createDestinationIndexes,
   createIndexes,
+  createScheduleIndexes,
   type SchemaDocument,
 } from './schema.ts';
 
@@ -22,6 +23,7 @@ export const migrations: readonly Migration[] = [
   createIndexes,
   createDeletionIndexes,
   createDestinationIndexes,
+  createScheduleIndexes,
 ];
 
 /**

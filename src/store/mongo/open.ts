@@ -14,6 +14,7 @@ import { noticeStore } from './notices.ts';
 import { operationsStore } from './operations.ts';
 import { originStore } from './origins.ts';
 import { retentionStore } from './retention.ts';
+import { scheduleStore } from './schedules.ts';
 import { sessionStore } from './sessions.ts';
 import { waitStore } from './waits.ts';
 
@@ -56,5 +57,6 @@ export function storeOn(engine: MongoEngine): Store {
     ...operationsStore(engine),
     ...noticeStore(engine),
     ...destinationStore(engine),
+    ...scheduleStore(engine),
   };
 }

@@ -100,10 +100,9 @@ export function retentionStore(engine: MongoEngine): RetentionStore {
   };
 }
 
-async function eraseRecords(
-  { sessions, apiKeys, webhooks, deliveries, destinations, submissions, ledger, auditLog }: Collections,
-  userId: string,
-): Promise<number> {
+async function eraseRecords(collections: Collections, userId: string): Promise<number> {
+  const { sessions, apiKeys, webhooks, deliveries, destinations, submissions, ledger, auditLog } =
+    collections;
   const deletions = [
     await sessions.deleteMany({ userId }),
     await apiKeys.deleteMany({ userId }),
@@ -111,6 +110,8 @@ async function eraseRecords(
     await deliveries.deleteMany({ userId }),
     await destinations.deleteMany({ userId }),
     await submissions.deleteMany({ userId }),
+    await collections.schedules.deleteMany({ userId }),
+    await collections.scheduleRuns.deleteMany({ userId }),
   ];
   const updates = [
     await ledger.updateMany({ userId, note: { $ne: '' } }, { $set: { note: '' } }),

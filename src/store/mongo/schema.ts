@@ -19,6 +19,7 @@ import type {
 import type { OriginMinute, ProcessReport } from '../operations.ts';
 import type { OriginPause } from '../origin-state.ts';
 import type { Holding } from '../permits.ts';
+import type { Schedule, ScheduleRun } from '../schedules.ts';
 import type { BrowserSession } from '../sessions.ts';
 import type { BatchWait } from '../waits.ts';
 
@@ -119,6 +120,9 @@ export type OriginMinuteDocument = OriginMinute & { _id: string };
 /** A session by its hash. */
 export type SessionDocument = Omit<BrowserSession, 'hash'> & { _id: string };
 
+/** A schedule. `options` is JSON text. */
+export type ScheduleDocument = Omit<Stored<Schedule>, 'options'> & { options: string; request: string };
+
 /** State of the schema. One process at a time migrates: the one named by `holder`, until `leaseUntil`. */
 export interface SchemaDocument {
   _id: 'schema';
@@ -154,6 +158,8 @@ export interface Collections {
   webhooks: Collection<WebhookDocument>;
   deliveries: Collection<Stored<Delivery>>;
   destinations: Collection<DestinationDocument>;
+  schedules: Collection<ScheduleDocument>;
+  scheduleRuns: Collection<Stored<ScheduleRun>>;
 }
 
 /** Returns the collections of a database. */
@@ -180,6 +186,8 @@ export function collectionsOf(database: Db): Collections {
     webhooks: database.collection('webhooks'),
     deliveries: database.collection('deliveries'),
     destinations: database.collection('destinations'),
+    schedules: database.collection('schedules'),
+    scheduleRuns: database.collection('scheduleRuns'),
   };
 }
 
@@ -243,6 +251,20 @@ const destinationIndexes: typeof indexes = {
   destinations: [{ key: { userId: 1, name: 1 }, unique: true }, { key: { secretsKey: 1 } }],
 };
 
+/** Indexes of the third version: those of schedules. */
+const scheduleIndexes: typeof indexes = {
+  schedules: [
+    { key: { dueAt: 1, _id: 1 }, partialFilterExpression: { dueAt: { $gt: 0 } } },
+    { key: { userId: 1, createdAt: -1, _id: -1 } },
+    { key: { state: 1, createdAt: -1, _id: -1 } },
+  ],
+  scheduleRuns: [
+    { key: { scheduleId: 1, createdAt: -1, _id: -1 } },
+    { key: { createdAt: 1 } },
+    { key: { userId: 1 } },
+  ],
+};
+
 const createAll = async (database: Db, descriptions: typeof indexes): Promise<void> => {
   for (const [name, its] of Object.entries(descriptions)) await database.collection(name).createIndexes(its);
 };
@@ -256,3 +278,6 @@ export const createDeletionIndexes = (database: Db): Promise<void> => createAll(
 /** Creates the missing indexes of destinations and their collection. */
 export const createDestinationIndexes = (database: Db): Promise<void> =>
   createAll(database, destinationIndexes);
+
+/** Creates the missing indexes of schedules. */
+export const createScheduleIndexes = (database: Db): Promise<void> => createAll(database, scheduleIndexes);

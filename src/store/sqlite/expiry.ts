@@ -16,6 +16,7 @@ const deletions: Record<keyof Cutoffs, [table: string, key: string, condition: s
   deliveries: ['deliveries', 'id', 'created_at < ?1'],
   sessions: ['sessions', 'hash', 'expires_at < ?1'],
   auditLog: ['audit_log', 'id', 'created_at < ?1'],
+  scheduleRuns: ['schedule_runs', 'id', 'created_at < ?1'],
 };
 
 /** Creates the SQLite implementation of ExpiryStore. */

@@ -18,6 +18,8 @@ import {
   mapRows,
   originMinutes,
   type RowMapping,
+  scheduleRuns,
+  schedules,
   sessions,
   submissions,
   users,
@@ -118,6 +120,12 @@ export const contentSources: { readonly [K in ContentKind]: ContentSource<StoreC
     `WHERE job_id IS NULL OR job_id NOT IN (SELECT id FROM jobs WHERE NOT (${visible}))`,
   ),
   destinations: wholeTable('destinations', destinations),
+  schedules: {
+    columns: { schedules: `${schedules.columns}, request` },
+    sql: `SELECT ${schedules.select}, request FROM schedules`,
+    read: (row) => ({ ...schedules.read(row.slice(0, -1)), request: row.at(-1) as string }),
+  },
+  scheduleRuns: wholeTable('schedule_runs', scheduleRuns),
 };
 
 /** Tables and columns (`table.column`) that are not read, with the reason. */

@@ -14,6 +14,7 @@ import { noticeStore } from './notices.ts';
 import { operationsStore } from './operations.ts';
 import { originStore } from './origins.ts';
 import { retentionStore } from './retention.ts';
+import { scheduleStore } from './schedules.ts';
 import { sessionStore } from './sessions.ts';
 import { waitStore } from './waits.ts';
 
@@ -62,5 +63,6 @@ export function storeOn(engine: SqliteEngine): Store {
     ...operationsStore(relaxed),
     ...noticeStore(engine),
     ...destinationStore(engine),
+    ...scheduleStore(engine),
   };
 }

@@ -13,6 +13,8 @@ const erasures = [
   'DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE user_id = ?1 LIMIT ?2)',
   'DELETE FROM destinations WHERE id IN (SELECT id FROM destinations WHERE user_id = ?1 LIMIT ?2)',
   `DELETE FROM submissions WHERE rowid IN (SELECT rowid FROM submissions WHERE user_id = ?1 LIMIT ?2)`,
+  'DELETE FROM schedules WHERE id IN (SELECT id FROM schedules WHERE user_id = ?1 LIMIT ?2)',
+  'DELETE FROM schedule_runs WHERE id IN (SELECT id FROM schedule_runs WHERE user_id = ?1 LIMIT ?2)',
   `UPDATE ledger SET note = ''
    WHERE key IN (SELECT key FROM ledger WHERE user_id = ?1 AND note <> '' LIMIT ?2)`,
   `UPDATE audit_log SET detail = '{}', source = '' WHERE id IN

@@ -180,6 +180,25 @@ const steps = [
   CREATE INDEX destinations_by_secrets_key ON destinations (secrets_key, id);
   ALTER TABLE deliveries ADD COLUMN destination_id TEXT;
   ALTER TABLE deliveries ADD COLUMN upload TEXT;`,
+  `CREATE TABLE schedules (
+    id TEXT PRIMARY KEY, user_id TEXT NOT NULL, key_id TEXT NOT NULL, name TEXT NOT NULL, market TEXT NOT NULL,
+    kind TEXT NOT NULL, options TEXT NOT NULL, units INTEGER NOT NULL, cron TEXT NOT NULL, time_zone TEXT NOT NULL,
+    start_at REAL, end_at REAL, max_total_credits INTEGER, overlap TEXT NOT NULL, missed TEXT NOT NULL,
+    state TEXT NOT NULL, state_since REAL NOT NULL, reason TEXT NOT NULL, approved_by TEXT, next_run_at REAL,
+    due_at REAL, pending TEXT, open_runs TEXT NOT NULL, credits_spent INTEGER NOT NULL, failures INTEGER NOT NULL,
+    notice TEXT, created_at REAL NOT NULL, updated_at REAL NOT NULL, revision INTEGER NOT NULL, request TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX schedules_due ON schedules (due_at, id) WHERE due_at IS NOT NULL;
+  CREATE INDEX schedules_by_user ON schedules (user_id, created_at, id);
+  CREATE INDEX schedules_by_state ON schedules (state, created_at, id);
+  CREATE TABLE schedule_runs (
+    id TEXT PRIMARY KEY, schedule_id TEXT NOT NULL, user_id TEXT NOT NULL, scheduled_for REAL NOT NULL,
+    created_at REAL NOT NULL, trigger TEXT NOT NULL, state TEXT NOT NULL, reason TEXT NOT NULL, job_id TEXT,
+    cost INTEGER NOT NULL, refunded INTEGER NOT NULL, ended_at REAL, revision INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX schedule_runs_by_schedule ON schedule_runs (schedule_id, created_at, id);
+  CREATE INDEX schedule_runs_by_time ON schedule_runs (created_at);
+  CREATE INDEX schedule_runs_by_user ON schedule_runs (user_id);`,
 ];
 
 /** Version of this program's schema. */

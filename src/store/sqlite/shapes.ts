@@ -12,6 +12,7 @@ import type {
   User,
 } from '../documents.ts';
 import type { OriginMinute, ProcessReport } from '../operations.ts';
+import type { Schedule, ScheduleRun } from '../schedules.ts';
 import type { BrowserSession } from '../sessions.ts';
 import type { Value } from './connection.ts';
 
@@ -284,4 +285,57 @@ export const originMinutes = mapRows<OriginMinute>([
   'refused',
   'failed',
   'milliseconds',
+]);
+
+/** Table `schedules`, without the request. */
+export const schedules = mapRows<Schedule>(
+  [
+    'id',
+    'userId',
+    'keyId',
+    'name',
+    'market',
+    'kind',
+    'options',
+    'units',
+    'cron',
+    'timeZone',
+    'startAt',
+    'endAt',
+    'maxTotalCredits',
+    'overlap',
+    'missed',
+    'state',
+    'stateSince',
+    'reason',
+    'approvedBy',
+    'nextRunAt',
+    'dueAt',
+    'pending',
+    'openRuns',
+    'creditsSpent',
+    'failures',
+    'notice',
+    'createdAt',
+    'updatedAt',
+    'revision',
+  ],
+  ['options', 'pending', 'openRuns'],
+);
+
+/** Table `schedule_runs`. */
+export const scheduleRuns = mapRows<ScheduleRun>([
+  'id',
+  'scheduleId',
+  'userId',
+  'scheduledFor',
+  'createdAt',
+  'trigger',
+  'state',
+  'reason',
+  'jobId',
+  'cost',
+  'refunded',
+  'endedAt',
+  'revision',
 ]);

@@ -1,16 +1,8 @@
-import { isUtf8 } from 'node:buffer';
-import { Fault } from '../../src/contract/fault.ts';
-import { NumberLiteral } from '../../src/contract/json/scalars.ts';
+import { Fault } from '../fault.ts';
+import { NumberLiteral } from './scalars.ts';
 
 // May also match inside a string, which only costs a second read.
 const fraction = /\d[.eE]/;
-
-/** Decodes the text of a body, without a byte order mark. Fault: `malformed` for bytes that are not UTF-8. */
-export function decodeText(bytes: Buffer): string {
-  if (!isUtf8(bytes)) throw new Fault('malformed', 'The body is not valid UTF-8');
-  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
-  return bytes.toString('utf8', start);
-}
 
 /** Parses a body as JSON. Fault: `malformed`. */
 export function parseJson(text: string): unknown {
@@ -40,4 +32,19 @@ function keepLiterals(this: unknown, _key: string, value: unknown, context?: { s
   if (typeof value !== 'number' || context?.source === undefined || !fraction.test(context.source))
     return value;
   return new NumberLiteral(value);
+}
+
+/** Formats a value of parseJson() or parseJsonLiterals(). A number that was not a plain integer is not one afterwards. */
+export function formatJson(value: unknown): string {
+  return JSON.stringify(value, (_key, part: unknown) =>
+    part instanceof NumberLiteral ? rawJson(formatLiteral(part.value)) : part,
+  );
+}
+
+// TypeScript does not know this function yet.
+const { rawJSON: rawJson } = JSON as unknown as { rawJSON(text: string): unknown };
+
+function formatLiteral(value: number): string {
+  const text = String(value);
+  return fraction.test(text) ? text : `${text}.0`;
 }

@@ -1,0 +1,49 @@
+import type { DescMessage, Message } from '@bufbuild/protobuf';
+import { Fault, type Problem } from './fault.ts';
+import { messageReader } from './json/message-reader.ts';
+import { mayHoldLiterals, parseJson, parseJsonLiterals } from './json/parse.ts';
+import { startReading } from './json/reading.ts';
+import { maxProblems } from './problem-texts.ts';
+import { mergeProblems, validateMessage } from './problems.ts';
+import { restName } from './rest-form.ts';
+
+/**
+ * Reads a request from the JSON text of its REST body, with the same rules as the endpoint. `place` is the location of
+ * the text in a larger request. Fault `invalid` with every problem, up to 100.
+ */
+export function readRequestText(schema: DescMessage, text: string, place: Problem['loc']): Message {
+  const { message, reading } = read(schema, text, place, parseJson);
+  if (reading.numericIdentifiers && mayHoldLiterals(text))
+    return checked(schema, place, read(schema, text, place, parseJsonLiterals));
+  return checked(schema, place, { message, reading });
+}
+
+function read(
+  schema: DescMessage,
+  text: string,
+  place: Problem['loc'],
+  parse: (text: string) => unknown,
+): { message: unknown; reading: ReturnType<typeof startReading> } {
+  const reading = startReading([...place]);
+  try {
+    return { message: messageReader(schema)(parse(text), reading), reading };
+  } catch (error) {
+    // Not JSON, or nested too deeply.
+    if (!(error instanceof Fault || error instanceof RangeError)) throw error;
+    throw Fault.invalid(place, 'Input should be a JSON object', 'json_invalid');
+  }
+}
+
+function checked(
+  schema: DescMessage,
+  place: Problem['loc'],
+  { message, reading }: ReturnType<typeof read>,
+): Message {
+  const isMessage = typeof message === 'object';
+  const violations = isMessage
+    ? validateMessage(schema, message as Message, (field) => [...place, restName(field)])
+    : [];
+  const problems = mergeProblems(reading.problems, violations).slice(0, maxProblems);
+  if (problems.length > 0) throw new Fault('invalid', 'The request is not valid.', { problems });
+  return message as Message;
+}

@@ -1,0 +1,164 @@
+import type { JsonObject } from '../base/json.ts';
+import type { Page, PageOptions } from './cursor.ts';
+
+/**
+ * State of a schedule.
+ * - `awaiting_approval`: an operator has to approve it before its first run.
+ * - `active`: its runs start at the times of the cron expression.
+ * - `paused`: no run starts until its owner resumes it.
+ * - `rejected`: an operator rejected it.
+ * - `ended`: its end has passed, or its credits are used.
+ */
+export type ScheduleState = 'awaiting_approval' | 'active' | 'paused' | 'rejected' | 'ended';
+
+/** Treatment of a run that is due while the last one has not ended. */
+export type OverlapRule = 'skip' | 'queue' | 'cancel';
+
+/** Treatment of runs that were due while no process was running. */
+export type MissedRule = 'run_once' | 'skip';
+
+/** Why a run exists: its time came, its time had passed before a process could start it, or a caller asked for it. */
+export type RunTrigger = 'schedule' | 'missed' | 'manual';
+
+/** A run that was begun and has no result yet. */
+export interface PendingRun {
+  id: string;
+  scheduledFor: number;
+  startedAt: number;
+  trigger: RunTrigger;
+  /** Key whose credit ceiling the run's job counts against. */
+  keyId: string;
+  /** True while the run waits for the end of the last one. */
+  isQueued: boolean;
+}
+
+/** A run whose job had not ended when it was last read. */
+export interface OpenRun {
+  runId: string;
+  jobId: string;
+}
+
+/** Message about a schedule that is due. */
+export type ScheduleNotice = 'awaiting_approval' | 'paused';
+
+/** A submit that is repeated, and the state of its runs. */
+export interface Schedule {
+  id: string;
+  userId: string;
+  /** Key that last changed the schedule. Its scopes allow the runs, and its credit ceiling limits them. */
+  keyId: string;
+  name: string;
+  market: string;
+  kind: string;
+  /** Options of each run's submit. */
+  options: JsonObject;
+  /** Units of each run. */
+  units: number;
+  cron: string;
+  timeZone: string;
+  /** First and last time of runs; the end is exclusive. */
+  startAt: number | null;
+  endAt: number | null;
+  /** Maximum of `creditsSpent`; null for no limit. */
+  maxTotalCredits: number | null;
+  overlap: OverlapRule;
+  missed: MissedRule;
+  state: ScheduleState;
+  stateSince: number;
+  /** Why it is paused, rejected, or ended. */
+  reason: string;
+  /** Operator who approved it, for kinds that await approval. */
+  approvedBy: string | null;
+  /** Time of the next run; null unless it is active. */
+  nextRunAt: number | null;
+  /** When a process has to look at it: for a run, for the result of one, or for a message; null if there is nothing to do. */
+  dueAt: number | null;
+  pending: PendingRun | null;
+  /** Runs whose jobs had not ended when they were last read, oldest first. */
+  openRuns: readonly OpenRun[];
+  /** Credits of all runs: costs minus the refunds of ended jobs. */
+  creditsSpent: number;
+  /** Consecutive runs that failed. */
+  failures: number;
+  notice: ScheduleNotice | null;
+  createdAt: number;
+  updatedAt: number;
+  /** Incremented by each write, from 1. */
+  revision: number;
+}
+
+/** The request of a schedule. */
+export interface ScheduleRequest {
+  /** Body of the submit as JSON text. */
+  request: string;
+  /** Revision of the schedule that was read with it. */
+  revision: number;
+}
+
+/** Fields that updateSchedule() can write, and the request. */
+export type SchedulePatch = Partial<
+  Omit<Schedule, 'id' | 'userId' | 'market' | 'kind' | 'createdAt' | 'revision'> &
+    Pick<ScheduleRequest, 'request'>
+>;
+
+/** Result of a run: a job that has not ended, the state of an ended job, or none. */
+export type RunState =
+  | 'running'
+  | 'completed'
+  | 'partial_complete'
+  | 'failed'
+  | 'rejected'
+  | 'terminated'
+  | 'skipped'
+  | 'not_submitted';
+
+/** A run of a schedule that has a job or was skipped. */
+export interface ScheduleRun {
+  id: string;
+  scheduleId: string;
+  userId: string;
+  scheduledFor: number;
+  createdAt: number;
+  trigger: RunTrigger;
+  state: RunState;
+  /** Why the run was skipped or its submit failed. */
+  reason: string;
+  jobId: string | null;
+  cost: number;
+  refunded: number;
+  endedAt: number | null;
+  /** Revision of the schedule with which the run was written. */
+  revision: number;
+}
+
+/** Filter for listSchedules(). */
+export interface ScheduleFilter {
+  userId?: string;
+  state?: ScheduleState;
+}
+
+/** Schedules and their runs. Every change of a schedule is one update that names the revision it read. */
+export interface ScheduleStore {
+  /** Inserts a schedule. Returns false, and changes nothing, if the id exists. */
+  createSchedule(schedule: Schedule, request: string): Promise<boolean>;
+  getSchedule(id: string): Promise<Schedule | null>;
+  getScheduleRequest(id: string): Promise<ScheduleRequest | null>;
+  /** Lists schedules, newest first. */
+  listSchedules(filter: ScheduleFilter, page: PageOptions): Promise<Page<Schedule>>;
+  /** Counts the schedules of a user, and returns at most `max`. */
+  countSchedules(userId: string, max: number): Promise<number>;
+  /**
+   * Writes the patch and increments the revision if the stored revision is `revision`. Returns the changed schedule;
+   * null, and changes nothing, if another writer was faster or the schedule does not exist.
+   */
+  updateSchedule(id: string, revision: number, patch: SchedulePatch): Promise<Schedule | null>;
+  /** Deletes a schedule and its runs. Returns false if it does not exist. */
+  deleteSchedule(id: string): Promise<boolean>;
+  /** Returns schedules whose `dueAt` is at or before `now`, the longest due first. */
+  findDueSchedules(now: number, limit: number): Promise<Schedule[]>;
+  /** Writes a run, unless it was written with the same or a later revision. */
+  putScheduleRun(run: ScheduleRun): Promise<void>;
+  getScheduleRun(id: string): Promise<ScheduleRun | null>;
+  /** Lists the runs of a schedule, newest first. */
+  listScheduleRuns(scheduleId: string, page: PageOptions): Promise<Page<ScheduleRun>>;
+}

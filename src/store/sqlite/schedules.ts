@@ -1,0 +1,106 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { readCursor, rowsToRead, toPage } from '../cursor.ts';
+import type { ScheduleRequest, ScheduleStore } from '../schedules.ts';
+import type { SqliteEngine } from './engine.ts';
+import { columnOf, scheduleRuns, schedules, toColumn } from './shapes.ts';
+
+/** Runs deleted per statement, which blocks the process for some milliseconds. */
+const chunkSize = 500;
+
+const newer = `INSERT INTO schedule_runs (${scheduleRuns.columns}) VALUES (${scheduleRuns.marks})
+  ON CONFLICT (id) DO UPDATE SET (${scheduleRuns.columns}) =
+    (${scheduleRuns.columns
+      .split(', ')
+      .map((column) => `excluded.${column}`)
+      .join(', ')})
+  WHERE excluded.revision > schedule_runs.revision`;
+
+/** Creates the SQLite implementation of ScheduleStore. */
+export function scheduleStore(engine: SqliteEngine): ScheduleStore {
+  const { relaxed } = engine;
+  return {
+    createSchedule: async (schedule, request) =>
+      engine.run(
+        `INSERT INTO schedules (${schedules.columns}, request) VALUES (${schedules.marks}, ?) ON CONFLICT DO NOTHING`,
+        ...schedules.values(schedule),
+        request,
+      ) === 1,
+
+    getSchedule: async (id) =>
+      engine.document(schedules, `SELECT ${schedules.select} FROM schedules WHERE id = ?`, id),
+
+    getScheduleRequest: async (id) =>
+      engine.get<ScheduleRequest>('SELECT request, revision FROM schedules WHERE id = ?', id) ?? null,
+
+    listSchedules: async ({ userId, state }, page) => {
+      const after = readCursor(page);
+      const rows = engine.documents(
+        schedules,
+        `SELECT ${schedules.select} FROM schedules WHERE ${userId === undefined ? '' : 'user_id = ? AND '}
+           ${state === undefined ? '' : 'state = ? AND '} (created_at, id) < (?, ?)
+         ORDER BY created_at DESC, id DESC LIMIT ?`,
+        ...[userId, state].filter((value) => value !== undefined),
+        after.at,
+        after.id,
+        rowsToRead(page),
+      );
+      return toPage(rows, page, ({ createdAt, id }) => ({ at: createdAt, id }));
+    },
+
+    countSchedules: async (userId, max) =>
+      engine.get<{ count: number }>(
+        'SELECT count(*) AS count FROM (SELECT 1 FROM schedules WHERE user_id = ? LIMIT ?)',
+        userId,
+        max,
+      )!.count,
+
+    updateSchedule: async (id, revision, patch) => {
+      const fields = Object.entries({ ...patch, revision: revision + 1 });
+      return engine.document(
+        schedules,
+        `UPDATE schedules SET ${fields.map(([field]) => `${columnOf(field)} = ?`).join(', ')}
+           WHERE id = ? AND revision = ? RETURNING ${schedules.select}`,
+        ...fields.map(([, value]) => toColumn(value)),
+        id,
+        revision,
+      );
+    },
+
+    deleteSchedule: async (id) => {
+      const isDeleted = engine.run('DELETE FROM schedules WHERE id = ?', id) === 1;
+      const sql = `DELETE FROM schedule_runs WHERE id IN
+        (SELECT id FROM schedule_runs WHERE schedule_id = ? LIMIT ${chunkSize})`;
+      while (relaxed.run(sql, id) === chunkSize) await nextTurn();
+      return isDeleted;
+    },
+
+    findDueSchedules: async (now, limit) =>
+      engine.documents(
+        schedules,
+        `SELECT ${schedules.select} FROM schedules WHERE due_at <= ? ORDER BY due_at, id LIMIT ?`,
+        now,
+        Math.max(0, limit),
+      ),
+
+    putScheduleRun: async (run) => {
+      engine.run(newer, ...scheduleRuns.values(run));
+    },
+
+    getScheduleRun: async (id) =>
+      engine.document(scheduleRuns, `SELECT ${scheduleRuns.select} FROM schedule_runs WHERE id = ?`, id),
+
+    listScheduleRuns: async (scheduleId, page) => {
+      const after = readCursor(page);
+      const rows = engine.documents(
+        scheduleRuns,
+        `SELECT ${scheduleRuns.select} FROM schedule_runs WHERE schedule_id = ? AND (created_at, id) < (?, ?)
+         ORDER BY created_at DESC, id DESC LIMIT ?`,
+        scheduleId,
+        after.at,
+        after.id,
+        rowsToRead(page),
+      );
+      return toPage(rows, page, ({ createdAt, id }) => ({ at: createdAt, id }));
+    },
+  };
+}
