@@ -5,6 +5,7 @@ import { newId } from '../base/id.ts';
 import { createLog, type Log } from '../base/log.ts';
 import { createSharedClock, type SharedClock } from '../base/shared-clock.ts';
 import { services } from '../contract/services.ts';
+import { createDestinations } from '../destination/destinations.ts';
 import { createDriftWatch } from '../drift/watch.ts';
 import { createDisabledScheduler } from '../fetch/disabled-scheduler.ts';
 import { createJobChanges, type JobChanges, notifyOnMove } from '../jobs/changes.ts';
@@ -14,6 +15,7 @@ import { resolveOffers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
 import { readItemToken, writeItemToken } from '../links/item-token.ts';
 import { createLinks, type Links, linkSeconds } from '../links/links.ts';
+import { openSecretBox } from '../links/secret-box.ts';
 import { fixedLinkSecrets, type LinkSecrets, openLinkSecrets } from '../links/secrets.ts';
 import { listedFields, policyOfMarket } from '../markets/defaults.ts';
 import { withHosts } from '../markets/hosts.ts';
@@ -115,6 +117,11 @@ export async function compose(
     offers: configuredOffers(config),
     settings: config,
     links: jobLinks(links, secrets, stack.blobs),
+    destinations: createDestinations({
+      box: openSecretBox({ configured: config.linkSecrets, dataDir: config.dataDir, clock }),
+      allowPrivate: config.privateDestinations,
+      now: () => clock.now(),
+    }),
   };
   return {
     config,
@@ -130,6 +137,7 @@ export async function compose(
     async close() {
       closing.abort(new Error('the program is ending'));
       await fetching.close();
+      await context.destinations.close();
       await stack.close();
       await following();
     },

@@ -80,6 +80,8 @@ export interface Config {
   backups: { to: string; everyMs: number; keep: number } | null;
   /** Recipients of job notifications. */
   notices: NoticeSettings;
+  /** Whether users' destinations may be in private networks. */
+  privateDestinations: boolean;
   /** Time that records are kept. */
   retention: Retention;
   /** Address of the core for the `gateway` role. */
@@ -173,6 +175,7 @@ export function loadConfig(given: Environment = process.env): Config {
     workerMemoryBytes,
     backups: readBackups(read, engines.mongoUri !== null),
     notices: readNotices(read),
+    privateDestinations: read('GLEANER_DESTINATION_PRIVATE', onOff),
     ...readRetention(read),
     coreUrl: read('GLEANER_CORE_URL', (text) => url(text, /^https?:$/)),
     corsOrigins: read('GLEANER_CORS_ORIGINS', corsOrigins) ?? [],

@@ -70,7 +70,11 @@ export const settings = {
   },
   GLEANER_DATA_DIR: {
     default: '.gleaner',
-    about: 'Folder of the embedded store, the result files, and the link secrets.',
+    about: 'Folder of the embedded store, the result files, and the secrets of the service.',
+  },
+  GLEANER_DESTINATION_PRIVATE: {
+    default: 'off',
+    about: "Whether users' destinations may be in private networks, and use http: on or off.",
   },
   GLEANER_EMAIL_FROM: {
     default: null,
@@ -98,7 +102,7 @@ export const settings = {
     secret: true,
     generated: true,
     about:
-      'Secrets of signed links, newest first, separated by commas; default: generated in the data folder.',
+      'Secrets of signed links and of stored secrets, newest first, separated by commas; default: generated in the data folder.',
   },
   GLEANER_LOG_LEVEL: {
     default: 'info',

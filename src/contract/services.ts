@@ -1,5 +1,6 @@
 import type { DescService } from '@bufbuild/protobuf';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
+import { DestinationService } from '../../gen/gleaner/destination/v1/destination_pb.ts';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { SessionService } from '../../gen/gleaner/session/v1/session_pb.ts';
@@ -12,6 +13,7 @@ export const services: readonly DescService[] = [
   ...marketServices,
   JobService,
   AccountService,
+  DestinationService,
   OperatorService,
   SessionService,
 ];

@@ -9,6 +9,7 @@ import type { EffectiveSetting } from '../base/settings.ts';
 import type { WorkingHours } from '../base/working-hours.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { Fault } from '../contract/fault.ts';
+import type { Destinations } from '../destination/destinations.ts';
 import type { DriftWatch } from '../drift/watch.ts';
 import type { AcquireOptions } from '../fetch/concurrency-limit.ts';
 import type { FetchPage } from '../fetch/page.ts';
@@ -37,6 +38,7 @@ export interface JobContext {
   pages: Pages;
   drift: DriftWatch;
   changes: JobChanges;
+  destinations: Destinations;
 }
 
 /** A store of which a step uses only some methods. */

@@ -7,14 +7,17 @@ const maxEntries = 20;
 
 /**
  * Returns the request of an audited call as JSON text, up to 2,000 characters. Longer lists and files are replaced by
- * their size, so that the cost of an entry does not grow with the request.
+ * their size, so that the cost of an entry does not grow with the request. Secrets (`debug_redact` in the contract) are
+ * left out.
  */
 export function auditDetail({ input }: DescMethod, request: Message): string {
   const sizes: Record<string, string> = {};
   const values = request as unknown as Record<string, unknown>;
-  for (const { name, localName, fieldKind, scalar } of input.fields) {
+  for (const { name, localName, fieldKind, scalar, proto } of input.fields) {
     const value = values[localName];
-    if (fieldKind === 'list' && (value as unknown[]).length > maxEntries)
+    if (proto.options?.debugRedact) {
+      if (fieldKind === 'list' ? (value as unknown[]).length > 0 : value !== '') sizes[name] = 'redacted';
+    } else if (fieldKind === 'list' && (value as unknown[]).length > maxEntries)
       sizes[name] = `${(value as unknown[]).length} entries`;
     else if (scalar === ScalarType.BYTES && (value as Uint8Array).length > 0)
       sizes[name] = `${(value as Uint8Array).length} bytes`;
@@ -30,7 +33,8 @@ function withoutFields(
   left: Readonly<Record<string, unknown>>,
 ): Message {
   const kept: Record<string, unknown> = { ...request };
-  for (const { name, localName, fieldKind } of input.fields)
-    if (name in left) kept[localName] = fieldKind === 'list' ? [] : new Uint8Array();
+  for (const { name, localName, fieldKind, scalar } of input.fields)
+    if (name in left)
+      kept[localName] = fieldKind === 'list' ? [] : scalar === ScalarType.BYTES ? new Uint8Array() : '';
   return kept as unknown as Message;
 }

@@ -136,11 +136,15 @@ interface Target {
   user?: { id: string };
   operator?: { id: string };
   job?: { jobId: string };
+  destinationId?: string;
+  destination?: { destinationId: string };
 }
 
 /** Returns the id of what a request is about, or of what its response created; '' without one. */
 function targetOf(message: Message | null): string {
-  const { jobId, taskId, keyId, userId, deliveryId, user, operator, job } = (message ?? {}) as Target;
-  const named = jobId || keyId || userId || deliveryId || user?.id || operator?.id || job?.jobId;
-  return named || (taskId ? String(taskId) : '');
+  const { jobId, taskId, keyId, userId, deliveryId, destinationId, ...created } = (message ?? {}) as Target;
+  const { user, operator, job, destination } = created;
+  const named = jobId || keyId || userId || deliveryId || destinationId;
+  const ofResponse = user?.id || operator?.id || job?.jobId || destination?.destinationId;
+  return named || ofResponse || (taskId ? String(taskId) : '');
 }

@@ -13,6 +13,7 @@ import type { User } from '../store/documents.ts';
 import { accountHandlers } from './account.ts';
 import { isAudited, recordRefusal, runAudited } from './audit-log.ts';
 import { changesBalance } from './changes-balance.ts';
+import { destinationHandlers } from './destinations.ts';
 import type { Call, Handlers } from './handlers.ts';
 import { jobServiceHandlers } from './job-service.ts';
 import { jobHandlers } from './jobs.ts';
@@ -79,6 +80,7 @@ export function createCore(
     jobHandlers(context),
     jobServiceHandlers(context),
     accountHandlers(context),
+    destinationHandlers(context),
     operatorHandlers(context),
     webhookHandlers(context),
     sessionHandlers(context),

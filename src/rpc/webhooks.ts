@@ -7,9 +7,9 @@ import {
 } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Fault } from '../contract/fault.ts';
+import { problemOfTarget } from '../fetch/target.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { queueOperatorTest, queueTest } from '../notify/queue.ts';
-import { problemOfTarget } from '../notify/target.ts';
 import { rotateSecret, setWebhook } from '../notify/webhook.ts';
 import type { Delivery, Webhook } from '../store/documents.ts';
 import { defaultPageSize, type Handlers, handle } from './handlers.ts';

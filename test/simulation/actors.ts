@@ -4,12 +4,14 @@ import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { unusedDisk } from '../../src/base/disk-space.ts';
 import { createLog } from '../../src/base/log.ts';
 import type { NoticeSettings } from '../../src/base/notice-settings.ts';
+import { createDestinations } from '../../src/destination/destinations.ts';
 import { createDriftWatch } from '../../src/drift/watch.ts';
 import { createJobChanges, notifyOnMove } from '../../src/jobs/changes.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
 import { resolveOffers } from '../../src/jobs/offers.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { kinds } from '../../src/kinds/list.ts';
+import { openSecretBox } from '../../src/links/secret-box.ts';
 import { listedFields } from '../../src/markets/defaults.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
 import { type Core, createCore } from '../../src/rpc/core.ts';
@@ -108,6 +110,11 @@ function createContext(shared: Shared, process: Process): JobContext {
     pages: createPages(world, process),
     drift: createDriftWatch({ store, clock, log, shapes: listedFields }),
     changes,
+    destinations: createDestinations({
+      box: openSecretBox({ configured: ['a secret of the simulation'], dataDir: '', clock }),
+      allowPrivate: false,
+      now: () => clock.now(),
+    }),
   };
 }
 

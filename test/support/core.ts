@@ -1,5 +1,6 @@
 import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
+import { DestinationService } from '../../gen/gleaner/destination/v1/destination_pb.ts';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
@@ -35,7 +36,13 @@ export interface TestCore {
 
 /** Opens the core over a context and creates an operator key. */
 export async function openCore(context: JobContext): Promise<TestCore> {
-  const core = createCore(context, [AccountService, JobService, OperatorService, MktaService]);
+  const core = createCore(context, [
+    AccountService,
+    DestinationService,
+    JobService,
+    OperatorService,
+    MktaService,
+  ]);
   const callerWith = (apiKey: string): CoreCaller => {
     const callOf = async () =>
       ({

@@ -12,6 +12,7 @@ import { newId } from '../../src/base/id.ts';
 import { createLog } from '../../src/base/log.ts';
 import { openFiles } from '../../src/blobs/files/open.ts';
 import type { SubmitOptionValues } from '../../src/contract/submit-options.ts';
+import { createDestinations } from '../../src/destination/destinations.ts';
 import { createDriftWatch } from '../../src/drift/watch.ts';
 import type { FetchPage } from '../../src/fetch/page.ts';
 import { createJobChanges, notifyOnMove } from '../../src/jobs/changes.ts';
@@ -23,6 +24,7 @@ import { type ReadOptions, read } from '../../src/jobs/queries/read.ts';
 import { submit } from '../../src/jobs/steps/submit.ts';
 import { kinds } from '../../src/kinds/list.ts';
 import { readItemToken, writeItemToken } from '../../src/links/item-token.ts';
+import { openSecretBox } from '../../src/links/secret-box.ts';
 import { fixedLinkSecrets } from '../../src/links/secrets.ts';
 import { listedFields } from '../../src/markets/defaults.ts';
 import { mkta } from '../../src/markets/mkta/index.ts';
@@ -124,6 +126,11 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     },
     drift: createDriftWatch({ store, clock, log, shapes: listedFields }),
     changes: told,
+    destinations: createDestinations({
+      box: openSecretBox({ configured: ['a secret of the tests'], dataDir: folder, clock }),
+      allowPrivate: true,
+      now: () => clock.now(),
+    }),
     pages: {
       openSession: (_market, region, signal) => ({
         fetch: (request) => {
@@ -214,6 +221,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     problems: async () => (await audit(store)).problems,
     async close() {
       await Promise.all(workers.map((worker) => worker.stop()));
+      await context.destinations.close();
       await context.queue.close();
       await context.blobs.close();
       await store.close();

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isPublicAddress } from '../fetch/address.ts';
+import { isPublicAddress } from './address.ts';
 
 /** Maximum characters of a webhook URL. */
 const maxLength = 2_000;
