@@ -12,6 +12,7 @@ import type {
   User,
   Webhook,
 } from './documents.ts';
+import type { ItemChange, Observation, Rule, TrackedItem, TrackingRun } from './history.ts';
 import type { OriginMinute } from './operations.ts';
 import type { OriginPause } from './origin-state.ts';
 import type { BrowserSession } from './sessions.ts';
@@ -43,6 +44,11 @@ export interface StoreContents {
   webhooks: Webhook;
   deliveries: Delivery;
   destinations: Destination;
+  trackingRuns: TrackingRun;
+  trackedItems: TrackedItem;
+  observations: Observation;
+  itemChanges: ItemChange;
+  rules: Rule;
 }
 
 /** Kind of documents. */

@@ -24,6 +24,12 @@ export interface Cutoffs {
   sessions?: number;
   /** Entries of the audit log, by the time of the action. */
   auditLog?: number;
+  /** Observations, by the time at which another one followed. The latest one of an item is kept. */
+  observations?: number;
+  /** Changes of items, by the end of their run's comparison. Deleted before `trackingRuns`, by which they are found. */
+  changes?: number;
+  /** Runs, by the end of their comparison. */
+  trackingRuns?: number;
 }
 
 /** Retention of records that are kept for a limited time. */

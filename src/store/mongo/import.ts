@@ -6,6 +6,7 @@ import { inChunks } from '../chunks.ts';
 import type { ContentKind, StoreContents, StoreImport } from '../contents.ts';
 import { driftId } from './drift.ts';
 import { type MongoEngine, openEngine } from './engine.ts';
+import { observationId } from './history-ids.ts';
 import { legacyRecordId } from './legacy/records.ts';
 import { storeOn } from './open.ts';
 import { originMinuteId } from './operations.ts';
@@ -82,6 +83,14 @@ export const contentTargets: { readonly [K in ContentKind]: ContentTarget<StoreC
   webhooks: toCollection('webhooks', ({ userId, ...webhook }) => ({ _id: userId, ...webhook })),
   deliveries: toCollection('deliveries', withUnderscore),
   destinations: toCollection('destinations', writeDestination),
+  trackingRuns: toCollection('trackingRuns', ({ jobId, ...run }) => ({ _id: jobId, ...run })),
+  trackedItems: toCollection('trackedItems', withUnderscore),
+  observations: toCollection('observations', (observation) => ({
+    _id: observationId(observation),
+    ...observation,
+  })),
+  itemChanges: toCollection('itemChanges', withUnderscore),
+  rules: toCollection('rules', withUnderscore),
 };
 
 /** Collections that no import writes, with the reason. */

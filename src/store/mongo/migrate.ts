@@ -6,6 +6,7 @@ import { unlessDuplicate } from './duplicates.ts';
 import {
   createDeletionIndexes,
   createDestinationIndexes,
+  createHistoryIndexes,
   createIndexes,
   type SchemaDocument,
 } from './schema.ts';
@@ -22,6 +23,7 @@ export const migrations: readonly Migration[] = [
   createIndexes,
   createDeletionIndexes,
   createDestinationIndexes,
+  createHistoryIndexes,
 ];
 
 /**

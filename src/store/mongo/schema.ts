@@ -16,6 +16,7 @@ import type {
   User,
   Webhook,
 } from '../documents.ts';
+import type { ItemChange, Observation, Rule, TrackedItem, TrackingRun } from '../history.ts';
 import type { OriginMinute, ProcessReport } from '../operations.ts';
 import type { OriginPause } from '../origin-state.ts';
 import type { Holding } from '../permits.ts';
@@ -119,6 +120,12 @@ export type OriginMinuteDocument = OriginMinute & { _id: string };
 /** A session by its hash. */
 export type SessionDocument = Omit<BrowserSession, 'hash'> & { _id: string };
 
+/** A run by its job. */
+export type TrackingRunDocument = Omit<TrackingRun, 'jobId'> & { _id: string };
+
+/** An observation. The id consists of the item, the time, and the job (history.ts), so that it serves as an index. */
+export type ObservationDocument = Observation & { _id: string };
+
 /** State of the schema. One process at a time migrates: the one named by `holder`, until `leaseUntil`. */
 export interface SchemaDocument {
   _id: 'schema';
@@ -154,6 +161,11 @@ export interface Collections {
   webhooks: Collection<WebhookDocument>;
   deliveries: Collection<Stored<Delivery>>;
   destinations: Collection<DestinationDocument>;
+  trackingRuns: Collection<TrackingRunDocument>;
+  trackedItems: Collection<Stored<TrackedItem>>;
+  observations: Collection<ObservationDocument>;
+  itemChanges: Collection<Stored<ItemChange>>;
+  rules: Collection<Stored<Rule>>;
 }
 
 /** Returns the collections of a database. */
@@ -180,6 +192,11 @@ export function collectionsOf(database: Db): Collections {
     webhooks: database.collection('webhooks'),
     deliveries: database.collection('deliveries'),
     destinations: database.collection('destinations'),
+    trackingRuns: database.collection('trackingRuns'),
+    trackedItems: database.collection('trackedItems'),
+    observations: database.collection('observations'),
+    itemChanges: database.collection('itemChanges'),
+    rules: database.collection('rules'),
   };
 }
 
@@ -243,6 +260,21 @@ const destinationIndexes: typeof indexes = {
   destinations: [{ key: { userId: 1, name: 1 }, unique: true }, { key: { secretsKey: 1 } }],
 };
 
+/** Indexes of histories. Observations and changes are found by their ids. */
+const historyIndexes: typeof indexes = {
+  trackingRuns: [
+    { key: { dueAt: 1, _id: 1 }, partialFilterExpression: { dueAt: { $gt: 0 } } },
+    { key: { userId: 1, series: 1, at: 1 } },
+    { key: { doneAt: 1 }, partialFilterExpression: { doneAt: { $gt: 0 } } },
+  ],
+  trackedItems: [
+    { key: { userId: 1, series: 1, changedAt: -1, _id: -1 } },
+    { key: { userId: 1, series: 1, source: 1, seenAt: 1 }, partialFilterExpression: { series: { $gt: '' } } },
+  ],
+  observations: [{ key: { endedAt: 1 }, partialFilterExpression: { endedAt: { $gt: 0 } } }],
+  rules: [{ key: { userId: 1, createdAt: 1, _id: 1 } }],
+};
+
 const createAll = async (database: Db, descriptions: typeof indexes): Promise<void> => {
   for (const [name, its] of Object.entries(descriptions)) await database.collection(name).createIndexes(its);
 };
@@ -256,3 +288,6 @@ export const createDeletionIndexes = (database: Db): Promise<void> => createAll(
 /** Creates the missing indexes of destinations and their collection. */
 export const createDestinationIndexes = (database: Db): Promise<void> =>
   createAll(database, destinationIndexes);
+
+/** Creates the missing indexes of histories. */
+export const createHistoryIndexes = (database: Db): Promise<void> => createAll(database, historyIndexes);

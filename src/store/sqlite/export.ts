@@ -13,13 +13,18 @@ import {
   deletedJobs,
   deliveries,
   destinations,
+  itemChanges,
   jobs,
   ledger,
   mapRows,
+  observations,
   originMinutes,
   type RowMapping,
+  rules,
   sessions,
   submissions,
+  trackedItems,
+  trackingRuns,
   users,
 } from './shapes.ts';
 
@@ -118,6 +123,11 @@ export const contentSources: { readonly [K in ContentKind]: ContentSource<StoreC
     `WHERE job_id IS NULL OR job_id NOT IN (SELECT id FROM jobs WHERE NOT (${visible}))`,
   ),
   destinations: wholeTable('destinations', destinations),
+  trackingRuns: wholeTable('tracking_runs', trackingRuns),
+  trackedItems: wholeTable('tracked_items', trackedItems),
+  observations: wholeTable('observations', observations),
+  itemChanges: wholeTable('item_changes', itemChanges),
+  rules: wholeTable('rules', rules),
 };
 
 /** Tables and columns (`table.column`) that are not read, with the reason. */
