@@ -5,7 +5,7 @@ import { origins } from '../../sandbox/list.ts';
 import type { JsonObject } from '../base/json.ts';
 import { markets } from './list.ts';
 import type { PageName } from './market.ts';
-import { lowestPrice, type TrackedItem, totalStock, trackedItem, valueAt } from './tracked.ts';
+import { type ItemReading, lowestPrice, totalStock, trackedItem, valueAt } from './tracked.ts';
 
 type Place = [market: string, region: string, page: PageName, input: JsonObject];
 
@@ -93,7 +93,7 @@ test('a product page and a listing agree on the price of an item', async () => {
 });
 
 describe('trackedItem()', () => {
-  const nothing: Omit<TrackedItem, 'key'> = {
+  const nothing: Omit<ItemReading, 'key'> = {
     title: null,
     price: null,
     currency: null,

@@ -1,40 +1,13 @@
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
-
-/** A variant of a tracked item. Null: the page does not state it. */
-export interface TrackedVariant {
-  id: string | null;
-  name: string | null;
-  price: number | null;
-  stock: number | null;
-}
-
-/**
- * Values of an item whose history is kept. Null: the record does not state the value, which is then not compared.
- * Prices are in currency units.
- */
-export interface TrackedValues {
-  title: string | null;
-  /** Lowest price of the item's variants. */
-  price: number | null;
-  currency: string | null;
-  /** Pieces in stock of all variants. */
-  stock: number | null;
-  /** Whether the item can be bought. Follows from `stock` where that is known. */
-  available: boolean | null;
-  /** Pieces sold ever. */
-  sold: number | null;
-  /** Mean number of stars. */
-  rating: number | null;
-  variants: readonly TrackedVariant[] | null;
-}
+import type { TrackedValues } from '../base/tracked-values.ts';
 
 /** An item of a record: its id in the marketplace and its values. */
-export interface TrackedItem extends TrackedValues {
+export interface ItemReading extends TrackedValues {
   key: string;
 }
 
 /** Reads the tracked item of a page's record or of a listing's entry. Null if the record does not identify an item. */
-export type ReadTracked = (record: JsonObject) => TrackedItem | null;
+export type ReadTracked = (record: JsonObject) => ItemReading | null;
 
 /** Maximum characters of a tracked title. */
 const maxTitle = 500;
@@ -69,7 +42,7 @@ export function totalStock(stocks: readonly (number | null)[]): number | null {
  * Creates a tracked item from an id and the values that a page states. Bounds the length of texts and lists. Returns
  * null for a missing or overlong id.
  */
-export function trackedItem(id: Json | undefined, values: Partial<TrackedValues>): TrackedItem | null {
+export function trackedItem(id: Json | undefined, values: Partial<TrackedValues>): ItemReading | null {
   const key = typeof id === 'number' || typeof id === 'string' ? String(id) : '';
   if (key === '' || key.length > maxKey) return null;
   const { title = null, stock = null, variants = null } = values;

@@ -12,6 +12,7 @@ import type {
   User,
   Webhook,
 } from './documents.ts';
+import type { ItemChange, Observation, Rule, TrackedItem, TrackingRun } from './history.ts';
 import type { OriginMinute } from './operations.ts';
 import type { OriginPause } from './origin-state.ts';
 import type { Schedule, ScheduleRun } from './schedules.ts';
@@ -46,6 +47,11 @@ export interface StoreContents {
   destinations: Destination;
   schedules: Schedule & { request: string };
   scheduleRuns: ScheduleRun;
+  trackingRuns: TrackingRun;
+  trackedItems: TrackedItem;
+  observations: Observation;
+  itemChanges: ItemChange;
+  rules: Rule;
 }
 
 /** Kind of documents. */

@@ -7,6 +7,7 @@ import { crawlContract } from './contract/crawls.ts';
 import { createContract } from './contract/create.ts';
 import { destinationContract } from './contract/destinations.ts';
 import { driftContract } from './contract/drift.ts';
+import { historyContract } from './contract/history.ts';
 import { jobContract } from './contract/jobs.ts';
 import { keyLimitContract } from './contract/key-limits.ts';
 import { ledgerContract } from './contract/ledger.ts';
@@ -49,4 +50,5 @@ export function storeContract(open: OpenStores): void {
   describe('notices', () => noticeContract(open));
   describe('destinations', () => destinationContract(open));
   describe('schedules', () => scheduleContract(open));
+  describe('histories', () => historyContract(open));
 }

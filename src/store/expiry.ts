@@ -26,6 +26,12 @@ export interface Cutoffs {
   auditLog?: number;
   /** Runs of schedules, by their start. */
   scheduleRuns?: number;
+  /** Observations, by the time at which another one followed. The latest one of an item is kept. */
+  observations?: number;
+  /** Changes of items, by the end of their run's comparison. Deleted before `trackingRuns`, by which they are found. */
+  changes?: number;
+  /** Runs, by the end of their comparison. */
+  trackingRuns?: number;
 }
 
 /** Retention of records that are kept for a limited time. */

@@ -21,6 +21,7 @@ import type {
   User,
 } from './documents.ts';
 import type { ExpiryStore } from './expiry.ts';
+import type { HistoryStore } from './history.ts';
 import type { NoticeStore } from './notices.ts';
 import type { OperationsStore } from './operations.ts';
 import type { OriginStore } from './origin-state.ts';
@@ -52,7 +53,8 @@ export interface Store
     OperationsStore,
     NoticeStore,
     DestinationStore,
-    ScheduleStore {
+    ScheduleStore,
+    HistoryStore {
   /** Display name of the database: "SQLite" or "MongoDB". */
   readonly engine: string;
   /** Resolves if the database responds. Throws a DataRefusedError if this program must not use it. */

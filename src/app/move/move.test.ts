@@ -12,6 +12,7 @@ import { IncompleteMoveError, NewerDataError } from '../../base/data-refused-err
 import { newId } from '../../base/id.ts';
 import { openFiles } from '../../blobs/files/open.ts';
 import type { ContentKind } from '../../store/contents.ts';
+import { aChange, anItem, anObservation, aRule, aRun } from '../../store/contract/history-samples.ts';
 import {
   aDeletedJob,
   aDelivery,
@@ -141,6 +142,14 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       });
       await store.createDelivery(aDelivery({ userId: user.id, jobId: job.id, nextAttemptAt: aTime }));
       await store.createDestination(aDestination({ userId: user.id }));
+      const { id: jobId, userId } = job;
+      const observation = anObservation({ userId, jobId, region: '', key: 'a/b' });
+      const item = anItem({ userId, series: 'daily' });
+      await store.createTrackingRun(aRun({ userId, jobId }));
+      await store.putTrackedItems([item]);
+      await store.addObservations([{ observation, previous: null }]);
+      await store.addChanges([aChange(jobId, 1)]);
+      await store.createRule(aRule({ userId }));
       const { job: former } = await storeJob(store, 1, {
         userId: user.id,
         state: 'failed',
@@ -150,12 +159,22 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       });
       const deleted = aDeletedJob(former);
       await store.deleteJob(deleted);
-      return { user, key, session, voided, job, number, path, origin };
+      return { user, key, session, voided, job, number, path, origin, observation, item };
     });
 
   /** Reads the stored documents through the port. */
   const readEverything =
-    ({ user, key, session, voided, job, number, origin }: Awaited<ReturnType<typeof storeEverything>>) =>
+    ({
+      user,
+      key,
+      session,
+      voided,
+      job,
+      number,
+      origin,
+      observation,
+      item,
+    }: Awaited<ReturnType<typeof storeEverything>>) =>
     async (store: Store) => {
       const page = { limit: 10, after: null };
       return {
@@ -177,6 +196,11 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         deletedJobs: await store.listDeletedJobs(user.id, page),
         deliveries: await store.listDeliveries(undefined, page),
         destinations: await store.listDestinations(user.id),
+        run: await store.getTrackingRun(job.id),
+        item: await store.getTrackedItems([item.id]),
+        observation: await store.findObservation(observation, aTime + 1),
+        changes: await store.listChanges(job.id, null, page),
+        rules: await store.listRules(user.id),
         submission: await store.claimSubmission(
           {
             userId: user.id,

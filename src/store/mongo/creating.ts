@@ -5,6 +5,7 @@ import { inChunks } from '../chunks.ts';
 import type { Batch, Job } from '../documents.ts';
 import { deletedFault, removedFault } from '../removed-fault.ts';
 import { unlessDuplicate } from './duplicates.ts';
+import { changesOf } from './history-ids.ts';
 import type { Collections, JobDocument } from './schema.ts';
 import { writeBatch, writeJob } from './shapes.ts';
 
@@ -50,13 +51,15 @@ export async function createJob(collections: Collections, job: Job, source: Iter
  * is no such job. Its files must be removed before.
  */
 export async function removeJob(
-  { jobs, batches, deliveries, waits }: Collections,
+  { jobs, batches, deliveries, waits, itemChanges, trackingRuns }: Collections,
   which: { _id: string } & Filter<JobDocument>,
 ): Promise<number | null> {
   const job = await jobs.findOneAndUpdate(which, { $set: { state: 'removing', noticeAt: null } });
   if (!job) return null;
   const { deletedCount } = await batches.deleteMany({ jobId: job._id, draft: job.draft });
   await deliveries.deleteMany({ jobId: job._id });
+  await itemChanges.deleteMany(changesOf(job._id));
+  await trackingRuns.deleteOne({ _id: job._id });
   await waits.deleteMany({ jobId: job._id });
   await jobs.deleteOne({ _id: job._id, state: 'removing', draft: job.draft });
   return deletedCount;

@@ -1,5 +1,6 @@
 import type { Cutoffs, ExpiryStore } from '../expiry.ts';
 import type { MongoEngine } from './engine.ts';
+import { changesOf } from './history-ids.ts';
 import type { Collections } from './schema.ts';
 
 /** Functions that delete the records beyond a cutoff. */
@@ -23,6 +24,16 @@ const deletions: Record<
   sessions: ({ sessions }, before) => sessions.deleteMany({ expiresAt: { $lt: before } }),
   auditLog: ({ auditLog }, before) => auditLog.deleteMany({ createdAt: { $lt: before } }),
   scheduleRuns: ({ scheduleRuns }, before) => scheduleRuns.deleteMany({ createdAt: { $lt: before } }),
+  // $gt: 0 is required for the partial indexes.
+  observations: ({ observations }, before) => observations.deleteMany({ endedAt: { $gt: 0, $lt: before } }),
+  changes: async ({ trackingRuns, itemChanges }, before) => {
+    const expired = trackingRuns.find({ doneAt: { $gt: 0, $lt: before } }, { projection: { _id: 1 } });
+    let deletedCount = 0;
+    for await (const { _id } of expired)
+      deletedCount += (await itemChanges.deleteMany(changesOf(_id))).deletedCount;
+    return { deletedCount };
+  },
+  trackingRuns: ({ trackingRuns }, before) => trackingRuns.deleteMany({ doneAt: { $gt: 0, $lt: before } }),
 };
 
 /** Creates the MongoDB implementation of ExpiryStore. */

@@ -6,6 +6,7 @@ import { inChunks } from '../chunks.ts';
 import type { ContentKind, StoreContents, StoreImport } from '../contents.ts';
 import { driftId } from './drift.ts';
 import { type MongoEngine, openEngine } from './engine.ts';
+import { observationId } from './history-ids.ts';
 import { legacyRecordId } from './legacy/records.ts';
 import { storeOn } from './open.ts';
 import { originMinuteId } from './operations.ts';
@@ -85,6 +86,14 @@ export const contentTargets: { readonly [K in ContentKind]: ContentTarget<StoreC
   destinations: toCollection('destinations', writeDestination),
   schedules: toCollection('schedules', ({ request, ...schedule }) => writeSchedule(schedule, request), 10),
   scheduleRuns: toCollection('scheduleRuns', withUnderscore),
+  trackingRuns: toCollection('trackingRuns', ({ jobId, ...run }) => ({ _id: jobId, ...run })),
+  trackedItems: toCollection('trackedItems', withUnderscore),
+  observations: toCollection('observations', (observation) => ({
+    _id: observationId(observation),
+    ...observation,
+  })),
+  itemChanges: toCollection('itemChanges', withUnderscore),
+  rules: toCollection('rules', withUnderscore),
 };
 
 /** Collections that no import writes, with the reason. */

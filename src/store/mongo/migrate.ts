@@ -6,6 +6,7 @@ import { unlessDuplicate } from './duplicates.ts';
 import {
   createDeletionIndexes,
   createDestinationIndexes,
+  createHistoryIndexes,
   createIndexes,
   createScheduleIndexes,
   type SchemaDocument,
@@ -24,6 +25,7 @@ export const migrations: readonly Migration[] = [
   createDeletionIndexes,
   createDestinationIndexes,
   createScheduleIndexes,
+  createHistoryIndexes,
 ];
 
 /**

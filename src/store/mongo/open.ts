@@ -7,6 +7,7 @@ import { destinationStore } from './destinations.ts';
 import { driftStore } from './drift.ts';
 import { type MongoEngine, openEngine } from './engine.ts';
 import { expiryStore } from './expiry.ts';
+import { historyStore } from './history.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
 import { legacyRecordStore } from './legacy/records.ts';
@@ -58,5 +59,6 @@ export function storeOn(engine: MongoEngine): Store {
     ...noticeStore(engine),
     ...destinationStore(engine),
     ...scheduleStore(engine),
+    ...historyStore(engine),
   };
 }

@@ -3,6 +3,7 @@ import { deletedUserName, type RetentionStore } from '../retention.ts';
 import { removeJob } from './creating.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
+import { changesOf, observationsOfUser } from './history-ids.ts';
 import { following, visible } from './jobs.ts';
 import { olderThan } from './paging.ts';
 import type { Collections } from './schema.ts';
@@ -100,9 +101,18 @@ export function retentionStore(engine: MongoEngine): RetentionStore {
   };
 }
 
+/** Deletes the runs of a user, after the changes of each. */
+async function eraseRuns({ trackingRuns, itemChanges }: Collections, userId: string) {
+  const runs = await trackingRuns.find({ userId }, { projection: { _id: 1 } }).toArray();
+  const deleted: { deletedCount: number }[] = [];
+  for (const { _id } of runs) deleted.push(await itemChanges.deleteMany(changesOf(_id)));
+  return [...deleted, await trackingRuns.deleteMany({ _id: { $in: runs.map(({ _id }) => _id) } })];
+}
+
 async function eraseRecords(collections: Collections, userId: string): Promise<number> {
   const { sessions, apiKeys, webhooks, deliveries, destinations, submissions, ledger, auditLog } =
     collections;
+  const { rules, trackedItems, observations } = collections;
   const deletions = [
     await sessions.deleteMany({ userId }),
     await apiKeys.deleteMany({ userId }),
@@ -112,6 +122,10 @@ async function eraseRecords(collections: Collections, userId: string): Promise<n
     await submissions.deleteMany({ userId }),
     await collections.schedules.deleteMany({ userId }),
     await collections.scheduleRuns.deleteMany({ userId }),
+    await rules.deleteMany({ userId }),
+    await trackedItems.deleteMany({ userId }),
+    await observations.deleteMany(observationsOfUser(userId)),
+    ...(await eraseRuns(collections, userId)),
   ];
   const updates = [
     await ledger.updateMany({ userId, note: { $ne: '' } }, { $set: { note: '' } }),

@@ -16,6 +16,7 @@ import type {
   User,
   Webhook,
 } from '../documents.ts';
+import type { ItemChange, Observation, Rule, TrackedItem, TrackingRun } from '../history.ts';
 import type { OriginMinute, ProcessReport } from '../operations.ts';
 import type { OriginPause } from '../origin-state.ts';
 import type { Holding } from '../permits.ts';
@@ -123,6 +124,12 @@ export type SessionDocument = Omit<BrowserSession, 'hash'> & { _id: string };
 /** A schedule. `options` is JSON text. */
 export type ScheduleDocument = Omit<Stored<Schedule>, 'options'> & { options: string; request: string };
 
+/** A run by its job. */
+export type TrackingRunDocument = Omit<TrackingRun, 'jobId'> & { _id: string };
+
+/** An observation. The id consists of the item, the time, and the job (history.ts), so that it serves as an index. */
+export type ObservationDocument = Observation & { _id: string };
+
 /** State of the schema. One process at a time migrates: the one named by `holder`, until `leaseUntil`. */
 export interface SchemaDocument {
   _id: 'schema';
@@ -160,6 +167,11 @@ export interface Collections {
   destinations: Collection<DestinationDocument>;
   schedules: Collection<ScheduleDocument>;
   scheduleRuns: Collection<Stored<ScheduleRun>>;
+  trackingRuns: Collection<TrackingRunDocument>;
+  trackedItems: Collection<Stored<TrackedItem>>;
+  observations: Collection<ObservationDocument>;
+  itemChanges: Collection<Stored<ItemChange>>;
+  rules: Collection<Stored<Rule>>;
 }
 
 /** Returns the collections of a database. */
@@ -188,6 +200,11 @@ export function collectionsOf(database: Db): Collections {
     destinations: database.collection('destinations'),
     schedules: database.collection('schedules'),
     scheduleRuns: database.collection('scheduleRuns'),
+    trackingRuns: database.collection('trackingRuns'),
+    trackedItems: database.collection('trackedItems'),
+    observations: database.collection('observations'),
+    itemChanges: database.collection('itemChanges'),
+    rules: database.collection('rules'),
   };
 }
 
@@ -265,6 +282,21 @@ const scheduleIndexes: typeof indexes = {
   ],
 };
 
+/** Indexes of histories. Observations and changes are found by their ids. */
+const historyIndexes: typeof indexes = {
+  trackingRuns: [
+    { key: { dueAt: 1, _id: 1 }, partialFilterExpression: { dueAt: { $gt: 0 } } },
+    { key: { userId: 1, series: 1, at: 1 } },
+    { key: { doneAt: 1 }, partialFilterExpression: { doneAt: { $gt: 0 } } },
+  ],
+  trackedItems: [
+    { key: { userId: 1, series: 1, changedAt: -1, _id: -1 } },
+    { key: { userId: 1, series: 1, source: 1, seenAt: 1 }, partialFilterExpression: { series: { $gt: '' } } },
+  ],
+  observations: [{ key: { endedAt: 1 }, partialFilterExpression: { endedAt: { $gt: 0 } } }],
+  rules: [{ key: { userId: 1, createdAt: 1, _id: 1 } }],
+};
+
 const createAll = async (database: Db, descriptions: typeof indexes): Promise<void> => {
   for (const [name, its] of Object.entries(descriptions)) await database.collection(name).createIndexes(its);
 };
@@ -281,3 +313,6 @@ export const createDestinationIndexes = (database: Db): Promise<void> =>
 
 /** Creates the missing indexes of schedules. */
 export const createScheduleIndexes = (database: Db): Promise<void> => createAll(database, scheduleIndexes);
+
+/** Creates the missing indexes of histories. */
+export const createHistoryIndexes = (database: Db): Promise<void> => createAll(database, historyIndexes);

@@ -17,6 +17,14 @@ const deletions: Record<keyof Cutoffs, [table: string, key: string, condition: s
   sessions: ['sessions', 'hash', 'expires_at < ?1'],
   auditLog: ['audit_log', 'id', 'created_at < ?1'],
   scheduleRuns: ['schedule_runs', 'id', 'created_at < ?1'],
+  observations: ['observations', '(user_id, market, region, key, at, job_id)', 'ended_at < ?1'],
+  changes: [
+    'item_changes',
+    'id',
+    `id IN (SELECT c.id FROM tracking_runs AS r JOIN item_changes AS c
+              ON c.id > r.job_id || '/' AND c.id < r.job_id || '0' WHERE r.done_at < ?1)`,
+  ],
+  trackingRuns: ['tracking_runs', 'job_id', 'done_at < ?1'],
 };
 
 /** Creates the SQLite implementation of ExpiryStore. */

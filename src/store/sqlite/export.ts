@@ -13,15 +13,20 @@ import {
   deletedJobs,
   deliveries,
   destinations,
+  itemChanges,
   jobs,
   ledger,
   mapRows,
+  observations,
   originMinutes,
   type RowMapping,
+  rules,
   scheduleRuns,
   schedules,
   sessions,
   submissions,
+  trackedItems,
+  trackingRuns,
   users,
 } from './shapes.ts';
 
@@ -126,6 +131,11 @@ export const contentSources: { readonly [K in ContentKind]: ContentSource<StoreC
     read: (row) => ({ ...schedules.read(row.slice(0, -1)), request: row.at(-1) as string }),
   },
   scheduleRuns: wholeTable('schedule_runs', scheduleRuns),
+  trackingRuns: wholeTable('tracking_runs', trackingRuns),
+  trackedItems: wholeTable('tracked_items', trackedItems),
+  observations: wholeTable('observations', observations),
+  itemChanges: wholeTable('item_changes', itemChanges),
+  rules: wholeTable('rules', rules),
 };
 
 /** Tables and columns (`table.column`) that are not read, with the reason. */

@@ -7,6 +7,7 @@ import { destinationStore } from './destinations.ts';
 import { driftStore } from './drift.ts';
 import { openEngine, type SqliteEngine } from './engine.ts';
 import { expiryStore } from './expiry.ts';
+import { historyStore } from './history.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
 import { legacyRecordStore } from './legacy/records.ts';
@@ -64,5 +65,6 @@ export function storeOn(engine: SqliteEngine): Store {
     ...noticeStore(engine),
     ...destinationStore(engine),
     ...scheduleStore(engine),
+    ...historyStore(engine),
   };
 }

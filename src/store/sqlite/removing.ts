@@ -51,6 +51,12 @@ export async function finishRemoval(relaxed: Connection, jobId: string): Promise
     'DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE job_id = ? LIMIT ?)',
     keyChunkSize,
   );
+  await deleteAll(
+    `DELETE FROM item_changes WHERE id IN
+       (SELECT id FROM item_changes WHERE id > ?1 || '/' AND id < ?1 || '0' LIMIT ?2)`,
+    keyChunkSize,
+  );
+  relaxed.run('DELETE FROM tracking_runs WHERE job_id = ?', jobId);
   relaxed.run('DELETE FROM waits WHERE job_id = ?', jobId);
   relaxed.run(`DELETE FROM jobs WHERE id = ? AND state = 'removing'`, jobId);
   return batches;

@@ -12,6 +12,17 @@ const erasures = [
   'DELETE FROM webhooks WHERE user_id IN (SELECT user_id FROM webhooks WHERE user_id = ?1 LIMIT ?2)',
   'DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE user_id = ?1 LIMIT ?2)',
   'DELETE FROM destinations WHERE id IN (SELECT id FROM destinations WHERE user_id = ?1 LIMIT ?2)',
+  'DELETE FROM rules WHERE id IN (SELECT id FROM rules WHERE user_id = ?1 LIMIT ?2)',
+  'DELETE FROM tracked_items WHERE id IN (SELECT id FROM tracked_items WHERE user_id = ?1 LIMIT ?2)',
+  `DELETE FROM observations WHERE (user_id, market, region, key, at, job_id) IN
+     (SELECT user_id, market, region, key, at, job_id FROM observations WHERE user_id = ?1 LIMIT ?2)`,
+  `DELETE FROM item_changes WHERE id IN
+     (SELECT c.id FROM tracking_runs AS r JOIN item_changes AS c ON c.id > r.job_id || '/' AND c.id < r.job_id || '0'
+      WHERE r.user_id = ?1 LIMIT ?2)`,
+  // After the changes, which are found by their run.
+  `DELETE FROM tracking_runs WHERE job_id IN
+     (SELECT job_id FROM tracking_runs AS r WHERE user_id = ?1 AND NOT EXISTS
+        (SELECT 1 FROM item_changes WHERE id > r.job_id || '/' AND id < r.job_id || '0') LIMIT ?2)`,
   `DELETE FROM submissions WHERE rowid IN (SELECT rowid FROM submissions WHERE user_id = ?1 LIMIT ?2)`,
   'DELETE FROM schedules WHERE id IN (SELECT id FROM schedules WHERE user_id = ?1 LIMIT ?2)',
   'DELETE FROM schedule_runs WHERE id IN (SELECT id FROM schedule_runs WHERE user_id = ?1 LIMIT ?2)',

@@ -199,6 +199,39 @@ const steps = [
   CREATE INDEX schedule_runs_by_schedule ON schedule_runs (schedule_id, created_at, id);
   CREATE INDEX schedule_runs_by_time ON schedule_runs (created_at);
   CREATE INDEX schedule_runs_by_user ON schedule_runs (user_id);`,
+  `CREATE TABLE tracking_runs (
+    job_id TEXT PRIMARY KEY, user_id TEXT NOT NULL, market TEXT NOT NULL, kind TEXT NOT NULL, series TEXT NOT NULL,
+    at REAL NOT NULL, due_at REAL, take INTEGER NOT NULL, stage TEXT NOT NULL, next_batch INTEGER NOT NULL,
+    counts TEXT NOT NULL, messages INTEGER NOT NULL, done_at REAL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX tracking_runs_due ON tracking_runs (due_at) WHERE due_at IS NOT NULL;
+  CREATE INDEX tracking_runs_by_user ON tracking_runs (user_id, series, at);
+  CREATE INDEX tracking_runs_by_end ON tracking_runs (done_at) WHERE done_at IS NOT NULL;
+  CREATE TABLE tracked_items (
+    id TEXT PRIMARY KEY, user_id TEXT NOT NULL, series TEXT NOT NULL, market TEXT NOT NULL, region TEXT NOT NULL,
+    key TEXT NOT NULL, source TEXT NOT NULL, is_present INTEGER NOT NULL, first_at REAL NOT NULL,
+    changed_at REAL NOT NULL, changed_job TEXT NOT NULL, seen_at REAL NOT NULL, seen_job TEXT NOT NULL,
+    seen_batch INTEGER NOT NULL, item_values TEXT NOT NULL, rules TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX tracked_items_by_change ON tracked_items (user_id, series, changed_at, id);
+  CREATE INDEX tracked_items_by_source ON tracked_items (user_id, series, source, seen_at) WHERE series <> '';
+  CREATE TABLE observations (
+    user_id TEXT NOT NULL, market TEXT NOT NULL, region TEXT NOT NULL, key TEXT NOT NULL, at REAL NOT NULL,
+    job_id TEXT NOT NULL, ended_at REAL, changed TEXT NOT NULL, item_values TEXT NOT NULL,
+    PRIMARY KEY (user_id, market, region, key, at, job_id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX observations_by_end ON observations (ended_at) WHERE ended_at IS NOT NULL;
+  CREATE TABLE item_changes (
+    id TEXT PRIMARY KEY, user_id TEXT NOT NULL, job_id TEXT NOT NULL, market TEXT NOT NULL, region TEXT NOT NULL,
+    key TEXT NOT NULL, type TEXT NOT NULL, at REAL NOT NULL, title TEXT, before TEXT NOT NULL, after TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE rules (
+    id TEXT PRIMARY KEY, user_id TEXT NOT NULL, name TEXT NOT NULL, condition TEXT NOT NULL, threshold REAL,
+    field TEXT NOT NULL, market TEXT NOT NULL, region TEXT NOT NULL, key TEXT NOT NULL, series TEXT NOT NULL,
+    channel TEXT NOT NULL, enabled INTEGER NOT NULL, created_at REAL NOT NULL, updated_at REAL NOT NULL,
+    revision INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX rules_by_user ON rules (user_id, created_at, id);`,
 ];
 
 /** Version of this program's schema. */

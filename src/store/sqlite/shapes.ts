@@ -11,6 +11,7 @@ import type {
   Submission,
   User,
 } from '../documents.ts';
+import type { ItemChange, Observation, Rule, TrackedItem, TrackingRun } from '../history.ts';
 import type { OriginMinute, ProcessReport } from '../operations.ts';
 import type { Schedule, ScheduleRun } from '../schedules.ts';
 import type { BrowserSession } from '../sessions.ts';
@@ -339,3 +340,102 @@ export const scheduleRuns = mapRows<ScheduleRun>([
   'endedAt',
   'revision',
 ]);
+
+/** Table `tracking_runs`. */
+export const trackingRuns = mapRows<TrackingRun>(
+  [
+    'jobId',
+    'userId',
+    'market',
+    'kind',
+    'series',
+    'at',
+    'dueAt',
+    'take',
+    'stage',
+    'nextBatch',
+    'counts',
+    'messages',
+    'doneAt',
+  ],
+  ['counts'],
+);
+
+/** A document whose `values` are stored as `itemValues`, because VALUES is a keyword. */
+type WithItemValues<T extends { values: unknown }> = Omit<T, 'values'> & { itemValues: T['values'] };
+
+/** Maps documents with `values` to a table with the column `item_values`. */
+function withItemValues<T extends { values: unknown }>(rows: RowMapping<WithItemValues<T>>): RowMapping<T> {
+  return {
+    ...rows,
+    values: ({ values: itemValues, ...rest }) =>
+      rows.values({ ...rest, itemValues } as unknown as WithItemValues<T>),
+    read: (row) => {
+      const { itemValues: values, ...rest } = rows.read(row);
+      return { ...rest, values } as unknown as T;
+    },
+  };
+}
+
+/** Table `tracked_items`. */
+export const trackedItems = withItemValues<TrackedItem>(
+  mapRows(
+    [
+      'id',
+      'userId',
+      'series',
+      'market',
+      'region',
+      'key',
+      'source',
+      'isPresent',
+      'firstAt',
+      'changedAt',
+      'changedJob',
+      'seenAt',
+      'seenJob',
+      'seenBatch',
+      'itemValues',
+      'rules',
+    ],
+    ['itemValues', 'rules'],
+    ['isPresent'],
+  ),
+);
+
+/** Table `observations`. */
+export const observations = withItemValues<Observation>(
+  mapRows(
+    ['userId', 'market', 'region', 'key', 'at', 'jobId', 'endedAt', 'changed', 'itemValues'],
+    ['changed', 'itemValues'],
+  ),
+);
+
+/** Table `item_changes`. */
+export const itemChanges = mapRows<ItemChange>(
+  ['id', 'userId', 'jobId', 'market', 'region', 'key', 'type', 'at', 'title', 'before', 'after'],
+  ['before', 'after'],
+);
+
+/** Table `rules`. */
+export const rules = mapRows<Rule>(
+  [
+    'id',
+    'userId',
+    'name',
+    'condition',
+    'threshold',
+    'field',
+    'market',
+    'region',
+    'key',
+    'series',
+    'channel',
+    'enabled',
+    'createdAt',
+    'updatedAt',
+    'revision',
+  ],
+  [],
+  ['enabled'],
+);
