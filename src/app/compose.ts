@@ -117,11 +117,7 @@ export async function compose(
     offers: configuredOffers(config),
     settings: config,
     links: jobLinks(links, secrets, stack.blobs),
-    destinations: createDestinations({
-      box: openSecretBox({ configured: config.linkSecrets, dataDir: config.dataDir, clock }),
-      allowPrivate: config.privateDestinations,
-      now: () => clock.now(),
-    }),
+    destinations: openDestinations(config, clock),
   };
   return {
     config,
@@ -146,6 +142,11 @@ export async function compose(
 
 function linkSecretsOf({ linkSecrets, dataDir }: Config, clock: Clock): LinkSecrets {
   return linkSecrets ? fixedLinkSecrets(linkSecrets) : openLinkSecrets(dataDir, clock);
+}
+
+function openDestinations(config: Config, clock: Clock): JobContext['destinations'] {
+  const box = openSecretBox({ configured: config.linkSecrets, dataDir: config.dataDir, clock });
+  return createDestinations({ box, allowPrivate: config.privateDestinations, now: () => clock.now() });
 }
 
 /** Wraps the store and the queue of a stack to record spans. */
