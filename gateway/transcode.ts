@@ -9,6 +9,7 @@ import { messageWriter } from '../src/contract/json/message-writer.ts';
 import { type ResponseHeaders, tagHeader } from '../src/contract/response-headers.ts';
 import { readSubmitOptions, type SubmitOptions } from '../src/contract/submit-options.ts';
 import { readWait } from '../src/contract/wait.ts';
+import { wholeBodyField, wholeBodyOf } from '../src/contract/whole-body.ts';
 import type { CallContext, Caller, GatewayBudget, Headers, Session } from './caller.ts';
 import type { ServedEndpoint } from './endpoint.ts';
 import { addHeaders, admit, type Exchange, sendJson, sendTagged } from './exchange.ts';
@@ -56,6 +57,7 @@ export function endpointServer(
   const { method, successStatus } = endpoint;
   const readRequest = requestReader(endpoint);
   const write = endpoint.streams ? undefined : messageWriter(method.output);
+  const whole = wholeBodyField(method.output);
   const writeRequest = messageWriter(method.input);
   const cached = endpoint.cached ? cache?.of(method.output) : undefined;
   const gets = endpoint.verb === 'GET';
@@ -120,7 +122,9 @@ export function endpointServer(
       const tag = responseHeaders[tagHeader] ?? (stable ? textTag(text) : undefined);
       sendTagged(exchange, successStatus, text, tag);
     } else {
-      sendJson(exchange, successStatus, text, locate && { location: locate(output, form) });
+      const isReplaced = wholeBodyOf(whole, output) !== undefined;
+      if (isReplaced) sendJson(exchange, 200, text);
+      else sendJson(exchange, successStatus, text, locate && { location: locate(output, form) });
     }
   };
 

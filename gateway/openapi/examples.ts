@@ -10,6 +10,7 @@ import {
 import { isBig } from '../../src/contract/json/scalars.ts';
 import { restName } from '../../src/contract/rest-form.ts';
 import { boundOf, isRequired, rulesOf } from '../../src/contract/rules.ts';
+import { isWholeBody } from '../../src/contract/whole-body.ts';
 import { type Direction, findMessage } from './names.ts';
 import { type BodyForm, isAlwaysPresent } from './schemas.ts';
 
@@ -51,8 +52,9 @@ export function createExampleBook(
   const isOpen = ({ message: type }: DescField) => type !== undefined && open.has(type);
   const object = (fields: readonly DescField[], direction: Direction) => {
     const isShown = (known: DescField) =>
-      exampleOf(known) !== undefined ||
-      (direction === 'request' ? isRequired(known) : isAlwaysPresent(known) || isObject(known));
+      !isWholeBody(known) &&
+      (exampleOf(known) !== undefined ||
+        (direction === 'request' ? isRequired(known) : isAlwaysPresent(known) || isObject(known)));
     const shown = fields.filter((known) => isShown(known) && !(isObject(known) && isOpen(known)));
     return Object.fromEntries(
       shown.map((known) => [isRest ? restName(known) : known.jsonName, field(known, direction)]),

@@ -9,6 +9,7 @@ import { rest as restOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { requiredScopes } from '../../src/contract/permission.ts';
 import { bindingOf, placeOf, restName } from '../../src/contract/rest-form.ts';
 import { submitOptionFields } from '../../src/contract/submit-options.ts';
+import { wholeBodyField } from '../../src/contract/whole-body.ts';
 import type { ServedEndpoint } from '../endpoint.ts';
 import { isStable } from '../response/tag.ts';
 import type { DocumentOptions } from './document-options.ts';
@@ -110,6 +111,7 @@ function responses(
   context: OperationContext,
 ): Schema {
   const { headers } = context;
+  const whole = endpoint.takesOptions ? wholeBodyField(endpoint.method.output) : undefined;
   return {
     [endpoint.successStatus]: {
       description: endpoint.successStatus === 202 ? 'Accepted.' : 'The current state.',
@@ -122,6 +124,15 @@ function responses(
       },
       content: contentOf(endpoint, context),
     },
+    ...(whole?.message
+      ? {
+          200: {
+            description: context.describe(`${whole.parent.typeName}.${whole.name}`) ?? whole.name,
+            headers: headers.caller,
+            content: jsonContent(whole.message, context),
+          },
+        }
+      : {}),
     ...(isTagged
       ? {
           304: {
@@ -133,12 +144,15 @@ function responses(
   };
 }
 
+function jsonContent(message: DescMessage, { book, examples }: OperationContext): Schema {
+  const example = examples.message(message, 'response');
+  return { 'application/json': { schema: book.response(message), example } };
+}
+
 /** Returns the bodies of a successful response by media type. */
-function contentOf({ method, streams }: ServedEndpoint, { book, examples }: OperationContext): Schema {
-  if (!streams) {
-    const example = examples.message(method.output, 'response');
-    return { 'application/json': { schema: book.response(method.output), example } };
-  }
+function contentOf({ method, streams }: ServedEndpoint, context: OperationContext): Schema {
+  if (!streams) return jsonContent(method.output, context);
+  const { book, examples } = context;
   const { contents } = getOption(method, restOption);
   if (contents.length === 0) return { '*/*': { schema: {} } };
   const byType = Map.groupBy(contents, ({ mediaType }) => mediaType);

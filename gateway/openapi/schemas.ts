@@ -9,6 +9,7 @@ import {
 import { integerBounds, isBig } from '../../src/contract/json/scalars.ts';
 import { restName } from '../../src/contract/rest-form.ts';
 import { isRequired, rulesOf } from '../../src/contract/rules.ts';
+import { isWholeBody } from '../../src/contract/whole-body.ts';
 import { type Direction, findMessage, type NameSchema } from './names.ts';
 
 /** JSON Schema of OpenAPI 3.1. */
@@ -52,7 +53,8 @@ export function createSchemaBook(
     }
     return { $ref: `#/components/schemas/${nameOf(schema, direction)}` };
   };
-  const object = (fields: readonly DescField[], direction: Direction): Schema => {
+  const object = (all: readonly DescField[], direction: Direction): Schema => {
+    const fields = isRest ? all.filter((field) => !isWholeBody(field)) : all;
     const required = fields.filter((field) =>
       direction === 'request' ? isRequired(field) : isRest && isAlwaysPresent(field),
     );

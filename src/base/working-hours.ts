@@ -30,6 +30,15 @@ export function parseWorkingHours(text: string): WorkingHours {
   return window;
 }
 
+const dayMs = 86_400_000;
+
+/** Returns the earliest time from `now` on that is within the window. */
+export function nextWithin(hours: WorkingHours, now: number): number {
+  if (isWithin(hours, now)) return now;
+  const start = (hours.startMinute - hours.offsetMinutes) * 60_000;
+  return start + Math.ceil((now - start) / dayMs) * dayMs;
+}
+
 /** Returns whether `now` (milliseconds since the epoch) is within the window, which may cross midnight. */
 export function isWithin(hours: WorkingHours, now: number): boolean {
   const minute = (((Math.floor(now / 60_000) + hours.offsetMinutes) % 1440) + 1440) % 1440;

@@ -96,6 +96,18 @@ test('sends the options of a submit as metadata, and retries a job as a submit',
   await expect(gleaner.submit(JobService.method.getJob, { jobId })).rejects.toThrow('does not submit a job');
 });
 
+test('quote() asks for a quote only, and rejects if the service returns none', async () => {
+  const gleaner = await client((_, number, response) =>
+    message(response, VariantSoldSubmittedSchema, number === 0 ? { quote: { cost: 30 } } : submitted),
+  );
+  const method = MktaService.method.submitVariantSold;
+  expect(await gleaner.quote(method, request, { maxCredits: 9 })).toMatchObject({ cost: 30 });
+  const { headers } = server.received[0]!;
+  expect(headers).toMatchObject({ 'gleaner-validate-only': 'true', 'gleaner-max-credits': '9' });
+  expect(headers).not.toHaveProperty('idempotency-key');
+  expect(await failed(gleaner.quote(method, request))).toMatchObject({ status: -1 });
+});
+
 describe('an error', () => {
   test('lists problems by field', async () => {
     const step = (value: string | number) => ({

@@ -8,15 +8,12 @@ import {
   type MessageShape,
 } from '@bufbuild/protobuf';
 import { type Job, JobService, type ResultFile } from '../../gen/gleaner/job/v1/job_pb.ts';
+import type { Quote } from '../../gen/gleaner/job/v1/quote_pb.ts';
 import { job as jobOption, market as marketOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 import type { HttpBodySchema } from '../../gen/google/api/httpbody_pb.ts';
 import { endpointOf } from '../contract/endpoint.ts';
 import { warningHeader } from '../contract/response-headers.ts';
-import {
-  type SubmitOptionValues,
-  takesSubmitOptions,
-  writeSubmitOptions,
-} from '../contract/submit-options.ts';
+import { type JobOptions, takesSubmitOptions, writeSubmitOptions } from '../contract/submit-options.ts';
 import { waitMetadata } from '../contract/wait.ts';
 import type { CallOptions } from './call-options.ts';
 import { type Clock, platformClock } from './clock.ts';
@@ -49,7 +46,7 @@ export interface ClientOptions {
 }
 
 /** Options of a submit: those of the call, and those of the contract (docs/quotes.md). */
-export interface SubmitOptions extends CallOptions, SubmitOptionValues {
+export interface SubmitOptions extends CallOptions, JobOptions {
   /**
    * 1 to 255 visible ASCII characters; default: a new one for each submit. The same key and request return the
    * first response again.
@@ -94,6 +91,12 @@ export interface GleanerClient {
     request: MessageInitShape<I>,
     options?: SubmitOptions,
   ): Promise<Submitted<MessageShape<O>>>;
+  /** Returns what a submit, or the retry of a job, would cost and when it could run. Nothing is charged or created. */
+  quote<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+    request: MessageInitShape<I>,
+    options?: CallOptions & JobOptions,
+  ): Promise<Quote>;
   /** Returns the job with this id, or with the task number that its kind returned. */
   find(id: string, options?: CallOptions): Promise<Job>;
   /** Waits until a job has ended and returns it, however it ended. */
@@ -167,6 +170,13 @@ export function createGleanerClient(options: ClientOptions): GleanerClient {
       };
       const job = await findTask(client, BigInt(taskId!), filter, optional(signal));
       return { jobId: job.jobId, response };
+    },
+    async quote(method, request, { signal, ...values } = {}) {
+      if (!takesSubmitOptions(method)) throw new TypeError(`${method} does not submit a job`);
+      const headers = writeSubmitOptions({ ...values, validateOnly: true });
+      const { quote } = (await unary(method, request, headers, signal, true)) as { quote?: Quote };
+      if (quote !== undefined) return quote;
+      throw new GleanerError({ status: -1, detail: 'The service did not return a quote' });
     },
     async find(id, callOptions = {}) {
       if (/^\d+$/.test(id)) return findTask(client, BigInt(id), {}, callOptions);

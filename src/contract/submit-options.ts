@@ -21,7 +21,7 @@ export type { SubmitOptions };
 export type SubmitOptionValues = Partial<Omit<SubmitOptions, keyof Message>>;
 
 /** Options that a job keeps. */
-export type JobOptions = SubmitOptionValues;
+export type JobOptions = Omit<SubmitOptionValues, 'validateOnly'>;
 
 /** Options of a call, and the problems of invalid ones. */
 export interface ReadOptions {
@@ -87,7 +87,9 @@ export function writeSubmitOptions(options: SubmitOptionValues | undefined): Rec
 export function jobOptionsOf(options: SubmitOptions | undefined): JobOptions {
   if (options === undefined) return {};
   const values = options as unknown as Record<string, unknown>;
-  const set = submitOptionFields.filter((field) => isFieldSet(options, field));
+  const set = submitOptionFields.filter(
+    (field) => field.localName !== 'validateOnly' && isFieldSet(options, field),
+  );
   return Object.fromEntries(set.map(({ localName }) => [localName, values[localName]]));
 }
 

@@ -49,29 +49,29 @@ export function chargedCredits({ state, cost }: Job, chargedAt: 'submit' | 'appr
 }
 
 /**
- * Checks before a submit that the balance and the key's credit ceiling cover a job. The charge checks both again. Fault
- * `insufficient_credits`.
+ * Returns the fault `insufficient_credits` if the balance or the key's credit ceiling does not cover a job, else null.
+ * Called before a submit; the charge checks both again.
  */
-export async function requireCredits(
+export async function findShortfall(
   store: Pick<AccountStore, 'getApiKey' | 'getUser'>,
   { userId, keyId, cost }: Pick<Job, 'userId' | 'keyId' | 'cost'>,
-): Promise<void> {
+): Promise<Fault | null> {
   const [user, key] = await Promise.all([
     store.getUser(userId),
     keyId === null ? null : store.getApiKey(keyId),
   ]);
   const balance = user?.balance ?? 0;
-  if (balance < cost) throw creditsShort(cost, balance);
-  if (key === null || key.creditCeiling === null) return;
+  if (balance < cost) return creditsShort(cost, balance);
+  if (key === null || key.creditCeiling === null) return null;
   const ceiling = { keyId: key.id, max: key.creditCeiling, spent: key.creditsSpent };
-  if (ceiling.spent + cost > ceiling.max) throw ceilingExceeded(cost, ceiling);
+  return ceiling.spent + cost > ceiling.max ? ceilingExceeded(cost, ceiling) : null;
 }
 
-/** Checks that a job costs at most what its submit allows. Fault `max_credits_exceeded` with both amounts. */
-export function requireMaxCredits({ cost, options: { maxCredits } }: Pick<Job, 'cost' | 'options'>): void {
-  if (maxCredits === undefined || cost <= maxCredits) return;
+/** Returns the fault `max_credits_exceeded` if a job costs more than its submit allows, else null. */
+export function findExcess({ cost, options: { maxCredits } }: Pick<Job, 'cost' | 'options'>): Fault | null {
+  if (maxCredits === undefined || cost <= maxCredits) return null;
   const words = `max_credits: The work costs ${cost} credits, more than the maximum of ${maxCredits}.`;
-  throw new Fault('max_credits_exceeded', words, { quota: { required: cost, current: maxCredits } });
+  return new Fault('max_credits_exceeded', words, { quota: { required: cost, current: maxCredits } });
 }
 
 /** Returns the fault for a cost above what is left of a key's credit ceiling (docs/errors.md). */

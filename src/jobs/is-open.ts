@@ -6,7 +6,7 @@ import type { JobContext } from './context.ts';
 export type OpenContext = Pick<JobContext, 'clock' | 'offers' | 'settings'>;
 
 /** Returns false while a job of a kind with working hours is outside of them. */
-export function isOpen(context: OpenContext, job: Job): boolean {
+export function isOpen(context: OpenContext, job: Pick<Job, 'kind' | 'market'>): boolean {
   const { workingHours } = context.settings;
   return (
     workingHours === null ||

@@ -1,4 +1,5 @@
 import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
+import type { Plan } from '../kinds/kind.ts';
 import type { JobContext } from './context.ts';
 import type { Offer } from './offers.ts';
 
@@ -13,6 +14,28 @@ export function unitPrice(
     market.prices?.[kind.page] ??
     kind.price
   );
+}
+
+/** Size and price of a planned job. */
+export interface Estimate {
+  totalUnits: number;
+  totalBatches: number;
+  unitPrice: number;
+  /** Credits for all units. */
+  cost: number;
+}
+
+/** Returns the size and the price of a planned job. */
+export function estimate(context: Pick<JobContext, 'settings'>, offer: Offer, { groups }: Plan): Estimate {
+  const { batchSize } = offer.kind;
+  const totalUnits = groups.reduce((sum, { units }) => sum + units.length, 0);
+  const price = unitPrice(context, offer);
+  return {
+    totalUnits,
+    totalBatches: groups.reduce((sum, { units }) => sum + Math.ceil(units.length / batchSize), 0),
+    unitPrice: price,
+    cost: price * totalUnits,
+  };
 }
 
 /** Price of a unit of an offer. */

@@ -22,6 +22,8 @@ export interface ReadContext {
  */
 export interface RecordReader {
   readonly sort: 'record';
+  /** Requests that reading a unit takes, for estimates; 1 by default. */
+  readonly requestsPerUnit?: number;
   /** Fetches the unit's pages and returns its record. */
   read(input: JsonObject, context: ReadContext): Promise<JsonObject>;
   /** Extracts the record from the response of the main page. */

@@ -149,6 +149,7 @@ test('includes comments, statuses, bodies and errors of the contract', () => {
   expect(submit.description).toContain('Needs a key with `submit`.');
   expect(submit['x-required-scopes']).toEqual(['submit']);
   expect(Object.keys(submit.responses)).toEqual([
+    '200',
     '202',
     '400',
     '401',
@@ -162,6 +163,16 @@ test('includes comments, statuses, bodies and errors of the contract', () => {
     '500',
     '502',
     '503',
+  ]);
+  expect(submit.responses['200']).toMatchObject({
+    description: 'Quote of a submit with `validate_only`; absent otherwise.',
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Quote' } } },
+  });
+  expect(schema('VariantSoldSubmitted').properties).not.toHaveProperty('quote');
+  expect(submit.parameters).toMatchObject([
+    { name: 'validate_only', in: 'query', schema: { type: 'boolean' } },
+    { name: 'max_credits', in: 'query', schema: { type: 'integer', minimum: 0 } },
+    { name: 'Idempotency-Key' },
   ]);
   expect(submit.requestBody.content).toHaveProperty(['application/json']);
   expect(schema('MktaSubmitVariantSoldRequest').properties.items).toEqual({

@@ -151,7 +151,8 @@ export function createCore(
       return principal;
     },
     unary: (method, request, call) =>
-      isAudited(method)
+      // A quote has no effect.
+      isAudited(method) && !call.submitOptions?.validateOnly
         ? runAudited(context, method, request, call, () => run(method, request, call))
         : run(method, request, call),
     async *stream(method, request, call) {

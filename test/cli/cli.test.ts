@@ -132,6 +132,32 @@ describe('a job', () => {
     expect([retried.code, retried.out]).toEqual([5, '']);
   });
 
+  test('is quoted by --dry-run, as is its retry', async () => {
+    const rows = 'product_key,shop_domain\nbarang-1812,toko-7\nbarang-1812,toko-7\n';
+    const { json: before } = await user(['jobs', '--json']);
+    const quoted = await user(['submit', 'mktb', 'pdp_bulk', '-', '--dry-run'], rows);
+    expect([quoted.code, quoted.err]).toEqual([0, '']);
+    expect(quoted.out).toMatch(/^cost +10 credits \(5 per unit\), charged at submit$/m);
+    expect(quoted.out).toMatch(/^warning +One unit is the same as an earlier one\./m);
+    const over = await user(
+      ['submit', 'mktb', 'pdp_bulk', '-', '--dry-run', '--json', '--max-credits', '9'],
+      rows,
+    );
+    expect([over.code, over.json[0]]).toMatchObject([
+      5,
+      { accepted: false, cost: 10, over_max_credits: true },
+    ]);
+    const invalid = await user(
+      ['submit', 'mktb', 'pdp_bulk', '-', '--dry-run'],
+      'product_key,shop_domain\n,x\n',
+    );
+    expect([invalid.code, invalid.out]).toEqual([2, '']);
+    expect((await user(['jobs', '--json'])).json).toEqual(before);
+    const done = await user(['submit', 'mktb', 'pdp_bulk', '-', '--wait', '--json'], rows);
+    const retried = await user(['retry', done.json[0].job_id, '--dry-run', '--json']);
+    expect([retried.code, retried.json[0]]).toMatchObject([0, { units: 2, cost: 10 }]);
+  });
+
   test('awaiting approval is approved, and only its id is printed', async () => {
     const items =
       '{"item_id": 20000000001, "shop_id": "7001"}\n{"item_id": "20000000002", "shop_id": "7001"}\n';

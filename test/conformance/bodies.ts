@@ -1,4 +1,5 @@
 import { errorAnswer } from './errors.ts';
+import { having, text } from './matchers.ts';
 import type { Case, Endpoint, FieldRule, ProblemRow, Submit } from './table.ts';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -18,6 +19,7 @@ export function bodyCases({ submit, cases: [good] }: Endpoint): Case[] {
     quotaCase('with too few credits', good, costOf(submit, body)),
     ceilingCase(good, costOf(submit, body)),
     ...maxCreditsCases(good, costOf(submit, body)),
+    ...quoteCases(good, costOf(submit, body)),
   ];
   switch (submit.takes) {
     case 'one':
@@ -86,6 +88,42 @@ function maxCreditsCases(good: Case, required: number): Case[] {
       },
     },
     { ...below, status: 422, problems: [[['query', 'max_credits'], 'greater_than_equal']] },
+  ];
+}
+
+/** Returns cases for the option `validate_only` of a submit. */
+export function quoteCases(
+  { title: _, answer: __, answerHeaders: ___, ...good }: Case,
+  cost: number,
+): Case[] {
+  const quoted = { ...good, status: 200, options: { validate_only: 'true' } };
+  return [
+    {
+      ...quoted,
+      title: 'validate_only',
+      answer: having({ accepted: true, refusals: [], cost, shortfall: 0, over_max_credits: false }),
+    },
+    {
+      ...quoted,
+      title: 'validate_only, with too few credits and above max_credits',
+      caller: 'poor',
+      options: { validate_only: 'true', max_credits: '0' },
+      answer: having({
+        ...{ accepted: false, cost, balance: poorCredits, balance_after: poorCredits - cost },
+        ...{ shortfall: cost - poorCredits, over_max_credits: true },
+        refusals: [
+          { code: 'max_credits_exceeded', message: text },
+          { code: 'insufficient_credits', message: text },
+        ],
+      }),
+    },
+    {
+      ...good,
+      title: 'validate_only=maybe',
+      options: { validate_only: 'maybe' },
+      status: 422,
+      problems: [[['query', 'validate_only'], 'bool_parsing']],
+    },
   ];
 }
 

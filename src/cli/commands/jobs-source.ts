@@ -1,9 +1,9 @@
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { platformClock } from '../../client/clock.ts';
-import { type CallOptions, GleanerError, type WaitOptions } from '../../client/index.ts';
+import { type CallOptions, GleanerError, type Quote, type WaitOptions } from '../../client/index.ts';
 import { waitForJob } from '../../client/wait.ts';
-import type { SubmitOptionValues } from '../../contract/submit-options.ts';
+import type { JobOptions } from '../../contract/submit-options.ts';
 import { UsageError } from './exit.ts';
 import type { Session } from './session.ts';
 
@@ -14,7 +14,8 @@ export const operatorOption = ['--operator', 'access jobs of all users (operator
 export interface JobSource {
   find(id: string): Promise<Job>;
   wait(jobId: string, options: WaitOptions): Promise<Job>;
-  retry(jobId: string, options: SubmitOptionValues): Promise<Job>;
+  retry(jobId: string, options: JobOptions): Promise<Job>;
+  quoteRetry(jobId: string, options: JobOptions): Promise<Quote>;
   cancel(jobId: string, reason: string): Promise<Job>;
 }
 
@@ -28,6 +29,8 @@ export function jobsOf(session: Session, isOperator: boolean): JobSource {
       wait: (jobId, more) => client.wait(jobId, { ...options, ...more }),
       retry: async (jobId, values) =>
         (await client.submit(JobService.method.retryJob, { jobId }, { ...values, ...options })).response,
+      quoteRetry: (jobId, values) =>
+        client.quote(JobService.method.retryJob, { jobId }, { ...values, ...options }),
       async cancel(jobId, reason) {
         if (reason !== '') throw new UsageError('--reason requires --operator');
         return client.call(JobService.method.cancelJob, { jobId }, options);
@@ -51,6 +54,9 @@ export function jobsOf(session: Session, isOperator: boolean): JobSource {
           'An operator retries a job with the options it has. Omit the options, or --operator.',
         );
       return (await client.call(retryJob, { jobId }, options)).job!;
+    },
+    async quoteRetry() {
+      throw new UsageError('--dry-run shows the cost of your own jobs. Omit --operator.');
     },
     cancel: async (jobId, reason) => (await client.call(cancelJob, { jobId, reason }, options)).job!,
   };

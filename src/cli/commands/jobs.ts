@@ -7,7 +7,8 @@ import { checkId, jobsOf, operatorOption } from './jobs-source.ts';
 import { type Column, count, counted, jsonLine, pairs, state, time } from './print.ts';
 import { jobWords } from './progress.ts';
 import type { Session } from './session.ts';
-import { type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
+import { dryRunFlag, type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
+import { showQuote } from './submit/quote.ts';
 
 const columns: Column<Job>[] = [
   { name: 'JOB', text: ({ jobId }) => jobId },
@@ -76,14 +77,16 @@ export function addJobCommands(program: Command): void {
     run: async (session, { operator }, id: string) =>
       showJob(session, await jobsOf(session, operator === true).find(id)),
   });
-  addCommand<{ operator?: true } & OptionFlags>(program, {
+  addCommand<{ operator?: true; dryRun?: true } & OptionFlags>(program, {
     usage: 'retry <job>',
     about: 'Submit the failed units of an ended job as a new job',
-    options: [...optionFlags, operatorOption],
-    async run(session, { operator, ...flags }, id: string) {
+    options: [dryRunFlag, ...optionFlags, operatorOption],
+    async run(session, { operator, dryRun, ...flags }, id: string) {
       const source = jobsOf(session, operator === true);
       const options = optionsOf(flags);
-      const job = await source.retry((await source.find(id)).jobId, options);
+      const { jobId } = await source.find(id);
+      if (dryRun) return showQuote(session, await source.quoteRetry(jobId, options));
+      const job = await source.retry(jobId, options);
       if (!session.isJson)
         session.note(
           `${counted(job.total, 'unit')} resubmitted for ${counted(job.cost, 'credit')}: ${job.status}`,

@@ -13,7 +13,8 @@ import { UsageError } from './exit.ts';
 import { counted, jsonLine, table } from './print.ts';
 import type { Session } from './session.ts';
 import { aboutOffer, namesOf, offerAt, offerNamed } from './submit/offers.ts';
-import { type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
+import { dryRunFlag, type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
+import { showQuote } from './submit/quote.ts';
 import { type Prepared, prepare } from './submit/request.ts';
 import { type Format, formatOf, formats, parseContent } from './submit/rows.ts';
 import { codeOfJobs, watchJobs } from './watch.ts';
@@ -22,6 +23,7 @@ interface SubmitFlags extends OptionFlags {
   format?: string;
   set?: string[];
   idempotencyKey?: string;
+  dryRun?: true;
   wait?: true;
   download?: string;
 }
@@ -34,6 +36,7 @@ export function addSubmitCommands(program: Command): void {
     options: [
       ['--set <name=value...>', 'set a field of the request, or of a single unit (repeatable)'],
       ['--format <format>', `format of the file: ${formats.join(', ')}`],
+      dryRunFlag,
       ...optionFlags,
       ['--idempotency-key <key>', 'repeated submits with this key create one job (default: a new key)'],
       ['--wait', 'wait until the job ends'],
@@ -84,7 +87,7 @@ function fieldWords(offer: Offer): string {
 
 async function submit(
   session: Session,
-  { format, set = [], idempotencyKey, wait, download, ...flags }: SubmitFlags,
+  { format, set = [], idempotencyKey, dryRun, wait, download, ...flags }: SubmitFlags,
   offer: Offer,
   file: string | undefined,
 ): Promise<number | undefined> {
@@ -98,15 +101,21 @@ async function submit(
   if (prepared.ignored.length > 0)
     session.note(`warning: unknown fields ignored: ${prepared.ignored.join(', ')}`);
   const client = session.user();
+  const failed = (error: unknown): never => {
+    throw withLines(error, prepared);
+  };
+  if (dryRun) {
+    const callOptions = { ...options, signal: session.signal };
+    const quote = client.quote(offer.method, prepared.request, callOptions);
+    return showQuote(session, await quote.catch(failed));
+  }
   const { jobId, response } = await client
     .submit(offer.method, prepared.request, {
       ...options,
       signal: session.signal,
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     })
-    .catch((error: unknown) => {
-      throw withLines(error, prepared);
-    });
+    .catch(failed);
   const shown: JsonObject = {
     job_id: jobId,
     ...(JSON.parse(messageWriter(offer.method.output)(response)) as JsonObject),

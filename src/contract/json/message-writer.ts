@@ -13,13 +13,15 @@ import {
   nullable as nullableOption,
 } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { restName } from '../rest-form.ts';
+import { isWholeBody, wholeBodyField, wholeBodyOf } from '../whole-body.ts';
 import { isBig } from './scalars.ts';
 import { showTimestamp } from './timestamps.ts';
 
 /**
  * Writes a message as JSON text: REST names; integers as numbers if a double can represent them, else as
  * strings; enums by name; timestamps in ISO 8601. Fields without presence and lists are always written; an unset field
- * with presence is omitted, or null when declared `nullable`.
+ * with presence is omitted, or null when declared `nullable`. A field that is declared `whole_body` and set replaces the
+ * text of its message.
  */
 export type WriteMessage = (message: Message) => string;
 
@@ -44,10 +46,14 @@ export function messageWriter(schema: DescMessage): WriteMessage {
     members = [];
     // Registered before its members are, since a type may contain itself.
     compiled.set(schema, members);
-    members.push(...schema.fields.map(memberOf));
+    members.push(...schema.fields.filter((field) => !isWholeBody(field)).map(memberOf));
   }
   const known = members;
+  const whole = wholeBodyField(schema);
+  const writeWhole = whole?.message && messageWriter(whole.message);
   return (message) => {
+    const replacement = wholeBodyOf(whole, message);
+    if (replacement !== undefined) return writeWhole!(replacement);
     let text = '';
     for (const member of known) {
       const value = member.write(message);

@@ -1,17 +1,21 @@
 import { Fault } from '../../contract/fault.ts';
 import type { JobOptions } from '../../contract/submit-options.ts';
-import { requireCredits, requireMaxCredits } from '../../credits/job-credits.ts';
+import { findExcess, findShortfall } from '../../credits/job-credits.ts';
 import type { Plan } from '../../kinds/kind.ts';
 import type { Batch, Job } from '../../store/documents.ts';
 import { approvalWaitMs, type JobContext, type StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
-import { unitPrice } from '../prices.ts';
+import { type Estimate, estimate } from '../prices.ts';
 import { type FinishSubmitContext, finishSubmit } from './finish-submit.ts';
 
 /** Dependencies of this module. */
-export type PlaceContext = Pick<JobContext, 'clock' | 'disk' | 'newId' | 'offers' | 'queue' | 'settings'> &
-  StoreUse<'createJob' | 'getApiKey' | 'getJob' | 'getUser' | 'nextNumber'> &
+export type PlaceContext = Pick<JobContext, 'clock' | 'newId' | 'offers' | 'settings'> &
+  StoreUse<'createJob' | 'getJob' | 'nextNumber'> &
+  RefusalContext &
   FinishSubmitContext;
+
+/** Dependencies of findRefusals(). */
+export type RefusalContext = Pick<JobContext, 'disk' | 'queue'> & StoreUse<'getApiKey' | 'getUser'>;
 
 /** `Retry-After` of a submit while the disk is almost full, in milliseconds. */
 const diskRetryMs = 30_000;
@@ -75,28 +79,41 @@ async function prepareJob(
   offer: Offer,
   draft: Draft,
 ): Promise<{ job: Job; batches: Iterable<Batch> }> {
-  if (await context.disk.isLow()) {
-    const message = 'No jobs are accepted: the disk of the service is almost full. Nothing was charged.';
-    throw new Fault('disk_full', message, { retryAfterMs: diskRetryMs });
-  }
   const plan = await draft.plan();
-  const job = await buildJob(context, offer, plan, draft);
-  requireMaxCredits(job);
-  await requireCredits(context.store, job);
-  if (offer.kind.unqueued === 'refuse') await context.queue.ping();
+  const size = estimate(context, offer, plan);
+  for await (const refusal of findRefusals(context, offer, { ...draft, cost: size.cost })) throw refusal;
+  const job = await buildJob(context, offer, plan, size, draft);
   return { job, batches: buildBatches(context, offer, plan, job) };
+}
+
+/** Yields the faults for which a job is refused, in the order in which a submit reports the first of them. */
+export async function* findRefusals(
+  { disk, queue, store }: RefusalContext,
+  { kind }: Offer,
+  job: Pick<Job, 'userId' | 'keyId' | 'cost' | 'options'>,
+): AsyncGenerator<Fault> {
+  if (await disk.isLow()) {
+    const message = 'No jobs are accepted: the disk of the service is almost full. Nothing was charged.';
+    yield new Fault('disk_full', message, { retryAfterMs: diskRetryMs });
+  }
+  const excess = findExcess(job);
+  if (excess !== null) yield excess;
+  const shortfall = await findShortfall(store, job);
+  if (shortfall !== null) yield shortfall;
+  if (kind.unqueued !== 'refuse') return;
+  const unavailable = await queue.ping().then(() => null, Fault.from);
+  if (unavailable !== null) yield unavailable;
 }
 
 async function buildJob(
   context: PlaceContext,
   offer: Offer,
   plan: Plan,
+  size: Estimate,
   { jobId: id, userId, keyId, retryOf, approvedBy, resumable, options }: Draft,
 ): Promise<Job> {
   const { kind, market } = offer;
   const now = context.clock.now();
-  const totalUnits = plan.groups.reduce((sum, group) => sum + group.units.length, 0);
-  const price = unitPrice(context, offer);
   return {
     id,
     number: kind.sequence === undefined ? null : await context.store.nextNumber(kind.sequence),
@@ -110,11 +127,8 @@ async function buildJob(
     stateSince: now,
     params: plan.params,
     options,
-    unitPrice: price,
-    cost: price * totalUnits,
+    ...size,
     refunded: 0,
-    totalUnits,
-    totalBatches: plan.groups.reduce((sum, group) => sum + Math.ceil(group.units.length / kind.batchSize), 0),
     createdAt: now,
     resumable,
     decideBy: kind.approval && context.settings.approval && !approvedBy ? now + approvalWaitMs : null,

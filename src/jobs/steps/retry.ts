@@ -1,4 +1,11 @@
-import type { DescMethod, Message, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
+import {
+  create,
+  type DescMethod,
+  type Message,
+  type MessageInitShape,
+  type MessageShape,
+} from '@bufbuild/protobuf';
+import type { QuoteSchema } from '../../../gen/gleaner/job/v1/quote_pb.ts';
 import { idFromName } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import { retryOptionsOf } from '../../contract/submit-options.ts';
@@ -11,6 +18,7 @@ import type { JobContext, StoreUse } from '../context.ts';
 import { mayHoldFailed, readPlaced, unitsOf } from '../placed.ts';
 import { type FaultsContext, groupFaults } from '../queries/faults.ts';
 import { countRetryable, formatLeftOut, isRetryable } from '../queries/retryable.ts';
+import { type QuoteContext, quoteJob } from '../quote/quote.ts';
 import {
   abandonSubmission,
   beginSubmission,
@@ -26,7 +34,8 @@ export type RetryContext = Pick<JobContext, 'offers'> &
   StoreUse<'countJob' | 'getDeletedJob' | 'getJob' | 'isLedgerKeyVoid' | 'listJobs' | 'readBatches'> &
   FaultsContext &
   IdempotencyContext &
-  PlaceContext;
+  PlaceContext &
+  QuoteContext;
 
 /**
  * Submits the failed units of an ended job again as a new job, in their order: only units whose failure is not final.
@@ -34,7 +43,8 @@ export type RetryContext = Pick<JobContext, 'offers'> &
  * its kind does, unless an operator, `approvedBy`, retries it. Concurrent calls create one job, as do calls under one
  * idempotency key. Returns the response that `respond` builds from the new job. Faults: `conflict` for a job that has
  * not ended, has no unit to retry, or has another retry that is running; `insufficient_credits`; `max_credits_exceeded`; those of
- * beginSubmission(). After a fault nothing is charged.
+ * beginSubmission(). After a fault nothing is charged. With the option `validate_only`, returns the quote of the retry, and
+ * writes nothing.
  */
 export async function retry<M extends DescMethod>(
   context: RetryContext,
@@ -46,6 +56,10 @@ export async function retry<M extends DescMethod>(
   respond: (job: Job) => Promise<MessageInitShape<M['output']>>,
 ): Promise<MessageShape<M['output']>> {
   const jobId = await nextRetryId(context, source);
+  if (submitter.options?.validateOnly) {
+    const quote = await quoteRetry(context, source, submitter, jobId);
+    return create(method.output, { quote }) as MessageShape<M['output']>;
+  }
   const submission = await beginSubmission(context, method, request, submitter, jobId);
   if (submission.response !== null) return submission.response;
   try {
@@ -73,6 +87,40 @@ async function lastRetry(store: Pick<JobStore, 'listJobs'>, retryOf: string): Pr
   return items.find(({ state }) => state !== 'discarding');
 }
 
+/** Returns the quote of a retry. Faults as for the retry. */
+async function quoteRetry(
+  context: RetryContext,
+  source: Job,
+  { userId, keyId, options }: Submitter,
+  jobId: string,
+): Promise<MessageInitShape<typeof QuoteSchema>> {
+  await findRunningRetry(context, source, jobId);
+  const plan = await planRetry(context, source);
+  const warning = await retryWarning(context, source);
+  const caller = { userId, keyId, options: retryOptionsOf(source.options, options) };
+  return quoteJob(context, context.offers.of(source), plan, caller, warning === null ? [] : [warning]);
+}
+
+/**
+ * Returns an interrupted retry of a job, which is resumed. Fault `conflict` if the job cannot be retried now.
+ */
+async function findRunningRetry(
+  { store }: RetryContext,
+  { id, state, finishedAt, counts }: Job,
+  jobId: string,
+): Promise<Job | undefined> {
+  if (finishedAt === null)
+    throw new Fault('conflict', `The job has not ended: it is ${state}. Only ended jobs can be retried.`);
+  const { units } = counts ?? (await store.countJob(id));
+  if (units.failed === 0) throw new Fault('conflict', 'No unit of the job has failed.');
+
+  const last = await lastRetry(store, id);
+  const other = last?.finishedAt === null && last.id !== jobId ? last : undefined;
+  if (other !== undefined && other.state !== 'submitted')
+    throw new Fault('conflict', `The job ${other.id} retries the failed units and has not ended.`);
+  return other;
+}
+
 /** Creates the new job, or resumes one that an interrupted call created. */
 async function placeRetry(
   context: RetryContext,
@@ -82,17 +130,8 @@ async function placeRetry(
   approvedBy: string | null,
 ): Promise<Job> {
   const { store, offers } = context;
-  const { id, userId, state, finishedAt } = source;
-  if (finishedAt === null)
-    throw new Fault('conflict', `The job has not ended: it is ${state}. Only ended jobs can be retried.`);
-  const { units } = source.counts ?? (await store.countJob(id));
-  if (units.failed === 0) throw new Fault('conflict', 'No unit of the job has failed.');
-
-  const last = await lastRetry(store, id);
-  const other = last?.finishedAt === null && last.id !== submission.jobId ? last : undefined;
-  // An interrupted retry is resumed.
-  if (other !== undefined && other.state !== 'submitted')
-    throw new Fault('conflict', `The job ${other.id} retries the failed units and has not ended.`);
+  const { id, userId } = source;
+  const other = await findRunningRetry(context, source, submission.jobId);
   const draft = {
     jobId: other?.id ?? submission.jobId,
     userId,

@@ -1,9 +1,10 @@
-import type { Message } from '@bufbuild/protobuf';
+import { create, type Message } from '@bufbuild/protobuf';
 import { jobOptionsOf } from '../../contract/submit-options.ts';
 import type { Plan } from '../../kinds/kind.ts';
 import type { JobContext } from '../context.ts';
 import type { JobMethod } from '../offers.ts';
 import { type ReadContext, snapshotOf } from '../queries/read.ts';
+import { type QuoteContext, quoteJob } from '../quote/quote.ts';
 import { type DiscardContext, undoSubmit } from './discard.ts';
 import {
   abandonSubmission,
@@ -20,13 +21,15 @@ export type SubmitContext = Pick<JobContext, 'newId' | 'settings'> &
   DiscardContext &
   IdempotencyContext &
   PlaceContext &
+  QuoteContext &
   ReadContext;
 
 /**
  * Creates a job from a validated request, once per idempotency key (docs/jobs.md). Faults:
  * `invalid`, `insufficient_credits`, `max_credits_exceeded`, `conflict`, `unavailable`. After a fault without an idempotency key, no job and
  * no charge remain; with one, an interrupted submit may be resumed, and the same key returns its job.
- * `warn` is called if the job is accepted but units of it cannot be read.
+ * `warn` is called if the job is accepted but units of it cannot be read. With the option `validate_only`, returns the
+ * quote of the job, and writes nothing.
  */
 export async function submit(
   context: SubmitContext,
@@ -47,13 +50,18 @@ export async function submit(
     const warning = missingOriginWarning(context, market, await plan());
     if (warning !== null) warn(warning);
   };
+  const { userId, keyId, options } = submitter;
+  if (options?.validateOnly) {
+    const caller = { userId, keyId, options: jobOptionsOf(options) };
+    const quote = await quoteJob(context, offer, await plan(), caller);
+    return create(method.output, { quote });
+  }
   const submission = await beginSubmission(context, method, request, submitter, context.newId());
   if (submission.response !== null) {
     await addWarning();
     return submission.response;
   }
   const { jobId, key } = submission;
-  const { userId, keyId, options } = submitter;
   let response: Message;
   try {
     const draft = {

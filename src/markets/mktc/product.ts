@@ -99,6 +99,8 @@ async function descriptionOf(input: JsonObject, { fetch }: ReadContext): Promise
  */
 export const product: RecordReader = {
   sort: 'record',
+  // The description is a second request.
+  requestsPerUnit: 2,
   async read(input, context) {
     const page = pageOf(await context.fetch(summaryRequest(input)), input);
     const described = page.summary.description === undefined ? await descriptionOf(input, context) : {};

@@ -1,5 +1,5 @@
 import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
-import { quotaCase } from '../bodies.ts';
+import { quotaCase, quoteCases } from '../bodies.ts';
 import { errorAnswer } from '../errors.ts';
 import { having, link, matching, positive, text } from '../matchers.ts';
 import type { Case, Endpoint, FieldRule, Prepared, Request } from '../table.ts';
@@ -137,6 +137,7 @@ const submitRows: Endpoint = {
       answer: { ...submitted, rescrape: true, result_format: 'jsonl' },
     },
     quotaCase('with too few credits', { form: { file: csv(...rows) } }, 24),
+    ...quoteCases({ title: '', form: { file: csv(...rows) }, status: 202 }, 24),
     refusedForm('no file', { rescrape: 'false' }, [[['body', 'file'], 'missing']]),
     refusedForm('a file sent as text', { file: 'region,shop_id,item_id\n' }, [
       [['body', 'file'], 'value_error'],

@@ -226,6 +226,19 @@ export const jobs: Marketplace = {
           ...refused,
         },
         {
+          title: 'the quote of a job without failed units',
+          params: done.params,
+          options: { validate_only: 'true' },
+          ...refused,
+        },
+        {
+          title: 'the quote of a failed job',
+          params: { job_id: '{any failing}' },
+          options: { validate_only: 'true' },
+          status: 200,
+          answer: having({ accepted: true, units: 1, cost: 5, needs_approval: false }),
+        },
+        {
           title: 'a failed job, with max_credits below its price',
           params: { job_id: '{any failing}' },
           options: { max_credits: '4' },

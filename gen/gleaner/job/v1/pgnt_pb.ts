@@ -6,6 +6,8 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Quote } from "./quote_pb.ts";
+import { file_gleaner_job_v1_quote } from "./quote_pb.ts";
 import { file_gleaner_options_v1_options } from "../../options/v1/options_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
 
@@ -13,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/pgnt.proto.
  */
 export const file_gleaner_job_v1_pgnt: GenFile = /*@__PURE__*/
-  fileDesc("ChlnbGVhbmVyL2pvYi92MS9wZ250LnByb3RvEg5nbGVhbmVyLmpvYi52MSLTAQoNUGdudFN1Ym1pdHRlZBIOCgZqb2JfaWQYASABKAkSNQoJdGFza190eXBlGAIgASgJQiKKvRgGc2VhcmNoir0YCGNhdGVnb3J5ir0YCG1lcmNoYW50EjUKBnN0YXR1cxgDIAEoCUIlir0YEWF3YWl0aW5nX2FwcHJvdmFsir0YDGluaXRpYWxpemluZxIMCgRjb3N0GAQgASgFEhIKCnRvdGFsX3VybHMYBSABKAUSFQoIcmVmdW5kZWQYBiABKAVIAIgBAUILCglfcmVmdW5kZWQitwIKDVBnbnRSZXRyaWV2ZWQSDgoGam9iX2lkGAEgASgJEjUKCXRhc2tfdHlwZRgCIAEoCUIiir0YBnNlYXJjaIq9GAhjYXRlZ29yeYq9GAhtZXJjaGFudBJ6CgZzdGF0dXMYAyABKAlCaoq9GBFhd2FpdGluZ19hcHByb3ZhbIq9GAxpbml0aWFsaXppbmeKvRgKcHJvY2Vzc2luZ4q9GAljb21wbGV0ZWSKvRgQcGFydGlhbF9jb21wbGV0ZYq9GAZmYWlsZWSKvRgIcmVqZWN0ZWQSEAoIcHJvZ3Jlc3MYBCABKAkSJwoFaXRlbXMYBSADKAsyGC5nbGVhbmVyLmpvYi52MS5QZ250SXRlbRIYCgt3YWl0aW5nX2ZvchgGIAEoCUgAiAEBQg4KDF93YWl0aW5nX2ZvciKTAQoIUGdudEl0ZW0SCwoDdXJsGAEgASgJEjAKBnN0YXR1cxgCIAEoCUIgir0YB1BFTkRJTkeKvRgHU1VDQ0VTU4q9GAZGQUlMRUQSGQoMZG93bmxvYWRfdXJsGAMgASgJSACIAQESEgoFZXJyb3IYBCABKAlIAYgBAUIPCg1fZG93bmxvYWRfdXJsQggKBl9lcnJvckIlWiNnbGVhbmVyL2dlbi9nby9nbGVhbmVyL2pvYi92MTtqb2J2MWIGcHJvdG8z", [file_gleaner_options_v1_options]);
+  fileDesc("ChlnbGVhbmVyL2pvYi92MS9wZ250LnByb3RvEg5nbGVhbmVyLmpvYi52MSL/AQoNUGdudFN1Ym1pdHRlZBIOCgZqb2JfaWQYASABKAkSNQoJdGFza190eXBlGAIgASgJQiKKvRgGc2VhcmNoir0YCGNhdGVnb3J5ir0YCG1lcmNoYW50EjUKBnN0YXR1cxgDIAEoCUIlir0YEWF3YWl0aW5nX2FwcHJvdmFsir0YDGluaXRpYWxpemluZxIMCgRjb3N0GAQgASgFEhIKCnRvdGFsX3VybHMYBSABKAUSFQoIcmVmdW5kZWQYBiABKAVIAIgBARIqCgVxdW90ZRgHIAEoCzIVLmdsZWFuZXIuam9iLnYxLlF1b3RlQgTAvhgBQgsKCV9yZWZ1bmRlZCK3AgoNUGdudFJldHJpZXZlZBIOCgZqb2JfaWQYASABKAkSNQoJdGFza190eXBlGAIgASgJQiKKvRgGc2VhcmNoir0YCGNhdGVnb3J5ir0YCG1lcmNoYW50EnoKBnN0YXR1cxgDIAEoCUJqir0YEWF3YWl0aW5nX2FwcHJvdmFsir0YDGluaXRpYWxpemluZ4q9GApwcm9jZXNzaW5nir0YCWNvbXBsZXRlZIq9GBBwYXJ0aWFsX2NvbXBsZXRlir0YBmZhaWxlZIq9GAhyZWplY3RlZBIQCghwcm9ncmVzcxgEIAEoCRInCgVpdGVtcxgFIAMoCzIYLmdsZWFuZXIuam9iLnYxLlBnbnRJdGVtEhgKC3dhaXRpbmdfZm9yGAYgASgJSACIAQFCDgoMX3dhaXRpbmdfZm9yIpMBCghQZ250SXRlbRILCgN1cmwYASABKAkSMAoGc3RhdHVzGAIgASgJQiCKvRgHUEVORElOR4q9GAdTVUNDRVNTir0YBkZBSUxFRBIZCgxkb3dubG9hZF91cmwYAyABKAlIAIgBARISCgVlcnJvchgEIAEoCUgBiAEBQg8KDV9kb3dubG9hZF91cmxCCAoGX2Vycm9yQiVaI2dsZWFuZXIvZ2VuL2dvL2dsZWFuZXIvam9iL3YxO2pvYnYxYgZwcm90bzM", [file_gleaner_job_v1_quote, file_gleaner_options_v1_options]);
 
 /**
  * An accepted listing job.
@@ -62,6 +64,13 @@ export type PgntSubmitted = Message<"gleaner.job.v1.PgntSubmitted"> & {
    * @generated from field: optional int32 refunded = 6;
    */
   refunded?: number | undefined;
+
+  /**
+   * Quote of a submit with `validate_only`; absent otherwise.
+   *
+   * @generated from field: gleaner.job.v1.Quote quote = 7;
+   */
+  quote?: Quote | undefined;
 };
 
 /**

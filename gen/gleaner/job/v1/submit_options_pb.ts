@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/submit_options.proto.
  */
 export const file_gleaner_job_v1_submit_options: GenFile = /*@__PURE__*/
-  fileDesc("CiNnbGVhbmVyL2pvYi92MS9zdWJtaXRfb3B0aW9ucy5wcm90bxIOZ2xlYW5lci5qb2IudjEifAoNU3VibWl0T3B0aW9ucxJbCgttYXhfY3JlZGl0cxgCIAEoBUJBukgEGgIoALq+GDYKDE1heGltdW0gY29zdBImUmVmdXNlcyBhIGpvYiB0aGF0IGNvc3RzIG1vcmUgY3JlZGl0cy5IAIgBAUIOCgxfbWF4X2NyZWRpdHNCJVojZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9qb2IvdjE7am9idjFiBnByb3RvMw", [file_gleaner_options_v1_options, file_gleaner_validate_rules]);
+  fileDesc("CiNnbGVhbmVyL2pvYi92MS9zdWJtaXRfb3B0aW9ucy5wcm90bxIOZ2xlYW5lci5qb2IudjEi2gEKDVN1Ym1pdE9wdGlvbnMSXAoNdmFsaWRhdGVfb25seRgBIAEoCEJFur4YQQoKUXVvdGUgb25seRIzU2hvd3MgdGhlIGNvc3QgYW5kIHRoZSBkdXJhdGlvbiB3aXRob3V0IHN1Ym1pdHRpbmcuElsKC21heF9jcmVkaXRzGAIgASgFQkG6SAQaAigAur4YNgoMTWF4aW11bSBjb3N0EiZSZWZ1c2VzIGEgam9iIHRoYXQgY29zdHMgbW9yZSBjcmVkaXRzLkgAiAEBQg4KDF9tYXhfY3JlZGl0c0IlWiNnbGVhbmVyL2dlbi9nby9nbGVhbmVyL2pvYi92MTtqb2J2MWIGcHJvdG8z", [file_gleaner_options_v1_options, file_gleaner_validate_rules]);
 
 /**
  * Options of every call that creates a job, in addition to its request. In REST, each field is a query parameter:
@@ -23,6 +23,13 @@ export const file_gleaner_job_v1_submit_options: GenFile = /*@__PURE__*/
  * @generated from message gleaner.job.v1.SubmitOptions
  */
 export type SubmitOptions = Message<"gleaner.job.v1.SubmitOptions"> & {
+  /**
+   * Returns the quote of the submit instead of creating a job: its cost and when it could run. Nothing is written.
+   *
+   * @generated from field: bool validate_only = 1;
+   */
+  validateOnly: boolean;
+
   /**
    * Maximum cost of the job in credits. A job that costs more is refused with 402.
    *
