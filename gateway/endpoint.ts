@@ -14,12 +14,23 @@ export interface PathForm {
 /** Endpoint with the paths that it is served under. */
 export interface ServedEndpoint extends Endpoint {
   forms: readonly PathForm[];
+  /** Endpoint that serves requests whose query has `format`. */
+  exported: ServedEndpoint | null;
 }
 
 /** Parses the paths of every endpoint of the services. Throws an Error that names an invalid declaration. */
 export function servedEndpoints(services: readonly DescService[], formsOf: PathForms): ServedEndpoint[] {
-  return endpointsOf(services).map((endpoint) => ({
-    ...endpoint,
-    forms: formsOf(endpoint.path).map((path) => ({ path, template: parse(path) })),
-  }));
+  const served = endpointsOf(services).map(
+    (endpoint): ServedEndpoint => ({
+      ...endpoint,
+      forms: formsOf(endpoint.path).map((path) => ({ path, template: parse(path) })),
+      exported: null,
+    }),
+  );
+  for (const endpoint of served.filter(({ withFormat }) => withFormat !== null)) {
+    const exported = served.find(({ method }) => method === endpoint.withFormat);
+    if (exported === undefined) throw new Error(`${endpoint.method}: ${endpoint.withFormat} has no path`);
+    endpoint.exported = exported;
+  }
+  return served;
 }

@@ -13,7 +13,7 @@ import { createTrie } from './paths/trie.ts';
 import { errorBody } from './response/errors.ts';
 import { type Locate, locatorOf, type ShownBy, shownByService } from './response/location.ts';
 import { createResponseCache, type RetentionPolicy } from './response/response-cache.ts';
-import { endpointServer, type Serving } from './transcode.ts';
+import { endpointServer, type Serve, type Serving } from './transcode.ts';
 
 /** GET path that no service declares. */
 export interface ExtraPath {
@@ -148,7 +148,7 @@ function addEndpoints(
     onAuthenticated: options.onAuthenticated ?? (() => {}),
   };
   for (const [endpoint, locate] of endpoints) {
-    const serveEndpoint = endpointServer(endpoint, { ...serving, locate });
+    const serveEndpoint = serverOf(endpoint, { ...serving, locate });
     for (const [form, { template }] of endpoint.forms.entries()) {
       insert(endpoint.verb, template, {
         name: endpoint.path,
@@ -157,6 +157,18 @@ function addEndpoints(
       });
     }
   }
+}
+
+/** Creates the handler of an endpoint and, for requests whose query has `format`, of the one that exports. */
+function serverOf(endpoint: ServedEndpoint, serving: Serving): Serve {
+  const serve = endpointServer(endpoint, serving);
+  if (endpoint.exported === null) return serve;
+  const serveExport = endpointServer(endpoint.exported, serving);
+  return (exchange, ...place) => {
+    const url = exchange.request.url!;
+    const hasFormat = url.includes('?') && new URLSearchParams(url.slice(url.indexOf('?') + 1)).has('format');
+    return (hasFormat ? serveExport : serve)(exchange, ...place);
+  };
 }
 
 function withoutVerb(segments: readonly string[], { verb }: Template): readonly string[] {

@@ -40,9 +40,10 @@ export function operationOf(endpoint: ServedEndpoint, context: OperationContext)
   const isTagged = hasTag(endpoint, isVolatile);
   const places = placesOf(endpoint);
   const { path, body } = places;
+  const query = [...places.query, ...(endpoint.exported ? placesOf(endpoint.exported).query : [])];
   const parameters = [
     ...path.map((field) => ({ ...parameter(field, 'path', context), required: true })),
-    ...places.query.map((field) => parameter(field, 'query', context)),
+    ...query.map((field) => parameter(field, 'query', context)),
     ...(endpoint.takesOptions ? submitOptionFields.map((field) => parameter(field, 'query', context)) : []),
     ...(endpoint.waits ? [waitParameter] : []),
     ...(isLocated ? [idempotencyKey] : []),
@@ -58,7 +59,7 @@ export function operationOf(endpoint: ServedEndpoint, context: OperationContext)
     parameters: [...parameters, ...(isTagged ? [ifNoneMatch] : [])],
     ...(body.length > 0 ? { requestBody: requestBody(endpoint, body, context) } : {}),
     responses: {
-      ...responses(endpoint, places, { isLocated, isTagged }, context),
+      ...responses(endpoint, { ...places, query }, { isLocated, isTagged }, context),
       ...errorResponses([
         ...[400, 401, 403, 429, 500, 502, 503],
         ...(path.length > 0 ? [404] : []),
@@ -150,10 +151,12 @@ function jsonContent(message: DescMessage, { book, examples }: OperationContext)
 }
 
 /** Returns the bodies of a successful response by media type. */
-function contentOf({ method, streams }: ServedEndpoint, context: OperationContext): Schema {
+function contentOf({ method, streams, exported }: ServedEndpoint, context: OperationContext): Schema {
   if (!streams) return jsonContent(method.output, context);
   const { book, examples } = context;
-  const { contents } = getOption(method, restOption);
+  const contents = [method, ...(exported ? [exported.method] : [])].flatMap(
+    (each) => getOption(each, restOption).contents,
+  );
   if (contents.length === 0) return { '*/*': { schema: {} } };
   const byType = Map.groupBy(contents, ({ mediaType }) => mediaType);
   return Object.fromEntries(
@@ -162,7 +165,7 @@ function contentOf({ method, streams }: ServedEndpoint, context: OperationContex
         .filter(({ message }) => message !== '')
         .map(({ message }) => findMessage(method.parent.file, message));
       const schemas = messages.map((message) => book.response(message));
-      if (mediaType === 'application/json') {
+      if (/[/+]json$/.test(mediaType)) {
         const [first] = messages;
         return [
           mediaType,
@@ -177,7 +180,10 @@ function contentOf({ method, streams }: ServedEndpoint, context: OperationContex
         mediaType,
         {
           // OpenAPI 3.1 has no schema for a sequence of JSON values: 3.2 calls it `itemSchema`.
-          schema: { type: 'string', ...(schemas[0] ? { contentSchema: schemas[0] } : {}) },
+          schema: {
+            type: 'string',
+            ...(schemas[0] ? { contentSchema: schemas.length > 1 ? { anyOf: schemas } : schemas[0] } : {}),
+          },
           ...(lines[0] ? { example: lines[0] } : {}),
         },
       ];

@@ -21,6 +21,7 @@ import { listedFields, policyOfMarket } from '../markets/defaults.ts';
 import { withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { watchFirstPublish } from '../queue/first-publish.ts';
+import type { Job } from '../store/documents.ts';
 import { createOriginTally, meterRequests, type OriginTally } from '../sweep/origin-tally.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import type { Fetching, FetchingOptions } from './fetching.ts';
@@ -160,9 +161,12 @@ function configuredOffers({ origins }: Config): JobContext['offers'] {
 
 /** Creates the links and tokens of results. */
 function jobLinks(links: Links, secrets: LinkSecrets, blobs: Stack['blobs']): JobContext['links'] {
+  const linkOf = ({ userId }: Job, path: string, bearer: boolean) =>
+    links.link(path, bearer ? { bearerOf: userId } : {});
   return {
+    records: (job, { path }, bearer) => linkOf(job, path, bearer),
     async file(job, { path }, bearer) {
-      if (bearer) return links.link(path, { bearerOf: job.userId });
+      if (bearer) return linkOf(job, path, true);
       // The storage engine would answer 404, the service 410.
       if (job.filesDeletedAt !== null) return links.link(path);
       return (

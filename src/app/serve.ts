@@ -9,6 +9,7 @@ import { DataRefusedError } from '../base/data-refused-error.ts';
 import { createLog, type Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import { services } from '../contract/services.ts';
+import { exportFile } from '../jobs/queries/export-file.ts';
 import { logMissingOrigins } from '../jobs/steps/missing-origins.ts';
 import { serveConsole } from '../rest/console.ts';
 import { createRestApi, type RestCaller } from '../rest/rest.ts';
@@ -117,7 +118,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
         ? { caller: createDirectCaller(core), routes: routeCore(core, log) }
         : remoteEdge(config.coreUrl, log, stopping.signal);
       ready = () => edge.caller.ready();
-      service.httpPort = await openGateway(program, edge, { budget, limits, publicUrl }, closers);
+      service.httpPort = await openGateway(program, run, edge, { budget, limits, publicUrl }, closers);
     }
     sayPorts(service, say);
     if (run.core) {
@@ -270,7 +271,8 @@ interface GatewayOptions {
 }
 
 async function openGateway(
-  { config, stack, links, log, clock }: Program,
+  { config, context, stack, links, log, clock }: Program,
+  run: (typeof parts)[Role],
   edge: { caller: RestCaller; routes: Parameters<typeof createRpcListener>[0] },
   { budget, limits, publicUrl }: GatewayOptions,
   closers: (() => Promise<unknown>)[],
@@ -284,6 +286,7 @@ async function openGateway(
     version,
     files: stack.blobs,
     verifyLink: links.verify,
+    exportFile: run.core ? (path, format) => exportFile(context, path, format) : undefined,
     mounts: [serveConsole(), createRpcListener(edge.routes, budget)],
     retrieveCache: config.retrieveCache,
     corsOrigins: config.corsOrigins,

@@ -37,6 +37,8 @@ export interface Endpoint {
   workingHours: boolean;
   /** The response is a stream of bytes. */
   streams: boolean;
+  /** Method that serves requests whose query has `format`; null for none. */
+  withFormat: DescMethod | null;
 }
 
 /** Returns the endpoints of services. Throws an Error that names the method whose declaration is invalid. */
@@ -97,5 +99,10 @@ function derive(method: DescMethod): Endpoint {
     errors: rest.errors,
     workingHours: rest.workingHours,
     streams,
+    withFormat:
+      rest.withFormat === ''
+        ? null
+        : (method.parent.methods.find(({ name }) => name === rest.withFormat) ??
+          refuse(`there is no method ${rest.withFormat}`)),
   };
 }

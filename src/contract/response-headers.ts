@@ -16,6 +16,9 @@ export const ignoredFieldsHeader = 'x-ignored-fields';
 /** Server-Timing: how long a call waited for a job, as `wait;dur=<milliseconds>`. */
 export const timingHeader = 'server-timing';
 
+/** Name to save a response under. */
+export const dispositionHeader = 'content-disposition';
+
 /** Formats the timing header of a call that waited. */
 export const formatWaited = (waitedMs: number): string => `wait;dur=${Math.round(waitedMs)}`;
 
@@ -39,6 +42,7 @@ const responseHeaderNames: readonly string[] = [
   tagHeader,
   warningHeader,
   timingHeader,
+  dispositionHeader,
   ...rateHeaderNames,
 ];
 

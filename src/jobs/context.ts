@@ -71,6 +71,8 @@ export interface JobSettings {
 export interface JobLinks {
   /** Returns a signed link to a file, valid for 7 days. With `bearer`, it also requires the owner's Bearer token. */
   file(job: Job, file: StoredFile, bearer: boolean): Promise<string>;
+  /** Returns a signed link like file(), but always one of the service, which takes a format. */
+  records(job: Job, file: StoredFile, bearer: boolean): string;
   /** Returns the token of a unit for the data endpoint. */
   itemToken(jobId: string, batchId: string, index: number): string;
   /** Returns the unit of a token, or null if the token is invalid or belongs to another job. */

@@ -73,6 +73,16 @@ export interface UnitFilePack {
     unit: Unit,
     place: UnitFilePlace,
   ): AsyncGenerator<string, number>;
+  /** Yields the entries of a file that chunks() wrote, given its lines. */
+  entries(lines: AsyncIterable<string>): AsyncGenerator<FileEntry>;
+}
+
+/** Entry of a unit's file. */
+export interface FileEntry {
+  /** Name of its list in the file: "products". */
+  list: string;
+  /** The entry as JSON text. */
+  text: string;
 }
 
 /** Values that a unit's file can contain. */

@@ -8,6 +8,7 @@ import type { Json, JsonObject } from '../base/json.ts';
 import { prefixFields } from '../base/record-shape.ts';
 import type { ListPage, ListSummary } from '../markets/market.ts';
 import type { Unit } from '../store/documents.ts';
+import { entryLines } from './entry-lines.ts';
 import type { ResultContract, UnitFilePack, UnitFilePlace } from './kind.ts';
 
 /**
@@ -38,6 +39,7 @@ export const listingFile: UnitFilePack = {
     yield `\n]${after.map((field) => `,${member(nameOf(field), told[nameOf(field)])}`).join('')}}${inArray ? ']' : ''}\n`;
     return count;
   },
+  entries: entryLines,
 };
 
 /** Returns the fields of a listing's result file as the contract declares it. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestGateway } from '../../gateway/fixture/gateway.ts';
 import { Fault } from '../contract/fault.ts';
-import { contentTypeOf } from './files.ts';
+import { contentTypeOf, type ExportFile } from './files.ts';
 import { memoryFiles, recordedCaller, startTestApi } from './fixture.ts';
 
 const content = '0123456789'.repeat(10);
@@ -19,6 +19,13 @@ const verifyLink = (link: string) => {
   const userId = url.searchParams.get('owner') ?? '';
   return { path, fileName: path.slice(path.lastIndexOf('/') + 1), bearer: userId !== '', userId };
 };
+const exportFile: ExportFile = async (path, format) => {
+  if (format !== 'csv') throw Fault.invalid(['query', 'format'], 'unknown', 'enum');
+  const bytes = async function* () {
+    yield Buffer.from(`path\r\n${path}\r\n`);
+  };
+  return { contentType: 'text/csv; charset=utf-8', fileName: 'full.csv', bytes: bytes() };
+};
 let gateway: TestGateway;
 
 beforeAll(async () => {
@@ -26,6 +33,7 @@ beforeAll(async () => {
     caller: recordedCaller({}).caller,
     files: memoryFiles(files),
     verifyLink,
+    exportFile,
   });
 });
 afterAll(() => gateway.close(0));
@@ -258,4 +266,53 @@ test('compresses whole text files, but no ranges or archives, under one tag', as
   expect((await ask('text.json', { 'if-none-match': whole.tag! })).status).toBe(304);
   expect(await ask('text.jsonl.gz')).toMatchObject({ encoding: null, length: '5000' });
   await api.close(0);
+});
+
+describe('a link with a format', () => {
+  const link = '/files/job/full.json?good&format=csv';
+
+  test('returns the records under a name of the format', async () => {
+    const response = await get(link);
+    expect([response.status, await response.text()]).toEqual([200, 'path\r\njob/full.json\r\n']);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'accept-ranges': 'none',
+      'content-disposition': 'attachment; filename=full.csv',
+      'content-type': 'text/csv; charset=utf-8',
+      etag: expect.stringMatching(/^W\/"/),
+    });
+  });
+
+  test('is sent whole when a range is requested, since its bytes are not stored', async () => {
+    const response = await get(link, { range: 'bytes=0-1' });
+    expect([response.status, response.headers.get('content-range')]).toEqual([200, null]);
+    expect(await response.text()).toHaveLength(21);
+  });
+
+  test('has another tag than the file, and responds with 304 to its own', async () => {
+    const [own, file] = await Promise.all([get(link), get('/files/job/full.json?good')]);
+    const tag = own.headers.get('etag')!;
+    expect(tag.replace('W/', '')).not.toBe(file.headers.get('etag'));
+    expect((await get(link, { 'if-none-match': tag })).status).toBe(304);
+    expect((await get(link, { 'if-none-match': file.headers.get('etag')! })).status).toBe(200);
+  });
+
+  test('requires the owner of a link that requires one', async () => {
+    expect((await get('/files/job/full.json?good&owner=u1&format=csv')).status).toBe(401);
+  });
+
+  test('responds to HEAD without a body, with 422 for an unknown format, and with 410 for a deleted file', async () => {
+    const head = await get(link, {}, null, 'HEAD');
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    expect((await get('/files/job/full.json?good&format=xlsx')).status).toBe(422);
+    expect((await get('/files/job/gone.json?good&format=csv')).status).toBe(410);
+  });
+
+  test('names the alternative in a process without access to jobs', async () => {
+    const options = { caller: recordedCaller({}).caller, files: memoryFiles(files), verifyLink };
+    const separate = await startTestApi(options);
+    const response = await separate.ask(link, { key: null });
+    await separate.close(0);
+    expect(response.status).toBe(422);
+    expect(await response.text()).toContain('/results');
+  });
 });

@@ -38,11 +38,26 @@ export interface LinkedFile {
 /** Verifies a signed link, given from its path on. Fault: `link_invalid`. */
 export type VerifyLink = (link: string) => LinkedFile;
 
+/** Records of a result file in another format. */
+export interface ExportedFile {
+  contentType: string;
+  /** Name to save the records under. */
+  fileName: string;
+  bytes: AsyncIterable<Uint8Array>;
+}
+
+/** Returns the records of a result file in a format. Faults `invalid` for an unknown format, `results_deleted`. */
+export type ExportFile = (path: string, format: string) => Promise<ExportedFile>;
+
 /** Dependencies of serveFile(). */
 export interface FileServing {
   caller: Caller;
   files: FileReader;
   verifyLink: VerifyLink;
+  /** Absent in a separate gateway, which has no access to jobs. */
+  exportFile?: ExportFile | undefined;
+  /** Version of the program: another one may format records differently. */
+  version: string;
 }
 
 // Long enough to follow a redirect, too short to share.
@@ -56,10 +71,8 @@ const prefersNoRedirect = /(?:^|,)\s*no-redirect\s*(?:[,;]|$)/i;
  * none. A link with `bearer` also requires the key of its owner: 401 without one, 404 for another user. A signed link
  * was valid for an existing file, so a missing one was deleted: 410.
  */
-export async function serveFile(
-  { caller, files, verifyLink }: FileServing,
-  exchange: Exchange,
-): Promise<void> {
+export async function serveFile(serving: FileServing, exchange: Exchange): Promise<void> {
+  const { caller, files, verifyLink } = serving;
   const { request, response } = exchange;
   const { path, fileName, bearer, userId } = verifyLink(request.url ?? '');
   if (bearer) {
@@ -71,6 +84,11 @@ export async function serveFile(
   }
   const size = await files.size(path);
   if (size === null) throw new Fault('results_deleted', 'This file was deleted.');
+  const format = formatOf(request.url!);
+  if (format !== null) {
+    await serveExport(serving, exchange, { path, size, format });
+    return;
+  }
   const presigned = prefersNoRedirect.test(String(request.headers.prefer ?? ''))
     ? null
     : await files.presign(path, fileName, redirectSeconds);
@@ -79,7 +97,7 @@ export async function serveFile(
     return;
   }
   // Result files never change once written: path and size identify their contents.
-  const tag = `"${createHash('sha256').update(`${path} ${size}`).digest('base64url').slice(0, 27)}"`;
+  const tag = tagOf(path, size);
   const contentType = contentTypeOf(path);
   // Ranges, and so resumed downloads, count the bytes of the unencoded file.
   const encoding =
@@ -112,6 +130,47 @@ export async function serveFile(
     files.read(path, part && { start: part.start, end: part.end }),
   );
 }
+
+const tagOf = (...identity: readonly (string | number)[]) =>
+  `"${createHash('sha256').update(identity.join(' ')).digest('base64url').slice(0, 27)}"`;
+
+function formatOf(url: string): string | null {
+  return new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('format');
+}
+
+/**
+ * Serves the records of a file in another format: always whole, since its size is not known. The tag is weak: equal records
+ * may be compressed differently by another version of a library.
+ */
+async function serveExport(
+  { exportFile, version }: FileServing,
+  { request, response }: Exchange,
+  { path, size, format }: { path: string; size: number; format: string },
+): Promise<void> {
+  if (exportFile === undefined) throw Fault.invalid(['query', 'format'], noExport, 'value_error');
+  const { contentType, fileName, bytes } = await exportFile(path, format);
+  const tag = tagOf(path, size, format, version);
+  const encoding = isCompressible(contentType)
+    ? preferredEncoding(request.headers['accept-encoding'])
+    : undefined;
+  if (isCompressible(contentType)) response.appendHeader('vary', 'accept-encoding');
+  response.setHeader('etag', `W/${tag}`);
+  response.setHeader('accept-ranges', 'none');
+  response.setHeader('cache-control', 'private, max-age=3600');
+  if (namesTag(request.headers['if-none-match'], tag)) {
+    response.writeHead(304).end();
+    return;
+  }
+  response.setHeader('content-type', contentType);
+  response.setHeader('content-disposition', contentDisposition(fileName.toWellFormed()));
+  if (encoding !== undefined) response.setHeader('content-encoding', encoding);
+  if (request.method === 'HEAD') response.end();
+  else if (encoding === undefined) await pipeline(bytes, response);
+  else await pipeline(bytes, createEncoder(encoding), response);
+}
+
+const noExport =
+  'This process does not convert files: request /v1/jobs/{job_id}/results with this format instead';
 
 /** Sends a file or a part of it, encoded if `encoding` is given. */
 async function sendFile(

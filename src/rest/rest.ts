@@ -10,7 +10,7 @@ import { acceptRequest } from '../base/connections.ts';
 import type { Log } from '../base/log.ts';
 import { allowOrigins } from './cors.ts';
 import { serveDocs, serveDocsFile } from './docs.ts';
-import { type FileReader, serveFile, type VerifyLink } from './files.ts';
+import { type ExportFile, type FileReader, serveFile, type VerifyLink } from './files.ts';
 import { type CoreState, serveHealth, serveReady } from './health.ts';
 import { type RetrieveCache, retrieveRetention } from './retention.ts';
 import { type SessionCaller, serveSession } from './session.ts';
@@ -27,6 +27,8 @@ export interface RestOptions {
   caller: RestCaller;
   files: FileReader;
   verifyLink: VerifyLink;
+  /** Formats the records of result files; absent in a separate gateway. */
+  exportFile?: ExportFile | undefined;
   log: Log;
   clock: Clock;
   /** Returns the base address of the service. */
@@ -99,7 +101,7 @@ export function createRestApi(options: RestOptions): RequestListener {
     retention: retrieveCache ? retrieveRetention(retrieveCache) : undefined,
     shownBy: shownByKind,
     // Links are signed for each response.
-    isVolatile: ({ name }) => name === 'download_url',
+    isVolatile: ({ name }) => name === 'download_url' || name === 'records_url',
     onRouted: options.onRouted,
     onAuthenticated: acceptRequest,
   });

@@ -80,6 +80,10 @@ export const systemOperations = {
         ['signature', 'Signature of the link.'],
         ['user', 'Owner whose API key is required.'],
         ['name', 'Name to save the file under.'],
+        [
+          'format',
+          'Returns the records of the file as a table: `json`, `jsonl`, `csv`, `csv-bom`, or `parquet`. Ranges are ignored.',
+        ],
       ].map(([name, about]) => ({ name, in: 'query', description: about, schema: { type: 'string' } })),
       { name: 'Range', in: 'header', description: '`bytes=<first>-<last>`.', schema: { type: 'string' } },
     ],
@@ -91,7 +95,7 @@ export const systemOperations = {
         headers: { ...requestIdHeader, Location: text('Address of the file.') },
       },
       304: { description: 'The file is the one that `If-None-Match` names.', headers: requestIdHeader },
-      ...errorResponses([400, 401, 403, 404, 410, 416, 500, 502]),
+      ...errorResponses([400, 401, 403, 404, 410, 416, 422, 500, 502]),
     },
   },
 } satisfies Record<string, Schema>;

@@ -18,6 +18,7 @@ import type { Call, Handlers } from './handlers.ts';
 import { jobServiceHandlers } from './job-service.ts';
 import { jobHandlers } from './jobs.ts';
 import { operatorHandlers } from './operator.ts';
+import { schemaHandlers } from './schema-service.ts';
 import { sessionHandlers } from './session-service.ts';
 import { webhookHandlers } from './webhooks.ts';
 
@@ -79,6 +80,7 @@ export function createCore(
   const sources = [
     jobHandlers(context),
     jobServiceHandlers(context),
+    schemaHandlers(context),
     accountHandlers(context),
     destinationHandlers(context),
     operatorHandlers(context),

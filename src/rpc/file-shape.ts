@@ -3,7 +3,12 @@ import type { ResultFileSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { fileName, type ResultFile } from '../jobs/queries/result-files.ts';
 
 /** Formats a result file for a response. */
-export function fileShape({ file, link, ...place }: ResultFile): MessageInitShape<typeof ResultFileSchema> {
+export function fileShape({
+  file,
+  link,
+  recordsLink,
+  ...place
+}: ResultFile): MessageInitShape<typeof ResultFileSchema> {
   return {
     ...place,
     name: fileName(file),
@@ -12,5 +17,6 @@ export function fileShape({ file, link, ...place }: ResultFile): MessageInitShap
     bytes: BigInt(file.bytes),
     sha256: file.sha256,
     downloadUrl: link,
+    recordsUrl: recordsLink,
   };
 }

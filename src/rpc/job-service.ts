@@ -1,7 +1,13 @@
 import { create, type Message, toJsonString } from '@bufbuild/protobuf';
-import { JobSchema, JobService, type StreamFailuresRequest } from '../../gen/gleaner/job/v1/job_pb.ts';
+import {
+  type ExportRecordsRequest,
+  JobSchema,
+  JobService,
+  type StreamFailuresRequest,
+} from '../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault } from '../contract/fault.ts';
-import { tagHeader, warningHeader } from '../contract/response-headers.ts';
+import { dispositionHeader, tagHeader, warningHeader } from '../contract/response-headers.ts';
+import { createFormat, type FormatName, formatInfo } from '../formats/format.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
 import {
@@ -12,6 +18,7 @@ import {
 } from '../jobs/queries/failures.ts';
 import { listFiles, type ResultFilesContext } from '../jobs/queries/result-files.ts';
 import { type ResultsContext, results } from '../jobs/queries/results.ts';
+import { exportName, type RowsContext, rowColumnsOf, rowsOf } from '../jobs/queries/rows.ts';
 import { jobTag } from '../jobs/queries/tag.ts';
 import { showWhenChanged, type WaitContext } from '../jobs/queries/wait.ts';
 import { createWatch } from '../jobs/queries/watch.ts';
@@ -36,6 +43,7 @@ type JobServiceContext = Pick<JobContext, 'clock'> &
   FailuresContext &
   ResultFilesContext &
   ResultsContext &
+  RowsContext &
   RetryContext &
   WaitContext &
   JobListContext &
@@ -124,6 +132,16 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
       async function* (request: Message, call: Call) {
         const job = await find(request as never, call);
         yield* streamText('application/x-ndjson', results(context, job));
+      },
+    ],
+    [
+      fullName(method.exportRecords),
+      async function* (request: Message, call: Call) {
+        const job = await find(request as never, call);
+        const format = (request as ExportRecordsRequest).format as FormatName;
+        const bytes = createFormat(format, rowColumnsOf(context.offers.of(job)))(rowsOf(context, job));
+        call.responseHeaders[dispositionHeader] = `attachment; filename="${exportName(job, format)}"`;
+        yield* streamText(formatInfo[format].contentType, bytes);
       },
     ],
     [

@@ -30,7 +30,7 @@ export function operatorFileHandlers(context: OperatorFilesContext): Handlers {
     handle(method.listFiles, async (request) => {
       const files = await listFiles(context, await anyJob(store, request));
       // A link gives access to the contents, so it is created, and logged, per file.
-      return { files: files.map((file) => fileShape({ ...file, link: '' })) };
+      return { files: files.map((file) => fileShape({ ...file, link: '', recordsLink: '' })) };
     }),
     handle(method.createFileLink, async ({ jobId, name }, { principal }) => {
       const job = await anyJob(store, { jobId });
@@ -42,7 +42,9 @@ export function operatorFileHandlers(context: OperatorFilesContext): Handlers {
         { operatorId: principal.userId, jobId: job.id, userId: job.userId, file: name },
         'file link created by operator',
       );
-      return { file: fileShape({ ...found, link }) };
+      return {
+        file: fileShape({ ...found, link, recordsLink: context.links.records(job, found.file, false) }),
+      };
     }),
   ]);
   const streamResults = async function* (request: Message, call: Call) {

@@ -93,6 +93,34 @@ describe('a job', () => {
 
     const results = await user(['results', submitted.job_id]);
     expect(results.json).toMatchObject([{ index: 0, key: 'barang-1001' }]);
+    const table = await user(['results', submitted.job_id, '--format', 'csv', '-o', 'table.csv']);
+    expect([table.code, table.out]).toEqual([0, '']);
+    expect(await readFile(join(place.folder, 'table.csv'), 'utf8')).toMatch(
+      /^unit_index,.*\r\n0,barang-1001,/s,
+    );
+    const saved = await user([
+      'download',
+      submitted.job_id,
+      '--format',
+      'parquet',
+      '--dir',
+      'tables',
+      '--json',
+    ]);
+    const name = `mktb_pdp_bulk_${submitted.job_id}.parquet`;
+    expect(saved.json).toMatchObject([{ name, path: join(place.folder, 'tables', name) }]);
+    const ends = (await readFile(join(place.folder, 'tables', name), 'latin1')).replace(
+      /^(.{4}).*(.{4})$/s,
+      '$1$2',
+    );
+    expect(ends).toBe('PAR1PAR1');
+    for (const [format, words] of [
+      ['xlsx', 'not one of'],
+      ['parquet', '--output'],
+    ] as const) {
+      const refused = await user(['results', submitted.job_id, '--format', format]);
+      expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(words)]);
+    }
     const failures = await user(['failures', submitted.job_id, '--format', 'csv', '-o', 'failures.csv']);
     expect(failures.out).toBe('');
     expect(await readFile(join(place.folder, 'failures.csv'), 'utf8')).toMatch(

@@ -50,7 +50,7 @@ async function checkRest(endpoint: Endpoint, path: string, row: Case): Promise<v
   for (const [name, wanted] of Object.entries(row.answerHeaders ?? {}))
     expect(answer.headers[name], `${label}: ${name}`).toEqual(wanted);
   const type = (row.status === 200 && row.type) || 'application/json';
-  if (row.status !== 204) expect(answer.headers['content-type'], label).toMatch(new RegExp(`^${type}`));
+  if (row.status !== 204) expect(String(answer.headers['content-type']).startsWith(type), label).toBe(true);
   // The document does not describe verbs that a path does not have.
   if (row.verb === undefined) expect(document.violations(endpoint.verb, path, answer), label).toEqual([]);
   if (isKnown(row) && row.verb === undefined && endpoint.method !== null)

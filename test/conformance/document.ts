@@ -57,7 +57,7 @@ async function readOne(url: string): Promise<Document> {
       if (media === undefined) return [`${verb} ${path} does not describe ${type} with ${status}`];
       // Only the media type of streams is described.
       if (media === '*/*') return [];
-      if (media === 'text/csv') return [];
+      if (media === 'text/csv' || media === 'application/vnd.apache.parquet') return [];
       const schema = `${reference}/content/${escaped(media)}/schema`;
       if (media === 'application/x-ndjson') {
         const validate = validator(`${schema}/contentSchema`);

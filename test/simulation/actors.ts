@@ -100,6 +100,7 @@ function createContext(shared: Shared, process: Process): JobContext {
       retention: { resultsMs: null, jobsMs: null, deliveriesMs: null, auditLogMs: null },
     },
     links: {
+      records: (_job, { path }) => path,
       file: async (_job, { path }) => path,
       itemToken: (_jobId, batchId, index) => `${batchId}.${index}`,
       readItemToken: (_jobId, token) => {

@@ -121,6 +121,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     settings: { ...settings, ...changes },
     links: {
       file: async (_job, { path }) => path,
+      records: (_job, { path }) => path,
       itemToken: (jobId, batchId, index) => writeItemToken(secrets, jobId, { batchId, index }),
       readItemToken: (jobId, token) => readItemToken(secrets, jobId, token),
     },

@@ -1,26 +1,31 @@
-import { resolve } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { Command } from 'commander';
-import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import type { GleanerClient } from '../../client/index.ts';
 import { addCommand } from './command.ts';
 import { exitCodes } from './exit.ts';
 import { checkId } from './jobs-source.ts';
 import { counted, plain } from './print.ts';
 import { showProgress } from './progress.ts';
+import { type TableFormat, tableExtensions, tableFormat, tableOption, writeStream } from './results.ts';
 import type { Session } from './session.ts';
 import { codeOfJobs, watchJobs } from './watch.ts';
 
 /** Adds `download`. */
 export function addDownloadCommand(program: Command): void {
-  addCommand<{ dir?: string; wait?: true }>(program, {
+  addCommand<{ dir?: string; wait?: true; format?: string }>(program, {
     usage: 'download <job...>',
     about: 'Download the result files of jobs, resume interrupted downloads, and verify SHA-256',
     options: [
       ['--dir <folder>', 'destination (default: the current folder)'],
       ['--wait', 'wait until the jobs end'],
+      tableOption,
     ],
-    async run(session, { dir = '.', wait }, ids: string[]) {
+    async run(session, { dir = '.', wait, format }, ids: string[]) {
+      // --json prints the saved files, whatever their format is.
+      const table = format === undefined ? null : tableFormat(format, { isJson: false });
       const client = session.user();
       const { signal } = session;
       let jobs = await Promise.all(ids.map((id) => client.find(checkId(id), { signal })));
@@ -30,11 +35,35 @@ export function addDownloadCommand(program: Command): void {
           client,
           jobs.map(({ jobId }) => jobId),
         );
-      const saved = await saveFiles(session, client, jobs, dir);
+      const saved =
+        table === null
+          ? await saveFiles(session, client, jobs, dir)
+          : await saveTables(session, client, jobs, resolve(dir), table);
       if (wait) return codeOfJobs(jobs);
       return saved > 0 ? exitCodes.ok : exitCodes.notFound;
     },
   });
+}
+
+/** Saves the records of each job as one table, and prints the paths. Returns the number of tables. */
+async function saveTables(
+  session: Session,
+  client: GleanerClient,
+  jobs: readonly Job[],
+  folder: string,
+  format: TableFormat,
+): Promise<number> {
+  await mkdir(folder, { recursive: true });
+  for (const { jobId, market, kind, ended } of jobs) {
+    const path = join(folder, `${market}_${kind}_${jobId}${tableExtensions[format]}`);
+    const request = { jobId, format };
+    const stream = client.stream(JobService.method.exportRecords, request, { signal: session.signal });
+    await writeStream(session, await stream, path);
+    const shown = { job_id: jobId, name: basename(path), path, format };
+    await session.write(session.isJson ? `${JSON.stringify(shown)}\n` : `${path}\n`);
+    if (!ended) session.note(`${jobId} has not ended: these are its records so far`);
+  }
+  return jobs.length;
 }
 
 /** Downloads the files of jobs, and prints their paths. Returns the number of files. */

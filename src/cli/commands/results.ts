@@ -16,18 +16,44 @@ import { UsageError } from './exit.ts';
 import { checkId } from './jobs-source.ts';
 import type { Session } from './session.ts';
 
+/** Formats of tables of records, with the extension of their files. */
+export const tableExtensions = {
+  json: '.json',
+  jsonl: '.jsonl',
+  csv: '.csv',
+  'csv-bom': '.csv',
+  parquet: '.parquet',
+} as const;
+
+/** Format of a table of records. */
+export type TableFormat = keyof typeof tableExtensions;
+
+/** The --format option of tables of records. */
+export const tableOption = [
+  '--format <format>',
+  `write the records as a table: ${Object.keys(tableExtensions).join(', ')}`,
+] as const;
+
 const outOption = ['-o, --output <file>', 'write to a file instead of standard output'] as const;
 
 /** Adds `results` and `failures`. */
 export function addResultCommands(program: Command): void {
-  addCommand<{ output?: string }>(program, {
+  addCommand<{ output?: string; format?: string }>(program, {
     usage: 'results <job>',
-    about: 'Print the results of a job so far as JSON Lines',
-    options: [outOption],
-    async run(session, { output }, id: string) {
+    about: 'Print the results of a job so far as JSON Lines, or its records as a table',
+    options: [outOption, tableOption],
+    async run(session, { output, format }, id: string) {
       const client = session.user();
+      const table = format === undefined ? undefined : tableFormat(format, session);
+      if (table === 'parquet' && output === undefined)
+        throw new UsageError('--format parquet writes a binary file: add --output <file>');
       const { jobId } = await client.find(checkId(id), { signal: session.signal });
-      const stream = client.stream(JobService.method.streamResults, { jobId }, { signal: session.signal });
+      const { streamResults, exportRecords } = JobService.method;
+      const options = { signal: session.signal };
+      const stream =
+        table === undefined
+          ? client.stream(streamResults, { jobId }, options)
+          : client.stream(exportRecords, { jobId, format: table }, options);
       await writeStream(session, await stream, output);
     },
   });
@@ -84,6 +110,15 @@ function formatOf(format: string | undefined, { isJson }: Session): string {
     throw new UsageError(`--format: "${format}" is not csv or jsonl`);
   if (isJson && format === 'csv') throw new UsageError('--json cannot be combined with the format csv');
   return format ?? 'jsonl';
+}
+
+/** Parses the --format option of tables. Throws a UsageError for an unknown format. */
+export function tableFormat(format: string, { isJson }: Pick<Session, 'isJson'>): TableFormat {
+  if (!Object.hasOwn(tableExtensions, format))
+    throw new UsageError(`--format: "${format}" is not one of ${Object.keys(tableExtensions).join(', ')}`);
+  if (isJson && !format.startsWith('json'))
+    throw new UsageError(`--json cannot be combined with the format ${format}`);
+  return format as TableFormat;
 }
 
 /** Writes a stream. A file gets its final name when it is complete. */

@@ -16,6 +16,8 @@ export interface ResultFile {
   key: string;
   /** Signed URL, valid for 7 days. */
   link: string;
+  /** Signed URL of the service to the file, which takes a format; valid for 7 days. */
+  recordsLink: string;
 }
 
 /**
@@ -30,7 +32,9 @@ export async function listFiles(
   const found: ResultFile[] = [];
   if (job.filesDeletedAt !== null) return found;
   const add = async (file: StoredFile, scope: ResultFile['scope'], index: number, key: string) => {
-    found.push({ file, scope, index, key, link: await links.file(job, file, scope === 'unit') });
+    const bearer = scope === 'unit';
+    const recordsLink = links.records(job, file, bearer);
+    found.push({ file, scope, index, key, link: await links.file(job, file, bearer), recordsLink });
   };
   if (job.file) await add(job.file, 'job', 0, '');
   if (files.batch) {

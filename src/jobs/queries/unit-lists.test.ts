@@ -300,9 +300,12 @@ describe('results()', () => {
 
 describe('listFiles()', () => {
   const list = async (job: Job) => {
-    fixture.context.links.file = async (_job, { path }, bearer) => `${path}${bearer ? ' with a token' : ''}`;
+    const linkOf = (path: string, bearer: boolean) => `${path}${bearer ? ' with a token' : ''}`;
+    fixture.context.links.file = async (_job, { path }, bearer) => `storage/${linkOf(path, bearer)}`;
+    fixture.context.links.records = (_job, { path }, bearer) => linkOf(path, bearer);
     return (await listFiles(fixture.context, job)).map(({ file, ...rest }) => ({ path: file.path, ...rest }));
   };
+  const linksOf = (link: string) => ({ link: `storage/${link}`, recordsLink: link });
 
   test('returns the merged file and the files of batches', async () => {
     const kind = 'variant_sold';
@@ -313,9 +316,9 @@ describe('listFiles()', () => {
     const job = await createJob(1, batches, { kind, file: aFile('full.json') });
     const files = await list(job);
     expect(files).toEqual([
-      { path: 'full.json', scope: 'job', index: 0, key: '', link: 'full.json' },
-      { path: '0.json', scope: 'batch', index: 0, key: '', link: '0.json' },
-      { path: '2.json', scope: 'batch', index: 2, key: '', link: '2.json' },
+      { path: 'full.json', ...linksOf('full.json'), scope: 'job', index: 0, key: '' },
+      { path: '0.json', ...linksOf('0.json'), scope: 'batch', index: 0, key: '' },
+      { path: '2.json', ...linksOf('2.json'), scope: 'batch', index: 2, key: '' },
     ]);
   });
 
@@ -326,7 +329,7 @@ describe('listFiles()', () => {
     });
     const reads = countReads();
     expect(await list(job)).toEqual([
-      { path: 'unit.json', scope: 'unit', index: 3, key: '1/1', link: 'unit.json with a token' },
+      { path: 'unit.json', ...linksOf('unit.json with a token'), scope: 'unit', index: 3, key: '1/1' },
     ]);
     expect(reads()).toBe(1);
   });

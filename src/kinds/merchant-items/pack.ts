@@ -1,5 +1,6 @@
 import { prefixFields } from '../../base/record-shape.ts';
 import type { ListPage, ListSummary } from '../../markets/market.ts';
+import { entryLines } from '../entry-lines.ts';
 import type { UnitFilePack } from '../kind.ts';
 
 /** Fields of a shop's result file. */
@@ -40,6 +41,11 @@ export const shopFile: UnitFilePack = {
     yield `\n]},"items":{"items":[${sold.entries.map((entry) => `\n${entry}`).join(',')}\n],`;
     yield `${text({ ...told, ...active.summary }).slice(1, -1)}}}}}\n`;
     return sold.entries.length + active.count;
+  },
+  async *entries(lines) {
+    // Both lists of the file are named `items`. The active items are the first one.
+    for await (const { section, text } of entryLines(lines))
+      yield { list: section === 0 ? 'rcmd_items' : 'items', text };
   },
 };
 

@@ -187,7 +187,7 @@ export async function download(life: Life, url: string, user: TestUser | null = 
 }
 
 /** Parses a JSON Lines file. Expects a newline at its end. */
-export function linesOf({ text }: Downloaded): AnyJson[] {
+export function linesOf({ text }: Pick<Downloaded, 'text'>): AnyJson[] {
   const lines = text.split('\n');
   expect(lines.pop()).toBe('');
   return lines.map((line) => JSON.parse(line));

@@ -54,7 +54,16 @@ const done = { title: 'a completed job', params: { job_id: '{any page}' }, statu
 const lost = { title: 'a failed job', params: { job_id: '{any gone}' }, status: 200 } as const;
 const refused = { status: 409, answer: errorAnswer } as const;
 
-/** Jobs of every kind: 12 endpoints. */
+const inFormat = (format: string) => ({ ...done, params: { ...done.params, format } });
+const row = having({
+  unit_index: 0,
+  unit_key: page('001').product_id,
+  unit_region: 'th',
+  product: matching('product', (value) => typeof value === 'object'),
+  skus: matching('variants', Array.isArray),
+});
+
+/** Jobs of every kind: 13 endpoints. */
 export const jobs: Marketplace = {
   name: 'jobs of every kind',
   jobs: {
@@ -173,6 +182,7 @@ export const jobs: Marketplace = {
                 bytes: positive,
                 sha256: like(/^[0-9a-f]{64}$/, 'SHA-256'),
                 download_url: link('mktd_pdp_*.jsonl.gz'),
+                records_url: link('mktd_pdp_*.jsonl.gz'),
               },
             ],
           },
@@ -190,6 +200,51 @@ export const jobs: Marketplace = {
         },
       },
       { ...lost, type: 'application/x-ndjson', restOnly: true },
+      {
+        ...inFormat('csv'),
+        title: 'a completed job, as CSV',
+        type: 'text/csv; charset=utf-8',
+        restOnly: true,
+      },
+      refusedQuery('format', 'xlsx', 'enum', { params: done.params, restOnly: true }),
+    ]),
+    about('/export', rpc.exportRecords, [
+      { ...inFormat('jsonl'), type: 'application/x-ndjson', answer: row },
+      { ...lost, params: { ...lost.params, format: 'json' }, answer: [] },
+      {
+        ...inFormat('json'),
+        title: 'a completed job, as JSON',
+        answer: [row],
+        answerHeaders: {
+          'content-disposition': like(
+            /^attachment; filename="mktd_pdp_bulk_[0-9a-f-]{36}\.json"$/,
+            'file name',
+          ),
+        },
+        restOnly: true,
+      },
+      ...(['csv', 'csv-bom'] as const).map((format) => ({
+        ...inFormat(format),
+        title: `a completed job, as ${format}`,
+        type: 'text/csv; charset=utf-8',
+        restOnly: true,
+      })),
+      {
+        ...inFormat('parquet'),
+        title: 'a completed job, as Parquet',
+        type: 'application/vnd.apache.parquet',
+        restOnly: true,
+      },
+      { ...done, title: 'no format', status: 422, problems: [[['query', 'format'], 'missing']] },
+      refusedQuery('format', 'xlsx', 'enum', { params: done.params }),
+      {
+        ...inFormat('csv'),
+        title: 'a job whose results were deleted',
+        params: { job_id: '{any deleted}', format: 'csv' },
+        status: 410,
+        answer: errorAnswer,
+        restOnly: true,
+      },
     ]),
     about('/failures', rpc.streamFailures, [
       {

@@ -12,6 +12,7 @@ import { mktc } from './mktc.ts';
 import { mktd } from './mktd.ts';
 import { mkte } from './mkte.ts';
 import { mktf } from './mktf.ts';
+import { schemas } from './schemas.ts';
 import { webhooks } from './webhooks.ts';
 
 const written = [mkta, mktb, mktc, mktd, mkte, mktf];
@@ -23,6 +24,7 @@ export const tables: readonly Marketplace[] = [
     .filter((service) => written.every(({ name }) => name !== getOption(service, marketOption)))
     .map(derivedTable),
   jobs,
+  schemas,
   account,
   webhooks,
   health,

@@ -711,6 +711,14 @@ export type ResultFile = Message<"gleaner.job.v1.ResultFile"> & {
    * @generated from field: string download_url = 9;
    */
   downloadUrl: string;
+
+  /**
+   * Signed link like `download_url`, but always one of the service: with `&format=csv`, or another format of
+   * `ExportRecords`, appended, it returns the file's records as a table.
+   *
+   * @generated from field: string records_url = 10;
+   */
+  recordsUrl: string;
 };
 
 /**
@@ -747,6 +755,84 @@ export type StreamFailuresRequest = Message<"gleaner.job.v1.StreamFailuresReques
  */
 export const StreamFailuresRequestSchema: GenMessage<StreamFailuresRequest> = /*@__PURE__*/
   messageDesc(file_gleaner_job_v1_job, 13);
+
+/**
+ * Request for the records of a job as a table.
+ *
+ * @generated from message gleaner.job.v1.ExportRecordsRequest
+ */
+export type ExportRecordsRequest = Message<"gleaner.job.v1.ExportRecordsRequest"> & {
+  /**
+   * The job, a uuid.
+   *
+   * @generated from field: string job_id = 1;
+   */
+  jobId: string;
+
+  /**
+   * `json`, `jsonl`, `csv`, `csv-bom` (CSV with a byte order mark), or `parquet`.
+   *
+   * @generated from field: string format = 2;
+   */
+  format: string;
+};
+
+/**
+ * Describes the message gleaner.job.v1.ExportRecordsRequest.
+ * Use `create(ExportRecordsRequestSchema)` to create a new message.
+ */
+export const ExportRecordsRequestSchema: GenMessage<ExportRecordsRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 14);
+
+/**
+ * A row of a job's records. It also has the members of the record; the JSON Schema of each kind and marketplace
+ * (`/v1/schemas`) names them.
+ *
+ * @generated from message gleaner.job.v1.RecordRow
+ */
+export type RecordRow = Message<"gleaner.job.v1.RecordRow"> & {
+  /**
+   * Position of the unit in the job, from 0.
+   *
+   * @generated from field: int32 unit_index = 1;
+   */
+  unitIndex: number;
+
+  /**
+   * Identifies the unit in its job: an item id, a URL, a keyword.
+   *
+   * @generated from field: string unit_key = 2;
+   */
+  unitKey: string;
+
+  /**
+   * Region of the unit; empty for a marketplace without regions.
+   *
+   * @generated from field: string unit_region = 3;
+   */
+  unitRegion: string;
+
+  /**
+   * List of the unit's result file that the entry belongs to; for listings only.
+   *
+   * @generated from field: optional string unit_list = 4;
+   */
+  unitList?: string | undefined;
+
+  /**
+   * Position of the entry in the unit's result file, from 0; for listings only.
+   *
+   * @generated from field: optional int32 unit_position = 5;
+   */
+  unitPosition?: number | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.RecordRow.
+ * Use `create(RecordRowSchema)` to create a new message.
+ */
+export const RecordRowSchema: GenMessage<RecordRow> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 15);
 
 /**
  * A line of a job's results: one successful unit.
@@ -809,7 +895,7 @@ export type ResultLine = Message<"gleaner.job.v1.ResultLine"> & {
  * Use `create(ResultLineSchema)` to create a new message.
  */
 export const ResultLineSchema: GenMessage<ResultLine> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 14);
+  messageDesc(file_gleaner_job_v1_job, 16);
 
 /**
  * Result file of a unit.
@@ -865,7 +951,7 @@ export type ResultLineFile = Message<"gleaner.job.v1.ResultLineFile"> & {
  * Use `create(ResultLineFileSchema)` to create a new message.
  */
 export const ResultLineFileSchema: GenMessage<ResultLineFile> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 15);
+  messageDesc(file_gleaner_job_v1_job, 17);
 
 /**
  * A line of a job's failures: one failed unit.
@@ -942,7 +1028,7 @@ export type FailureLine = Message<"gleaner.job.v1.FailureLine"> & {
  * Use `create(FailureLineSchema)` to create a new message.
  */
 export const FailureLineSchema: GenMessage<FailureLine> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 16);
+  messageDesc(file_gleaner_job_v1_job, 18);
 
 /**
  * Jobs of the caller, of every kind and marketplace.
@@ -1041,6 +1127,17 @@ export const JobService: GenService<{
   streamResults: {
     methodKind: "server_streaming";
     input: typeof JobRequestSchema;
+    output: typeof HttpBodySchema;
+  },
+  /**
+   * Streams the records of a job so far as a table: a row per successful unit or, for listings, per entry, in the order
+   * submitted. `StreamResults` with `format` is the same call.
+   *
+   * @generated from rpc gleaner.job.v1.JobService.ExportRecords
+   */
+  exportRecords: {
+    methodKind: "server_streaming";
+    input: typeof ExportRecordsRequestSchema;
     output: typeof HttpBodySchema;
   },
   /**

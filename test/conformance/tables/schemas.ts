@@ -1,0 +1,58 @@
+import { SchemaService } from '../../../gen/gleaner/schema/v1/schema_pb.ts';
+import { errorAnswer } from '../errors.ts';
+import { having, matching } from '../matchers.ts';
+import type { Marketplace } from '../table.ts';
+
+const rpc = SchemaService.method;
+
+/** Tables of records: 2 endpoints. */
+export const schemas: Marketplace = {
+  name: 'schemas',
+  jobs: {},
+  endpoints: [
+    {
+      verb: 'GET',
+      path: '/v1/schemas',
+      method: rpc.listSchemas,
+      cases: [
+        {
+          title: 'every table',
+          status: 200,
+          answer: {
+            tables: matching('tables', (value) =>
+              (value as { schema_path: string; columns: unknown[] }[]).every(
+                ({ schema_path: path, columns }) => path.startsWith('/v1/schemas/mkt') && columns.length > 4,
+              ),
+            ),
+          },
+        },
+      ],
+    },
+    {
+      verb: 'GET',
+      path: '/v1/schemas/{market}/{kind}',
+      method: rpc.getSchema,
+      cases: [
+        {
+          title: 'the schema of a kind',
+          params: { market: 'mktd', kind: 'pdp_bulk' },
+          status: 200,
+          type: 'application/schema+json',
+          answer: having({ $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' }),
+        },
+        {
+          title: 'an unknown kind',
+          params: { market: 'mktd', kind: 'constructor' },
+          status: 404,
+          answer: errorAnswer,
+        },
+        {
+          title: 'an unknown marketplace',
+          params: { market: 'mktz', kind: 'pdp_bulk' },
+          status: 404,
+          answer: errorAnswer,
+        },
+      ],
+    },
+  ],
+};
