@@ -1,11 +1,13 @@
+import { modeOf, requireSandbox } from '../../access/test-account.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { JobOptions } from '../../contract/submit-options.ts';
 import { requireCredits, requireMaxCredits } from '../../credits/job-credits.ts';
 import type { Plan } from '../../kinds/kind.ts';
-import type { Batch, Job } from '../../store/documents.ts';
+import type { Batch, Job, Mode } from '../../store/documents.ts';
 import { approvalWaitMs, type JobContext, type StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
 import { unitPrice } from '../prices.ts';
+import { sandboxQueue, testDecisionMs } from '../sandbox.ts';
 import { type FinishSubmitContext, finishSubmit } from './finish-submit.ts';
 
 /** Dependencies of this module. */
@@ -80,11 +82,19 @@ async function prepareJob(
     throw new Fault('disk_full', message, { retryAfterMs: diskRetryMs });
   }
   const plan = await draft.plan();
-  const job = await buildJob(context, offer, plan, draft);
+  const job = await buildJob(context, offer, plan, draft, await modeOfUser(context, draft.userId));
   requireMaxCredits(job);
   await requireCredits(context.store, job);
   if (offer.kind.unqueued === 'refuse') await context.queue.ping();
   return { job, batches: buildBatches(context, offer, plan, job) };
+}
+
+/** Returns the mode of a user's jobs. Fault `forbidden` for a test account without a sandbox. */
+async function modeOfUser({ store, settings }: PlaceContext, userId: string): Promise<Mode> {
+  const user = await store.getUser(userId);
+  const mode = user === null ? 'live' : modeOf(user);
+  if (mode === 'test') requireSandbox(settings);
+  return mode;
 }
 
 async function buildJob(
@@ -92,16 +102,20 @@ async function buildJob(
   offer: Offer,
   plan: Plan,
   { jobId: id, userId, keyId, retryOf, approvedBy, resumable, options }: Draft,
+  mode: Mode,
 ): Promise<Job> {
   const { kind, market } = offer;
   const now = context.clock.now();
   const totalUnits = plan.groups.reduce((sum, group) => sum + group.units.length, 0);
-  const price = unitPrice(context, offer);
+  const isTest = mode === 'test';
+  const price = isTest ? 0 : unitPrice(context, offer);
+  const awaitsApproval = kind.approval && context.settings.approval && !approvedBy;
   return {
     id,
     number: kind.sequence === undefined ? null : await context.store.nextNumber(kind.sequence),
     userId,
     keyId,
+    mode,
     market: market.name,
     kind: kind.name,
     region: plan.region,
@@ -117,7 +131,7 @@ async function buildJob(
     totalBatches: plan.groups.reduce((sum, group) => sum + Math.ceil(group.units.length / kind.batchSize), 0),
     createdAt: now,
     resumable,
-    decideBy: kind.approval && context.settings.approval && !approvedBy ? now + approvalWaitMs : null,
+    decideBy: awaitsApproval ? now + (isTest ? testDecisionMs(plan) : approvalWaitMs) : null,
     decidedBy: approvedBy,
     reason: '',
     startedAt: null,
@@ -145,7 +159,7 @@ function* buildBatches(
         id: context.newId(),
         jobId: job.id,
         seq: seq++,
-        market: market.name,
+        market: job.mode === 'test' ? sandboxQueue : market.name,
         region,
         lane: kind.lane,
         units: units.slice(start, start + kind.batchSize),

@@ -7,6 +7,7 @@ import {
   createDeletionIndexes,
   createDestinationIndexes,
   createIndexes,
+  createModeIndexes,
   createScheduleIndexes,
   type SchemaDocument,
 } from './schema.ts';
@@ -24,6 +25,7 @@ export const migrations: readonly Migration[] = [
   createDeletionIndexes,
   createDestinationIndexes,
   createScheduleIndexes,
+  createModeIndexes,
 ];
 
 /**

@@ -272,6 +272,9 @@ const createAll = async (database: Db, descriptions: typeof indexes): Promise<vo
 /** Creates the missing indexes of the first version and their collections. */
 export const createIndexes = (database: Db): Promise<void> => createAll(database, indexes);
 
+/** Indexes of lists by mode. */
+const modeIndexes: typeof indexes = { jobs: [{ key: { mode: 1, createdAt: -1, _id: -1 } }] };
+
 /** Creates the missing indexes of deletions. */
 export const createDeletionIndexes = (database: Db): Promise<void> => createAll(database, deletionIndexes);
 
@@ -281,3 +284,5 @@ export const createDestinationIndexes = (database: Db): Promise<void> =>
 
 /** Creates the missing indexes of schedules. */
 export const createScheduleIndexes = (database: Db): Promise<void> => createAll(database, scheduleIndexes);
+/** Creates the missing indexes of lists by mode. */
+export const createModeIndexes = (database: Db): Promise<void> => createAll(database, modeIndexes);

@@ -199,6 +199,9 @@ const steps = [
   CREATE INDEX schedule_runs_by_schedule ON schedule_runs (schedule_id, created_at, id);
   CREATE INDEX schedule_runs_by_time ON schedule_runs (created_at);
   CREATE INDEX schedule_runs_by_user ON schedule_runs (user_id);`,
+  `ALTER TABLE users ADD COLUMN test_of TEXT;
+  ALTER TABLE jobs ADD COLUMN mode TEXT NOT NULL DEFAULT 'live';
+  CREATE INDEX jobs_by_mode ON jobs (mode, created_at, id);`,
 ];
 
 /** Version of this program's schema. */

@@ -66,7 +66,7 @@ export function mapRows<T extends object>(
 
 /** Table `users`. */
 export const users = mapRows<User>(
-  ['id', 'name', 'email', 'role', 'balance', 'createdAt', 'suspendedAt', 'deletedAt', 'erased'],
+  ['id', 'name', 'email', 'role', 'balance', 'createdAt', 'suspendedAt', 'deletedAt', 'erased', 'testOf'],
   [],
   ['erased'],
 );
@@ -128,6 +128,7 @@ export const jobs = mapRows<Job>(
     'number',
     'userId',
     'keyId',
+    'mode',
     'market',
     'kind',
     'region',
