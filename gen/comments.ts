@@ -1190,6 +1190,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.session.v1.Session": "Who is signed in.",
   "gleaner.session.v1.Session.credit_ceiling": "Maximum credits that the key may spend in total; absent for no limit.",
   "gleaner.session.v1.Session.expires_at": "When the session expires; absent for a call with an API key.",
+  "gleaner.session.v1.Session.mode": "`test` for a session of a test key; `live` for any other.",
   "gleaner.session.v1.Session.name": "Name of the account.",
   "gleaner.session.v1.Session.operator_role": "Role of an operator's key: `viewer`, `approver`, `admin`; empty for a user's key.",
   "gleaner.session.v1.Session.role": "`user` or `operator`.",
