@@ -117,11 +117,7 @@ export async function compose(
     offers: configuredOffers(config),
     settings: config,
     links: jobLinks(links, secrets, stack.blobs),
-    destinations: createDestinations({
-      box: openSecretBox({ configured: config.linkSecrets, dataDir: config.dataDir, clock }),
-      allowPrivate: config.privateDestinations,
-      now: () => clock.now(),
-    }),
+    destinations: openDestinations(config, clock),
   };
   return {
     config,
@@ -143,6 +139,13 @@ export async function compose(
     },
   };
 }
+
+const openDestinations = ({ linkSecrets, dataDir, privateDestinations }: Config, clock: Clock) =>
+  createDestinations({
+    box: openSecretBox({ configured: linkSecrets, dataDir, clock }),
+    allowPrivate: privateDestinations,
+    now: () => clock.now(),
+  });
 
 function linkSecretsOf({ linkSecrets, dataDir }: Config, clock: Clock): LinkSecrets {
   return linkSecrets ? fixedLinkSecrets(linkSecrets) : openLinkSecrets(dataDir, clock);

@@ -120,18 +120,7 @@ export function NewKeyModal({ opened, rotated, owner, close, create }: NewKeyMod
               {...form.getInputProps('name')}
             />
             <NativeSelect label="Expires" data={lifetimes} {...form.getInputProps('days')} />
-            {owner === 'user' && !isTest && (
-              <NativeSelect
-                label="Mode"
-                description="Jobs of a test key use the sandbox and cost nothing."
-                data={[
-                  { value: 'live', label: 'Live' },
-                  { value: 'test', label: 'Test' },
-                ]}
-                {...form.getInputProps('mode')}
-              />
-            )}
-            <KeyLimits owner={owner} inputOf={form.getInputProps} />
+            <KeyLimits owner={owner} inputOf={form.getInputProps} withMode={!isTest} />
             <Group justify="flex-end">
               <Button type="submit" loading={busy}>
                 Create
