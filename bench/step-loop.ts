@@ -49,7 +49,7 @@ const fetcher = createHttpFetcher({ origins: config.origins, clock, log, userAge
 async function withFetch<T>(visit: (fetch: FetchPage) => Promise<T>): Promise<T> {
   if (step === 'fetcher') return visit(fetcher.for(market, region, signal));
   const owner = { userId: job.userId, jobId: job.id };
-  const session = context.pages.openSession(market, region, signal, { urgent: false, owner });
+  const session = context.pages.openSession(market, region, signal, { urgent: false, owner, mode: job.mode });
   const result = await visit(session.fetch);
   await session.end(null);
   return result;

@@ -4,8 +4,8 @@ import { parseArgs } from 'node:util';
 import { origins } from './list.ts';
 import { startOrigins } from './server.ts';
 
-const usage = `usage: node sandbox/main.ts [--market mkta]... [--misbehaviour none|some] [--latency-ms 0] [--browser-only]
-       [--config-file F]
+const usage = `usage: node sandbox/main.ts [--market mkta]... [--misbehaviour none|some] [--latency-ms 0] [--slow-ms 300]
+       [--browser-only] [--config-file F]
 Starts the fake marketplaces, prints what a GLEANER_ORIGINS file holds as one line of JSON (and writes it to F),
 and runs until SIGTERM, SIGINT or the end of a piped standard input.`;
 
@@ -22,6 +22,7 @@ async function main(): Promise<void> {
       market: { type: 'string', multiple: true },
       misbehaviour: { type: 'string', default: 'some' },
       'latency-ms': { type: 'string', default: '0' },
+      'slow-ms': { type: 'string', default: '300' },
       'browser-only': { type: 'boolean', default: false },
       'config-file': { type: 'string' },
     },
@@ -32,6 +33,7 @@ async function main(): Promise<void> {
     origins: origins.filter(({ market }) => values.market?.includes(market) ?? true),
     misbehaviour,
     latencyMs: number('latency-ms', values['latency-ms']),
+    slowMs: number('slow-ms', values['slow-ms']),
     browserOnly: values['browser-only'],
   });
   const config = JSON.stringify(running.config);

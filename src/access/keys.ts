@@ -48,7 +48,7 @@ export async function createKey(
     ...rest,
     id: newId(),
     hash: sha256(secret),
-    prefix: secret.slice(0, 7),
+    prefix: secret.slice(0, secret.startsWith('gl_test_') ? 12 : 7),
     revokedAt: null,
     lastUsedAt: null,
     scopes:

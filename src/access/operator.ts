@@ -41,6 +41,7 @@ export const newOperator = (id: string, name: string, now: number): User => ({
   suspendedAt: null,
   deletedAt: null,
   erased: false,
+  testOf: null,
 });
 
 /**

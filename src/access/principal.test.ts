@@ -27,6 +27,7 @@ beforeEach(async () => {
     suspendedAt: null,
     deletedAt: null,
     erased: false,
+    testOf: null,
   });
   const request = { userId, role: 'user' as const, name: 'laptop', createdAt: clock.now() };
   const made = await createKey(store, { ...request, expiresAt: clock.now() + 10 * minute });

@@ -2,14 +2,17 @@ import type { Clock } from '../base/clock.ts';
 import { sha256 } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import { keyScopes, type Permissions } from '../contract/permission.ts';
-import type { ApiKey, User } from '../store/documents.ts';
+import type { ApiKey, Mode, User } from '../store/documents.ts';
 import type { BrowserSession, SessionStore } from '../store/sessions.ts';
 import type { AccountStore } from '../store/store.ts';
 import { createKeyUsage, type KeyUsageOptions } from './key-use.ts';
+import { modeOf } from './test-account.ts';
 
 /** An authenticated caller. A session has the permissions of the key that it stands for. */
 export interface Principal extends Permissions {
   userId: string;
+  /** Mode of the account that the key belongs to. */
+  mode: Mode;
   keyId: string;
   /** Maximum credits that the key may spend in total; null for no limit. */
   creditCeiling: number | null;
@@ -29,7 +32,7 @@ export type Authenticate = (authorization: string | undefined | null) => Promise
 
 /** Options for createAuthenticator(). */
 export interface AuthenticatorOptions extends KeyUsageOptions {
-  store: Pick<AccountStore, 'findApiKey' | 'touchApiKey'> & Pick<SessionStore, 'findSession'>;
+  store: Pick<AccountStore, 'findApiKey' | 'getUser' | 'touchApiKey'> & Pick<SessionStore, 'findSession'>;
 }
 
 /**
@@ -39,18 +42,18 @@ export interface AuthenticatorOptions extends KeyUsageOptions {
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const { store, clock } = options;
   const used = createKeyUsage(options);
-  const principalOf = (key: ApiKey, user: User): Principal => {
-    requireValid(key, user, clock.now());
+  const principalOf = async (key: ApiKey, user: User): Promise<Principal> => {
+    requireValid(key, await holderOf(store, user), clock.now());
     used(key);
     const { userId, id: keyId, creditCeiling } = key;
-    return { userId, keyId, ...permissionsOf(key), creditCeiling, balance: user.balance };
+    return { userId, keyId, mode: modeOf(user), ...permissionsOf(key), creditCeiling, balance: user.balance };
   };
   return async (authorization) => {
     const [, scheme, token] = /^(Bearer|Session) +([\x21-\x7e]{1,512}) *$/i.exec(authorization ?? '') ?? [];
     if (token === undefined) throw new Fault('unauthenticated', 'A Bearer token is missing.');
     if (scheme!.toLowerCase() === 'session') {
       const { session, key, user } = await requireSession(store, sha256(token));
-      const principal = principalOf(key, user);
+      const principal = await principalOf(key, user);
       requireUnexpired(session, clock.now());
       return { ...principal, session };
     }
@@ -58,6 +61,14 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     if (found === null) throw new Fault('unauthenticated', 'The token is not valid.');
     return principalOf(found.key, found.user);
   };
+}
+
+/** Returns the user who holds an account: for a test account, the user whose it is. */
+async function holderOf(store: Pick<AccountStore, 'getUser'>, user: User): Promise<User> {
+  if (user.testOf === null) return user;
+  const holder = await store.getUser(user.testOf);
+  if (holder === null) throw new Fault('unauthenticated', 'The token is not valid.');
+  return holder;
 }
 
 function requireValid({ revokedAt, expiresAt }: ApiKey, { suspendedAt }: User, now: number): void {
@@ -82,7 +93,7 @@ export async function requireStillValid(
   ]);
   const key = keys.find(({ id }) => id === keyId);
   if (key === undefined || user === null) throw new Fault('unauthenticated', 'The token is not valid.');
-  requireValid(key, user, clock.now());
+  requireValid(key, await holderOf(store, user), clock.now());
   if (session !== undefined) requireUnexpired(session, clock.now());
   return user;
 }

@@ -19,7 +19,14 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 test('auditInProcess() finds a wrong balance while the store is open', async () => {
   const store = openSqliteStore({ path: join(folder, storeFile) });
   const user = { id: 'u1', name: 'Ann', email: 'ann@example.test', role: 'user' as const, createdAt: 1 };
-  await store.createUser({ ...user, balance: 0, suspendedAt: null, deletedAt: null, erased: false });
+  await store.createUser({
+    ...user,
+    balance: 0,
+    suspendedAt: null,
+    deletedAt: null,
+    erased: false,
+    testOf: null,
+  });
   const entry = { userId: 'u1', type: 'grant' as const, jobId: null, keyId: null, note: '', createdAt: 1 };
   await store.postLedgerEntry({ ...entry, key: 'k1', amount: 10 });
   const settings = { GLEANER_DATA_DIR: folder };

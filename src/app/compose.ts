@@ -9,7 +9,7 @@ import { createDestinations } from '../destination/destinations.ts';
 import { createDriftWatch } from '../drift/watch.ts';
 import { createDisabledScheduler } from '../fetch/disabled-scheduler.ts';
 import { createJobChanges, type JobChanges, notifyOnMove } from '../jobs/changes.ts';
-import type { JobContext } from '../jobs/context.ts';
+import type { JobContext, Pages } from '../jobs/context.ts';
 import { meterStore } from '../jobs/metered-store.ts';
 import { resolveOffers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
@@ -179,8 +179,19 @@ function jobLinks(links: Links, secrets: LinkSecrets, blobs: Stack['blobs']): Jo
 }
 
 /** Opens page access for units. Loads the HTTP client only when it is needed. */
-async function openPages(readsPages: boolean, options: FetchingOptions): Promise<Fetching> {
-  if (readsPages) return (await import('./fetching.ts')).openFetching(options);
+async function openPages(
+  readsPages: boolean,
+  options: FetchingOptions & { config: Pick<Config, 'sandbox'> },
+): Promise<Pick<Fetching, 'close'> & { pages: Pages }> {
+  if (readsPages) {
+    const [{ openFetching }, { withSandbox }] = await Promise.all([
+      import('./fetching.ts'),
+      import('./sandbox.ts'),
+    ]);
+    const fetching = openFetching(options);
+    const { userAgent, pageMemoryBytes, sandbox } = options.config;
+    return sandbox ? withSandbox(fetching, { ...options, userAgent, pageMemoryBytes }) : fetching;
+  }
   return {
     pages: createDisabledScheduler({ origins: options.config.origins, policyOf: policyOfMarket }),
     async close() {},

@@ -66,6 +66,8 @@ export interface Config {
   jobWindow: number;
   /** Maximum age of a page served for `rescrape=false`, in milliseconds. */
   recentCrawlMs: number;
+  /** Whether test keys can be created and used. */
+  sandbox: boolean;
   /** User-Agent of every page request. A browser prepends its own. */
   userAgent: string;
   /** Browser for markets that need one; path null: none was found on this machine. */
@@ -168,6 +170,7 @@ export function loadConfig(given: Environment = process.env): Config {
     minFreeDiskBytes: read('GLEANER_MIN_FREE_DISK', (text) => integer(text, 0, 1_000_000_000)) * 1024 ** 2,
     maxConnections: read('GLEANER_MAX_CONNECTIONS', (text) => integer(text, 1, 1_000_000)),
     jobWindow: read('GLEANER_JOB_WINDOW', (text) => integer(text, 1, 10_000)),
+    sandbox: read('GLEANER_SANDBOX', onOff),
     userAgent: read('GLEANER_USER_AGENT', (text) => text),
     browser,
     pageMemoryBytes: pageMemory * 1024 ** 2,

@@ -19,6 +19,11 @@ export function newApiKey(): string {
   return `gl_${randomBytes(32).toString('base64url')}`;
 }
 
+/** Generates an API key for test mode: `gl_test_` and 32 random bytes. */
+export function newTestKey(): string {
+  return `gl_test_${randomBytes(32).toString('base64url')}`;
+}
+
 /** Returns the SHA-256 hash in hexadecimal. Keys are stored, and request bodies compared, by this hash. */
 export function sha256(data: string | Uint8Array): string {
   return hash('sha256', data, 'hex');

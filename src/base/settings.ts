@@ -198,6 +198,10 @@ export const settings = {
     secret: true,
     about: 'S3-compatible bucket for the result files, with its credentials; default: the data folder.',
   },
+  GLEANER_SANDBOX: {
+    default: 'on',
+    about: 'Whether there are test keys, whose jobs use the bundled fake marketplaces: on or off.',
+  },
   GLEANER_SMTP_URL: {
     default: null,
     secret: true,

@@ -14,7 +14,7 @@ import type { DriftWatch } from '../drift/watch.ts';
 import type { AcquireOptions } from '../fetch/concurrency-limit.ts';
 import type { FetchPage } from '../fetch/page.ts';
 import type { Queue } from '../queue/queue.ts';
-import type { Job, StoredFile } from '../store/documents.ts';
+import type { Job, Mode, StoredFile } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { JobChanges } from './changes.ts';
@@ -57,6 +57,8 @@ export interface JobSettings {
   prices: ReadonlyMap<string, number>;
   /** Maximum age of a stored page that is served instead of fetched, in milliseconds. */
   recentCrawlMs: number;
+  /** Whether test accounts can submit jobs. */
+  sandbox: boolean;
   /** URLs and rate limits of the marketplaces. */
   origins: Origins;
   /** Every setting with its value and source, shown to operators. */
@@ -85,16 +87,24 @@ export interface Pages {
    * Opens a session that reads one unit from a market's origin of a region. Urgent callers come first, and users get
    * equal shares.
    */
-  openSession(market: string, region: string, signal: AbortSignal, caller: AcquireOptions): UnitSession;
+  openSession(market: string, region: string, signal: AbortSignal, caller: UnitCaller): UnitSession;
   /** Returns the maximum concurrent requests to one origin of the market, over all workers. */
   concurrency(market: string): number;
   /** Starts an urgent task, for which other requests of this process make room. Returns the function that ends it. */
   beginUrgent(): () => void;
 }
 
+/** The job that a unit is read for. */
+export interface UnitCaller extends AcquireOptions {
+  /** Mode of the job: a test job reads the sandbox. */
+  mode: Mode;
+}
+
 /** Session that reads one unit. */
 export interface UnitSession {
   fetch: FetchPage;
+  /** Delay before another attempt at the unit in milliseconds; by default, it depends on the fault and the attempt. */
+  retryMs?: number;
   /** Reports the end of the session, null for success. Refusals pause the origin. */
   end(fault: Fault | null): Promise<void>;
 }

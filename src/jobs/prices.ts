@@ -1,5 +1,6 @@
 import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
 import type { Plan } from '../kinds/kind.ts';
+import type { Mode } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import type { Offer } from './offers.ts';
 
@@ -25,11 +26,16 @@ export interface Estimate {
   cost: number;
 }
 
-/** Returns the size and the price of a planned job. */
-export function estimate(context: Pick<JobContext, 'settings'>, offer: Offer, { groups }: Plan): Estimate {
+/** Returns the size and the price of a planned job. Test jobs cost nothing. */
+export function estimate(
+  context: Pick<JobContext, 'settings'>,
+  offer: Offer,
+  { groups }: Plan,
+  mode: Mode,
+): Estimate {
   const { batchSize } = offer.kind;
   const totalUnits = groups.reduce((sum, { units }) => sum + units.length, 0);
-  const price = unitPrice(context, offer);
+  const price = mode === 'test' ? 0 : unitPrice(context, offer);
   return {
     totalUnits,
     totalBatches: groups.reduce((sum, { units }) => sum + Math.ceil(units.length / batchSize), 0),

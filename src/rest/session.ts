@@ -97,8 +97,12 @@ export function serveSession({ caller, clock, publicUrl }: SessionServing): Requ
 }
 
 /** Returns a session in the form that the console expects. */
-const shape = ({ role, name, expiresAt, scopes, operatorRole, creditCeiling }: Session, token: string) => ({
+const shape = (
+  { role, mode, name, expiresAt, scopes, operatorRole, creditCeiling }: Session,
+  token: string,
+) => ({
   role,
+  mode,
   name,
   scopes,
   operator_role: operatorRole || null,

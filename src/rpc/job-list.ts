@@ -35,7 +35,7 @@ export interface ListRequest {
 
 /** Visibility of jobs for a caller. */
 export interface JobVisibility {
-  owners: Pick<JobFilter, 'userId' | 'userIds'>;
+  owners: Pick<JobFilter, 'userId' | 'userIds' | 'mode'>;
   /** True to include jobs whose submit is not finished. */
   unfinished: boolean;
 }

@@ -77,6 +77,7 @@ function jobShape(job: Job, counts: Counts, waitingFor: string, retrievePath: st
     userId,
     kind,
     market,
+    mode: job.mode,
     region,
     cost,
     refunded,

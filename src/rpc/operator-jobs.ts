@@ -1,6 +1,11 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import { type BatchSchema, OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import {
+  type BatchSchema,
+  type ListJobsRequest,
+  OperatorService,
+} from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { testAccountId } from '../access/test-account.ts';
 import { warningHeader } from '../contract/response-headers.ts';
 import type { StoreUse } from '../jobs/context.ts';
 import { type CancelContext, cancel } from '../jobs/steps/cancel.ts';
@@ -8,13 +13,15 @@ import { approve, type DecideContext, reject } from '../jobs/steps/decide.ts';
 import { type RetryContext, retry, retryWarning } from '../jobs/steps/retry.ts';
 import type { BatchSummary, Job } from '../store/documents.ts';
 import { type Handler, handle } from './handlers.ts';
-import { isListed, type JobListContext, listJobs } from './job-list.ts';
+import { isListed, type JobListContext, type JobVisibility, listJobs } from './job-list.ts';
 import { type JobReadsContext, jobReads } from './job-reads.ts';
 import { anyJob, findJobByName, findOwners } from './job-search.ts';
 import { createJobShapes, type JobShapeContext } from './job-shape.ts';
 
 /** Dependencies of this module. */
-export type OperatorJobsContext = StoreUse<'getJob' | 'getJobByNumber' | 'listBatches' | 'listUsers'> &
+export type OperatorJobsContext = StoreUse<
+  'getJob' | 'getJobByNumber' | 'getUser' | 'listBatches' | 'listUsers'
+> &
   CancelContext &
   DecideContext &
   RetryContext &
@@ -33,13 +40,10 @@ export function operatorJobHandlers(context: OperatorJobsContext): [string, Hand
 
   return [
     handle(method.listJobs, async (request) => {
-      const { userId, search } = request;
+      const { search } = request;
       const named = search === '' ? null : await findJobByName(store, search);
       if (named !== null) return { jobs: isListed(context, named, request) ? [await shape(named)] : [] };
-      const owners = {
-        ...(userId === '' ? {} : { userId }),
-        ...(search === '' ? {} : { userIds: await findOwners(store, search) }),
-      };
+      const owners = await ownersOf(context, request);
       const { items, next } = await listJobs(context, request, { owners, unfinished: true });
       return { jobs: await shapes.forOperator(items), nextPageToken: next ?? '' };
     }),
@@ -81,6 +85,22 @@ export function operatorJobHandlers(context: OperatorJobsContext): [string, Hand
       job: await shape(await reject(context, jobId, principal.userId, reason)),
     })),
   ];
+}
+
+/** Returns the owners of the requested jobs, or their mode if the request names no owner. */
+async function ownersOf(
+  { store }: StoreUse<'getUser' | 'listUsers'>,
+  { userId, search, mode }: Pick<ListJobsRequest, 'userId' | 'search' | 'mode'>,
+): Promise<JobVisibility['owners']> {
+  const isTest = mode === 'test';
+  const found = search === '' ? undefined : await findOwners(store, search);
+  const userIds = found && (isTest ? found.map(testAccountId) : found);
+  if (userId === '') return userIds === undefined ? { mode: isTest ? 'test' : 'live' } : { userIds };
+  const isTestAccount = (await store.getUser(userId))?.testOf != null;
+  return {
+    userId: isTest && !isTestAccount ? testAccountId(userId) : userId,
+    ...(userIds === undefined ? {} : { userIds }),
+  };
 }
 
 function batchShape(batch: BatchSummary): MessageInitShape<typeof BatchSchema> {

@@ -1,6 +1,7 @@
 import { type CreateApiKeyRequest, OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { createKey } from '../access/keys.ts';
 import { newOperator, requireOtherOperatorKey } from '../access/operator.ts';
+import { keyAccount, modeOf } from '../access/test-account.ts';
 import { Fault } from '../contract/fault.ts';
 import type { OperatorRole } from '../contract/permission.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
@@ -8,10 +9,11 @@ import { openStates } from '../kinds/states.ts';
 import type { Role, User } from '../store/documents.ts';
 import { defaultPageSize, type Handler, handle } from './handlers.ts';
 import { keyFields } from './key-fields.ts';
+import { listKeys } from './key-list.ts';
 import { accountShape, entryShape, keyShape, operatorShape } from './shapes.ts';
 
 /** Dependencies of this module. */
-export type OperatorUsersContext = Pick<JobContext, 'clock' | 'newId'> &
+export type OperatorUsersContext = Pick<JobContext, 'clock' | 'newId' | 'settings'> &
   StoreUse<
     | 'createApiKey'
     | 'createUser'
@@ -30,6 +32,12 @@ export type OperatorUsersContext = Pick<JobContext, 'clock' | 'newId'> &
 function requireUndeleted(user: User): User {
   if (user.deletedAt !== null) throw new Fault('conflict', `The user '${user.id}' was deleted.`);
   return user;
+}
+
+/** Throws fault `conflict` for a test account, which follows its user. */
+function requireLive({ id, testOf }: User): void {
+  if (testOf !== null)
+    throw new Fault('conflict', `The account '${id}' is the test account of the user '${testOf}'.`);
 }
 
 /** Returns the operators' handlers for users, keys and credits. */
@@ -56,6 +64,7 @@ export function operatorUserHandlers(context: OperatorUsersContext): [string, Ha
         suspendedAt: null,
         deletedAt: null,
         erased: false,
+        testOf: null,
       };
       await store.createUser(user);
       return { user: accountShape(user) };
@@ -76,6 +85,7 @@ export function operatorUserHandlers(context: OperatorUsersContext): [string, Ha
       // A suspended last operator could not be restored.
       if (user.role === 'operator')
         throw new Fault('conflict', 'Operators cannot be suspended: revoke their keys.');
+      requireLive(user);
       requireUndeleted(user);
       return { user: accountShape((await store.suspendUser(userId, suspended ? clock.now() : null))!) };
     }),
@@ -84,6 +94,7 @@ export function operatorUserHandlers(context: OperatorUsersContext): [string, Ha
       if (user === null) throw new Fault('not_found', `There is no user '${userId}'.`);
       if (user.role === 'operator')
         throw new Fault('conflict', 'Operators cannot be deleted: revoke their keys.');
+      requireLive(user);
       const open = await store.listJobs({ userId, states: openStates }, { limit: 1 });
       if (user.deletedAt === null && open.items.length > 0)
         throw new Fault(
@@ -106,7 +117,7 @@ export function operatorUserHandlers(context: OperatorUsersContext): [string, Ha
       return { operator: operatorShape(user, []) };
     }),
     handle(method.listApiKeys, async ({ userId }) => ({
-      keys: (await store.listApiKeys((await userOf(userId)).id)).map(keyShape),
+      keys: await listKeys(store, await userOf(userId)),
     })),
     handle(method.listLedgerEntries, async (request) => {
       const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
@@ -115,10 +126,13 @@ export function operatorUserHandlers(context: OperatorUsersContext): [string, Ha
       return { entries, nextPageToken: next ?? '' };
     }),
     handle(method.createApiKey, async (request) => {
-      const { userId, operatorRole } = request;
-      const { role } = requireUndeleted(await userOf(userId));
+      const { mode, operatorRole } = request;
+      const user = requireUndeleted(await userOf(request.userId));
+      const { role } = user;
       requireFieldsOfRole(role, request);
-      const created = { userId, role, createdAt: clock.now(), ...keyFields(request) };
+      const now = clock.now();
+      const account = await keyAccount(store, { user, mode, sandbox: context.settings.sandbox, now });
+      const created = { ...account, role, createdAt: now, ...keyFields(request) };
       return createKey(
         store,
         operatorRole === '' ? created : { ...created, operatorRole: operatorRole as OperatorRole },
@@ -128,10 +142,11 @@ export function operatorUserHandlers(context: OperatorUsersContext): [string, Ha
       await requireOtherOperatorKey(store, keyId, clock.now());
       const key = await store.revokeApiKey(keyId, clock.now());
       if (key === null) throw new Fault('not_found', `There is no key '${keyId}'.`);
-      return { key: keyShape(key) };
+      const owner = await store.getUser(key.userId);
+      return { key: keyShape(key, owner === null ? 'live' : modeOf(owner)) };
     }),
     handle(method.grantCredits, async ({ userId, amount, note }, { idempotencyKey }) => {
-      requireUndeleted(await userOf(userId));
+      requireLive(requireUndeleted(await userOf(userId)));
       const key = `grant:${idempotencyKey === undefined ? context.newId() : `${userId}:${idempotencyKey}`}`;
       const posting = await store.postLedgerEntry({
         key,

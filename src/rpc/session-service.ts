@@ -14,12 +14,13 @@ type SessionServiceContext = Pick<JobContext, 'clock'> &
 export function sessionHandlers({ store, clock }: SessionServiceContext): Handlers {
   const { method } = SessionService;
   const shape = async (
-    { userId, role, scopes, operatorRole, creditCeiling }: Principal,
+    { userId, role, mode, scopes, operatorRole, creditCeiling }: Principal,
     expiresAt: number | undefined,
   ): Promise<MessageInitShape<typeof SessionSchema>> => {
     const user = await store.getUser(userId);
     return {
       role,
+      mode,
       name: user?.name ?? '',
       scopes: [...scopes],
       operatorRole: operatorRole ?? '',

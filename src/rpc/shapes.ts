@@ -7,7 +7,8 @@ import type {
 } from '../../gen/gleaner/account/v1/account_pb.ts';
 import type { OperatorSchema } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { permissionsOf } from '../access/principal.ts';
-import type { ApiKey, LedgerEntry, User } from '../store/documents.ts';
+import { modeOf } from '../access/test-account.ts';
+import type { ApiKey, LedgerEntry, Mode, User } from '../store/documents.ts';
 
 /** Returns the message Account. */
 export function accountShape(user: User): MessageInitShape<typeof AccountSchema> {
@@ -20,17 +21,19 @@ export function accountShape(user: User): MessageInitShape<typeof AccountSchema>
     createdAt: timestampFromMs(user.createdAt),
     suspended: user.suspendedAt !== null,
     ...(user.deletedAt === null ? {} : { deletedAt: timestampFromMs(user.deletedAt) }),
+    mode: modeOf(user),
+    liveAccountId: user.testOf ?? '',
   };
 }
 
 /** Returns the message Operator. */
 export function operatorShape(user: User, keys: readonly ApiKey[]): MessageInitShape<typeof OperatorSchema> {
   const { id, name, createdAt } = user;
-  return { id, name, createdAt: timestampFromMs(createdAt), keys: keys.map(keyShape) };
+  return { id, name, createdAt: timestampFromMs(createdAt), keys: keys.map((key) => keyShape(key, 'live')) };
 }
 
-/** Returns the message ApiKey, without the secret. */
-export function keyShape(key: ApiKey): MessageInitShape<typeof ApiKeySchema> {
+/** Returns the message ApiKey, without the secret. `mode`: that of the key's account. */
+export function keyShape(key: ApiKey, mode: Mode): MessageInitShape<typeof ApiKeySchema> {
   const { scopes, operatorRole } = permissionsOf(key);
   return {
     keyId: key.id,
@@ -44,6 +47,7 @@ export function keyShape(key: ApiKey): MessageInitShape<typeof ApiKeySchema> {
     operatorRole: operatorRole ?? '',
     ...(key.creditCeiling === null ? {} : { creditCeiling: BigInt(key.creditCeiling) }),
     creditsSpent: BigInt(key.creditsSpent),
+    mode,
   };
 }
 

@@ -11,6 +11,9 @@ import type { JobOptions } from '../contract/submit-options.ts';
 /** Role of a user or key. Calls of one role reject keys of the other. */
 export type Role = 'user' | 'operator';
 
+/** What an account and its jobs work on: the marketplaces, or the sandbox's fake ones. */
+export type Mode = 'live' | 'test';
+
 /** A user or an operator. `balance` always equals the sum of the user's ledger. */
 export interface User {
   id: string;
@@ -25,6 +28,8 @@ export interface User {
   deletedAt: number | null;
   /** True once everything else that was stored of a deleted user is removed, except for the ledger. */
   erased: boolean;
+  /** Id of the user whose test account this is (docs/sandbox.md); null for every other account. */
+  testOf: string | null;
 }
 
 /** An API key. Only its hash is stored. */
@@ -111,6 +116,8 @@ export interface Job {
   userId: string;
   /** Key that submitted the job, which its charge counts against; null for an operator's retry. */
   keyId: string | null;
+  /** `test` for the jobs of a test account, which read the sandbox and cost nothing. */
+  mode: Mode;
   market: string;
   kind: string;
   /** Region of all units, or '' if units have their own. */

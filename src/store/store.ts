@@ -12,6 +12,7 @@ import type {
   JobState,
   Lane,
   LedgerEntry,
+  Mode,
   Outcome,
   Part,
   Role,
@@ -78,7 +79,7 @@ export interface AccountStore {
   /** Returns the users that exist, in any order. */
   getUsers(ids: readonly string[]): Promise<User[]>;
   /**
-   * Lists the users of a role, newest first, without erased ones. `search` selects users whose name, email address, or id contains the
+   * Lists the users of a role, newest first, without erased ones and test accounts. `search` selects users whose name, email address, or id contains the
    * text, ignoring case.
    */
   listUsers(role: Role, page: PageOptions, search?: string): Promise<Page<User>>;
@@ -183,6 +184,7 @@ export interface JobFilter {
   userIds?: readonly string[];
   kind?: string;
   market?: string;
+  mode?: Mode;
   states?: readonly JobState[];
   /** Jobs that retry the failed units of this job. */
   retryOf?: string;
@@ -222,7 +224,7 @@ export interface JobStore {
    * starting after the cursor.
    */
   findExpiredApprovals(now: number, limit: number, after?: Cursor | null): Promise<Job[]>;
-  /** Counts the jobs in each of `states`, by kind. */
+  /** Counts the live jobs in each of `states`, by kind. */
   countJobsByState(states: readonly JobState[]): Promise<{ kind: string; state: JobState; jobs: number }[]>;
   /**
    * Deletes batches whose job was created before `before` and never completely written, and those of jobs whose

@@ -1,6 +1,7 @@
 import { Fault } from '../contract/fault.ts';
 import { type JobContext, leaseMs, type StoreUse } from '../jobs/context.ts';
-import { type DecideContext, finishApproval, reject } from '../jobs/steps/decide.ts';
+import { finishApproval } from '../jobs/steps/decide.ts';
+import { type DecideDueContext, decideDue } from '../jobs/steps/decide-due.ts';
 import { type DiscardContext, discardSubmitted, finishDiscard } from '../jobs/steps/discard.ts';
 import { type DispatchContext, dispatch, publish } from '../jobs/steps/dispatch.ts';
 import { type FinishSubmitContext, finishSubmit } from '../jobs/steps/finish-submit.ts';
@@ -24,7 +25,7 @@ type SweepContext = Pick<JobContext, 'blobs' | 'clock' | 'drift' | 'log' | 'metr
     | 'repairLedger'
     | 'requeueStalled'
   > &
-  DecideContext &
+  DecideDueContext &
   DiscardContext &
   DispatchContext &
   LegacyRecordsContext &
@@ -106,9 +107,7 @@ export async function sweep(
       return job.resumable ? finishSubmit(context, job.id) : discardSubmitted(context, job.id);
     }),
   );
-  await each('expiry', expired, (job) =>
-    reject(context, job.id, null, 'It was not approved within 24 hours.'),
-  );
+  await each('expiry', expired, (job) => decideDue(context, job));
   await each(
     'approval',
     inState(['approving'], now - interruptedMs),

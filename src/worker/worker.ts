@@ -1,6 +1,7 @@
 import { createBoundedMap } from '../base/bounded-map.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
+import { sandboxQueue } from '../jobs/sandbox.ts';
 import { deferBatch } from '../jobs/steps/defer.ts';
 import { work } from '../jobs/steps/work.ts';
 import type { Market } from '../markets/market.ts';
@@ -86,7 +87,7 @@ function admitting(
   };
 }
 
-/** Consumes the lanes of every market until stopped. */
+/** Consumes the lanes of every market, and of the sandbox if the service has one, until stopped. */
 export async function startWorker(
   given: JobContext,
   markets: readonly Market[],
@@ -117,8 +118,9 @@ export async function startWorker(
     }
   };
   const admitted = admitting(context, counted, backlogs, stopping.signal);
+  const names = [...markets.map(({ name }) => name), ...(given.settings.sandbox ? [sandboxQueue] : [])];
   const consumers = await Promise.all(
-    markets.flatMap(({ name }) =>
+    names.flatMap((name) =>
       lanes.map((lane) => context.queue.consume(lane, name, maxMessagesInFlight, admitted(name))),
     ),
   );

@@ -75,7 +75,13 @@ export async function openSessionFixture(store?: Store): Promise<SessionFixture>
       const userId = context.newId();
       const createdAt = clock.now();
       const user = { id: userId, name: `Ann the ${role}`, email: '', role, balance: 0, createdAt };
-      await context.store.createUser({ ...user, suspendedAt: null, deletedAt: null, erased: false });
+      await context.store.createUser({
+        ...user,
+        suspendedAt: null,
+        deletedAt: null,
+        erased: false,
+        testOf: null,
+      });
       const request = { userId, role, name: 'laptop', createdAt, expiresAt: expiresAt ?? null };
       return { userId, ...(await createKey(context.store, request)) };
     },

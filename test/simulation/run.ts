@@ -76,6 +76,7 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
       createCaller(world, actors, name, {
         userId,
         role,
+        mode: 'live',
         keyId: '',
         balance: 0,
         scopes: keyScopes,
@@ -128,6 +129,7 @@ async function addUser({ world, store }: Shared, id: string): Promise<void> {
     suspendedAt: null,
     deletedAt: null,
     erased: false,
+    testOf: null,
   };
   await store.createUser(user);
   await store.postLedgerEntry({

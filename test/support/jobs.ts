@@ -87,6 +87,7 @@ const settings: JobSettings = {
   jobWindow: 16,
   prices: new Map(),
   recentCrawlMs: 86_400_000,
+  sandbox: true,
   origins: new Map(),
   effectiveSettings: [],
   notices: { operatorWebhook: null, email: null, privateWebhooks: false },
@@ -183,6 +184,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
         suspendedAt: null,
         deletedAt: null,
         erased: false,
+        testOf: null,
       });
       if (credits > 0) await grant(context, id, credits);
       return id;

@@ -7,8 +7,8 @@ import { emptyFilter, type JobFilter } from './useJobs.ts';
 interface JobFiltersProps {
   filter: JobFilter;
   change: (filter: JobFilter) => void;
-  /** Shows the search field for job ids and owners. */
-  search: boolean;
+  /** Shows the filters for operators: the search for job ids and owners, and the mode. */
+  operator: boolean;
 }
 
 const options = (label: string, values: readonly string[], text: (value: string) => string) => [
@@ -17,12 +17,12 @@ const options = (label: string, values: readonly string[], text: (value: string)
 ];
 
 /** Filters of the job list. */
-export function JobFilters({ filter, change, search }: JobFiltersProps) {
+export function JobFilters({ filter, change, operator }: JobFiltersProps) {
   const set = (part: Partial<JobFilter>) => change({ ...filter, ...part });
   const active = Object.values(filter).some((value) => value !== '');
   return (
     <Group align="flex-end" gap="sm" role="search" aria-label="Jobs">
-      {search && (
+      {operator && (
         <TextInput
           label="Search"
           placeholder="Job ID, task ID or user"
@@ -49,6 +49,17 @@ export function JobFilters({ filter, change, search }: JobFiltersProps) {
         onChange={(event) => set({ market: event.currentTarget.value })}
         data={options('Any marketplace', markets, marketText)}
       />
+      {operator && (
+        <NativeSelect
+          label="Mode"
+          value={filter.mode}
+          onChange={(event) => set({ mode: event.currentTarget.value })}
+          data={[
+            { value: '', label: 'Live' },
+            { value: 'test', label: 'Test' },
+          ]}
+        />
+      )}
       {active && (
         <Button
           variant="subtle"

@@ -1,4 +1,4 @@
-import { Alert, Skeleton, Stack, Tabs } from '@mantine/core';
+import { Alert, Group, Skeleton, Stack, Tabs } from '@mantine/core';
 import { IconMessage } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
 import { useParams } from 'react-router';
@@ -6,6 +6,7 @@ import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { Page } from '../layout/Page.tsx';
 import { Section } from '../layout/Section.tsx';
+import { TestBadge } from '../layout/TestBadge.tsx';
 import { useTab } from '../layout/useTab.ts';
 import { kindText, marketText } from '../offers/offers.ts';
 import { useSession } from '../session/session.ts';
@@ -22,6 +23,16 @@ import { useJob } from './useJob.ts';
 import { Waiting } from './Waiting.tsx';
 
 const ProgressChart = lazy(async () => ({ default: (await import('./ProgressChart.tsx')).ProgressChart }));
+
+/** Status of a job, and a mark if it is a test job. */
+function JobBadges({ job }: { job: Job }) {
+  return (
+    <Group gap={6}>
+      <StatusBadge status={job.status} />
+      {job.mode === 'test' && <TestBadge />}
+    </Group>
+  );
+}
 
 /** Status, progress, results and actions of a job. */
 export function JobPage() {
@@ -47,7 +58,7 @@ function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: ()
   const [tab, selectTab] = useTab(jobTabs(role), initial);
   const title = `${kindText(job.kind)} on ${marketText(job.market)}`;
   return (
-    <Page title={title} description={<StatusBadge status={job.status} />} actions={<JobActions job={job} />}>
+    <Page title={title} description={<JobBadges job={job} />} actions={<JobActions job={job} />}>
       {stale ? <ErrorAlert error={stale} retry={refetch} title="This data may be out of date" /> : null}
       {job.waitingFor !== '' && <Waiting waitingFor={job.waitingFor} />}
       {job.reason !== '' && (

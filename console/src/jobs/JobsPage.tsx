@@ -47,7 +47,7 @@ export function JobsPage() {
         ) : undefined
       }
     >
-      <JobFilters filter={filter} change={change} search={role === 'operator'} />
+      <JobFilters filter={filter} change={change} operator={role === 'operator'} />
       <JobsTable jobs={jobs} query={query} owners={role === 'operator'} empty={empty} />
     </Page>
   );

@@ -1,6 +1,7 @@
-import { Anchor, Stack, Text } from '@mantine/core';
+import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { TestBadge } from '../layout/TestBadge.tsx';
 import { type EmptyList, type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { Column } from '../list/list-content.ts';
 import { formatCount } from '../number/format.ts';
@@ -13,9 +14,12 @@ import { StatusBadge } from './StatusBadge.tsx';
 export function JobName({ job }: { job: Job }) {
   return (
     <Stack gap={0}>
-      <Anchor component={Link} to={`/jobs/${job.jobId}`} fw={500} size="sm">
-        {kindText(job.kind)}
-      </Anchor>
+      <Group gap={6} wrap="nowrap">
+        <Anchor component={Link} to={`/jobs/${job.jobId}`} fw={500} size="sm">
+          {kindText(job.kind)}
+        </Anchor>
+        {job.mode === 'test' && <TestBadge />}
+      </Group>
       <Text size="xs" c="dimmed">
         {[
           marketText(job.market),

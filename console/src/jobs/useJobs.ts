@@ -14,10 +14,19 @@ export interface JobFilter {
   search: string;
   /** For operators only. */
   userId: string;
+  /** `test` for jobs of test accounts, else live ones. For operators only. */
+  mode: string;
 }
 
 /** Filter that matches every job. */
-export const emptyFilter: JobFilter = { status: '', kind: '', market: '', search: '', userId: '' };
+export const emptyFilter: JobFilter = {
+  status: '',
+  kind: '',
+  market: '',
+  search: '',
+  userId: '',
+  mode: '',
+};
 
 const nextPageParam = ({ nextPageToken }: { nextPageToken: string }) => nextPageToken || undefined;
 

@@ -7,18 +7,33 @@ const roles = [
   { value: 'admin', label: 'Admin: everything' },
 ];
 
+const modes = [
+  { value: 'live', label: 'Live' },
+  { value: 'test', label: 'Test' },
+];
+
 interface KeyLimitsProps {
   /** Role of the account that gets the key. */
   owner: Role;
   /** Returns the properties of the input of a field. */
-  inputOf: (field: 'operatorRole' | 'scopes' | 'ceiling') => object;
+  inputOf: (field: 'operatorRole' | 'scopes' | 'ceiling' | 'mode') => object;
+  /** Shows the mode of a user's key: a test key can only create test keys. */
+  withMode: boolean;
 }
 
-/** Inputs for what a new key allows: the role of an operator's key, or the scopes and the ceiling of a user's. */
-export function KeyLimits({ owner, inputOf }: KeyLimitsProps) {
+/** Inputs for what a new key allows: the role of an operator's key, or the mode, the scopes, and the ceiling of a user's. */
+export function KeyLimits({ owner, inputOf, withMode }: KeyLimitsProps) {
   if (owner === 'operator') return <NativeSelect label="Role" data={roles} {...inputOf('operatorRole')} />;
   return (
     <>
+      {withMode && (
+        <NativeSelect
+          label="Mode"
+          description="Jobs of a test key use the sandbox and cost nothing."
+          data={modes}
+          {...inputOf('mode')}
+        />
+      )}
       <Checkbox.Group label="Allows" {...inputOf('scopes')}>
         <Group mt={4}>
           <Checkbox value="read" label="Read jobs and results" />

@@ -2,6 +2,7 @@ import type { DescMethod } from '@bufbuild/protobuf';
 import { Badge, Code, Group } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import type { ApiKey } from '../../../gen/gleaner/account/v1/account_pb.ts';
+import { TestBadge } from '../layout/TestBadge.tsx';
 import { type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { Column } from '../list/list-content.ts';
 import { formatCount } from '../number/format.ts';
@@ -16,7 +17,15 @@ function keyStatus({ revokedAt, expiresAt }: ApiKey, nowMs: number): 'active' | 
 }
 
 const columns: Column<ApiKey>[] = [
-  { title: 'Name', cell: ({ name }) => name },
+  {
+    title: 'Name',
+    cell: ({ name, mode }) => (
+      <Group gap={6} wrap="nowrap">
+        {name}
+        {mode === 'test' && <TestBadge />}
+      </Group>
+    ),
+  },
   { title: 'Prefix', cell: ({ prefix }) => <Code>{prefix}…</Code> },
   {
     title: 'Status',

@@ -17,7 +17,7 @@ import { useState } from 'react';
 import type { ApiKey } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { keyScopes } from '../../../src/contract/permission.ts';
 import { describeError } from '../errors/describe.ts';
-import type { Role } from '../session/session.ts';
+import { type Role, useSession } from '../session/session.ts';
 import { KeyLimits } from './KeyLimits.tsx';
 
 const dayMs = 86_400_000;
@@ -38,7 +38,13 @@ export interface NewKey {
   creditCeiling: bigint | undefined;
   /** Role of an operator's key; '' for a user's key. */
   operatorRole: string;
+  /** `test` for a key of the test account. */
+  mode: 'live' | 'test';
 }
+
+/** Returns the mode of a new key: that of the key it replaces, and test for a caller in test mode. */
+const initialMode = (rotated: ApiKey | null, isTest: boolean): NewKey['mode'] =>
+  isTest || rotated?.mode === 'test' ? 'test' : 'live';
 
 interface NewKeyModalProps {
   opened: boolean;
@@ -53,6 +59,7 @@ interface NewKeyModalProps {
 
 /** Dialog that creates an API key and shows it once. */
 export function NewKeyModal({ opened, rotated, owner, close, create }: NewKeyModalProps) {
+  const { isTest } = useSession();
   const rotatedName = rotated?.name ?? '';
   const [created, setCreated] = useState('');
   const [busy, setBusy] = useState(false);
@@ -63,6 +70,7 @@ export function NewKeyModal({ opened, rotated, owner, close, create }: NewKeyMod
       scopes: rotated?.scopes ?? [...keyScopes],
       ceiling: String(rotated?.creditCeiling ?? ''),
       operatorRole: rotated?.operatorRole || 'admin',
+      mode: initialMode(rotated, isTest),
     },
     validate: {
       scopes: (value) => (owner === 'operator' || value.length > 0 ? null : 'Select what the key may do.'),
@@ -75,7 +83,7 @@ export function NewKeyModal({ opened, rotated, owner, close, create }: NewKeyMod
     setCreated('');
     form.reset();
   };
-  const submit = form.onSubmit(async ({ name, days, scopes, ceiling, operatorRole }) => {
+  const submit = form.onSubmit(async ({ name, days, scopes, ceiling, operatorRole, mode }) => {
     setBusy(true);
     try {
       const request = {
@@ -86,7 +94,7 @@ export function NewKeyModal({ opened, rotated, owner, close, create }: NewKeyMod
         owner === 'operator'
           ? { scopes: [], creditCeiling: undefined, operatorRole }
           : { scopes, creditCeiling: ceiling === '' ? undefined : BigInt(ceiling), operatorRole: '' };
-      setCreated(await create({ ...request, ...limits }));
+      setCreated(await create({ ...request, ...limits, mode }));
     } catch (error) {
       form.setFieldError('name', describeError(error).detail);
     } finally {
@@ -112,7 +120,7 @@ export function NewKeyModal({ opened, rotated, owner, close, create }: NewKeyMod
               {...form.getInputProps('name')}
             />
             <NativeSelect label="Expires" data={lifetimes} {...form.getInputProps('days')} />
-            <KeyLimits owner={owner} inputOf={form.getInputProps} />
+            <KeyLimits owner={owner} inputOf={form.getInputProps} withMode={!isTest} />
             <Group justify="flex-end">
               <Button type="submit" loading={busy}>
                 Create

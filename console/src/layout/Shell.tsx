@@ -4,14 +4,17 @@ import { IconPlant } from '@tabler/icons-react';
 import { useEffect } from 'react';
 import { Outlet, ScrollRestoration, useLocation } from 'react-router';
 import { News } from '../news/News.tsx';
+import { useSession } from '../session/session.ts';
 import { ColorSchemeSwitch } from './ColorSchemeSwitch.tsx';
 import { Navigation } from './Navigation.tsx';
 import { SearchButton } from './Search.tsx';
 import { SessionMenu } from './SessionMenu.tsx';
 import classes from './skip-link.module.css';
+import { TestBadge } from './TestBadge.tsx';
 
 /** Frame around every page: header, navigation and content. */
 export function Shell() {
+  const { isTest } = useSession();
   const [opened, { toggle, close }] = useDisclosure();
   const { pathname } = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: navigating closes the menu.
@@ -40,6 +43,7 @@ export function Shell() {
             <Text fw={600} visibleFrom="xs">
               Gleaner
             </Text>
+            {isTest && <TestBadge />}
           </Group>
           <Group gap="xs" wrap="nowrap">
             <SearchButton />

@@ -10,6 +10,8 @@ export interface Session extends Permissions {
   csrfToken: string;
   /** Name of the account. */
   name: string;
+  /** True for a test account, whose jobs use the sandbox. */
+  isTest: boolean;
   /** Whether the credits that the key may spend are limited. */
   hasCeiling: boolean;
 }
@@ -20,6 +22,7 @@ const signedOut: Session = {
   scopes: [],
   operatorRole: null,
   name: '',
+  isTest: false,
   hasCeiling: false,
 };
 

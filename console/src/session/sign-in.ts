@@ -79,9 +79,11 @@ async function readSession(): Promise<Session | null> {
     scopes: KeyScope[];
     operator_role: OperatorRole | null;
     has_ceiling: boolean;
+    mode: string;
   };
   const { csrf_token: csrfToken, role, name, scopes, operator_role: operatorRole } = found;
-  return { csrfToken, role, name, scopes, operatorRole, hasCeiling: found.has_ceiling };
+  const isTest = found.mode === 'test';
+  return { csrfToken, role, name, isTest, scopes, operatorRole, hasCeiling: found.has_ceiling };
 }
 
 async function request(method: string, headers: Record<string, string>, query = ''): Promise<Response> {

@@ -45,6 +45,7 @@ export const accountWords = (account: Account): string => {
   return pairs([
     ['user', id],
     ['name', name],
+    ['mode', account.mode === 'test' ? `test account of ${account.liveAccountId}` : ''],
     ['e-mail', email],
     ['balance', `${count(balance)} credits`],
     ['status', accountStatus(account)],

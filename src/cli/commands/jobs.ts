@@ -32,6 +32,7 @@ interface JobsFlags {
   market?: string;
   user?: string;
   search?: string;
+  test?: true;
   limit?: string;
 }
 
@@ -47,19 +48,24 @@ export function addJobCommands(program: Command): void {
       ['--kind <kind>', 'filter by kind'],
       ['--user <user-id>', 'filter by user (operators)'],
       ['--search <text>', 'filter by job id, task number, user name, or e-mail address (operators)'],
+      ['--test', 'jobs of test accounts (operators)'],
       limitOption,
     ],
-    async run(session, { all, limit, user, search = '', status = '', kind = '', market = '' }) {
+    async run(session, { all, limit, user, search = '', test, status = '', kind = '', market = '' }) {
       const max = integer('--limit', limit, 50);
       const isOperator = all === true || session.isOperatorOnly;
-      if (!isOperator && (user !== undefined || search !== ''))
-        throw new UsageError('--user and --search require --all');
+      if (!isOperator && (user !== undefined || search !== '' || test === true))
+        throw new UsageError('--user, --search, and --test require --all');
       const filter = { status, kind: kind.replaceAll('-', '_'), market, pageSize: pageSize(max) };
       const options = { signal: session.signal };
       const pages = isOperator
         ? session
             .operator()
-            .pages(OperatorService.method.listJobs, { ...filter, userId: user ?? '', search }, options)
+            .pages(
+              OperatorService.method.listJobs,
+              { ...filter, userId: user ?? '', search, mode: test === true ? 'test' : '' },
+              options,
+            )
         : session.user().pages(JobService.method.listJobs, filter, options);
       const jobs = await take<{ jobs: Job[] }, Job>(pages, (page) => page.jobs, max);
       await session.list(
@@ -130,6 +136,7 @@ async function showJob(session: Session, job: Job): Promise<void> {
       ['job', job.jobId],
       ['task', job.taskId === undefined ? '' : String(job.taskId)],
       ['kind', `${job.market} ${job.kind}${job.region === '' ? '' : ` ${job.region}`}`],
+      ['mode', job.mode === 'test' ? 'test' : ''],
       ['status', job.status, state],
       ['reason', job.reason],
       ['waiting for', job.waitingFor],

@@ -8,6 +8,7 @@ export interface KeyFlags {
   expires?: string;
   scopes?: string;
   creditCeiling?: string;
+  test?: true;
 }
 
 /** Declarations of KeyFlags. */
@@ -15,6 +16,7 @@ export const keyOptions = [
   ['--expires <time>', 'expiry: a date such as 2030-01-31, or days such as 90d'],
   ['--scopes <scopes>', 'what the key may be used for: read, submit, or read,submit (default)'],
   ['--credit-ceiling <n>', 'maximum credits that the key may spend in total'],
+  ['--test', 'a test key, whose jobs use the sandbox and cost nothing'],
 ] as const;
 
 /** Declaration of the role of an operator's key. */
@@ -24,14 +26,16 @@ export const roleOption = [
 ] as const;
 
 /** Returns the fields of a request for a key. Throws a UsageError for an invalid option. */
-export function keyRequest({ expires, scopes, creditCeiling }: KeyFlags): {
+export function keyRequest({ expires, scopes, creditCeiling, test }: KeyFlags): {
   expiresAt?: ReturnType<typeof timestampFromDate>;
   scopes: KeyScope[];
   creditCeiling?: bigint;
+  mode: '' | 'test';
 } {
   return {
     ...expiryOf(expires),
     scopes: scopes === undefined ? [] : scopesOf(scopes),
+    mode: test === true ? 'test' : '',
     ...(creditCeiling === undefined
       ? {}
       : { creditCeiling: BigInt(integer('--credit-ceiling', creditCeiling, 0)) }),

@@ -16,6 +16,7 @@ import { type Column, count, time } from './print.ts';
 const columns: Column<ApiKey>[] = [
   { name: 'KEY', text: ({ keyId }) => keyId },
   { name: 'PREFIX', text: ({ prefix }) => prefix },
+  { name: 'MODE', text: ({ mode }) => mode },
   { name: 'NAME', text: ({ name }) => name },
   { name: 'ALLOWS', text: ({ scopes, operatorRole }) => operatorRole || scopes.join(',') },
   {

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Role } from '../../app/serve.ts';
 import { loadConfig } from '../../base/config.ts';
 import { collectGarbageOfStart, holdYoungGeneration, limitHeapGrowth } from '../../base/heap-size.ts';
+import { integer } from './command.ts';
 import { addMaintenanceCommands } from './maintenance.ts';
 
 const roles: Readonly<Record<Role, string>> = {
@@ -49,6 +50,15 @@ export function addServiceRoles(program: Command, say: (line: string) => void): 
         ...(market === undefined ? {} : { market }),
         say,
       });
+    });
+  program
+    .command('dev')
+    .description('Run everything on this machine with a new test key, for development against the sandbox')
+    .option('--data <folder>', 'folder for the data (default: a temporary one, deleted at the end)')
+    .option('--port <port>', 'port of the REST API; 0 selects a free one (default: 8080)')
+    .action(async ({ data, port }: { data?: string; port?: string }) => {
+      const { dev } = await import('../../app/dev.ts');
+      await dev({ dataDir: data ?? null, port: integer('--port', port, 8080), say });
     });
   program
     .command('engines')

@@ -7,7 +7,7 @@ import type { JobContext, StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
 import { estimate } from '../prices.ts';
 import { missingOriginWarning } from '../steps/missing-origins.ts';
-import { findRefusals, type RefusalContext } from '../steps/place.ts';
+import { findRefusals, modeOfUser, type RefusalContext } from '../steps/place.ts';
 import { findStart } from './delays.ts';
 import { findDuplicates } from './duplicates.ts';
 import { estimateSeconds, plannedOrigins } from './origins.ts';
@@ -37,7 +37,9 @@ export async function quoteJob(
 ): Promise<MessageInitShape<typeof QuoteSchema>> {
   const { store, clock, settings } = context;
   const { kind, market } = offer;
-  const { totalUnits: units, totalBatches: batches, unitPrice, cost } = estimate(context, offer, plan);
+  const mode = await modeOfUser(context, caller.userId);
+  const isTest = mode === 'test';
+  const { totalUnits: units, totalBatches: batches, unitPrice, cost } = estimate(context, offer, plan, mode);
   const refusals = await Array.fromAsync(findRefusals(context, offer, { ...caller, cost }));
   const [user, pauses, minutes, backlog] = await Promise.all([
     store.getUser(caller.userId),
@@ -50,8 +52,14 @@ export async function quoteJob(
   const duplicates = findDuplicates(plan);
   const needsApproval = kind.approval && settings.approval;
   const origins = plannedOrigins(context, offer, plan);
-  const { delays, beginsAt } = findStart(context, offer, origins, pauses, needsApproval);
-  const missing = missingOriginWarning(context, market, plan);
+  const { delays, beginsAt } = findStart(
+    { clock, settings: isTest ? { ...settings, workingHours: null } : settings },
+    offer,
+    origins,
+    isTest ? [] : pauses,
+    needsApproval,
+  );
+  const missing = isTest ? null : missingOriginWarning(context, market, plan);
   return {
     market: market.name,
     kind: kind.name,

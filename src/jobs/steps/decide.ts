@@ -17,7 +17,11 @@ export type DecideContext = Pick<JobContext, 'clock' | 'log' | 'offers'> &
  * `not_found`; `conflict` if the job does not await approval; `insufficient_credits` with the shortfall, after which
  * the job still awaits approval.
  */
-export async function approve(context: DecideContext, jobId: string, operatorId: string): Promise<Job> {
+export async function approve(
+  context: DecideContext,
+  jobId: string,
+  operatorId: string | null,
+): Promise<Job> {
   const { store, clock } = context;
   const job = await store.moveJob(jobId, ['awaiting_approval'], 'approving', clock.now(), {
     decidedBy: operatorId,

@@ -15,6 +15,9 @@ export interface DriftObserver {
   fault(fault: Fault): void;
 }
 
+/** Observer of the pages of the sandbox, which are no pages of a site. */
+const ignoring: DriftObserver = { record: () => {}, pages: (pages) => pages, fault: () => {} };
+
 /** Creates an observer of one unit's pages. */
 export function createDriftObserver(
   { drift, offers }: DriftObserverContext,
@@ -22,6 +25,7 @@ export function createDriftObserver(
   batch: Batch,
   index: number,
 ): DriftObserver {
+  if (job.mode === 'test') return ignoring;
   const { market, region } = batch;
   const { page } = offers.of(job).kind;
   const unit = { region, input: batch.units[index]!.input };

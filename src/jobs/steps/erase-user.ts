@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { testAccountId } from '../../access/test-account.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Job, User } from '../../store/documents.ts';
 import type { StoreUse } from '../context.ts';
@@ -6,7 +7,9 @@ import { type CancelContext, cancel } from './cancel.ts';
 import { type DeleteJobContext, deleteJob } from './delete-job.ts';
 
 /** Dependencies of this module. */
-export type EraseUserContext = StoreUse<'eraseUserRecords' | 'listJobs' | 'markUserErased'> &
+export type EraseUserContext = StoreUse<
+  'eraseUserRecords' | 'listJobs' | 'markUserDeleted' | 'markUserErased'
+> &
   CancelContext &
   DeleteJobContext;
 
@@ -22,12 +25,14 @@ const maxMs = 5_000;
 export const eraseDelayMs = 60_000;
 
 /**
- * Erases a deleted user: keys and other records, then the jobs. Cancels jobs that a call submitted while the deletion
+ * Erases a deleted user: keys and other records, then the jobs. Deletes the user's test account, which is then erased like
+ * a user. Cancels jobs that a call submitted while the deletion
  * began. The ledger remains without notes. Returns true at the end, which is at least a minute after the start;
  * otherwise the sweep calls again. Each step can be repeated after a crash.
  */
 export async function eraseUser(context: EraseUserContext, user: User): Promise<boolean> {
   const { store, clock, log } = context;
+  await store.markUserDeleted(testAccountId(user.id), clock.now());
   await eraseRecords(context, user.id);
   const until = clock.now() + maxMs;
   let isEmpty = true;

@@ -1,6 +1,7 @@
 import { Fault } from '../../contract/fault.ts';
 import { chargeJob } from '../../credits/job-credits.ts';
 import type { Job } from '../../store/documents.ts';
+import type { JobPatch } from '../../store/store.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import { type DiscardContext, discardSubmitted } from './discard.ts';
 import { type DispatchContext, failUnqueued, tryDispatch } from './dispatch.ts';
@@ -25,10 +26,7 @@ export async function finishSubmit(context: FinishSubmitContext, jobId: string):
   const now = clock.now();
   const waits = job.decideBy !== null;
   const next = waits
-    ? await store.moveJob(jobId, ['submitted'], 'awaiting_approval', now, {
-        noticeDue: 'awaiting_approval',
-        noticeAt: now,
-      })
+    ? await store.moveJob(jobId, ['submitted'], 'awaiting_approval', now, noticeOf(job, now))
     : await store.moveJob(jobId, ['submitted'], 'approved', now);
   if (next === null) return currentOf(context, jobId);
   if (waits) {
@@ -41,6 +39,10 @@ export async function finishSubmit(context: FinishSubmitContext, jobId: string):
   const dispatched = await tryDispatch(context, next);
   return dispatched === 'unqueued' ? failUnqueued(context, next) : next;
 }
+
+/** Returns the notice to operators about a job that awaits approval. Test jobs are not their concern. */
+const noticeOf = ({ mode }: Job, now: number): JobPatch =>
+  mode === 'test' ? {} : { noticeDue: 'awaiting_approval', noticeAt: now };
 
 /** Returns a job that another process continued, or null if it was discarded. */
 async function currentOf({ store }: FinishSubmitContext, jobId: string): Promise<Job | null> {

@@ -1,11 +1,13 @@
+import { modeOf, requireSandbox } from '../../access/test-account.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { JobOptions } from '../../contract/submit-options.ts';
 import { findExcess, findShortfall } from '../../credits/job-credits.ts';
 import type { Plan } from '../../kinds/kind.ts';
-import type { Batch, Job } from '../../store/documents.ts';
+import type { Batch, Job, Mode } from '../../store/documents.ts';
 import { approvalWaitMs, type JobContext, type StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
 import { type Estimate, estimate } from '../prices.ts';
+import { sandboxQueue, testDecisionMs } from '../sandbox.ts';
 import { type FinishSubmitContext, finishSubmit } from './finish-submit.ts';
 
 /** Dependencies of this module. */
@@ -80,9 +82,10 @@ async function prepareJob(
   draft: Draft,
 ): Promise<{ job: Job; batches: Iterable<Batch> }> {
   const plan = await draft.plan();
-  const size = estimate(context, offer, plan);
+  const mode = await modeOfUser(context, draft.userId);
+  const size = estimate(context, offer, plan, mode);
   for await (const refusal of findRefusals(context, offer, { ...draft, cost: size.cost })) throw refusal;
-  const job = await buildJob(context, offer, plan, size, draft);
+  const job = await buildJob(context, offer, plan, { ...size, mode }, draft);
   return { job, batches: buildBatches(context, offer, plan, job) };
 }
 
@@ -105,15 +108,28 @@ export async function* findRefusals(
   if (unavailable !== null) yield unavailable;
 }
 
+/** Returns the mode of a user's jobs. Fault `forbidden` for a test account without a sandbox. */
+export async function modeOfUser(
+  { store, settings }: Pick<JobContext, 'settings'> & StoreUse<'getUser'>,
+  userId: string,
+): Promise<Mode> {
+  const user = await store.getUser(userId);
+  const mode = user === null ? 'live' : modeOf(user);
+  if (mode === 'test') requireSandbox(settings);
+  return mode;
+}
+
 async function buildJob(
   context: PlaceContext,
   offer: Offer,
   plan: Plan,
-  size: Estimate,
+  size: Estimate & Pick<Job, 'mode'>,
   { jobId: id, userId, keyId, retryOf, approvedBy, resumable, options }: Draft,
 ): Promise<Job> {
   const { kind, market } = offer;
   const now = context.clock.now();
+  const awaitsApproval = kind.approval && context.settings.approval && !approvedBy;
+  const isTest = size.mode === 'test';
   return {
     id,
     number: kind.sequence === undefined ? null : await context.store.nextNumber(kind.sequence),
@@ -131,7 +147,7 @@ async function buildJob(
     refunded: 0,
     createdAt: now,
     resumable,
-    decideBy: kind.approval && context.settings.approval && !approvedBy ? now + approvalWaitMs : null,
+    decideBy: awaitsApproval ? now + (isTest ? testDecisionMs(plan) : approvalWaitMs) : null,
     decidedBy: approvedBy,
     reason: '',
     startedAt: null,
@@ -159,7 +175,7 @@ function* buildBatches(
         id: context.newId(),
         jobId: job.id,
         seq: seq++,
-        market: market.name,
+        market: job.mode === 'test' ? sandboxQueue : market.name,
         region,
         lane: kind.lane,
         units: units.slice(start, start + kind.batchSize),

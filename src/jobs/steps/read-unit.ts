@@ -89,10 +89,11 @@ async function readWithRetries(
 ): Promise<UnitResult | DeferredUnit> {
   const { clock, log, pages, random } = context;
   const observer = createDriftObserver(context, job, batch, index);
-  const caller = { urgent: batch.lane === 'single', owner: { userId: job.userId, jobId: job.id } };
+  const { mode, market, userId } = job;
+  const caller = { urgent: batch.lane === 'single', owner: { userId, jobId: job.id }, mode };
   for (let attempt = budget?.tries ?? 0; ; ) {
     signal.throwIfAborted();
-    const session = pages.openSession(batch.market, batch.region, signal, caller);
+    const session = pages.openSession(market, batch.region, signal, caller);
     let fault: Fault;
     try {
       const result = await tryRead(context, job, batch, index, session.fetch, observer);
@@ -115,12 +116,12 @@ async function readWithRetries(
     const isRequested = !budget || fault.code !== 'origin_paused';
     if (isRequested) attempt += 1;
     if (fault.retry === 'never' || (isRequested && attempt >= maxAttempts[fault.retry])) return failed(fault);
-    const ms = backOff(fault, attempt, random());
+    const ms = session.retryMs ?? backOff(fault, attempt, random());
     if (budget && (ms > maxInPlaceWaitMs || !isRequested)) {
       const until = clock.now() + ms;
       return until > budget.until
         ? failed(fault, true)
-        : { until, reason: reasonOf(batch, fault), tries: attempt };
+        : { until, reason: reasonOf(job, batch, fault), tries: attempt };
     }
     await clock.sleep(ms, signal);
   }
@@ -132,7 +133,7 @@ function failed({ code, message }: Fault, waited = false): UnitResult {
 }
 
 /** Returns the reason a unit is deferred, as shown to its owner. */
-function reasonOf({ market, region }: Batch, { code, message }: Fault): string {
+function reasonOf({ market }: Job, { region }: Batch, { code, message }: Fault): string {
   if (code === 'origin_paused') return message;
   return `${region === '' ? market : `${market}/${region}`}: ${describePauseReason(code)}`;
 }
@@ -160,7 +161,9 @@ async function tryRead(
   }
   const { store, clock, settings } = context;
   const outcome: Outcome = { status: 'SUCCESS', attempt: batch.attempt };
-  const recent = kind.recent && `${batch.market}/${kind.recent.key(unit, batch.region)}`;
+  // Batches of test jobs have the market of the sandbox's queue, so that live jobs never get their pages.
+  const place = job.mode === 'test' ? `${batch.market}/${job.market}` : job.market;
+  const recent = kind.recent && `${place}/${kind.recent.key(unit, batch.region)}`;
   if (recent && kind.recent?.serves(job)) {
     const kept = await store.findCrawl(recent, clock.now() - settings.recentCrawlMs);
     if (kept) return { outcome, payload: kept };

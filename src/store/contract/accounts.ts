@@ -43,6 +43,16 @@ export function accountContract(open: OpenStores): void {
     expect(last.next).toBeNull();
   });
 
+  test('a test account is stored but not listed', async () => {
+    const user = aUser({ name: `Ana ${newId()}` });
+    const test = aUser({ name: user.name, testOf: user.id });
+    for (const one of [user, test]) await stores.store.createUser(one);
+    const { items } = await stores.store.listUsers('user', { limit: 10 }, user.name);
+    expect(items).toEqual([user]);
+    expect(await stores.other.getUser(test.id)).toEqual(test);
+    expect(await stores.store.getUsers([test.id])).toEqual([test]);
+  });
+
   test('a page token that was not issued is rejected as invalid', async () => {
     const bad = { limit: 3, after: 'bm90IGEgdG9rZW4' };
     await expect(stores.store.listUsers('user', bad)).rejects.toMatchObject({ code: 'invalid' });

@@ -49,6 +49,19 @@ export function jobContract(open: OpenStores): void {
     expect(everyone).toEqual(expect.arrayContaining(all));
   });
 
+  test('jobs are listed and counted by mode', async () => {
+    const kind = `kind ${newId()}`;
+    const live = await keep({ kind, state: 'processing' });
+    const test = await keep({ kind, state: 'processing', mode: 'test', createdAt: aTime + 1 });
+    const list = (filter: object) => allPages(1, (page) => stores.store.listJobs({ kind, ...filter }, page));
+    expect(await list({ mode: 'live' })).toEqual([live]);
+    expect(await list({ mode: 'test' })).toEqual([test]);
+    expect(await list({})).toEqual([test, live]);
+    expect(await stores.other.getJob(test.id)).toEqual(test);
+    const counted = await stores.store.countJobsByState(['processing']);
+    expect(counted.filter((row) => row.kind === kind)).toEqual([{ kind, state: 'processing', jobs: 1 }]);
+  });
+
   test('jobs that retry another job are listed by it', async () => {
     const first = await keep({ state: 'failed' });
     const second = await keep({ retryOf: first.id, createdAt: aTime + 1 });

@@ -31,6 +31,7 @@ export function aUser(fields: Partial<User> = {}): User {
     suspendedAt: null,
     deletedAt: null,
     erased: false,
+    testOf: null,
     ...fields,
   };
 }
@@ -78,6 +79,7 @@ export function aJob(fields: Partial<Job> = {}): Job {
     number: null,
     userId: newId(),
     keyId: null,
+    mode: 'live',
     market: 'mkta',
     kind: 'variant_sold',
     region: 'id',

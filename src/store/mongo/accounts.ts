@@ -30,7 +30,12 @@ export function accountStore(engine: MongoEngine): AccountStore {
       const holds = { $or: [{ name: text }, { email: text }, { _id: text }] };
       const documents = await engine.run(({ users }) =>
         users
-          .find({ role, erased: { $ne: true }, $and: [olderThan(after), ...(search === '' ? [] : [holds])] })
+          .find({
+            role,
+            erased: { $ne: true },
+            testOf: null,
+            $and: [olderThan(after), ...(search === '' ? [] : [holds])],
+          })
           .sort({ createdAt: -1, _id: -1 })
           .limit(rowsToRead(page))
           .toArray(),

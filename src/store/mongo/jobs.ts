@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb';
 import type { Cursor } from '../cursor.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
-import type { Job, JobState } from '../documents.ts';
+import type { Job, JobState, Mode } from '../documents.ts';
 import type { JobStore } from '../store.ts';
 import { createJob, removeJob } from './creating.ts';
 import type { MongoEngine } from './engine.ts';
@@ -12,6 +12,13 @@ import { submissionStore } from './submissions.ts';
 
 /** Jobs that readers may see. */
 export const visible = { state: { $nin: ['writing', 'removing'] satisfies HiddenState[] as HiddenState[] } };
+
+/** Matches the jobs of a mode, or every job. Earlier versions did not write the mode of live jobs. */
+function ofMode(mode: Mode | undefined): Filter<JobDocument> {
+  if (mode === undefined) return {};
+  // `null` also matches a missing field, which the types of a required one do not say.
+  return mode === 'test' ? { mode } : ({ mode: { $in: ['live', null] } } as Filter<JobDocument>);
+}
 
 /** Matches jobs that follow a place in the order of a time and the id; with null every job. */
 export function following(
@@ -41,13 +48,13 @@ export function jobStore(engine: MongoEngine): JobStore {
     getJobByNumber: (number) =>
       engine.run(async ({ jobs }) => read(await jobs.findOne({ number, ...visible }))),
 
-    listJobs: async ({ states, userIds, ...filter }, page) => {
+    listJobs: async ({ states, userIds, mode, ...filter }, page) => {
       const after = readCursor(page);
       const among: Filter<JobDocument> = states ? { state: { $in: [...states] } } : visible;
       const owners: Filter<JobDocument> = userIds ? { $and: [{ userId: { $in: [...userIds] } }] } : {};
       const documents = await engine.run(({ jobs }) =>
         jobs
-          .find({ ...owners, ...filter, ...among, ...olderThan(after) })
+          .find({ ...owners, ...filter, ...ofMode(mode), ...among, ...olderThan(after) })
           .sort({ createdAt: -1, _id: -1 })
           .limit(rowsToRead(page))
           .toArray(),
@@ -81,7 +88,7 @@ export function jobStore(engine: MongoEngine): JobStore {
       engine.run(async ({ jobs }) => {
         const groups = await jobs
           .aggregate<{ _id: { kind: string; state: JobState }; jobs: number }>([
-            { $match: { state: { $in: [...states] } } },
+            { $match: { state: { $in: [...states] }, ...ofMode('live') } },
             { $group: { _id: { kind: '$kind', state: '$state' }, jobs: { $sum: 1 } } },
             { $sort: { '_id.kind': 1, '_id.state': 1 } },
           ])

@@ -8,6 +8,7 @@ import {
   createDestinationIndexes,
   createHistoryIndexes,
   createIndexes,
+  createModeIndexes,
   createScheduleIndexes,
   type SchemaDocument,
 } from './schema.ts';
@@ -26,6 +27,7 @@ export const migrations: readonly Migration[] = [
   createDestinationIndexes,
   createScheduleIndexes,
   createHistoryIndexes,
+  createModeIndexes,
 ];
 
 /**

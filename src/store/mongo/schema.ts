@@ -304,6 +304,9 @@ const createAll = async (database: Db, descriptions: typeof indexes): Promise<vo
 /** Creates the missing indexes of the first version and their collections. */
 export const createIndexes = (database: Db): Promise<void> => createAll(database, indexes);
 
+/** Indexes of lists by mode. */
+const modeIndexes: typeof indexes = { jobs: [{ key: { mode: 1, createdAt: -1, _id: -1 } }] };
+
 /** Creates the missing indexes of deletions. */
 export const createDeletionIndexes = (database: Db): Promise<void> => createAll(database, deletionIndexes);
 
@@ -316,3 +319,5 @@ export const createScheduleIndexes = (database: Db): Promise<void> => createAll(
 
 /** Creates the missing indexes of histories. */
 export const createHistoryIndexes = (database: Db): Promise<void> => createAll(database, historyIndexes);
+/** Creates the missing indexes of lists by mode. */
+export const createModeIndexes = (database: Db): Promise<void> => createAll(database, modeIndexes);

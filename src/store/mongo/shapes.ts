@@ -42,6 +42,7 @@ export function readUser({ openKeys: _, epoch: __, spentByKey: ___, ...user }: W
     suspendedAt: user.suspendedAt ?? null,
     deletedAt: user.deletedAt ?? null,
     erased: user.erased ?? false,
+    testOf: user.testOf ?? null,
   };
 }
 
@@ -88,6 +89,7 @@ export function readJob({ _id, draft: _, number, params, state, ...rest }: JobDo
     // Earlier versions did not write these fields.
     keyId: rest.keyId ?? null,
     options: rest.options ?? {},
+    mode: rest.mode ?? 'live',
     resumable: rest.resumable ?? true,
     noticeDue: rest.noticeDue ?? null,
     noticeAt: rest.noticeAt ?? null,

@@ -37,7 +37,7 @@ export function accountStore(engine: SqliteEngine): AccountStore {
       const after = readCursor(page);
       const rows = engine.documents(
         users,
-        `SELECT ${users.select} FROM users WHERE role = ?1 AND erased = 0 AND (created_at, id) < (?2, ?3)
+        `SELECT ${users.select} FROM users WHERE role = ?1 AND erased = 0 AND test_of IS NULL AND (created_at, id) < (?2, ?3)
            AND (?4 = '' OR instr(fold(name), ?4) OR instr(fold(email), ?4) OR instr(fold(id), ?4))
          ORDER BY created_at DESC, id DESC LIMIT ?5`,
         role,

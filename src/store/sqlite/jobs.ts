@@ -56,13 +56,14 @@ export function jobStore(engine: SqliteEngine): JobStore {
 
     listJobs: async (filter, page) => {
       const after = readCursor(page);
-      const { userId, userIds, kind, market, states, retryOf } = filter;
+      const { userId, userIds, kind, market, mode, states, retryOf } = filter;
       const terms: [string, Value | undefined][] = [
         ['user_id = ?', userId],
         ['user_id IN (SELECT value FROM json_each(?))', userIds && JSON.stringify(userIds)],
         ['retry_of = ?', retryOf],
         ['kind = ?', kind],
         ['market = ?', market],
+        ['mode = ?', mode],
         ['state IN (SELECT value FROM json_each(?))', states && JSON.stringify(states)],
       ];
       const given = terms.filter((term): term is [string, Value] => term[1] !== undefined);
@@ -105,6 +106,7 @@ export function jobStore(engine: SqliteEngine): JobStore {
       engine
         .all<{ kind: string; state: JobState; jobs: number }>(
           `SELECT kind, state, count(*) AS jobs FROM jobs WHERE state IN (SELECT value FROM json_each(?))
+             AND mode = 'live'
            GROUP BY kind, state ORDER BY kind, state`,
           JSON.stringify(states),
         )

@@ -232,6 +232,9 @@ const steps = [
     revision INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX rules_by_user ON rules (user_id, created_at, id);`,
+  `ALTER TABLE users ADD COLUMN test_of TEXT;
+  ALTER TABLE jobs ADD COLUMN mode TEXT NOT NULL DEFAULT 'live';
+  CREATE INDEX jobs_by_mode ON jobs (mode, created_at, id);`,
 ];
 
 /** Version of this program's schema. */

@@ -67,7 +67,7 @@ export function mapRows<T extends object>(
 
 /** Table `users`. */
 export const users = mapRows<User>(
-  ['id', 'name', 'email', 'role', 'balance', 'createdAt', 'suspendedAt', 'deletedAt', 'erased'],
+  ['id', 'name', 'email', 'role', 'balance', 'createdAt', 'suspendedAt', 'deletedAt', 'erased', 'testOf'],
   [],
   ['erased'],
 );
@@ -129,6 +129,7 @@ export const jobs = mapRows<Job>(
     'number',
     'userId',
     'keyId',
+    'mode',
     'market',
     'kind',
     'region',

@@ -85,6 +85,7 @@ test('returns a job of any kind by id, with the retrieve path of its kind', asyn
     charged: 24,
     not_run: 0,
     decided_by: '',
+    mode: 'live',
   });
   expect(await get(user, job.retrieve_path)).toMatchObject({ status: job.status, success: 2 });
 });

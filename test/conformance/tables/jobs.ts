@@ -38,6 +38,7 @@ const job = {
   charged: 5,
   not_run: 0,
   decided_by: '',
+  mode: 'live',
 };
 const failed = { ...job, status: 'failed', refunded: 5, success: 0, failed: 1 };
 const unit = { index: 0, batch_id: uuid, key: page('001').product_id, region: 'th', input: page('001') };

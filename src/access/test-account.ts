@@ -1,0 +1,71 @@
+import { idFromName, newTestKey } from '../base/id.ts';
+import { Fault } from '../contract/fault.ts';
+import type { Mode, User } from '../store/documents.ts';
+import type { AccountStore } from '../store/store.ts';
+
+/** Returns the id of a user's test account, which may not exist. */
+export const testAccountId = (userId: string): string => idFromName(`test account of ${userId}`);
+
+/** Returns what the keys and jobs of an account work on. */
+export const modeOf = ({ testOf }: Pick<User, 'testOf'>): Mode => (testOf === null ? 'live' : 'test');
+
+/**
+ * Returns the id of a user's test account, which is created if it does not exist: an account without credits whose keys
+ * and jobs are those in test mode. Everything of a user is stored under the account's id, so test data never mixes with
+ * live data.
+ */
+async function ensureTestAccount(
+  store: Pick<AccountStore, 'createUser'>,
+  { id, name }: Pick<User, 'id' | 'name'>,
+  now: number,
+): Promise<string> {
+  const testId = testAccountId(id);
+  await store.createUser({
+    id: testId,
+    name,
+    email: '',
+    role: 'user',
+    balance: 0,
+    createdAt: now,
+    suspendedAt: null,
+    deletedAt: null,
+    erased: false,
+    testOf: id,
+  });
+  return testId;
+}
+
+/** Options for keyAccount(). */
+export interface KeyAccountOptions {
+  /** Account that the request is for. */
+  user: User;
+  /** Requested mode; '' for that of the account. */
+  mode: string;
+  /** Whether the service has a sandbox. */
+  sandbox: boolean;
+  now: number;
+}
+
+/**
+ * Returns the account of a key to create, and the secret of a key in test mode. Faults: `forbidden` for a live key of a
+ * test account, or without a sandbox; `invalid` for a test key of an operator.
+ */
+export async function keyAccount(
+  store: Pick<AccountStore, 'createUser'>,
+  { user, mode, sandbox, now }: KeyAccountOptions,
+): Promise<{ userId: string; secret?: string }> {
+  const isTestAccount = modeOf(user) === 'test';
+  if (isTestAccount && mode === 'live')
+    throw new Fault('forbidden', 'A test key cannot create live keys. Use a live key.');
+  if (!isTestAccount && mode !== 'test') return { userId: user.id };
+  if (user.role === 'operator')
+    throw Fault.invalid(['body', 'mode'], 'Value is only allowed for the key of a user', 'value_error');
+  requireSandbox({ sandbox });
+  const userId = isTestAccount ? user.id : await ensureTestAccount(store, user, now);
+  return { userId, secret: newTestKey() };
+}
+
+/** Throws fault `forbidden` if the service has no sandbox. */
+export function requireSandbox({ sandbox }: { sandbox: boolean }): void {
+  if (!sandbox) throw new Fault('forbidden', 'This service has no sandbox (GLEANER_SANDBOX=off).');
+}

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { childEnvironment, loadConfig } from '../base/config.ts';
+import { createGleanerClient } from '../client/index.ts';
+import { untilReady } from './demo/processes.ts';
+import { serve } from './serve.ts';
+import { waitForStop } from './stop.ts';
+
+/** Options for dev(). */
+export interface DevOptions {
+  /** Folder for the data; null: a temporary one, which is deleted at the end. */
+  dataDir: string | null;
+  /** Port of REST; 0: a free one. */
+  port: number;
+  say(line: string): void;
+}
+
+/** Name of the user whose test keys it creates. */
+const userName = 'dev';
+
+/** Example of a request that succeeds in the sandbox. */
+const example = {
+  path: '/v1/mktb/pdp/bulk/submit',
+  body: { items: [{ shop_domain: 'toko-7', product_key: 'barang-1001' }] },
+};
+
+/**
+ * Runs the whole service on this machine without any live origin, creates a test key, prints a request to try, and
+ * resolves when the process is stopped. Settings of the engines, origins, and ports are ignored.
+ */
+export async function dev({ dataDir, port, say }: DevOptions): Promise<void> {
+  const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'gleaner-dev-')));
+  const operatorKey = `dev-${randomBytes(16).toString('base64url')}`;
+  const config = loadConfig(
+    childEnvironment({
+      MONGODB_URI: '',
+      NATS_URL: '',
+      GLEANER_S3_URL: '',
+      GLEANER_BACKUP_TO: '',
+      GLEANER_ORIGINS: '',
+      GLEANER_DATA_DIR: folder,
+      GLEANER_HOST: '127.0.0.1',
+      GLEANER_HTTP_PORT: String(port),
+      GLEANER_GRPC_PORT: '0',
+      GLEANER_LOG_LEVEL: 'error',
+      GLEANER_OPERATOR_KEY: operatorKey,
+      GLEANER_SANDBOX: 'on',
+      GLEANER_WORKERS: '1',
+      GLEANER_RETRIEVE_CACHE: 'off',
+    }),
+  );
+  const stopped = waitForStop();
+  try {
+    const service = await serve(config, 'serve', () => {});
+    try {
+      const url = `http://127.0.0.1:${service.httpPort}`;
+      await untilReady(url, 60);
+      const key = await createTestKey(url, operatorKey);
+      for (const line of instructions(url, key, operatorKey, folder)) say(line);
+      const refused = await Promise.race([stopped, service.refused]);
+      if (refused) throw refused;
+    } finally {
+      await service.stop();
+    }
+  } finally {
+    if (dataDir === null) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** Creates a test key of the user of an earlier run, or of a new one. */
+async function createTestKey(url: string, apiKey: string): Promise<string> {
+  const operator = createGleanerClient({ url, apiKey });
+  const { method } = OperatorService;
+  const { users } = await operator.call(method.listUsers, { search: userName });
+  const known = users.find(({ name }) => name === userName);
+  const user = known ?? (await operator.call(method.createUser, { name: userName })).user!;
+  const request = { userId: user.id, name: 'gleaner dev', mode: 'test' };
+  return (await operator.call(method.createApiKey, request)).apiKey;
+}
+
+function instructions(url: string, key: string, operatorKey: string, folder: string): string[] {
+  const authorization = `-H 'Authorization: Bearer ${key}'`;
+  return [
+    'Gleaner runs on this machine, with the sandbox only. Press Ctrl-C to stop it.',
+    `  Console       ${url}/console`,
+    `  API           ${url}/docs`,
+    `  Test key      ${key}`,
+    `  Operator key  ${operatorKey}`,
+    `  Data          ${folder}`,
+    '',
+    'Submit a job, and read it with the job_id of the response:',
+    `  curl -s ${authorization} -H 'Content-Type: application/json' -d '${JSON.stringify(example.body)}' ${url}${example.path}`,
+    `  curl -s ${authorization} '${url}/v1/jobs/<job_id>?wait=30'`,
+    '',
+    'For the command line:',
+    `  export GLEANER_URL=${url} GLEANER_API_KEY=${key}`,
+  ];
+}

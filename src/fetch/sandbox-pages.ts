@@ -1,0 +1,135 @@
+import type { Clock } from '../base/clock.ts';
+import type { Log } from '../base/log.ts';
+import type { MarketOrigins, Origins } from '../base/origins.ts';
+import { storeOrigin } from './address.ts';
+import { createFetchSession, type FetchSession } from './fetch-session.ts';
+import { createHttpFetcher, type Fetcher } from './http.ts';
+import type { MarketLimits } from './limits.ts';
+import type { OriginThrottle } from './origin-throttle.ts';
+import type { FetchPage } from './page.ts';
+import { createPageMemory } from './page-memory.ts';
+import { followRedirects } from './redirects.ts';
+
+/** Addresses of the fake marketplaces, by market and region. */
+export type SandboxAddresses = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** Options for createSandboxPages(). */
+export interface SandboxPagesOptions {
+  /** Returns the current addresses, and starts the fake marketplaces if they are not running. Fault `unavailable`. */
+  addresses(): Promise<SandboxAddresses>;
+  clock: Clock;
+  log: Log;
+  userAgent: string;
+  limitsOf(market: string): MarketLimits;
+  /** Maximum decoded pages of all sessions, in bytes. */
+  pageMemoryBytes: number;
+}
+
+/** Access of test jobs to the fake marketplaces. It has no way to any other address. */
+export interface SandboxPages {
+  openSession(market: string, region: string, signal: AbortSignal): FetchSession & { retryMs: number };
+  close(): Promise<void>;
+}
+
+/** Delay between the attempts at a unit, in milliseconds: a test should not wait for the back-offs of real sites. */
+const retryMs = 100;
+
+/** Time after which a response that stalls fails, in milliseconds. */
+const idleMs = 2_000;
+
+/** The fake marketplaces have no limits and are never paused, so that no test affects another. */
+const unlimited: OriginThrottle = {
+  permits: { acquire: async () => () => {}, demand: 0, isIdle: true, close: async () => {} },
+  tokens: { take: async () => {}, clear: () => {}, setInterval: () => {} },
+  circuit: {
+    paused: false,
+    wait: async () => {},
+    admit: async () => false,
+    record: async () => {},
+    update: () => {},
+  },
+  slowDown: () => {},
+};
+
+/**
+ * Creates access to the fake marketplaces. A request goes to the address of its market and region, whatever store or
+ * redirect it names, so that no input reaches another origin.
+ */
+export function createSandboxPages(options: SandboxPagesOptions): SandboxPages {
+  const { clock, log, limitsOf } = options;
+  const fetcher = createSandboxFetcher(options);
+  const memory = createPageMemory({ maxBytes: options.pageMemoryBytes, clock });
+  return {
+    openSession: (market, region, signal) => {
+      const { fetch, end } = createFetchSession({
+        market,
+        region,
+        signal,
+        acquire: {},
+        share: memory.share(),
+        limits: limitsOf(market),
+        fetcher,
+        throttleOf: () => unlimited,
+        observer: undefined,
+        clock,
+        log,
+      });
+      return { fetch: followRedirects(fetch), end, retryMs };
+    },
+    close: fetcher.close,
+  };
+}
+
+function createSandboxFetcher({ addresses, clock, log, userAgent, limitsOf }: SandboxPagesOptions): Fetcher {
+  let current: { addresses: SandboxAddresses; http: Fetcher } | null = null;
+  const httpFetcher = async (): Promise<Fetcher> => {
+    const found = await addresses();
+    if (current?.addresses !== found) {
+      const earlier = current?.http;
+      const http = createHttpFetcher({
+        origins: originsOf(found),
+        clock,
+        log,
+        userAgent,
+        limits: { idleMs },
+        maxPageBytes: (market) => limitsOf(market).pageBytes,
+      });
+      current = { addresses: found, http };
+      await earlier?.close();
+    }
+    return current.http;
+  };
+  return {
+    for: (market, region, signal, share): FetchPage => {
+      return async ({ origin: given, ...request }) => {
+        // The checks of a store that a caller names, except for the resolution of its host.
+        const store = given === undefined ? undefined : storeOrigin(given, false);
+        const http = await httpFetcher();
+        const response = await http.for(market, region, signal, share)(request);
+        return store === undefined ? response : { ...response, url: store + request.path };
+      };
+    },
+    originOf: (market, region) => `sandbox:${market}/${region}`,
+    discardSession: (market, region) => current?.http.discardSession(market, region),
+    close: async () => {
+      await current?.http.close();
+    },
+  };
+}
+
+const originsOf = (addresses: SandboxAddresses): Origins =>
+  new Map(
+    Object.entries(addresses).map(([market, byRegion]): [string, MarketOrigins] => [
+      market,
+      {
+        addresses: new Map(Object.entries(byRegion)),
+        fetch: 'http',
+        concurrency: undefined,
+        requestsPerSecond: undefined,
+        hosts: undefined,
+        allowPrivate: false,
+        robots: false,
+        proxies: [],
+      },
+    ]),
+  );

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
+import { testAccountId } from '../access/test-account.ts';
+import { sweep } from '../sweep/sweep.ts';
+import { sandboxQueue, testDecision, testDecisionMs } from './sandbox.ts';
+import { eraseUser } from './steps/erase-user.ts';
+
+describe('testDecision()', () => {
+  test.each([
+    ['20000000990', 'reject'],
+    ['20000000991', 'none'],
+    ['20000000992', 'approve'],
+    ['https://shop.example/item-990?page=2', 'reject'],
+    ['B0GLN01991', 'none'],
+    ['kopi', 'approve'],
+    ['constructor', 'approve'],
+  ])('of %s is %s', (key, decision) => expect(testDecision({ key })).toBe(decision));
+});
+
+test('testDecisionMs() is 0 for a job without units', () => {
+  expect(testDecisionMs({ groups: [] })).toBe(0);
+});
+
+/** Opens the fixture with a user, and the user's test account. */
+async function open(): Promise<{ fixture: JobFixture; userId: string; testId: string }> {
+  const fixture = await openJobFixture();
+  const userId = await fixture.createUser(10_000);
+  const testId = testAccountId(userId);
+  const user = (await fixture.context.store.getUser(userId))!;
+  await fixture.context.store.createUser({ ...user, id: testId, balance: 0, testOf: userId });
+  return { fixture, userId, testId };
+}
+
+test('a crash between the deadline and the decision leaves a job that the next sweep decides on', async () => {
+  const { fixture, testId } = await open();
+  try {
+    const { jobId } = await fixture.submit(testId, 'SubmitVariantSold', variantSoldRequest(2));
+    const job = (await fixture.context.store.getJob(jobId))!;
+    expect(job).toMatchObject({ state: 'awaiting_approval', mode: 'test', cost: 0, noticeDue: null });
+    for await (const { market } of fixture.context.store.readBatches(jobId))
+      expect(market).toBe(sandboxQueue);
+    await sweep(fixture.context);
+    await sweep(fixture.context);
+    await fixture.startWorker();
+    await fixture.waitForState(jobId, 'completed');
+    expect(await fixture.problems()).toEqual([]);
+  } finally {
+    await fixture.close();
+  }
+});
+
+test('pages of test jobs are not reused by live jobs, nor the reverse', async () => {
+  const { fixture, userId, testId } = await open();
+  try {
+    await fixture.startWorker();
+    const file = Buffer.from('region,shop_id,item_id\nsg,7,20101\n').toString('base64');
+    const crawl = async (owner: string) => {
+      const before = fixture.requestedItems().length;
+      const request = { file, rescrape: false, resultFormat: 'jsonl' };
+      const { taskId } = await fixture.submit(owner, 'SubmitGetPcBulk', request);
+      const { id } = (await fixture.context.store.getJobByNumber(taskId))!;
+      await fixture.waitForState(id, 'completed');
+      return fixture.requestedItems().length - before;
+    };
+    expect(await crawl(userId)).toBe(1);
+    expect(await crawl(testId)).toBe(1);
+    expect(await crawl(testId)).toBe(0);
+    expect(await crawl(userId)).toBe(0);
+  } finally {
+    await fixture.close();
+  }
+});
+
+test('the erasure of a user erases the test account', async () => {
+  const { fixture, userId, testId } = await open();
+  try {
+    const { store, clock } = fixture.context;
+    await fixture.startWorker();
+    const { jobId } = await fixture.submit(testId, 'SubmitVariantSold', variantSoldRequest(1));
+    await sweep(fixture.context);
+    await fixture.waitForState(jobId, 'completed');
+    const user = (await store.markUserDeleted(userId, clock.now()))!;
+    await eraseUser(fixture.context, user);
+    const test = (await store.getUser(testId))!;
+    expect(test.deletedAt).not.toBeNull();
+    expect(test.name).not.toBe('Test');
+    await fixture.clock.advance(61_000);
+    await eraseUser(fixture.context, test);
+    expect(await store.getJob(jobId)).toBeNull();
+  } finally {
+    await fixture.close();
+  }
+});
