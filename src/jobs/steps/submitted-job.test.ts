@@ -27,6 +27,7 @@ describe('the job of a submission', () => {
       number: Number(taskId),
       userId,
       keyId: null,
+      mode: 'live',
       market: 'mkta',
       kind: 'get_pc_bulk',
       region: '',
