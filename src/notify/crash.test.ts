@@ -41,7 +41,12 @@ test.each([
       const notifier = createNotifier({ ...fixture.context, store: context.store });
       if ((await jobOf(userId)) === null) {
         const request = fromJson(method.method.input, variantSoldRequest(2));
-        await submit(context, method, request, { userId, keyId: null, idempotencyKey: undefined });
+        await submit(context, method, request, {
+          userId,
+          mode: 'live' as const,
+          keyId: null,
+          idempotencyKey: undefined,
+        });
       }
       await fixture.poll(notifier);
       const job = (await jobOf(userId))!;

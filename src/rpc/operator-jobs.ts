@@ -58,7 +58,7 @@ export function operatorJobHandlers(context: OperatorJobsContext): [string, Hand
     handle(method.retryJob, async (request, { principal, idempotencyKey, responseHeaders }) => {
       const source = await find(request);
       // The operator's decision does not count against the ceiling of the owner's key.
-      const submitter = { userId: principal.userId, keyId: null, idempotencyKey };
+      const submitter = { userId: principal.userId, mode: source.mode, keyId: null, idempotencyKey };
       // Read first: an error after the charge would be reported for a retry that was accepted.
       const warning = await retryWarning(context, source);
       const response = await retry(

@@ -118,7 +118,7 @@ describe.each(stores)('retention on $name', ({ open }) => {
     const { retryJob } = JobService.method;
     const send = async () => {
       const request = create(retryJob.input, { jobId: source.id });
-      const submitter = { userId, keyId: null, idempotencyKey: undefined };
+      const submitter = { userId, mode: 'live' as const, keyId: null, idempotencyKey: undefined };
       const respond = async ({ id: jobId }: Job) => ({ jobId });
       const created = await retry(fixture.context, retryJob, request, submitter, source, newId(), respond);
       return fixture.waitForState(created.jobId, 'completed', 'failed', 'partial_complete');

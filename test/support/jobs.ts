@@ -7,6 +7,7 @@ import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { direct } from '../../sandbox/direct.ts';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta as mktaOrigin } from '../../sandbox/mkta/index.ts';
+import { modeOf } from '../../src/access/test-account.ts';
 import { createDiskSpace } from '../../src/base/disk-space.ts';
 import { newId } from '../../src/base/id.ts';
 import { createLog } from '../../src/base/log.ts';
@@ -191,8 +192,10 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     },
     async submit(userId, name, request, idempotencyKey, options) {
       const method = methodOf(name);
+      const user = await context.store.getUser(userId);
       return submit(context, method, fromJson(method.method.input, request), {
         userId,
+        mode: user === null ? 'live' : modeOf(user),
         keyId: null,
         idempotencyKey,
         options: options && create(SubmitOptionsSchema, options),

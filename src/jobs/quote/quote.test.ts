@@ -85,7 +85,7 @@ describe('the quote of a submit', () => {
     const options = create(SubmitOptionsSchema, { validateOnly: true });
     const request = fromJson(offered.method.input, variantSoldRequest(2));
     const response = await submit(fixture.context, offered, request, {
-      ...{ userId, keyId: key.id, idempotencyKey: undefined, options },
+      ...{ userId, mode: 'live' as const, keyId: key.id, idempotencyKey: undefined, options },
     });
     expect(response).toMatchObject({ quote: { accepted: false, shortfall: 5n, balanceAfter: 980n } });
   });

@@ -3,11 +3,12 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { QuoteSchema } from '../../../gen/gleaner/job/v1/quote_pb.ts';
 import type { JobOptions } from '../../contract/submit-options.ts';
 import type { Plan } from '../../kinds/kind.ts';
+import type { Mode } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
 import { estimate } from '../prices.ts';
 import { missingOriginWarning } from '../steps/missing-origins.ts';
-import { findRefusals, modeOfUser, type RefusalContext } from '../steps/place.ts';
+import { findRefusals, type RefusalContext } from '../steps/place.ts';
 import { findStart } from './delays.ts';
 import { findDuplicates } from './duplicates.ts';
 import { estimateSeconds, plannedOrigins } from './origins.ts';
@@ -23,6 +24,7 @@ const measuredMs = 3_600_000;
 /** The caller of a submit and its options. */
 interface Caller {
   userId: string;
+  mode: Mode;
   keyId: string | null;
   options: JobOptions;
 }
@@ -37,9 +39,13 @@ export async function quoteJob(
 ): Promise<MessageInitShape<typeof QuoteSchema>> {
   const { store, clock, settings } = context;
   const { kind, market } = offer;
-  const mode = await modeOfUser(context, caller.userId);
-  const isTest = mode === 'test';
-  const { totalUnits: units, totalBatches: batches, unitPrice, cost } = estimate(context, offer, plan, mode);
+  const isTest = caller.mode === 'test';
+  const {
+    totalUnits: units,
+    totalBatches: batches,
+    unitPrice,
+    cost,
+  } = estimate(context, offer, plan, caller.mode);
   const refusals = await Array.fromAsync(findRefusals(context, offer, { ...caller, cost }));
   const [user, pauses, minutes, backlog] = await Promise.all([
     store.getUser(caller.userId),

@@ -157,7 +157,7 @@ async function goThrough(
   if (job === null || job.state === 'submitted') {
     const method = methodOf(context, course.method);
     const request = fromJson(method.method.input, course.request as never);
-    await submit(context, method, request, { userId, keyId, idempotencyKey: key });
+    await submit(context, method, request, { userId, mode: 'live', keyId, idempotencyKey: key });
   }
   const submitted = (await jobOf(userId))!;
   if (course.step?.on.includes(submitted.state)) await course.step.run(context, submitted);

@@ -52,7 +52,7 @@ const costOf = (jobs: readonly Job[]) => jobs.reduce((sum, { cost, refunded }) =
 async function send(context: JobContext, { method, request }: Submit, userId: string, key?: string) {
   const found = context.offers.methods.get(`gleaner.mkta.v1.MktaService.${method}`)!;
   const message = fromJson(found.method.input, request as never);
-  return submit(context, found, message, { userId, keyId: null, idempotencyKey: key });
+  return submit(context, found, message, { userId, mode: 'live' as const, keyId: null, idempotencyKey: key });
 }
 
 /** Sweeps as a live process does, long enough to finish all interrupted steps. */

@@ -9,7 +9,7 @@ test('a resumed submission that fails at its first read keeps its idempotency ke
   const fixture = await openJobFixture();
   try {
     const userId = await fixture.createUser(1_000);
-    const submitter = { userId, keyId: null, idempotencyKey: 'once' };
+    const submitter = { userId, mode: 'live' as const, keyId: null, idempotencyKey: 'once' };
     const method = fixture.context.offers.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
     const request = fromJson(method.method.input, variantSoldRequest(2));
     const without = async (call: 'completeSubmission' | 'getJob') => {

@@ -9,8 +9,10 @@ import {
   toJsonString,
 } from '@bufbuild/protobuf';
 import { type SubmitOptions, SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
+import type { Principal } from '../../access/principal.ts';
 import { sha256 } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
+import type { Mode } from '../../store/documents.ts';
 import { idempotencyMs, type JobContext, type StoreUse } from '../context.ts';
 
 /** Dependencies of this module. */
@@ -22,6 +24,7 @@ export type IdempotencyContext = Pick<JobContext, 'clock'> &
 /** The caller of a submit, and what the call carries beside its request. */
 export interface Submitter {
   userId: string;
+  mode: Mode;
   /** Key whose credit ceiling the job counts against; null without one. */
   keyId: string | null;
   idempotencyKey: string | undefined;
@@ -31,12 +34,12 @@ export interface Submitter {
 
 /** Returns the submitter of a user's call. */
 export const submitterOf = (
-  { userId, keyId }: { userId: string; keyId: string },
+  { userId, mode, keyId }: Pick<Principal, 'userId' | 'mode' | 'keyId'>,
   {
     idempotencyKey,
     submitOptions,
   }: { idempotencyKey: string | undefined; submitOptions?: Submitter['options'] },
-): Submitter => ({ userId, keyId, idempotencyKey, options: submitOptions });
+): Submitter => ({ userId, mode, keyId, idempotencyKey, options: submitOptions });
 
 /** A call that creates a job: one of its own, or that of an earlier call under the same idempotency key. */
 export interface Submission<M extends DescMethod> {

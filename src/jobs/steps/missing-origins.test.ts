@@ -20,7 +20,7 @@ const submitTo = async (country: string, idempotencyKey?: string, user?: string)
   const method = context.offers.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
   const request = fromJson(method.method.input, { ...variantSoldRequest(2), country });
   const warnings: string[] = [];
-  const submitter = { userId, keyId: null, idempotencyKey };
+  const submitter = { userId, mode: 'live' as const, keyId: null, idempotencyKey };
   await submit(context, method, request, submitter, (text) => warnings.push(text));
   const { items } = await context.store.listJobs({ userId }, { limit: 1 });
   return { jobId: items[0]!.id, warnings, userId };

@@ -1,4 +1,4 @@
-import { modeOf, requireSandbox } from '../../access/test-account.ts';
+import { requireSandbox } from '../../access/test-account.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { JobOptions } from '../../contract/submit-options.ts';
 import { findExcess, findShortfall } from '../../credits/job-credits.ts';
@@ -27,6 +27,8 @@ interface Draft {
   jobId: string;
   /** Owner of the job, whose account is charged. */
   userId: string;
+  /** Mode of the owner's account. */
+  mode: Mode;
   /** Key whose credit ceiling the job counts against; null without one. */
   keyId: string | null;
   /** Returns the units. Not called if the job already exists. */
@@ -81,11 +83,11 @@ async function prepareJob(
   offer: Offer,
   draft: Draft,
 ): Promise<{ job: Job; batches: Iterable<Batch> }> {
+  if (draft.mode === 'test') requireSandbox(context.settings);
   const plan = await draft.plan();
-  const mode = await modeOfUser(context, draft.userId);
-  const size = estimate(context, offer, plan, mode);
+  const size = estimate(context, offer, plan, draft.mode);
   for await (const refusal of findRefusals(context, offer, { ...draft, cost: size.cost })) throw refusal;
-  const job = await buildJob(context, offer, plan, { ...size, mode }, draft);
+  const job = await buildJob(context, offer, plan, size, draft);
   return { job, batches: buildBatches(context, offer, plan, job) };
 }
 
@@ -108,33 +110,23 @@ export async function* findRefusals(
   if (unavailable !== null) yield unavailable;
 }
 
-/** Returns the mode of a user's jobs. Fault `forbidden` for a test account without a sandbox. */
-export async function modeOfUser(
-  { store, settings }: Pick<JobContext, 'settings'> & StoreUse<'getUser'>,
-  userId: string,
-): Promise<Mode> {
-  const user = await store.getUser(userId);
-  const mode = user === null ? 'live' : modeOf(user);
-  if (mode === 'test') requireSandbox(settings);
-  return mode;
-}
-
 async function buildJob(
   context: PlaceContext,
   offer: Offer,
   plan: Plan,
-  size: Estimate & Pick<Job, 'mode'>,
-  { jobId: id, userId, keyId, retryOf, approvedBy, resumable, options }: Draft,
+  size: Estimate,
+  { jobId: id, userId, keyId, mode, retryOf, approvedBy, resumable, options }: Draft,
 ): Promise<Job> {
   const { kind, market } = offer;
   const now = context.clock.now();
   const awaitsApproval = kind.approval && context.settings.approval && !approvedBy;
-  const isTest = size.mode === 'test';
+  const isTest = mode === 'test';
   return {
     id,
     number: kind.sequence === undefined ? null : await context.store.nextNumber(kind.sequence),
     userId,
     keyId,
+    mode,
     market: market.name,
     kind: kind.name,
     region: plan.region,

@@ -48,6 +48,7 @@ async function again(
   const source = by.source ?? (await context.store.getJob(jobId))!;
   const submitter = {
     userId: approvedBy ?? source.userId,
+    mode: 'live' as const,
     keyId: null,
     idempotencyKey: key,
     options: by.options,

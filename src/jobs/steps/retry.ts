@@ -97,7 +97,7 @@ async function quoteRetry(
   await findRunningRetry(context, source, jobId);
   const plan = await planRetry(context, source);
   const warning = await retryWarning(context, source);
-  const caller = { userId, keyId, options: retryOptionsOf(source.options, options) };
+  const caller = { userId, mode: source.mode, keyId, options: retryOptionsOf(source.options, options) };
   return quoteJob(context, context.offers.of(source), plan, caller, warning === null ? [] : [warning]);
 }
 
@@ -130,11 +130,12 @@ async function placeRetry(
   approvedBy: string | null,
 ): Promise<Job> {
   const { store, offers } = context;
-  const { id, userId } = source;
+  const { id, userId, mode } = source;
   const other = await findRunningRetry(context, source, submission.jobId);
   const draft = {
     jobId: other?.id ?? submission.jobId,
     userId,
+    mode,
     keyId,
     plan: () => planRetry(context, source),
     retryOf: id,

@@ -45,15 +45,15 @@ export async function submit(
     planned ??= await kind.plan(request, method.input, market);
     return planned;
   };
+  const { userId, mode, keyId, options } = submitter;
   // A repeated submit returns the first response without planning, but warns like the first.
   const addWarning = async () => {
     const warning = missingOriginWarning(context, market, await plan());
     // Test jobs need no origin.
-    if (warning !== null && (await context.store.getUser(submitter.userId))?.testOf === null) warn(warning);
+    if (warning !== null && mode === 'live') warn(warning);
   };
-  const { userId, keyId, options } = submitter;
   if (options?.validateOnly) {
-    const caller = { userId, keyId, options: jobOptionsOf(options) };
+    const caller = { userId, mode, keyId, options: jobOptionsOf(options) };
     const quote = await quoteJob(context, offer, await plan(), caller);
     return create(method.output, { quote });
   }
@@ -66,7 +66,7 @@ export async function submit(
   let response: Message;
   try {
     const draft = {
-      ...{ jobId, userId, keyId, plan, retryOf: null, approvedBy: null, resumable: key !== null },
+      ...{ jobId, userId, mode, keyId, plan, retryOf: null, approvedBy: null, resumable: key !== null },
       options: jobOptionsOf(options),
     };
     const job = await placeJob(context, offer, draft, submission);
