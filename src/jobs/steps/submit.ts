@@ -51,13 +51,14 @@ export async function submit(
     // Test jobs need no origin.
     if (warning !== null && (await context.store.getUser(submitter.userId))?.testOf === null) warn(warning);
   };
-  const { userId, keyId, options } = submitter;
+  const { userId, keyId, options, approvedBy = null } = submitter;
   if (options?.validateOnly) {
     const caller = { userId, keyId, options: jobOptionsOf(options) };
     const quote = await quoteJob(context, offer, await plan(), caller);
     return create(method.output, { quote });
   }
-  const submission = await beginSubmission(context, method, request, submitter, context.newId());
+  const id = submitter.jobId ?? context.newId();
+  const submission = await beginSubmission(context, method, request, submitter, id);
   if (submission.response !== null) {
     await addWarning();
     return submission.response;
@@ -66,7 +67,7 @@ export async function submit(
   let response: Message;
   try {
     const draft = {
-      ...{ jobId, userId, keyId, plan, retryOf: null, approvedBy: null, resumable: key !== null },
+      ...{ jobId, userId, keyId, plan, retryOf: null, approvedBy, resumable: key !== null },
       options: jobOptionsOf(options),
     };
     const job = await placeJob(context, offer, draft, submission);
