@@ -5,6 +5,16 @@ import type { Case, Endpoint, FieldRule, ProblemRow, Submit } from './table.ts';
 type Members = Readonly<Record<string, unknown>>;
 type Loc = readonly (string | number)[];
 
+/** A schedule without a run in the near future. */
+export const aSchedule = {
+  name: 'Prices',
+  market: 'mktd',
+  kind: 'pdp_bulk',
+  request: { items: [{ item_id: '1729384756', country: 'id' }] },
+  cron: '0 8 29 2 *',
+  time_zone: 'Europe/Berlin',
+};
+
 /** Credits of the caller `poor`. */
 export const poorCredits = 3;
 

@@ -133,6 +133,7 @@ const sorted = (problems: readonly unknown[]) =>
 /** RPC codes by REST status. */
 const codes: Record<number, string> = {
   200: 'ok',
+  201: 'ok',
   202: 'ok',
   400: 'InvalidArgument',
   401: 'Unauthenticated',
