@@ -10,7 +10,7 @@ export const aSchedule = {
   name: 'Prices',
   market: 'mktd',
   kind: 'pdp_bulk',
-  request: { items: [{ item_id: '1729384756', country: 'id' }] },
+  request: { items: [{ product_id: '1729384756', country: 'id' }] },
   cron: '0 8 29 2 *',
   time_zone: 'Europe/Berlin',
 };
@@ -149,8 +149,10 @@ const noBody: Case = {
 /** Returns cases for bodies that are not JSON objects, too large, or of another media type. */
 function transportCases(good: Case): Case[] {
   const json = JSON.stringify(good.body);
+  const { params = {} } = good;
   const refused = (status: number, title: string, type: string | null, bytes: string | Uint8Array): Case => ({
     title,
+    params,
     raw: { type, bytes },
     status,
     answer: errorAnswer,
@@ -158,6 +160,7 @@ function transportCases(good: Case): Case[] {
   });
   const invalid = (title: string, bytes: string, problem: ProblemRow): Case => ({
     title,
+    params,
     raw: { type: 'application/json', bytes },
     status: 422,
     problems: [problem],

@@ -35,7 +35,7 @@ export const schedules: Marketplace = {
   jobs: {},
   endpoints: [
     {
-      ...{ verb: 'POST', path, verbs: ['GET', 'POST'], method: rpc.createSchedule },
+      ...{ verb: 'POST', path, verbs: ['POST', 'GET'], method: rpc.createSchedule },
       cases: [
         // The caller of one case reaches no limit with three schedules.
         { title: 'a schedule', caller: 'other', body: aSchedule, status: 201, answer: schedule },
@@ -48,8 +48,8 @@ export const schedules: Marketplace = {
         refused('a limit below the cost', { max_total_credits: 4 }, [['max_total_credits'], 'value_error']),
         refused(
           'a request with invalid items',
-          { request: { items: [{ country: 'id' }, { item_id: '1', country: 'xx' }] } },
-          [['request', 'items', 0, 'item_id'] as unknown as string[], 'missing'],
+          { request: { items: [{ country: 'id' }, { product_id: '1', country: 'xx' }] } },
+          [['request', 'items', 0, 'product_id'] as unknown as string[], 'missing'],
           [['request', 'items', 1, 'country'] as unknown as string[], 'enum'],
         ),
         {
@@ -59,12 +59,12 @@ export const schedules: Marketplace = {
       ],
     },
     {
-      ...{ verb: 'GET', path, verbs: ['GET', 'POST'], method: rpc.listSchedules },
+      ...{ verb: 'GET', path, verbs: ['POST', 'GET'], method: rpc.listSchedules },
       cases: [
         {
           title: 'the schedules of the caller, without requests',
           status: 200,
-          answer: { schedules: [having({ ...shown, ...id })], next_page_token: '' },
+          answer: { schedules: [having({ ...shown, schedule_id: uuid })], next_page_token: '' },
         },
         { title: 'none', caller: 'poor', status: 200, answer: { schedules: [], next_page_token: '' } },
         {
@@ -78,20 +78,16 @@ export const schedules: Marketplace = {
       ],
     },
     {
-      ...{ verb: 'POST', path: `${path}/preview`, method: rpc.previewSchedule },
+      ...{ verb: 'GET', path: '/v1/schedule-times', method: rpc.previewSchedule },
       cases: [
         {
           title: 'the next leap days',
-          body: { cron: '0 8 29 2 *', start_at: '2031-01-01T00:00:00Z', count: 2 },
+          params: { cron: '0 8 29 2 *', start_at: '2031-01-01T00:00:00Z', count: '2' },
           status: 200,
-          answer: { times: ['2032-02-29T08:00:00Z', '2036-02-29T08:00:00Z'] },
+          answer: { times: ['2032-02-29T08:00:00.000Z', '2036-02-29T08:00:00.000Z'] },
         },
-        {
-          title: 'an invalid expression',
-          body: { cron: 'daily' },
-          status: 422,
-          problems: [[['body', 'cron'], 'value_error']],
-        },
+        refusedQuery('cron', 'daily', 'value_error'),
+        refusedQuery('time_zone', 'Mars', 'value_error', { params: { cron: '@daily' } }),
       ],
     },
     one('GET', '', rpc.getSchedule, { title: 'a schedule', params: id, status: 200, answer: schedule }),
@@ -125,7 +121,7 @@ export const schedules: Marketplace = {
       title: 'a schedule',
       params: id,
       status: 200,
-      answer: having({ ...id, state: 'paused', reason: text }),
+      answer: having({ schedule_id: uuid, state: 'paused', reason: text }),
     }),
     one('POST', '/resume', rpc.resumeSchedule, {
       title: 'a schedule',
@@ -137,7 +133,7 @@ export const schedules: Marketplace = {
       title: 'a run, at first or while the last one runs',
       params: id,
       status: 200,
-      answer: having({ ...id, run_id: uuid, trigger: 'manual', started_at: time }),
+      answer: having({ schedule_id: uuid, run_id: uuid, trigger: 'manual', started_at: time }),
     }),
     one(
       'GET',
