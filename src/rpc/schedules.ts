@@ -6,7 +6,7 @@ import {
   type UpdateScheduleRequest,
 } from '../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { Fault } from '../contract/fault.ts';
-import { jobOptionsOf } from '../contract/submit-options.ts';
+import { type JobOptions, jobOptionsOf, type SubmitOptions } from '../contract/submit-options.ts';
 import {
   approveSchedule,
   pauseSchedule,
@@ -144,8 +144,15 @@ function newSchedule(request: CreateScheduleRequest): NewSchedule {
     maxTotalCredits: maxTotalCredits === undefined ? null : Number(maxTotalCredits),
     overlap: (overlap || 'skip') as OverlapRule,
     missed: (missed || 'run_once') as MissedRule,
-    options: jobOptionsOf(options),
+    options: optionsOf(options),
   };
+}
+
+/** Returns the options of each run. Fault `invalid` for one that submits nothing. */
+function optionsOf(options: SubmitOptions | undefined): JobOptions {
+  if (options?.validateOnly)
+    throw Fault.invalid(['body', 'options', 'validate_only'], 'A run cannot be a quote', 'value_error');
+  return jobOptionsOf(options);
 }
 
 /** Returns the given fields of a change. */
@@ -160,7 +167,7 @@ function changesOf(request: UpdateScheduleRequest): Partial<ScheduleFields> {
     ...(maxTotalCredits === undefined ? {} : { maxTotalCredits: Number(maxTotalCredits) }),
     ...(overlap === undefined ? {} : { overlap: overlap as OverlapRule }),
     ...(missed === undefined ? {} : { missed: missed as MissedRule }),
-    ...(options === undefined ? {} : { options: jobOptionsOf(options) }),
+    ...(options === undefined ? {} : { options: optionsOf(options) }),
     ...(clear.includes('start_at') ? { startAt: null } : {}),
     ...(clear.includes('end_at') ? { endAt: null } : {}),
     ...(clear.includes('max_total_credits') ? { maxTotalCredits: null } : {}),
