@@ -1,4 +1,5 @@
 import { Fault } from '../contract/fault.ts';
+import type { Mode } from '../store/documents.ts';
 import type { PendingRun, Schedule, SchedulePatch, ScheduleRun } from '../store/schedules.ts';
 import { advanceClaimed } from './advance.ts';
 import { leaseMs, type ScheduleContext } from './context.ts';
@@ -8,6 +9,7 @@ import { activate, dueAfterChange, requireState } from './state.ts';
 export interface Caller {
   userId: string;
   keyId: string;
+  mode: Mode;
 }
 
 /** Maximum attempts at a change that conflicts with a run or another change. */

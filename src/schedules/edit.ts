@@ -1,6 +1,7 @@
 import { Fault, type Problem } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
 import { unitPrice } from '../jobs/prices.ts';
+import type { Mode } from '../store/documents.ts';
 import type { MissedRule, OverlapRule, Schedule, SchedulePatch } from '../store/schedules.ts';
 import { type Caller, changeSchedule } from './change.ts';
 import { maxSchedules, type ScheduleContext } from './context.ts';
@@ -31,7 +32,7 @@ export interface NewSchedule extends ScheduleFields {
  */
 export async function createSchedule(
   context: ScheduleContext,
-  { userId, keyId }: Caller,
+  { userId, keyId, mode }: Caller,
   { market, kind, request, ...fields }: NewSchedule,
 ): Promise<Schedule> {
   const { store, clock, newId } = context;
@@ -53,7 +54,12 @@ export async function createSchedule(
     revision: 1,
   };
   const unused = { pending: null, openRuns: [], creditsSpent: 0, failures: 0 };
-  const schedule: Schedule = { ...own, ...fields, ...unused, ...startOf(context, method, fields, now) };
+  const schedule: Schedule = {
+    ...own,
+    ...fields,
+    ...unused,
+    ...startOf(fields, needsApproval(context, method, mode), now),
+  };
   schedule.dueAt = dueAfterChange(schedule, now);
   await store.createSchedule(schedule, request);
   return schedule;
@@ -66,7 +72,7 @@ export async function createSchedule(
 export async function updateSchedule(
   context: ScheduleContext,
   id: string,
-  { userId, keyId }: Caller,
+  { userId, keyId, mode }: Caller,
   changes: Partial<ScheduleFields>,
   request: string | undefined,
 ): Promise<Schedule> {
@@ -77,27 +83,26 @@ export async function updateSchedule(
     requireValid(context, method, changed, units, now);
     const edit = { ...changes, units, keyId, ...(request === undefined ? {} : { request }) };
     const isNew = schedule.state === 'rejected' || request !== undefined || exceeds(changed, schedule);
-    if (isNew && needsApproval(context, method))
-      return { ...edit, ...startOf(context, method, changed, now), pending: null };
+    if (isNew && needsApproval(context, method, mode))
+      return { ...edit, ...startOf(changed, true, now), pending: null };
     if (schedule.state !== 'active' && schedule.state !== 'ended') return edit;
     return { ...edit, state: 'active', reason: '', nextRunAt: nextTime(changed, now) };
   });
 }
 
-/** Returns whether jobs of a method await approval. */
-function needsApproval({ settings }: ScheduleContext, { offer }: SubmitMethod): boolean {
-  return offer.kind.approval && settings.approval;
+/** Returns whether a schedule awaits approval. Test jobs are decided on without an operator, one by one. */
+function needsApproval({ settings }: ScheduleContext, { offer }: SubmitMethod, mode: Mode): boolean {
+  return offer.kind.approval && settings.approval && mode === 'live';
 }
 
 /** Returns the state of a new schedule, or of one that must be approved again. */
 function startOf(
-  context: ScheduleContext,
-  method: SubmitMethod,
   timing: Timing,
+  awaitsApproval: boolean,
   now: number,
 ): Pick<Schedule, 'state' | 'stateSince' | 'reason' | 'approvedBy' | 'nextRunAt' | 'notice' | 'dueAt'> {
   const begin = { stateSince: now, reason: '', approvedBy: null, dueAt: null };
-  return needsApproval(context, method)
+  return awaitsApproval
     ? { ...begin, state: 'awaiting_approval', nextRunAt: null, notice: 'awaiting_approval' }
     : { ...begin, state: 'active', nextRunAt: nextTime(timing, now), notice: null };
 }

@@ -68,7 +68,8 @@ async function refusal(
     reason,
     apply: (schedule, now) => (trigger === 'manual' ? schedule : countFailure(schedule, now, reason)),
   });
-  if (user === null || user.suspendedAt !== null) return counted('The account is suspended.');
+  const holder = user?.testOf ? await store.getUser(user.testOf) : user;
+  if (holder === null || holder.suspendedAt !== null) return counted('The account is suspended.');
   const { revokedAt = 0, expiresAt = null } = key ?? {};
   const isExpired = expiresAt !== null && expiresAt <= clock.now();
   const why =

@@ -222,7 +222,7 @@ describe('a schedule', () => {
     const other = await fixture.createCaller(0);
     const key = (await fixture.context.store.getApiKey(other.keyId))!;
     await fixture.context.store.createApiKey({ ...key, id: 'k2', hash: 'h2', userId: caller.userId });
-    await resumeSchedule(fixture.context, schedule.id, { userId: caller.userId, keyId: 'k2' });
+    await resumeSchedule(fixture.context, schedule.id, { ...caller, keyId: 'k2' });
     await fixture.tick(minute);
     expect((await jobsOf(caller.userId)).map(({ keyId }) => keyId)).toEqual(['k2']);
   });

@@ -56,7 +56,7 @@ export async function openScheduleFixture(
         ...{ expiresAt: null, revokedAt: null, lastUsedAt: null, scopes: null, operatorRole: null },
         ...{ creditCeiling: null, creditsSpent: 0, ...key },
       });
-      return { userId, keyId };
+      return { userId, keyId, mode: 'live' };
     },
     create: (caller, fields = {}) =>
       createSchedule(context, caller, {
