@@ -17,7 +17,7 @@ export function pause(schedule: Schedule, now: number, reason: string): Schedule
 }
 
 /** Why a schedule ended by its times. */
-export const endedReason = 'The last time of the schedule has passed.';
+const endedReason = 'The last time of the schedule has passed.';
 
 /** Ends an active schedule without a next run. */
 export function endOf(schedule: Schedule, now: number): Schedule {
