@@ -3,6 +3,7 @@ import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { DestinationService } from '../../gen/gleaner/destination/v1/destination_pb.ts';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { OperatorScheduleService, ScheduleService } from '../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { SchemaService } from '../../gen/gleaner/schema/v1/schema_pb.ts';
 import { SessionService } from '../../gen/gleaner/session/v1/session_pb.ts';
 import { marketServices } from '../../gen/services.ts';
@@ -14,8 +15,10 @@ export const services: readonly DescService[] = [
   ...marketServices,
   JobService,
   SchemaService,
+  ScheduleService,
   AccountService,
   DestinationService,
   OperatorService,
+  OperatorScheduleService,
   SessionService,
 ];

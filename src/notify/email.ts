@@ -1,3 +1,5 @@
+import type { User } from '../store/documents.ts';
+import type { Schedule } from '../store/schedules.ts';
 import type { Waiting } from './message.ts';
 
 /** Subject and plain text of an e-mail. */
@@ -37,6 +39,24 @@ export function waitingEmail(
     ? `Expires in ${left}: job of ${user === null ? job.userId : oneLine(user.name)}`
     : `Awaiting approval: job of ${user === null ? job.userId : oneLine(user.name)}`;
   return { subject: `${subject}, ${count(job.cost, 'credit')}`, text: `${lines.join('\n')}\n` };
+}
+
+/** Formats the e-mail that asks operators to decide on a schedule. */
+export function scheduleEmail(schedule: Schedule, user: Pick<User, 'name' | 'email'> | null): Email {
+  const who = user === null ? schedule.userId : oneLine(`${user.name} <${user.email}>`);
+  const limit = schedule.maxTotalCredits;
+  const lines = [
+    'A schedule is awaiting approval. Its runs need no further approval.',
+    '',
+    `User:      ${who}`,
+    `Schedule:  ${oneLine(schedule.name)}`,
+    `Run:       ${schedule.kind} on ${schedule.market}, ${count(schedule.units, 'unit')}`,
+    `Times:     ${oneLine(schedule.cron)} (${schedule.timeZone})`,
+    `Maximum:   ${limit === null ? 'no limit' : count(limit, 'credit')}`,
+    '',
+    `Approve or reject it on the page Approvals of the console. Id: ${schedule.id}`,
+  ];
+  return { subject: `Awaiting approval: schedule of ${who}`, text: `${lines.join('\n')}\n` };
 }
 
 /** Returns the e-mail that operators send to test their settings. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../base/json.ts';
 import type { Counts, Delivery, Job, User } from '../store/documents.ts';
+import type { Schedule, ScheduleNotice } from '../store/schedules.ts';
 
 /** Message types, as sent in webhooks. */
 export type NoticeType =
@@ -7,6 +8,10 @@ export type NoticeType =
   | 'job.rejected'
   | 'job.awaiting_approval'
   | 'job.approval_expiring'
+  | 'schedule.awaiting_approval'
+  | 'schedule.approved'
+  | 'schedule.rejected'
+  | 'schedule.paused'
   | 'test';
 
 /** Body of a webhook message. */
@@ -76,6 +81,28 @@ export function waitingNotice(
       created_at: time(job.createdAt),
       decide_by: time(job.decideBy),
       console_url: link,
+    },
+  };
+}
+
+/** Creates the message about a schedule that awaits approval, was decided on, or was paused by the service. */
+export function scheduleNotice(type: ScheduleNotice, schedule: Schedule): Notice {
+  return {
+    type: `schedule.${type}`,
+    timestamp: new Date(schedule.stateSince).toISOString(),
+    data: {
+      schedule_id: schedule.id,
+      user_id: schedule.userId,
+      name: schedule.name,
+      kind: schedule.kind,
+      market: schedule.market,
+      state: schedule.state,
+      reason: schedule.reason,
+      units: schedule.units,
+      cron: schedule.cron,
+      time_zone: schedule.timeZone,
+      max_total_credits: schedule.maxTotalCredits,
+      next_run_at: time(schedule.nextRunAt),
     },
   };
 }

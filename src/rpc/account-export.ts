@@ -4,6 +4,7 @@ import { fileName, listFiles } from '../jobs/queries/result-files.ts';
 import { isAccepted } from '../kinds/states.ts';
 import type { Page, PageOptions } from '../store/cursor.ts';
 import type { Job, User } from '../store/documents.ts';
+import type { Schedule } from '../store/schedules.ts';
 
 /** Dependencies of exportAccount(). */
 export type AccountExportContext = Pick<JobContext, 'links' | 'offers'> &
@@ -15,7 +16,10 @@ export type AccountExportContext = Pick<JobContext, 'links' | 'offers'> &
     | 'listDeletedJobs'
     | 'listDeliveries'
     | 'listJobs'
+    | 'getScheduleRequest'
     | 'listLedgerEntries'
+    | 'listScheduleRuns'
+    | 'listSchedules'
     | 'readBatches'
   >;
 
@@ -38,6 +42,8 @@ export async function* exportAccount(context: AccountExportContext, user: User):
   }
   for await (const job of all((page) => store.listJobs({ userId: id }, page)))
     if (isAccepted(job)) yield* exportJob(context, job);
+  for await (const schedule of all((page) => store.listSchedules({ userId: id }, page)))
+    yield* exportSchedule(store, schedule);
   yield* exportList('deleted_job', (page) => store.listDeletedJobs(id, page));
   yield* exportList('ledger_entry', (page) => store.listLedgerEntries(id, page));
   yield* exportList('delivery', (page) => store.listDeliveries(id, page));
@@ -66,6 +72,16 @@ async function* exportJob(context: AccountExportContext, job: Job): AsyncGenerat
   }
   for (const { file, scope, index, key } of await listFiles(context, job))
     yield line('file', { jobId: job.id, ...file, path: fileName(file), scope, index, key });
+}
+
+async function* exportSchedule(
+  store: AccountExportContext['store'],
+  { revision: _, dueAt: __, pending: ___, openRuns: ____, notice: _____, ...shown }: Schedule,
+): AsyncGenerator<string> {
+  const { request } = (await store.getScheduleRequest(shown.id)) ?? { request: 'null' };
+  yield line('schedule', { ...shown, request: JSON.parse(request) });
+  for await (const { revision: ______, ...run } of all((page) => store.listScheduleRuns(shown.id, page)))
+    yield line('schedule_run', run);
 }
 
 async function* exportList<T extends object>(

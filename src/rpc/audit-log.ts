@@ -133,6 +133,7 @@ interface Target {
   keyId?: string;
   userId?: string;
   deliveryId?: string;
+  scheduleId?: string;
   user?: { id: string };
   operator?: { id: string };
   job?: { jobId: string };
@@ -142,9 +143,10 @@ interface Target {
 
 /** Returns the id of what a request is about, or of what its response created; '' without one. */
 function targetOf(message: Message | null): string {
-  const { jobId, taskId, keyId, userId, deliveryId, destinationId, ...created } = (message ?? {}) as Target;
+  const { jobId, taskId, keyId, userId, deliveryId, destinationId, scheduleId, ...created } = (message ??
+    {}) as Target;
   const { user, operator, job, destination } = created;
-  const named = jobId || keyId || userId || deliveryId || destinationId;
+  const named = jobId || keyId || scheduleId || userId || deliveryId || destinationId;
   const ofResponse = user?.id || operator?.id || job?.jobId || destination?.destinationId;
   return named || ofResponse || (taskId ? String(taskId) : '');
 }

@@ -18,6 +18,7 @@ import type { Call, Handlers } from './handlers.ts';
 import { jobServiceHandlers } from './job-service.ts';
 import { jobHandlers } from './jobs.ts';
 import { operatorHandlers } from './operator.ts';
+import { scheduleHandlers } from './schedules.ts';
 import { schemaHandlers } from './schema-service.ts';
 import { sessionHandlers } from './session-service.ts';
 import { webhookHandlers } from './webhooks.ts';
@@ -86,6 +87,7 @@ export function createCore(
     operatorHandlers(context),
     webhookHandlers(context),
     sessionHandlers(context),
+    scheduleHandlers(context),
   ];
   const handlers: Handlers = {
     unary: new Map(sources.flatMap(({ unary }) => [...unary])),

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../base/json.ts';
+import type { JobOptions } from '../contract/submit-options.ts';
 import type { Page, PageOptions } from './cursor.ts';
 
 /**
@@ -39,7 +39,7 @@ export interface OpenRun {
 }
 
 /** Message about a schedule that is due. */
-export type ScheduleNotice = 'awaiting_approval' | 'paused';
+export type ScheduleNotice = 'awaiting_approval' | 'approved' | 'rejected' | 'paused';
 
 /** A submit that is repeated, and the state of its runs. */
 export interface Schedule {
@@ -51,7 +51,7 @@ export interface Schedule {
   market: string;
   kind: string;
   /** Options of each run's submit. */
-  options: JsonObject;
+  options: JobOptions;
   /** Units of each run. */
   units: number;
   cron: string;

@@ -8,6 +8,8 @@ import { type FinishSubmitContext, finishSubmit } from '../jobs/steps/finish-sub
 import { type LegacyRecordsContext, migrateLegacyRecords } from '../jobs/steps/legacy-records.ts';
 import { finishEnding, type SettleContext, settle } from '../jobs/steps/settle.ts';
 import { finishTerminating, type TerminateContext } from '../jobs/steps/terminate.ts';
+import type { ScheduleContext } from '../schedules/context.ts';
+import { runDueSchedules } from '../schedules/due.ts';
 import type { Cursor } from '../store/cursor.ts';
 import type { BatchReference, Job, JobState } from '../store/documents.ts';
 import { type JobList, type PageLimits, processJobs, type SweepPlaces } from './pages.ts';
@@ -30,6 +32,7 @@ type SweepContext = Pick<JobContext, 'blobs' | 'clock' | 'drift' | 'log' | 'metr
   DispatchContext &
   LegacyRecordsContext &
   RetentionContext &
+  ScheduleContext &
   SettleContext &
   FinishSubmitContext &
   TerminateContext;
@@ -130,6 +133,7 @@ export async function sweep(
       if (isWritable || job.state !== 'settling') await resumeEnd(job);
     },
   );
+  await step('schedules', () => runDueSchedules(context, signal));
   await step('drift', () => context.drift.flush());
   if (isWritable) await step('legacy records', () => migrateLegacyRecords(context));
   await step('expiry', () => expireRecords(context, now));

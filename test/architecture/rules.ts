@@ -11,6 +11,7 @@ const rows: readonly (readonly string[])[] = [
   ['src/store', 'src/queue', 'src/blobs', 'src/fetch', 'src/links', 'src/telemetry'],
   ['src/credits', 'src/access', 'src/markets', 'src/kinds', 'src/drift', 'src/formats', 'src/destination'],
   ['src/jobs', 'src/notify'],
+  ['src/schedules'],
   ['src/rpc', 'src/worker', 'src/sweep'],
   ['src/app'],
 ];
@@ -49,6 +50,7 @@ export const drivers: readonly [name: RegExp, folder: RegExp][] = [
   [/^(?:nodemailer|standardwebhooks)$/, /^src\/notify\//],
   [/^@?puppeteer/, /^src\/fetch\/browser\//],
   [/^hyparquet-writer$/, /^src\/formats\//],
+  [/^croner$/, /^src\/schedules\//],
   [/^lru-cache$/, /^(?:src\/base|gateway)\//],
   [/^(?:busboy|negotiator)$/, /^gateway\//],
   [/^@opentelemetry\//, /^src\/telemetry\//],

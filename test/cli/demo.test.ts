@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { root } from '../support/service.ts';
 
-test('demo --keep leaves the service running with keys that sign in, until it is stopped', async () => {
+test('demo --keep repeats a job by a schedule, and leaves the service running with keys that sign in', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gleaner-demo-'));
   const child = spawn(
     process.execPath,
-    [join(root, 'src/cli/main.ts'), 'demo', '--keep', '--market', 'mktf'],
+    [join(root, 'src/cli/main.ts'), 'demo', '--keep', '--market', 'mktd'],
     {
       cwd: folder,
       env: { PATH: process.env.PATH ?? '', HOME: folder },
@@ -35,6 +35,19 @@ test('demo --keep leaves the service running with keys that sign in, until it is
       body: '{}',
     });
     expect(users.status).toBe(200);
+    const scheduleId = /^Schedule of .+: ([0-9a-f-]{36})$/m.exec(out)?.[1];
+    const runs = await fetch(`${url}/v1/schedules/${scheduleId}/runs`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const jobIds = [...out.matchAll(/^ {2}run \d: 29 of 30 units, job ([0-9a-f-]{36})/gm)].map(
+      ([, id]) => id,
+    );
+    expect(await runs.json()).toMatchObject({
+      runs: jobIds.toReversed().map((jobId) => ({ job_id: jobId, trigger: 'manual' })),
+    });
+    expect(jobIds).toHaveLength(2);
+    const table = await readFile(join(folder, /^ {2}(\S+\.parquet) /m.exec(out)![1]!));
+    expect(table.subarray(0, 4).toString()).toBe('PAR1');
     child.kill('SIGINT');
     expect(await exited).toEqual([0, null]);
     await expect(fetch(`${url}/health`)).rejects.toThrow();

@@ -5,6 +5,16 @@ import type { Case, Endpoint, FieldRule, ProblemRow, Submit } from './table.ts';
 type Members = Readonly<Record<string, unknown>>;
 type Loc = readonly (string | number)[];
 
+/** A schedule without a run in the near future. */
+export const aSchedule = {
+  name: 'Prices',
+  market: 'mktd',
+  kind: 'pdp_bulk',
+  request: { items: [{ product_id: '1729384756', country: 'id' }] },
+  cron: '0 8 29 2 *',
+  time_zone: 'Europe/Berlin',
+};
+
 /** Credits of the caller `poor`. */
 export const poorCredits = 3;
 
@@ -139,8 +149,10 @@ const noBody: Case = {
 /** Returns cases for bodies that are not JSON objects, too large, or of another media type. */
 function transportCases(good: Case): Case[] {
   const json = JSON.stringify(good.body);
+  const { params = {} } = good;
   const refused = (status: number, title: string, type: string | null, bytes: string | Uint8Array): Case => ({
     title,
+    params,
     raw: { type, bytes },
     status,
     answer: errorAnswer,
@@ -148,6 +160,7 @@ function transportCases(good: Case): Case[] {
   });
   const invalid = (title: string, bytes: string, problem: ProblemRow): Case => ({
     title,
+    params,
     raw: { type: 'application/json', bytes },
     status: 422,
     problems: [problem],

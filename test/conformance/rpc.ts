@@ -1,6 +1,7 @@
 import {
   type DescMethod,
   fromJson,
+  getOption,
   type JsonObject,
   type JsonValue,
   type Message,
@@ -9,6 +10,7 @@ import {
 import { Code, ConnectError } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
 import { type Fault, FaultSchema } from '../../gen/gleaner/fault/v1/fault_pb.ts';
+import { json as jsonOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 import type { CallerName, FilePart, Request } from './table.ts';
 
 /** A gRPC response: a message as JSON with proto names, or an error with its detail. */
@@ -111,7 +113,10 @@ export function messageOf(
   fill: (text: string) => string,
 ): Message | null {
   if (raw !== undefined) return null;
-  const json = { ...(body as JsonObject), ...formJson(form), ...params };
+  const json: JsonObject = { ...(body as JsonObject), ...formJson(form), ...params };
+  // Messages have JSON as its text.
+  for (const { name } of method.input.fields.filter((field) => getOption(field, jsonOption)))
+    if (typeof json[name] === 'object') json[name] = JSON.stringify(json[name]);
   try {
     return fromJson(method.input, JSON.parse(fill(JSON.stringify(json))), { ignoreUnknownFields: true });
   } catch {

@@ -3,7 +3,7 @@ import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { createApi, sendJson, type TestApi, type TestUser } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { until } from '../support/until.ts';
-import { poorCredits } from './bodies.ts';
+import { aSchedule, poorCredits } from './bodies.ts';
 import { sendRest } from './rest.ts';
 import type { CallerName, Marketplace, Prepared } from './table.ts';
 
@@ -53,6 +53,7 @@ export async function openStage(tables: readonly Marketplace[]): Promise<Stage> 
       ['store', storeOf(running)],
       ['spare key', spare.keyId as string],
       ['message', await messageOf(deployment, other)],
+      ['schedule', await scheduleOf(deployment, user)],
     ]);
     const stage: Stage = {
       deployment,
@@ -91,6 +92,12 @@ async function messageOf({ url }: Deployment, { key }: TestUser): Promise<string
     (await sendJson('POST', `${url}/gleaner.account.v1.AccountService/${method}`, key, body)).body;
   await account('SetWebhook', { url: webhookUrl });
   return (await account('TestWebhook', {})).deliveryId;
+}
+
+/** Creates a schedule without a run in the near future. Returns its id. */
+async function scheduleOf({ url }: Deployment, { key }: TestUser): Promise<string> {
+  const created = await sendJson('POST', `${url}/v1/schedules`, key, aSchedule);
+  return created.body.schedule_id;
 }
 
 async function revokedUser(api: TestApi, { url }: Deployment): Promise<TestUser> {

@@ -25,8 +25,8 @@ export interface FilePart {
 /**
  * A request. `params` fill the placeholders of the path; the others become the query. Placeholders in `params` and
  * bodies: `{job name}` is the id of a prepared job, `{job name/0}` the token of its first item, `{store}` the address
- * of a store of marketplace F, `{spare key}` the id of the second key of the caller `user`, and `{message}` the id of
- * a message to the webhook of the caller `other`.
+ * of a store of marketplace F, `{spare key}` the id of the second key of the caller `user`, `{message}` the id of
+ * a message to the webhook of the caller `other`, and `{schedule}` the id of an active schedule of the caller `user`.
  */
 export interface Request {
   caller?: CallerName;
@@ -82,7 +82,7 @@ export type Submit = { price: number } & (
 );
 
 /** Verbs of endpoints. */
-export type Verb = 'GET' | 'POST' | 'PUT' | 'DELETE';
+export type Verb = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** One documented endpoint. */
 export interface Endpoint {

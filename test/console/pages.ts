@@ -10,8 +10,8 @@ export interface PageVisit {
 }
 
 /** Returns every page, with content from the seed. */
-export const pageVisits = ({ anna, partial, waiting }: Seed): PageVisit[] => [
-  { name: 'approvals', path: '/approvals', role: 'operator', shows: 'Toko Budi' },
+export const pageVisits = ({ anna, partial, waiting, schedule }: Seed): PageVisit[] => [
+  { name: 'approvals', path: '/approvals', role: 'operator', shows: 'Stock of variants' },
   { name: 'jobs', path: '/jobs', role: 'operator', shows: 'Anna Kirana' },
   { name: 'job', path: `/jobs/${partial}`, role: 'operator', shows: 'Duration' },
   { name: 'job-waiting', path: `/jobs/${waiting}`, role: 'operator', shows: 'Approve' },
@@ -30,6 +30,8 @@ export const pageVisits = ({ anna, partial, waiting }: Seed): PageVisit[] => [
   { name: 'submit-upload', path: '/submit/mkta/get_pc_bulk', role: 'user', shows: 'Drop a CSV file' },
   { name: 'own-jobs', path: '/jobs', role: 'user', shows: 'Variant sold' },
   { name: 'own-job', path: `/jobs/${partial}`, role: 'user', shows: 'Duration' },
+  { name: 'schedules', path: '/schedules', role: 'user', shows: 'Evening prices' },
+  { name: 'schedule', path: `/schedules/${schedule}`, role: 'user', shows: 'Next runs' },
   { name: 'ledger', path: '/ledger', role: 'user', shows: 'Plan of the month' },
   { name: 'keys', path: '/keys', role: 'user', shows: 'catalogue sync' },
   { name: 'webhook', path: '/webhook', role: 'user', shows: 'Endpoint URL' },

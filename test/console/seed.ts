@@ -13,6 +13,8 @@ export interface Seed {
   partial: string;
   /** Job of anna that awaits approval. */
   waiting: string;
+  /** Active schedule of anna. Another one awaits approval. */
+  schedule: string;
 }
 
 const everyMs = 250;
@@ -101,7 +103,36 @@ export async function seed({ api, deployment, receiver, store }: ConsoleEnvironm
     },
     { withinMs: 30_000, everyMs },
   );
-  return { anna, budi, partial, waiting };
+  return { anna, budi, partial, waiting, schedule: await createSchedules(deployment.url, anna) };
+}
+
+/** Creates an active schedule with a run, whose id it returns, and one that awaits approval. */
+async function createSchedules(url: string, user: TestUser): Promise<string> {
+  const create = async (schedule: object): Promise<string> => {
+    const created = await sendJson('POST', `${url}/v1/schedules`, user.key, {
+      time_zone: 'Asia/Jakarta',
+      max_total_credits: 500,
+      ...schedule,
+    });
+    if (created.status !== 201) throw new Error(`schedule: ${JSON.stringify(created.body)}`);
+    return created.body.schedule_id;
+  };
+  await create({
+    name: 'Stock of variants',
+    market: 'mkta',
+    kind: 'variant_sold',
+    cron: '0 6 * * MON',
+    request: { country: 'id', items: [{ item_id: '20000000001', shop_id: '7001' }] },
+  });
+  const active = await create({
+    name: 'Evening prices',
+    market: 'mktb',
+    kind: 'pdp_bulk',
+    cron: '0 18 * * *',
+    request: { items: [{ shop_domain: 'toko-7', product_key: 'barang-1001' }] },
+  });
+  await sendJson('POST', `${url}/v1/schedules/${active}/run`, user.key, {});
+  return active;
 }
 
 async function upload(url: string, user: TestUser, path: string, csv: string): Promise<void> {

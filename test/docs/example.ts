@@ -23,7 +23,7 @@ export function examplesOf(page: string): Example[] {
   });
 }
 
-/** Variables shared by the examples of a page: `$JOB`, `$TASK`, `$LINK`, and those that the reader sets. */
+/** Variables shared by the examples of a page: `$JOB`, `$TASK`, `$LINK`, `$SCHEDULE`, and those that the reader sets. */
 export type Variables = Record<string, string>;
 
 /** Runs a command in bash, as a reader would, and returns its standard output. Rejects if it fails. */
@@ -48,6 +48,7 @@ export async function runExample({ command }: Example, variables: Variables): Pr
 export function remember(answer: unknown, variables: Variables): void {
   const found = answer as Record<string, unknown>;
   if (typeof found?.job_id === 'string') variables.JOB = found.job_id;
+  if (typeof found?.schedule_id === 'string') variables.SCHEDULE = found.schedule_id;
   if (typeof found?.task_id === 'number') variables.TASK = String(found.task_id);
   const parts = [found, ...((found?.items ?? []) as unknown[])] as Record<string, unknown>[];
   const link = parts.find((part) => typeof part?.download_url === 'string')?.download_url;

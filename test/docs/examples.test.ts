@@ -12,6 +12,7 @@ const pages = [
   '../README.md',
   'quick-start.md',
   'quotes.md',
+  'schedules.md',
   'formats.md',
   'jobs.md',
   'retention.md',

@@ -44,6 +44,14 @@ const pages: Record<Role, RouteObject[]> = {
       path: 'submit/:market/:kind',
       lazy: page(async () => (await import('../submit/SubmitPage.tsx')).SubmitPage),
     },
+    {
+      path: 'schedules',
+      lazy: page(async () => (await import('../schedules/SchedulesPage.tsx')).SchedulesPage),
+    },
+    {
+      path: 'schedules/:scheduleId',
+      lazy: page(async () => (await import('../schedules/SchedulePage.tsx')).SchedulePage),
+    },
     { path: 'ledger', lazy: page(async () => (await import('../ledger/LedgerPage.tsx')).LedgerPage) },
     { path: 'keys', lazy: page(async () => (await import('../keys/KeysPage.tsx')).KeysPage) },
     { path: 'webhook', lazy: page(async () => (await import('../webhook/WebhookPage.tsx')).WebhookPage) },

@@ -14,6 +14,7 @@ import { formatCount } from '../number/format.ts';
 import { kindText } from '../offers/offers.ts';
 import { CallButton } from '../permission/CallButton.tsx';
 import { ReasonModal } from '../reason/ReasonModal.tsx';
+import { PendingSchedules } from '../schedules/PendingSchedules.tsx';
 import { Moment } from '../time/Moment.tsx';
 import { UnitsDrawer } from './UnitsDrawer.tsx';
 import { useDecisions } from './useDecisions.ts';
@@ -127,6 +128,7 @@ export function ApprovalsPage() {
           description: 'New jobs appear here when users submit them.',
         }}
       />
+      <PendingSchedules />
       <UnitsDrawer job={viewed} close={() => setViewed(null)} />
       <ReasonModal
         opened={toReject.length > 0}

@@ -4,6 +4,10 @@ const labels: Readonly<Record<string, string>> = {
   'job.rejected': 'Job rejected',
   'job.awaiting_approval': 'Job awaits approval',
   'job.approval_expiring': 'Approval expires soon',
+  'schedule.awaiting_approval': 'Schedule awaits approval',
+  'schedule.approved': 'Schedule approved',
+  'schedule.rejected': 'Schedule rejected',
+  'schedule.paused': 'Schedule paused',
   test: 'Test message',
 };
 

@@ -19,6 +19,11 @@ const colors: Record<string, string> = {
   done: 'teal',
   pending: 'blue',
   delivered: 'teal',
+  active: 'teal',
+  running: 'blue',
+  paused: 'yellow',
+  rejected: 'red',
+  not_submitted: 'red',
 };
 
 /** Returns the colour of a status of a job, batch, unit or delivery. */

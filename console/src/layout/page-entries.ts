@@ -1,6 +1,7 @@
 import {
   type Icon,
   IconBell,
+  IconCalendarRepeat,
   IconChecklist,
   IconCoins,
   IconHistory,
@@ -42,6 +43,7 @@ export const pageEntries: Record<Role, PageEntry[]> = {
     { to: '/', label: 'Account', Icon: IconHome },
     { to: '/submit', label: 'Submit', Icon: IconSend },
     { to: '/jobs', label: 'Jobs', Icon: IconListDetails },
+    { to: '/schedules', label: 'Schedules', Icon: IconCalendarRepeat },
     { to: '/ledger', label: 'Ledger', Icon: IconCoins },
     { to: '/keys', label: 'API keys', Icon: IconKey },
     { to: '/webhook', label: 'Webhook', Icon: IconWebhook },

@@ -10,6 +10,7 @@ import { waitForStop } from '../stop.ts';
 import { type DemoJob, demoJobs } from './jobs.ts';
 import { type DemoProcess, freePort, startOrigins, startRole, untilReady } from './processes.ts';
 import { type DemoApi, type Progress, type Result, runJob } from './run.ts';
+import { runSchedule, type ScheduleResult, scheduledJob } from './schedule.ts';
 
 /** Options for demo(). */
 export interface DemoOptions {
@@ -52,9 +53,15 @@ export async function demo({ distributed, keep, market, dataDir, say }: DemoOpti
     const results = await runAll(jobs, api, say);
     const balance = await balanceOf(api);
     summarize(results, say, (Date.now() - began) / 1000, balance);
+    const repeated = scheduledJob(jobs);
+    const schedule = repeated && (await runSchedule(repeated, api, origins.config));
+    if (schedule) sayRuns(schedule, say);
     if (keep) await keepRunning(say, api, operatorKey);
     else repeatByHand(say, { ...settings, GLEANER_OPERATOR_KEY: operatorKey });
-    return results.every(({ misses, files }) => misses.length === 0 && files.length > 0) ? 0 : 1;
+    const isComplete = schedule === undefined || schedule.runs.every(({ success }) => success > 0);
+    return isComplete && results.every(({ misses, files }) => misses.length === 0 && files.length > 0)
+      ? 0
+      : 1;
   } finally {
     for (const process of running.reverse()) await process.stop();
   }
@@ -209,6 +216,20 @@ function summarize(
   say(
     `${sum('cost')} credits charged, ${sum('cost') - spent} refunded for failed units, ${balance} of ${credits} left`,
   );
+}
+
+/** Prints the runs of the schedule. */
+function sayRuns(
+  { job, scheduleId, runs, changed, table }: ScheduleResult,
+  say: (line: string) => void,
+): void {
+  say('');
+  say(`Schedule of ${job.title}, every day at 08:00 in Singapore: ${scheduleId}`);
+  for (const [at, { jobId, success, total }] of runs.entries())
+    say(
+      `  run ${at + 1}: ${success} of ${total} units, job ${jobId}${at === 0 ? '' : `, after ${changed} pages changed`}`,
+    );
+  say(`  ${relative('.', table.path)}  records of run 2 as Parquet, ${table.bytes} bytes`);
 }
 
 /** Prints the commands that do the same by hand, on the same data. */

@@ -25,6 +25,7 @@ import {
   aUser,
   storeJob,
 } from '../../store/contract/samples.ts';
+import { aSchedule, aRun as aScheduleRun } from '../../store/contract/schedules.ts';
 import { collect } from '../../store/contract/stores.ts';
 import { contentTargets, omittedCollections } from '../../store/mongo/import.ts';
 import { openMongoStore } from '../../store/mongo/open.ts';
@@ -150,6 +151,9 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       await store.addObservations([{ observation, previous: null }]);
       await store.addChanges([aChange(jobId, 1)]);
       await store.createRule(aRule({ userId }));
+      const schedule = aSchedule({ userId });
+      await store.createSchedule(schedule, '{"items":[]}');
+      await store.putScheduleRun(aScheduleRun(schedule));
       const { job: former } = await storeJob(store, 1, {
         userId: user.id,
         state: 'failed',
@@ -159,7 +163,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       });
       const deleted = aDeletedJob(former);
       await store.deleteJob(deleted);
-      return { user, key, session, voided, job, number, path, origin, observation, item };
+      return { user, key, session, voided, job, number, path, origin, observation, item, schedule };
     });
 
   /** Reads the stored documents through the port. */
@@ -174,6 +178,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       origin,
       observation,
       item,
+      schedule,
     }: Awaited<ReturnType<typeof storeEverything>>) =>
     async (store: Store) => {
       const page = { limit: 10, after: null };
@@ -201,6 +206,9 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         observation: await store.findObservation(observation, aTime + 1),
         changes: await store.listChanges(job.id, null, page),
         rules: await store.listRules(user.id),
+        schedules: await store.listSchedules({}, page),
+        request: await store.getScheduleRequest(schedule.id),
+        scheduleRuns: await store.listScheduleRuns(schedule.id, page),
         submission: await store.claimSubmission(
           {
             userId: user.id,

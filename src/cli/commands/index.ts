@@ -10,6 +10,7 @@ import { addLogsCommand } from './logs.ts';
 import { addOpenCommand } from './open.ts';
 import { addOperatorCommands } from './operators.ts';
 import { addResultCommands } from './results.ts';
+import { addScheduleCommands } from './schedules.ts';
 import { addServiceCommands } from './service.ts';
 import { addSubmitCommands } from './submit.ts';
 import { addUserCommands } from './users.ts';
@@ -20,6 +21,7 @@ import { addWebhookCommands } from './webhook.ts';
 export function addClientCommands(program: Command): void {
   program.commandsGroup('For users:');
   addSubmitCommands(program);
+  addScheduleCommands(program);
   addWatchCommand(program);
   addDownloadCommand(program);
   addResultCommands(program);

@@ -1,10 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import { type Job, JobSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import type { JsonObject } from '../../base/json.ts';
-import { GleanerError } from '../../client/index.ts';
-import { summarizeProblems } from '../../contract/fault.ts';
 import { messageWriter } from '../../contract/json/message-writer.ts';
 import { type Offer, offers, unitFields } from '../../contract/offers.ts';
 import { addCommand } from './command.ts';
@@ -15,8 +11,8 @@ import type { Session } from './session.ts';
 import { aboutOffer, namesOf, offerAt, offerNamed } from './submit/offers.ts';
 import { dryRunFlag, type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
 import { showQuote } from './submit/quote.ts';
-import { type Prepared, prepare } from './submit/request.ts';
-import { type Format, formatOf, formats, parseContent } from './submit/rows.ts';
+import { formats } from './submit/rows.ts';
+import { prepareFrom, requireReadable, withLines } from './submit/source.ts';
 import { codeOfJobs, watchJobs } from './watch.ts';
 
 interface SubmitFlags extends OptionFlags {
@@ -93,13 +89,7 @@ async function submit(
 ): Promise<number | undefined> {
   const options = optionsOf(flags);
   const prepared = await prepareFrom(offer, file, format, set);
-  // A request without a required field can be sent: the service then reports it with the problems that only it can find.
-  if (prepared.problems.some(({ type }) => type !== 'missing')) {
-    const detail = summarizeProblems(prepared.problems);
-    throw withLines(new GleanerError({ status: 422, problems: prepared.problems, detail }), prepared);
-  }
-  if (prepared.ignored.length > 0)
-    session.note(`warning: unknown fields ignored: ${prepared.ignored.join(', ')}`);
+  requireReadable(session, prepared);
   const client = session.user();
   const failed = (error: unknown): never => {
     throw withLines(error, prepared);
@@ -134,45 +124,4 @@ async function submit(
     await saveFiles(session, client, ended, download);
   if (session.isJson) for (const job of ended) await session.write(jsonLine(JobSchema, job as Job));
   return codeOfJobs(ended);
-}
-
-async function prepareFrom(
-  offer: Offer,
-  file: string | undefined,
-  format: string | undefined,
-  set: readonly string[],
-): Promise<Prepared> {
-  if (format !== undefined && !formats.includes(format as Format))
-    throw new UsageError(`--format: "${format}" is not one of ${formats.join(', ')}`);
-  if (file === undefined) {
-    // Without a file, only a kind with a single unit can be complete; otherwise input is piped, or missing.
-    if (offer.units === undefined && set.length > 0) return prepare(offer, null, set);
-    if (process.stdin.isTTY) throw new UsageError('Missing file. Pass a path, or - for standard input.');
-  }
-  const isInput = file === undefined || file === '-';
-  const name = isInput ? 'standard input' : file;
-  const text = isInput ? await readAll(process.stdin) : readInput(file);
-  if (text.trim() === '') throw new UsageError(`${name} is empty`);
-  const content = parseContent(name, text, (format as Format | undefined) ?? formatOf(name, text));
-  return prepare(offer, { name, text, content }, set);
-}
-
-function readInput(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new UsageError(`Cannot read ${file}: ${(error as Error).message}`);
-  }
-}
-
-/** Adds the file's line numbers to the problems of an error. */
-function withLines(error: unknown, { lineOf }: Prepared): unknown {
-  if (!(error instanceof GleanerError) || error.problems.length === 0) return error;
-  const problems = error.problems.map(({ loc, msg, type }) => {
-    const line = typeof loc[2] === 'number' ? lineOf(loc[2]) : undefined;
-    return { loc, type, msg: line === undefined ? msg : `${msg} (line ${line})` };
-  });
-  const { status, requestId } = error;
-  const detail = summarizeProblems(problems);
-  return new GleanerError({ status, problems, detail, ...(requestId === undefined ? {} : { requestId }) });
 }

@@ -28,6 +28,10 @@ export interface Submitter {
   /** Key whose credit ceiling the job counts against; null without one. */
   keyId: string | null;
   idempotencyKey: string | undefined;
+  /** Id of the job to create; absent for a new one. Repeated submits of one id create one job. */
+  jobId?: string;
+  /** The operator who approved the job in advance; absent if its kind decides whether it awaits approval. */
+  approvedBy?: string | null;
   /** Undefined for none. */
   options?: SubmitOptions | undefined;
 }

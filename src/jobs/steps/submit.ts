@@ -45,7 +45,7 @@ export async function submit(
     planned ??= await kind.plan(request, method.input, market);
     return planned;
   };
-  const { userId, mode, keyId, options } = submitter;
+  const { userId, mode, keyId, options, approvedBy = null } = submitter;
   // A repeated submit returns the first response without planning, but warns like the first.
   const addWarning = async () => {
     const warning = missingOriginWarning(context, market, await plan());
@@ -57,7 +57,8 @@ export async function submit(
     const quote = await quoteJob(context, offer, await plan(), caller);
     return create(method.output, { quote });
   }
-  const submission = await beginSubmission(context, method, request, submitter, context.newId());
+  const id = submitter.jobId ?? context.newId();
+  const submission = await beginSubmission(context, method, request, submitter, id);
   if (submission.response !== null) {
     await addWarning();
     return submission.response;
@@ -66,7 +67,7 @@ export async function submit(
   let response: Message;
   try {
     const draft = {
-      ...{ jobId, userId, mode, keyId, plan, retryOf: null, approvedBy: null, resumable: key !== null },
+      ...{ jobId, userId, mode, keyId, plan, retryOf: null, approvedBy, resumable: key !== null },
       options: jobOptionsOf(options),
     };
     const job = await placeJob(context, offer, draft, submission);

@@ -12,7 +12,7 @@ export const aSchedule = (fields: Partial<Schedule> = {}): Schedule => ({
   name: 'Prices',
   market: 'mktb',
   kind: 'pdp_bulk',
-  options: { max_credits: 10 },
+  options: { maxCredits: 10 },
   units: 2,
   cron: '0 8 * * *',
   timeZone: 'Asia/Singapore',

@@ -12,6 +12,7 @@ import { mktc } from './mktc.ts';
 import { mktd } from './mktd.ts';
 import { mkte } from './mkte.ts';
 import { mktf } from './mktf.ts';
+import { schedules } from './schedules.ts';
 import { schemas } from './schemas.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -24,6 +25,7 @@ export const tables: readonly Marketplace[] = [
     .filter((service) => written.every(({ name }) => name !== getOption(service, marketOption)))
     .map(derivedTable),
   jobs,
+  schedules,
   schemas,
   account,
   webhooks,

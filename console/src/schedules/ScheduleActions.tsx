@@ -1,0 +1,103 @@
+import { useMutation } from '@connectrpc/connect-query';
+import { modals } from '@mantine/modals';
+import { IconPlayerPause, IconPlayerPlay, IconRefresh, IconTrash } from '@tabler/icons-react';
+import { useNavigate } from 'react-router';
+import { type Schedule, ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import { showError, showSuccess } from '../errors/toast.ts';
+import { useRefresh } from '../list/useRefresh.ts';
+import { CallButton } from '../permission/CallButton.tsx';
+
+const { method } = ScheduleService;
+
+/** Actions available in the schedule's current state. */
+export function ScheduleActions({ schedule: { scheduleId, state } }: { schedule: Schedule }) {
+  const refresh = useRefresh();
+  const navigate = useNavigate();
+  const run = useMutation(method.runSchedule);
+  const pause = useMutation(method.pauseSchedule);
+  const resume = useMutation(method.resumeSchedule);
+  const remove = useMutation(method.deleteSchedule);
+  const attempt = async (call: () => Promise<string>) => {
+    try {
+      showSuccess(await call());
+      await refresh();
+    } catch (error) {
+      showError(error);
+    }
+  };
+  const start = () =>
+    attempt(async () => {
+      const { jobId, reason } = await run.mutateAsync({ scheduleId });
+      if (jobId === '' && reason !== '') throw new Error(`The run did not start. ${reason}`);
+      return jobId === '' ? 'The run waits for the last one.' : 'Run started.';
+    });
+  const confirmDelete = () =>
+    modals.openConfirmModal({
+      title: 'Delete this schedule?',
+      children: 'The list of its runs is deleted. Their jobs remain.',
+      labels: { confirm: 'Delete schedule', cancel: 'Back' },
+      confirmProps: { color: 'red' },
+      onConfirm: () =>
+        void attempt(async () => {
+          await remove.mutateAsync({ scheduleId });
+          await navigate('/schedules');
+          return 'Schedule deleted.';
+        }),
+    });
+  const icon = { size: 16, 'aria-hidden': true } as const;
+  return (
+    <>
+      {(state === 'active' || state === 'paused') && (
+        <CallButton
+          call={method.runSchedule}
+          leftSection={<IconRefresh {...icon} />}
+          loading={run.isPending}
+          onClick={start}
+        >
+          Run now
+        </CallButton>
+      )}
+      {state === 'active' && (
+        <CallButton
+          call={method.pauseSchedule}
+          variant="default"
+          leftSection={<IconPlayerPause {...icon} />}
+          loading={pause.isPending}
+          onClick={() =>
+            attempt(async () => {
+              await pause.mutateAsync({ scheduleId });
+              return 'Schedule paused.';
+            })
+          }
+        >
+          Pause
+        </CallButton>
+      )}
+      {state === 'paused' && (
+        <CallButton
+          call={method.resumeSchedule}
+          variant="default"
+          leftSection={<IconPlayerPlay {...icon} />}
+          loading={resume.isPending}
+          onClick={() =>
+            attempt(async () => {
+              await resume.mutateAsync({ scheduleId });
+              return 'Schedule resumed.';
+            })
+          }
+        >
+          Resume
+        </CallButton>
+      )}
+      <CallButton
+        call={method.deleteSchedule}
+        variant="default"
+        leftSection={<IconTrash {...icon} />}
+        loading={remove.isPending}
+        onClick={confirmDelete}
+      >
+        Delete
+      </CallButton>
+    </>
+  );
+}

@@ -1,0 +1,89 @@
+import { Anchor, Stack, Text } from '@mantine/core';
+import { Link } from 'react-router';
+import type { Schedule, ScheduleRun } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import { StatusBadge } from '../jobs/StatusBadge.tsx';
+import type { Column } from '../list/list-content.ts';
+import { formatCount } from '../number/format.ts';
+import { kindText, marketText } from '../offers/offers.ts';
+import { Moment } from '../time/Moment.tsx';
+
+/** Formats the job of a schedule: "Product pages on Marketplace B". */
+export const scheduledJobText = ({ kind, market }: Pick<Schedule, 'kind' | 'market'>) =>
+  `${kindText(kind)} on ${marketText(market)}`;
+
+/** Formats the credits of all runs: "30 of 500". */
+export const spentText = ({ creditsSpent, maxTotalCredits }: Schedule) =>
+  maxTotalCredits === undefined
+    ? formatCount(Number(creditsSpent))
+    : `${formatCount(Number(creditsSpent))} of ${formatCount(Number(maxTotalCredits))}`;
+
+/** Columns of a user's schedules. */
+export const scheduleColumns: Column<Schedule>[] = [
+  {
+    title: 'Schedule',
+    cell: (schedule) => (
+      <Stack gap={0}>
+        <Anchor component={Link} to={`/schedules/${schedule.scheduleId}`} size="sm">
+          {schedule.name}
+        </Anchor>
+        <Text size="xs" c="dimmed">
+          {scheduledJobText(schedule)}
+        </Text>
+      </Stack>
+    ),
+    sortBy: ({ name }) => name,
+  },
+  { title: 'Status', cell: ({ state }) => <StatusBadge status={state} /> },
+  {
+    title: 'Times',
+    cell: ({ cron, timeZone }) => (
+      <Text size="sm">
+        {cron} ({timeZone})
+      </Text>
+    ),
+  },
+  {
+    title: 'Next run',
+    cell: ({ nextRunAt }) => <Moment at={nextRunAt} relative />,
+    sortBy: ({ nextRunAt }) => nextRunAt?.seconds,
+  },
+  { title: 'Cost per run', align: 'right', cell: ({ costPerRun }) => formatCount(Number(costPerRun)) },
+  { title: 'Spent', align: 'right', cell: spentText },
+];
+
+const triggers: Readonly<Record<string, string>> = {
+  schedule: 'On time',
+  missed: 'After an outage',
+  manual: 'Started by you',
+};
+
+/** Columns of the runs of a schedule. */
+export const runColumns: Column<ScheduleRun>[] = [
+  { title: 'Due', cell: ({ scheduledFor }) => <Moment at={scheduledFor} /> },
+  { title: 'Trigger', cell: ({ trigger }) => triggers[trigger] ?? trigger },
+  { title: 'Status', cell: ({ state }) => <StatusBadge status={state} /> },
+  {
+    title: 'Job',
+    cell: ({ jobId }) =>
+      jobId === '' ? (
+        '–'
+      ) : (
+        <Anchor component={Link} to={`/jobs/${jobId}`} size="sm">
+          Job {jobId.slice(0, 8)}
+        </Anchor>
+      ),
+  },
+  {
+    title: 'Credits',
+    align: 'right',
+    cell: ({ cost, refunded }) => formatCount(Number(cost - refunded)),
+  },
+  {
+    title: 'Reason',
+    cell: ({ reason }) => (
+      <Text size="xs" style={{ overflowWrap: 'anywhere' }}>
+        {reason || '–'}
+      </Text>
+    ),
+  },
+];

@@ -1,0 +1,92 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import { createGleanerClient, type GleanerClient } from '../../client/index.ts';
+import type { DemoJob } from './jobs.ts';
+import type { DemoApi } from './run.ts';
+
+/** Two runs of a schedule. */
+export interface ScheduleResult {
+  job: DemoJob;
+  scheduleId: string;
+  runs: Job[];
+  /** Items that changed between the runs. */
+  changed: number;
+  /** File with the records of the second run. */
+  table: { path: string; bytes: number };
+}
+
+/** Changes an item of a fake marketplace (sandbox/README.md). */
+type ChangeItem = (region: string, id: string, change: object) => Promise<void>;
+
+const { method } = ScheduleService;
+const waitMs = 30_000;
+
+/** Returns the job that the demo repeats: the last one with a page per unit and a JSON body. */
+export function scheduledJob(jobs: readonly DemoJob[]): DemoJob | undefined {
+  return jobs.findLast(
+    ({ offer, csv, needsApproval, files }) =>
+      offer.kind.page === 'product' && files === 'job' && csv === undefined && !needsApproval,
+  );
+}
+
+/**
+ * Creates a schedule of a job and starts two runs, between which items become cheaper or sold out. Saves the records of the
+ * second run as a Parquet file.
+ */
+export async function runSchedule(
+  job: DemoJob,
+  api: DemoApi,
+  origins: Record<string, unknown>,
+): Promise<ScheduleResult> {
+  const client = createGleanerClient({ url: api.url, apiKey: api.key });
+  const { scheduleId } = await client.call(method.createSchedule, {
+    name: `${job.title}, every morning`,
+    market: job.market,
+    kind: job.kind,
+    request: JSON.stringify(job.body),
+    cron: '0 8 * * *',
+    timeZone: 'Asia/Singapore',
+  });
+  const first = await runOnce(client, scheduleId);
+  const changed = await changeItems(client, first, itemChanger(job.market, origins));
+  const second = await runOnce(client, scheduleId);
+  const path = join(api.folder, `schedule-${second.jobId.slice(0, 8)}.parquet`);
+  const bytes = await saveTable(api, second.jobId, path);
+  return { job, scheduleId, runs: [first, second], changed, table: { path, bytes } };
+}
+
+/** Starts a run and waits for the end of its job. */
+async function runOnce(client: GleanerClient, scheduleId: string): Promise<Job> {
+  const { jobId, reason } = await client.call(method.runSchedule, { scheduleId });
+  if (jobId === '') throw new Error(`The run did not start: ${reason}`);
+  return client.wait(jobId, { signal: AbortSignal.timeout(waitMs) });
+}
+
+/** Lowers the price of every other item that was read, and sells one of them out. Returns their number. */
+async function changeItems(client: GleanerClient, { jobId }: Job, change: ChangeItem): Promise<number> {
+  const { units } = await client.call(JobService.method.listUnits, { jobId, pageSize: 100 });
+  const chosen = units.filter(({ status }) => status === 'SUCCESS').filter((_unit, at) => at % 2 === 0);
+  for (const [at, { region, key }] of chosen.entries())
+    await change(region, key, at === 0 ? { priceFactor: 0.9, stock: 0 } : { priceFactor: 0.9 });
+  return chosen.length;
+}
+
+function itemChanger(market: string, origins: Record<string, unknown>): ChangeItem {
+  const addresses = origins[market] as Record<string, string>;
+  return async (region, id, change) => {
+    const url = `${addresses[region]}/.sandbox/items/${id}`;
+    const response = await fetch(url, { method: 'PUT', body: JSON.stringify(change) });
+    if (!response.ok) throw new Error(`${url}: ${response.status}`);
+  };
+}
+
+async function saveTable({ url, key }: DemoApi, jobId: string, path: string): Promise<number> {
+  const address = `${url}/v1/jobs/${jobId}/results?format=parquet`;
+  const response = await fetch(address, { headers: { authorization: `Bearer ${key}` } });
+  if (!response.ok) throw new Error(`${address}: ${response.status} ${await response.text()}`);
+  const bytes = Buffer.from(await response.arrayBuffer());
+  await writeFile(path, bytes);
+  return bytes.length;
+}

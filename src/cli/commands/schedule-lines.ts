@@ -1,0 +1,43 @@
+import type { Schedule, ScheduleRun } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import { type Column, count, counted, pairs, state, time } from './print.ts';
+
+/** Columns of schedules. */
+export const scheduleColumns: Column<Schedule>[] = [
+  { name: 'SCHEDULE', text: ({ scheduleId }) => scheduleId },
+  { name: 'NAME', text: ({ name }) => name },
+  { name: 'JOB', text: ({ market, kind }) => `${market} ${kind}` },
+  { name: 'STATUS', text: (schedule) => schedule.state, paint: state },
+  { name: 'CRON', text: ({ cron }) => cron },
+  { name: 'TIME ZONE', text: ({ timeZone }) => timeZone },
+  { name: 'NEXT RUN', text: ({ nextRunAt }) => time(nextRunAt) },
+  { name: 'SPENT', text: ({ creditsSpent }) => count(creditsSpent), isNumber: true },
+];
+
+/** Columns of runs. */
+export const runColumns: Column<ScheduleRun>[] = [
+  { name: 'RUN', text: ({ runId }) => runId },
+  { name: 'DUE', text: ({ scheduledFor }) => time(scheduledFor) },
+  { name: 'TRIGGER', text: ({ trigger }) => trigger },
+  { name: 'STATUS', text: (run) => run.state, paint: state },
+  { name: 'COST', text: ({ cost, refunded }) => count(cost - refunded), isNumber: true },
+  { name: 'JOB', text: ({ jobId }) => jobId },
+  { name: 'REASON', text: ({ reason }) => reason },
+];
+
+/** Formats a schedule. */
+export const scheduleWords = (schedule: Schedule): string =>
+  pairs([
+    ['schedule', schedule.scheduleId],
+    ['name', schedule.name],
+    ['job', `${schedule.market} ${schedule.kind}, ${counted(schedule.units, 'unit')}`],
+    ['status', schedule.state, state],
+    ['reason', schedule.reason],
+    ['cron', `${schedule.cron} (${schedule.timeZone})`],
+    ['next run', time(schedule.nextRunAt)],
+    ['start', time(schedule.startAt)],
+    ['end', time(schedule.endAt)],
+    ['cost per run', counted(Number(schedule.costPerRun), 'credit')],
+    ['spent', `${count(schedule.creditsSpent)} of ${schedule.maxTotalCredits ?? 'unlimited'}`],
+    ['overlap', schedule.overlap],
+    ['missed', schedule.missed],
+  ]);

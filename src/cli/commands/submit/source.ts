@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { text as readAll } from 'node:stream/consumers';
+import { GleanerError } from '../../../client/index.ts';
+import { summarizeProblems } from '../../../contract/fault.ts';
+import type { Offer } from '../../../contract/offers.ts';
+import { UsageError } from '../exit.ts';
+import type { Session } from '../session.ts';
+import { type Prepared, prepare } from './request.ts';
+import { type Format, formatOf, formats, parseContent } from './rows.ts';
+
+/** Reads a request from a file, standard input, or settings. Throws a UsageError. */
+export async function prepareFrom(
+  offer: Offer,
+  file: string | undefined,
+  format: string | undefined,
+  set: readonly string[],
+): Promise<Prepared> {
+  if (format !== undefined && !formats.includes(format as Format))
+    throw new UsageError(`--format: "${format}" is not one of ${formats.join(', ')}`);
+  if (file === undefined) {
+    // Without a file, only a kind with a single unit can be complete; otherwise input is piped, or missing.
+    if (offer.units === undefined && set.length > 0) return prepare(offer, null, set);
+    if (process.stdin.isTTY) throw new UsageError('Missing file. Pass a path, or - for standard input.');
+  }
+  const isInput = file === undefined || file === '-';
+  const name = isInput ? 'standard input' : file;
+  const text = isInput ? await readAll(process.stdin) : readInput(file);
+  if (text.trim() === '') throw new UsageError(`${name} is empty`);
+  const content = parseContent(name, text, (format as Format | undefined) ?? formatOf(name, text));
+  return prepare(offer, { name, text, content }, set);
+}
+
+function readInput(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`Cannot read ${file}: ${(error as Error).message}`);
+  }
+}
+
+/**
+ * Throws the error of a request that cannot represent its values; notes its unknown fields. A request without a required
+ * field can be sent: the service then reports it with the problems that only it can find.
+ */
+export function requireReadable(session: Session, prepared: Prepared): void {
+  const { problems, ignored } = prepared;
+  if (problems.some(({ type }) => type !== 'missing')) {
+    const detail = summarizeProblems(problems);
+    throw withLines(new GleanerError({ status: 422, problems, detail }), prepared);
+  }
+  if (ignored.length > 0) session.note(`warning: unknown fields ignored: ${ignored.join(', ')}`);
+}
+
+/** Adds the file's line numbers to the problems of an error. */
+export function withLines(error: unknown, { lineOf }: Prepared): unknown {
+  if (!(error instanceof GleanerError) || error.problems.length === 0) return error;
+  const problems = error.problems.map(({ loc, msg, type }) => {
+    const unit = loc.find((step) => typeof step === 'number');
+    const line = unit === undefined ? undefined : lineOf(unit);
+    return { loc, type, msg: line === undefined ? msg : `${msg} (line ${line})` };
+  });
+  const { status, requestId } = error;
+  const detail = summarizeProblems(problems);
+  return new GleanerError({ status, problems, detail, ...(requestId === undefined ? {} : { requestId }) });
+}

@@ -1,0 +1,107 @@
+import { idFromName } from '../base/id.ts';
+import { scheduleEmail } from '../notify/email.ts';
+import { scheduleNotice } from '../notify/message.ts';
+import { queueForOperators, queueForUser } from '../notify/queue.ts';
+import type { Schedule, SchedulePatch, ScheduleRun } from '../store/schedules.ts';
+import { leaseMs, missedMs, openPollMs, type ScheduleContext, waitPollMs } from './context.ts';
+import { nextTime } from './cron.ts';
+import { finishRun, skippedRun, startRun } from './run.ts';
+import { settleRuns } from './settle.ts';
+import { endOf } from './state.ts';
+
+/**
+ * Does what is due for a schedule: begins its next run, starts a begun one, reads the jobs of its runs, and queues its
+ * message. One update claims the schedule and begins the run, so that no two processes begin the same one; another
+ * update, from the revision of the claim, stores the result. A process that dies in between loses the claim, and the next
+ * one resumes the begun run: its id, and so its job's, are known.
+ */
+export async function advance(context: ScheduleContext, due: Schedule): Promise<void> {
+  const now = context.clock.now();
+  const claim = { ...beginRun(due, now), dueAt: now + leaseMs };
+  const claimed = await context.store.updateSchedule(due.id, due.revision, claim);
+  if (claimed !== null) await advanceClaimed(context, claimed);
+}
+
+/** Does what is due for a schedule that this process has claimed. */
+export async function advanceClaimed(context: ScheduleContext, claimed: Schedule): Promise<void> {
+  const { store, clock } = context;
+  let schedule = await settleRuns(context, claimed);
+  schedule = await skipBesidePending(context, schedule);
+  const started = await startRun(context, schedule);
+  // Another process or a caller has changed the schedule: it is due again.
+  if (started === null) return;
+  schedule = await announce(context, endOf(started, clock.now()));
+  await store.updateSchedule(claimed.id, claimed.revision, changesOf(schedule, clock.now()));
+}
+
+/** Returns the patch that begins the due run of a schedule; an empty one if no run is due. */
+function beginRun(schedule: Schedule, now: number): SchedulePatch {
+  const { id, keyId, nextRunAt, pending, state } = schedule;
+  if (pending !== null || state !== 'active' || nextRunAt === null || nextRunAt > now) return {};
+  const trigger = now - nextRunAt > missedMs ? 'missed' : 'schedule';
+  return {
+    pending: {
+      id: runIdAt(id, nextRunAt),
+      scheduledFor: nextRunAt,
+      startedAt: now,
+      trigger,
+      keyId,
+      isQueued: false,
+    },
+    // Of the times that passed while no process was running, one run remains.
+    nextRunAt: nextTime(schedule, now),
+  };
+}
+
+const runIdAt = (scheduleId: string, time: number) => idFromName(`run of ${scheduleId} at ${time}`);
+
+/** Skips a run that is due while an earlier one is waiting. */
+async function skipBesidePending(context: ScheduleContext, schedule: Schedule): Promise<Schedule> {
+  const { pending, state, nextRunAt } = schedule;
+  const now = context.clock.now();
+  if (pending === null || state !== 'active' || nextRunAt === null || nextRunAt > now) return schedule;
+  const run: ScheduleRun = skippedRun(
+    schedule,
+    {
+      ...pending,
+      id: runIdAt(schedule.id, nextRunAt),
+      scheduledFor: nextRunAt,
+      startedAt: now,
+      trigger: 'schedule',
+    },
+    'An earlier run is waiting.',
+  );
+  await finishRun(context, run);
+  return { ...schedule, nextRunAt: nextTime(schedule, now) };
+}
+
+/** Queues the due message of a schedule. Its key is that of the state, so that a repeated call queues it once. */
+async function announce(context: ScheduleContext, schedule: Schedule): Promise<Schedule> {
+  const { notice, id, userId, stateSince } = schedule;
+  if (notice === null) return schedule;
+  const { store, clock, newId, settings } = context;
+  const notices = { store, clock, newId, settings: settings.notices };
+  const about = `${id}:${stateSince}`;
+  const message = scheduleNotice(notice, schedule);
+  if (notice === 'awaiting_approval')
+    await queueForOperators(notices, about, null, {
+      notice: message,
+      email: scheduleEmail(schedule, await store.getUser(userId)),
+    });
+  else await queueForUser(notices, userId, about, null, () => message);
+  return { ...schedule, notice: null };
+}
+
+/** Returns the fields that the work on a schedule changes, and when it is due again. */
+function changesOf(schedule: Schedule, now: number): SchedulePatch {
+  const { state, stateSince, reason, nextRunAt, pending, openRuns, creditsSpent, failures, notice } =
+    schedule;
+  const times = [
+    ...(notice === null ? [] : [now]),
+    ...(pending === null ? [] : [now + waitPollMs]),
+    ...(openRuns.length === 0 ? [] : [now + openPollMs]),
+    ...(nextRunAt === null ? [] : [nextRunAt]),
+  ];
+  const dueAt = times.length === 0 ? null : Math.min(...times);
+  return { state, stateSince, reason, nextRunAt, pending, openRuns, creditsSpent, failures, notice, dueAt };
+}

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createCrashingProcess } from '../../test/support/crash.ts';
+import { minute, openScheduleFixture, type ScheduleFixture } from '../../test/support/schedules.ts';
+import { sweep } from '../sweep/sweep.ts';
+import { runSchedule } from './change.ts';
+import { leaseMs } from './context.ts';
+import { runDueSchedules } from './due.ts';
+
+let fixture: ScheduleFixture;
+beforeEach(async () => {
+  fixture = await openScheduleFixture();
+});
+afterEach(() => fixture.close());
+
+/** Calls after which no crash happens any more, at least. */
+const minCalls = 12;
+
+describe.each(['before', 'after'] as const)('a crash %s each call of a run', (when) => {
+  test('neither loses nor repeats the run', async () => {
+    const { context, clock } = fixture;
+    let last = 0;
+    for (let isCrashed = true; isCrashed; ) {
+      last += 1;
+      const caller = await fixture.createCaller(100);
+      const schedule = await fixture.create(caller);
+      await clock.advance(minute);
+      const victim = createCrashingProcess(context, last, when);
+      await runDueSchedules(victim.context).catch(() => {});
+      isCrashed = victim.isCrashed();
+      // Another process takes over when the claim has expired and the interrupted submit counts as dead.
+      for (let round = 0; round < 2; round++) {
+        await clock.advance(leaseMs);
+        await sweep(context);
+      }
+      const where = `crash ${last}, ${when} ${victim.crashedAt()}`;
+      const { items: jobs } = await context.store.listJobs({ userId: caller.userId }, { limit: 9 });
+      expect(
+        jobs.map(({ state }) => state),
+        where,
+      ).toEqual(['processing']);
+      expect(await fixture.balance(caller.userId), where).toBe(92);
+      const [run] = await fixture.runs(schedule.id);
+      expect(run, where).toMatchObject({ jobId: jobs[0]!.id, state: 'running', cost: 8 });
+      expect((await fixture.get(schedule.id)).creditsSpent, where).toBe(8);
+      await context.store.deleteSchedule(schedule.id);
+    }
+    expect(last).toBeGreaterThan(minCalls);
+    expect(await fixture.problems()).toEqual([]);
+  });
+
+  test('starts a manual run once', async () => {
+    const { context, clock } = fixture;
+    let last = 0;
+    for (let isCrashed = true; isCrashed; ) {
+      last += 1;
+      const caller = await fixture.createCaller(100);
+      const schedule = await fixture.create(caller, { cron: '@yearly' });
+      const victim = createCrashingProcess(context, last, when);
+      await runSchedule(victim.context, schedule.id, caller).catch(() => {});
+      isCrashed = victim.isCrashed();
+      for (let round = 0; round < 2; round++) {
+        await clock.advance(leaseMs);
+        await sweep(context);
+      }
+      const where = `crash ${last}, ${when} ${victim.crashedAt()}`;
+      const { items: jobs } = await context.store.listJobs({ userId: caller.userId }, { limit: 9 });
+      const { openRuns, pending, creditsSpent } = await fixture.get(schedule.id);
+      expect(
+        openRuns.map(({ jobId }) => jobId),
+        where,
+      ).toEqual(jobs.map(({ id }) => id));
+      expect(pending, where).toBeNull();
+      expect(creditsSpent, where).toBe(jobs.length * 8);
+      expect(await fixture.balance(caller.userId), where).toBe(100 - jobs.length * 8);
+      expect(jobs.length, where).toBeLessThanOrEqual(1);
+      await context.store.deleteSchedule(schedule.id);
+    }
+    expect(last).toBeGreaterThan(minCalls);
+  });
+});

@@ -1,0 +1,197 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import {
+  csvRequest,
+  minute,
+  openScheduleFixture,
+  type ScheduleFixture,
+} from '../../test/support/schedules.ts';
+import { Fault } from '../contract/fault.ts';
+import { approveSchedule, type Caller, pauseSchedule, rejectSchedule, resumeSchedule } from './change.ts';
+import { type NewSchedule, type ScheduleFields, updateSchedule } from './edit.ts';
+
+let fixture: ScheduleFixture;
+let caller: Caller;
+beforeEach(async () => {
+  fixture = await openScheduleFixture();
+  caller = await fixture.createCaller(1_000);
+});
+afterEach(() => fixture.close());
+
+/** A kind that requires approval. */
+const items = (count: number) =>
+  JSON.stringify({
+    items: Array.from({ length: count }, (_, index) => ({
+      item_id: `${index + 1}`,
+      shop_id: '7',
+      country: 'sg',
+    })),
+  });
+const variantSold = { kind: 'variant_sold', request: items(2) };
+const problemsOf = async (call: Promise<unknown>) => {
+  const fault = await call.then(
+    () => null,
+    (error) => Fault.from(error),
+  );
+  return fault?.problems.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`) ?? [];
+};
+const create = (fields: Partial<NewSchedule> = {}) => fixture.create(caller, fields);
+const jobsOf = async () =>
+  (await fixture.context.store.listJobs({ userId: caller.userId }, { limit: 100 })).items;
+
+describe('createSchedule()', () => {
+  test('locates the problems of the request of every kind in `request`', async () => {
+    const request = JSON.stringify({ items: [{ item_id: '1', shop_id: '7', country: 'xx' }] });
+    expect(await problemsOf(create({ kind: 'variant_sold', request }))).toEqual([
+      expect.stringMatching(/^body\.request\.items\.0\.country: Input should be 'id'/),
+    ]);
+    const mixed = JSON.stringify({
+      items: ['sg', 'id'].map((country) => ({ item_id: '1', shop_id: '7', country })),
+    });
+    expect(await problemsOf(create({ kind: 'variant_sold', request: mixed }))).toEqual([
+      expect.stringContaining('body.request.'),
+    ]);
+    const csv = csvRequest('region,shop_id,item_id\nxx,77,3\n');
+    expect(await problemsOf(create({ request: csv }))).toEqual([
+      expect.stringMatching(/^body\.request\.file\.1\.region: /),
+    ]);
+    expect(await problemsOf(create({ request: '[]' }))).toEqual(['body.request: Input should be an object']);
+  });
+
+  test.each<[Partial<NewSchedule>, string]>([
+    [{ market: 'mktz' }, 'body.market: Input should be one of mkta, not "mktz"'],
+    [{ kind: 'nope' }, 'body.kind: Input should be one of '],
+    [{ cron: '* * * * * *' }, 'body.cron: Input should be a cron expression of five fields'],
+    [{ timeZone: 'Mars' }, 'body.time_zone: Input should be an IANA time zone'],
+    [{ endAt: 1 }, 'body.end_at: No run is due before the end'],
+    [{ startAt: 9e12, endAt: 8e12 }, 'body.end_at: The end is not after the start'],
+    [{ maxTotalCredits: 7 }, 'body.max_total_credits: A run costs 8 credits, more than 7'],
+    [{ options: { maxCredits: 7 } }, 'body.options.max_credits: A run costs 8 credits, more than 7'],
+  ])('refuses %j', async (fields, problem) => {
+    const problems = await problemsOf(create(fields));
+    expect(problems).toEqual([expect.stringContaining(problem)]);
+  });
+
+  test('refuses more than 100 schedules of a user', async () => {
+    for (let count = 0; count < 100; count++) await create();
+    await expect(create()).rejects.toMatchObject({ code: 'conflict' });
+  });
+});
+
+describe('a schedule of a kind that requires approval', () => {
+  test('starts no run before an operator approves it, and its runs need no approval', async () => {
+    const schedule = await create(variantSold);
+    expect(schedule).toMatchObject({ state: 'awaiting_approval', nextRunAt: null });
+    await fixture.tick(3 * minute);
+    expect(await jobsOf()).toEqual([]);
+    await approveSchedule(fixture.context, schedule.id, 'operator-1');
+    await fixture.tick(minute);
+    expect(await jobsOf()).toMatchObject([{ state: 'processing', decidedBy: 'operator-1', cost: 20 }]);
+    expect(await fixture.balance(caller.userId)).toBe(980);
+  });
+
+  test('tells the operators that it waits, and its owner the decision', async () => {
+    await fixture.close();
+    fixture = await openScheduleFixture({
+      notices: {
+        operatorWebhook: { url: 'https://ops.example', secret: 'whsec_x' },
+        email: null,
+        privateWebhooks: false,
+      },
+    });
+    caller = await fixture.createCaller(100);
+    const { store } = fixture.context;
+    await store.putWebhook({
+      ...{ userId: caller.userId, url: 'https://receiver.example', enabled: true, secret: 'whsec_x' },
+      ...{ previousSecret: null, previousUntil: null, updatedAt: 1, revision: 1 },
+    });
+    const { id } = await create(variantSold);
+    await fixture.tick(1);
+    await fixture.tick(1);
+    await approveSchedule(fixture.context, id, 'operator-1');
+    await fixture.tick(1);
+    await rejectSchedule(fixture.context, id, 'Too often.');
+    await fixture.tick(1);
+    const { items } = await store.listDeliveries(undefined, { limit: 10 });
+    expect(items.map(({ type, userId }) => [type, userId]).reverse()).toEqual([
+      ['schedule.awaiting_approval', null],
+      ['schedule.approved', caller.userId],
+      ['schedule.rejected', caller.userId],
+    ]);
+  });
+
+  test('runs no more after a rejection', async () => {
+    const { id } = await create(variantSold);
+    await approveSchedule(fixture.context, id, 'operator-1');
+    const rejected = await rejectSchedule(fixture.context, id, 'Too often.');
+    expect(rejected).toMatchObject({ state: 'rejected', reason: 'Too often.', approvedBy: null });
+    await fixture.tick(2 * minute);
+    expect(await jobsOf()).toEqual([]);
+    await expect(resumeSchedule(fixture.context, id, caller)).rejects.toMatchObject({ code: 'conflict' });
+    await expect(approveSchedule(fixture.context, id, 'operator-1')).rejects.toMatchObject({
+      code: 'conflict',
+    });
+  });
+
+  test.each<[string, Partial<ScheduleFields>, string | undefined, string]>([
+    ['a new request', {}, items(3), 'awaiting_approval'],
+    ['other times', { cron: '*/2 * * * *' }, undefined, 'awaiting_approval'],
+    ['a later end', { endAt: 4e12 }, undefined, 'awaiting_approval'],
+    ['no end', { endAt: null }, undefined, 'awaiting_approval'],
+    ['more credits', { maxTotalCredits: 201 }, undefined, 'awaiting_approval'],
+    ['no limit of a run', { options: {} }, undefined, 'awaiting_approval'],
+    ['lower limits', { maxTotalCredits: 199, endAt: 2e12, options: { maxCredits: 20 } }, undefined, 'active'],
+    ['another name', { name: 'New', overlap: 'queue' }, undefined, 'active'],
+  ])('with %s', async (_name, changes, request, state) => {
+    const limits = { maxTotalCredits: 200, endAt: 3e12, options: { maxCredits: 30 } };
+    const { id } = await create({ ...variantSold, ...limits });
+    await approveSchedule(fixture.context, id, 'operator-1');
+    const changed = await updateSchedule(fixture.context, id, caller, changes, request);
+    expect(changed).toMatchObject({ state, approvedBy: state === 'active' ? 'operator-1' : null });
+    await fixture.tick(minute);
+    expect(await jobsOf()).toHaveLength(state === 'active' ? 1 : 0);
+  });
+
+  test('is active at once if approvals are disabled', async () => {
+    await fixture.close();
+    fixture = await openScheduleFixture({ approval: false });
+    caller = await fixture.createCaller(100);
+    expect(await create(variantSold)).toMatchObject({ state: 'active', approvedBy: null });
+  });
+});
+
+describe('updateSchedule()', () => {
+  test('changes the times and the request of an active schedule', async () => {
+    const { id } = await create();
+    const later = { cron: '0 * * * *', timeZone: 'Asia/Kolkata' };
+    const request = csvRequest('region,shop_id,item_id\nsg,1,2\nid,3,4\n');
+    const changed = await updateSchedule(fixture.context, id, caller, later, request);
+    expect(changed).toMatchObject({ ...later, units: 2, state: 'active' });
+    expect(new Date(changed.nextRunAt!).toISOString()).toBe('2030-01-07T04:30:00.000Z');
+    expect((await fixture.context.store.getScheduleRequest(id))?.request).toBe(request);
+  });
+
+  test('refuses a schedule of another user and invalid changes', async () => {
+    const { id } = await create();
+    const other = await fixture.createCaller(0);
+    const update = (by: Caller, changes: Partial<ScheduleFields>, request?: string) =>
+      updateSchedule(fixture.context, id, by, changes, request);
+    await expect(update(other, { name: 'x' })).rejects.toMatchObject({ code: 'not_found' });
+    expect(await problemsOf(update(caller, { cron: 'x' }))).toEqual([expect.stringContaining('body.cron')]);
+    expect(await problemsOf(update(caller, {}, '{}'))).toEqual([
+      expect.stringContaining('body.request.file'),
+    ]);
+    expect((await fixture.get(id)).revision).toBe(1);
+  });
+
+  test('keeps a paused schedule paused, and continues an ended one', async () => {
+    const { id } = await create();
+    await pauseSchedule(fixture.context, id, caller.userId);
+    const renamed = await updateSchedule(fixture.context, id, caller, { name: 'New' }, undefined);
+    expect(renamed).toMatchObject({ state: 'paused', nextRunAt: null });
+    const ending = await create({ endAt: fixture.clock.now() + minute + 1 });
+    await fixture.tick(minute);
+    expect(await fixture.get(ending.id)).toMatchObject({ state: 'ended' });
+    await updateSchedule(fixture.context, ending.id, caller, { endAt: null }, undefined);
+    expect(await fixture.get(ending.id)).toMatchObject({ state: 'active', reason: '' });
+  });
+});

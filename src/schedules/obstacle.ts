@@ -1,0 +1,103 @@
+import { permissionsOf } from '../access/principal.ts';
+import { Fault } from '../contract/fault.ts';
+import { refusalOf } from '../contract/permission.ts';
+import { unitPrice } from '../jobs/prices.ts';
+import { cancel } from '../jobs/steps/cancel.ts';
+import type { PendingRun, Schedule } from '../store/schedules.ts';
+import { maxOpenRuns, type ScheduleContext } from './context.ts';
+import { type SubmitMethod, submitMethodOf } from './request.ts';
+import { countFailure, pause } from './state.ts';
+
+/** Why a run is skipped, and what follows for its schedule. */
+export interface Obstacle {
+  reason: string;
+  apply(schedule: Schedule, now: number): Schedule;
+}
+
+const skip = (reason: string): Obstacle => ({ reason, apply: (schedule) => schedule });
+
+/**
+ * Returns what prevents the start of a run: an obstacle for which it is skipped, or `wait`. Cancels the jobs of earlier
+ * runs if the schedule says so.
+ */
+export async function obstacleOf(
+  context: ScheduleContext,
+  schedule: Schedule,
+  pending: PendingRun,
+): Promise<Obstacle | 'wait' | null> {
+  const isManual = pending.trigger === 'manual';
+  const { state, missed } = schedule;
+  if (state !== 'active' && !(isManual && state === 'paused')) return skip(`The schedule is ${state}.`);
+  if (pending.trigger === 'missed' && missed === 'skip')
+    return skip('The service was down when the run was due.');
+  const earlier = await earlierRuns(context, schedule);
+  if (earlier !== null) return earlier;
+  const method = submitMethodOf(context.offers, schedule.market, schedule.kind);
+  const refused = await refusal(context, schedule, method, pending);
+  return refused ?? creditLimit(context, schedule, method);
+}
+
+/** Applies the rule for runs whose jobs have not ended. */
+async function earlierRuns(
+  context: ScheduleContext,
+  { overlap, openRuns }: Schedule,
+): Promise<Obstacle | 'wait' | null> {
+  if (openRuns.length === 0) return null;
+  if (overlap === 'queue') return 'wait';
+  if (overlap === 'skip' || openRuns.length >= maxOpenRuns) return skip('The last run has not ended.');
+  for (const { jobId } of openRuns) {
+    try {
+      await cancel(context, jobId, { operatorId: null, reason: 'The next run of the schedule replaces it.' });
+    } catch (error) {
+      // It is ending already.
+      if (!['conflict', 'not_found'].includes(Fault.from(error).code)) throw error;
+    }
+  }
+  return null;
+}
+
+/** Returns why the owner or the key of a run does not allow it. */
+async function refusal(
+  { store, clock }: ScheduleContext,
+  { userId }: Schedule,
+  { method }: SubmitMethod,
+  { keyId, trigger }: PendingRun,
+): Promise<Obstacle | null> {
+  const [user, key] = await Promise.all([store.getUser(userId), store.getApiKey(keyId)]);
+  const counted = (reason: string): Obstacle => ({
+    reason,
+    apply: (schedule, now) => (trigger === 'manual' ? schedule : countFailure(schedule, now, reason)),
+  });
+  const holder = user?.testOf ? await store.getUser(user.testOf) : user;
+  if (holder === null || holder.suspendedAt !== null) return counted('The account is suspended.');
+  const { revokedAt = 0, expiresAt = null } = key ?? {};
+  const isExpired = expiresAt !== null && expiresAt <= clock.now();
+  const why =
+    key === null || revokedAt !== null
+      ? 'The API key of the schedule has been revoked.'
+      : isExpired
+        ? 'The API key of the schedule has expired.'
+        : refusalOf(method, permissionsOf(key));
+  if (why === null) return null;
+  const advice = `${why} Resume the schedule with another key.`;
+  return { reason: why, apply: (schedule, now) => pause(schedule, now, advice) };
+}
+
+/** Returns the end of a schedule whose credits do not cover another run. */
+function creditLimit(
+  context: ScheduleContext,
+  { units, creditsSpent, maxTotalCredits, openRuns }: Schedule,
+  { offer }: SubmitMethod,
+): Obstacle | null {
+  const cost = unitPrice(context, offer) * units;
+  if (maxTotalCredits === null || creditsSpent + cost <= maxTotalCredits) return null;
+  const reason = `A run costs ${cost} credits, and ${creditsSpent} of ${maxTotalCredits} are spent.`;
+  // Refunds of running jobs may cover a later run.
+  if (openRuns.length > 0) return skip(reason);
+  const end = { state: 'ended', nextRunAt: null, reason } as const;
+  return {
+    reason,
+    apply: (schedule, stateSince) =>
+      schedule.state === 'active' ? { ...schedule, ...end, stateSince } : schedule,
+  };
+}

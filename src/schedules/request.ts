@@ -1,0 +1,67 @@
+import type { Message } from '@bufbuild/protobuf';
+import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { Fault, type Problem } from '../contract/fault.ts';
+import { quote } from '../contract/problem-texts.ts';
+import { readRequestText } from '../contract/request-text.ts';
+import type { JobMethod, Offer, Offers } from '../jobs/offers.ts';
+import { maxRequestBytes } from './context.ts';
+
+/** Location of the request in the calls that set it. */
+const place: Problem['loc'] = ['body', 'request'];
+
+/** A submit method and its offer. */
+export interface SubmitMethod extends JobMethod {
+  offer: Offer;
+}
+
+/** Returns the submit method of an offer. Fault `invalid` for a market that does not exist or does not offer the kind. */
+export function submitMethodOf(offers: Offers, market: string, kind: string): SubmitMethod {
+  const submits = [...offers.methods.values()].filter(
+    (method): method is SubmitMethod => method.step === Step.SUBMIT && method.offer !== null,
+  );
+  const ofMarket = submits.filter((method) => method.market.name === market);
+  if (ofMarket.length === 0) throw notOneOf('market', market, [...new Set(submits.map(marketOf))]);
+  const method = ofMarket.find(({ offer }) => offer.kind.name === kind);
+  if (method === undefined) throw notOneOf('kind', kind, ofMarket.map(kindOf));
+  return method;
+}
+
+const marketOf = ({ market }: SubmitMethod) => market.name;
+const kindOf = ({ offer }: SubmitMethod) => offer.kind.name;
+
+function notOneOf(field: string, value: string, known: readonly string[]): Fault {
+  const msg = `Input should be one of ${known.join(', ')}, not ${quote(value)}`;
+  return Fault.invalid(['body', field], msg, 'enum');
+}
+
+/** A validated request and the number of its units. */
+export interface PlannedRequest {
+  message: Message;
+  units: number;
+}
+
+/**
+ * Validates the text of a request as its submit does, rules of the kind included. Fault `invalid` with problems located
+ * in `request`.
+ */
+export async function planRequest({ method, offer }: SubmitMethod, text: string): Promise<PlannedRequest> {
+  if (Buffer.byteLength(text) > maxRequestBytes)
+    throw Fault.invalid(place, `Input should have at most ${maxRequestBytes} bytes`, 'too_long');
+  const message = readRequestText(method.input, text, place);
+  try {
+    const { groups } = await offer.kind.plan(message, method.input, offer.market);
+    return { message, units: groups.reduce((sum, { units }) => sum + units.length, 0) };
+  } catch (error) {
+    throw inRequest(error);
+  }
+}
+
+/** Returns the fault of a submit with the problems of its body located in `request`. */
+function inRequest(error: unknown): unknown {
+  if (!(error instanceof Fault) || error.problems.length === 0) return error;
+  const problems = error.problems.map((problem) => {
+    const [part, ...inside] = problem.loc;
+    return part === 'body' ? { ...problem, loc: [...place, ...inside] } : problem;
+  });
+  return new Fault(error.code, error.message, { problems, cause: error });
+}

@@ -1,0 +1,298 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { grant } from '../../test/support/jobs.ts';
+import {
+  csvRequest,
+  minute,
+  openScheduleFixture,
+  type ScheduleFixture,
+} from '../../test/support/schedules.ts';
+import type { Fault } from '../contract/fault.ts';
+import type { Schedule } from '../store/schedules.ts';
+import { pauseSchedule, resumeSchedule, runSchedule } from './change.ts';
+import { runDueSchedules } from './due.ts';
+
+let fixture: ScheduleFixture;
+beforeEach(async () => {
+  fixture = await openScheduleFixture();
+});
+afterEach(() => fixture.close());
+
+const jobsOf = async (userId: string) =>
+  (await fixture.context.store.listJobs({ userId }, { limit: 100 })).items;
+const statesOf = async ({ id }: Schedule) =>
+  (await fixture.runs(id)).map(({ state, reason }) => [state, reason]);
+
+describe('a run', () => {
+  test('is an ordinary job at its time, charged to the owner and the key', async () => {
+    const caller = await fixture.createCaller(100, { creditCeiling: 50 });
+    const schedule = await fixture.create(caller);
+    await runDueSchedules(fixture.context);
+    expect(await jobsOf(caller.userId)).toEqual([]);
+    await fixture.tick(minute);
+    const [job] = await jobsOf(caller.userId);
+    expect(job).toMatchObject({
+      ...caller,
+      kind: 'get_pc_bulk',
+      state: 'processing',
+      cost: 8,
+      totalUnits: 1,
+    });
+    expect(await fixture.runs(schedule.id)).toMatchObject([
+      { jobId: job!.id, state: 'running', cost: 8, trigger: 'schedule', scheduledFor: schedule.nextRunAt },
+    ]);
+    expect(await fixture.get(schedule.id)).toMatchObject({
+      nextRunAt: schedule.nextRunAt! + minute,
+      creditsSpent: 8,
+      pending: null,
+    });
+    expect(await fixture.context.store.getApiKey(caller.keyId)).toMatchObject({ creditsSpent: 8 });
+  });
+
+  test('has the result of its job, and its refunds are not spent', async () => {
+    const caller = await fixture.createCaller(100);
+    const schedule = await fixture.create(caller);
+    await fixture.tick(minute);
+    const [run] = await fixture.runs(schedule.id);
+    await fixture.endJob(run!.jobId, 'partial_complete', 3);
+    await fixture.tick(20_000);
+    expect(await fixture.runs(schedule.id)).toMatchObject([
+      { state: 'partial_complete', refunded: 3, endedAt: fixture.clock.now() - 20_000 },
+    ]);
+    expect(await fixture.get(schedule.id)).toMatchObject({ creditsSpent: 5, openRuns: [], failures: 0 });
+  });
+
+  test('is started by one of many processes, and once', async () => {
+    const caller = await fixture.createCaller(1_000);
+    const schedules = [];
+    for (let index = 0; index < 6; index++) schedules.push(await fixture.create(caller));
+    await fixture.clock.advance(minute);
+    await Promise.all(Array.from({ length: 5 }, () => runDueSchedules(fixture.context)));
+    await runDueSchedules(fixture.context);
+    expect(await jobsOf(caller.userId)).toHaveLength(6);
+    for (const { id } of schedules) expect(await fixture.runs(id)).toHaveLength(1);
+    expect(await fixture.balance(caller.userId)).toBe(1_000 - 48);
+  });
+
+  test('starts later than others if too many are due at once', async () => {
+    const caller = await fixture.createCaller(10_000);
+    for (let index = 0; index < 100; index++) await fixture.create(caller);
+    const other = await fixture.createCaller(10_000);
+    for (let index = 0; index < 20; index++) await fixture.create(other);
+    await fixture.tick(minute);
+    const count = async () => (await jobsOf(caller.userId)).length + (await jobsOf(other.userId)).length;
+    expect(await count()).toBe(100);
+    await runDueSchedules(fixture.context);
+    expect(await count()).toBe(120);
+  });
+});
+
+describe('a run that is due while the last one has not ended', () => {
+  test('is skipped', async () => {
+    const schedule = await fixture.create(await fixture.createCaller(100));
+    await fixture.tick(minute);
+    await fixture.tick(minute);
+    expect(await statesOf(schedule)).toEqual([
+      ['running', ''],
+      ['skipped', 'The last run has not ended.'],
+    ]);
+    expect(await fixture.get(schedule.id)).toMatchObject({ state: 'active', failures: 0 });
+  });
+
+  test('waits with the rule queue, and only one does', async () => {
+    const schedule = await fixture.create(await fixture.createCaller(100), { overlap: 'queue' });
+    await fixture.tick(minute);
+    const [first] = await fixture.runs(schedule.id);
+    await fixture.tick(minute);
+    await fixture.tick(minute);
+    expect(await statesOf(schedule)).toEqual([
+      ['running', ''],
+      ['skipped', 'An earlier run is waiting.'],
+    ]);
+    await fixture.endJob(first!.jobId);
+    await fixture.tick(10_000);
+    expect((await statesOf(schedule)).map(([state]) => state).sort()).toEqual([
+      'completed',
+      'running',
+      'skipped',
+    ]);
+  });
+
+  test('cancels the job of the last one with the rule cancel', async () => {
+    const schedule = await fixture.create(await fixture.createCaller(100), { overlap: 'cancel' });
+    await fixture.tick(minute);
+    await fixture.tick(minute);
+    await fixture.tick(20_000);
+    expect((await statesOf(schedule)).map(([state]) => state)).toEqual(['terminated', 'running']);
+    expect(await fixture.get(schedule.id)).toMatchObject({ creditsSpent: 8, failures: 0 });
+  });
+});
+
+describe('runs that were due while no process was running', () => {
+  test('are made up for by one run', async () => {
+    const schedule = await fixture.create(await fixture.createCaller(100));
+    await fixture.tick(60 * minute);
+    expect(await fixture.runs(schedule.id)).toMatchObject([{ trigger: 'missed', state: 'running' }]);
+    expect((await fixture.get(schedule.id)).nextRunAt).toBe(schedule.nextRunAt! + 60 * minute);
+  });
+
+  test('are skipped with the rule skip', async () => {
+    const schedule = await fixture.create(await fixture.createCaller(100), { missed: 'skip' });
+    await fixture.tick(60 * minute);
+    expect(await statesOf(schedule)).toEqual([['skipped', 'The service was down when the run was due.']]);
+    await fixture.tick(minute);
+    expect((await fixture.runs(schedule.id)).at(-1)).toMatchObject({ state: 'running', trigger: 'schedule' });
+  });
+});
+
+describe('a schedule', () => {
+  test('is paused after 5 failed runs in a row, with one message to its owner', async () => {
+    const caller = await fixture.createCaller(0);
+    const { store } = fixture.context;
+    await store.putWebhook({
+      ...{ userId: caller.userId, url: 'https://receiver.example', enabled: true, secret: 'whsec_x' },
+      ...{ previousSecret: null, previousUntil: null, updatedAt: 1, revision: 1 },
+    });
+    const schedule = await fixture.create(caller);
+    for (let run = 0; run < 4; run++) await fixture.tick(minute);
+    expect(await fixture.get(schedule.id)).toMatchObject({ state: 'active', failures: 4 });
+    for (let run = 0; run < 3; run++) await fixture.tick(minute);
+    const short = 'The work costs 8 credits, the account has 0: 8 short.';
+    expect(await statesOf(schedule)).toEqual(Array.from({ length: 5 }, () => ['not_submitted', short]));
+    const reason = `Paused after 5 failed runs. ${short}`;
+    expect(await fixture.get(schedule.id)).toMatchObject({ state: 'paused', reason, nextRunAt: null });
+    const { items } = await store.listDeliveries(caller.userId, { limit: 10 });
+    expect(items.map(({ type, body }) => [type, JSON.parse(body).data])).toMatchObject([
+      ['schedule.paused', { schedule_id: schedule.id, reason, state: 'paused' }],
+    ]);
+  });
+
+  test('counts failed jobs as failures, until one succeeds', async () => {
+    const schedule = await fixture.create(await fixture.createCaller(1_000));
+    const run = async (state: 'failed' | 'completed') => {
+      await fixture.tick(minute - (fixture.clock.now() % minute));
+      await fixture.endJob(
+        (await fixture.runs(schedule.id)).at(-1)!.jobId,
+        state,
+        state === 'failed' ? 8 : 0,
+      );
+      await fixture.tick(20_000);
+      return (await fixture.get(schedule.id)).failures;
+    };
+    expect([await run('failed'), await run('failed'), await run('completed'), await run('failed')]).toEqual([
+      1, 2, 0, 1,
+    ]);
+  });
+
+  test('ends when its credits do not cover another run', async () => {
+    const schedule = await fixture.create(await fixture.createCaller(100), { maxTotalCredits: 10 });
+    await fixture.tick(minute);
+    await fixture.endJob((await fixture.runs(schedule.id))[0]!.jobId);
+    await fixture.tick(minute);
+    const reason = 'A run costs 8 credits, and 8 of 10 are spent.';
+    expect(await statesOf(schedule)).toEqual([
+      ['completed', ''],
+      ['skipped', reason],
+    ]);
+    expect(await fixture.get(schedule.id)).toMatchObject({ state: 'ended', reason, nextRunAt: null });
+  });
+
+  test('ends after its last time', async () => {
+    const caller = await fixture.createCaller(100);
+    const endAt = fixture.clock.now() + minute + 1;
+    const schedule = await fixture.create(caller, { endAt });
+    await fixture.tick(minute);
+    expect(await fixture.get(schedule.id)).toMatchObject({ state: 'ended', nextRunAt: null });
+    await fixture.endJob((await fixture.runs(schedule.id))[0]!.jobId);
+    await fixture.tick(20_000);
+    expect(await statesOf(schedule)).toEqual([['completed', '']]);
+    expect(await fixture.get(schedule.id)).toMatchObject({ dueAt: null });
+  });
+
+  test('is paused when its key is revoked, and resumes with another key', async () => {
+    const caller = await fixture.createCaller(100);
+    const schedule = await fixture.create(caller);
+    await fixture.context.store.revokeApiKey(caller.keyId, fixture.clock.now());
+    await fixture.tick(minute);
+    const why = 'The API key of the schedule has been revoked.';
+    expect(await statesOf(schedule)).toEqual([['skipped', why]]);
+    expect(await fixture.get(schedule.id)).toMatchObject({
+      state: 'paused',
+      reason: `${why} Resume the schedule with another key.`,
+    });
+    const other = await fixture.createCaller(0);
+    const key = (await fixture.context.store.getApiKey(other.keyId))!;
+    await fixture.context.store.createApiKey({ ...key, id: 'k2', hash: 'h2', userId: caller.userId });
+    await resumeSchedule(fixture.context, schedule.id, { ...caller, keyId: 'k2' });
+    await fixture.tick(minute);
+    expect((await jobsOf(caller.userId)).map(({ keyId }) => keyId)).toEqual(['k2']);
+  });
+
+  test('does not run while its owner is suspended', async () => {
+    const caller = await fixture.createCaller(100);
+    const schedule = await fixture.create(caller);
+    await fixture.context.store.suspendUser(caller.userId, fixture.clock.now());
+    await fixture.tick(minute);
+    expect(await statesOf(schedule)).toEqual([['skipped', 'The account is suspended.']]);
+    expect(await fixture.get(schedule.id)).toMatchObject({ state: 'active', failures: 1 });
+  });
+
+  test('starts its run later while the engines are unavailable', async () => {
+    const caller = await fixture.createCaller(100);
+    const schedule = await fixture.create(caller);
+    fixture.setFreeBytes(0);
+    await fixture.tick(minute);
+    expect(await statesOf(schedule)).toEqual([]);
+    fixture.setFreeBytes(1e9);
+    await fixture.tick(30_000);
+    expect(await statesOf(schedule)).toEqual([['running', '']]);
+  });
+});
+
+describe('runSchedule()', () => {
+  test('starts a run of a paused schedule with the key of the caller, and keeps the times', async () => {
+    const caller = await fixture.createCaller(100);
+    const schedule = await fixture.create(caller);
+    await pauseSchedule(fixture.context, schedule.id, caller.userId);
+    const run = await runSchedule(fixture.context, schedule.id, caller);
+    expect(run).toMatchObject({ trigger: 'manual', state: 'running' });
+    expect(await fixture.get(schedule.id)).toMatchObject({ state: 'paused', nextRunAt: null });
+    await fixture.tick(5 * minute);
+    expect(await jobsOf(caller.userId)).toHaveLength(1);
+  });
+
+  test('records why it could not start, without counting a failure', async () => {
+    const caller = await fixture.createCaller(0);
+    const schedule = await fixture.create(caller);
+    const run = await runSchedule(fixture.context, schedule.id, caller);
+    expect(run).toMatchObject({ state: 'not_submitted', reason: expect.stringContaining('8 short') });
+    expect(await fixture.get(schedule.id)).toMatchObject({ failures: 0, state: 'active' });
+    await grant(fixture.context, caller.userId, 8);
+    expect(await runSchedule(fixture.context, schedule.id, caller)).toMatchObject({ state: 'running' });
+  });
+
+  test('waits for the last run with the rule queue, and refuses a second waiting run', async () => {
+    const caller = await fixture.createCaller(100);
+    const schedule = await fixture.create(caller, { overlap: 'queue' });
+    await runSchedule(fixture.context, schedule.id, caller);
+    expect(await runSchedule(fixture.context, schedule.id, caller)).toMatchObject({ trigger: 'manual' });
+    expect(await jobsOf(caller.userId)).toHaveLength(1);
+    const refused = runSchedule(fixture.context, schedule.id, caller);
+    await expect(refused).rejects.toMatchObject({ code: 'conflict' } satisfies Partial<Fault>);
+  });
+
+  test('is not possible for a schedule of another user', async () => {
+    const schedule = await fixture.create(await fixture.createCaller(100));
+    const refused = runSchedule(fixture.context, schedule.id, await fixture.createCaller(100));
+    await expect(refused).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+test('the request of a schedule is the body of its submit', async () => {
+  const caller = await fixture.createCaller(100);
+  const request = csvRequest('region,shop_id,item_id\nsg,1,2\nid,3,4\n');
+  await fixture.create(caller, { request, options: { maxCredits: 16 } });
+  await fixture.tick(minute);
+  expect(await jobsOf(caller.userId)).toMatchObject([
+    { totalUnits: 2, cost: 16, options: { maxCredits: 16 } },
+  ]);
+});

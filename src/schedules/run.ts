@@ -1,0 +1,127 @@
+import { create } from '@bufbuild/protobuf';
+import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
+import { modeOf } from '../access/test-account.ts';
+import { idFromName } from '../base/id.ts';
+import { Fault, summarizeProblems } from '../contract/fault.ts';
+import { finishSubmit } from '../jobs/steps/finish-submit.ts';
+import { submit } from '../jobs/steps/submit.ts';
+import type { Job } from '../store/documents.ts';
+import type { PendingRun, Schedule, ScheduleRun } from '../store/schedules.ts';
+import { giveUpMs, type ScheduleContext } from './context.ts';
+import { obstacleOf } from './obstacle.ts';
+import { planRequest, submitMethodOf } from './request.ts';
+import { countFailure } from './state.ts';
+
+/** Returns the id of the job of a run. */
+const jobIdOf = (runId: string) => idFromName(`job of run ${runId}`);
+
+/**
+ * Starts the begun run of a schedule, or resumes its start. Returns the schedule with the result; null if the schedule
+ * was changed meanwhile.
+ */
+export async function startRun(context: ScheduleContext, schedule: Schedule): Promise<Schedule | null> {
+  const { pending } = schedule;
+  if (pending === null) return schedule;
+  const jobId = jobIdOf(pending.id);
+  try {
+    if ((await context.store.getJob(jobId)) !== null)
+      return await recordJob(context, schedule, pending, await finishSubmit(context, jobId));
+    const obstacle = await obstacleOf(context, schedule, pending);
+    if (obstacle === 'wait')
+      return { ...schedule, pending: { ...pending, startedAt: context.clock.now(), isQueued: true } };
+    if (obstacle !== null) {
+      await finishRun(context, skippedRun(schedule, pending, obstacle.reason));
+      const skipped = { ...schedule, pending: null };
+      return obstacle.apply(skipped, context.clock.now());
+    }
+    const job = await submitRun(context, schedule, pending, jobId);
+    return job === 'changed' ? null : await recordJob(context, schedule, pending, job);
+  } catch (error) {
+    return await recordFault(context, schedule, pending, Fault.from(error));
+  }
+}
+
+/** Submits the job of a run. Returns it, or `changed` if the schedule was changed meanwhile. */
+async function submitRun(
+  context: ScheduleContext,
+  schedule: Schedule,
+  { id, keyId }: PendingRun,
+  jobId: string,
+): Promise<Job | null | 'changed'> {
+  const { store, offers } = context;
+  const stored = await store.getScheduleRequest(schedule.id);
+  // A request that was changed may have to be approved first.
+  if (stored?.revision !== schedule.revision) return 'changed';
+  const method = submitMethodOf(offers, schedule.market, schedule.kind);
+  const { message } = await planRequest(method, stored.request);
+  const user = await store.getUser(schedule.userId);
+  await submit(context, method, message, {
+    userId: schedule.userId,
+    mode: user === null ? 'live' : modeOf(user),
+    keyId,
+    jobId,
+    approvedBy: schedule.approvedBy,
+    // No caller can send a line break in a key.
+    idempotencyKey: `schedule\n${id}`,
+    options: create(SubmitOptionsSchema, schedule.options),
+  });
+  return store.getJob(jobId);
+}
+
+async function recordJob(
+  context: ScheduleContext,
+  schedule: Schedule,
+  pending: PendingRun,
+  job: Job | null,
+): Promise<Schedule> {
+  if (job === null) throw new Fault('conflict', 'The submit took too long and was discarded.');
+  const { id: jobId, cost } = job;
+  await finishRun(context, { ...runOf(schedule, pending), state: 'running', jobId, cost });
+  context.log.info({ scheduleId: schedule.id, runId: pending.id, jobId }, 'schedule run started');
+  return {
+    ...schedule,
+    pending: null,
+    openRuns: [...schedule.openRuns, { runId: pending.id, jobId }],
+    creditsSpent: schedule.creditsSpent + cost,
+  };
+}
+
+/** Records a submit that failed, unless it can succeed later. */
+async function recordFault(
+  context: ScheduleContext,
+  schedule: Schedule,
+  pending: PendingRun,
+  fault: Fault,
+): Promise<Schedule> {
+  const { clock, log } = context;
+  const { message, problems } = fault;
+  const ids = { scheduleId: schedule.id, runId: pending.id };
+  const mayPass = fault.retry !== 'never' || fault.code === 'internal' || fault.retryAfterMs !== undefined;
+  if (mayPass && clock.now() - pending.startedAt < giveUpMs) {
+    log.warn({ ...ids, error: message }, 'schedule run deferred');
+    return schedule;
+  }
+  const reason = problems.length > 0 ? summarizeProblems(problems) : fault.clientMessage;
+  await finishRun(context, { ...runOf(schedule, pending), state: 'not_submitted', reason });
+  log.warn({ ...ids, error: message }, 'schedule run failed');
+  const ended = { ...schedule, pending: null };
+  return pending.trigger === 'manual' ? ended : countFailure(ended, clock.now(), reason);
+}
+
+/** Returns the record of a run that was skipped. */
+export const skippedRun = (schedule: Schedule, pending: PendingRun, reason: string): ScheduleRun => ({
+  ...runOf(schedule, pending),
+  state: 'skipped',
+  reason,
+});
+
+/** Stores the record of a run. */
+export const finishRun = ({ store }: ScheduleContext, run: ScheduleRun) => store.putScheduleRun(run);
+
+function runOf(
+  { id: scheduleId, userId, revision }: Schedule,
+  { id, scheduledFor, startedAt, trigger }: PendingRun,
+): Omit<ScheduleRun, 'state'> {
+  const job = { reason: '', jobId: null, cost: 0, refunded: 0, endedAt: null };
+  return { id, scheduleId, userId, scheduledFor, createdAt: startedAt, trigger, ...job, revision };
+}

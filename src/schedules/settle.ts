@@ -1,0 +1,48 @@
+import type { DeletedJob, Job } from '../store/documents.ts';
+import type { OpenRun, RunState, Schedule } from '../store/schedules.ts';
+import type { ScheduleContext } from './context.ts';
+import { countFailure } from './state.ts';
+
+/**
+ * Reads the jobs of a schedule's runs, and stores the results of those that have ended. Returns the schedule with their
+ * refunds and failures.
+ */
+export async function settleRuns(context: ScheduleContext, schedule: Schedule): Promise<Schedule> {
+  const { store } = context;
+  const openRuns: OpenRun[] = [];
+  let settled = schedule;
+  for (const open of schedule.openRuns) {
+    const job = await store.getJob(open.jobId);
+    if (job !== null && job.finishedAt === null) {
+      openRuns.push(open);
+      continue;
+    }
+    settled = await settleRun(context, settled, open, job ?? (await store.getDeletedJob(open.jobId)));
+  }
+  return { ...settled, openRuns };
+}
+
+async function settleRun(
+  { store, clock }: ScheduleContext,
+  schedule: Schedule,
+  { runId }: OpenRun,
+  job: Job | DeletedJob | null,
+): Promise<Schedule> {
+  const run = await store.getScheduleRun(runId);
+  // A job that was discarded is fully refunded, or was never charged.
+  const refunded = job?.refunded ?? run?.cost ?? 0;
+  const state = job === null ? 'not_submitted' : (job.state as RunState);
+  if (run !== null)
+    await store.putScheduleRun({
+      ...run,
+      state,
+      reason: job === null ? 'The submit was discarded.' : '',
+      refunded,
+      endedAt: job?.finishedAt ?? clock.now(),
+      revision: schedule.revision,
+    });
+  const charged = { ...schedule, creditsSpent: schedule.creditsSpent - refunded };
+  if (state === 'completed' || state === 'partial_complete') return { ...charged, failures: 0 };
+  if (state === 'terminated' || run?.trigger === 'manual') return charged;
+  return countFailure(charged, clock.now(), `The job of the last run ended as ${state}.`);
+}

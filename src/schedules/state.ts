@@ -1,0 +1,51 @@
+import { Fault } from '../contract/fault.ts';
+import type { Schedule, SchedulePatch } from '../store/schedules.ts';
+import { maxFailures } from './context.ts';
+import { nextTime } from './cron.ts';
+
+/** Counts a failed run, and pauses the schedule after too many in a row. */
+export function countFailure(schedule: Schedule, now: number, reason: string): Schedule {
+  const failures = schedule.failures + 1;
+  const counted = { ...schedule, failures };
+  if (failures < maxFailures || schedule.state !== 'active') return counted;
+  return pause(counted, now, `Paused after ${failures} failed runs. ${reason}`);
+}
+
+/** Pauses a schedule, and lets its owner know. */
+export function pause(schedule: Schedule, now: number, reason: string): Schedule {
+  return { ...schedule, state: 'paused', stateSince: now, reason, nextRunAt: null, notice: 'paused' };
+}
+
+/** Why a schedule ended by its times. */
+const endedReason = 'The last time of the schedule has passed.';
+
+/** Ends an active schedule without a next run. */
+export function endOf(schedule: Schedule, now: number): Schedule {
+  const { state, nextRunAt, pending } = schedule;
+  if (state !== 'active' || nextRunAt !== null || pending !== null) return schedule;
+  return { ...schedule, state: 'ended', stateSince: now, reason: endedReason };
+}
+
+/** Returns the patch that makes a schedule active from now on; one without a next time ends. */
+export function activate(schedule: Schedule, now: number): SchedulePatch {
+  const nextRunAt = nextTime(schedule, now);
+  const state = { stateSince: now, nextRunAt };
+  return nextRunAt === null
+    ? { ...state, state: 'ended', reason: endedReason }
+    : { ...state, state: 'active', reason: '' };
+}
+
+/** Returns when a process has to look at a schedule that a caller created or changed. */
+export function dueAfterChange(
+  { pending, openRuns, notice, nextRunAt }: Schedule,
+  now: number,
+): number | null {
+  return pending !== null || openRuns.length > 0 || notice !== null ? now : nextRunAt;
+}
+
+/** Throws the fault `conflict` unless a schedule is in one of the states. */
+export function requireState({ state }: Schedule, allowed: readonly Schedule['state'][], verb: string): void {
+  if (allowed.includes(state)) return;
+  const words = state === 'awaiting_approval' ? 'awaits approval' : `is ${state}`;
+  throw new Fault('conflict', `The schedule ${words}: it cannot be ${verb}.`);
+}

@@ -1,0 +1,79 @@
+import { newId } from '../../src/base/id.ts';
+import type { JobSettings } from '../../src/jobs/context.ts';
+import type { Caller } from '../../src/schedules/change.ts';
+import { runDueSchedules } from '../../src/schedules/due.ts';
+import { createSchedule, type NewSchedule } from '../../src/schedules/edit.ts';
+import type { JobState } from '../../src/store/documents.ts';
+import type { Schedule, ScheduleRun } from '../../src/store/schedules.ts';
+import type { Store } from '../../src/store/store.ts';
+import { type JobFixture, openJobFixture } from './jobs.ts';
+
+/** The steps of schedules within the test process. Runs are due every minute, and cost 8 credits. */
+export interface ScheduleFixture extends JobFixture {
+  /** Creates a user with a key. */
+  createCaller(credits: number, key?: { creditCeiling?: number; expiresAt?: number }): Promise<Caller>;
+  create(caller: Caller, fields?: Partial<NewSchedule>): Promise<Schedule>;
+  get(id: string): Promise<Schedule>;
+  /** Returns the runs, oldest first. */
+  runs(id: string): Promise<ScheduleRun[]>;
+  /** Advances the clock and does what is due then. */
+  tick(ms: number): Promise<void>;
+  /** Ends the running job of a run as if its units were read. */
+  endJob(jobId: string | null, state?: JobState, refunded?: number): Promise<void>;
+}
+
+/** One minute in milliseconds. */
+export const minute = 60_000;
+
+const csv = 'region,shop_id,item_id\nsg,77,30000000001\n';
+
+/** Request of a CSV job with one row. */
+export const csvRequest = (text = csv) => JSON.stringify({ file: Buffer.from(text).toString('base64') });
+
+/** Opens the fixture on the given store, or on SQLite in memory. */
+export async function openScheduleFixture(
+  settings: Partial<JobSettings> = {},
+  given?: Store,
+): Promise<ScheduleFixture> {
+  const fixture = await openJobFixture(settings, given);
+  const { context, clock } = fixture;
+  const { store } = context;
+  return {
+    ...fixture,
+    async createCaller(credits, key = {}) {
+      const userId = await fixture.createUser(credits);
+      const keyId = newId();
+      await store.createApiKey({
+        ...{
+          id: keyId,
+          userId,
+          role: 'user',
+          name: 'k',
+          hash: newId(),
+          prefix: 'gl_',
+          createdAt: clock.now(),
+        },
+        ...{ expiresAt: null, revokedAt: null, lastUsedAt: null, scopes: null, operatorRole: null },
+        ...{ creditCeiling: null, creditsSpent: 0, ...key },
+      });
+      return { userId, keyId, mode: 'live' };
+    },
+    create: (caller, fields = {}) =>
+      createSchedule(context, caller, {
+        ...{ name: 'Prices', market: 'mkta', kind: 'get_pc_bulk', request: csvRequest() },
+        ...{ cron: '* * * * *', timeZone: 'UTC', startAt: null, endAt: null, maxTotalCredits: null },
+        ...{ overlap: 'skip', missed: 'run_once', options: {}, ...fields },
+      }),
+    get: async (id) => (await store.getSchedule(id))!,
+    runs: async (id) => (await store.listScheduleRuns(id, { limit: 100 })).items.reverse(),
+    async tick(ms) {
+      await clock.advance(ms);
+      await runDueSchedules(context);
+    },
+    async endJob(jobId, state = 'completed', refunded = 0) {
+      const job = (await store.getJob(jobId!))!;
+      const at = clock.now();
+      await store.moveJob(job.id, [job.state], state, at, { finishedAt: at, refunded });
+    },
+  };
+}
