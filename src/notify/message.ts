@@ -7,6 +7,7 @@ export type NoticeType =
   | 'job.rejected'
   | 'job.awaiting_approval'
   | 'job.approval_expiring'
+  | 'item.changed'
   | 'test';
 
 /** Body of a webhook message. */

@@ -11,6 +11,7 @@ const rows: readonly (readonly string[])[] = [
   ['src/store', 'src/queue', 'src/blobs', 'src/fetch', 'src/links', 'src/telemetry'],
   ['src/credits', 'src/access', 'src/markets', 'src/kinds', 'src/drift', 'src/formats', 'src/destination'],
   ['src/jobs', 'src/notify'],
+  ['src/history'],
   ['src/rpc', 'src/worker', 'src/sweep'],
   ['src/app'],
 ];
