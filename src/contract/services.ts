@@ -1,6 +1,7 @@
 import type { DescService } from '@bufbuild/protobuf';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { DestinationService } from '../../gen/gleaner/destination/v1/destination_pb.ts';
+import { HistoryService } from '../../gen/gleaner/history/v1/history_pb.ts';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { SchemaService } from '../../gen/gleaner/schema/v1/schema_pb.ts';
@@ -14,6 +15,7 @@ export const services: readonly DescService[] = [
   ...marketServices,
   JobService,
   SchemaService,
+  HistoryService,
   AccountService,
   DestinationService,
   OperatorService,
