@@ -139,8 +139,11 @@ const noBody: Case = {
 /** Returns cases for bodies that are not JSON objects, too large, or of another media type. */
 function transportCases(good: Case): Case[] {
   const json = JSON.stringify(good.body);
+  // Of a path with parameters.
+  const path = good.params === undefined ? {} : { params: good.params };
   const refused = (status: number, title: string, type: string | null, bytes: string | Uint8Array): Case => ({
     title,
+    ...path,
     raw: { type, bytes },
     status,
     answer: errorAnswer,
@@ -148,6 +151,7 @@ function transportCases(good: Case): Case[] {
   });
   const invalid = (title: string, bytes: string, problem: ProblemRow): Case => ({
     title,
+    ...path,
     raw: { type: 'application/json', bytes },
     status: 422,
     problems: [problem],

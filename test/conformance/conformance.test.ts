@@ -114,16 +114,16 @@ async function checkRpc({ method }: Endpoint, row: Case): Promise<void> {
     expect(fault?.code, label).toBe(codeOf(row));
     if (row.status === 402) expect(row.answer, label).toMatchObject(fault!.quota!);
     if (row.problems !== undefined)
-      expect(sorted(fault!.problems), label).toEqual(sorted(inMetadata(row.problems)));
+      expect(sorted(fault!.problems), label).toEqual(sorted(inMetadata(row, row.problems)));
   }
 }
 
 const codeOf = ({ status, code = faultCodes[status] }: Case) => code;
 
 /** Returns problems with the locations that RPC has for options of a submit. */
-const inMetadata = (problems: readonly ProblemRow[]) =>
+const inMetadata = ({ options = {} }: Case, problems: readonly ProblemRow[]) =>
   problems.map(([[place, name, ...rest], type]): ProblemRow => {
-    if (place !== 'query') return [[place!, name!, ...rest], type];
+    if (place !== 'query' || !(String(name) in options)) return [[place!, name!, ...rest], type];
     return [['header', metadataOf(String(name))], type];
   });
 

@@ -53,6 +53,7 @@ export async function openStage(tables: readonly Marketplace[]): Promise<Stage> 
       ['store', storeOf(running)],
       ['spare key', spare.keyId as string],
       ['message', await messageOf(deployment, other)],
+      ['rule', await ruleOf(deployment, user)],
     ]);
     const stage: Stage = {
       deployment,
@@ -91,6 +92,12 @@ async function messageOf({ url }: Deployment, { key }: TestUser): Promise<string
     (await sendJson('POST', `${url}/gleaner.account.v1.AccountService/${method}`, key, body)).body;
   await account('SetWebhook', { url: webhookUrl });
   return (await account('TestWebhook', {})).deliveryId;
+}
+
+/** Creates a rule and returns its id. */
+async function ruleOf({ url }: Deployment, { key }: TestUser): Promise<string> {
+  const { body } = await sendJson('POST', `${url}/v1/rules`, key, { condition: 'out_of_stock' });
+  return body.rule_id;
 }
 
 async function revokedUser(api: TestApi, { url }: Deployment): Promise<TestUser> {
@@ -132,6 +139,12 @@ async function prepare(
     const token = /\/items\/([^/]+)\/data$/.exec(item.download_url ?? '')?.[1];
     if (token !== undefined) places.set(`${name}/${at}`, token);
   }
+  if (request.options?.track === undefined) return;
+  await until(
+    `${name} is compared`,
+    async () => (await api.get(user, `/v1/jobs/${id}/changes`)).body.status === 'done' || undefined,
+    { withinMs: endsWithinMs },
+  );
 }
 
 function isOver({ status, message }: { status: string; message?: string | null }): boolean {
