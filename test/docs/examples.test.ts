@@ -13,6 +13,7 @@ const pages = [
   'quick-start.md',
   'quotes.md',
   'formats.md',
+  'history.md',
   'jobs.md',
   'retention.md',
   'webhooks.md',

@@ -4,6 +4,7 @@ const labels: Readonly<Record<string, string>> = {
   'job.rejected': 'Job rejected',
   'job.awaiting_approval': 'Job awaits approval',
   'job.approval_expiring': 'Approval expires soon',
+  'item.changed': 'Item changed',
   test: 'Test message',
 };
 
