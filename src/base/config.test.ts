@@ -91,7 +91,13 @@ test('loadConfig() exports traces only if the variables of OpenTelemetry say so'
 
 test('loadConfig() reads retention in days, and keeps jobs and results by default', () => {
   const day = 86_400_000;
-  const defaults = { resultsMs: null, jobsMs: null, deliveriesMs: 30 * day, auditLogMs: 400 * day };
+  const defaults = {
+    resultsMs: null,
+    jobsMs: null,
+    deliveriesMs: 30 * day,
+    auditLogMs: 400 * day,
+    historyMs: 400 * day,
+  };
   expect(loadConfig({}).retention).toEqual(defaults);
   const settings = { GLEANER_RETAIN_RESULTS_DAYS: '1', GLEANER_RETAIN_AUDIT_LOG_DAYS: 'off' };
   expect(loadConfig(settings).retention).toEqual({ ...defaults, resultsMs: day, auditLogMs: null });

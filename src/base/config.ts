@@ -220,6 +220,7 @@ function readRetention(read: Read): Pick<Config, 'recentCrawlMs' | 'retention'> 
     jobsMs: read('GLEANER_RETAIN_JOBS_DAYS', parseRetentionDays),
     deliveriesMs: read('GLEANER_RETAIN_DELIVERIES_DAYS', parseRetentionDays),
     auditLogMs: read('GLEANER_RETAIN_AUDIT_LOG_DAYS', parseRetentionDays),
+    historyMs: read('GLEANER_RETAIN_HISTORY_DAYS', parseRetentionDays),
   };
   return { recentCrawlMs: read('GLEANER_RECENT_CRAWL', duration), retention };
 }

@@ -181,6 +181,11 @@ export const settings = {
     default: '30',
     about: 'Days after which notifications and their attempts are deleted; off: never.',
   },
+  GLEANER_RETAIN_HISTORY_DAYS: {
+    default: '400',
+    about:
+      'Days after which observations that others followed, and changes of tracked jobs, are deleted; off: never.',
+  },
   GLEANER_RETAIN_JOBS_DAYS: {
     default: 'off',
     about: 'Days after the end of a job when the job is deleted with its inputs and results; off: never.',

@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Fault } from '../contract/fault.ts';
 import type { Job, NoticeReason } from '../store/documents.ts';
+import { newTrackingRun } from '../store/tracking-run.ts';
 import type { NotifyContext } from './context.ts';
 import { waitingEmail } from './email.ts';
 import { endNotice, waitingNotice } from './message.ts';
@@ -46,10 +47,12 @@ export async function announce(context: NotifyContext, signal: AbortSignal): Pro
   } while (due.length === pageSize);
 }
 
-/** Stores the deliveries of a due message and returns the job's next one. */
+/** Stores the deliveries of a due message, and the run of a tracked job that ended, and returns the job's next one. */
 async function announceJob(context: NotifyContext, job: Job, reason: NoticeReason): Promise<Due> {
   const { store, clock } = context;
   if (reason !== 'awaiting_approval' && reason !== 'approval_expiring') {
+    const run = newTrackingRun(job);
+    if (run !== null) await store.createTrackingRun(run);
     await queueForUser(context, job.userId, job.id, job.id, async () =>
       endNotice(job, job.counts ?? (await store.countJob(job.id)), context.retrievePath(job)),
     );

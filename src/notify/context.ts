@@ -25,6 +25,7 @@ export interface NotifyContext extends NoticeContext {
       | 'advanceNotice'
       | 'claimDeliveries'
       | 'countJob'
+      | 'createTrackingRun'
       | 'findJobsWithDueNotice'
       | 'getUser'
       | 'leasePermits'

@@ -12,6 +12,7 @@ export type NoticeType =
   | 'schedule.approved'
   | 'schedule.rejected'
   | 'schedule.paused'
+  | 'item.changed'
   | 'test';
 
 /** Body of a webhook message. */

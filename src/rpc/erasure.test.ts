@@ -7,6 +7,7 @@ import { type CoreCaller, openCore, type TestCore } from '../../test/support/cor
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import { approve } from '../jobs/steps/decide.ts';
+import { aChange, anItem, anObservation, aRule } from '../store/contract/history-samples.ts';
 import type { Job } from '../store/documents.ts';
 import { sweep } from '../sweep/sweep.ts';
 
@@ -151,6 +152,11 @@ describe('DeleteUser', () => {
 describe('ExportAccount', () => {
   test('streams every record of the account, without secrets', async () => {
     const job = await endedJob();
+    const { store } = fixture.context;
+    await store.putTrackedItems([anItem({ userId })]);
+    await store.addObservations([{ observation: anObservation({ userId }), previous: null }]);
+    await store.addChanges([aChange(job.id, 0, { userId })]);
+    await store.createRule(aRule({ userId }));
     await user.call(AccountService.method.setWebhook, { url: 'https://example.com/hook' });
     const webhook = (await fixture.context.store.getWebhook(userId))!;
     const lines = linesOf(await user.stream(AccountService.method.exportAccount, {}));
@@ -165,6 +171,7 @@ describe('ExportAccount', () => {
       job: 1,
       unit: 10,
       file: (await fixture.context.blobs.listJob(job.id)).length,
+      ...{ item_change: 1, rule: 1, tracked_item: 1, observation: 1 },
       ledger_entry: 3,
       audit_entry: 3,
     });

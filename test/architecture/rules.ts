@@ -12,6 +12,7 @@ const rows: readonly (readonly string[])[] = [
   ['src/credits', 'src/access', 'src/markets', 'src/kinds', 'src/drift', 'src/formats', 'src/destination'],
   ['src/jobs', 'src/notify'],
   ['src/schedules'],
+  ['src/history'],
   ['src/rpc', 'src/worker', 'src/sweep'],
   ['src/app'],
 ];

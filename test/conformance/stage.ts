@@ -54,6 +54,7 @@ export async function openStage(tables: readonly Marketplace[]): Promise<Stage> 
       ['spare key', spare.keyId as string],
       ['message', await messageOf(deployment, other)],
       ['schedule', await scheduleOf(deployment, user)],
+      ['rule', await ruleOf(deployment, user)],
     ]);
     const stage: Stage = {
       deployment,
@@ -100,6 +101,12 @@ async function scheduleOf({ url }: Deployment, { key }: TestUser): Promise<strin
   return created.body.schedule_id;
 }
 
+/** Creates a rule and returns its id. */
+async function ruleOf({ url }: Deployment, { key }: TestUser): Promise<string> {
+  const { body } = await sendJson('POST', `${url}/v1/rules`, key, { condition: 'out_of_stock' });
+  return body.rule_id;
+}
+
 async function revokedUser(api: TestApi, { url }: Deployment): Promise<TestUser> {
   const user = await api.createUser(0);
   const account = (method: string, body: object) =>
@@ -139,6 +146,12 @@ async function prepare(
     const token = /\/items\/([^/]+)\/data$/.exec(item.download_url ?? '')?.[1];
     if (token !== undefined) places.set(`${name}/${at}`, token);
   }
+  if (request.options?.track === undefined) return;
+  await until(
+    `${name} is compared`,
+    async () => (await api.get(user, `/v1/jobs/${id}/changes`)).body.status === 'done' || undefined,
+    { withinMs: endsWithinMs },
+  );
 }
 
 function isOver({ status, message }: { status: string; message?: string | null }): boolean {

@@ -98,7 +98,7 @@ function createContext(shared: Shared, process: Process): JobContext {
       origins: new Map(),
       effectiveSettings: [],
       notices,
-      retention: { resultsMs: null, jobsMs: null, deliveriesMs: null, auditLogMs: null },
+      retention: { resultsMs: null, jobsMs: null, deliveriesMs: null, auditLogMs: null, historyMs: null },
     },
     links: {
       records: (_job, { path }) => path,

@@ -92,7 +92,7 @@ const settings: JobSettings = {
   origins: new Map(),
   effectiveSettings: [],
   notices: { operatorWebhook: null, email: null, privateWebhooks: false },
-  retention: { resultsMs: null, jobsMs: null, deliveriesMs: null, auditLogMs: null },
+  retention: { resultsMs: null, jobsMs: null, deliveriesMs: null, auditLogMs: null, historyMs: null },
 };
 
 /** Opens the fixture on the given store, or on SQLite in memory. Closing the fixture closes the store. */

@@ -5,6 +5,7 @@ import type { Marketplace } from '../table.ts';
 import { account } from './account.ts';
 import { derivedTable } from './derived.ts';
 import { health } from './health.ts';
+import { histories } from './history.ts';
 import { jobs } from './jobs.ts';
 import { mkta } from './mkta.ts';
 import { mktb } from './mktb.ts';
@@ -29,5 +30,6 @@ export const tables: readonly Marketplace[] = [
   schemas,
   account,
   webhooks,
+  histories,
   health,
 ];
