@@ -514,6 +514,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.job.v1.StreamFailuresRequest.format": "`jsonl` (default) or `csv`.",
   "gleaner.job.v1.StreamFailuresRequest.job_id": "The job, a uuid.",
   "gleaner.job.v1.SubmitOptions": "Options of every call that creates a job, in addition to its request. In REST, each field is a query parameter: `?max_credits=100`. In RPC, it is metadata with the prefix `gleaner-`: `gleaner-max-credits: 100`.",
+  "gleaner.job.v1.SubmitOptions.deliver_to": "Destinations to which the results are delivered when the job ends: ids or names, separated by commas. Empty for none.",
   "gleaner.job.v1.SubmitOptions.max_credits": "Maximum cost of the job in credits. A job that costs more is refused with 402.",
   "gleaner.job.v1.SubmitOptions.validate_only": "Returns the quote of the submit instead of creating a job: its cost and when it could run. Nothing is written.",
   "gleaner.job.v1.Task": "One task of a bulk job, with the identifying fields of its marketplace.",

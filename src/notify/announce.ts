@@ -2,6 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Fault } from '../contract/fault.ts';
 import type { Job, NoticeReason } from '../store/documents.ts';
 import type { NotifyContext } from './context.ts';
+import { queueFiles } from './deliver.ts';
 import { waitingEmail } from './email.ts';
 import { endNotice, waitingNotice } from './message.ts';
 import { queueForOperators, queueForUser } from './queue.ts';
@@ -50,9 +51,11 @@ export async function announce(context: NotifyContext, signal: AbortSignal): Pro
 async function announceJob(context: NotifyContext, job: Job, reason: NoticeReason): Promise<Due> {
   const { store, clock } = context;
   if (reason !== 'awaiting_approval' && reason !== 'approval_expiring') {
-    await queueForUser(context, job.userId, job.id, job.id, async () =>
-      endNotice(job, job.counts ?? (await store.countJob(job.id)), context.retrievePath(job)),
+    const counts = job.counts ?? (await store.countJob(job.id));
+    await queueForUser(context, job.userId, job.id, job.id, () =>
+      endNotice(job, counts, context.retrievePath(job)),
     );
+    await queueFiles(context, job, counts.units.success);
     return null;
   }
   // An approval can still fail for lack of credits; the job then waits for approval again.

@@ -7,6 +7,7 @@ export type NoticeType =
   | 'job.rejected'
   | 'job.awaiting_approval'
   | 'job.approval_expiring'
+  | 'job.results'
   | 'test';
 
 /** Body of a webhook message. */
@@ -18,6 +19,11 @@ export interface Notice {
 }
 
 const time = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+/** Description of a file with the results of a job. */
+export interface FileNotice extends Notice {
+  data: { job_id: string; destination: string; format: string; path: string };
+}
 
 /** Creates the message to a user whose job ended or was rejected. */
 export function endNotice(job: Job, { units }: Counts, retrievePath: string): Notice {
@@ -90,7 +96,8 @@ export function testNotice(now: number): Notice {
 }
 
 /** Channel and recipient of a delivery. */
-export type Address = Pick<Delivery, 'userId' | 'channel' | 'target'>;
+export type Address = Pick<Delivery, 'userId' | 'channel' | 'target'> &
+  Partial<Pick<Delivery, 'destinationId'>>;
 
 /**
  * Creates a delivery that is due immediately. `about` makes its key unique: a job id, or a fresh id for a message that
@@ -98,22 +105,22 @@ export type Address = Pick<Delivery, 'userId' | 'channel' | 'target'>;
  */
 export function newDelivery(
   id: string,
-  { userId, channel, target }: Address,
+  address: Address,
   message: { type: NoticeType; about: string; jobId: string | null; body: string },
   now: number,
 ): Delivery {
   const { type, about, jobId, body } = message;
-  const to = channel === 'email' ? `email:${target}` : userId === null ? 'operators' : 'webhook';
+  const { userId, channel, target, destinationId = null } = address;
   return {
     id,
-    key: `${type}:${about}:${to}`,
+    key: `${type}:${about}:${recipientOf(address)}`,
     userId,
     channel,
     type,
     jobId,
     target,
     body,
-    destinationId: null,
+    destinationId,
     upload: null,
     state: 'pending',
     attempts: 0,
@@ -125,4 +132,11 @@ export function newDelivery(
     responseStatus: null,
     error: '',
   };
+}
+
+/** Returns the part of a delivery's key that names its recipient. */
+function recipientOf({ userId, channel, target, destinationId }: Address): string {
+  if (channel === 'file') return `destination:${destinationId}`;
+  if (channel === 'email') return `email:${target}`;
+  return userId === null ? 'operators' : 'webhook';
 }

@@ -8,6 +8,7 @@ import { approvalWaitMs, type JobContext, type StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
 import { type Estimate, estimate } from '../prices.ts';
 import { sandboxQueue, testDecisionMs } from '../sandbox.ts';
+import { findUnknownDestination, withDestinationIds } from './deliver-to.ts';
 import { type FinishSubmitContext, finishSubmit } from './finish-submit.ts';
 
 /** Dependencies of this module. */
@@ -17,7 +18,8 @@ export type PlaceContext = Pick<JobContext, 'clock' | 'newId' | 'offers' | 'sett
   FinishSubmitContext;
 
 /** Dependencies of findRefusals(). */
-export type RefusalContext = Pick<JobContext, 'disk' | 'queue'> & StoreUse<'getApiKey' | 'getUser'>;
+export type RefusalContext = Pick<JobContext, 'disk' | 'queue'> &
+  StoreUse<'getApiKey' | 'getUser' | 'listDestinations'>;
 
 /** `Retry-After` of a submit while the disk is almost full, in milliseconds. */
 const diskRetryMs = 30_000;
@@ -85,7 +87,8 @@ async function prepareJob(
   const mode = await modeOfUser(context, draft.userId);
   const size = estimate(context, offer, plan, mode);
   for await (const refusal of findRefusals(context, offer, { ...draft, cost: size.cost })) throw refusal;
-  const job = await buildJob(context, offer, plan, { ...size, mode }, draft);
+  const options = await withDestinationIds(context, draft);
+  const job = await buildJob(context, offer, plan, { ...size, mode }, { ...draft, options });
   return { job, batches: buildBatches(context, offer, plan, job) };
 }
 
@@ -99,6 +102,8 @@ export async function* findRefusals(
     const message = 'No jobs are accepted: the disk of the service is almost full. Nothing was charged.';
     yield new Fault('disk_full', message, { retryAfterMs: diskRetryMs });
   }
+  const unknown = await findUnknownDestination({ store }, job);
+  if (unknown !== null) yield unknown;
   const excess = findExcess(job);
   if (excess !== null) yield excess;
   const shortfall = await findShortfall(store, job);

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/submit_options.proto.
  */
 export const file_gleaner_job_v1_submit_options: GenFile = /*@__PURE__*/
-  fileDesc("CiNnbGVhbmVyL2pvYi92MS9zdWJtaXRfb3B0aW9ucy5wcm90bxIOZ2xlYW5lci5qb2IudjEi2gEKDVN1Ym1pdE9wdGlvbnMSXAoNdmFsaWRhdGVfb25seRgBIAEoCEJFur4YQQoKUXVvdGUgb25seRIzU2hvd3MgdGhlIGNvc3QgYW5kIHRoZSBkdXJhdGlvbiB3aXRob3V0IHN1Ym1pdHRpbmcuElsKC21heF9jcmVkaXRzGAIgASgFQkG6SAQaAigAur4YNgoMTWF4aW11bSBjb3N0EiZSZWZ1c2VzIGEgam9iIHRoYXQgY29zdHMgbW9yZSBjcmVkaXRzLkgAiAEBQg4KDF9tYXhfY3JlZGl0c0IlWiNnbGVhbmVyL2dlbi9nby9nbGVhbmVyL2pvYi92MTtqb2J2MWIGcHJvdG8z", [file_gleaner_options_v1_options, file_gleaner_validate_rules]);
+  fileDesc("CiNnbGVhbmVyL2pvYi92MS9zdWJtaXRfb3B0aW9ucy5wcm90bxIOZ2xlYW5lci5qb2IudjEinwMKDVN1Ym1pdE9wdGlvbnMSXAoNdmFsaWRhdGVfb25seRgBIAEoCEJFur4YQQoKUXVvdGUgb25seRIzU2hvd3MgdGhlIGNvc3QgYW5kIHRoZSBkdXJhdGlvbiB3aXRob3V0IHN1Ym1pdHRpbmcuElsKC21heF9jcmVkaXRzGAIgASgFQkG6SAQaAigAur4YNgoMTWF4aW11bSBjb3N0EiZSZWZ1c2VzIGEgam9iIHRoYXQgY29zdHMgbW9yZSBjcmVkaXRzLkgAiAEBErMBCgpkZWxpdmVyX3RvGAMgASgJQpkBukg2cjQY0A8yL14oW0EtWmEtejAtOV8tXXsxLDY0fSgsW0EtWmEtejAtOV8tXXsxLDY0fSkqKT8kur4YXAoKRGVsaXZlciB0bxJOTmFtZXMgb2YgZGVzdGluYXRpb25zIHRvIHdoaWNoIHRoZSByZXN1bHRzIGFyZSBkZWxpdmVyZWQsIHNlcGFyYXRlZCBieSBjb21tYXMuSAGIAQFCDgoMX21heF9jcmVkaXRzQg0KC19kZWxpdmVyX3RvQiVaI2dsZWFuZXIvZ2VuL2dvL2dsZWFuZXIvam9iL3YxO2pvYnYxYgZwcm90bzM", [file_gleaner_options_v1_options, file_gleaner_validate_rules]);
 
 /**
  * Options of every call that creates a job, in addition to its request. In REST, each field is a query parameter:
@@ -36,6 +36,13 @@ export type SubmitOptions = Message<"gleaner.job.v1.SubmitOptions"> & {
    * @generated from field: optional int32 max_credits = 2;
    */
   maxCredits?: number | undefined;
+
+  /**
+   * Destinations to which the results are delivered when the job ends: ids or names, separated by commas. Empty for none.
+   *
+   * @generated from field: optional string deliver_to = 3;
+   */
+  deliverTo?: string | undefined;
 };
 
 /**
