@@ -12,7 +12,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.account.v1.Account.suspended": "Whether the user is suspended. The keys of suspended users are rejected.",
   "gleaner.account.v1.AccountService": "The caller's account: balance, ledger, API keys, and webhook.",
   "gleaner.account.v1.AccountService.CreateApiKey": "Creates an API key. Only this response contains the key.",
-  "gleaner.account.v1.AccountService.ExportAccount": "Streams everything that is stored of the account, as JSON Lines: the account, keys without secrets, the webhook without its secret, jobs with their units and files, summaries of deleted jobs, ledger entries, messages, and audit entries by and about the account.",
+  "gleaner.account.v1.AccountService.ExportAccount": "Streams everything that is stored of the account, as JSON Lines: the account, keys without secrets, the webhook and destinations without their secrets, jobs with their units and files, summaries of deleted jobs, ledger entries, messages, and audit entries by and about the account.",
   "gleaner.account.v1.AccountService.ExportLedger": "Streams the whole ledger, newest first, as CSV or JSON Lines with the fields of a LedgerEntry.",
   "gleaner.account.v1.AccountService.GetAccount": "Returns the caller's account and balance.",
   "gleaner.account.v1.AccountService.GetUsage": "Sums the ledger by day.",

@@ -132,6 +132,27 @@ describe('results of an ended job', () => {
   });
 });
 
+describe('the file', () => {
+  test.each([
+    ['json', 'application/json', 'json', /^\[\n\{"unit_index":0,/],
+    ['jsonl', 'application/x-ndjson', 'jsonl', /^\{"unit_index":0,/],
+    ['csv', 'text/csv; charset=utf-8', 'csv', /^unit_index,/],
+    ['csv-bom', 'text/csv; charset=utf-8', 'csv', /^\ufeffunit_index,/],
+    ['parquet', 'application/vnd.apache.parquet', 'parquet', /^PAR1/],
+  ] as const)('has the format %s', async (format, contentType, extension, start) => {
+    await open({}, { format, path: '{kind}/{job_id}.{ext}' });
+    const jobId = await endedJob('warehouse');
+    await fixture.poll();
+    expect(await files()).toMatchObject([{ state: 'delivered' }]);
+    const [put] = puts();
+    expect(put).toMatchObject({
+      path: `/hook/inbox/variant_sold/${jobId}.${extension}`,
+      headers: { 'content-type': contentType },
+    });
+    expect(put!.body).toMatch(start);
+  });
+});
+
 describe('a submit', () => {
   test.each(['nowhere', 'warehouse,nowhere', '00000000-0000-4000-8000-000000000000'])(
     'to %s is refused without a charge',

@@ -3,6 +3,7 @@ import { addAccountCommands } from './account.ts';
 import { addApprovalCommands } from './approvals.ts';
 import { addAuditLogCommand } from './audit-log.ts';
 import { addConfigCommands } from './config.ts';
+import { addDestinationCommands } from './destinations.ts';
 import { addDownloadCommand } from './download.ts';
 import { addJobCommands } from './jobs.ts';
 import { addKeyCommands } from './keys.ts';
@@ -28,6 +29,7 @@ export function addClientCommands(program: Command): void {
   addAccountCommands(program);
   addKeyCommands(program);
   addWebhookCommands(program);
+  addDestinationCommands(program);
   program.commandsGroup('For operators:');
   addApprovalCommands(program);
   addUserCommands(program);
