@@ -139,8 +139,10 @@ const noBody: Case = {
 /** Returns cases for bodies that are not JSON objects, too large, or of another media type. */
 function transportCases(good: Case): Case[] {
   const json = JSON.stringify(good.body);
+  const params = good.params === undefined ? {} : { params: good.params };
   const refused = (status: number, title: string, type: string | null, bytes: string | Uint8Array): Case => ({
     title,
+    ...params,
     raw: { type, bytes },
     status,
     answer: errorAnswer,
@@ -148,6 +150,7 @@ function transportCases(good: Case): Case[] {
   });
   const invalid = (title: string, bytes: string, problem: ProblemRow): Case => ({
     title,
+    ...params,
     raw: { type: 'application/json', bytes },
     status: 422,
     problems: [problem],

@@ -4,6 +4,7 @@ import { marketServices } from '../../../gen/services.ts';
 import type { Marketplace } from '../table.ts';
 import { account } from './account.ts';
 import { derivedTable } from './derived.ts';
+import { destinations } from './destinations.ts';
 import { health } from './health.ts';
 import { jobs } from './jobs.ts';
 import { mkta } from './mkta.ts';
@@ -27,5 +28,6 @@ export const tables: readonly Marketplace[] = [
   schemas,
   account,
   webhooks,
+  destinations,
   health,
 ];
