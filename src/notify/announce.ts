@@ -1,10 +1,10 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Fault } from '../contract/fault.ts';
-import type { Job, NoticeReason } from '../store/documents.ts';
+import type { Job, JobHold, NoticeReason } from '../store/documents.ts';
 import type { NotifyContext } from './context.ts';
 import { queueFiles } from './deliver.ts';
 import { waitingEmail } from './email.ts';
-import { endNotice, waitingNotice } from './message.ts';
+import { endNotice, heldNotice, waitingNotice } from './message.ts';
 import { queueForOperators, queueForUser } from './queue.ts';
 
 /** Time before the approval deadline at which operators are reminded. */
@@ -55,7 +55,8 @@ async function announceJob(context: NotifyContext, job: Job, reason: NoticeReaso
     await queueForUser(context, job.userId, job.id, job.id, () =>
       endNotice(job, counts, context.retrievePath(job)),
     );
-    await queueFiles(context, job, counts.units.success);
+    if (job.hold?.state === 'held') await queueHeld(context, job, job.hold);
+    else if (job.hold?.state !== 'discarded') await queueFiles(context, job, counts.units.success);
     return null;
   }
   // An approval can still fail for lack of credits; the job then waits for approval again.
@@ -64,6 +65,13 @@ async function announceJob(context: NotifyContext, job: Job, reason: NoticeReaso
   await notifyOperators(context, job, reason);
   if (reason === 'approval_expiring' || job.decideBy === null) return null;
   return { reason: 'approval_expiring', at: Math.max(job.decideBy - reminderMs, clock.now()) };
+}
+
+/** Tells the user that the deliveries of a job wait for a decision. */
+async function queueHeld(context: NotifyContext, job: Job, hold: JobHold): Promise<void> {
+  await queueForUser(context, job.userId, job.id, job.id, () =>
+    heldNotice(job, hold, `${context.publicUrl()}/console/jobs/${job.id}`),
+  );
 }
 
 async function notifyOperators(

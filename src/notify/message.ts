@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
-import type { Counts, Delivery, Job, User } from '../store/documents.ts';
+import type { Counts, Delivery, Job, JobHold, User } from '../store/documents.ts';
 
 /** Message types, as sent in webhooks. */
 export type NoticeType =
@@ -7,6 +7,7 @@ export type NoticeType =
   | 'job.rejected'
   | 'job.awaiting_approval'
   | 'job.approval_expiring'
+  | 'job.held'
   | 'job.results'
   | 'test';
 
@@ -47,6 +48,24 @@ export function endNotice(job: Job, { units }: Counts, retrievePath: string): No
       created_at: time(job.createdAt),
       finished_at: time(job.finishedAt),
       retrieve_path: retrievePath,
+    },
+  };
+}
+
+/** Creates the message to a user about a job whose deliveries are held. */
+export function heldNotice(job: Job, { reasons, heldAt }: JobHold, link: string): Notice {
+  return {
+    type: 'job.held',
+    timestamp: new Date(heldAt).toISOString(),
+    data: {
+      job_id: job.id,
+      kind: job.kind,
+      market: job.market,
+      region: job.region,
+      status: job.state,
+      reasons: reasons.map((reason) => ({ ...reason })),
+      release_path: `/v1/jobs/${job.id}/release`,
+      console_url: link,
     },
   };
 }

@@ -9,7 +9,7 @@ const rows: readonly (readonly string[])[] = [
   ['src/contract'],
   ['src/base'],
   ['src/store', 'src/queue', 'src/blobs', 'src/fetch', 'src/links', 'src/telemetry'],
-  ['src/credits', 'src/access', 'src/markets', 'src/kinds', 'src/drift', 'src/formats', 'src/destination'],
+  ['src/credits', 'src/access', 'src/markets', 'src/kinds', 'src/drift', 'src/formats', 'src/destination', 'src/quality'],
   ['src/jobs', 'src/notify'],
   ['src/rpc', 'src/worker', 'src/sweep'],
   ['src/app'],

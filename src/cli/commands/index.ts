@@ -10,6 +10,7 @@ import { addKeyCommands } from './keys.ts';
 import { addLogsCommand } from './logs.ts';
 import { addOpenCommand } from './open.ts';
 import { addOperatorCommands } from './operators.ts';
+import { addQualityCommands } from './quality.ts';
 import { addResultCommands } from './results.ts';
 import { addServiceCommands } from './service.ts';
 import { addSubmitCommands } from './submit.ts';
@@ -24,6 +25,7 @@ export function addClientCommands(program: Command): void {
   addWatchCommand(program);
   addDownloadCommand(program);
   addResultCommands(program);
+  addQualityCommands(program);
   addJobCommands(program);
   addOpenCommand(program);
   addAccountCommands(program);

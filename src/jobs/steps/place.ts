@@ -1,12 +1,14 @@
 import { modeOf, requireSandbox } from '../../access/test-account.ts';
-import { Fault } from '../../contract/fault.ts';
+import { Fault, type Problem } from '../../contract/fault.ts';
 import type { JobOptions } from '../../contract/submit-options.ts';
 import { findExcess, findShortfall } from '../../credits/job-credits.ts';
 import type { Plan } from '../../kinds/kind.ts';
+import { parseHold, problemsOfHold } from '../../quality/hold.ts';
 import type { Batch, Job, Mode } from '../../store/documents.ts';
 import { approvalWaitMs, type JobContext, type StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
 import { type Estimate, estimate } from '../prices.ts';
+import { recordFieldsOf } from '../queries/rows.ts';
 import { sandboxQueue, testDecisionMs } from '../sandbox.ts';
 import { findUnknownDestination, withDestinationIds } from './deliver-to.ts';
 import { type FinishSubmitContext, finishSubmit } from './finish-submit.ts';
@@ -95,20 +97,22 @@ async function prepareJob(
 /** Yields the faults for which a job is refused, in the order in which a submit reports the first of them. */
 export async function* findRefusals(
   { disk, queue, store }: RefusalContext,
-  { kind }: Offer,
+  offer: Offer,
   job: Pick<Job, 'userId' | 'keyId' | 'cost' | 'options'>,
 ): AsyncGenerator<Fault> {
   if (await disk.isLow()) {
     const message = 'No jobs are accepted: the disk of the service is almost full. Nothing was charged.';
     yield new Fault('disk_full', message, { retryAfterMs: diskRetryMs });
   }
+  const unheld = findInvalidHold(offer, job);
+  if (unheld !== null) yield unheld;
   const unknown = await findUnknownDestination({ store }, job);
   if (unknown !== null) yield unknown;
   const excess = findExcess(job);
   if (excess !== null) yield excess;
   const shortfall = await findShortfall(store, job);
   if (shortfall !== null) yield shortfall;
-  if (kind.unqueued !== 'refuse') return;
+  if (offer.kind.unqueued !== 'refuse') return;
   const unavailable = await queue.ping().then(() => null, Fault.from);
   if (unavailable !== null) yield unavailable;
 }
@@ -122,6 +126,14 @@ export async function modeOfUser(
   const mode = user === null ? 'live' : modeOf(user);
   if (mode === 'test') requireSandbox(settings);
   return mode;
+}
+
+/** Returns the fault of a submit whose option `hold` names unknown fields, or null. */
+function findInvalidHold(offer: Offer, { options }: Pick<Job, 'options'>): Fault | null {
+  const problems = problemsOfHold(parseHold(options.hold ?? ''), recordFieldsOf(offer)).map(
+    (msg): Problem => ({ loc: ['query', 'hold'], msg, type: 'value_error' }),
+  );
+  return problems.length === 0 ? null : new Fault('invalid', `hold: ${problems[0]!.msg}`, { problems });
 }
 
 async function buildJob(
@@ -160,6 +172,7 @@ async function buildJob(
     file: null,
     retryOf,
     counts: null,
+    hold: null,
     noticeDue: null,
     noticeAt: null,
     filesDeletedAt: null,

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/submit_options.proto.
  */
 export const file_gleaner_job_v1_submit_options: GenFile = /*@__PURE__*/
-  fileDesc("CiNnbGVhbmVyL2pvYi92MS9zdWJtaXRfb3B0aW9ucy5wcm90bxIOZ2xlYW5lci5qb2IudjEinwMKDVN1Ym1pdE9wdGlvbnMSXAoNdmFsaWRhdGVfb25seRgBIAEoCEJFur4YQQoKUXVvdGUgb25seRIzU2hvd3MgdGhlIGNvc3QgYW5kIHRoZSBkdXJhdGlvbiB3aXRob3V0IHN1Ym1pdHRpbmcuElsKC21heF9jcmVkaXRzGAIgASgFQkG6SAQaAigAur4YNgoMTWF4aW11bSBjb3N0EiZSZWZ1c2VzIGEgam9iIHRoYXQgY29zdHMgbW9yZSBjcmVkaXRzLkgAiAEBErMBCgpkZWxpdmVyX3RvGAMgASgJQpkBukg2cjQY0A8yL14oW0EtWmEtejAtOV8tXXsxLDY0fSgsW0EtWmEtejAtOV8tXXsxLDY0fSkqKT8kur4YXAoKRGVsaXZlciB0bxJOTmFtZXMgb2YgZGVzdGluYXRpb25zIHRvIHdoaWNoIHRoZSByZXN1bHRzIGFyZSBkZWxpdmVyZWQsIHNlcGFyYXRlZCBieSBjb21tYXMuSAGIAQFCDgoMX21heF9jcmVkaXRzQg0KC19kZWxpdmVyX3RvQiVaI2dsZWFuZXIvZ2VuL2dvL2dsZWFuZXIvam9iL3YxO2pvYnYxYgZwcm90bzM", [file_gleaner_options_v1_options, file_gleaner_validate_rules]);
+  fileDesc("CiNnbGVhbmVyL2pvYi92MS9zdWJtaXRfb3B0aW9ucy5wcm90bxIOZ2xlYW5lci5qb2IudjEilQUKDVN1Ym1pdE9wdGlvbnMSXAoNdmFsaWRhdGVfb25seRgBIAEoCEJFur4YQQoKUXVvdGUgb25seRIzU2hvd3MgdGhlIGNvc3QgYW5kIHRoZSBkdXJhdGlvbiB3aXRob3V0IHN1Ym1pdHRpbmcuElsKC21heF9jcmVkaXRzGAIgASgFQkG6SAQaAigAur4YNgoMTWF4aW11bSBjb3N0EiZSZWZ1c2VzIGEgam9iIHRoYXQgY29zdHMgbW9yZSBjcmVkaXRzLkgAiAEBErMBCgpkZWxpdmVyX3RvGAMgASgJQpkBukg2cjQY0A8yL14oW0EtWmEtejAtOV8tXXsxLDY0fSgsW0EtWmEtejAtOV8tXXsxLDY0fSkqKT8kur4YXAoKRGVsaXZlciB0bxJOTmFtZXMgb2YgZGVzdGluYXRpb25zIHRvIHdoaWNoIHRoZSByZXN1bHRzIGFyZSBkZWxpdmVyZWQsIHNlcGFyYXRlZCBieSBjb21tYXMuSAGIAQES6gEKBGhvbGQYFCABKAlC1gG6SGxyahjQDzJlXihbQS1aYS16MC05Xy4qXFtcXS1dKzpbMC05XXsxLDN9KFwuWzAtOV17MSwyfSk/KCxbQS1aYS16MC05Xy4qXFtcXS1dKzpbMC05XXsxLDN9KFwuWzAtOV17MSwyfSk/KSopPyS6vhhjCgpIb2xkIGJlbG93ElVIb2xkcyB0aGUgZGVsaXZlcmllcyBpZiBhIGZpZWxkIGlzIGZpbGxlZCBpbiBmZXdlciByZWNvcmRzOiBwcmljZS5hbW91bnQ6OTUsdGl0bGU6OTkuSAKIAQFCDgoMX21heF9jcmVkaXRzQg0KC19kZWxpdmVyX3RvQgcKBV9ob2xkQiVaI2dsZWFuZXIvZ2VuL2dvL2dsZWFuZXIvam9iL3YxO2pvYnYxYgZwcm90bzM", [file_gleaner_options_v1_options, file_gleaner_validate_rules]);
 
 /**
  * Options of every call that creates a job, in addition to its request. In REST, each field is a query parameter:
@@ -43,6 +43,14 @@ export type SubmitOptions = Message<"gleaner.job.v1.SubmitOptions"> & {
    * @generated from field: optional string deliver_to = 3;
    */
   deliverTo?: string | undefined;
+
+  /**
+   * Minimum fill of fields in percent: `price.amount:95,title:99`. A job whose records have less ends as usual, but its
+   * deliveries are held until its owner releases them.
+   *
+   * @generated from field: optional string hold = 20;
+   */
+  hold?: string | undefined;
 };
 
 /**
