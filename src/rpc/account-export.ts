@@ -16,6 +16,7 @@ export type AccountExportContext = Pick<JobContext, 'links' | 'offers'> &
     | 'listBatches'
     | 'listDeletedJobs'
     | 'listDeliveries'
+    | 'listDestinations'
     | 'listJobs'
     | 'getScheduleRequest'
     | 'listLedgerEntries'
@@ -44,6 +45,8 @@ export async function* exportAccount(context: AccountExportContext, user: User):
     const { secret: _, previousSecret: __, ...shown } = webhook;
     yield line('webhook', shown);
   }
+  for (const { secrets: _, secretsKey: __, ...destination } of await store.listDestinations(id))
+    yield line('destination', destination);
   for await (const job of all((page) => store.listJobs({ userId: id }, page)))
     if (isAccepted(job)) yield* exportJob(context, job);
   for await (const schedule of all((page) => store.listSchedules({ userId: id }, page)))

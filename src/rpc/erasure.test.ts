@@ -4,6 +4,7 @@ import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { HttpBody } from '../../gen/google/api/httpbody_pb.ts';
 import { type CoreCaller, openCore, type TestCore } from '../../test/support/core.ts';
+import { putAddress, storeDestination } from '../../test/support/destinations.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import { approve } from '../jobs/steps/decide.ts';
@@ -159,6 +160,8 @@ describe('ExportAccount', () => {
     await store.createRule(aRule({ userId }));
     await user.call(AccountService.method.setWebhook, { url: 'https://example.com/hook' });
     const webhook = (await fixture.context.store.getWebhook(userId))!;
+    const address = putAddress('https://files.example', { authorization: 'Bearer hidden' });
+    const { secrets } = await storeDestination(fixture.context, userId, address);
     const lines = linesOf(await user.stream(AccountService.method.exportAccount, {}));
     const counts = Object.entries(Object.groupBy(lines, ({ type }) => type)).map(([type, its]) => [
       type,
@@ -168,6 +171,7 @@ describe('ExportAccount', () => {
       account: 1,
       key: 1,
       webhook: 1,
+      destination: 1,
       job: 1,
       unit: 10,
       file: (await fixture.context.blobs.listJob(job.id)).length,
@@ -181,6 +185,7 @@ describe('ExportAccount', () => {
     });
     const text = JSON.stringify(lines);
     expect(text).not.toContain(webhook.secret);
+    expect(text).not.toContain(secrets);
     expect(text).not.toContain((await fixture.context.store.listApiKeys(userId))[0]!.hash);
   });
 

@@ -16,6 +16,7 @@ import {
   failures,
   failureTypes,
 } from '../jobs/queries/failures.ts';
+import { type QualityContext, qualityOf } from '../jobs/queries/quality.ts';
 import { listFiles, type ResultFilesContext } from '../jobs/queries/result-files.ts';
 import { type ResultsContext, results } from '../jobs/queries/results.ts';
 import { exportName, type RowsContext, rowColumnsOf, rowsOf } from '../jobs/queries/rows.ts';
@@ -25,6 +26,7 @@ import { createWatch } from '../jobs/queries/watch.ts';
 import { type CancelContext, cancel } from '../jobs/steps/cancel.ts';
 import { type DeleteFilesContext, deleteFiles } from '../jobs/steps/delete-files.ts';
 import { submitterOf } from '../jobs/steps/idempotency.ts';
+import { type ReleaseHoldContext, releaseHold } from '../jobs/steps/release-hold.ts';
 import { type RetryContext, retry, retryWarning } from '../jobs/steps/retry.ts';
 import { isAccepted } from '../kinds/states.ts';
 import type { Job } from '../store/documents.ts';
@@ -41,6 +43,8 @@ type JobServiceContext = Pick<JobContext, 'clock'> &
   CancelContext &
   DeleteFilesContext &
   FailuresContext &
+  QualityContext &
+  ReleaseHoldContext &
   ResultFilesContext &
   ResultsContext &
   RowsContext &
@@ -89,6 +93,19 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
     handle(method.getProgress, async (request, call) =>
       reads.getProgress(request, await find(request, call)),
     ),
+    handle(method.getQuality, async (request, call) => {
+      const { records, invalid, fields } = await qualityOf(context, await find(request, call));
+      const shown = fields.map((field) => ({
+        ...field,
+        records: BigInt(field.records),
+        filled: BigInt(field.filled),
+      }));
+      return { records: BigInt(records), invalid: BigInt(invalid), fields: shown };
+    }),
+    handle(method.releaseJob, async (request, call) => {
+      const job = await find(request, call);
+      return shape(await releaseHold(context, job, request.discard ? 'discarded' : 'released'));
+    }),
     handle(method.listFiles, async (request, call) => {
       const job = await find(request, call);
       const files = await listFiles(context, job);

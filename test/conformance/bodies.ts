@@ -150,12 +150,9 @@ const noBody: Case = {
 function transportCases(good: Case): Case[] {
   const json = JSON.stringify(good.body);
   const { params = {} } = good;
-  // Of a path with parameters.
-  const path = good.params === undefined ? {} : { params: good.params };
   const refused = (status: number, title: string, type: string | null, bytes: string | Uint8Array): Case => ({
     title,
     params,
-    ...path,
     raw: { type, bytes },
     status,
     answer: errorAnswer,
@@ -164,7 +161,6 @@ function transportCases(good: Case): Case[] {
   const invalid = (title: string, bytes: string, problem: ProblemRow): Case => ({
     title,
     params,
-    ...path,
     raw: { type: 'application/json', bytes },
     status: 422,
     problems: [problem],

@@ -4,7 +4,9 @@ import { newId } from '../../src/base/id.ts';
 import { createLog } from '../../src/base/log.ts';
 import type { NoticeSettings } from '../../src/base/notice-settings.ts';
 import type { SubmitOptionValues } from '../../src/contract/submit-options.ts';
+import { createConcurrencyLimit } from '../../src/fetch/concurrency-limit.ts';
 import { createPoster } from '../../src/fetch/post.ts';
+import { openJobFile } from '../../src/jobs/queries/job-file.ts';
 import type { NotifyContext } from '../../src/notify/context.ts';
 import type { Mailer } from '../../src/notify/mailer.ts';
 import { createNotifier, type Notifier } from '../../src/notify/notifier.ts';
@@ -71,6 +73,9 @@ export async function openNotifications(options: NotificationOptions = {}): Prom
     retrievePath: ({ id, kind }) => `/v1/${kind}/${id}`,
     poster,
     mailer,
+    destinations: jobs.context.destinations,
+    openResults: (job, format) => openJobFile(jobs.context, job, format),
+    uploads: createConcurrencyLimit(2),
   };
   const notifier = createNotifier(context);
   const submit = async (

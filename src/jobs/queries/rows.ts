@@ -42,7 +42,7 @@ export function exportName({ market, kind, id }: Job, format: FormatName): strin
 }
 
 /** Returns the listed fields of the records in rows of an offer's jobs, in the notation of fieldsOf(). */
-export function recordFieldsOf({ kind, market }: Offer): string {
+export function recordFieldsOf({ kind, market }: Pick<Offer, 'kind' | 'market'>): string {
   const fields = market.listedFields[kind.page];
   if (fields === undefined) throw new Error(`${market.name} lists no fields of ${kind.page} pages`);
   return fields;

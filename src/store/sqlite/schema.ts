@@ -235,6 +235,7 @@ const steps = [
   `ALTER TABLE users ADD COLUMN test_of TEXT;
   ALTER TABLE jobs ADD COLUMN mode TEXT NOT NULL DEFAULT 'live';
   CREATE INDEX jobs_by_mode ON jobs (mode, created_at, id);`,
+  `ALTER TABLE jobs ADD COLUMN hold TEXT;`,
 ];
 
 /** Version of this program's schema. */

@@ -154,6 +154,19 @@ export const jobs: Marketplace = {
         answer: { points: matching('points', (value) => Array.isArray(value) && value.length > 1) },
       },
     ]),
+    about('/quality', rpc.getQuality, [
+      {
+        ...done,
+        answer: matching('quality', (value) => {
+          const { records, fields } = value as { records: unknown; fields: unknown };
+          return Number(records) > 0 && Array.isArray(fields) && fields.length > 0;
+        }),
+      },
+    ]),
+    {
+      ...about('/release', rpc.releaseJob, [{ ...done, ...refused, title: 'a job that is not held' }]),
+      verb: 'POST',
+    },
     {
       ...about('/files', rpc.deleteFiles, [
         {

@@ -4,6 +4,7 @@ import { marketServices } from '../../../gen/services.ts';
 import type { Marketplace } from '../table.ts';
 import { account } from './account.ts';
 import { derivedTable } from './derived.ts';
+import { destinations } from './destinations.ts';
 import { health } from './health.ts';
 import { histories } from './history.ts';
 import { jobs } from './jobs.ts';
@@ -31,5 +32,6 @@ export const tables: readonly Marketplace[] = [
   account,
   webhooks,
   histories,
+  destinations,
   health,
 ];
