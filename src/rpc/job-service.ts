@@ -18,7 +18,7 @@ import {
 } from '../jobs/queries/failures.ts';
 import { listFiles, type ResultFilesContext } from '../jobs/queries/result-files.ts';
 import { type ResultsContext, results } from '../jobs/queries/results.ts';
-import { exportName, type RowsContext, rowColumnsOf, rowsOf } from '../jobs/queries/rows.ts';
+import { exportName, rowColumnsOf } from '../jobs/queries/rows.ts';
 import { jobTag } from '../jobs/queries/tag.ts';
 import { showWhenChanged, type WaitContext } from '../jobs/queries/wait.ts';
 import { createWatch } from '../jobs/queries/watch.ts';
@@ -34,6 +34,7 @@ import { type JobListContext, listJobs } from './job-list.ts';
 import { type JobReadsContext, jobReads } from './job-reads.ts';
 import { createJobShapes, type JobShapeContext } from './job-shape.ts';
 import { streamText } from './job-stream.ts';
+import { type RecordReadsContext, recordReads } from './record-reads.ts';
 
 /** Dependencies of this module. */
 type JobServiceContext = Pick<JobContext, 'clock'> &
@@ -43,7 +44,7 @@ type JobServiceContext = Pick<JobContext, 'clock'> &
   FailuresContext &
   ResultFilesContext &
   ResultsContext &
-  RowsContext &
+  RecordReadsContext &
   RetryContext &
   WaitContext &
   JobListContext &
@@ -59,6 +60,7 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
   const { method } = JobService;
   const shapes = createJobShapes(context);
   const reads = jobReads(context);
+  const records = recordReads(context);
 
   const find = async ({ jobId }: { jobId: string }, { principal }: Call): Promise<Job> => {
     const job = await store.getJob(jobId.toLowerCase());
@@ -89,6 +91,10 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
     handle(method.getProgress, async (request, call) =>
       reads.getProgress(request, await find(request, call)),
     ),
+    handle(method.listRecords, async (request, call) =>
+      records.listRecords(request, await find(request, call)),
+    ),
+    handle(method.listFields, async (request, call) => records.listFields(await find(request, call))),
     handle(method.listFiles, async (request, call) => {
       const job = await find(request, call);
       const files = await listFiles(context, job);
@@ -138,8 +144,12 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
       fullName(method.exportRecords),
       async function* (request: Message, call: Call) {
         const job = await find(request as never, call);
-        const format = (request as ExportRecordsRequest).format as FormatName;
-        const bytes = createFormat(format, rowColumnsOf(context.offers.of(job)))(rowsOf(context, job));
+        const { format: name, ...selection } = request as ExportRecordsRequest;
+        const format = name as FormatName;
+        const bytes = createFormat(
+          format,
+          rowColumnsOf(context.offers.of(job)),
+        )(records.rows(job, selection));
         call.responseHeaders[dispositionHeader] = `attachment; filename="${exportName(job, format)}"`;
         yield* streamText(formatInfo[format].contentType, bytes);
       },

@@ -25,7 +25,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/job.proto.
  */
 export const file_gleaner_job_v1_job: GenFile = /*@__PURE__*/
-  fileDesc("ChhnbGVhbmVyL2pvYi92MS9qb2IucHJvdG8SDmdsZWFuZXIuam9iLnYxItAHCgNKb2ISDgoGam9iX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZtYXJrZXQYBCABKAkSDgoGcmVnaW9uGAUgASgJEogBCgZzdGF0dXMYBiABKAlCeIq9GBFhd2FpdGluZ19hcHByb3ZhbIq9GAxpbml0aWFsaXppbmeKvRgKcHJvY2Vzc2luZ4q9GAljb21wbGV0ZWSKvRgQcGFydGlhbF9jb21wbGV0ZYq9GAZmYWlsZWSKvRgIcmVqZWN0ZWSKvRgKdGVybWluYXRlZBIMCgRjb3N0GAcgASgFEhAKCHJlZnVuZGVkGAggASgFEg0KBXRvdGFsGAkgASgFEg8KB3N1Y2Nlc3MYCiABKAUSDgoGZmFpbGVkGAsgASgFEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWRlY2lkZV9ieRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgPIAEoCRITCgt3YWl0aW5nX2ZvchgQIAEoCRIUCgd0YXNrX2lkGBEgASgDSACIAQESFQoNcmV0cmlldmVfcGF0aBgSIAEoCRIQCghyZXRyeV9vZhgTIAEoCRIuCgpzdGFydGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdiYXRjaGVzGBUgASgFEhQKDGJhdGNoZXNfZG9uZRgWIAEoBRISCgp1bml0X3ByaWNlGBcgASgFEg0KBWVuZGVkGBggASgIEhEKCXVzZXJfbmFtZRgZIAEoCRIZCgx1c2VyX2JhbGFuY2UYGiABKANIAYgBARIPCgdjaGFyZ2VkGBsgASgFEg8KB25vdF9ydW4YHCABKAUSEgoKZGVjaWRlZF9ieRgdIAEoCRI0ChBmaWxlc19kZWxldGVkX2F0GB4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgdvcHRpb25zGB8gASgLMh0uZ2xlYW5lci5qb2IudjEuU3VibWl0T3B0aW9ucxIqCgVxdW90ZRggIAEoCzIVLmdsZWFuZXIuam9iLnYxLlF1b3RlQgTAvhgBEh4KBG1vZGUYJCABKAlCEIq9GARsaXZlir0YBHRlc3RCCgoIX3Rhc2tfaWRCDwoNX3VzZXJfYmFsYW5jZSKXAQoPTGlzdEpvYnNSZXF1ZXN0EhcKBnN0YXR1cxgBIAEoCUIHukgEcgIYQBIVCgRraW5kGAIgASgJQge6SARyAhhAEhcKBm1hcmtldBgDIAEoCUIHukgEcgIYQBIdCglwYWdlX3NpemUYBCABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgFIAEoCUIIukgFcgMYgAgiTgoQTGlzdEpvYnNSZXNwb25zZRIhCgRqb2JzGAEgAygLMhMuZ2xlYW5lci5qb2IudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIpCgpKb2JSZXF1ZXN0EhsKBmpvYl9pZBgBIAEoCUIL4EECukgFcgOwAQEitgEKEExpc3RVbml0c1JlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARIxCgZzdGF0dXMYAiABKAlCIbpIHnIcUgBSB1BFTkRJTkdSB1NVQ0NFU1NSBkZBSUxFRBIVCgRjb2RlGAMgASgJQge6SARyAhhAEh0KCXBhZ2Vfc2l6ZRgEIAEoBUIKukgHGgUY6AcoABIcCgpwYWdlX3Rva2VuGAUgASgJQgi6SAVyAxiACCJRChFMaXN0VW5pdHNSZXNwb25zZRIjCgV1bml0cxgBIAMoCzIULmdsZWFuZXIuam9iLnYxLlVuaXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIq4BCgRVbml0Eg0KBWluZGV4GAEgASgFEhAKCGJhdGNoX2lkGAIgASgJEgsKA2tleRgDIAEoCRIOCgZyZWdpb24YBCABKAkSFwoFaW5wdXQYBSABKAlCCOC8GAHqvRgAEjAKBnN0YXR1cxgGIAEoCUIgir0YB1BFTkRJTkeKvRgHU1VDQ0VTU4q9GAZGQUlMRUQSDAoEY29kZRgHIAEoCRIPCgdtZXNzYWdlGAggASgJIkAKEkxpc3RGYXVsdHNSZXNwb25zZRIqCgZmYXVsdHMYASADKAsyGi5nbGVhbmVyLmpvYi52MS5GYXVsdEdyb3VwIlEKCkZhdWx0R3JvdXASDAoEY29kZRgBIAEoCRINCgV1bml0cxgCIAEoBRImCghleGFtcGxlcxgDIAMoCzIULmdsZWFuZXIuam9iLnYxLlVuaXQiRAoTR2V0UHJvZ3Jlc3NSZXNwb25zZRItCgZwb2ludHMYASADKAsyHS5nbGVhbmVyLmpvYi52MS5Qcm9ncmVzc1BvaW50IlgKDVByb2dyZXNzUG9pbnQSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3N1Y2Nlc3MYAiABKAUSDgoGZmFpbGVkGAMgASgFIj4KEUxpc3RGaWxlc1Jlc3BvbnNlEikKBWZpbGVzGAEgAygLMhouZ2xlYW5lci5qb2IudjEuUmVzdWx0RmlsZSLOAQoKUmVzdWx0RmlsZRIMCgRuYW1lGAEgASgJEicKBXNjb3BlGAIgASgJQhiKvRgDam9iir0YBWJhdGNoir0YBHVuaXQSDQoFaW5kZXgYAyABKAUSCwoDa2V5GAQgASgJEhQKDGNvbnRlbnRfdHlwZRgFIAEoCRINCgVpdGVtcxgGIAEoBRINCgVieXRlcxgHIAEoAxIOCgZzaGEyNTYYCCABKAkSFAoMZG93bmxvYWRfdXJsGAkgASgJEhMKC3JlY29yZHNfdXJsGAogASgJIlkKFVN0cmVhbUZhaWx1cmVzUmVxdWVzdBIbCgZqb2JfaWQYASABKAlCC+BBArpIBXIDsAEBEiMKBmZvcm1hdBgCIAEoCUITukgQcg5SAFIFanNvbmxSA2NzdiJ0ChRFeHBvcnRSZWNvcmRzUmVxdWVzdBIbCgZqb2JfaWQYASABKAlCC+BBArpIBXIDsAEBEj8KBmZvcm1hdBgCIAEoCUIv4EECukgpyAEBciRSBGpzb25SBWpzb25sUgNjc3ZSB2Nzdi1ib21SB3BhcnF1ZXQimgEKCVJlY29yZFJvdxISCgp1bml0X2luZGV4GAEgASgFEhAKCHVuaXRfa2V5GAIgASgJEhMKC3VuaXRfcmVnaW9uGAMgASgJEhYKCXVuaXRfbGlzdBgEIAEoCUgAiAEBEhoKDXVuaXRfcG9zaXRpb24YBSABKAVIAYgBAUIMCgpfdW5pdF9saXN0QhAKDl91bml0X3Bvc2l0aW9uIrsBCgpSZXN1bHRMaW5lEg0KBWluZGV4GAEgASgFEhAKCGJhdGNoX2lkGAIgASgJEgsKA2tleRgDIAEoCRIOCgZyZWdpb24YBCABKAkSFwoFaW5wdXQYBSABKAlCCOC8GAHqvRgAEh0KBnJlY29yZBgGIAEoCUII4LwYAeq9GABIAIgBARIsCgRmaWxlGAcgASgLMh4uZ2xlYW5lci5qb2IudjEuUmVzdWx0TGluZUZpbGVCCQoHX3JlY29yZCJ4Cg5SZXN1bHRMaW5lRmlsZRIMCgRuYW1lGAEgASgJEhQKDGNvbnRlbnRfdHlwZRgCIAEoCRINCgVpdGVtcxgDIAEoBRINCgVieXRlcxgEIAEoAxIOCgZzaGEyNTYYBSABKAkSFAoMZG93bmxvYWRfdXJsGAYgASgJIsYBCgtGYWlsdXJlTGluZRINCgVpbmRleBgBIAEoBRIQCghiYXRjaF9pZBgCIAEoCRILCgNrZXkYAyABKAkSDgoGcmVnaW9uGAQgASgJEhcKBWlucHV0GAUgASgJQgjgvBgB6r0YABIMCgRjb2RlGAYgASgJEg8KB21lc3NhZ2UYByABKAkSDwoHY3JlZGl0cxgIIAEoBRIfCgxyZWZ1bmRfZW50cnkYCSABKAlCBNi8GAFIAIgBAUIPCg1fcmVmdW5kX2VudHJ5MpgOCgpKb2JTZXJ2aWNlEm0KCExpc3RKb2JzEh8uZ2xlYW5lci5qb2IudjEuTGlzdEpvYnNSZXF1ZXN0GiAuZ2xlYW5lci5qb2IudjEuTGlzdEpvYnNSZXNwb25zZSIegrwYBioEkQOmA4i8GAKC0+STAgoSCC92MS9qb2JzEmYKBkdldEpvYhIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IiK4K8GAoqBpEDlAOmAzgBiLwYAoLT5JMCExIRL3YxL2pvYnMve2pvYl9pZH0SQwoIV2F0Y2hKb2ISGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIgSIvBgCMAESgQEKCUxpc3RVbml0cxIgLmdsZWFuZXIuam9iLnYxLkxpc3RVbml0c1JlcXVlc3QaIS5nbGVhbmVyLmpvYi52MS5MaXN0VW5pdHNSZXNwb25zZSIvgrwYCCoGkQOUA6YDiLwYAoLT5JMCGRIXL3YxL2pvYnMve2pvYl9pZH0vdW5pdHMSfgoKTGlzdEZhdWx0cxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIi5nbGVhbmVyLmpvYi52MS5MaXN0RmF1bHRzUmVzcG9uc2UiMIK8GAgqBpEDlAOmA4i8GAKC0+STAhoSGC92MS9qb2JzL3tqb2JfaWR9L2ZhdWx0cxKCAQoLR2V0UHJvZ3Jlc3MSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiMuZ2xlYW5lci5qb2IudjEuR2V0UHJvZ3Jlc3NSZXNwb25zZSIygrwYCCoGkQOUA6YDiLwYAoLT5JMCHBIaL3YxL2pvYnMve2pvYl9pZH0vcHJvZ3Jlc3MSewoJTGlzdEZpbGVzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBohLmdsZWFuZXIuam9iLnYxLkxpc3RGaWxlc1Jlc3BvbnNlIi+CvBgIKgaRA5QDpgOIvBgCgtPkkwIZEhcvdjEvam9icy97am9iX2lkfS9maWxlcxJzCgtEZWxldGVGaWxlcxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IiM4K8GAwqCpEDlAOZA6YD9gOIvBgEgtPkkwIZKhcvdjEvam9icy97am9iX2lkfS9maWxlcxK6AQoNU3RyZWFtUmVzdWx0cxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5InWCvBhMKgiRA5QDmgOmA0IxChRhcHBsaWNhdGlvbi94LW5kanNvbhIZZ2xlYW5lci5qb2IudjEuUmVzdWx0TGluZVINRXhwb3J0UmVjb3Jkc4i8GAKC0+STAhsSGS92MS9qb2JzL3tqb2JfaWR9L3Jlc3VsdHMwARL2AQoNRXhwb3J0UmVjb3JkcxIkLmdsZWFuZXIuam9iLnYxLkV4cG9ydFJlY29yZHNSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSKmAYK8GH4qCJEDlAOaA6YDQhIKEGFwcGxpY2F0aW9uL2pzb25CMAoUYXBwbGljYXRpb24veC1uZGpzb24SGGdsZWFuZXIuam9iLnYxLlJlY29yZFJvd0IKCgh0ZXh0L2NzdkIgCh5hcHBsaWNhdGlvbi92bmQuYXBhY2hlLnBhcnF1ZXSIvBgCgtPkkwIaEhgvdjEvam9icy97am9iX2lkfS9leHBvcnQwARLDAQoOU3RyZWFtRmFpbHVyZXMSJS5nbGVhbmVyLmpvYi52MS5TdHJlYW1GYWlsdXJlc1JlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5InKCvBhIKgaRA5QDpgNCMgoUYXBwbGljYXRpb24veC1uZGpzb24SGmdsZWFuZXIuam9iLnYxLkZhaWx1cmVMaW5lQgoKCHRleHQvY3N2iLwYAoLT5JMCHBIaL3YxL2pvYnMve2pvYl9pZH0vZmFpbHVyZXMwARJ3CghSZXRyeUpvYhIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IiOoK8GBMIygEqDJEDkgOUA5kDpgP2A0gBiLwYA4LT5JMCGSIXL3YxL2pvYnMve2pvYl9pZH0vcmV0cnkScAoJQ2FuY2VsSm9iEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiIygrwYCioIkQOUA5kDpgOIvBgDgtPkkwIaIhgvdjEvam9icy97am9iX2lkfS9jYW5jZWwaDKi7GAK6uxgESm9ic0IlWiNnbGVhbmVyL2dlbi9nby9nbGVhbmVyL2pvYi92MTtqb2J2MWIGcHJvdG8z", [file_gleaner_job_v1_quote, file_gleaner_job_v1_submit_options, file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_annotations, file_google_api_field_behavior, file_google_api_httpbody, file_google_protobuf_timestamp]);
+  fileDesc("ChhnbGVhbmVyL2pvYi92MS9qb2IucHJvdG8SDmdsZWFuZXIuam9iLnYxItAHCgNKb2ISDgoGam9iX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZtYXJrZXQYBCABKAkSDgoGcmVnaW9uGAUgASgJEogBCgZzdGF0dXMYBiABKAlCeIq9GBFhd2FpdGluZ19hcHByb3ZhbIq9GAxpbml0aWFsaXppbmeKvRgKcHJvY2Vzc2luZ4q9GAljb21wbGV0ZWSKvRgQcGFydGlhbF9jb21wbGV0ZYq9GAZmYWlsZWSKvRgIcmVqZWN0ZWSKvRgKdGVybWluYXRlZBIMCgRjb3N0GAcgASgFEhAKCHJlZnVuZGVkGAggASgFEg0KBXRvdGFsGAkgASgFEg8KB3N1Y2Nlc3MYCiABKAUSDgoGZmFpbGVkGAsgASgFEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWRlY2lkZV9ieRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgPIAEoCRITCgt3YWl0aW5nX2ZvchgQIAEoCRIUCgd0YXNrX2lkGBEgASgDSACIAQESFQoNcmV0cmlldmVfcGF0aBgSIAEoCRIQCghyZXRyeV9vZhgTIAEoCRIuCgpzdGFydGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdiYXRjaGVzGBUgASgFEhQKDGJhdGNoZXNfZG9uZRgWIAEoBRISCgp1bml0X3ByaWNlGBcgASgFEg0KBWVuZGVkGBggASgIEhEKCXVzZXJfbmFtZRgZIAEoCRIZCgx1c2VyX2JhbGFuY2UYGiABKANIAYgBARIPCgdjaGFyZ2VkGBsgASgFEg8KB25vdF9ydW4YHCABKAUSEgoKZGVjaWRlZF9ieRgdIAEoCRI0ChBmaWxlc19kZWxldGVkX2F0GB4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgdvcHRpb25zGB8gASgLMh0uZ2xlYW5lci5qb2IudjEuU3VibWl0T3B0aW9ucxIqCgVxdW90ZRggIAEoCzIVLmdsZWFuZXIuam9iLnYxLlF1b3RlQgTAvhgBEh4KBG1vZGUYJCABKAlCEIq9GARsaXZlir0YBHRlc3RCCgoIX3Rhc2tfaWRCDwoNX3VzZXJfYmFsYW5jZSKXAQoPTGlzdEpvYnNSZXF1ZXN0EhcKBnN0YXR1cxgBIAEoCUIHukgEcgIYQBIVCgRraW5kGAIgASgJQge6SARyAhhAEhcKBm1hcmtldBgDIAEoCUIHukgEcgIYQBIdCglwYWdlX3NpemUYBCABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgFIAEoCUIIukgFcgMYgAgiTgoQTGlzdEpvYnNSZXNwb25zZRIhCgRqb2JzGAEgAygLMhMuZ2xlYW5lci5qb2IudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIpCgpKb2JSZXF1ZXN0EhsKBmpvYl9pZBgBIAEoCUIL4EECukgFcgOwAQEitgEKEExpc3RVbml0c1JlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARIxCgZzdGF0dXMYAiABKAlCIbpIHnIcUgBSB1BFTkRJTkdSB1NVQ0NFU1NSBkZBSUxFRBIVCgRjb2RlGAMgASgJQge6SARyAhhAEh0KCXBhZ2Vfc2l6ZRgEIAEoBUIKukgHGgUY6AcoABIcCgpwYWdlX3Rva2VuGAUgASgJQgi6SAVyAxiACCJRChFMaXN0VW5pdHNSZXNwb25zZRIjCgV1bml0cxgBIAMoCzIULmdsZWFuZXIuam9iLnYxLlVuaXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIq4BCgRVbml0Eg0KBWluZGV4GAEgASgFEhAKCGJhdGNoX2lkGAIgASgJEgsKA2tleRgDIAEoCRIOCgZyZWdpb24YBCABKAkSFwoFaW5wdXQYBSABKAlCCOC8GAHqvRgAEjAKBnN0YXR1cxgGIAEoCUIgir0YB1BFTkRJTkeKvRgHU1VDQ0VTU4q9GAZGQUlMRUQSDAoEY29kZRgHIAEoCRIPCgdtZXNzYWdlGAggASgJIkAKEkxpc3RGYXVsdHNSZXNwb25zZRIqCgZmYXVsdHMYASADKAsyGi5nbGVhbmVyLmpvYi52MS5GYXVsdEdyb3VwIlEKCkZhdWx0R3JvdXASDAoEY29kZRgBIAEoCRINCgV1bml0cxgCIAEoBRImCghleGFtcGxlcxgDIAMoCzIULmdsZWFuZXIuam9iLnYxLlVuaXQiRAoTR2V0UHJvZ3Jlc3NSZXNwb25zZRItCgZwb2ludHMYASADKAsyHS5nbGVhbmVyLmpvYi52MS5Qcm9ncmVzc1BvaW50IlgKDVByb2dyZXNzUG9pbnQSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3N1Y2Nlc3MYAiABKAUSDgoGZmFpbGVkGAMgASgFIj4KEUxpc3RGaWxlc1Jlc3BvbnNlEikKBWZpbGVzGAEgAygLMhouZ2xlYW5lci5qb2IudjEuUmVzdWx0RmlsZSLOAQoKUmVzdWx0RmlsZRIMCgRuYW1lGAEgASgJEicKBXNjb3BlGAIgASgJQhiKvRgDam9iir0YBWJhdGNoir0YBHVuaXQSDQoFaW5kZXgYAyABKAUSCwoDa2V5GAQgASgJEhQKDGNvbnRlbnRfdHlwZRgFIAEoCRINCgVpdGVtcxgGIAEoBRINCgVieXRlcxgHIAEoAxIOCgZzaGEyNTYYCCABKAkSFAoMZG93bmxvYWRfdXJsGAkgASgJEhMKC3JlY29yZHNfdXJsGAogASgJIlkKFVN0cmVhbUZhaWx1cmVzUmVxdWVzdBIbCgZqb2JfaWQYASABKAlCC+BBArpIBXIDsAEBEiMKBmZvcm1hdBgCIAEoCUITukgQcg5SAFIFanNvbmxSA2NzdiLAAQoURXhwb3J0UmVjb3Jkc1JlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARI/CgZmb3JtYXQYAiABKAlCL+BBArpIKcgBAXIkUgRqc29uUgVqc29ubFIDY3N2Ugdjc3YtYm9tUgdwYXJxdWV0EhgKBmZpbHRlchgDIAMoCUIIukgFkgECEAoSGAoGc2VhcmNoGAQgASgJQgi6SAVyAxjIARIWCgRzb3J0GAUgASgJQgi6SAVyAxjIASL+AQoSTGlzdFJlY29yZHNSZXF1ZXN0EhsKBmpvYl9pZBgBIAEoCUIL4EECukgFcgOwAQESGAoGZmlsdGVyGAIgAygJQgi6SAWSAQIQChIYCgZzZWFyY2gYAyABKAlCCLpIBXIDGMgBEhYKBHNvcnQYBCABKAlCCLpIBXIDGMgBEigKBnN0YXR1cxgFIAEoCUIYukgVchNSAFIHU1VDQ0VTU1IGRkFJTEVEEhgKBmNvbHVtbhgGIAMoCUIIukgFkgECEGQSHQoJcGFnZV9zaXplGAcgASgFQgq6SAcaBRjIASgAEhwKCnBhZ2VfdG9rZW4YCCABKAlCCLpIBXIDGIAIInoKE0xpc3RSZWNvcmRzUmVzcG9uc2USLAoHcmVjb3JkcxgBIAMoCzIbLmdsZWFuZXIuam9iLnYxLlJlY29yZEVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgV0b3RhbBgDIAEoBUgAiAEBQggKBl90b3RhbCL0AQoLUmVjb3JkRW50cnkSEgoKdW5pdF9pbmRleBgBIAEoBRIQCgh1bml0X2tleRgCIAEoCRITCgt1bml0X3JlZ2lvbhgDIAEoCRIQCghwb3NpdGlvbhgEIAEoBRIlCgZzdGF0dXMYBSABKAlCFYq9GAdTVUNDRVNTir0YBkZBSUxFRBIoCgRpdGVtGAYgASgLMhouZ2xlYW5lci5qb2IudjEuUmVjb3JkSXRlbRIdCgZyZWNvcmQYByABKAlCCOC8GAHqvRgASACIAQESDAoEY29kZRgIIAEoCRIPCgdtZXNzYWdlGAkgASgJQgkKB19yZWNvcmQiiAIKClJlY29yZEl0ZW0SEgoFdGl0bGUYASABKAlIAIgBARISCgVwcmljZRgCIAEoAUgBiAEBEhUKCGN1cnJlbmN5GAMgASgJSAKIAQESEgoFc3RvY2sYBCABKANIA4gBARIRCgRzb2xkGAUgASgDSASIAQESEwoGcmF0aW5nGAYgASgBSAWIAQESEAoDdXJsGAcgASgJSAaIAQESFwoKaW1hZ2VfcGF0aBgIIAEoCUgHiAEBQggKBl90aXRsZUIICgZfcHJpY2VCCwoJX2N1cnJlbmN5QggKBl9zdG9ja0IHCgVfc29sZEIJCgdfcmF0aW5nQgYKBF91cmxCDQoLX2ltYWdlX3BhdGgiUAoSTGlzdEZpZWxkc1Jlc3BvbnNlEikKBmZpZWxkcxgBIAMoCzIZLmdsZWFuZXIuam9iLnYxLkZpZWxkRmlsbBIPCgdyZWNvcmRzGAIgASgFIjUKCUZpZWxkRmlsbBIMCgRuYW1lGAEgASgJEgwKBHR5cGUYAiABKAkSDAoEZmlsbBgDIAEoASKaAQoJUmVjb3JkUm93EhIKCnVuaXRfaW5kZXgYASABKAUSEAoIdW5pdF9rZXkYAiABKAkSEwoLdW5pdF9yZWdpb24YAyABKAkSFgoJdW5pdF9saXN0GAQgASgJSACIAQESGgoNdW5pdF9wb3NpdGlvbhgFIAEoBUgBiAEBQgwKCl91bml0X2xpc3RCEAoOX3VuaXRfcG9zaXRpb24iuwEKClJlc3VsdExpbmUSDQoFaW5kZXgYASABKAUSEAoIYmF0Y2hfaWQYAiABKAkSCwoDa2V5GAMgASgJEg4KBnJlZ2lvbhgEIAEoCRIXCgVpbnB1dBgFIAEoCUII4LwYAeq9GAASHQoGcmVjb3JkGAYgASgJQgjgvBgB6r0YAEgAiAEBEiwKBGZpbGUYByABKAsyHi5nbGVhbmVyLmpvYi52MS5SZXN1bHRMaW5lRmlsZUIJCgdfcmVjb3JkIngKDlJlc3VsdExpbmVGaWxlEgwKBG5hbWUYASABKAkSFAoMY29udGVudF90eXBlGAIgASgJEg0KBWl0ZW1zGAMgASgFEg0KBWJ5dGVzGAQgASgDEg4KBnNoYTI1NhgFIAEoCRIUCgxkb3dubG9hZF91cmwYBiABKAkixgEKC0ZhaWx1cmVMaW5lEg0KBWluZGV4GAEgASgFEhAKCGJhdGNoX2lkGAIgASgJEgsKA2tleRgDIAEoCRIOCgZyZWdpb24YBCABKAkSFwoFaW5wdXQYBSABKAlCCOC8GAHqvRgAEgwKBGNvZGUYBiABKAkSDwoHbWVzc2FnZRgHIAEoCRIPCgdjcmVkaXRzGAggASgFEh8KDHJlZnVuZF9lbnRyeRgJIAEoCUIE2LwYAUgAiAEBQg8KDV9yZWZ1bmRfZW50cnkyqRAKCkpvYlNlcnZpY2USbQoITGlzdEpvYnMSHy5nbGVhbmVyLmpvYi52MS5MaXN0Sm9ic1JlcXVlc3QaIC5nbGVhbmVyLmpvYi52MS5MaXN0Sm9ic1Jlc3BvbnNlIh6CvBgGKgSRA6YDiLwYAoLT5JMCChIIL3YxL2pvYnMSZgoGR2V0Sm9iEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiIrgrwYCioGkQOUA6YDOAGIvBgCgtPkkwITEhEvdjEvam9icy97am9iX2lkfRJDCghXYXRjaEpvYhIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IiBIi8GAIwARKBAQoJTGlzdFVuaXRzEiAuZ2xlYW5lci5qb2IudjEuTGlzdFVuaXRzUmVxdWVzdBohLmdsZWFuZXIuam9iLnYxLkxpc3RVbml0c1Jlc3BvbnNlIi+CvBgIKgaRA5QDpgOIvBgCgtPkkwIZEhcvdjEvam9icy97am9iX2lkfS91bml0cxJ+CgpMaXN0RmF1bHRzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoiLmdsZWFuZXIuam9iLnYxLkxpc3RGYXVsdHNSZXNwb25zZSIwgrwYCCoGkQOUA6YDiLwYAoLT5JMCGhIYL3YxL2pvYnMve2pvYl9pZH0vZmF1bHRzEoIBCgtHZXRQcm9ncmVzcxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIy5nbGVhbmVyLmpvYi52MS5HZXRQcm9ncmVzc1Jlc3BvbnNlIjKCvBgIKgaRA5QDpgOIvBgCgtPkkwIcEhovdjEvam9icy97am9iX2lkfS9wcm9ncmVzcxJ7CglMaXN0RmlsZXMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiEuZ2xlYW5lci5qb2IudjEuTGlzdEZpbGVzUmVzcG9uc2UiL4K8GAgqBpEDlAOmA4i8GAKC0+STAhkSFy92MS9qb2JzL3tqb2JfaWR9L2ZpbGVzEnMKC0RlbGV0ZUZpbGVzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiIzgrwYDCoKkQOUA5kDpgP2A4i8GASC0+STAhkqFy92MS9qb2JzL3tqb2JfaWR9L2ZpbGVzEroBCg1TdHJlYW1SZXN1bHRzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkidYK8GEwqCJEDlAOaA6YDQjEKFGFwcGxpY2F0aW9uL3gtbmRqc29uEhlnbGVhbmVyLmpvYi52MS5SZXN1bHRMaW5lUg1FeHBvcnRSZWNvcmRziLwYAoLT5JMCGxIZL3YxL2pvYnMve2pvYl9pZH0vcmVzdWx0czABEvYBCg1FeHBvcnRSZWNvcmRzEiQuZ2xlYW5lci5qb2IudjEuRXhwb3J0UmVjb3Jkc1JlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IqYBgrwYfioIkQOUA5oDpgNCEgoQYXBwbGljYXRpb24vanNvbkIwChRhcHBsaWNhdGlvbi94LW5kanNvbhIYZ2xlYW5lci5qb2IudjEuUmVjb3JkUm93QgoKCHRleHQvY3N2QiAKHmFwcGxpY2F0aW9uL3ZuZC5hcGFjaGUucGFycXVldIi8GAKC0+STAhoSGC92MS9qb2JzL3tqb2JfaWR9L2V4cG9ydDABEosBCgtMaXN0UmVjb3JkcxIiLmdsZWFuZXIuam9iLnYxLkxpc3RSZWNvcmRzUmVxdWVzdBojLmdsZWFuZXIuam9iLnYxLkxpc3RSZWNvcmRzUmVzcG9uc2UiM4K8GAoqCJEDlAOaA6YDiLwYAoLT5JMCGxIZL3YxL2pvYnMve2pvYl9pZH0vcmVjb3JkcxKAAQoKTGlzdEZpZWxkcxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIi5nbGVhbmVyLmpvYi52MS5MaXN0RmllbGRzUmVzcG9uc2UiMoK8GAoqCJEDlAOaA6YDiLwYAoLT5JMCGhIYL3YxL2pvYnMve2pvYl9pZH0vZmllbGRzEsMBCg5TdHJlYW1GYWlsdXJlcxIlLmdsZWFuZXIuam9iLnYxLlN0cmVhbUZhaWx1cmVzUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkicoK8GEgqBpEDlAOmA0IyChRhcHBsaWNhdGlvbi94LW5kanNvbhIaZ2xlYW5lci5qb2IudjEuRmFpbHVyZUxpbmVCCgoIdGV4dC9jc3aIvBgCgtPkkwIcEhovdjEvam9icy97am9iX2lkfS9mYWlsdXJlczABEncKCFJldHJ5Sm9iEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiI6grwYEwjKASoMkQOSA5QDmQOmA/YDSAGIvBgDgtPkkwIZIhcvdjEvam9icy97am9iX2lkfS9yZXRyeRJwCglDYW5jZWxKb2ISGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIjKCvBgKKgiRA5QDmQOmA4i8GAOC0+STAhoiGC92MS9qb2JzL3tqb2JfaWR9L2NhbmNlbBoMqLsYArq7GARKb2JzQiVaI2dsZWFuZXIvZ2VuL2dvL2dsZWFuZXIvam9iL3YxO2pvYnYxYgZwcm90bzM", [file_gleaner_job_v1_quote, file_gleaner_job_v1_submit_options, file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_annotations, file_google_api_field_behavior, file_google_api_httpbody, file_google_protobuf_timestamp]);
 
 /**
  * A job of any kind.
@@ -782,6 +782,27 @@ export type ExportRecordsRequest = Message<"gleaner.job.v1.ExportRecordsRequest"
    * @generated from field: string format = 2;
    */
   format: string;
+
+  /**
+   * Conditions, as in ListRecordsRequest.
+   *
+   * @generated from field: repeated string filter = 3;
+   */
+  filter: string[];
+
+  /**
+   * Text to search for, as in ListRecordsRequest.
+   *
+   * @generated from field: string search = 4;
+   */
+  search: string;
+
+  /**
+   * Order, as in ListRecordsRequest.
+   *
+   * @generated from field: string sort = 5;
+   */
+  sort: string;
 };
 
 /**
@@ -790,6 +811,323 @@ export type ExportRecordsRequest = Message<"gleaner.job.v1.ExportRecordsRequest"
  */
 export const ExportRecordsRequestSchema: GenMessage<ExportRecordsRequest> = /*@__PURE__*/
   messageDesc(file_gleaner_job_v1_job, 14);
+
+/**
+ * Request for a page of a job's records.
+ *
+ * @generated from message gleaner.job.v1.ListRecordsRequest
+ */
+export type ListRecordsRequest = Message<"gleaner.job.v1.ListRecordsRequest"> & {
+  /**
+   * The job, a uuid.
+   *
+   * @generated from field: string job_id = 1;
+   */
+  jobId: string;
+
+  /**
+   * Conditions that all hold: a column, `=`, `!=`, `<`, `<=`, `>`, `>=` or `~` (contains), and a value. `title=` selects
+   * records without a title.
+   *
+   * @generated from field: repeated string filter = 2;
+   */
+  filter: string[];
+
+  /**
+   * Only records with this text in a column, and failed units with it in their key or reason; in any case.
+   *
+   * @generated from field: string search = 3;
+   */
+  search: string;
+
+  /**
+   * Column to sort by, with `-` before it for descending order. Empty: the order submitted.
+   *
+   * @generated from field: string sort = 4;
+   */
+  sort: string;
+
+  /**
+   * `SUCCESS` for records, `FAILED` for failed units; both if empty.
+   *
+   * @generated from field: string status = 5;
+   */
+  status: string;
+
+  /**
+   * Columns of `record`; all of the record if empty.
+   *
+   * @generated from field: repeated string column = 6;
+   */
+  column: string[];
+
+  /**
+   * Maximum records; 0 means 100.
+   *
+   * @generated from field: int32 page_size = 7;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the previous page; empty for the first.
+   *
+   * @generated from field: string page_token = 8;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message gleaner.job.v1.ListRecordsRequest.
+ * Use `create(ListRecordsRequestSchema)` to create a new message.
+ */
+export const ListRecordsRequestSchema: GenMessage<ListRecordsRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 15);
+
+/**
+ * A page of a job's records.
+ *
+ * @generated from message gleaner.job.v1.ListRecordsResponse
+ */
+export type ListRecordsResponse = Message<"gleaner.job.v1.ListRecordsResponse"> & {
+  /**
+   * Records and failed units.
+   *
+   * @generated from field: repeated gleaner.job.v1.RecordEntry records = 1;
+   */
+  records: RecordEntry[];
+
+  /**
+   * Token of the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * Number of records and failed units that the filters select; absent for all of a job in the order submitted.
+   *
+   * @generated from field: optional int32 total = 3;
+   */
+  total?: number | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.ListRecordsResponse.
+ * Use `create(ListRecordsResponseSchema)` to create a new message.
+ */
+export const ListRecordsResponseSchema: GenMessage<ListRecordsResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 16);
+
+/**
+ * A record of a job, or a failed unit.
+ *
+ * @generated from message gleaner.job.v1.RecordEntry
+ */
+export type RecordEntry = Message<"gleaner.job.v1.RecordEntry"> & {
+  /**
+   * Position of the unit in the job, from 0.
+   *
+   * @generated from field: int32 unit_index = 1;
+   */
+  unitIndex: number;
+
+  /**
+   * Identifies the unit in its job: an item id, a URL, a keyword.
+   *
+   * @generated from field: string unit_key = 2;
+   */
+  unitKey: string;
+
+  /**
+   * Region of the unit; empty for a marketplace without regions.
+   *
+   * @generated from field: string unit_region = 3;
+   */
+  unitRegion: string;
+
+  /**
+   * Position of the entry in the unit's result file, from 0; 0 for units with one record.
+   *
+   * @generated from field: int32 position = 4;
+   */
+  position: number;
+
+  /**
+   * `SUCCESS` or `FAILED`.
+   *
+   * @generated from field: string status = 5;
+   */
+  status: string;
+
+  /**
+   * Values that every kind has under its own names; absent for a failed unit.
+   *
+   * @generated from field: gleaner.job.v1.RecordItem item = 6;
+   */
+  item?: RecordItem | undefined;
+
+  /**
+   * The record, or its requested columns; absent for a failed unit.
+   *
+   * @generated from field: optional string record = 7;
+   */
+  record?: string | undefined;
+
+  /**
+   * Fault code, for a failed unit.
+   *
+   * @generated from field: string code = 8;
+   */
+  code: string;
+
+  /**
+   * Reason for the failure.
+   *
+   * @generated from field: string message = 9;
+   */
+  message: string;
+};
+
+/**
+ * Describes the message gleaner.job.v1.RecordEntry.
+ * Use `create(RecordEntrySchema)` to create a new message.
+ */
+export const RecordEntrySchema: GenMessage<RecordEntry> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 17);
+
+/**
+ * Values of an item under common names. A value that the record does not state is absent. Each is also a column for
+ * filters and orders: `item.price`.
+ *
+ * @generated from message gleaner.job.v1.RecordItem
+ */
+export type RecordItem = Message<"gleaner.job.v1.RecordItem"> & {
+  /**
+   * Title.
+   *
+   * @generated from field: optional string title = 1;
+   */
+  title?: string | undefined;
+
+  /**
+   * Lowest price, in units of the currency.
+   *
+   * @generated from field: optional double price = 2;
+   */
+  price?: number | undefined;
+
+  /**
+   * ISO code of the currency.
+   *
+   * @generated from field: optional string currency = 3;
+   */
+  currency?: string | undefined;
+
+  /**
+   * Pieces in stock.
+   *
+   * @generated from field: optional int64 stock = 4;
+   */
+  stock?: bigint | undefined;
+
+  /**
+   * Pieces sold.
+   *
+   * @generated from field: optional int64 sold = 5;
+   */
+  sold?: bigint | undefined;
+
+  /**
+   * Mean number of stars.
+   *
+   * @generated from field: optional double rating = 6;
+   */
+  rating?: number | undefined;
+
+  /**
+   * Address of the page.
+   *
+   * @generated from field: optional string url = 7;
+   */
+  url?: string | undefined;
+
+  /**
+   * Path of the picture at this service; absent if it shows none (`GLEANER_IMAGES`).
+   *
+   * @generated from field: optional string image_path = 8;
+   */
+  imagePath?: string | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.RecordItem.
+ * Use `create(RecordItemSchema)` to create a new message.
+ */
+export const RecordItemSchema: GenMessage<RecordItem> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 18);
+
+/**
+ * Fill rates of a job's records.
+ *
+ * @generated from message gleaner.job.v1.ListFieldsResponse
+ */
+export type ListFieldsResponse = Message<"gleaner.job.v1.ListFieldsResponse"> & {
+  /**
+   * Columns in the order of the table, without those that name the unit.
+   *
+   * @generated from field: repeated gleaner.job.v1.FieldFill fields = 1;
+   */
+  fields: FieldFill[];
+
+  /**
+   * Number of records.
+   *
+   * @generated from field: int32 records = 2;
+   */
+  records: number;
+};
+
+/**
+ * Describes the message gleaner.job.v1.ListFieldsResponse.
+ * Use `create(ListFieldsResponseSchema)` to create a new message.
+ */
+export const ListFieldsResponseSchema: GenMessage<ListFieldsResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 19);
+
+/**
+ * Fill rate of a column.
+ *
+ * @generated from message gleaner.job.v1.FieldFill
+ */
+export type FieldFill = Message<"gleaner.job.v1.FieldFill"> & {
+  /**
+   * Name of the column: "price.amount".
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Type of the column, as in RecordColumn.
+   *
+   * @generated from field: string type = 2;
+   */
+  type: string;
+
+  /**
+   * Share of the records that have a value, 0 to 1.
+   *
+   * @generated from field: double fill = 3;
+   */
+  fill: number;
+};
+
+/**
+ * Describes the message gleaner.job.v1.FieldFill.
+ * Use `create(FieldFillSchema)` to create a new message.
+ */
+export const FieldFillSchema: GenMessage<FieldFill> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 20);
 
 /**
  * A row of a job's records. It also has the members of the record; the JSON Schema of each kind and marketplace
@@ -839,7 +1177,7 @@ export type RecordRow = Message<"gleaner.job.v1.RecordRow"> & {
  * Use `create(RecordRowSchema)` to create a new message.
  */
 export const RecordRowSchema: GenMessage<RecordRow> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 15);
+  messageDesc(file_gleaner_job_v1_job, 21);
 
 /**
  * A line of a job's results: one successful unit.
@@ -902,7 +1240,7 @@ export type ResultLine = Message<"gleaner.job.v1.ResultLine"> & {
  * Use `create(ResultLineSchema)` to create a new message.
  */
 export const ResultLineSchema: GenMessage<ResultLine> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 16);
+  messageDesc(file_gleaner_job_v1_job, 22);
 
 /**
  * Result file of a unit.
@@ -958,7 +1296,7 @@ export type ResultLineFile = Message<"gleaner.job.v1.ResultLineFile"> & {
  * Use `create(ResultLineFileSchema)` to create a new message.
  */
 export const ResultLineFileSchema: GenMessage<ResultLineFile> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 17);
+  messageDesc(file_gleaner_job_v1_job, 23);
 
 /**
  * A line of a job's failures: one failed unit.
@@ -1035,7 +1373,7 @@ export type FailureLine = Message<"gleaner.job.v1.FailureLine"> & {
  * Use `create(FailureLineSchema)` to create a new message.
  */
 export const FailureLineSchema: GenMessage<FailureLine> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 18);
+  messageDesc(file_gleaner_job_v1_job, 24);
 
 /**
  * Jobs of the caller, of every kind and marketplace.
@@ -1146,6 +1484,27 @@ export const JobService: GenService<{
     methodKind: "server_streaming";
     input: typeof ExportRecordsRequestSchema;
     output: typeof HttpBodySchema;
+  },
+  /**
+   * Lists the records of a job so far and its failed units: a page of those that the filters select, in the requested
+   * order.
+   *
+   * @generated from rpc gleaner.job.v1.JobService.ListRecords
+   */
+  listRecords: {
+    methodKind: "unary";
+    input: typeof ListRecordsRequestSchema;
+    output: typeof ListRecordsResponseSchema;
+  },
+  /**
+   * Returns how many of a job's records have a value of each listed field.
+   *
+   * @generated from rpc gleaner.job.v1.JobService.ListFields
+   */
+  listFields: {
+    methodKind: "unary";
+    input: typeof JobRequestSchema;
+    output: typeof ListFieldsResponseSchema;
   },
   /**
    * Streams a job's failed units: as JSON Lines `{index, batch_id, key, region, input, code, message, credits,
