@@ -17,8 +17,11 @@ export interface SelectionText {
 export interface Selection {
   /** Whether every row is selected. */
   isAll: boolean;
+  /** Columns that the conditions, the search, and the order read: the others need not be formatted. */
+  used: readonly Column[];
   /** Whether failed units are selected by their texts: conditions on columns are never true of them. */
   matchesTexts(texts: readonly string[]): boolean;
+  /** Returns whether a row is selected, given its cells of the used columns. */
   matches(cells: readonly Cell[]): boolean;
   /** Returns the value that rows are sorted by; null for a row without one, which comes last. */
   keyOf: ((cells: readonly Cell[]) => SortKey) | null;
@@ -39,14 +42,21 @@ export function parseSelection(
   { filter, search, sort }: SelectionText,
   columns: readonly Column[],
 ): Selection {
-  const conditions = filter.map((text, index) => conditionOf(text, ['body', 'filter', index], columns));
+  const used: Column[] = [];
+  /** Returns the index of a column among those used. */
+  const use = (column: Column) => {
+    if (!used.includes(column)) used.push(column);
+    return used.indexOf(column);
+  };
+  const conditions = filter.map((text, index) => conditionOf(text, ['body', 'filter', index], columns, use));
   const needle = search.trim().toLowerCase();
   const hasText = (texts: readonly (Cell | string)[]) =>
     needle === '' || texts.some((text) => typeof text === 'string' && text.toLowerCase().includes(needle));
-  const searched = columns.flatMap(({ type }, index) => (type === 'string' ? [index] : []));
+  const searched = needle === '' ? [] : columns.filter(({ type }) => type === 'string').map(use);
   const isDescending = sort.startsWith('-');
-  const sorted = sort === '' ? null : sortColumn(isDescending ? sort.slice(1) : sort, columns);
+  const sorted = sort === '' ? null : use(sortColumn(isDescending ? sort.slice(1) : sort, columns));
   return {
+    used,
     isAll: conditions.length === 0 && needle === '' && sorted === null,
     matchesTexts: (texts) => conditions.length === 0 && hasText(texts),
     matches: (cells) =>
@@ -65,13 +75,13 @@ function keyOf(cell: Cell): SortKey {
   return typeof cell === 'string' ? cell.slice(0, maxKeyLength).toLowerCase() : Number(cell);
 }
 
-function sortColumn(name: string, columns: readonly Column[]): number {
-  const index = columns.findIndex((column) => column.name === name && isScalar(column));
-  if (index < 0) {
+function sortColumn(name: string, columns: readonly Column[]): Column {
+  const found = columns.find((column) => column.name === name && isScalar(column));
+  if (found === undefined) {
     const { msg, type } = problemText.notOneOf(namesOf(columns), name);
     throw Fault.invalid(['body', 'sort'], msg, type);
   }
-  return index;
+  return found;
 }
 
 const isScalar = ({ type }: Column) => type !== 'json' && type !== 'others';
@@ -87,19 +97,24 @@ const operators: Readonly<Record<string, (cell: number | string, value: number |
   '~': (cell, value) => String(cell).includes(String(value)),
 };
 
-function conditionOf(text: string, loc: (string | number)[], columns: readonly Column[]): Condition {
+function conditionOf(
+  text: string,
+  loc: (string | number)[],
+  columns: readonly Column[],
+  use: (column: Column) => number,
+): Condition {
   const [, name = '', operator = '', given = ''] = /^([^=!<>~]*)(!=|<=|>=|[=<>~])(.*)$/su.exec(text) ?? [];
   const wrong = (msg: string) => Fault.invalid(loc, msg, 'value_error');
   if (operator === '')
     throw wrong(
       `Input should be a column, an operator (=, !=, <, <=, >, >= or ~) and a value, not ${quote(text)}`,
     );
-  const index = columns.findIndex((column) => column.name === name.trim() && isScalar(column));
-  const column = columns[index];
+  const column = columns.find((each) => each.name === name.trim() && isScalar(each));
   if (column === undefined) {
     const { msg, type } = problemText.notOneOf(namesOf(columns), name.trim());
     throw Fault.invalid(loc, msg, type);
   }
+  const index = use(column);
   const isNumeric = column.type === 'integer' || column.type === 'number';
   // Without a value: whether the cell has one.
   if (given.trim() === '' && (operator === '=' || operator === '!=')) {

@@ -54,7 +54,7 @@ const itemColumns: readonly Column[] = Object.entries(itemTypes).map(([name, typ
   type,
 }));
 
-const itemObject = ({ title, price, currency, stock, sold, rating }: ItemValues): ExactObject => {
+const itemObject = ({ title, price, currency, stock, sold, rating }: Partial<TrackedValues>): ExactObject => {
   const values = { title, price, currency, stock, sold, rating } satisfies Record<
     keyof typeof itemTypes,
     unknown
@@ -72,11 +72,16 @@ export function createExplorer(context: RowsContext): Explorer {
   const { offers } = context;
   const placesOf = createScans<Int32Array>((places) => places.byteLength);
   const fillsOf = createScans<{ fields: FieldFill[]; records: number }>(({ fields }) => fields.length * 200);
-  const itemOf = (job: Job, row: ExactObject) => itemValues(offers.of(job), row);
+  const itemOf = (job: Job, row: ExactObject) => ({
+    ...trackedValues(offers.of(job), row),
+    ...recordLinks(row),
+  });
 
   /** Returns units and positions of the selected entries, in pairs and in order. */
-  const scan = async (job: Job, selection: Selection, columns: readonly Column[], status: string) => {
-    const cellsOf = cellReader(columns);
+  const scan = async (job: Job, selection: Selection, status: string) => {
+    const cellsOf = cellReader(selection.used);
+    const readsItem = selection.used.some((column) => itemColumns.includes(column));
+    const offer = offers.of(job);
     const found: { key: SortKey; unit: number; position: number }[] = [];
     let turn = 0;
     for await (const { unit, position, row } of readEntries(context, job, scopeOf(status))) {
@@ -87,20 +92,21 @@ export function createExplorer(context: RowsContext): Explorer {
           found.push({ key: null, ...place });
         continue;
       }
-      const cells = cellsOf({ ...row, item: itemObject(itemOf(job, row)) });
+      const cells = cellsOf(readsItem ? { ...row, item: itemObject(trackedValues(offer, row)) } : row);
       if (selection.matches(cells)) found.push({ key: selection.keyOf?.(cells) ?? null, ...place });
     }
     if (selection.keyOf) found.sort((one, other) => selection.compare(one.key, other.key));
-    return Int32Array.from(found.flatMap((entry) => [entry.unit, entry.position]));
+    const places = new Int32Array(2 * found.length);
+    for (const [at, { unit, position }] of found.entries()) places.set([unit, position], 2 * at);
+    return places;
   };
   const selectedPlaces = (job: Job, text: SelectionText, status: string) => {
-    const columns = selectableColumns(offers.of(job));
-    const selection = parseSelection(text, columns);
+    const selection = parseSelection(text, [...rowColumnsOf(offers.of(job)), ...itemColumns]);
     const { filter, search, sort } = text;
     const name = JSON.stringify([filter, search, sort, status]);
     return {
       selection,
-      places: () => placesOf.of(job, name, () => scan(job, selection, columns, status)),
+      places: () => placesOf.of(job, name, () => scan(job, selection, status)),
     };
   };
 
@@ -138,14 +144,9 @@ export function createExplorer(context: RowsContext): Explorer {
 
 const scopeOf = (status: string) => ({ failed: status !== 'SUCCESS', records: status !== 'FAILED' });
 
-/** Returns the columns that selections can name. */
-function selectableColumns(offer: Offer): Column[] {
-  return [...rowColumnsOf(offer), ...itemColumns].filter(({ type }) => type !== 'json' && type !== 'others');
-}
-
-function itemValues({ market, kind }: Offer, row: ExactObject): ItemValues {
+function trackedValues({ market, kind }: Offer, row: ExactObject): Partial<TrackedValues> {
   // Integers beyond 2^53 are no prices or counts; readers take them for missing.
-  return { ...market.tracked?.[kind.page]?.(row as unknown as JsonObject), ...recordLinks(row) };
+  return market.tracked?.[kind.page]?.(row as unknown as JsonObject) ?? {};
 }
 
 const messageOf = (outcome: Entry['unit']['outcome']) =>
