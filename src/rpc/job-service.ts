@@ -32,9 +32,9 @@ import { fileShape } from './file-shape.ts';
 import { type Call, type Handlers, handle, type StreamHandler } from './handlers.ts';
 import { type JobListContext, listJobs } from './job-list.ts';
 import { type JobReadsContext, jobReads } from './job-reads.ts';
-import { createJobShapes, type JobShapeContext } from './job-shape.ts';
+import { createJobShapes, type JobShape, type JobShapeContext } from './job-shape.ts';
 import { streamText } from './job-stream.ts';
-import { type RecordReadsContext, recordReads } from './record-reads.ts';
+import { type RecordReads, type RecordReadsContext, recordReads } from './record-reads.ts';
 
 /** Dependencies of this module. */
 type JobServiceContext = Pick<JobContext, 'clock'> &
@@ -118,6 +118,19 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
       return shape(await cancel(context, id, { operatorId: null, reason: '' }));
     }),
   ]);
+  const stream = streamHandlers(context, find, shape, records);
+  return { unary, stream };
+}
+
+/** Returns the handlers of streamed responses. */
+function streamHandlers(
+  context: JobServiceContext,
+  find: (request: { jobId: string }, call: Call) => Promise<Job>,
+  shape: (job: Job) => Promise<JobShape>,
+  records: RecordReads,
+): Map<string, StreamHandler> {
+  const { store } = context;
+  const { method } = JobService;
   const watch = createWatch(context, async (jobId) => {
     const job = await store.getJob(jobId);
     if (job === null) throw new Fault('not_found', `There is no job '${jobId}'.`);
@@ -125,7 +138,7 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
     const mark = toJsonString(JobSchema, create(JobSchema, value));
     return { value, mark, ended: job.finishedAt !== null };
   });
-  const stream = new Map<string, StreamHandler>([
+  return new Map<string, StreamHandler>([
     [
       fullName(method.watchJob),
       async function* (request: Message, call: Call) {
@@ -163,5 +176,4 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
       },
     ],
   ]);
-  return { unary, stream };
 }

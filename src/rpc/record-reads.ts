@@ -4,6 +4,7 @@ import type {
   ListRecordsRequest,
   ListRecordsResponseSchema,
   RecordEntrySchema,
+  RecordItemSchema,
 } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault } from '../contract/fault.ts';
 import { problemText } from '../contract/problem-texts.ts';
@@ -11,13 +12,14 @@ import type { Column } from '../formats/columns.ts';
 import { type ExactObject, formatExact } from '../formats/json-text.ts';
 import { pickColumns } from '../formats/pick.ts';
 import type { SelectionText } from '../formats/select.ts';
+import type { JobContext } from '../jobs/context.ts';
 import { createExplorer, type EntryQuery, type ItemValues } from '../jobs/queries/explore.ts';
 import { type Entry, type RowsContext, rowColumnsOf } from '../jobs/queries/rows.ts';
 import type { Job } from '../store/documents.ts';
 import { defaultPageSize } from './handlers.ts';
 
 /** Dependencies of this module. */
-export type RecordReadsContext = RowsContext;
+export type RecordReadsContext = RowsContext & Pick<JobContext, 'links'>;
 
 /** Queries of a job's records. */
 export interface RecordReads {
@@ -33,16 +35,31 @@ export interface RecordReads {
 export function recordReads(context: RecordReadsContext): RecordReads {
   const explorer = createExplorer(context);
   return {
-    async listRecords({ filter, search, sort, status, column, pageSize, pageToken }, job) {
+    async listRecords(request, job) {
+      const {
+        filter,
+        search,
+        sort,
+        status,
+        column,
+        pageSize,
+        pageToken,
+        unitIndex: unit,
+        position,
+      } = request;
       const columns =
         column.length === 0 ? null : requireColumns(column, rowColumnsOf(context.offers.of(job)));
       const { items, next, total } = await explorer.list(job, {
         ...{ filter, search, sort, status: status as EntryQuery['status'] },
-        ...{ limit: pageSize || defaultPageSize, after: pageToken },
+        ...{ limit: pageSize || defaultPageSize, after: pageToken, unit, position },
       });
       return {
         records: items.map((entry) =>
-          entryShape(entry, columns, entry.row === null ? null : explorer.itemOf(job, entry.row)),
+          entryShape(
+            entry,
+            columns,
+            entry.row === null ? null : itemShape(explorer.itemOf(job, entry.row), context.links),
+          ),
         ),
         nextPageToken: next ?? '',
         ...(total === null ? {} : { total }),
@@ -73,7 +90,7 @@ const placeMembers = new Set(['unit_index', 'unit_key', 'unit_region', 'unit_lis
 function entryShape(
   { unit, position, row }: Entry,
   columns: readonly Column[] | null,
-  item: ItemValues | null,
+  item: MessageInitShape<typeof RecordItemSchema> | null,
 ): MessageInitShape<typeof RecordEntrySchema> {
   const { index, region, outcome, status } = unit;
   const place = { unitIndex: index, unitKey: unit.unit.key, unitRegion: region, position, status };
@@ -82,12 +99,16 @@ function entryShape(
   const record = Object.fromEntries(Object.entries(row).filter(([name]) => !placeMembers.has(name)));
   return {
     ...place,
-    item: itemShape(item),
+    item,
     record: formatExact(columns === null ? record : pickColumns(row, columns)),
   };
 }
 
-function itemShape({ title, price, currency, stock, sold, rating, url }: ItemValues) {
+function itemShape(
+  { title, price, currency, stock, sold, rating, url, image }: ItemValues,
+  links: JobContext['links'],
+) {
+  const imagePath = image === null ? null : links.image(image);
   return {
     ...(title == null ? {} : { title }),
     ...(price == null ? {} : { price }),
@@ -96,5 +117,6 @@ function itemShape({ title, price, currency, stock, sold, rating, url }: ItemVal
     ...(sold == null ? {} : { sold: BigInt(sold) }),
     ...(rating == null ? {} : { rating }),
     ...(url === null ? {} : { url }),
+    ...(imagePath === null ? {} : { imagePath }),
   };
 }

@@ -160,6 +160,14 @@ describe('list()', () => {
     },
   );
 
+  test('returns one unit, or one entry of it', async () => {
+    const job = await createJob();
+    expect(await pagesOf(job, { unit: 4 })).toEqual([[4]]);
+    expect(await pagesOf(job, { unit: 3, position: 0 })).toEqual([[3]]);
+    expect(await pagesOf(job, { unit: 4, position: 1 })).toEqual([[]]);
+    expect(await pagesOf(job, { unit: 99 })).toEqual([[]]);
+  });
+
   test('throws results_deleted for a job whose results were deleted', async () => {
     const job = { ...(await createJob()), filesDeletedAt: 1 };
     const explorer = createExplorer(fixture.context);

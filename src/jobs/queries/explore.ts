@@ -21,6 +21,10 @@ export interface EntryQuery extends SelectionText {
   limit: number;
   /** Token of the previous page; '' for the first. */
   after: string;
+  /** Only the unit with this index, in the order of its entries. */
+  unit?: number | undefined;
+  /** Only the entry with this position. */
+  position?: number | undefined;
 }
 
 /** Values of a record under common names, as far as it states them. */
@@ -112,8 +116,9 @@ export function createExplorer(context: RowsContext): Explorer {
 
   return {
     itemOf,
-    async list(job, { status, limit, after, ...text }) {
+    async list(job, { status, limit, after, unit, position, ...text }) {
       requireResults(job);
+      if (unit !== undefined) return listUnit(context, job, { unit, position, limit, after });
       const { selection, places } = selectedPlaces(job, text, status);
       if (selection.isAll) return { ...(await listInOrder(context, job, status, limit, after)), total: null };
       const from = after === '' ? 0 : parseToken(/^o(\d{1,9})$/, after)[0]!;
@@ -170,6 +175,23 @@ async function listInOrder(
     items.push(entry);
   }
   return { items, next: null };
+}
+
+/** Returns a page of the entries of one unit. */
+async function listUnit(
+  context: RowsContext,
+  job: Job,
+  { unit, position, limit, after }: Pick<EntryQuery, 'position' | 'limit' | 'after'> & { unit: number },
+): Promise<Page<Entry> & { total: null }> {
+  const from = after === '' ? 0 : parseToken(/^\d{1,9}\.(\d{1,9})$/, after)[0]!;
+  const items: Entry[] = [];
+  for await (const entry of readEntries(context, job, { unit, failed: true })) {
+    if (entry.position < from || entry.position !== (position ?? entry.position)) continue;
+    if (items.length === limit) return { items, next: `${unit}.${entry.position}`, total: null };
+    items.push(entry);
+    if (position !== undefined) break;
+  }
+  return { items, next: null, total: null };
 }
 
 function parseToken(form: RegExp, token: string): number[] {
