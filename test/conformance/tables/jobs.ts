@@ -286,6 +286,13 @@ export const jobs: Marketplace = {
         answer: { records: [], next_page_token: '', total: 0 },
       },
       {
+        ...done,
+        title: 'one unit',
+        params: { ...done.params, unit_index: '0', position: '0' },
+        answer: { records: [entry], next_page_token: '' },
+      },
+      refusedQuery('unit_index', '-1', 'greater_than_equal', { params: done.params }),
+      {
         ...lost,
         title: 'records of a failed job',
         params: { ...lost.params, status: 'SUCCESS' },
