@@ -138,8 +138,8 @@ test('pictureType() knows pictures by their first bytes', () => {
   const types = [
     'GIF89a',
     'GIF87a',
-    'RIFF1234WEBPVP8 ',
-    '\x00\x00\x00\x20ftypavif',
+    'RIFF1234WEBP',
+    `\x00\x00\x00\x20ftyp${'avif'}`,
     '\xff\xd8\xff\xe0',
     'GIF8',
     '<svg',

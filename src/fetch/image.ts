@@ -122,5 +122,5 @@ export function pictureType(bytes: Uint8Array): string | null {
   if (start.startsWith('\xff\xd8\xff')) return 'image/jpeg';
   if (/^GIF8[79]a/.test(start)) return 'image/gif';
   if (/^RIFF.{4}WEBP/s.test(start)) return 'image/webp';
-  return /^.{4}ftypavi[fs]/s.test(start) ? 'image/avif' : null;
+  return /^.{4}ftyp(?:avif|avis)/s.test(start) ? 'image/avif' : null;
 }

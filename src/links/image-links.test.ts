@@ -32,7 +32,7 @@ test.each([
   (path: string) => path.replace('cdn.test', 'evil.test'),
   (path: string) => path.replace(/expires=\d+/, 'expires=99999999999'),
   (path: string) => path.replace(/signature=./, 'signature='),
-  () => '/images?url=https%3A%2F%2Fcdn.test%2Fa.jpg',
+  () => '/images?url=a',
   () => '/images',
 ])('verify() rejects a changed path (%#)', (change) => {
   const links = createImageLinks({ secrets: fixedLinkSecrets(['a']), clock: createManualClock(start) });
