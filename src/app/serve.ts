@@ -272,12 +272,14 @@ interface GatewayOptions {
 }
 
 async function openGateway(
-  { config, context, stack, links, log, clock }: Program,
+  { config, context, stack, links, images, log, clock }: Program,
   run: (typeof parts)[Role],
   edge: { caller: RestCaller; routes: Parameters<typeof createRpcListener>[0] },
   { budget, limits, publicUrl }: GatewayOptions,
   closers: (() => Promise<unknown>)[],
 ): Promise<number> {
+  const pictures = images && (await import('../fetch/image.ts')).createImageFetcher(config);
+  closers.push(async () => pictures?.close());
   const app = createRestApi({
     services,
     caller: edge.caller,
@@ -287,6 +289,7 @@ async function openGateway(
     version,
     files: stack.blobs,
     verifyLink: links.verify,
+    images: images && pictures ? { verify: images.verify, fetch: pictures.fetch } : undefined,
     exportFile: run.core ? (path, format) => exportFile(context, path, format) : undefined,
     mounts: [serveConsole(), createRpcListener(edge.routes, budget)],
     retrieveCache: config.retrieveCache,

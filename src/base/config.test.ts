@@ -22,6 +22,7 @@ test.each([
   ['GLEANER_GRPC_PORT', '70000'],
   ['GLEANER_PUBLIC_URL', 'example.org'],
   ['GLEANER_APPROVAL', 'yes'],
+  ['GLEANER_IMAGES', 'on'],
   ['GLEANER_WORKING_HOURS', '8 to 6'],
   ['GLEANER_RETRIEVE_CACHE', '120'],
   ['GLEANER_PRICES', '{"variant_sold": -1}'],

@@ -92,6 +92,11 @@ export const settings = {
     default: '8080',
     about: 'Port for REST, the console, and files; 0 selects a free one.',
   },
+  GLEANER_IMAGES: {
+    default: 'off',
+    about:
+      'Pictures of records in the console: proxy fetches them from the addresses in the records, off shows none.',
+  },
   GLEANER_JOB_WINDOW: {
     default: '16',
     about:

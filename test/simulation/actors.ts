@@ -104,6 +104,7 @@ function createContext(shared: Shared, process: Process): JobContext {
     },
     links: {
       records: (_job, { path }) => path,
+      image: () => null,
       file: async (_job, { path }) => path,
       itemToken: (_jobId, batchId, index) => `${batchId}.${index}`,
       readItemToken: (_jobId, token) => {

@@ -124,6 +124,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     links: {
       file: async (_job, { path }) => path,
       records: (_job, { path }) => path,
+      image: () => null,
       itemToken: (jobId, batchId, index) => writeItemToken(secrets, jobId, { batchId, index }),
       readItemToken: (jobId, token) => readItemToken(secrets, jobId, token),
     },
