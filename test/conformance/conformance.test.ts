@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { endpointsOf } from '../../src/contract/endpoint.ts';
 import { services } from '../../src/contract/services.ts';
-import { takesSubmitOptions } from '../../src/contract/submit-options.ts';
 import { bodyCases } from './bodies.ts';
 import { type Document, readDocument } from './document.ts';
 import { errorCases } from './errors.ts';
