@@ -10,6 +10,7 @@ import { addKeyCommands } from './keys.ts';
 import { addLogsCommand } from './logs.ts';
 import { addOpenCommand } from './open.ts';
 import { addOperatorCommands } from './operators.ts';
+import { addPriceCommand } from './prices.ts';
 import { addResultCommands } from './results.ts';
 import { addRuleCommands } from './rules.ts';
 import { addScheduleCommands } from './schedules.ts';
@@ -24,6 +25,7 @@ export function addClientCommands(program: Command): void {
   program.commandsGroup('For users:');
   addSubmitCommands(program);
   addScheduleCommands(program);
+  addPriceCommand(program);
   addWatchCommand(program);
   addDownloadCommand(program);
   addResultCommands(program);

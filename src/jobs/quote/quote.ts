@@ -6,7 +6,7 @@ import type { Plan } from '../../kinds/kind.ts';
 import type { Mode } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
-import { estimate } from '../prices.ts';
+import { chargedAt, estimate } from '../prices.ts';
 import { missingOriginWarning } from '../steps/missing-origins.ts';
 import { findRefusals, type RefusalContext } from '../steps/place.ts';
 import { findStart } from './delays.ts';
@@ -78,7 +78,7 @@ export async function quoteJob(
     batches,
     unitPrice,
     cost,
-    chargedAt: needsApproval ? kind.charge : 'submit',
+    chargedAt: chargedAt(offer, needsApproval),
     balance: BigInt(balance),
     balanceAfter: BigInt(balance - cost),
     shortfall: BigInt(quota === undefined ? 0 : quota.required - quota.current),
