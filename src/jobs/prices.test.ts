@@ -8,7 +8,13 @@ import { listKindPrices } from './prices.ts';
 
 const offers = resolveOffers(services, kinds, markets);
 const settingsWith = (changes: Partial<JobSettings>) =>
-  ({ approval: true, workingHours: null, prices: new Map(), ...changes }) as JobSettings;
+  ({
+    approval: true,
+    workingHours: null,
+    prices: new Map(),
+    reusedPricePercent: 50,
+    ...changes,
+  }) as JobSettings;
 const priced = (changes: Partial<JobSettings>) => {
   const list = listKindPrices({ offers, settings: settingsWith(changes) });
   return (market: string, kind: string) => list.find((each) => each.market === market && each.kind === kind);
@@ -19,8 +25,14 @@ describe('listKindPrices()', () => {
     const priceOf = priced({});
     expect(priceOf('mkta', 'variant_sold')).toMatchObject({ maxUnits: 50_000, maxBatchUnits: 50 });
     expect(priceOf('mkta', 'get_pc')).toMatchObject({ maxUnits: 1, maxBatchUnits: 1 });
-    expect(priceOf('mkta', 'get_pc_bulk')).toMatchObject({ maxUnits: 2_000, maxBatchUnits: 20 });
-    expect(priceOf('mktf', 'search_bulk')).toMatchObject({ unitPrice: 1, regions: [] });
+    expect(priceOf('mkta', 'get_pc_bulk')).toMatchObject({
+      ...{ maxUnits: 2_000, maxBatchUnits: 20, unitPrice: 8, reusedUnitPrice: 4 },
+    });
+    expect(priceOf('mktf', 'search_bulk')).toMatchObject({
+      unitPrice: 1,
+      reusedUnitPrice: null,
+      regions: [],
+    });
   });
 
   test('has a maximum of units and a price for every offer', () => {

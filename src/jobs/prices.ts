@@ -6,6 +6,7 @@ import type { Plan } from '../kinds/kind.ts';
 import type { Mode } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import type { Offer } from './offers.ts';
+import { reusedPrice } from './reuse.ts';
 
 /** Returns the credits per unit of an offer: as configured, else the market's price, else the kind's. */
 export function unitPrice(
@@ -72,6 +73,8 @@ export interface KindPrice extends Price {
   needsApproval: boolean;
   inWorkingHours: boolean;
   regions: readonly string[];
+  /** Credits for a unit whose record is reused; null for kinds whose results are files. */
+  reusedUnitPrice: number | null;
   /** Maximum units of one submit. */
   maxUnits: number;
   maxBatchUnits: number;
@@ -95,6 +98,8 @@ export function listKindPrices(context: Pick<JobContext, 'settings' | 'offers'>)
         needsApproval,
         inWorkingHours: kind.workingHours && workingHours !== null,
         regions: market.regions,
+        reusedUnitPrice:
+          offer.reader.sort === 'record' ? reusedPrice(context, unitPrice(context, offer)) : null,
         maxUnits: maxUnitsOf(offer),
         maxBatchUnits: kind.batchSize,
         maxBodyBytes: maxBodyBytes(method),

@@ -131,6 +131,8 @@ export interface Job {
   /** Options of the submit; empty without any, and for jobs of versions without options. */
   options: JobOptions;
   unitPrice: number;
+  /** Price of a unit whose record is reused; null for jobs that read every page. The end refunds the difference. */
+  reusedUnitPrice: number | null;
   cost: number;
   /** Credits refunded so far. */
   refunded: number;
@@ -184,6 +186,8 @@ export interface DeletedJob
     | 'createdAt'
     | 'finishedAt'
   > {
+  /** Credits refunded for reused records. */
+  discount: number;
   /** Successful and failed units. */
   success: number;
   failed: number;
@@ -219,6 +223,8 @@ export type Outcome =
       attempt: number;
       /** The unit's own result file, for job types that have one. */
       file?: StoredFile;
+      /** Time at which the record was collected, if it was reused. */
+      collectedAt?: number;
     }
   | { status: 'FAILED'; code: FaultCode; message: string };
 
@@ -304,8 +310,11 @@ export type BatchSummary = Omit<Batch, 'units' | 'outcomes' | 'parts' | 'stalled
 
 /** Units and batches of a job by outcome. */
 export interface Counts {
-  /** `notRun`: failed units that never ran, set at the end of a rejected or cancelled job only. */
-  units: { total: number; success: number; failed: number; notRun?: number };
+  /**
+   * `notRun`: failed units that never ran, set at the end of a rejected or cancelled job only. `reused`: units whose
+   * records were reused, set at the end of a job with `max_age` only.
+   */
+  units: { total: number; success: number; failed: number; notRun?: number; reused?: number };
   /** `success`: done with at least one result. `failed`: done without one. */
   batches: { total: number; success: number; failed: number };
 }

@@ -19,6 +19,10 @@ const columns = (workingHours: string): Column<KindPrice>[] => [
   },
   { title: 'Marketplace', cell: ({ market }) => marketText(market) },
   { title: 'Credits per unit', cell: ({ unitPrice }) => formatCount(unitPrice) },
+  {
+    title: 'Reused record',
+    cell: ({ reusedUnitPrice }) => (reusedUnitPrice === undefined ? '–' : formatCount(reusedUnitPrice)),
+  },
   { title: 'Charged at', cell: ({ chargedAt }) => (chargedAt === 'approval' ? 'Approval' : 'Submit') },
   { title: 'Approval', cell: ({ needsApproval }) => (needsApproval ? 'Required' : 'Not required') },
   { title: 'Hours', cell: ({ inWorkingHours }) => (inWorkingHours ? workingHours : 'Any time') },

@@ -7,6 +7,7 @@ import type { Batch, Job, Mode } from '../../store/documents.ts';
 import { approvalWaitMs, type JobContext, type StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
 import { type Estimate, estimate } from '../prices.ts';
+import { maxAgeMs, requireReusable, reusedPrice } from '../reuse.ts';
 import { sandboxQueue, testDecisionMs } from '../sandbox.ts';
 import { type FinishSubmitContext, finishSubmit } from './finish-submit.ts';
 
@@ -85,6 +86,7 @@ async function prepareJob(
 ): Promise<{ job: Job; batches: Iterable<Batch> }> {
   if (draft.mode === 'test') requireSandbox(context.settings);
   const plan = await draft.plan();
+  requireReusable(offer, draft.options);
   const size = estimate(context, offer, plan, draft.mode);
   for await (const refusal of findRefusals(context, offer, { ...draft, cost: size.cost })) throw refusal;
   const job = await buildJob(context, offer, plan, size, draft);
@@ -136,6 +138,7 @@ async function buildJob(
     params: plan.params,
     options,
     ...size,
+    reusedUnitPrice: maxAgeMs(options) === null ? null : reusedPrice(context, size.unitPrice),
     refunded: 0,
     createdAt: now,
     resumable,

@@ -15,6 +15,7 @@ const csvRows = {
   max_units: 2000,
   max_batch_units: 20,
   max_body_bytes: 8 * 1024 * 1024,
+  reused_unit_price: 4,
 };
 
 /** Prices: 1 endpoint. */

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/submit_options.proto.
  */
 export const file_gleaner_job_v1_submit_options: GenFile = /*@__PURE__*/
-  fileDesc("CiNnbGVhbmVyL2pvYi92MS9zdWJtaXRfb3B0aW9ucy5wcm90bxIOZ2xlYW5lci5qb2IudjEi3QIKDVN1Ym1pdE9wdGlvbnMSXAoNdmFsaWRhdGVfb25seRgBIAEoCEJFur4YQQoKUXVvdGUgb25seRIzU2hvd3MgdGhlIGNvc3QgYW5kIHRoZSBkdXJhdGlvbiB3aXRob3V0IHN1Ym1pdHRpbmcuElsKC21heF9jcmVkaXRzGAIgASgFQkG6SAQaAigAur4YNgoMTWF4aW11bSBjb3N0EiZSZWZ1c2VzIGEgam9iIHRoYXQgY29zdHMgbW9yZSBjcmVkaXRzLkgAiAEBEoABCgV0cmFjaxgIIAEoCUJxukgociYyJF4oW0EtWmEtejAtOV1bQS1aYS16MC05Ll8tXXswLDYzfSk/JLq+GEIKDVRyYWNrIGNoYW5nZXMSMXRydWUsIG9yIHRoZSBuYW1lIG9mIGEgc2VyaWVzIG9mIGpvYnMgdG8gY29tcGFyZS5CDgoMX21heF9jcmVkaXRzQiVaI2dsZWFuZXIvZ2VuL2dvL2dsZWFuZXIvam9iL3YxO2pvYnYxYgZwcm90bzM", [file_gleaner_options_v1_options, file_gleaner_validate_rules]);
+  fileDesc("CiNnbGVhbmVyL2pvYi92MS9zdWJtaXRfb3B0aW9ucy5wcm90bxIOZ2xlYW5lci5qb2IudjEi4QMKDVN1Ym1pdE9wdGlvbnMSXAoNdmFsaWRhdGVfb25seRgBIAEoCEJFur4YQQoKUXVvdGUgb25seRIzU2hvd3MgdGhlIGNvc3QgYW5kIHRoZSBkdXJhdGlvbiB3aXRob3V0IHN1Ym1pdHRpbmcuElsKC21heF9jcmVkaXRzGAIgASgFQkG6SAQaAigAur4YNgoMTWF4aW11bSBjb3N0EiZSZWZ1c2VzIGEgam9iIHRoYXQgY29zdHMgbW9yZSBjcmVkaXRzLkgAiAEBEoABCgV0cmFjaxgIIAEoCUJxukgociYyJF4oW0EtWmEtejAtOV1bQS1aYS16MC05Ll8tXXswLDYzfSk/JLq+GEIKDVRyYWNrIGNoYW5nZXMSMXRydWUsIG9yIHRoZSBuYW1lIG9mIGEgc2VyaWVzIG9mIGpvYnMgdG8gY29tcGFyZS4SgQEKB21heF9hZ2UYBSABKAlCcLpIHnIcMhpeKFsxLTldWzAtOV17MCw1fVtzbWhkXSk/JLq+GEsKC01heGltdW0gYWdlEjxSZXVzZXMgcmVjb3JkcyB1cCB0byB0aGlzIGFnZSwgc3VjaCBhcyA2aCwgYXQgYSBsb3dlciBwcmljZS5CDgoMX21heF9jcmVkaXRzQiVaI2dsZWFuZXIvZ2VuL2dvL2dsZWFuZXIvam9iL3YxO2pvYnYxYgZwcm90bzM", [file_gleaner_options_v1_options, file_gleaner_validate_rules]);
 
 /**
  * Options of every call that creates a job, in addition to its request. In REST, each field is a query parameter:
@@ -44,6 +44,14 @@ export type SubmitOptions = Message<"gleaner.job.v1.SubmitOptions"> & {
    * @generated from field: string track = 8;
    */
   track: string;
+
+  /**
+   * Maximum age of a record that is reused instead of reading the page, such as `30m`, `6h`, or `7d`. Reused units cost
+   * less (docs/freshness.md).
+   *
+   * @generated from field: string max_age = 5;
+   */
+  maxAge: string;
 };
 
 /**
