@@ -66,6 +66,8 @@ export interface Config {
   jobWindow: number;
   /** Maximum age of a page served for `rescrape=false`, in milliseconds. */
   recentCrawlMs: number;
+  /** Price of a unit whose record is reused, as a percentage of the unit price. */
+  reusedPricePercent: number;
   /** Whether test keys can be created and used. */
   sandbox: boolean;
   /** User-Agent of every page request. A browser prepends its own. */
@@ -171,6 +173,7 @@ export function loadConfig(given: Environment = process.env): Config {
     requestsPerSecond: read('GLEANER_REQUESTS_PER_SECOND', positive),
     minFreeDiskBytes: read('GLEANER_MIN_FREE_DISK', (text) => integer(text, 0, 1_000_000_000)) * 1024 ** 2,
     maxConnections: read('GLEANER_MAX_CONNECTIONS', (text) => integer(text, 1, 1_000_000)),
+    reusedPricePercent: read('GLEANER_REUSED_PRICE', (text) => integer(text, 0, 100)),
     jobWindow: read('GLEANER_JOB_WINDOW', (text) => integer(text, 1, 10_000)),
     sandbox: read('GLEANER_SANDBOX', onOff),
     userAgent: read('GLEANER_USER_AGENT', (text) => text),

@@ -172,7 +172,7 @@ export const settings = {
   },
   GLEANER_RECENT_CRAWL: {
     default: '24h',
-    about: 'Maximum age of a page that is reused if the caller allows it.',
+    about: 'Maximum age of a record that is reused if the caller allows it (`max_age`, `rescrape=false`).',
   },
   GLEANER_REQUESTS_PER_SECOND: {
     default: 'off',
@@ -202,6 +202,10 @@ export const settings = {
   GLEANER_RETRIEVE_CACHE: {
     default: '120s,24h',
     about: 'How long responses of retrieve are cached while a job runs and after it ended, or off.',
+  },
+  GLEANER_REUSED_PRICE: {
+    default: '50',
+    about: 'Price of a unit whose record is reused (`max_age`), in percent of its price, rounded up.',
   },
   GLEANER_S3_URL: {
     default: null,

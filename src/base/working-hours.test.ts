@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isWithin, nextWithin, parseWorkingHours } from './working-hours.ts';
+import { formatWorkingHours, isWithin, nextWithin, parseWorkingHours } from './working-hours.ts';
 
 const at = (text: string) => Date.parse(text);
 
@@ -28,6 +28,13 @@ test.each([
 ])('nextWithin() of %s from %s is %s', (hours, now, next) => {
   expect(new Date(nextWithin(parseWorkingHours(hours), at(now)))).toEqual(new Date(next));
 });
+
+test.each(['08:00-18:00+08:00', '22:30-06:00-03:30', '00:00-24:00+00:00'])(
+  'formatWorkingHours() formats %s',
+  (text) => {
+    expect(formatWorkingHours(parseWorkingHours(text))).toBe(text);
+  },
+);
 
 test.each(['8-18', '08:00-08:00+08:00', '08:61-18:00+08:00', '08:00-25:00+08:00', '08:00-18:00', ''])(
   'parseWorkingHours() rejects %j',

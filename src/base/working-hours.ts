@@ -30,6 +30,14 @@ export function parseWorkingHours(text: string): WorkingHours {
   return window;
 }
 
+/** Formats working hours as parseWorkingHours() reads them. */
+export function formatWorkingHours({ startMinute, endMinute, offsetMinutes }: WorkingHours): string {
+  const text = (minutes: number) =>
+    [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0')).join(':');
+  const sign = offsetMinutes < 0 ? '-' : '+';
+  return `${text(startMinute)}-${text(endMinute)}${sign}${text(Math.abs(offsetMinutes))}`;
+}
+
 const dayMs = 86_400_000;
 
 /** Returns the earliest time from `now` on that is within the window. */

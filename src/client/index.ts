@@ -6,6 +6,7 @@ export { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 export { type Job, JobService, type ResultFile } from '../../gen/gleaner/job/v1/job_pb.ts';
 export type { Quote } from '../../gen/gleaner/job/v1/quote_pb.ts';
 export { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+export { PriceService } from '../../gen/gleaner/price/v1/price_pb.ts';
 export * from '../../gen/services.ts';
 export type { CallOptions } from './call-options.ts';
 export {

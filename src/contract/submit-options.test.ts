@@ -33,6 +33,15 @@ describe('readSubmitOptions()', () => {
     expect(read({})).toEqual({ options: undefined, problems: [] });
   });
 
+  test.each(['90s', '30m', '6h', '7d', ''])('reads the max_age %j', (text) => {
+    expect(read({ max_age: text })).toMatchObject({ options: { maxAge: text }, problems: [] });
+  });
+
+  test.each(['6', 'h', '0h', '6 h', '6w', '-1h', '1h30m'])('refuses the max_age %j', (text) => {
+    const loc = ['query', 'max_age'];
+    expect(read({ max_age: text }).problems).toMatchObject([{ loc, type: 'string_pattern_mismatch' }]);
+  });
+
   test('reads 0 as a value', () => {
     expect(read({ max_credits: '0' })).toEqual({
       options: create(SubmitOptionsSchema, { maxCredits: 0 }),
@@ -81,8 +90,8 @@ test('a job keeps the options that are set', () => {
   expect(jobOptionsOf(create(SubmitOptionsSchema, { maxCredits: 5 }))).toEqual({ maxCredits: 5 });
 });
 
-test('a retry has the maximum cost of its own call', () => {
-  expect(retryOptionsOf({ maxCredits: 5 }, undefined)).toEqual({});
+test('a retry has the maximum cost of its own call, and the other options of the job', () => {
+  expect(retryOptionsOf({ maxCredits: 5, maxAge: '6h' }, undefined)).toEqual({ maxAge: '6h' });
   expect(retryOptionsOf({ maxCredits: 5 }, create(SubmitOptionsSchema, { maxCredits: 7 }))).toEqual({
     maxCredits: 7,
   });

@@ -57,6 +57,8 @@ export interface JobSettings {
   prices: ReadonlyMap<string, number>;
   /** Maximum age of a stored page that is served instead of fetched, in milliseconds. */
   recentCrawlMs: number;
+  /** Price of a unit whose record is reused, as a percentage of the unit price. */
+  reusedPricePercent: number;
   /** Whether test accounts can submit jobs. */
   sandbox: boolean;
   /** URLs and rate limits of the marketplaces. */

@@ -1,8 +1,12 @@
+import type { DescMethod } from '@bufbuild/protobuf';
 import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { maxBodyBytes } from '../contract/body-limit.ts';
+import { rulesOf } from '../contract/rules.ts';
 import type { Plan } from '../kinds/kind.ts';
 import type { Mode } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 import type { Offer } from './offers.ts';
+import { reusedPrice } from './reuse.ts';
 
 /** Returns the credits per unit of an offer: as configured, else the market's price, else the kind's. */
 export function unitPrice(
@@ -59,4 +63,61 @@ export function listPrices(context: Pick<JobContext, 'settings' | 'offers'>): Pr
       ? [{ market: offer.market.name, kind: offer.kind.name, unitPrice: unitPrice(context, offer) }]
       : [],
   );
+}
+
+/** Price and limits of an offer. */
+export interface KindPrice extends Price {
+  /** Submit method. */
+  method: DescMethod;
+  chargedAt: 'submit' | 'approval';
+  needsApproval: boolean;
+  inWorkingHours: boolean;
+  regions: readonly string[];
+  /** Credits for a unit whose record is reused; null for kinds whose results are files. */
+  reusedUnitPrice: number | null;
+  /** Maximum units of one submit. */
+  maxUnits: number;
+  maxBatchUnits: number;
+  maxBodyBytes: number;
+}
+
+/** Lists the current price and the limits of every offer that can be submitted. */
+export function listKindPrices(context: Pick<JobContext, 'settings' | 'offers'>): KindPrice[] {
+  const { approval, workingHours } = context.settings;
+  return [...context.offers.methods.values()].flatMap(({ method, offer, step }) => {
+    if (offer === null || step !== Step.SUBMIT) return [];
+    const { kind, market } = offer;
+    const needsApproval = kind.approval && approval;
+    return [
+      {
+        method,
+        market: market.name,
+        kind: kind.name,
+        unitPrice: unitPrice(context, offer),
+        chargedAt: chargedAt(offer, needsApproval),
+        needsApproval,
+        inWorkingHours: kind.workingHours && workingHours !== null,
+        regions: market.regions,
+        reusedUnitPrice:
+          offer.reader.sort === 'record' ? reusedPrice(context, unitPrice(context, offer)) : null,
+        maxUnits: maxUnitsOf(offer),
+        maxBatchUnits: kind.batchSize,
+        maxBodyBytes: maxBodyBytes(method),
+      },
+    ];
+  });
+}
+
+/** Returns when a job is charged. */
+export const chargedAt = ({ kind }: Pick<Offer, 'kind'>, needsApproval: boolean): 'submit' | 'approval' =>
+  needsApproval ? kind.charge : 'submit';
+
+/** Returns the maximum units of a submit: that of the kind, or of the list in the request, else 1. */
+function maxUnitsOf({ kind, request }: Offer): number {
+  if (kind.maxUnits !== undefined) return kind.maxUnits;
+  for (const field of request.fields) {
+    const { type } = rulesOf(field);
+    if (field.fieldKind === 'list' && type.case === 'repeated') return Number(type.value.maxItems);
+  }
+  return 1;
 }

@@ -149,6 +149,8 @@ export interface Kind {
   readonly lane: Lane;
   /** Maximum units per batch. */
   readonly batchSize: number;
+  /** Maximum units per job, for kinds whose request does not declare it. */
+  readonly maxUnits?: number;
   /** Whether its jobs wait for an operator's approval, if approvals are enabled. */
   readonly approval: boolean;
   /** Whether its batches are dispatched during working hours only (endpoints marked W). */

@@ -19,6 +19,7 @@ import { historyHandlers } from './history.ts';
 import { jobServiceHandlers } from './job-service.ts';
 import { jobHandlers } from './jobs.ts';
 import { operatorHandlers } from './operator.ts';
+import { priceHandlers } from './prices.ts';
 import { scheduleHandlers } from './schedules.ts';
 import { schemaHandlers } from './schema-service.ts';
 import { sessionHandlers } from './session-service.ts';
@@ -87,6 +88,7 @@ export function createCore(
     accountHandlers(context),
     destinationHandlers(context),
     operatorHandlers(context),
+    priceHandlers(context),
     webhookHandlers(context),
     sessionHandlers(context),
     scheduleHandlers(context),

@@ -54,5 +54,8 @@ export function jobReads(context: JobReadsContext): JobReads {
 function unitShape(placed: PlacedUnit): MessageInitShape<typeof UnitSchema> {
   const { index, batchId, region, unit, status, outcome } = placed;
   const shape = { index, batchId, region, status, key: unit.key, input: JSON.stringify(unit.input) };
-  return outcome?.status === 'FAILED' ? { ...shape, code: outcome.code, message: outcome.message } : shape;
+  if (outcome?.status === 'FAILED') return { ...shape, code: outcome.code, message: outcome.message };
+  return outcome?.collectedAt === undefined
+    ? shape
+    : { ...shape, collectedAt: timestampFromMs(outcome.collectedAt) };
 }

@@ -100,6 +100,8 @@ function jobShape(job: Job, counts: Counts, waitingFor: string, retrievePath: st
     ...(startedAt === null ? {} : { startedAt: timestampFromMs(startedAt) }),
     ...(finishedAt === null ? {} : { finishedAt: timestampFromMs(finishedAt) }),
     ...(Object.keys(job.options).length === 0 ? {} : { options: job.options }),
+    ...(job.reusedUnitPrice === null ? {} : { reusedUnitPrice: job.reusedUnitPrice }),
+    ...(units.reused === undefined ? {} : { reused: units.reused }),
     ...(filesDeletedAt === null ? {} : { filesDeletedAt: timestampFromMs(filesDeletedAt) }),
     ...(job.hold === null ? {} : { hold: holdShape(job.hold) }),
   };

@@ -49,9 +49,21 @@ export interface RetentionStore {
 /** Name of deleted users. */
 export const deletedUserName = 'Deleted user';
 
+/** Returns the credits that a job refunds for units with reused records. */
+export function discountOf(
+  { unitPrice, reusedUnitPrice }: Pick<Job, 'unitPrice' | 'reusedUnitPrice'>,
+  reused: number,
+): number {
+  return reusedUnitPrice === null ? 0 : reused * (unitPrice - reusedUnitPrice);
+}
+
 /** Returns the fields of a job that remain when it is deleted, apart from its counts. */
 export function summaryOf(job: Job): Omit<DeletedJob, 'success' | 'failed' | 'deletedAt'> {
   const { id, userId, market, kind, state } = job;
   const { unitPrice, cost, refunded, totalUnits, createdAt, finishedAt } = job;
-  return { id, userId, market, kind, state, unitPrice, cost, refunded, totalUnits, createdAt, finishedAt };
+  const discount = discountOf(job, job.counts?.units.reused ?? 0);
+  return {
+    ...{ id, userId, market, kind, state, unitPrice, cost, refunded, totalUnits, createdAt, finishedAt },
+    discount,
+  };
 }

@@ -376,15 +376,22 @@ export interface InFlight {
 /** States of batches that failBatches() can end. */
 export type OutstandingState = 'waiting' | 'queued' | 'claimed';
 
+/** A stored page. */
+export interface Crawl {
+  /** Time of the crawl. */
+  at: number;
+  body: Uint8Array;
+}
+
 /**
- * Recently crawled pages, for jobs that accept them instead of a new crawl (`rescrape=false`,
- * docs/kinds/product-page-csv.md).
+ * Recently crawled pages, for jobs that accept them instead of a new crawl (`max_age`, docs/freshness.md, and
+ * `rescrape=false`, docs/kinds/product-page-csv.md).
  */
 export interface CrawlStore {
   /** Stores the page crawled at `at` under `key`, unless a newer page is stored. */
   putCrawl(key: string, at: number, body: Uint8Array): Promise<void>;
-  /** Returns the page stored under `key` if it was crawled at `since` or later. */
-  findCrawl(key: string, since: number): Promise<Uint8Array | null>;
+  /** Returns the page stored under `key`, and the time of its crawl, if it was crawled at `since` or later. */
+  findCrawl(key: string, since: number): Promise<Crawl | null>;
 }
 
 /** Records that earlier versions stored in the database, until the sweep moves them to the result storage. */

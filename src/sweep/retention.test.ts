@@ -132,7 +132,7 @@ describe.each(stores)('retention on $name', ({ open }) => {
     };
     const first = await send();
     const { success, failed } = first.counts!.units;
-    await fixture.context.store.deleteJob({ ...aSummary(first), success, failed, deletedAt: 0 });
+    await fixture.context.store.deleteJob({ ...aSummary(first), discount: 0, success, failed, deletedAt: 0 });
     const second = await send();
     expect(second.id).not.toBe(first.id);
     expect(await fixture.problems()).toEqual([]);

@@ -160,6 +160,12 @@ describe('a job', () => {
     expect([retried.code, retried.out]).toEqual([5, '']);
   });
 
+  test('has a price, which `prices` lists', async () => {
+    const { out, code } = await user(['prices']);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^mktb +pdp_bulk +5 +submit +no +any +/m)]);
+    expect((await user(['prices', '--json'])).json[0].prices).toHaveLength(14);
+  });
+
   test('is quoted by --dry-run, as is its retry', async () => {
     const rows = 'product_key,shop_domain\nbarang-1812,toko-7\nbarang-1812,toko-7\n';
     const { json: before } = await user(['jobs', '--json']);

@@ -32,6 +32,7 @@ export const pageVisits = ({ anna, partial, waiting, schedule }: Seed): PageVisi
   { name: 'own-job', path: `/jobs/${partial}`, role: 'user', shows: 'Duration' },
   { name: 'schedules', path: '/schedules', role: 'user', shows: 'Evening prices' },
   { name: 'schedule', path: `/schedules/${schedule}`, role: 'user', shows: 'Next runs' },
+  { name: 'prices', path: '/prices', role: 'user', shows: 'Credits per unit' },
   { name: 'ledger', path: '/ledger', role: 'user', shows: 'Plan of the month' },
   { name: 'keys', path: '/keys', role: 'user', shows: 'catalogue sync' },
   { name: 'webhook', path: '/webhook', role: 'user', shows: 'Endpoint URL' },

@@ -10,6 +10,7 @@ const kinds = readdirSync(join(folder, 'kinds')).filter((name) => name.endsWith(
 /** Pages whose examples print JSON. */
 const pages = [
   '../README.md',
+  'freshness.md',
   'quick-start.md',
   'quotes.md',
   'schedules.md',

@@ -96,6 +96,7 @@ function createContext(shared: Shared, process: Process): JobContext {
       jobWindow,
       prices: new Map(),
       recentCrawlMs: 86_400_000,
+      reusedPricePercent: 50,
       sandbox: true,
       origins: new Map(),
       effectiveSettings: [],

@@ -88,6 +88,7 @@ const settings: JobSettings = {
   jobWindow: 16,
   prices: new Map(),
   recentCrawlMs: 86_400_000,
+  reusedPricePercent: 50,
   sandbox: true,
   origins: new Map(),
   effectiveSettings: [],

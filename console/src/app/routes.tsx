@@ -52,6 +52,7 @@ const pages: Record<Role, RouteObject[]> = {
       path: 'schedules/:scheduleId',
       lazy: page(async () => (await import('../schedules/SchedulePage.tsx')).SchedulePage),
     },
+    { path: 'prices', lazy: page(async () => (await import('../prices/PricesPage.tsx')).PricesPage) },
     { path: 'ledger', lazy: page(async () => (await import('../ledger/LedgerPage.tsx')).LedgerPage) },
     { path: 'keys', lazy: page(async () => (await import('../keys/KeysPage.tsx')).KeysPage) },
     { path: 'webhook', lazy: page(async () => (await import('../webhook/WebhookPage.tsx')).WebhookPage) },

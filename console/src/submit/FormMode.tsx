@@ -73,6 +73,9 @@ export function FormMode({ offer, shape, busy, submit, problems }: FormModeProps
   const sharedError = (name: string) =>
     errorOf(`own.${name}`, name) ??
     Object.entries(problems).find(([path]) => list && isUnitField(path, list.name, name))?.[1];
+  const body = form.isValid()
+    ? JSON.stringify(buildBody(shape, own, fields ? expandRows(shape, own, units) : splitLines(lines)))
+    : null;
   const paste = (index: number, name: string, text: string) => {
     const pasted = fields && pastedRows(text, namesOf(fields), name);
     if (!fields || !pasted) return false;
@@ -85,14 +88,7 @@ export function FormMode({ offer, shape, busy, submit, problems }: FormModeProps
     return true;
   };
   return (
-    <form
-      noValidate
-      onSubmit={form.onSubmit(() =>
-        submit(
-          JSON.stringify(buildBody(shape, own, fields ? expandRows(shape, own, units) : splitLines(lines))),
-        ).catch(() => {}),
-      )}
-    >
+    <form noValidate onSubmit={form.onSubmit(() => void (body !== null && submit(body).catch(() => {})))}>
       <Stack>
         {shared.map((field) => (
           <Field
@@ -156,7 +152,7 @@ export function FormMode({ offer, shape, busy, submit, problems }: FormModeProps
             ))}
           </>
         )}
-        <SubmitBar offer={offer} busy={busy} units={unitCount}>
+        <SubmitBar offer={offer} busy={busy} units={unitCount} body={body}>
           {fields && (
             <AddItemButton
               isFull={units.length >= Math.min(maxRows, list?.max ?? 1)}

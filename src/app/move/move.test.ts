@@ -194,7 +194,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         unit: await store.findUnit(job.id, '1/1'),
         pauses: await store.listPauses(),
         wait: await store.listWaits(job.id, 0),
-        crawl: Buffer.from((await store.findCrawl('page', 0)) ?? []).toString('hex'),
+        crawl: Buffer.from((await store.findCrawl('page', 0))?.body ?? []).toString('hex'),
         drift: await store.listDrift(),
         originMinutes: await store.listOriginMinutes(0),
         webhook: await store.getWebhook(user.id),

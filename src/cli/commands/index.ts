@@ -11,6 +11,7 @@ import { addKeyCommands } from './keys.ts';
 import { addLogsCommand } from './logs.ts';
 import { addOpenCommand } from './open.ts';
 import { addOperatorCommands } from './operators.ts';
+import { addPriceCommand } from './prices.ts';
 import { addQualityCommands } from './quality.ts';
 import { addResultCommands } from './results.ts';
 import { addRuleCommands } from './rules.ts';
@@ -26,6 +27,7 @@ export function addClientCommands(program: Command): void {
   program.commandsGroup('For users:');
   addSubmitCommands(program);
   addScheduleCommands(program);
+  addPriceCommand(program);
   addWatchCommand(program);
   addDownloadCommand(program);
   addResultCommands(program);

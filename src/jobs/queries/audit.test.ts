@@ -146,7 +146,7 @@ test('reports a balance that is not the sum of its ledger, and a job that lost u
 test('checks deleted jobs by their summaries', async () => {
   const { store } = fixture.context;
   const { success, failed } = job.counts!.units;
-  await store.deleteJob({ ...job, success, failed, deletedAt: 0 });
+  await store.deleteJob({ ...job, discount: 0, success, failed, deletedAt: 0 });
   expect(await audit(store)).toMatchObject({ jobs: 0, deletedJobs: 1, problems: [] });
   const spoiled = {
     ...store,

@@ -1,6 +1,8 @@
 import { entryKeys } from '../../credits/job-credits.ts';
-import type { Counts, Job, JobState, LedgerEntry } from '../../store/documents.ts';
+import type { Counts, DeletedJob, Job, JobState, LedgerEntry } from '../../store/documents.ts';
+import { discountOf } from '../../store/retention.ts';
 import type { Store } from '../../store/store.ts';
+import { countReused } from '../reuse.ts';
 
 /** Result of an audit: the number of documents checked, and the inconsistencies. */
 export interface Audit {
@@ -23,6 +25,7 @@ type AuditStore = Pick<
   | 'listDeletedJobs'
   | 'listJobs'
   | 'listLedgerEntries'
+  | 'readBatches'
 >;
 
 const terminal: readonly JobState[] = ['completed', 'partial_complete', 'failed', 'rejected', 'terminated'];
@@ -106,7 +109,10 @@ async function auditJob(store: AuditStore, job: Job, entries: readonly LedgerEnt
   }
   if (units.total !== job.totalUnits) problems.push(`${units.total} units, submitted ${job.totalUnits}`);
   if (batches.success + batches.failed !== batches.total) problems.push('terminal with outstanding batches');
-  return [...problems, ...auditBalance(job, units, entries)];
+  const { reused } = await countReused({ store }, job);
+  if (job.counts !== null && job.counts.units.reused !== reused)
+    problems.push(`stored as ${job.counts.units.reused} reused, the batches say ${reused}`);
+  return [...problems, ...auditBalance({ ...job, discount: discountOf(job, reused ?? 0) }, units, entries)];
 }
 
 /** Sums up the charges and the refunds of a job. */
@@ -130,7 +136,7 @@ function auditEntries(jobId: string, entries: readonly LedgerEntry[]): string[] 
 
 /** Checks the counts of an ended job against its entries. */
 function auditBalance(
-  job: Pick<Job, 'state' | 'cost' | 'refunded' | 'unitPrice'>,
+  job: Pick<DeletedJob, 'state' | 'cost' | 'refunded' | 'unitPrice' | 'discount'>,
   units: Counts['units'],
   entries: readonly LedgerEntry[],
 ): string[] {
@@ -139,7 +145,7 @@ function auditBalance(
   if (units.success + units.failed !== units.total)
     problems.push(`${units.success} done + ${units.failed} failed of ${units.total}`);
   if (job.refunded !== refunded) problems.push(`says ${job.refunded} refunded, the ledger ${refunded}`);
-  const earned = units.success * job.unitPrice;
+  const earned = units.success * job.unitPrice - job.discount;
   if (job.state === 'rejected') {
     if (charged !== refunded) problems.push(`rejected, charged ${charged}, refunded ${refunded}`);
   } else if (charged !== job.cost) {

@@ -19,6 +19,10 @@ export function results(context: ResultsContext, job: Job): AsyncGenerator<strin
   return lines(context, job);
 }
 
+/** Returns the member of a line that marks a reused record. */
+const reusedMember = ({ collectedAt }: { collectedAt?: number }) =>
+  collectedAt === undefined ? {} : { collected_at: new Date(collectedAt).toISOString() };
+
 async function* lines(context: ResultsContext, job: Job): AsyncGenerator<string | Uint8Array> {
   const { store } = context;
   for await (const placed of readPlaced(store, job.id, ({ success }) => success > 0)) {
@@ -26,7 +30,7 @@ async function* lines(context: ResultsContext, job: Job): AsyncGenerator<string 
     for (const { index, batchId, region, unit, outcome } of unitsOf(job, placed)) {
       if (outcome?.status !== 'SUCCESS') continue;
       const { key, input } = unit;
-      const line = JSON.stringify({ index, batch_id: batchId, key, region, input });
+      const line = JSON.stringify({ index, batch_id: batchId, key, region, input, ...reusedMember(outcome) });
       if (outcome.file) {
         yield `${line.slice(0, -1)},"file":${JSON.stringify(await fileJson(context, job, outcome.file))}}\n`;
         continue;

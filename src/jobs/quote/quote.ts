@@ -6,7 +6,8 @@ import type { Plan } from '../../kinds/kind.ts';
 import type { Mode } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
-import { estimate } from '../prices.ts';
+import { chargedAt, estimate } from '../prices.ts';
+import { maxAgeMs, requireReusable, reusedPrice } from '../reuse.ts';
 import { missingOriginWarning } from '../steps/missing-origins.ts';
 import { findRefusals, type RefusalContext } from '../steps/place.ts';
 import { findStart } from './delays.ts';
@@ -39,6 +40,7 @@ export async function quoteJob(
 ): Promise<MessageInitShape<typeof QuoteSchema>> {
   const { store, clock, settings } = context;
   const { kind, market } = offer;
+  requireReusable(offer, caller.options);
   const isTest = caller.mode === 'test';
   const {
     totalUnits: units,
@@ -77,8 +79,9 @@ export async function quoteJob(
     duplicateUnits: duplicates.listed,
     batches,
     unitPrice,
+    ...(maxAgeMs(caller.options) === null ? {} : { reusedUnitPrice: reusedPrice(context, unitPrice) }),
     cost,
-    chargedAt: needsApproval ? kind.charge : 'submit',
+    chargedAt: chargedAt(offer, needsApproval),
     balance: BigInt(balance),
     balanceAfter: BigInt(balance - cost),
     shortfall: BigInt(quota === undefined ? 0 : quota.required - quota.current),

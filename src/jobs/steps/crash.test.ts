@@ -1,8 +1,10 @@
-import { fromJson } from '@bufbuild/protobuf';
+import { create, fromJson } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { createCrashingProcess } from '../../../test/support/crash.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
+import type { SubmitOptionValues } from '../../contract/submit-options.ts';
 import { aKey } from '../../store/contract/samples.ts';
 import type { ApiKey, BatchReference, Job, JobState } from '../../store/documents.ts';
 import { sweep } from '../../sweep/sweep.ts';
@@ -20,6 +22,7 @@ interface Course {
   approval: boolean;
   method: string;
   request: object;
+  options?: SubmitOptionValues;
   /** Actions on a job in one of these states. */
   step?: { on: readonly JobState[]; run(context: JobContext, job: Job): Promise<unknown> };
   /** Allowed final states, with the charged and refunded credits. */
@@ -58,6 +61,11 @@ const cancelled = (on: JobState): NonNullable<Course['step']> => ({
   run: (context, job) => cancel(context, job.id, { operatorId: null, reason: '' }),
 });
 const oneFailed = ({ cost, unitPrice }: Job) => ({ charged: cost, refunded: unitPrice });
+/** One unit failed, and reused units cost half. */
+const someReused = (job: Job) => {
+  const discount = (job.unitPrice - job.reusedUnitPrice!) * job.counts!.units.reused!;
+  return { charged: job.cost, refunded: job.unitPrice + discount };
+};
 const allGivenBack = ({ cost }: Job) => ({ charged: cost, refunded: cost });
 const neverCharged = () => ({ charged: 0, refunded: 0 });
 
@@ -77,6 +85,15 @@ const courses: Course[] = [
     method: 'SubmitVariantSold',
     request: items,
     ends: { completed: oneFailed },
+    records: 61,
+  },
+  {
+    name: 'variant sold, reusing records',
+    approval: false,
+    method: 'SubmitVariantSold',
+    request: items,
+    options: { maxAge: '1h' },
+    ends: { completed: someReused },
     records: 61,
   },
   {
@@ -158,7 +175,9 @@ async function goThrough(
   if (job === null || job.state === 'submitted') {
     const method = methodOf(context, course.method);
     const request = fromJson(method.method.input, course.request as never);
-    await submit(context, method, request, { userId, mode: 'live', keyId, idempotencyKey: key });
+    const options = create(SubmitOptionsSchema, course.options ?? {});
+    const submitter = { userId, mode: 'live' as const, keyId, idempotencyKey: key, options };
+    await submit(context, method, request, submitter);
   }
   const submitted = (await jobOf(userId))!;
   if (course.step?.on.includes(submitted.state)) await course.step.run(context, submitted);

@@ -9,6 +9,7 @@ import { approvalWaitMs, type JobContext, type StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
 import { type Estimate, estimate } from '../prices.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
+import { maxAgeMs, requireReusable, reusedPrice } from '../reuse.ts';
 import { sandboxQueue, testDecisionMs } from '../sandbox.ts';
 import { findUnknownDestination, withDestinationIds } from './deliver-to.ts';
 import { type FinishSubmitContext, finishSubmit } from './finish-submit.ts';
@@ -89,6 +90,7 @@ async function prepareJob(
 ): Promise<{ job: Job; batches: Iterable<Batch> }> {
   if (draft.mode === 'test') requireSandbox(context.settings);
   const plan = await draft.plan();
+  requireReusable(offer, draft.options);
   const size = estimate(context, offer, plan, draft.mode);
   for await (const refusal of findRefusals(context, offer, { ...draft, cost: size.cost })) throw refusal;
   const options = await withDestinationIds(context, draft);
@@ -153,6 +155,7 @@ async function buildJob(
     params: plan.params,
     options,
     ...size,
+    reusedUnitPrice: maxAgeMs(options) === null ? null : reusedPrice(context, size.unitPrice),
     refunded: 0,
     createdAt: now,
     resumable,

@@ -8,6 +8,7 @@ import { ownAttribute } from '../../telemetry/attributes.ts';
 import { failSpan, inSpan } from '../../telemetry/trace.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
+import { maxAgeMs, reuseKey } from '../reuse.ts';
 import { createDriftObserver, type DriftObserver, type DriftObserverContext } from './drift-observer.ts';
 import { limitRecords } from './limit-records.ts';
 import { type UnitFileContext, writeUnitFile } from './unit-file.ts';
@@ -162,11 +163,12 @@ async function tryRead(
   const outcome: Outcome = { status: 'SUCCESS', attempt: batch.attempt };
   // Batches of test jobs have the market of the sandbox's queue, so that live jobs never get their pages.
   const place = job.mode === 'test' ? `${batch.market}/${job.market}` : job.market;
-  const recent = kind.recent && `${place}/${kind.recent.key(unit, batch.region)}`;
-  if (recent && kind.recent?.serves(job)) {
-    const kept = await store.findCrawl(recent, clock.now() - settings.recentCrawlMs);
-    if (kept) return { outcome, payload: kept };
-  }
+  const isReusing = maxAgeMs(job.options) !== null;
+  const recent = kind.recent || isReusing ? `${place}/${reuseKey(kind, unit, batch.region)}` : null;
+  const maxAge = maxAgeMs(job.options) ?? (kind.recent?.serves(job) ? settings.recentCrawlMs : null);
+  const kept = recent && maxAge && (await store.findCrawl(recent, clock.now() - maxAge));
+  if (kept)
+    return { outcome: isReusing ? { ...outcome, collectedAt: kept.at } : outcome, payload: kept.body };
   const record = await reader.read(unit.input, reading);
   observer.record(record);
   const payload = Buffer.from(JSON.stringify(record));

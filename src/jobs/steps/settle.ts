@@ -2,9 +2,11 @@ import { refundJob } from '../../credits/job-credits.ts';
 import { aggregate } from '../../kinds/states.ts';
 import { holdOf, parseHold } from '../../quality/hold.ts';
 import type { Counts, Job, JobHold, JobState, NoticeReason } from '../../store/documents.ts';
+import { discountOf } from '../../store/retention.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import { rejectedOutcome } from '../placed.ts';
 import { qualityOf } from '../queries/quality.ts';
+import { countReused } from '../reuse.ts';
 import { failUnits } from '../unit-metrics.ts';
 import { type CompileContext, compile } from './compile.ts';
 import { removeUnreferenced, type UnreferencedFilesContext } from './unreferenced-files.ts';
@@ -57,7 +59,9 @@ export async function finishEnding(context: SettleContext, job: Job): Promise<vo
 
   const counts = await store.countJob(job.id);
   const { units } = counts;
-  const refunded = await refundJob(store, job, units.failed * job.unitPrice, clock.now());
+  const { reused } = await countReused(context, job);
+  const owed = units.failed * job.unitPrice + discountOf(job, reused ?? 0);
+  const refunded = await refundJob(store, job, owed, clock.now());
   const file = await compile(context, job, units.success);
   await removeUnreferenced(context, job, file, counts.batches.success).catch((error) => {
     // Without results there is little to remove, and the refund does not wait for the storage.
@@ -68,7 +72,14 @@ export async function finishEnding(context: SettleContext, job: Job): Promise<vo
   const ended = await store.moveJob(job.id, [job.state], end, now, {
     refunded,
     file,
-    counts: { ...counts, units: { ...units, ...(await countNotRun(context, job, units)) } },
+    counts: {
+      ...counts,
+      units: {
+        ...units,
+        ...(reused === undefined ? {} : { reused }),
+        ...(await countNotRun(context, job, units)),
+      },
+    },
     finishedAt: now,
     hold: await findHold(context, job, units.success, now),
     noticeDue: end,

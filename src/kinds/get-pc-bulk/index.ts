@@ -1,6 +1,6 @@
 import type { Kind } from '../kind.ts';
 import { jobFile, rowFields } from './pack.ts';
-import { plan, recentKey } from './plan.ts';
+import { maxRows, plan, recentKey } from './plan.ts';
 import { retrieve, submitted } from './view.ts';
 
 /** Product pages of the rows of a CSV, in one CSV or JSON Lines file. */
@@ -9,6 +9,7 @@ export const getPcBulk: Kind = {
   page: 'product',
   lane: 'bulk',
   batchSize: 20,
+  maxUnits: maxRows,
   approval: false,
   workingHours: false,
   charge: 'submit',

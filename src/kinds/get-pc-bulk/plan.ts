@@ -39,8 +39,8 @@ export interface Row {
 
 const columns = ['region', 'shop_id', 'item_id'] as const;
 const regions = ['id', 'sg', 'th', 'ph', 'my', 'vn', 'tw', 'br'];
-/** Maximum rows per submit, and maximum bytes per row. */
-const maxRows = 2_000;
+/** Maximum rows per submit. */
+export const maxRows = 2_000;
 const maxRowBytes = 100_000;
 const maxProblems = 100;
 const chunkBytes = 65_536;

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
+import type { Crawl } from '../store.ts';
 import { aTime } from './samples.ts';
 import { type OpenStores, setUpStores } from './stores.ts';
 
@@ -7,12 +8,13 @@ import { type OpenStores, setUpStores } from './stores.ts';
 export function crawlContract(open: OpenStores): void {
   const stores = setUpStores(open);
   const page = (text: string) => Buffer.from(JSON.stringify({ text }));
-  const textOf = (body: Uint8Array | null) => body && JSON.parse(Buffer.from(body).toString()).text;
+  const textOf = (crawl: Crawl | null) => crawl && JSON.parse(Buffer.from(crawl.body).toString()).text;
 
   test('a page is found under its key until it is too old', async () => {
     const key = `sg/${newId()}/a.$b ☃`;
     await stores.store.putCrawl(key, aTime, page('one'));
-    expect(textOf(await stores.other.findCrawl(key, aTime))).toBe('one');
+    const found = await stores.other.findCrawl(key, aTime);
+    expect([found?.at, textOf(found)]).toEqual([aTime, 'one']);
     expect(await stores.store.findCrawl(key, aTime + 1)).toBeNull();
     expect(await stores.store.findCrawl(`${key}x`, 0)).toBeNull();
   });

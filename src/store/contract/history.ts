@@ -291,6 +291,7 @@ function lifetimeContract(open: OpenStores): void {
       const summary: DeletedJob = {
         ...{ id, userId, market, kind, state, unitPrice, cost, refunded, totalUnits, createdAt },
         finishedAt: aTime,
+        discount: 0,
         success: 0,
         failed: 0,
         deletedAt: aTime,

@@ -89,6 +89,7 @@ export function aJob(fields: Partial<Job> = {}): Job {
     params: {},
     options: {},
     unitPrice: 10,
+    reusedUnitPrice: null,
     cost: 20,
     refunded: 0,
     totalUnits: 2,

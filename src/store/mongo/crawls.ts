@@ -16,7 +16,7 @@ export function crawlStore(engine: MongoEngine): CrawlStore {
     findCrawl: (key, since) =>
       engine.run(async ({ crawls }) => {
         const page = await crawls.findOne({ _id: key });
-        return page === null || page.at < since ? null : page.body.value();
+        return page === null || page.at < since ? null : { at: page.at, body: page.body.value() };
       }),
   };
 }

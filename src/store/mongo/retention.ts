@@ -7,7 +7,7 @@ import { changesOf, observationsOfUser } from './history-ids.ts';
 import { following, visible } from './jobs.ts';
 import { olderThan } from './paging.ts';
 import type { Collections } from './schema.ts';
-import { readJob, readUser, withId, withUnderscore } from './shapes.ts';
+import { readDeletedJob, readJob, readUser, withUnderscore } from './shapes.ts';
 
 /** Jobs that have ended and that readers see. */
 const ended = { ...visible, finishedAt: { $ne: null } };
@@ -60,7 +60,7 @@ export function retentionStore(engine: MongoEngine): RetentionStore {
     getDeletedJob: (jobId) =>
       engine.run(async ({ deletedJobs }) => {
         const found = await deletedJobs.findOne({ _id: jobId });
-        return found && withId(found);
+        return found && readDeletedJob(found);
       }),
 
     listDeletedJobs: async (userId, page) => {
@@ -72,7 +72,7 @@ export function retentionStore(engine: MongoEngine): RetentionStore {
           .limit(rowsToRead(page))
           .toArray(),
       );
-      return toPage(found.map(withId), page, ({ createdAt, id }) => ({ at: createdAt, id }));
+      return toPage(found.map(readDeletedJob), page, ({ createdAt, id }) => ({ at: createdAt, id }));
     },
 
     markUserDeleted: (id, at) =>

@@ -5,6 +5,7 @@ import type {
   ApiKey,
   Batch,
   BatchSummary,
+  DeletedJob,
   Delivery,
   Job,
   JobState,
@@ -89,6 +90,7 @@ export function readJob({ _id, draft: _, number, params, state, ...rest }: JobDo
     // Earlier versions did not write these fields.
     keyId: rest.keyId ?? null,
     options: rest.options ?? {},
+    reusedUnitPrice: rest.reusedUnitPrice ?? null,
     mode: rest.mode ?? 'live',
     resumable: rest.resumable ?? true,
     hold: rest.hold ?? null,
@@ -119,6 +121,12 @@ export function writeDestination({ address, ...rest }: Destination): Destination
 /** Converts a stored destination. */
 export function readDestination({ address, ...rest }: DestinationDocument): Destination {
   return { ...withId(rest), address: JSON.parse(address) as JsonObject };
+}
+
+/** Converts the stored summary of a deleted job. */
+export function readDeletedJob(document: Stored<DeletedJob>): DeletedJob {
+  // Earlier versions did not write this field.
+  return { ...withId(document), discount: document.discount ?? 0 };
 }
 
 /** Converts a batch for storage. */

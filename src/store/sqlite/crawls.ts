@@ -15,7 +15,10 @@ export function crawlStore(engine: Connection): CrawlStore {
     },
 
     findCrawl: async (key, since) =>
-      engine.get<{ body: Uint8Array }>('SELECT body FROM crawls WHERE key = ? AND at >= ?', key, since)
-        ?.body ?? null,
+      engine.get<{ at: number; body: Uint8Array }>(
+        'SELECT at, body FROM crawls WHERE key = ? AND at >= ?',
+        key,
+        since,
+      ) ?? null,
   };
 }

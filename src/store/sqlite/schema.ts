@@ -236,6 +236,8 @@ const steps = [
   ALTER TABLE jobs ADD COLUMN mode TEXT NOT NULL DEFAULT 'live';
   CREATE INDEX jobs_by_mode ON jobs (mode, created_at, id);`,
   `ALTER TABLE jobs ADD COLUMN hold TEXT;`,
+  `ALTER TABLE jobs ADD COLUMN reused_unit_price INTEGER;
+  ALTER TABLE deleted_jobs ADD COLUMN discount INTEGER NOT NULL DEFAULT 0;`,
 ];
 
 /** Version of this program's schema. */

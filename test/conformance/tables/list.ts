@@ -14,6 +14,7 @@ import { mktc } from './mktc.ts';
 import { mktd } from './mktd.ts';
 import { mkte } from './mkte.ts';
 import { mktf } from './mktf.ts';
+import { prices } from './prices.ts';
 import { schedules } from './schedules.ts';
 import { schemas } from './schemas.ts';
 import { webhooks } from './webhooks.ts';
@@ -30,6 +31,7 @@ export const tables: readonly Marketplace[] = [
   schedules,
   schemas,
   account,
+  prices,
   webhooks,
   histories,
   destinations,

@@ -251,6 +251,21 @@ export type Job = Message<"gleaner.job.v1.Job"> & {
   options?: SubmitOptions | undefined;
 
   /**
+   * Price of a unit whose record was reused, for a job with `max_age`; absent for other jobs. The difference is refunded
+   * when the job ends.
+   *
+   * @generated from field: optional int32 reused_unit_price = 37;
+   */
+  reusedUnitPrice?: number | undefined;
+
+  /**
+   * Units whose records were reused, for an ended job with `max_age`; absent for other jobs.
+   *
+   * @generated from field: optional int32 reused = 38;
+   */
+  reused?: number | undefined;
+
+  /**
    * Quote of a submit with `validate_only`; absent otherwise.
    *
    * @generated from field: gleaner.job.v1.Quote quote = 32;
@@ -704,6 +719,13 @@ export type Unit = Message<"gleaner.job.v1.Unit"> & {
    * @generated from field: string message = 8;
    */
   message: string;
+
+  /**
+   * When the record was collected, if it was reused; absent for a record that was read for this job.
+   *
+   * @generated from field: google.protobuf.Timestamp collected_at = 9;
+   */
+  collectedAt?: Timestamp | undefined;
 };
 
 /**
@@ -1443,6 +1465,13 @@ export type ResultLine = Message<"gleaner.job.v1.ResultLine"> & {
    * @generated from field: gleaner.job.v1.ResultLineFile file = 7;
    */
   file?: ResultLineFile | undefined;
+
+  /**
+   * When the record was collected, if it was reused; absent for a record that was read for this job.
+   *
+   * @generated from field: google.protobuf.Timestamp collected_at = 8;
+   */
+  collectedAt?: Timestamp | undefined;
 };
 
 /**

@@ -59,6 +59,14 @@ export type SubmitOptions = Message<"gleaner.job.v1.SubmitOptions"> & {
    * @generated from field: optional string hold = 20;
    */
   hold?: string | undefined;
+
+  /**
+   * Maximum age of a record that is reused instead of reading the page, such as `30m`, `6h`, or `7d`. Reused units cost
+   * less (docs/freshness.md).
+   *
+   * @generated from field: string max_age = 5;
+   */
+  maxAge: string;
 };
 
 /**

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { services } from '../contract/services.ts';
+import { kinds } from '../kinds/list.ts';
+import { markets } from '../markets/list.ts';
+import type { JobSettings } from './context.ts';
+import { resolveOffers } from './offers.ts';
+import { listKindPrices } from './prices.ts';
+
+const offers = resolveOffers(services, kinds, markets);
+const settingsWith = (changes: Partial<JobSettings>) =>
+  ({
+    approval: true,
+    workingHours: null,
+    prices: new Map(),
+    reusedPricePercent: 50,
+    ...changes,
+  }) as JobSettings;
+const priced = (changes: Partial<JobSettings>) => {
+  const list = listKindPrices({ offers, settings: settingsWith(changes) });
+  return (market: string, kind: string) => list.find((each) => each.market === market && each.kind === kind);
+};
+
+describe('listKindPrices()', () => {
+  test('has the limits of the contract and of the kind', () => {
+    const priceOf = priced({});
+    expect(priceOf('mkta', 'variant_sold')).toMatchObject({ maxUnits: 50_000, maxBatchUnits: 50 });
+    expect(priceOf('mkta', 'get_pc')).toMatchObject({ maxUnits: 1, maxBatchUnits: 1 });
+    expect(priceOf('mkta', 'get_pc_bulk')).toMatchObject({
+      ...{ maxUnits: 2_000, maxBatchUnits: 20, unitPrice: 8, reusedUnitPrice: 4 },
+    });
+    expect(priceOf('mktf', 'search_bulk')).toMatchObject({
+      unitPrice: 1,
+      reusedUnitPrice: null,
+      regions: [],
+    });
+  });
+
+  test('has a maximum of units and a price for every offer', () => {
+    const list = listKindPrices({ offers, settings: settingsWith({}) });
+    expect(list.length).toBeGreaterThan(10);
+    expect(list.filter(({ maxUnits, unitPrice }) => !(maxUnits > 0 && unitPrice > 0))).toEqual([]);
+  });
+
+  test('follows the settings for approval, working hours, and prices', () => {
+    const workingHours = { startMinute: 480, endMinute: 1080, offsetMinutes: 480 };
+    const prices = new Map([['variant_sold', 3]]);
+    expect(priced({ workingHours, prices })('mkta', 'variant_sold')).toMatchObject({
+      ...{ unitPrice: 3, needsApproval: true, chargedAt: 'approval', inWorkingHours: true },
+    });
+    expect(priced({ approval: false })('mkta', 'variant_sold')).toMatchObject({
+      ...{ unitPrice: 10, needsApproval: false, chargedAt: 'submit', inWorkingHours: false },
+    });
+  });
+});
