@@ -455,6 +455,41 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     await waitForText(page, '2 of 2', 30_000);
   });
 
+  test('shows the quote of a form before it is submitted', async () => {
+    const user = await createUser('Quoted Ltd', 13);
+    const page = await open(user.key, '/submit/mkta/get_pc');
+    await page.locator('select').fill('th');
+    await page.locator(named('textbox', 'Item ID')).fill('32000000001');
+    await page.locator(named('textbox', 'Shop ID')).fill('7003');
+    await waitForText(page, '1 unit for 8 credits (8 per unit). Balance after: 5.');
+    await waitForText(page, 'Takes about 1 s without other jobs.');
+    expect((await env.api.get(user, '/v1/jobs')).body.jobs).toEqual([]);
+    expect((await env.api.get(user, '/v1/account')).body.account.balance).toBe(13);
+  });
+
+  test('shows the problems of each row of an uploaded file before it is submitted, then its quote', async () => {
+    const user = await createUser('Uploaded Ltd', 10);
+    const page = await open(user.key, '/submit/mkta/get_pc_bulk');
+    const drop = async (...rows: string[]) => {
+      await page.waitForSelector('input[type=file]');
+      await page.evaluate(`(() => {
+        const data = new DataTransfer();
+        data.items.add(new File([${JSON.stringify(['region,shop_id,item_id', ...rows].join('\n'))}], 'rows.csv'));
+        const input = document.querySelector('input[type=file]');
+        input.files = data.files;
+        input.dispatchEvent(new Event('change', { bubbles: true }));
+      })()`);
+    };
+    await drop('sg,7,x', 'sg,7,20101', 'xx,7,20101');
+    await waitForText(page, 'This request would be refused');
+    await waitForText(page, 'file.1.item_id: "x" is not an id');
+    await waitForText(page, 'file.3.region: "xx" is not one of');
+    await drop('sg,7,20101', 'sg,7,20101');
+    await waitForText(page, 'One unit is the same as an earlier one.');
+    await waitForText(page, 'The work costs 16 credits, the account has 10: 6 short.');
+    expect((await env.api.get(user, '/v1/jobs')).body.jobs).toEqual([]);
+  });
+
   test('shows the shortfall of a rejected submit', async () => {
     const user = await createUser('Empty Ltd', 3);
     const page = await open(user.key, '/submit/mkta/get_pc');

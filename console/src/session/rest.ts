@@ -6,16 +6,20 @@ import { csrfHeader, sessionRejected } from './sign-in.ts';
 import { readWarnings } from './warnings.ts';
 
 /**
- * Sends a REST request in the session and shows the warnings of the response. Throws a RestError for an
- * error response; a rejected session ends the session.
+ * Sends a REST request in the session and shows the warnings of the response, unless `showsWarnings` is false. Throws a
+ * RestError for an error response; a rejected session ends the session.
  */
-export async function fetchRest(path: string, init: RequestInit = {}): Promise<Response> {
+export async function fetchRest(
+  path: string,
+  init: RequestInit = {},
+  { showsWarnings = true } = {},
+): Promise<Response> {
   const session = currentSession();
   const headers = new Headers(init.headers);
   headers.set(csrfHeader, session?.csrfToken ?? '');
   const response = await fetch(path, { ...init, headers });
   if (response.ok) {
-    readWarnings(response.headers).forEach(showWarning);
+    if (showsWarnings) readWarnings(response.headers).forEach(showWarning);
     return response;
   }
   const error = await readRestError(response);

@@ -1,5 +1,5 @@
 import { Alert, Code, List, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { Offer } from '../offers/offers.ts';
 import { buildBody, type FieldTexts, validateField } from './body.ts';
 import { Field } from './Field.tsx';
@@ -33,6 +33,10 @@ export function FileMode({ offer, shape, list, busy, submit }: FileModeProps) {
   const units = table?.units ?? [];
   const shared = sharedOfFile(shape, units);
   const ready = units.length > 0 && shared.every((field) => !validateField(field, own[field.name] ?? ''));
+  const body = useMemo(
+    () => (ready ? JSON.stringify(buildBody(shape, own, table?.units ?? [])) : null),
+    [ready, shape, own, table],
+  );
   return (
     <Stack>
       <Text size="sm">
@@ -62,8 +66,9 @@ export function FileMode({ offer, shape, list, busy, submit }: FileModeProps) {
         offer={offer}
         units={units.length}
         busy={busy}
-        disabled={!ready}
-        onSubmit={() => submit(JSON.stringify(buildBody(shape, own, units))).catch(() => {})}
+        body={body}
+        disabled={body === null}
+        onSubmit={() => body !== null && submit(body).catch(() => {})}
       />
     </Stack>
   );

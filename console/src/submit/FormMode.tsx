@@ -73,6 +73,9 @@ export function FormMode({ offer, shape, busy, submit, problems }: FormModeProps
   const sharedError = (name: string) =>
     errorOf(`own.${name}`, name) ??
     Object.entries(problems).find(([path]) => list && isUnitField(path, list.name, name))?.[1];
+  const body = form.isValid()
+    ? JSON.stringify(buildBody(shape, own, fields ? expandRows(shape, own, units) : splitLines(lines)))
+    : null;
   const paste = (index: number, name: string, text: string) => {
     const pasted = fields && pastedRows(text, namesOf(fields), name);
     if (!fields || !pasted) return false;
@@ -87,11 +90,9 @@ export function FormMode({ offer, shape, busy, submit, problems }: FormModeProps
   return (
     <form
       noValidate
-      onSubmit={form.onSubmit(() =>
-        submit(
-          JSON.stringify(buildBody(shape, own, fields ? expandRows(shape, own, units) : splitLines(lines))),
-        ).catch(() => {}),
-      )}
+      onSubmit={form.onSubmit(() => {
+        if (body !== null) submit(body).catch(() => {});
+      })}
     >
       <Stack>
         {shared.map((field) => (
@@ -156,7 +157,7 @@ export function FormMode({ offer, shape, busy, submit, problems }: FormModeProps
             ))}
           </>
         )}
-        <SubmitBar offer={offer} busy={busy} units={unitCount}>
+        <SubmitBar offer={offer} busy={busy} units={unitCount} body={body}>
           {fields && (
             <AddItemButton
               isFull={units.length >= Math.min(maxRows, list?.max ?? 1)}

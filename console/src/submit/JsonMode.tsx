@@ -2,7 +2,7 @@ import { Code, JsonInput, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Offer } from '../offers/offers.ts';
 import type { RequestShape } from './fields.ts';
-import { bodyTemplate, countUnits } from './json-body.ts';
+import { bodyTemplate, countUnits, isJson } from './json-body.ts';
 import { SubmitBar } from './SubmitBar.tsx';
 
 interface JsonModeProps {
@@ -14,7 +14,8 @@ interface JsonModeProps {
 
 /** Editor for the JSON body of the request. */
 export function JsonMode({ offer, shape, busy, submit }: JsonModeProps) {
-  const [text, setText] = useState(() => bodyTemplate(shape));
+  const [template] = useState(() => bodyTemplate(shape));
+  const [text, setText] = useState(template);
   return (
     <Stack>
       <Text size="sm">
@@ -34,6 +35,7 @@ export function JsonMode({ offer, shape, busy, submit }: JsonModeProps) {
         offer={offer}
         units={countUnits(shape, text)}
         busy={busy}
+        body={text !== template && isJson(text) ? text : null}
         onSubmit={() => submit(text).catch(() => {})}
       />
     </Stack>

@@ -1,5 +1,5 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Group, Text } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { pollMs } from '../app/queries.ts';
@@ -7,12 +7,15 @@ import { formatUnits } from '../number/format.ts';
 import type { Offer } from '../offers/offers.ts';
 import { CallButton } from '../permission/CallButton.tsx';
 import { describeCost } from './cost.ts';
+import { QuotePanel } from './QuotePanel.tsx';
 
 interface SubmitBarProps {
   offer: Offer;
   /** Number of units; null if it is unknown. */
   units: number | null;
   busy: boolean;
+  /** Body of the request, of which the quote is shown; null while it is incomplete. */
+  body: string | FormData | null;
   disabled?: boolean;
   /** Submits; without it the button submits its form. */
   onSubmit?: () => void;
@@ -20,22 +23,33 @@ interface SubmitBarProps {
   children?: ReactNode;
 }
 
-/** Submit button with the cost and the balance after it. */
-export function SubmitBar({ offer, units, busy, disabled = false, onSubmit, children }: SubmitBarProps) {
+/** Submit button with the cost, the balance after it, and the quote of the request. */
+export function SubmitBar({
+  offer,
+  units,
+  busy,
+  body,
+  disabled = false,
+  onSubmit,
+  children,
+}: SubmitBarProps) {
   return (
-    <Group>
-      <CallButton
-        call={offer.method}
-        type={onSubmit ? 'button' : 'submit'}
-        loading={busy}
-        disabled={disabled}
-        {...(onSubmit ? { onClick: onSubmit } : {})}
-      >
-        {units !== null && units > 1 ? `Submit ${formatUnits(units)}` : 'Submit'}
-      </CallButton>
-      {children}
-      <Cost offer={offer} units={units} />
-    </Group>
+    <Stack gap="xs">
+      <QuotePanel offer={offer} body={body} />
+      <Group>
+        <CallButton
+          call={offer.method}
+          type={onSubmit ? 'button' : 'submit'}
+          loading={busy}
+          disabled={disabled}
+          {...(onSubmit ? { onClick: onSubmit } : {})}
+        >
+          {units !== null && units > 1 ? `Submit ${formatUnits(units)}` : 'Submit'}
+        </CallButton>
+        {children}
+        <Cost offer={offer} units={units} />
+      </Group>
+    </Stack>
   );
 }
 

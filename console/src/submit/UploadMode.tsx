@@ -1,5 +1,5 @@
 import { Stack, Text } from '@mantine/core';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import type { Offer } from '../offers/offers.ts';
 import { type FieldTexts, parseValues } from './body.ts';
 import { Field } from './Field.tsx';
@@ -26,13 +26,14 @@ export function UploadMode({ offer, shape, busy, submit }: UploadModeProps) {
   const [rejection, setRejection] = useState('');
   const fileField = shape.fields.find(({ type }) => type === 'file');
   const others = shape.fields.filter(({ type }) => type !== 'file');
-  const upload = () => {
-    if (!file || !fileField) return;
-    const body = new FormData();
-    for (const [name, value] of Object.entries(parseValues(others, texts))) body.set(name, String(value));
-    body.set(fileField.name, file, file.name);
-    submit(body).catch(() => {});
-  };
+  const body = useMemo(() => {
+    if (!file || !fileField) return null;
+    const form = new FormData();
+    const fields = shape.fields.filter(({ type }) => type !== 'file');
+    for (const [name, value] of Object.entries(parseValues(fields, texts))) form.set(name, String(value));
+    form.set(fileField.name, file, file.name);
+    return form;
+  }, [file, fileField, shape, texts]);
   return (
     <Stack>
       <Text size="sm">
@@ -62,7 +63,14 @@ export function UploadMode({ offer, shape, busy, submit }: UploadModeProps) {
           change={(value) => setTexts({ ...texts, [field.name]: value })}
         />
       ))}
-      <SubmitBar offer={offer} units={rows} busy={busy} disabled={!file} onSubmit={upload} />
+      <SubmitBar
+        offer={offer}
+        units={rows}
+        busy={busy}
+        body={body}
+        disabled={body === null}
+        onSubmit={() => body !== null && submit(body).catch(() => {})}
+      />
     </Stack>
   );
 }

@@ -16,6 +16,16 @@ export function bodyTemplate(shape: RequestShape): string {
   );
 }
 
+/** Returns whether a text is JSON. */
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Returns the number of units in a JSON body; null if the text is not such a body. */
 export function countUnits({ list }: RequestShape, text: string): number | null {
   try {

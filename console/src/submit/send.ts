@@ -18,6 +18,10 @@ export function createIdempotencyKey(): string {
   ).join('');
 }
 
+/** Returns the headers of a body; the browser sets those of a form. */
+export const bodyHeaders = (body: string | FormData): Record<string, string> =>
+  typeof body === 'string' ? { 'content-type': 'application/json' } : {};
+
 /**
  * Submits a body over REST: JSON, or a multipart form for offers that take a file. Repeating a submit with the
  * same idempotency key creates no second job. Throws a RestError for an error response.
@@ -27,8 +31,7 @@ export async function send(
   body: string | FormData,
   idempotencyKey: string,
 ): Promise<SubmittedJob> {
-  const headers: Record<string, string> = { 'idempotency-key': idempotencyKey };
-  if (typeof body === 'string') headers['content-type'] = 'application/json';
+  const headers = { 'idempotency-key': idempotencyKey, ...bodyHeaders(body) };
   const response = await fetchRest(offer.endpoint.path, { method: 'POST', headers, body });
   const submitted = (await response.json()) as { job_id?: string; task_id?: number; cost: number };
   return {

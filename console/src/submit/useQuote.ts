@@ -1,0 +1,41 @@
+import { fromJson } from '@bufbuild/protobuf';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useEffect, useState } from 'react';
+import { type Quote, QuoteSchema } from '../../../gen/gleaner/job/v1/quote_pb.ts';
+import type { Offer } from '../offers/offers.ts';
+import { fetchRest } from '../session/rest.ts';
+import { bodyHeaders } from './send.ts';
+
+/** Time without a change after which a quote is requested, in milliseconds. */
+const settleMs = 500;
+
+/** Quote of the current request, or the error of its quote. Both are null while there is none. */
+export interface QuoteState {
+  quote: Quote | null;
+  error: unknown;
+}
+
+const none: QuoteState = { quote: null, error: null };
+
+/** Requests the quote of a submit whenever its body settles. `body` is null while the request is incomplete. */
+export function useQuote(offer: Offer, body: string | FormData | null): QuoteState {
+  const [settled] = useDebouncedValue(body, settleMs);
+  const [state, setState] = useState(none);
+  useEffect(() => {
+    setState(none);
+    if (settled === null) return;
+    const abort = new AbortController();
+    const { signal } = abort;
+    const show = (next: QuoteState) => {
+      if (!signal.aborted) setState(next);
+    };
+    const init = { method: 'POST', headers: bodyHeaders(settled), body: settled, signal };
+    fetchRest(`${offer.endpoint.path}?validate_only=true`, init, { showsWarnings: false })
+      .then(async (response) => fromJson(QuoteSchema, await response.json()))
+      .then((quote) => show({ quote, error: null }))
+      .catch((error: unknown) => show({ quote: null, error }));
+    return () => abort.abort();
+  }, [offer, settled]);
+  // A quote of an earlier body would mislead.
+  return settled === body ? state : none;
+}
