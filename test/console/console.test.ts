@@ -467,6 +467,33 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     expect((await env.api.get(user, '/v1/account')).body.account.balance).toBe(13);
   });
 
+  test('repeats a request by a schedule, and starts a run of it', async () => {
+    const user = await createUser('Scheduled Ltd', 20);
+    const page = await open(user.key, '/submit/mkta/get_pc');
+    await page.locator('select').fill('th');
+    await page.locator(named('textbox', 'Item ID')).fill('32000000001');
+    await page.locator(named('textbox', 'Shop ID')).fill('7003');
+    await click(page, 'button', 'Schedule');
+    const replace = async (name: string, text: string) => {
+      await page.locator(named('textbox', name)).click({ count: 3 });
+      await page.keyboard.type(text);
+    };
+    await replace('Name', 'Every leap day');
+    await replace('Cron expression', '0 8 30 2 *');
+    await waitForText(page, '"0 8 30 2 *" has no time');
+    await replace('Cron expression', '0 8 29 2 *');
+    await waitForText(page, '2032');
+    await click(page, 'button', 'Create schedule');
+    await waitForText(page, 'The first run starts at the next time.');
+    await click(page, 'button', 'Run now');
+    await waitForText(page, 'Started by you');
+    await waitForText(page, 'Completed', 30_000);
+    expect((await env.api.get(user, '/v1/jobs')).body.jobs).toMatchObject([{ kind: 'get_pc', total: 1 }]);
+    expect((await env.api.get(user, '/v1/schedules')).body.schedules).toMatchObject([
+      { name: 'Every leap day', cron: '0 8 29 2 *', credits_spent: 8 },
+    ]);
+  });
+
   test('shows the problems of each row of an uploaded file before it is submitted, then its quote', async () => {
     const user = await createUser('Uploaded Ltd', 10);
     const page = await open(user.key, '/submit/mkta/get_pc_bulk');

@@ -6,6 +6,7 @@ import { pollMs } from '../app/queries.ts';
 import { formatUnits } from '../number/format.ts';
 import type { Offer } from '../offers/offers.ts';
 import { CallButton } from '../permission/CallButton.tsx';
+import { ScheduleButton } from '../schedules/ScheduleButton.tsx';
 import { describeCost } from './cost.ts';
 import { QuotePanel } from './QuotePanel.tsx';
 
@@ -46,6 +47,7 @@ export function SubmitBar({
         >
           {units !== null && units > 1 ? `Submit ${formatUnits(units)}` : 'Submit'}
         </CallButton>
+        <ScheduleButton offer={offer} body={body} />
         {children}
         <Cost offer={offer} units={units} />
       </Group>
