@@ -13,6 +13,7 @@ import type { JobContext, Pages } from '../jobs/context.ts';
 import { meterStore } from '../jobs/metered-store.ts';
 import { resolveOffers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
+import { createImageLinks, type ImageLinks } from '../links/image-links.ts';
 import { readItemToken, writeItemToken } from '../links/item-token.ts';
 import { createLinks, type Links, linkSeconds } from '../links/links.ts';
 import { openSecretBox } from '../links/secret-box.ts';
@@ -44,6 +45,8 @@ export interface Program {
   metrics: Metrics;
   stack: Stack;
   links: Links;
+  /** Signed paths of pictures; null if the service shows none. */
+  images: ImageLinks | null;
   /** Counts of this process's requests to origins. */
   tally: OriginTally;
   context: JobContext;
@@ -91,8 +94,7 @@ export async function compose(
   const stack: Stack = await openStack(config, clock, log, options);
   const closing = new AbortController();
   const following = await followStore(clock, stack, closing.signal);
-  const secrets = linkSecretsOf(config, clock);
-  const links = createLinks({ secrets, publicUrl, clock });
+  const signed = openLinks(config, clock, publicUrl);
   const traced = config.exportsTraces ? traceStack(stack) : stack;
   const { queue, published } = watchFirstPublish(traced.queue);
   const changes = options.changes ?? createJobChanges(clock);
@@ -117,7 +119,7 @@ export async function compose(
     changes,
     offers: configuredOffers(config),
     settings: config,
-    links: jobLinks(links, secrets, stack.blobs),
+    links: jobLinks(signed, stack.blobs),
     destinations: openDestinations(config, clock),
   };
   return {
@@ -127,7 +129,8 @@ export async function compose(
     log,
     metrics,
     stack,
-    links,
+    links: signed.links,
+    images: signed.images,
     tally,
     context,
     published,
@@ -141,8 +144,25 @@ export async function compose(
   };
 }
 
-function linkSecretsOf({ linkSecrets, dataDir }: Config, clock: Clock): LinkSecrets {
-  return linkSecrets ? fixedLinkSecrets(linkSecrets) : openLinkSecrets(dataDir, clock);
+/** Signed links, and the secrets that sign them. */
+interface SignedLinks {
+  secrets: LinkSecrets;
+  links: Links;
+  /** Null if the service shows no pictures. */
+  images: ImageLinks | null;
+}
+
+function openLinks(
+  { linkSecrets, dataDir, showsImages }: Config,
+  clock: Clock,
+  publicUrl: () => string,
+): SignedLinks {
+  const secrets = linkSecrets ? fixedLinkSecrets(linkSecrets) : openLinkSecrets(dataDir, clock);
+  return {
+    secrets,
+    links: createLinks({ secrets, publicUrl, clock }),
+    images: showsImages ? createImageLinks({ secrets, clock }) : null,
+  };
 }
 
 function openDestinations(config: Config, clock: Clock): JobContext['destinations'] {
@@ -160,11 +180,12 @@ function configuredOffers({ origins }: Config): JobContext['offers'] {
 }
 
 /** Creates the links and tokens of results. */
-function jobLinks(links: Links, secrets: LinkSecrets, blobs: Stack['blobs']): JobContext['links'] {
+function jobLinks({ links, secrets, images }: SignedLinks, blobs: Stack['blobs']): JobContext['links'] {
   const linkOf = ({ userId }: Job, path: string, bearer: boolean) =>
     links.link(path, bearer ? { bearerOf: userId } : {});
   return {
     records: (job, { path }, bearer) => linkOf(job, path, bearer),
+    image: (url) => images?.path(url) ?? null,
     async file(job, { path }, bearer) {
       if (bearer) return linkOf(job, path, true);
       // The storage engine would answer 404, the service 410.

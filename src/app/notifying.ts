@@ -1,10 +1,14 @@
+import { createConcurrencyLimit } from '../fetch/concurrency-limit.ts';
 import type { Poster } from '../fetch/post.ts';
+import { openJobFile } from '../jobs/queries/job-file.ts';
 import { createNotifier } from '../notify/notifier.ts';
 import { retrievePaths } from '../rpc/job-shape.ts';
 import type { Program } from './compose.ts';
 
 /** Timeout for the response of a webhook receiver, in milliseconds. */
 const answerMs = 10_000;
+/** Files sent at a time by this process. Each needs a part of a multipart upload in memory. */
+const maxUploads = 4;
 /** Timeouts for each reply of a mail server and for a whole message, in milliseconds. */
 const mailTimes = { stepMs: 10_000, totalMs: 30_000 };
 
@@ -14,7 +18,7 @@ export async function notify(
   publicUrl: () => string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, clock, log, metrics, newId, offers } = context;
+  const { store, clock, log, metrics, newId, offers, destinations } = context;
   const settings = config.notices;
   const poster = createPosterOnDemand();
   const mailer =
@@ -33,6 +37,9 @@ export async function notify(
     retrievePath: retrievePaths(offers),
     poster,
     mailer,
+    destinations,
+    openResults: (job, format) => openJobFile(context, job, format),
+    uploads: createConcurrencyLimit(maxUploads),
   });
   try {
     await notifier.run(signal);

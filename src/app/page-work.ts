@@ -1,8 +1,8 @@
 import { markets } from '../markets/list.ts';
-import { sweepForever, sweepMs } from '../sweep/sweep.ts';
 import { hasUnfinished } from '../sweep/unfinished.ts';
 import { type PoolTally, startWorkerPool, type WorkerPool } from '../worker/pool.ts';
 import type { Program } from './compose.ts';
+import { maintainForever } from './maintain.ts';
 import { programs } from './programs.ts';
 import { exportsMetrics } from './telemetry.ts';
 
@@ -48,7 +48,7 @@ async function workInThread(context: Program['context']): Promise<PageWork> {
   const stopping = new AbortController();
   const { startWorker } = await import('../worker/worker.ts');
   const worker = await startWorker(context, markets);
-  const sweeping = sweepForever(context, sweepMs, stopping.signal);
+  const sweeping = maintainForever(context, stopping.signal);
   return {
     tally: () => {
       const busy = worker.tally.batches > 0 ? 1 : 0;
@@ -65,7 +65,7 @@ async function workInThread(context: Program['context']): Promise<PageWork> {
 /** Starts worker processes when the first batch is published. Until then this process runs the sweep, which is idle. */
 function startWithFirstBatch({ config, context, published }: Program, start: () => WorkerPool): PageWork {
   const sweepingHere = new AbortController();
-  const sweeping = sweepForever(context, sweepMs, sweepingHere.signal);
+  const sweeping = maintainForever(context, sweepingHere.signal);
   let pool: WorkerPool | null = null;
   let isStopped = false;
   void published.then(() => {

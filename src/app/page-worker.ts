@@ -5,11 +5,12 @@ import { createPeer, type Peer } from '../base/peer.ts';
 import { createJobChanges, type JobChanges } from '../jobs/changes.ts';
 import { markets } from '../markets/list.ts';
 import { openRemoteQueue } from '../queue/local/remote.ts';
-import { flushDriftForever, sweepForever, sweepMs } from '../sweep/sweep.ts';
+import { flushDriftForever, sweepMs } from '../sweep/sweep.ts';
 import { createMetricsBuffer } from '../telemetry/buffer.ts';
 import { type ParentCalls, reportMs, type WorkerCalls, type WorkerSetup } from '../worker/protocol.ts';
 import { startWorker } from '../worker/worker.ts';
 import { compose } from './compose.ts';
+import { maintainForever } from './maintain.ts';
 import { startTracing } from './telemetry.ts';
 
 /*
@@ -92,7 +93,8 @@ async function run({ config, role, index, holder, publicUrl, measures }: WorkerS
       await clock.sleep(reportMs, signal).catch(() => {});
     }
   })();
-  const sweeping = (index === 0 ? sweepForever : flushDriftForever)(context, sweepMs, signal);
+  const sweeping =
+    index === 0 ? maintainForever(context, signal) : flushDriftForever(context, sweepMs, signal);
   return {
     async stop() {
       stopping.abort(new Error('the worker is stopping'));

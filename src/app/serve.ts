@@ -23,7 +23,7 @@ import { routeReflection } from '../rpc/reflection.ts';
 import { createRemoteCaller, openRemoteCore } from '../rpc/remote.ts';
 import { routeCore } from '../rpc/routes.ts';
 import { type ListeningServer, listen } from '../rpc/server.ts';
-import { refill, sweepForever, sweepMs } from '../sweep/sweep.ts';
+import { refill } from '../sweep/sweep.ts';
 import { noMetrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/sdk.ts';
 import { nameRequestSpan, traceRequests } from '../telemetry/server-spans.ts';
@@ -33,6 +33,7 @@ import { startBackups } from './backup/start.ts';
 import { compose, type Program } from './compose.ts';
 import { lockData } from './data-folder.ts';
 import { storeGauges, workerGauges } from './gauges.ts';
+import { maintainForever } from './maintain.ts';
 import { notify } from './notifying.ts';
 import { openOpsPort } from './ops-port.ts';
 import { type PageWork, startPageWork } from './page-work.ts';
@@ -128,7 +129,7 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
     if (run.worker) {
       working = await startPageWork(program, role, publicUrl);
       closers.push(working.stop);
-    } else if (run.core) closers.push(inBackground(sweepForever(context, sweepMs, stopping.signal)));
+    } else if (run.core) closers.push(inBackground(maintainForever(context, stopping.signal)));
     log.info({ stack: stack.name, httpPort: service.httpPort, grpcPort: service.grpcPort }, 'started');
     return service;
   } catch (error) {
@@ -271,12 +272,14 @@ interface GatewayOptions {
 }
 
 async function openGateway(
-  { config, context, stack, links, log, clock }: Program,
+  { config, context, stack, links, images, log, clock }: Program,
   run: (typeof parts)[Role],
   edge: { caller: RestCaller; routes: Parameters<typeof createRpcListener>[0] },
   { budget, limits, publicUrl }: GatewayOptions,
   closers: (() => Promise<unknown>)[],
 ): Promise<number> {
+  const pictures = images && (await import('../fetch/image.ts')).createImageFetcher(config);
+  closers.push(async () => pictures?.close());
   const app = createRestApi({
     services,
     caller: edge.caller,
@@ -286,6 +289,7 @@ async function openGateway(
     version,
     files: stack.blobs,
     verifyLink: links.verify,
+    images: images && pictures ? { verify: images.verify, fetch: pictures.fetch } : undefined,
     exportFile: run.core ? (path, format) => exportFile(context, path, format) : undefined,
     mounts: [serveConsole(), createRpcListener(edge.routes, budget)],
     retrieveCache: config.retrieveCache,

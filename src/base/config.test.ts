@@ -22,6 +22,7 @@ test.each([
   ['GLEANER_GRPC_PORT', '70000'],
   ['GLEANER_PUBLIC_URL', 'example.org'],
   ['GLEANER_APPROVAL', 'yes'],
+  ['GLEANER_IMAGES', 'on'],
   ['GLEANER_WORKING_HOURS', '8 to 6'],
   ['GLEANER_RETRIEVE_CACHE', '120'],
   ['GLEANER_PRICES', '{"variant_sold": -1}'],
@@ -91,7 +92,13 @@ test('loadConfig() exports traces only if the variables of OpenTelemetry say so'
 
 test('loadConfig() reads retention in days, and keeps jobs and results by default', () => {
   const day = 86_400_000;
-  const defaults = { resultsMs: null, jobsMs: null, deliveriesMs: 30 * day, auditLogMs: 400 * day };
+  const defaults = {
+    resultsMs: null,
+    jobsMs: null,
+    deliveriesMs: 30 * day,
+    auditLogMs: 400 * day,
+    historyMs: 400 * day,
+  };
   expect(loadConfig({}).retention).toEqual(defaults);
   const settings = { GLEANER_RETAIN_RESULTS_DAYS: '1', GLEANER_RETAIN_AUDIT_LOG_DAYS: 'off' };
   expect(loadConfig(settings).retention).toEqual({ ...defaults, resultsMs: day, auditLogMs: null });

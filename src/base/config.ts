@@ -82,6 +82,8 @@ export interface Config {
   backups: { to: string; everyMs: number; keep: number } | null;
   /** Recipients of job notifications. */
   notices: NoticeSettings;
+  /** Whether the console shows the pictures of records, which this service fetches. */
+  showsImages: boolean;
   /** Whether users' destinations may be in private networks. */
   privateDestinations: boolean;
   /** Time that records are kept. */
@@ -179,6 +181,7 @@ export function loadConfig(given: Environment = process.env): Config {
     backups: readBackups(read, engines.mongoUri !== null),
     notices: readNotices(read),
     privateDestinations: read('GLEANER_DESTINATION_PRIVATE', onOff),
+    showsImages: read('GLEANER_IMAGES', proxyOrOff),
     ...readRetention(read),
     coreUrl: read('GLEANER_CORE_URL', (text) => url(text, /^https?:$/)),
     corsOrigins: read('GLEANER_CORS_ORIGINS', corsOrigins) ?? [],
@@ -220,6 +223,7 @@ function readRetention(read: Read): Pick<Config, 'recentCrawlMs' | 'retention'> 
     jobsMs: read('GLEANER_RETAIN_JOBS_DAYS', parseRetentionDays),
     deliveriesMs: read('GLEANER_RETAIN_DELIVERIES_DAYS', parseRetentionDays),
     auditLogMs: read('GLEANER_RETAIN_AUDIT_LOG_DAYS', parseRetentionDays),
+    historyMs: read('GLEANER_RETAIN_HISTORY_DAYS', parseRetentionDays),
   };
   return { recentCrawlMs: read('GLEANER_RECENT_CRAWL', duration), retention };
 }
@@ -327,6 +331,11 @@ function url(text: string, protocol: RegExp): string {
   const scheme = /^[a-z0-9+]+:/.exec(text)?.[0];
   if (scheme === undefined || !protocol.test(scheme)) throw new Error('expected a URL');
   return text;
+}
+
+function proxyOrOff(text: string): boolean {
+  if (text !== 'proxy' && text !== 'off') throw new Error('expected proxy or off');
+  return text === 'proxy';
 }
 
 function onOff(text: string): boolean {

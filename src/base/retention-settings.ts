@@ -1,5 +1,11 @@
-/** Time that records are kept, in milliseconds; null: without limit. Jobs and results count from the end of the job. */
-export type Retention = Record<'resultsMs' | 'jobsMs' | 'deliveriesMs' | 'auditLogMs', number | null>;
+/**
+ * Time that records are kept, in milliseconds; null: without limit. Jobs and results count from the end of the job,
+ * observations from the one that followed.
+ */
+export type Retention = Record<
+  'resultsMs' | 'jobsMs' | 'deliveriesMs' | 'auditLogMs' | 'historyMs',
+  number | null
+>;
 
 const dayMs = 86_400_000;
 const maxDays = 36_500;

@@ -92,6 +92,11 @@ export const settings = {
     default: '8080',
     about: 'Port for REST, the console, and files; 0 selects a free one.',
   },
+  GLEANER_IMAGES: {
+    default: 'off',
+    about:
+      'Pictures of records in the console: proxy fetches them from the addresses in the records, off shows none.',
+  },
   GLEANER_JOB_WINDOW: {
     default: '16',
     about:
@@ -180,6 +185,11 @@ export const settings = {
   GLEANER_RETAIN_DELIVERIES_DAYS: {
     default: '30',
     about: 'Days after which notifications and their attempts are deleted; off: never.',
+  },
+  GLEANER_RETAIN_HISTORY_DAYS: {
+    default: '400',
+    about:
+      'Days after which observations that others followed, and changes of tracked jobs, are deleted; off: never.',
   },
   GLEANER_RETAIN_JOBS_DAYS: {
     default: 'off',

@@ -1,6 +1,7 @@
 import type { DescService } from '@bufbuild/protobuf';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { DestinationService } from '../../gen/gleaner/destination/v1/destination_pb.ts';
+import { HistoryService } from '../../gen/gleaner/history/v1/history_pb.ts';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { OperatorScheduleService, ScheduleService } from '../../gen/gleaner/schedule/v1/schedule_pb.ts';
@@ -16,6 +17,7 @@ export const services: readonly DescService[] = [
   JobService,
   SchemaService,
   ScheduleService,
+  HistoryService,
   AccountService,
   DestinationService,
   OperatorService,

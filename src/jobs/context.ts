@@ -75,6 +75,8 @@ export interface JobLinks {
   file(job: Job, file: StoredFile, bearer: boolean): Promise<string>;
   /** Returns a signed link like file(), but always one of the service, which takes a format. */
   records(job: Job, file: StoredFile, bearer: boolean): string;
+  /** Returns the path by which the service shows a picture of a record; null if it shows none. */
+  image(url: string): string | null;
   /** Returns the token of a unit for the data endpoint. */
   itemToken(jobId: string, batchId: string, index: number): string;
   /** Returns the unit of a token, or null if the token is invalid or belongs to another job. */

@@ -15,6 +15,20 @@ const open = async (options: NotificationOptions = {}) => {
   fixture = await openNotifications(options);
 };
 
+test('creates the run of a tracked job that ended, once, and none for other jobs', async () => {
+  await open();
+  const { store } = fixture.context;
+  const { userId } = await fixture.createUser();
+  const tracked = await fixture.endedJob(userId, { track: 'daily' });
+  const plain = await fixture.endedJob(userId);
+  await fixture.poll();
+  const run = (await store.getTrackingRun(tracked))!;
+  expect(run).toMatchObject({ userId, series: 'daily', stage: 'items', dueAt: run.at });
+  expect(await store.getTrackingRun(plain)).toBeNull();
+  await fixture.poll();
+  expect(await store.getTrackingRun(tracked)).toEqual(run);
+});
+
 test('sends the user one signed message when a job ends', async () => {
   await open();
   const { userId, webhook } = await fixture.createUser();

@@ -1,9 +1,11 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Fault } from '../contract/fault.ts';
-import type { Job, NoticeReason } from '../store/documents.ts';
+import type { Job, JobHold, NoticeReason } from '../store/documents.ts';
+import { newTrackingRun } from '../store/tracking-run.ts';
 import type { NotifyContext } from './context.ts';
+import { queueFiles } from './deliver.ts';
 import { waitingEmail } from './email.ts';
-import { endNotice, waitingNotice } from './message.ts';
+import { endNotice, heldNotice, waitingNotice } from './message.ts';
 import { queueForOperators, queueForUser } from './queue.ts';
 
 /** Time before the approval deadline at which operators are reminded. */
@@ -46,13 +48,18 @@ export async function announce(context: NotifyContext, signal: AbortSignal): Pro
   } while (due.length === pageSize);
 }
 
-/** Stores the deliveries of a due message and returns the job's next one. */
+/** Stores the deliveries of a due message, and the run of a tracked job that ended, and returns the job's next one. */
 async function announceJob(context: NotifyContext, job: Job, reason: NoticeReason): Promise<Due> {
   const { store, clock } = context;
   if (reason !== 'awaiting_approval' && reason !== 'approval_expiring') {
-    await queueForUser(context, job.userId, job.id, job.id, async () =>
-      endNotice(job, job.counts ?? (await store.countJob(job.id)), context.retrievePath(job)),
+    const run = newTrackingRun(job);
+    if (run !== null) await store.createTrackingRun(run);
+    const counts = job.counts ?? (await store.countJob(job.id));
+    await queueForUser(context, job.userId, job.id, job.id, () =>
+      endNotice(job, counts, context.retrievePath(job)),
     );
+    if (job.hold?.state === 'held') await queueHeld(context, job, job.hold);
+    else if (job.hold?.state !== 'discarded') await queueFiles(context, job, counts.units.success);
     return null;
   }
   // An approval can still fail for lack of credits; the job then waits for approval again.
@@ -61,6 +68,13 @@ async function announceJob(context: NotifyContext, job: Job, reason: NoticeReaso
   await notifyOperators(context, job, reason);
   if (reason === 'approval_expiring' || job.decideBy === null) return null;
   return { reason: 'approval_expiring', at: Math.max(job.decideBy - reminderMs, clock.now()) };
+}
+
+/** Tells the user that the deliveries of a job wait for a decision. */
+async function queueHeld(context: NotifyContext, job: Job, hold: JobHold): Promise<void> {
+  await queueForUser(context, job.userId, job.id, job.id, () =>
+    heldNotice(job, hold, `${context.publicUrl()}/console/jobs/${job.id}`),
+  );
 }
 
 async function notifyOperators(

@@ -2,6 +2,9 @@ import type { Clock } from '../base/clock.ts';
 import type { NewId } from '../base/id.ts';
 import type { Log } from '../base/log.ts';
 import type { NoticeSettings } from '../base/notice-settings.ts';
+import type { Destinations } from '../destination/destinations.ts';
+import type { OpenResults } from '../destination/job-file.ts';
+import type { ConcurrencyLimit } from '../fetch/concurrency-limit.ts';
 import type { Poster } from '../fetch/post.ts';
 import type { Job } from '../store/documents.ts';
 import type { NoticeStore } from '../store/notices.ts';
@@ -25,11 +28,15 @@ export interface NotifyContext extends NoticeContext {
       | 'advanceNotice'
       | 'claimDeliveries'
       | 'countJob'
+      | 'createTrackingRun'
       | 'findJobsWithDueNotice'
+      | 'getDestination'
+      | 'getJob'
       | 'getUser'
       | 'leasePermits'
       | 'postponeDelivery'
       | 'recordAttempt'
+      | 'setUpload'
     >;
   log: Log;
   metrics: Metrics;
@@ -42,4 +49,8 @@ export interface NotifyContext extends NoticeContext {
   poster: Pick<Poster, 'post'>;
   /** Null if no mail server is configured. */
   mailer: Mailer | null;
+  destinations: Destinations;
+  openResults: OpenResults;
+  /** Limits the files that this process sends at a time. */
+  uploads: Pick<ConcurrencyLimit, 'acquire'>;
 }

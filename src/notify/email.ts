@@ -69,9 +69,11 @@ export function testEmail(): Email {
 
 const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;
 
-/** Removes line breaks and control characters, so that a user's name cannot start a line or a header. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters to remove them.
-const oneLine = (text: string) => text.replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, ' ').slice(0, 200);
+/** Removes line breaks and control characters, so that a name or a title cannot start a line or a header. */
+export function oneLine(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters to remove them.
+  return text.replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, ' ').slice(0, 200);
+}
 
 const formatUtc = (ms: number) => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 

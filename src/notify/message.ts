@@ -1,5 +1,5 @@
 import type { JsonObject } from '../base/json.ts';
-import type { Counts, Delivery, Job, User } from '../store/documents.ts';
+import type { Counts, Delivery, Job, JobHold, User } from '../store/documents.ts';
 import type { Schedule, ScheduleNotice } from '../store/schedules.ts';
 
 /** Message types, as sent in webhooks. */
@@ -12,6 +12,9 @@ export type NoticeType =
   | 'schedule.approved'
   | 'schedule.rejected'
   | 'schedule.paused'
+  | 'item.changed'
+  | 'job.held'
+  | 'job.results'
   | 'test';
 
 /** Body of a webhook message. */
@@ -23,6 +26,11 @@ export interface Notice {
 }
 
 const time = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+/** Description of a file with the results of a job. */
+export interface FileNotice extends Notice {
+  data: { job_id: string; destination: string; format: string; path: string };
+}
 
 /** Creates the message to a user whose job ended or was rejected. */
 export function endNotice(job: Job, { units }: Counts, retrievePath: string): Notice {
@@ -46,6 +54,24 @@ export function endNotice(job: Job, { units }: Counts, retrievePath: string): No
       created_at: time(job.createdAt),
       finished_at: time(job.finishedAt),
       retrieve_path: retrievePath,
+    },
+  };
+}
+
+/** Creates the message to a user about a job whose deliveries are held. */
+export function heldNotice(job: Job, { reasons, heldAt }: JobHold, link: string): Notice {
+  return {
+    type: 'job.held',
+    timestamp: new Date(heldAt).toISOString(),
+    data: {
+      job_id: job.id,
+      kind: job.kind,
+      market: job.market,
+      region: job.region,
+      status: job.state,
+      reasons: reasons.map((reason) => ({ ...reason })),
+      release_path: `/v1/jobs/${job.id}/release`,
+      console_url: link,
     },
   };
 }
@@ -117,7 +143,8 @@ export function testNotice(now: number): Notice {
 }
 
 /** Channel and recipient of a delivery. */
-export type Address = Pick<Delivery, 'userId' | 'channel' | 'target'>;
+export type Address = Pick<Delivery, 'userId' | 'channel' | 'target'> &
+  Partial<Pick<Delivery, 'destinationId'>>;
 
 /**
  * Creates a delivery that is due immediately. `about` makes its key unique: a job id, or a fresh id for a message that
@@ -125,22 +152,22 @@ export type Address = Pick<Delivery, 'userId' | 'channel' | 'target'>;
  */
 export function newDelivery(
   id: string,
-  { userId, channel, target }: Address,
+  address: Address,
   message: { type: NoticeType; about: string; jobId: string | null; body: string },
   now: number,
 ): Delivery {
   const { type, about, jobId, body } = message;
-  const to = channel === 'email' ? `email:${target}` : userId === null ? 'operators' : 'webhook';
+  const { userId, channel, target, destinationId = null } = address;
   return {
     id,
-    key: `${type}:${about}:${to}`,
+    key: `${type}:${about}:${recipientOf(address)}`,
     userId,
     channel,
     type,
     jobId,
     target,
     body,
-    destinationId: null,
+    destinationId,
     upload: null,
     state: 'pending',
     attempts: 0,
@@ -152,4 +179,11 @@ export function newDelivery(
     responseStatus: null,
     error: '',
   };
+}
+
+/** Returns the part of a delivery's key that names its recipient. */
+function recipientOf({ userId, channel, target, destinationId }: Address): string {
+  if (channel === 'file') return `destination:${destinationId}`;
+  if (channel === 'email') return `email:${target}`;
+  return userId === null ? 'operators' : 'webhook';
 }

@@ -2,6 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Fault } from '../contract/fault.ts';
 import type { Delivery } from '../store/documents.ts';
 import { announce } from './announce.ts';
+import { ClaimLost, leaseMs } from './claim.ts';
 import type { NotifyContext } from './context.ts';
 import { createDeliveryPermits } from './delivery-permits.ts';
 import { createLanes, maxHeld } from './lanes.ts';
@@ -9,8 +10,6 @@ import { attempt, receiverOf } from './send.ts';
 
 /** Interval between polls for due messages. */
 const pollMs = 1_000;
-/** Lease on a delivery: longer than any attempt takes. */
-const leaseMs = 120_000;
 /** Deliveries claimed per query. */
 const claimSize = 100;
 /** Time that deliveries in progress have to finish when the process stops. */
@@ -42,11 +41,13 @@ export function createNotifier(context: NotifyContext): Notifier {
       await store.recordAttempt(id, take, end);
       metrics.add('gleaner_deliveries_total', { outcome: end.state === 'pending' ? 'retried' : end.state });
       const line = { deliveryId: id, type, jobId, channel, state: end.state };
-      if (end.state === 'delivered') log.info(line, 'message delivered');
+      if (end.state === 'delivered')
+        log.info(line, channel === 'file' ? 'file delivered' : 'message delivered');
       else log.warn({ ...line, error: end.error }, 'delivery failed');
       return end.state === 'delivered';
     } catch (error) {
       if (stopping.signal.aborted) await postpone(delivery, 0);
+      else if (error instanceof ClaimLost) log.info({ deliveryId: id }, 'claim lost');
       // The store is unavailable. When the lease expires, any process retries the delivery.
       else log.warn({ deliveryId: id, err: error }, 'delivery interrupted');
       return false;

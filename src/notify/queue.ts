@@ -1,5 +1,5 @@
 import { Fault } from '../contract/fault.ts';
-import type { Delivery } from '../store/documents.ts';
+import type { Delivery, User } from '../store/documents.ts';
 import type { NoticeContext } from './context.ts';
 import { type Email, testEmail } from './email.ts';
 import { type Notice, type NoticeType, newDelivery, testNotice } from './message.ts';
@@ -48,6 +48,18 @@ export async function queueForUser(
   const delivery = deliveryOf(context, address, { type: notice.type, about, jobId, body: notice });
   await context.store.createDelivery(delivery);
   return delivery;
+}
+
+/** Stores an e-mail to a user, idempotent by `about`. */
+export async function queueEmailForUser(
+  context: NoticeContext,
+  { id: userId, email: target }: Pick<User, 'id' | 'email'>,
+  about: string,
+  jobId: string | null,
+  { type, email }: { type: NoticeType; email: Email },
+): Promise<void> {
+  const address = { userId, channel: 'email' as const, target };
+  await context.store.createDelivery(deliveryOf(context, address, { type, about, jobId, body: email }));
 }
 
 /** Queues a `test` message to the user's webhook. Throws Fault `not_found` if there is no enabled webhook. */

@@ -7,7 +7,8 @@ import type { AttemptResult } from '../store/notices.ts';
 import type { NotifyContext } from './context.ts';
 import type { Email } from './email.ts';
 import { MailFault } from './mail-fault.ts';
-import { delayAfter } from './schedule.ts';
+import { delayAfter, maxAttempts } from './schedule.ts';
+import { sendFile } from './send-file.ts';
 import { secretsOf, signatureHeaders } from './signature.ts';
 
 /** Outcome of an attempt, before the retry schedule is applied. */
@@ -23,7 +24,8 @@ interface AttemptOutcome {
 }
 
 /** Returns the receiver of a delivery. Each receiver has its own queue. */
-export function receiverOf({ userId, channel }: Delivery): string {
+export function receiverOf({ userId, channel, destinationId }: Delivery): string {
+  if (channel === 'file') return `destination:${destinationId}`;
   return channel === 'email' ? 'email' : (userId ?? 'operators');
 }
 
@@ -36,18 +38,32 @@ export async function attempt(
   delivery: Delivery,
   signal: AbortSignal,
 ): Promise<AttemptResult> {
-  const outcome =
-    delivery.channel === 'email'
-      ? await sendMail(context, delivery, signal)
-      : await sendWebhook(context, delivery, signal);
+  const attempts = delivery.attempts - delivery.attemptsBefore + 1;
+  const outcome = await sendBy(context, delivery, attempts === maxAttempts, signal);
   const now = context.clock.now();
   const { target, status: responseStatus, error, final, retryAfterMs } = outcome;
   const result = { target, responseStatus, error };
   if (error === '') return { ...result, state: 'delivered', nextAttemptAt: null, endedAt: now };
-  const attempts = delivery.attempts - delivery.attemptsBefore + 1;
   const delay = final ? null : delayAfter(attempts, context.random(), retryAfterMs);
   if (delay === null) return { ...result, state: 'failed', nextAttemptAt: null, endedAt: now };
   return { ...result, state: 'pending', nextAttemptAt: now + delay, endedAt: null };
+}
+
+/** Sends a delivery through its channel. */
+async function sendBy(
+  context: NotifyContext,
+  delivery: Delivery,
+  isLast: boolean,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> {
+  switch (delivery.channel) {
+    case 'email':
+      return sendMail(context, delivery, signal);
+    case 'file':
+      return { target: delivery.target, ...(await sendFile(context, delivery, isLast, signal)) };
+    case 'webhook':
+      return sendWebhook(context, delivery, signal);
+  }
 }
 
 /** The webhook's current address and secrets, which may differ from those when the message was created. */

@@ -12,6 +12,7 @@ import { allowOrigins } from './cors.ts';
 import { serveDocs, serveDocsFile } from './docs.ts';
 import { type ExportFile, type FileReader, serveFile, type VerifyLink } from './files.ts';
 import { type CoreState, serveHealth, serveReady } from './health.ts';
+import { type ImageServing, serveImage } from './images.ts';
 import { type RetrieveCache, retrieveRetention } from './retention.ts';
 import { type SessionCaller, serveSession } from './session.ts';
 import { applySessionCookie } from './session-cookie.ts';
@@ -29,6 +30,8 @@ export interface RestOptions {
   verifyLink: VerifyLink;
   /** Formats the records of result files; absent in a separate gateway. */
   exportFile?: ExportFile | undefined;
+  /** Pictures of records; absent if the service shows none. */
+  images?: ImageServing | undefined;
   log: Log;
   clock: Clock;
   /** Returns the base address of the service. */
@@ -90,6 +93,8 @@ export function createRestApi(options: RestOptions): RequestListener {
         operation: systemOperations.file,
         serve: (exchange) => serveFile(options, exchange),
       },
+      // For the console: a picture is no part of a program's interface.
+      { path: '/images', serve: (exchange) => serveImage(options.images, exchange) },
       {
         path: '/openapi-operator.json',
         serve: async (exchange) => sendJson(exchange, 200, await operatorDocument(options)),

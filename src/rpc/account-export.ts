@@ -12,14 +12,19 @@ export type AccountExportContext = Pick<JobContext, 'links' | 'offers'> &
     | 'getWebhook'
     | 'listApiKeys'
     | 'listAuditEntries'
+    | 'listChanges'
     | 'listBatches'
     | 'listDeletedJobs'
     | 'listDeliveries'
+    | 'listDestinations'
     | 'listJobs'
     | 'getScheduleRequest'
     | 'listLedgerEntries'
     | 'listScheduleRuns'
     | 'listSchedules'
+    | 'listObservations'
+    | 'listRules'
+    | 'listTrackedItems'
     | 'readBatches'
   >;
 
@@ -40,10 +45,20 @@ export async function* exportAccount(context: AccountExportContext, user: User):
     const { secret: _, previousSecret: __, ...shown } = webhook;
     yield line('webhook', shown);
   }
+  for (const { secrets: _, secretsKey: __, ...destination } of await store.listDestinations(id))
+    yield line('destination', destination);
   for await (const job of all((page) => store.listJobs({ userId: id }, page)))
     if (isAccepted(job)) yield* exportJob(context, job);
   for await (const schedule of all((page) => store.listSchedules({ userId: id }, page)))
     yield* exportSchedule(store, schedule);
+  for (const rule of await store.listRules(id)) yield line('rule', rule);
+  for await (const item of all((page) => store.listTrackedItems(id, '', {}, page))) {
+    const { source: _, seenBatch: __, rules: ___, ...shown } = item;
+    yield line('tracked_item', shown);
+    yield* exportList('observation', (page) =>
+      store.listObservations(item, 0, Number.MAX_SAFE_INTEGER, page),
+    );
+  }
   yield* exportList('deleted_job', (page) => store.listDeletedJobs(id, page));
   yield* exportList('ledger_entry', (page) => store.listLedgerEntries(id, page));
   yield* exportList('delivery', (page) => store.listDeliveries(id, page));
@@ -72,6 +87,7 @@ async function* exportJob(context: AccountExportContext, job: Job): AsyncGenerat
   }
   for (const { file, scope, index, key } of await listFiles(context, job))
     yield line('file', { jobId: job.id, ...file, path: fileName(file), scope, index, key });
+  yield* exportList('item_change', (page) => context.store.listChanges(job.id, null, page));
 }
 
 async function* exportSchedule(

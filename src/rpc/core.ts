@@ -15,6 +15,7 @@ import { isAudited, recordRefusal, runAudited } from './audit-log.ts';
 import { changesBalance } from './changes-balance.ts';
 import { destinationHandlers } from './destinations.ts';
 import type { Call, Handlers } from './handlers.ts';
+import { historyHandlers } from './history.ts';
 import { jobServiceHandlers } from './job-service.ts';
 import { jobHandlers } from './jobs.ts';
 import { operatorHandlers } from './operator.ts';
@@ -82,6 +83,7 @@ export function createCore(
     jobHandlers(context),
     jobServiceHandlers(context),
     schemaHandlers(context),
+    historyHandlers(context),
     accountHandlers(context),
     destinationHandlers(context),
     operatorHandlers(context),

@@ -4,9 +4,11 @@ import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { HttpBody } from '../../gen/google/api/httpbody_pb.ts';
 import { type CoreCaller, openCore, type TestCore } from '../../test/support/core.ts';
+import { putAddress, storeDestination } from '../../test/support/destinations.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import { approve } from '../jobs/steps/decide.ts';
+import { aChange, anItem, anObservation, aRule } from '../store/contract/history-samples.ts';
 import type { Job } from '../store/documents.ts';
 import { sweep } from '../sweep/sweep.ts';
 
@@ -151,8 +153,15 @@ describe('DeleteUser', () => {
 describe('ExportAccount', () => {
   test('streams every record of the account, without secrets', async () => {
     const job = await endedJob();
+    const { store } = fixture.context;
+    await store.putTrackedItems([anItem({ userId })]);
+    await store.addObservations([{ observation: anObservation({ userId }), previous: null }]);
+    await store.addChanges([aChange(job.id, 0, { userId })]);
+    await store.createRule(aRule({ userId }));
     await user.call(AccountService.method.setWebhook, { url: 'https://example.com/hook' });
     const webhook = (await fixture.context.store.getWebhook(userId))!;
+    const address = putAddress('https://files.example', { authorization: 'Bearer hidden' });
+    const { secrets } = await storeDestination(fixture.context, userId, address);
     const lines = linesOf(await user.stream(AccountService.method.exportAccount, {}));
     const counts = Object.entries(Object.groupBy(lines, ({ type }) => type)).map(([type, its]) => [
       type,
@@ -162,9 +171,11 @@ describe('ExportAccount', () => {
       account: 1,
       key: 1,
       webhook: 1,
+      destination: 1,
       job: 1,
       unit: 10,
       file: (await fixture.context.blobs.listJob(job.id)).length,
+      ...{ item_change: 1, rule: 1, tracked_item: 1, observation: 1 },
       ledger_entry: 3,
       audit_entry: 3,
     });
@@ -174,6 +185,7 @@ describe('ExportAccount', () => {
     });
     const text = JSON.stringify(lines);
     expect(text).not.toContain(webhook.secret);
+    expect(text).not.toContain(secrets);
     expect(text).not.toContain((await fixture.context.store.listApiKeys(userId))[0]!.hash);
   });
 

@@ -16,15 +16,17 @@ import {
   failures,
   failureTypes,
 } from '../jobs/queries/failures.ts';
+import { type QualityContext, qualityOf } from '../jobs/queries/quality.ts';
 import { listFiles, type ResultFilesContext } from '../jobs/queries/result-files.ts';
 import { type ResultsContext, results } from '../jobs/queries/results.ts';
-import { exportName, type RowsContext, rowColumnsOf, rowsOf } from '../jobs/queries/rows.ts';
+import { exportName, rowColumnsOf } from '../jobs/queries/rows.ts';
 import { jobTag } from '../jobs/queries/tag.ts';
 import { showWhenChanged, type WaitContext } from '../jobs/queries/wait.ts';
 import { createWatch } from '../jobs/queries/watch.ts';
 import { type CancelContext, cancel } from '../jobs/steps/cancel.ts';
 import { type DeleteFilesContext, deleteFiles } from '../jobs/steps/delete-files.ts';
 import { submitterOf } from '../jobs/steps/idempotency.ts';
+import { type ReleaseHoldContext, releaseHold } from '../jobs/steps/release-hold.ts';
 import { type RetryContext, retry, retryWarning } from '../jobs/steps/retry.ts';
 import { isAccepted } from '../kinds/states.ts';
 import type { Job } from '../store/documents.ts';
@@ -32,8 +34,9 @@ import { fileShape } from './file-shape.ts';
 import { type Call, type Handlers, handle, type StreamHandler } from './handlers.ts';
 import { type JobListContext, listJobs } from './job-list.ts';
 import { type JobReadsContext, jobReads } from './job-reads.ts';
-import { createJobShapes, type JobShapeContext } from './job-shape.ts';
+import { createJobShapes, type JobShape, type JobShapeContext } from './job-shape.ts';
 import { streamText } from './job-stream.ts';
+import { type RecordReads, type RecordReadsContext, recordReads } from './record-reads.ts';
 
 /** Dependencies of this module. */
 type JobServiceContext = Pick<JobContext, 'clock'> &
@@ -41,9 +44,11 @@ type JobServiceContext = Pick<JobContext, 'clock'> &
   CancelContext &
   DeleteFilesContext &
   FailuresContext &
+  QualityContext &
+  ReleaseHoldContext &
   ResultFilesContext &
   ResultsContext &
-  RowsContext &
+  RecordReadsContext &
   RetryContext &
   WaitContext &
   JobListContext &
@@ -59,6 +64,7 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
   const { method } = JobService;
   const shapes = createJobShapes(context);
   const reads = jobReads(context);
+  const records = recordReads(context);
 
   const find = async ({ jobId }: { jobId: string }, { principal }: Call): Promise<Job> => {
     const job = await store.getJob(jobId.toLowerCase());
@@ -89,6 +95,23 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
     handle(method.getProgress, async (request, call) =>
       reads.getProgress(request, await find(request, call)),
     ),
+    handle(method.getQuality, async (request, call) => {
+      const { records, invalid, fields } = await qualityOf(context, await find(request, call));
+      const shown = fields.map((field) => ({
+        ...field,
+        records: BigInt(field.records),
+        filled: BigInt(field.filled),
+      }));
+      return { records: BigInt(records), invalid: BigInt(invalid), fields: shown };
+    }),
+    handle(method.releaseJob, async (request, call) => {
+      const job = await find(request, call);
+      return shape(await releaseHold(context, job, request.discard ? 'discarded' : 'released'));
+    }),
+    handle(method.listRecords, async (request, call) =>
+      records.listRecords(request, await find(request, call)),
+    ),
+    handle(method.listFields, async (request, call) => records.listFields(await find(request, call))),
     handle(method.listFiles, async (request, call) => {
       const job = await find(request, call);
       const files = await listFiles(context, job);
@@ -112,6 +135,19 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
       return shape(await cancel(context, id, { operatorId: null, reason: '' }));
     }),
   ]);
+  const stream = streamHandlers(context, find, shape, records);
+  return { unary, stream };
+}
+
+/** Returns the handlers of streamed responses. */
+function streamHandlers(
+  context: JobServiceContext,
+  find: (request: { jobId: string }, call: Call) => Promise<Job>,
+  shape: (job: Job) => Promise<JobShape>,
+  records: RecordReads,
+): Map<string, StreamHandler> {
+  const { store } = context;
+  const { method } = JobService;
   const watch = createWatch(context, async (jobId) => {
     const job = await store.getJob(jobId);
     if (job === null) throw new Fault('not_found', `There is no job '${jobId}'.`);
@@ -119,7 +155,7 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
     const mark = toJsonString(JobSchema, create(JobSchema, value));
     return { value, mark, ended: job.finishedAt !== null };
   });
-  const stream = new Map<string, StreamHandler>([
+  return new Map<string, StreamHandler>([
     [
       fullName(method.watchJob),
       async function* (request: Message, call: Call) {
@@ -138,8 +174,12 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
       fullName(method.exportRecords),
       async function* (request: Message, call: Call) {
         const job = await find(request as never, call);
-        const format = (request as ExportRecordsRequest).format as FormatName;
-        const bytes = createFormat(format, rowColumnsOf(context.offers.of(job)))(rowsOf(context, job));
+        const { format: name, ...selection } = request as ExportRecordsRequest;
+        const format = name as FormatName;
+        const bytes = createFormat(
+          format,
+          rowColumnsOf(context.offers.of(job)),
+        )(records.rows(job, selection));
         call.responseHeaders[dispositionHeader] = `attachment; filename="${exportName(job, format)}"`;
         yield* streamText(formatInfo[format].contentType, bytes);
       },
@@ -153,5 +193,4 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
       },
     ],
   ]);
-  return { unary, stream };
 }

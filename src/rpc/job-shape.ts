@@ -9,7 +9,7 @@ import type { Offers } from '../jobs/offers.ts';
 import { type WaitingForContext, waitingFor } from '../jobs/queries/waiting-for.ts';
 import { isRejected, jobStatus } from '../kinds/states.ts';
 import { emptyCounts } from '../store/counts.ts';
-import type { Counts, Job, User } from '../store/documents.ts';
+import type { Counts, Job, JobHold, User } from '../store/documents.ts';
 
 /** Dependencies of this module. */
 export type JobShapeContext = Pick<JobContext, 'offers'> &
@@ -101,6 +101,16 @@ function jobShape(job: Job, counts: Counts, waitingFor: string, retrievePath: st
     ...(finishedAt === null ? {} : { finishedAt: timestampFromMs(finishedAt) }),
     ...(Object.keys(job.options).length === 0 ? {} : { options: job.options }),
     ...(filesDeletedAt === null ? {} : { filesDeletedAt: timestampFromMs(filesDeletedAt) }),
+    ...(job.hold === null ? {} : { hold: holdShape(job.hold) }),
+  };
+}
+
+function holdShape({ state, reasons, heldAt, decidedAt }: JobHold): NonNullable<JobShape['hold']> {
+  return {
+    state,
+    reasons,
+    heldAt: timestampFromMs(heldAt),
+    ...(decidedAt === null ? {} : { decidedAt: timestampFromMs(decidedAt) }),
   };
 }
 

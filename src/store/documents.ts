@@ -158,6 +158,8 @@ export interface Job {
    * that did not store them.
    */
   counts: Counts | null;
+  /** Hold of the deliveries; null if they are not held. Written with the terminal state. */
+  hold: JobHold | null;
   /** Reason of the next notice about the job, written in the same update as the state it reports. */
   noticeDue: NoticeReason | null;
   /** Due time of the next notice, null without one. */
@@ -166,6 +168,37 @@ export interface Job {
   filesDeletedAt: number | null;
   /** True while deleted files may still be in the result storage. */
   fileDeletionDue: boolean;
+}
+
+/** Counts of the listed fields in some records. */
+export interface QualityTally {
+  /** Digest of the listed fields, whose order the counts have. */
+  shape: string;
+  records: number;
+  /** Records that violate the listed fields. */
+  invalid: number;
+  /** Records that have a place for each field. */
+  applicable: number[];
+  /** Records in which each field has a value. */
+  filled: number[];
+}
+
+/** A rule that a held job does not meet. */
+export interface HoldReason {
+  field: string;
+  /** Minimum fill of the field in percent. */
+  minimum: number;
+  /** Fill of the field in the job's records in percent. */
+  percent: number;
+}
+
+/** Hold of the deliveries of an ended job, until its owner releases or discards them. */
+export interface JobHold {
+  state: 'held' | 'released' | 'discarded';
+  reasons: HoldReason[];
+  heldAt: number;
+  /** Time of the owner's decision; null before. */
+  decidedAt: number | null;
 }
 
 /** What remains of a deleted job, so that the ledger can be audited. */
@@ -190,7 +223,7 @@ export interface DeletedJob
   deletedAt: number;
 }
 
-/** Reason of a notice: a state that the job reached, or an approval deadline that is near. */
+/** Reason of a notice: a state that the job reached, an approval deadline that is near, or the release of a hold. */
 export type NoticeReason =
   | 'awaiting_approval'
   | 'approval_expiring'
@@ -198,7 +231,8 @@ export type NoticeReason =
   | 'partial_complete'
   | 'failed'
   | 'rejected'
-  | 'terminated';
+  | 'terminated'
+  | 'released';
 
 /** Queue of a job. Single tasks do not wait behind bulk jobs. */
 export type Lane = 'single' | 'bulk';
@@ -219,6 +253,8 @@ export type Outcome =
       attempt: number;
       /** The unit's own result file, for job types that have one. */
       file?: StoredFile;
+      /** Counts of the entries in the file. Absent without a file, and in outcomes of versions without counts. */
+      quality?: QualityTally;
     }
   | { status: 'FAILED'; code: FaultCode; message: string };
 
@@ -280,6 +316,8 @@ export interface Part {
   records: Record<number, [offset: number, length: number]>;
   /** The batch's rows of the job's merged file; null for a part with records only. */
   body: PartBody | null;
+  /** Counts of the records. Absent in parts of versions without counts. */
+  quality?: QualityTally;
 }
 
 /** Byte range of a part, `end` exclusive, whose rows are copied to the merged file unchanged. */

@@ -77,6 +77,13 @@ export interface ItemChange extends ItemKey {
 /** Number of items in a run by their difference from the run before. */
 export type ChangeCounts = Record<ItemChangeType | 'unchanged', number>;
 
+/** Returns the counts by type, 0 for the types that are left out. */
+export function countsOf(
+  counted: readonly (readonly [ItemChangeType, number])[],
+): Record<ItemChangeType, number> {
+  return { new: 0, changed: 0, missing: 0, back: 0, ...Object.fromEntries(counted) };
+}
+
 /** The comparison of a job's records with those before it. Created when the job has ended. */
 export interface TrackingRun {
   jobId: string;
@@ -176,12 +183,15 @@ export interface HistoryStore {
   addChanges(changes: readonly ItemChange[]): Promise<void>;
   /** Returns the changes that exist, in any order. */
   getChanges(ids: readonly string[]): Promise<ItemChange[]>;
-  /** Returns present items of a series with one of the sources that were last read before `before`, by id. */
+  /**
+   * Returns present items of a series with one of the sources that were last read before `before`, and not by the job,
+   * by id.
+   */
   findAbsentItems(
     userId: string,
     series: string,
     sources: readonly string[],
-    before: number,
+    { jobId, before }: { jobId: string; before: number },
     limit: number,
   ): Promise<TrackedItem[]>;
 
@@ -198,6 +208,8 @@ export interface HistoryStore {
   findObservation(item: ItemKey, before: number): Promise<Observation | null>;
   /** Lists the changes of a job, or those of a type, in the order of its batches. */
   listChanges(jobId: string, type: ItemChangeType | null, page: PageOptions): Promise<Page<ItemChange>>;
+  /** Counts the changes of a job by type. */
+  countChanges(jobId: string): Promise<Record<ItemChangeType, number>>;
 
   /** Inserts a rule. Returns false, and changes nothing, if its id exists. */
   createRule(rule: Rule): Promise<boolean>;

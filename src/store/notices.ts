@@ -15,6 +15,12 @@ export interface NoticeStore {
     next: { reason: NoticeReason; at: number } | null,
   ): Promise<boolean>;
 
+  /**
+   * Ends the hold of a job that is `held`. A release also makes the notice `released` due, in the same step. Returns the
+   * job, or null if it is not held.
+   */
+  decideHold(jobId: string, decision: 'released' | 'discarded', at: number): Promise<Job | null>;
+
   /** Returns the user's webhook. */
   getWebhook(userId: string): Promise<Webhook | null>;
   /**

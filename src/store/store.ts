@@ -172,6 +172,7 @@ export type JobPatch = Partial<
     | 'file'
     | 'refunded'
     | 'counts'
+    | 'hold'
     | 'noticeDue'
     | 'noticeAt'
   >

@@ -41,7 +41,14 @@ async function endedJob(userId: string): Promise<Job> {
 const filesOf = (job: Job) => fixture.context.blobs.listJob(job.id);
 const jobOf = ({ id }: Job) => fixture.context.store.getJob(id);
 const withRetention = (retention: Partial<JobContext['settings']['retention']>) => ({
-  retention: { resultsMs: null, jobsMs: null, deliveriesMs: null, auditLogMs: null, ...retention },
+  retention: {
+    resultsMs: null,
+    jobsMs: null,
+    deliveriesMs: null,
+    auditLogMs: null,
+    historyMs: null,
+    ...retention,
+  },
 });
 
 describe.each(stores)('retention on $name', ({ open }) => {

@@ -1,4 +1,5 @@
 import { Fault } from '../contract/fault.ts';
+import { type ResealContext, resealDestinations } from '../destination/reseal.ts';
 import { type JobContext, leaseMs, type StoreUse } from '../jobs/context.ts';
 import { finishApproval } from '../jobs/steps/decide.ts';
 import { type DecideDueContext, decideDue } from '../jobs/steps/decide-due.ts';
@@ -31,6 +32,7 @@ type SweepContext = Pick<JobContext, 'blobs' | 'clock' | 'drift' | 'log' | 'metr
   DiscardContext &
   DispatchContext &
   LegacyRecordsContext &
+  ResealContext &
   RetentionContext &
   ScheduleContext &
   SettleContext &
@@ -136,6 +138,7 @@ export async function sweep(
   await step('schedules', () => runDueSchedules(context, signal));
   await step('drift', () => context.drift.flush());
   if (isWritable) await step('legacy records', () => migrateLegacyRecords(context));
+  await step('destination keys', () => resealDestinations(context));
   await step('expiry', () => expireRecords(context, now));
   if (isWritable) await step('retention', () => retain(context, now, { step, each }));
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { endpointsOf } from '../../src/contract/endpoint.ts';
 import { services } from '../../src/contract/services.ts';
+import { takesSubmitOptions } from '../../src/contract/submit-options.ts';
 import { bodyCases } from './bodies.ts';
 import { type Document, readDocument } from './document.ts';
 import { errorCases } from './errors.ts';
@@ -114,14 +115,14 @@ async function checkRpc({ method }: Endpoint, row: Case): Promise<void> {
     expect(fault?.code, label).toBe(codeOf(row));
     if (row.status === 402) expect(row.answer, label).toMatchObject(fault!.quota!);
     if (row.problems !== undefined)
-      expect(sorted(fault!.problems), label).toEqual(sorted(inMetadata(row.problems, row.options)));
+      expect(sorted(fault!.problems), label).toEqual(sorted(inMetadata(row, row.problems)));
   }
 }
 
 const codeOf = ({ status, code = faultCodes[status] }: Case) => code;
 
 /** Returns problems with the locations that RPC has for options of a submit. */
-const inMetadata = (problems: readonly ProblemRow[], options: Case['options'] = {}) =>
+const inMetadata = ({ options = {} }: Case, problems: readonly ProblemRow[]) =>
   problems.map(([[place, name, ...rest], type]): ProblemRow => {
     if (place !== 'query' || !(String(name) in options)) return [[place!, name!, ...rest], type];
     return [['header', metadataOf(String(name))], type];

@@ -94,7 +94,11 @@ function methodCases({ verb, verbs = [verb], cases: [good] }: Endpoint): Case[] 
 function namedCases({ names, cases: [good] }: Endpoint): Case[] {
   if (names === undefined) return [];
   const { param, id, foreign } = names;
-  const withId = (title: string, value: string) => ({ title, params: { ...good.params, [param]: value } });
+  const withId = (title: string, value: string) => ({
+    title,
+    params: { ...good.params, [param]: value },
+    ...(good.body === undefined ? {} : { body: good.body }),
+  });
   const named = (title: string, value: string): Case => ({
     ...withId(title, value),
     status: 404,

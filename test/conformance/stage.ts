@@ -2,6 +2,7 @@ import { origins } from '../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { createApi, sendJson, type TestApi, type TestUser } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 import { aSchedule, poorCredits } from './bodies.ts';
 import { sendRest } from './rest.ts';
@@ -25,17 +26,18 @@ const endsWithinMs = 30_000;
 
 /** Opens the stage for tables. */
 export async function openStage(tables: readonly Marketplace[]): Promise<Stage> {
-  const running = await startOrigins({ origins });
+  const [running, receiver] = await Promise.all([startOrigins({ origins }), startReceiver()]);
   const deployment = await createDeployment({
     stack: { distributed: false },
     engines: { settings: {}, mongo: null, nats: null, stop: async () => {} },
     origins: running,
     // The default would cache responses about running jobs for longer than a test waits.
-    settings: { GLEANER_RETRIEVE_CACHE: '100ms,24h' },
+    settings: { GLEANER_RETRIEVE_CACHE: '100ms,24h', GLEANER_DESTINATION_PRIVATE: 'on' },
   });
   const close = async () => {
     await deployment.stop();
     await running.stop();
+    await receiver.close();
   };
   try {
     await deployment.start();
@@ -54,6 +56,9 @@ export async function openStage(tables: readonly Marketplace[]): Promise<Stage> 
       ['spare key', spare.keyId as string],
       ['message', await messageOf(deployment, other)],
       ['schedule', await scheduleOf(deployment, user)],
+      ['rule', await ruleOf(deployment, user)],
+      ['receiver', receiver.url],
+      ['destination', await destinationOf(deployment, user, receiver.url)],
     ]);
     const stage: Stage = {
       deployment,
@@ -100,6 +105,19 @@ async function scheduleOf({ url }: Deployment, { key }: TestUser): Promise<strin
   return created.body.schedule_id;
 }
 
+/** Creates a rule and returns its id. */
+async function ruleOf({ url }: Deployment, { key }: TestUser): Promise<string> {
+  const { body } = await sendJson('POST', `${url}/v1/rules`, key, { condition: 'out_of_stock' });
+  return body.rule_id;
+}
+
+/** Creates a destination at a receiver, and returns its id. */
+async function destinationOf({ url }: Deployment, { key }: TestUser, receiver: string): Promise<string> {
+  const request = { name: 'inbox', type: 'https', url: receiver };
+  const { body } = await sendJson('POST', `${url}/v1/destinations`, key, request);
+  return body.destination.destination_id;
+}
+
 async function revokedUser(api: TestApi, { url }: Deployment): Promise<TestUser> {
   const user = await api.createUser(0);
   const account = (method: string, body: object) =>
@@ -139,6 +157,12 @@ async function prepare(
     const token = /\/items\/([^/]+)\/data$/.exec(item.download_url ?? '')?.[1];
     if (token !== undefined) places.set(`${name}/${at}`, token);
   }
+  if (request.options?.track === undefined) return;
+  await until(
+    `${name} is compared`,
+    async () => (await api.get(user, `/v1/jobs/${id}/changes`)).body.status === 'done' || undefined,
+    { withinMs: endsWithinMs },
+  );
 }
 
 function isOver({ status, message }: { status: string; message?: string | null }): boolean {

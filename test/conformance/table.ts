@@ -25,7 +25,7 @@ export interface FilePart {
 /**
  * A request. `params` fill the placeholders of the path; the others become the query. Placeholders in `params` and
  * bodies: `{job name}` is the id of a prepared job, `{job name/0}` the token of its first item, `{store}` the address
- * of a store of marketplace F, `{spare key}` the id of the second key of the caller `user`, `{message}` the id of
+ * of a store of marketplace F, `{spare key}` the id of the second key of the caller `user`, `{rule}` the id of a rule of `user`, `{message}` the id of
  * a message to the webhook of the caller `other`, and `{schedule}` the id of an active schedule of the caller `user`.
  */
 export interface Request {
@@ -101,11 +101,11 @@ export interface Endpoint {
 }
 
 /** A job that cases refer to, prepared before they run. */
-export interface Prepared extends Pick<Request, 'body' | 'form'> {
+export interface Prepared extends Pick<Request, 'body' | 'form' | 'options'> {
   /** Path of the submit. */
   submit: string;
   decide?: 'approve' | 'reject';
-  /** True to wait until the job has ended. */
+  /** True to wait until the job has ended, and is compared if it is tracked. */
   ends: boolean;
 }
 

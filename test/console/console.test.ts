@@ -166,6 +166,44 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     expect(await bodyText(page)).not.toContain('No files yet');
   });
 
+  test('searches the records of a job, shows one completely, and exports the selection', async () => {
+    const user = await createUser('Explorer Ltd', 1_000);
+    const items = ['011', '012', '800'].map((digits) => ({
+      product_id: `1729000077${digits}`,
+      country: 'th',
+    }));
+    const { body } = await env.api.post(user, '/v1/mktd/pdp/bulk/submit', { items });
+    await env.api.get(user, `/v1/jobs/${body.job_id}?wait=30`);
+    const { records } = (await env.api.get(user, `/v1/jobs/${body.job_id}/records`)).body;
+    const [first, second, failed] = records;
+    const page = await open(user.key, `/jobs/${body.job_id}?tab=results`, { downloads: folder });
+    for (const shown of [first.item.title, second.item.title, failed.unit_key, 'page_not_found'])
+      await waitForText(page, shown);
+    const links = `[...document.querySelectorAll('main a[target=_blank]')].map(({ href, rel }) => href + ' ' + rel)`;
+    expect(await page.evaluate(links)).toContain(`${first.item.url} noopener noreferrer`);
+
+    await page.locator(`::-p-aria(Show record of ${first.item.title})`).click();
+    await waitForText(page, '"_product_id": "1729000077011"');
+    await page.keyboard.press('Escape');
+
+    await click(page, 'button', 'Columns');
+    await waitForText(page, 'product.title');
+    await page.keyboard.press('Escape');
+    await page.locator(named('textbox', 'Search')).fill(second.item.title);
+    await waitForText(page, '1 found');
+    expect(await bodyText(page)).not.toContain('page_not_found');
+    await click(page, 'button', 'Export');
+    await click(page, 'menuitem', 'CSV');
+    const saved = await until(
+      'the table is saved',
+      () => readFile(join(folder, `${body.job_id}.csv`), 'utf8').then((text) => text || undefined),
+      { withinMs: 15_000 },
+    );
+    expect(saved).toMatch(/^unit_index,/);
+    expect(saved).toContain(',1729000077012,');
+    expect(saved).not.toContain(',1729000077011,');
+  });
+
   test('draws no failures for a job without any', async () => {
     const user = await createUser('Flawless Ltd', 1_000);
     const jobId = await submit(user, 60);

@@ -14,6 +14,7 @@ const pages = [
   'quotes.md',
   'schedules.md',
   'formats.md',
+  'history.md',
   'jobs.md',
   'retention.md',
   'webhooks.md',

@@ -6,9 +6,11 @@ import { createLog } from '../../src/base/log.ts';
 import type { NoticeSettings } from '../../src/base/notice-settings.ts';
 import { createDestinations } from '../../src/destination/destinations.ts';
 import { createDriftWatch } from '../../src/drift/watch.ts';
+import { createConcurrencyLimit } from '../../src/fetch/concurrency-limit.ts';
 import { createJobChanges, notifyOnMove } from '../../src/jobs/changes.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
 import { resolveOffers } from '../../src/jobs/offers.ts';
+import { openJobFile } from '../../src/jobs/queries/job-file.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { kinds } from '../../src/kinds/list.ts';
 import { openSecretBox } from '../../src/links/secret-box.ts';
@@ -98,10 +100,11 @@ function createContext(shared: Shared, process: Process): JobContext {
       origins: new Map(),
       effectiveSettings: [],
       notices,
-      retention: { resultsMs: null, jobsMs: null, deliveriesMs: null, auditLogMs: null },
+      retention: { resultsMs: null, jobsMs: null, deliveriesMs: null, auditLogMs: null, historyMs: null },
     },
     links: {
       records: (_job, { path }) => path,
+      image: () => null,
       file: async (_job, { path }) => path,
       itemToken: (_jobId, batchId, index) => `${batchId}.${index}`,
       readItemToken: (_jobId, token) => {
@@ -178,6 +181,9 @@ export function startActors(shared: Shared): Actors {
       retrievePath: retrievePaths(offers),
       poster: shared.receiver.of(process),
       mailer: null,
+      destinations: context.destinations,
+      openResults: (job, format) => openJobFile(context, job, format),
+      uploads: createConcurrencyLimit(1),
     });
     void notifier.run(new AbortController().signal);
   });

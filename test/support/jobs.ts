@@ -92,7 +92,7 @@ const settings: JobSettings = {
   origins: new Map(),
   effectiveSettings: [],
   notices: { operatorWebhook: null, email: null, privateWebhooks: false },
-  retention: { resultsMs: null, jobsMs: null, deliveriesMs: null, auditLogMs: null },
+  retention: { resultsMs: null, jobsMs: null, deliveriesMs: null, auditLogMs: null, historyMs: null },
 };
 
 /** Opens the fixture on the given store, or on SQLite in memory. Closing the fixture closes the store. */
@@ -124,6 +124,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     links: {
       file: async (_job, { path }) => path,
       records: (_job, { path }) => path,
+      image: () => null,
       itemToken: (jobId, batchId, index) => writeItemToken(secrets, jobId, { batchId, index }),
       readItemToken: (jobId, token) => readItemToken(secrets, jobId, token),
     },

@@ -3,7 +3,10 @@ import { expect, vi } from 'vitest';
 import { newId } from '../../src/base/id.ts';
 import { createLog } from '../../src/base/log.ts';
 import type { NoticeSettings } from '../../src/base/notice-settings.ts';
+import type { SubmitOptionValues } from '../../src/contract/submit-options.ts';
+import { createConcurrencyLimit } from '../../src/fetch/concurrency-limit.ts';
 import { createPoster } from '../../src/fetch/post.ts';
+import { openJobFile } from '../../src/jobs/queries/job-file.ts';
 import type { NotifyContext } from '../../src/notify/context.ts';
 import type { Mailer } from '../../src/notify/mailer.ts';
 import { createNotifier, type Notifier } from '../../src/notify/notifier.ts';
@@ -28,7 +31,7 @@ export interface NotificationFixture {
   // biome-ignore lint/suspicious/noExplicitAny: messages of every type.
   verified(message: ReceivedMessage, secret: string): any;
   /** Submits a variant-sold job, runs it and returns its id. */
-  endedJob(userId: string): Promise<string>;
+  endedJob(userId: string, options?: SubmitOptionValues): Promise<string>;
   /** Submits a job with the number of items and returns its id. */
   submittedJob(userId: string, items?: number): Promise<string>;
   /** All deliveries, oldest first. */
@@ -70,10 +73,16 @@ export async function openNotifications(options: NotificationOptions = {}): Prom
     retrievePath: ({ id, kind }) => `/v1/${kind}/${id}`,
     poster,
     mailer,
+    destinations: jobs.context.destinations,
+    openResults: (job, format) => openJobFile(jobs.context, job, format),
+    uploads: createConcurrencyLimit(2),
   };
   const notifier = createNotifier(context);
-  const submit = async (userId: string, request: ReturnType<typeof variantSoldRequest>) =>
-    (await jobs.submit(userId, 'SubmitVariantSold', request)).jobId as string;
+  const submit = async (
+    userId: string,
+    request: ReturnType<typeof variantSoldRequest>,
+    options?: SubmitOptionValues,
+  ) => (await jobs.submit(userId, 'SubmitVariantSold', request, undefined, options)).jobId as string;
   return {
     jobs,
     context,
@@ -98,8 +107,8 @@ export async function openNotifications(options: NotificationOptions = {}): Prom
       }
     },
     submittedJob: (userId, items = 2) => submit(userId, variantSoldRequest(items)),
-    async endedJob(userId) {
-      const jobId = await submit(userId, variantSoldRequest(2, '30000000801'));
+    async endedJob(userId, options) {
+      const jobId = await submit(userId, variantSoldRequest(2, '30000000801'), options);
       await jobs.startWorker();
       await jobs.waitForState(jobId, 'completed', 'partial_complete');
       return jobId;

@@ -16,6 +16,8 @@ export interface WebhookReceiver {
   readonly received: ReceivedMessage[];
   /** Sets how messages are answered from now on. The default is 204. */
   answer(listener: RequestListener): void;
+  /** Resets connections after this many bytes of a body from now on; null for never. */
+  cutAfter(bytes: number | null): void;
   /** Resolves once `count` messages have been received. */
   waitForMessages(count: number): Promise<void>;
   close(): Promise<void>;
@@ -25,10 +27,16 @@ export interface WebhookReceiver {
 export async function startReceiver(): Promise<WebhookReceiver> {
   const received: ReceivedMessage[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
+  let cut: number | null = null;
   let answer: RequestListener = (_request, response) => response.writeHead(204).end();
   const server = http.createServer((request, response) => {
     const chunks: Buffer[] = [];
-    request.on('data', (chunk) => chunks.push(chunk));
+    let length = 0;
+    request.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (cut !== null && length > cut) request.socket.resetAndDestroy();
+    });
     request.on('end', () => {
       received.push({
         path: request.url!,
@@ -48,6 +56,9 @@ export async function startReceiver(): Promise<WebhookReceiver> {
     received,
     answer(listener) {
       answer = listener;
+    },
+    cutAfter(bytes) {
+      cut = bytes;
     },
     waitForMessages: (count) =>
       new Promise((resolve) => {

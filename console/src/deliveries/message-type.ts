@@ -8,6 +8,7 @@ const labels: Readonly<Record<string, string>> = {
   'schedule.approved': 'Schedule approved',
   'schedule.rejected': 'Schedule rejected',
   'schedule.paused': 'Schedule paused',
+  'item.changed': 'Item changed',
   test: 'Test message',
 };
 

@@ -28,16 +28,19 @@ export interface EmptyList {
 interface ListTableProps<T> extends ListContent<T> {
   query: ListQuery;
   empty: EmptyList;
+  /** Order of a list that the service sorts; absent for one whose loaded rows are sorted here. */
+  order?: { sort: Sort | null; change: (sort: Sort | null) => void };
 }
 
 /**
  * List with loading, error and empty states and a button that loads more rows. On narrow screens each row is
  * a card.
  */
-export function ListTable<T>({ query, empty, ...content }: ListTableProps<T>) {
+export function ListTable<T>({ query, empty, order, ...content }: ListTableProps<T>) {
   const phone = useMediaQuery('(max-width: 48em)', false, { getInitialValueInEffect: false });
   const { label, rows, columns } = content;
-  const [sort, setSort] = useState<Sort | null>(null);
+  const [ownSort, setOwnSort] = useState<Sort | null>(null);
+  const { sort, change } = order ?? { sort: ownSort, change: setOwnSort };
   if (query.isPending) return <LoadingRows label={label} />;
   if (query.error && rows.length === 0) return <ErrorAlert error={query.error} retry={query.refetch} />;
   if (rows.length === 0) {
@@ -57,12 +60,12 @@ export function ListTable<T>({ query, empty, ...content }: ListTableProps<T>) {
       ) : (
         <Rows
           {...content}
-          rows={sortRows(rows, columns, sort)}
+          rows={order ? rows : sortRows(rows, columns, sort)}
           sort={sort}
-          toggleSort={(title) => setSort(nextSort(sort, title))}
+          toggleSort={(title) => change(nextSort(sort, title))}
         />
       )}
-      {sort && query.hasNextPage && (
+      {sort && !order && query.hasNextPage && (
         <Text size="xs" c="dimmed" ta="center">
           Only the {rows.length} loaded rows are sorted.
         </Text>

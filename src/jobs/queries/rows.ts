@@ -4,11 +4,11 @@ import { type Column, columnsOf, othersColumn, topColumn } from '../../formats/c
 import { type FormatName, formatInfo } from '../../formats/format.ts';
 import { type ExactObject, parseExact } from '../../formats/json-text.ts';
 import type { UnitFilePack } from '../../kinds/kind.ts';
-import type { BatchSummary, Job, StoredFile } from '../../store/documents.ts';
+import type { Batch, BatchSummary, Job, StoredFile } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
-import { type PlacedUnit, readPlaced, unitsOf } from '../placed.ts';
-import { readRecords } from '../records.ts';
+import { mayHoldFailed, type PlacedUnit, readPlaced, unitsOf } from '../placed.ts';
+import { readRecord, readRecords } from '../records.ts';
 import { requireResults } from './deleted-results.ts';
 
 /** Dependencies of this module. */
@@ -21,6 +21,14 @@ export interface RowScope {
   batch?: number;
   /** Only the unit with this index in the job. */
   unit?: number;
+  /** Only the units with these indexes. */
+  units?: ReadonlySet<number>;
+  /** Skips batches that end before the unit with this index. */
+  from?: number;
+  /** Includes failed units; for readEntries(). */
+  failed?: boolean;
+  /** False to leave out records; for readEntries(). */
+  records?: boolean;
 }
 
 /** Columns that name the unit of a row. */
@@ -42,7 +50,7 @@ export function exportName({ market, kind, id }: Job, format: FormatName): strin
 }
 
 /** Returns the listed fields of the records in rows of an offer's jobs, in the notation of fieldsOf(). */
-export function recordFieldsOf({ kind, market }: Offer): string {
+export function recordFieldsOf({ kind, market }: Pick<Offer, 'kind' | 'market'>): string {
   const fields = market.listedFields[kind.page];
   if (fields === undefined) throw new Error(`${market.name} lists no fields of ${kind.page} pages`);
   return fields;
@@ -65,30 +73,74 @@ export function rowColumnsOf(offer: Offer): Column[] {
  */
 export function rowsOf(context: RowsContext, job: Job, scope: RowScope = {}): AsyncGenerator<ExactObject> {
   requireResults(job);
-  return readRows(context, job, scope);
+  return (async function* () {
+    for await (const { row } of readEntries(context, job, scope)) if (row !== null) yield row;
+  })();
 }
 
-async function* readRows(context: RowsContext, job: Job, scope: RowScope): AsyncGenerator<ExactObject> {
+/** A record of a job, or a failed unit. */
+export interface Entry {
+  unit: PlacedUnit;
+  /** Position in the unit's listing, from 0; 0 for other units. */
+  position: number;
+  /** Null for a failed unit. */
+  row: ExactObject | null;
+}
+
+/** Yields the records of a job like rowsOf() and, if the scope has `failed`, its failed units. */
+export async function* readEntries(context: RowsContext, job: Job, scope: RowScope): AsyncGenerator<Entry> {
   const { files } = context.offers.of(job).kind;
-  for await (const placed of readPlaced(context.store, job.id, (summary, first) =>
-    holds(scope, summary, first),
-  )) {
-    const records = await readRecords(context, placed.batch);
-    for (const placedUnit of unitsOf(job, placed)) {
-      const { index, outcome } = placedUnit;
-      if (outcome?.status !== 'SUCCESS' || (scope.unit ?? index) !== index) continue;
-      if (outcome.file) yield* entryRows(context, files.unit!, outcome.file, placedUnit);
+  const wanted = (summary: BatchSummary, first: number) => holds(scope, job, summary, first);
+  for await (const placed of readPlaced(context.store, job.id, wanted)) {
+    const units = [...unitsOf(job, placed)].filter(({ index }) => isInScope(scope, index));
+    const read = scope.records === false ? [] : units;
+    const records = await recordsOf(context, placed.batch, placed.first, read);
+    for (const unit of units) {
+      const { index, outcome } = unit;
+      if (outcome?.status === 'FAILED' && scope.failed) yield { unit, position: 0, row: null };
+      if (outcome?.status !== 'SUCCESS' || scope.records === false) continue;
+      if (outcome.file) yield* entryRows(context, files.unit!, outcome.file, unit);
       else {
         const bytes = records.get(index - placed.first);
-        if (bytes) yield { ...placeOf(placedUnit), ...parseRecord(bytes.toString()) };
+        if (bytes) yield { unit, position: 0, row: { ...placeOf(unit), ...parseRecord(bytes.toString()) } };
       }
     }
   }
 }
 
-function holds({ batch, unit }: RowScope, { seq, success, total }: BatchSummary, first: number): boolean {
-  if (success === 0 || (batch ?? seq) !== seq) return false;
-  return unit === undefined || (unit >= first && unit < first + total);
+/** Maximum units whose records are read one by one instead of with their batch. */
+const maxSingleReads = 4;
+
+async function recordsOf(
+  context: RowsContext,
+  batch: Batch,
+  first: number,
+  units: readonly PlacedUnit[],
+): Promise<ReadonlyMap<number, Uint8Array>> {
+  if (units.length > maxSingleReads) return readRecords(context, batch);
+  const found = new Map<number, Uint8Array>();
+  for (const { index, outcome } of units) {
+    if (outcome?.status !== 'SUCCESS' || outcome.file) continue;
+    const bytes = await readRecord(context, batch, index - first);
+    if (bytes) found.set(index - first, bytes);
+  }
+  return found;
+}
+
+const isInScope = ({ unit, units }: RowScope, index: number) =>
+  (unit ?? index) === index && (units === undefined || units.has(index));
+
+function holds(
+  { batch, unit, units, from = 0, failed, records = true }: RowScope,
+  job: Job,
+  summary: BatchSummary,
+  first: number,
+): boolean {
+  const { seq, success, total } = summary;
+  if (!(records && success > 0) && !(failed && mayHoldFailed(job)(summary))) return false;
+  if ((batch ?? seq) !== seq || first + total <= from) return false;
+  const has = (index: number) => index >= first && index < first + total;
+  return (unit === undefined || has(unit)) && (units === undefined || [...units].some(has));
 }
 
 const placeOf = ({ index, unit, region }: PlacedUnit): ExactObject => ({
@@ -102,11 +154,14 @@ async function* entryRows(
   { blobs }: RowsContext,
   pack: UnitFilePack,
   { path, items }: StoredFile,
-  placed: PlacedUnit,
-): AsyncGenerator<ExactObject> {
+  unit: PlacedUnit,
+): AsyncGenerator<Entry> {
   let count = 0;
-  for await (const { list, text } of pack.entries(linesOf(await blobs.read(path))))
-    yield { ...placeOf(placed), unit_list: list, unit_position: count++, ...parseRecord(text) };
+  for await (const { list, text } of pack.entries(linesOf(await blobs.read(path)))) {
+    const position = count++;
+    const place = { ...placeOf(unit), unit_list: list, unit_position: position };
+    yield { unit, position, row: { ...place, ...parseRecord(text) } };
+  }
   if (count !== items)
     throw new Fault('internal', `${path} has ${count} entries instead of ${items}: its content was changed`);
 }

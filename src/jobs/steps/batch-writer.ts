@@ -1,7 +1,9 @@
 import { Fault } from '../../contract/fault.ts';
+import { tallyRecords } from '../../quality/tally.ts';
 import type { Batch, Job, Outcome, Part, StoredFile } from '../../store/documents.ts';
 import type { BatchWait } from '../../store/waits.ts';
 import type { JobContext, StoreUse } from '../context.ts';
+import { recordFieldsOf } from '../queries/rows.ts';
 import { type RecordContext, readRecords } from '../records.ts';
 import { countOutcomes } from '../unit-metrics.ts';
 import { backOffMs, storageBackOff } from './back-off.ts';
@@ -43,6 +45,7 @@ export function createBatchWriter(
 ): BatchWriter {
   const { store, clock } = context;
   const { id, attempt } = batch;
+  const fields = recordFieldsOf(context.offers.of(job));
   const records = new Map<number, Uint8Array>();
   let pending: Record<number, Outcome> = {};
   let written = 0;
@@ -51,6 +54,11 @@ export function createBatchWriter(
   const discard = (paths: readonly string[]) =>
     paths.length === 0 ? undefined : context.blobs.remove(paths).catch(() => {});
 
+  /** Adds the counts of the records in a part, which are stored in the write that refers to it. */
+  const withQuality = (part: Part, from: ReadonlyMap<number, Uint8Array>): Part => {
+    const its = Object.keys(part.records).map((index) => from.get(Number(index))!);
+    return { ...part, quality: tallyRecords(fields, its) };
+  };
   const count = (outcomes: Readonly<Record<number, Outcome>>) => countOutcomes(context, job, outcomes);
   const end = async (part: Part | null, file: StoredFile | null) => {
     if (!(await store.finishBatch(id, attempt, pending, part, file, clock.now()))) return false;
@@ -74,7 +82,8 @@ export function createBatchWriter(
         written += 1;
         const path = partPath(batch, written);
         const its = new Map([...records].filter(([index]) => outcomes[index] !== undefined));
-        const part = await persist(() => writeRecords(context, path, its));
+        const bare = await persist(() => writeRecords(context, path, its));
+        const part = bare && withQuality(bare, its);
         if (!(await store.recordOutcomes(id, attempt, outcomes, part))) {
           if (part) await discard([part.path]);
           return false;
@@ -99,7 +108,7 @@ export function createBatchWriter(
       if (earlier)
         for (const [index, record] of await readRecords(context, batch)) records.set(index, record);
       const { part, file } = await persist(() => writePart(context, job, complete, records));
-      if (!(await end(part, file))) {
+      if (!(await end(withQuality(part, records), file))) {
         await discard([part.path]);
         return false;
       }

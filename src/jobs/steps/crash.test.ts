@@ -7,6 +7,7 @@ import { aKey } from '../../store/contract/samples.ts';
 import type { ApiKey, BatchReference, Job, JobState } from '../../store/documents.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import type { JobContext } from '../context.ts';
+import { qualityOf } from '../queries/quality.ts';
 import { cancel } from './cancel.ts';
 import { approve, reject } from './decide.ts';
 import { submit } from './submit.ts';
@@ -199,6 +200,8 @@ async function survives(course: Course, last: number, when: 'before' | 'after'):
   expect((await alive.store.getApiKey(limited.id))?.creditsSpent, where).toBe(charged - refunded);
   expect(await alive.store.hasOutstandingBatches(job.id), where).toBe(false);
   expect(job.file?.items ?? null, where).toBe(course.records);
+  const { records } = await qualityOf(alive, job);
+  expect(records, where).toBe(job.counts?.units.success);
   if (job.file) expect(await alive.blobs.size(job.file.path), where).toBe(job.file.bytes);
   return true;
 }

@@ -1,13 +1,16 @@
 import { requireSandbox } from '../../access/test-account.ts';
-import { Fault } from '../../contract/fault.ts';
+import { Fault, type Problem } from '../../contract/fault.ts';
 import type { JobOptions } from '../../contract/submit-options.ts';
 import { findExcess, findShortfall } from '../../credits/job-credits.ts';
 import type { Plan } from '../../kinds/kind.ts';
+import { parseHold, problemsOfHold } from '../../quality/hold.ts';
 import type { Batch, Job, Mode } from '../../store/documents.ts';
 import { approvalWaitMs, type JobContext, type StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
 import { type Estimate, estimate } from '../prices.ts';
+import { recordFieldsOf } from '../queries/rows.ts';
 import { sandboxQueue, testDecisionMs } from '../sandbox.ts';
+import { findUnknownDestination, withDestinationIds } from './deliver-to.ts';
 import { type FinishSubmitContext, finishSubmit } from './finish-submit.ts';
 
 /** Dependencies of this module. */
@@ -17,7 +20,8 @@ export type PlaceContext = Pick<JobContext, 'clock' | 'newId' | 'offers' | 'sett
   FinishSubmitContext;
 
 /** Dependencies of findRefusals(). */
-export type RefusalContext = Pick<JobContext, 'disk' | 'queue'> & StoreUse<'getApiKey' | 'getUser'>;
+export type RefusalContext = Pick<JobContext, 'disk' | 'queue'> &
+  StoreUse<'getApiKey' | 'getUser' | 'listDestinations'>;
 
 /** `Retry-After` of a submit while the disk is almost full, in milliseconds. */
 const diskRetryMs = 30_000;
@@ -87,27 +91,40 @@ async function prepareJob(
   const plan = await draft.plan();
   const size = estimate(context, offer, plan, draft.mode);
   for await (const refusal of findRefusals(context, offer, { ...draft, cost: size.cost })) throw refusal;
-  const job = await buildJob(context, offer, plan, size, draft);
+  const options = await withDestinationIds(context, draft);
+  const job = await buildJob(context, offer, plan, size, { ...draft, options });
   return { job, batches: buildBatches(context, offer, plan, job) };
 }
 
 /** Yields the faults for which a job is refused, in the order in which a submit reports the first of them. */
 export async function* findRefusals(
   { disk, queue, store }: RefusalContext,
-  { kind }: Offer,
+  offer: Offer,
   job: Pick<Job, 'userId' | 'keyId' | 'cost' | 'options'>,
 ): AsyncGenerator<Fault> {
   if (await disk.isLow()) {
     const message = 'No jobs are accepted: the disk of the service is almost full. Nothing was charged.';
     yield new Fault('disk_full', message, { retryAfterMs: diskRetryMs });
   }
+  const unheld = findInvalidHold(offer, job);
+  if (unheld !== null) yield unheld;
+  const unknown = await findUnknownDestination({ store }, job);
+  if (unknown !== null) yield unknown;
   const excess = findExcess(job);
   if (excess !== null) yield excess;
   const shortfall = await findShortfall(store, job);
   if (shortfall !== null) yield shortfall;
-  if (kind.unqueued !== 'refuse') return;
+  if (offer.kind.unqueued !== 'refuse') return;
   const unavailable = await queue.ping().then(() => null, Fault.from);
   if (unavailable !== null) yield unavailable;
+}
+
+/** Returns the fault of a submit whose option `hold` names unknown fields, or null. */
+function findInvalidHold(offer: Offer, { options }: Pick<Job, 'options'>): Fault | null {
+  const problems = problemsOfHold(parseHold(options.hold ?? ''), recordFieldsOf(offer)).map(
+    (msg): Problem => ({ loc: ['query', 'hold'], msg, type: 'value_error' }),
+  );
+  return problems.length === 0 ? null : new Fault('invalid', `hold: ${problems[0]!.msg}`, { problems });
 }
 
 async function buildJob(
@@ -147,6 +164,7 @@ async function buildJob(
     file: null,
     retryOf,
     counts: null,
+    hold: null,
     noticeDue: null,
     noticeAt: null,
     filesDeletedAt: null,

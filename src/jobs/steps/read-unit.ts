@@ -1,10 +1,13 @@
 import { Fault } from '../../contract/fault.ts';
 import type { FetchPage } from '../../fetch/page.ts';
 import { describePauseReason } from '../../fetch/request-outcome.ts';
+import type { ListPage, ListSummary } from '../../markets/market.ts';
+import { createQualityCounter, type QualityCounter } from '../../quality/tally.ts';
 import type { Batch, Job, Outcome } from '../../store/documents.ts';
 import { ownAttribute } from '../../telemetry/attributes.ts';
 import { failSpan, inSpan } from '../../telemetry/trace.ts';
 import type { JobContext, StoreUse } from '../context.ts';
+import { recordFieldsOf } from '../queries/rows.ts';
 import { createDriftObserver, type DriftObserver, type DriftObserverContext } from './drift-observer.ts';
 import { limitRecords } from './limit-records.ts';
 import { type UnitFileContext, writeUnitFile } from './unit-file.ts';
@@ -150,14 +153,10 @@ async function tryRead(
   const unit = batch.units[index]!;
   const reading = { region: batch.region, fetch };
   if (reader.sort === 'list') {
-    const file = await writeUnitFile(
-      context,
-      job,
-      batch,
-      index,
-      observer.pages(limitRecords(reader.read(unit.input, reading), market)),
-    );
-    return { outcome: { status: 'SUCCESS', attempt: batch.attempt, file } };
+    const counter = createQualityCounter(recordFieldsOf({ kind, market }));
+    const pages = observer.pages(limitRecords(reader.read(unit.input, reading), market));
+    const file = await writeUnitFile(context, job, batch, index, countEntries(pages, counter));
+    return { outcome: { status: 'SUCCESS', attempt: batch.attempt, file, quality: counter.tally() } };
   }
   const { store, clock, settings } = context;
   const outcome: Outcome = { status: 'SUCCESS', attempt: batch.attempt };
@@ -183,6 +182,24 @@ async function tryRead(
     await store.putCrawl(recent, clock.now(), payload);
   }
   return { outcome, payload };
+}
+
+/** Yields the pages of a listing and counts their entries. */
+async function* countEntries(
+  pages: AsyncGenerator<ListPage, ListSummary, void>,
+  counter: QualityCounter,
+): AsyncGenerator<ListPage, ListSummary, void> {
+  try {
+    let next = await pages.next();
+    for (; !next.done; next = await pages.next()) {
+      for (const entry of next.value.entries) counter.add(entry);
+      yield next.value;
+    }
+    return next.value;
+  } finally {
+    // Closes the reader when the consumer stops early.
+    await pages.return({});
+  }
 }
 
 /** Returns the milliseconds before the next attempt. `chance`, from 0 to 1, spreads the attempts of a batch's units. */

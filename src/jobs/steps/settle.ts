@@ -1,8 +1,10 @@
 import { refundJob } from '../../credits/job-credits.ts';
 import { aggregate } from '../../kinds/states.ts';
-import type { Counts, Job, JobState, NoticeReason } from '../../store/documents.ts';
+import { holdOf, parseHold } from '../../quality/hold.ts';
+import type { Counts, Job, JobHold, JobState, NoticeReason } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import { rejectedOutcome } from '../placed.ts';
+import { qualityOf } from '../queries/quality.ts';
 import { failUnits } from '../unit-metrics.ts';
 import { type CompileContext, compile } from './compile.ts';
 import { removeUnreferenced, type UnreferencedFilesContext } from './unreferenced-files.ts';
@@ -68,10 +70,23 @@ export async function finishEnding(context: SettleContext, job: Job): Promise<vo
     file,
     counts: { ...counts, units: { ...units, ...(await countNotRun(context, job, units)) } },
     finishedAt: now,
+    hold: await findHold(context, job, units.success, now),
     noticeDue: end,
     noticeAt: now,
   });
   if (ended) log.info({ jobId: job.id, state: end, units, refunded, file: file?.path }, 'job ended');
+}
+
+/** Returns the hold of a job whose records do not meet the option `hold`, or null. A job without results has nothing to hold. */
+async function findHold(
+  context: SettleContext,
+  job: Job,
+  success: number,
+  now: number,
+): Promise<JobHold | null> {
+  const rules = parseHold(job.options.hold ?? '');
+  if (rules.length === 0 || success === 0) return null;
+  return holdOf(rules, await qualityOf(context, job), now);
 }
 
 /** Counts the units stopped by a rejection or a cancellation; empty for other jobs. */

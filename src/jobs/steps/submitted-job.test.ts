@@ -54,6 +54,7 @@ describe('the job of a submission', () => {
       noticeAt: null,
       filesDeletedAt: null,
       fileDeletionDue: false,
+      hold: null,
       options: {},
     });
     const batches = await Array.fromAsync(fixture.context.store.readBatches(job.id));

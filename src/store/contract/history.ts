@@ -145,14 +145,15 @@ function itemContract(open: OpenStores): void {
     expect((await store.listTrackedItems(userId, 'daily', {}, { limit: 9 })).items).toEqual([elsewhere[0]]);
   });
 
-  test('finds present items of a series by their sources that were not read since', async () => {
+  test('finds present items of a series by their sources that a job did not read', async () => {
     const { store } = stores;
     const userId = newId();
     const base = { userId, series: 'daily', source: 'one' };
     const absent = [anItem(base), anItem({ ...base, source: 'two' })];
     await store.putTrackedItems([
       ...absent,
-      anItem({ ...base, seenAt: aTime + 5 }),
+      anItem({ ...base, seenJob: 'job 2' }),
+      anItem({ ...base, seenAt: aTime + 1 }),
       anItem({ ...base, isPresent: false }),
       anItem({ ...base, source: 'three' }),
       anItem({ ...base, series: 'weekly' }),
@@ -160,7 +161,7 @@ function itemContract(open: OpenStores): void {
       anItem({ ...base, userId: newId() }),
     ]);
     const find = (limit: number, sources = ['one', 'two']) =>
-      store.findAbsentItems(userId, 'daily', sources, aTime + 5, limit);
+      store.findAbsentItems(userId, 'daily', sources, { jobId: 'job 2', before: aTime + 1 }, limit);
     const sorted = absent.sort((a, b) => (a.id < b.id ? -1 : 1));
     expect(await find(10)).toEqual(sorted);
     expect(await find(1)).toEqual(sorted.slice(0, 1));
@@ -217,6 +218,8 @@ function changeContract(open: OpenStores): void {
       changes[1],
       changes[3],
     ]);
+    expect(await store.countChanges(jobId)).toEqual({ new: 1, changed: 2, missing: 1, back: 1 });
+    expect(await store.countChanges(newId())).toEqual({ new: 0, changed: 0, missing: 0, back: 0 });
     const found = await stores.other.getChanges([changes[4]!.id, newId()]);
     expect(found).toEqual([changes[4]]);
     expect((await store.listChanges(newId(), null, { limit: 5 })).items).toEqual([]);

@@ -59,6 +59,7 @@ const delivered = (endedAt: number): AttemptResult => ({
 /** Notifications: due notices, webhooks, and deliveries. */
 export function noticeContract(open: OpenStores): void {
   dueContract(open);
+  holdContract(open);
   webhookContract(open);
   takeContract(open);
   endContract(open);
@@ -104,6 +105,40 @@ function dueContract(open: OpenStores): void {
     expect(await stores.store.advanceNotice(job.id, 'rejected', null)).toBe(true);
     expect(await stores.store.getJob(job.id)).toMatchObject({ noticeDue: null, noticeAt: null });
     expect(await stores.store.advanceNotice(newId(), 'rejected', null)).toBe(false);
+  });
+}
+
+function holdContract(open: OpenStores): void {
+  const stores = setUpStores(open);
+  const reasons = [{ field: 'price.amount', minimum: 95.5, percent: 12.25 }];
+  const held = { state: 'held', reasons, heldAt: aTime, decidedAt: null } as const;
+
+  test('of concurrent decisions on a held job, one is stored, and a release makes a notice due', async () => {
+    const { job } = await storeJob(stores.store, 1, { state: 'settling' });
+    expect(await stores.store.decideHold(job.id, 'released', aTime)).toBeNull();
+    const end = { hold: held, noticeDue: 'completed', noticeAt: aTime } as const;
+    const moved = await stores.store.moveJob(job.id, ['settling'], 'completed', aTime, end);
+    expect(moved).toMatchObject(end);
+    const decided = await runConcurrently(10, stores, (store) =>
+      store.decideHold(job.id, 'released', aTime + 9),
+    );
+    expect(decided.filter((each) => each !== null)).toEqual([
+      {
+        ...moved,
+        hold: { ...held, state: 'released', decidedAt: aTime + 9 },
+        noticeDue: 'released',
+        noticeAt: aTime + 9,
+      },
+    ]);
+    expect(await stores.other.advanceNotice(job.id, 'completed', null)).toBe(false);
+    expect(await stores.other.decideHold(job.id, 'discarded', aTime + 10)).toBeNull();
+  });
+
+  test('a discarded hold makes no notice due', async () => {
+    const { job } = await storeJob(stores.store, 1, { state: 'completed', finishedAt: aTime, hold: held });
+    const discarded = await stores.other.decideHold(job.id, 'discarded', aTime + 9);
+    expect(discarded).toEqual({ ...job, hold: { ...held, state: 'discarded', decidedAt: aTime + 9 } });
+    expect(await stores.store.getJob(job.id)).toEqual(discarded);
   });
 }
 

@@ -107,6 +107,7 @@ export function aJob(fields: Partial<Job> = {}): Job {
     noticeAt: null,
     filesDeletedAt: null,
     fileDeletionDue: false,
+    hold: null,
     ...fields,
   };
 }

@@ -1,6 +1,12 @@
 import type { Filter } from 'mongodb';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
-import type { HistoryStore, TrackedItem, TrackingRun } from '../history.ts';
+import {
+  countsOf,
+  type HistoryStore,
+  type ItemChangeType,
+  type TrackedItem,
+  type TrackingRun,
+} from '../history.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
 import { changesOf, observationId, observationsBetween } from './history-ids.ts';
@@ -140,7 +146,7 @@ function itemStore(engine: MongoEngine): ItemMethods {
         (await itemChanges.find({ _id: { $in: [...ids] } }).toArray()).map(withId),
       ),
 
-    findAbsentItems: (userId, series, sources, before, limit) =>
+    findAbsentItems: (userId, series, sources, { jobId, before }, limit) =>
       engine.run(async ({ trackedItems }) => {
         if (series === '' || sources.length === 0) return [];
         const absent = trackedItems.find({
@@ -148,6 +154,7 @@ function itemStore(engine: MongoEngine): ItemMethods {
           // $gt: '' is required for the partial index.
           series: { $eq: series, $gt: '' },
           source: { $in: [...sources] },
+          seenJob: { $ne: jobId },
           seenAt: { $lt: before },
           isPresent: true,
         });
@@ -158,7 +165,7 @@ function itemStore(engine: MongoEngine): ItemMethods {
 
 type ReadMethods = Pick<
   HistoryStore,
-  'listTrackedItems' | 'listObservations' | 'findObservation' | 'listChanges'
+  'listTrackedItems' | 'listObservations' | 'findObservation' | 'listChanges' | 'countChanges'
 >;
 
 function historyReads(engine: MongoEngine): ReadMethods {
@@ -210,5 +217,16 @@ function historyReads(engine: MongoEngine): ReadMethods {
       );
       return toPage(found.map(withId), page, ({ at, id }) => ({ at, id }));
     },
+
+    countChanges: (jobId) =>
+      engine.run(async ({ itemChanges }) => {
+        const groups = await itemChanges
+          .aggregate<{ _id: ItemChangeType; changes: number }>([
+            { $match: changesOf(jobId) },
+            { $group: { _id: '$type', changes: { $sum: 1 } } },
+          ])
+          .toArray();
+        return countsOf(groups.map(({ _id, changes }) => [_id, changes]));
+      }),
   };
 }

@@ -2,6 +2,7 @@ import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { NoticeStore } from '../notices.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
+import { visible as visibleJobs } from './jobs.ts';
 import { olderThan } from './paging.ts';
 import { readDelivery, readJob, withUnderscore } from './shapes.ts';
 
@@ -20,6 +21,17 @@ export function noticeStore(engine: MongoEngine): NoticeStore {
       engine.run(async ({ jobs }) => {
         const change = { noticeDue: next?.reason ?? null, noticeAt: next?.at ?? null };
         return (await jobs.updateOne({ _id: jobId, noticeDue: reason }, { $set: change })).matchedCount === 1;
+      }),
+
+    decideHold: (jobId, decision, at) =>
+      engine.run(async ({ jobs }) => {
+        const notice = decision === 'released' ? { noticeDue: 'released' as const, noticeAt: at } : {};
+        const found = await jobs.findOneAndUpdate(
+          { _id: jobId, 'hold.state': 'held', ...visibleJobs },
+          { $set: { 'hold.state': decision, 'hold.decidedAt': at, ...notice } },
+          { returnDocument: 'after' },
+        );
+        return found && readJob(found);
       }),
 
     getWebhook: (userId) =>

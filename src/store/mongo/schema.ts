@@ -291,7 +291,7 @@ const historyIndexes: typeof indexes = {
   ],
   trackedItems: [
     { key: { userId: 1, series: 1, changedAt: -1, _id: -1 } },
-    { key: { userId: 1, series: 1, source: 1, seenAt: 1 }, partialFilterExpression: { series: { $gt: '' } } },
+    { key: { userId: 1, series: 1, source: 1 }, partialFilterExpression: { series: { $gt: '' } } },
   ],
   observations: [{ key: { endedAt: 1 }, partialFilterExpression: { endedAt: { $gt: 0 } } }],
   rules: [{ key: { userId: 1, createdAt: 1, _id: 1 } }],

@@ -91,6 +91,7 @@ export function readJob({ _id, draft: _, number, params, state, ...rest }: JobDo
     options: rest.options ?? {},
     mode: rest.mode ?? 'live',
     resumable: rest.resumable ?? true,
+    hold: rest.hold ?? null,
     noticeDue: rest.noticeDue ?? null,
     noticeAt: rest.noticeAt ?? null,
     retryOf: rest.retryOf ?? null,

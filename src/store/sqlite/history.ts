@@ -1,6 +1,6 @@
 import { inChunks } from '../chunks.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
-import type { HistoryStore, ItemKey } from '../history.ts';
+import { countsOf, type HistoryStore, type ItemChangeType, type ItemKey } from '../history.ts';
 import type { Connection, RowReader, Value } from './connection.ts';
 import type { SqliteEngine } from './engine.ts';
 import { ruleStore } from './rules.ts';
@@ -141,15 +141,16 @@ function itemStore(engine: SqliteEngine): ItemMethods {
 
     getChanges: async (ids) => readByIds(engine, 'item_changes', itemChanges, ids),
 
-    findAbsentItems: async (userId, series, sources, before, limit) =>
+    findAbsentItems: async (userId, series, sources, { jobId, before }, limit) =>
       engine.documents(
         trackedItems,
         `SELECT ${trackedItems.select} FROM tracked_items
          WHERE user_id = ? AND series = ? AND series <> '' AND source IN (SELECT value FROM json_each(?))
-           AND seen_at < ? AND is_present = 1 ORDER BY id LIMIT ?`,
+           AND seen_job <> ? AND seen_at < ? AND is_present = 1 ORDER BY id LIMIT ?`,
         userId,
         series,
         JSON.stringify(sources),
+        jobId,
         before,
         limit,
       ),
@@ -158,7 +159,7 @@ function itemStore(engine: SqliteEngine): ItemMethods {
 
 type ReadMethods = Pick<
   HistoryStore,
-  'listTrackedItems' | 'listObservations' | 'findObservation' | 'listChanges'
+  'listTrackedItems' | 'listObservations' | 'findObservation' | 'listChanges' | 'countChanges'
 >;
 
 function historyReads(engine: SqliteEngine): ReadMethods {
@@ -227,6 +228,15 @@ function historyReads(engine: SqliteEngine): ReadMethods {
         rowsToRead(page),
       );
       return toPage(rows, page, ({ at, id }) => ({ at, id }));
+    },
+
+    countChanges: async (jobId) => {
+      const rows = engine.all<{ type: ItemChangeType; changes: number }>(
+        'SELECT type, count(*) AS changes FROM item_changes WHERE id > ? AND id < ? GROUP BY type',
+        `${jobId}/`,
+        `${jobId}0`,
+      );
+      return countsOf(rows.map(({ type, changes }) => [type, changes]));
     },
   };
 }

@@ -29,6 +29,17 @@ export function noticeStore(engine: SqliteEngine): NoticeStore {
         reason,
       ) === 1,
 
+    decideHold: async (jobId, decision, at) =>
+      engine.document(
+        jobs,
+        `UPDATE jobs SET hold = json_set(hold, '$.state', ?1, '$.decidedAt', ?2)
+           ${decision === 'released' ? `, notice_due = 'released', notice_at = ?2` : ''}
+         WHERE id = ?3 AND hold ->> '$.state' = 'held' AND ${visible} RETURNING ${jobs.select}`,
+        decision,
+        at,
+        jobId,
+      ),
+
     getWebhook: async (userId) => {
       const row = engine.get<WebhookRow>(
         `SELECT user_id AS userId, url, enabled, secret, previous_secret AS previousSecret,

@@ -214,7 +214,7 @@ const steps = [
     seen_batch INTEGER NOT NULL, item_values TEXT NOT NULL, rules TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX tracked_items_by_change ON tracked_items (user_id, series, changed_at, id);
-  CREATE INDEX tracked_items_by_source ON tracked_items (user_id, series, source, seen_at) WHERE series <> '';
+  CREATE INDEX tracked_items_by_source ON tracked_items (user_id, series, source) WHERE series <> '';
   CREATE TABLE observations (
     user_id TEXT NOT NULL, market TEXT NOT NULL, region TEXT NOT NULL, key TEXT NOT NULL, at REAL NOT NULL,
     job_id TEXT NOT NULL, ended_at REAL, changed TEXT NOT NULL, item_values TEXT NOT NULL,
@@ -235,6 +235,7 @@ const steps = [
   `ALTER TABLE users ADD COLUMN test_of TEXT;
   ALTER TABLE jobs ADD COLUMN mode TEXT NOT NULL DEFAULT 'live';
   CREATE INDEX jobs_by_mode ON jobs (mode, created_at, id);`,
+  `ALTER TABLE jobs ADD COLUMN hold TEXT;`,
 ];
 
 /** Version of this program's schema. */

@@ -148,6 +148,7 @@ export const jobs = mapRows<Job>(
     'reason',
     'startedAt',
     'finishedAt',
+    'hold',
     'noticeDue',
     'noticeAt',
     'retryOf',
@@ -158,7 +159,7 @@ export const jobs = mapRows<Job>(
     'options',
     'params',
   ],
-  ['file', 'counts', 'options', 'params'],
+  ['file', 'counts', 'hold', 'options', 'params'],
   ['resumable', 'fileDeletionDue'],
 );
 

@@ -8,7 +8,7 @@ import { markets } from '../../../src/markets/list.ts';
 import type { TestUser } from '../../support/api.ts';
 import { type AnyJson, download, ended, linesOf, run, submitRows, useLife } from './life.ts';
 
-const life = useLife();
+const life = useLife({ GLEANER_IMAGES: 'proxy' });
 const get = async (user: TestUser, path: string): Promise<AnyJson> => (await life().api.get(user, path)).body;
 const text = async (user: TestUser, path: string): Promise<string> =>
   (await download(life(), `${life().deployment.url}${path}`, user)).text;
@@ -75,6 +75,22 @@ test.each(jobs)(
     expect(`${parts[0].slice(0, parts[0].indexOf('\r\n') + 2)}${bodies.join('')}`).toBe(csv);
   },
 );
+
+test('lists records with a signed path of their picture, and of no other address', async () => {
+  const user = await life().api.createUser(1_000);
+  const items = ['001', '002'].map((digits) => ({ product_id: `1729000077${digits}`, country: 'th' }));
+  await run(life(), user, '/v1/mktd/pdp/bulk', { items });
+  const [job] = (await get(user, '/v1/jobs')).jobs;
+  const { records } = await get(user, `/v1/jobs/${job.job_id}/records?unit_index=1`);
+  expect(records).toHaveLength(1);
+  const { image_path: path } = records[0].item;
+  expect(path).toMatch(/^\/images\?url=https%3A/);
+  const { url } = life().deployment;
+  // The host of the fake marketplace's pictures does not exist.
+  expect((await fetch(url + path)).status).toBe(404);
+  const other = path.replace(/url=[^&]+/, `url=${encodeURIComponent(`${url}/health`)}`);
+  expect((await fetch(url + other)).status).toBe(403);
+});
 
 test('lists a table for every kind that a marketplace offers', async () => {
   const user = await life().api.createUser(1);

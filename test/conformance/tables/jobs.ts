@@ -64,7 +64,25 @@ const row = having({
   skus: matching('variants', Array.isArray),
 });
 
-/** Jobs of every kind: 13 endpoints. */
+const place = { unit_index: 0, unit_region: 'th', position: 0 };
+const entry = {
+  ...place,
+  unit_key: page('001').product_id,
+  status: 'SUCCESS',
+  code: '',
+  message: '',
+  item: having({ title: text }),
+  record: having({ product: matching('product', (value) => typeof value === 'object') }),
+};
+const lostEntry = {
+  ...place,
+  unit_key: page('800').product_id,
+  status: 'FAILED',
+  code: 'page_not_found',
+  message: text,
+};
+
+/** Jobs of every kind: 15 endpoints. */
 export const jobs: Marketplace = {
   name: 'jobs of every kind',
   jobs: {
@@ -154,6 +172,19 @@ export const jobs: Marketplace = {
         answer: { points: matching('points', (value) => Array.isArray(value) && value.length > 1) },
       },
     ]),
+    about('/quality', rpc.getQuality, [
+      {
+        ...done,
+        answer: matching('quality', (value) => {
+          const { records, fields } = value as { records: unknown; fields: unknown };
+          return Number(records) > 0 && Array.isArray(fields) && fields.length > 0;
+        }),
+      },
+    ]),
+    {
+      ...about('/release', rpc.releaseJob, [{ ...done, ...refused, title: 'a job that is not held' }]),
+      verb: 'POST',
+    },
     {
       ...about('/files', rpc.deleteFiles, [
         {
@@ -245,6 +276,82 @@ export const jobs: Marketplace = {
         status: 410,
         answer: errorAnswer,
         restOnly: true,
+      },
+    ]),
+    about('/records', rpc.listRecords, [
+      { ...done, answer: { records: [entry], next_page_token: '' } },
+      { ...lost, answer: { records: [lostEntry], next_page_token: '' } },
+      {
+        ...done,
+        title: 'the columns of a selection',
+        params: { ...done.params, filter: 'product.title!=', sort: '-item.price', column: 'product.title' },
+        answer: {
+          records: [{ ...entry, record: { product: { title: text } } }],
+          next_page_token: '',
+          total: 1,
+        },
+        restOnly: true,
+      },
+      {
+        ...done,
+        title: 'a search for nothing',
+        params: { ...done.params, search: 'no such text' },
+        answer: { records: [], next_page_token: '', total: 0 },
+      },
+      {
+        ...done,
+        title: 'one unit',
+        params: { ...done.params, unit_index: '0', position: '0' },
+        answer: { records: [entry], next_page_token: '' },
+      },
+      refusedQuery('unit_index', '-1', 'greater_than_equal', { params: done.params }),
+      {
+        ...lost,
+        title: 'records of a failed job',
+        params: { ...lost.params, status: 'SUCCESS' },
+        answer: { records: [], next_page_token: '' },
+      },
+      refusedQuery('status', 'PENDING', 'enum', { params: done.params }),
+      refusedQuery('sort', 'skus', 'enum', { params: done.params }),
+      refusedQuery('search', 'x'.repeat(201), 'string_too_long', { params: done.params }),
+      {
+        ...done,
+        title: 'a column that the table does not have',
+        params: { ...done.params, column: 'constructor' },
+        status: 422,
+        problems: [[['query', 'column', 0], 'enum']],
+        restOnly: true,
+      },
+      {
+        ...done,
+        title: 'a condition without an operator',
+        params: { ...done.params, filter: 'price' },
+        status: 422,
+        problems: [[['query', 'filter', 0], 'value_error']],
+        restOnly: true,
+      },
+      ...pageCasesOf(done.params),
+    ]),
+    about('/fields', rpc.listFields, [
+      {
+        ...done,
+        answer: {
+          records: 1,
+          fields: matching('fields', (value) =>
+            (value as { name: string; fill: number }[]).some(
+              ({ name, fill }) => name === 'product.title' && fill === 1,
+            ),
+          ),
+        },
+      },
+      {
+        ...lost,
+        answer: {
+          records: 0,
+          fields: matching('fields', (value) =>
+            (value as { fill: number }[]).every(({ fill }) => fill === 0),
+          ),
+        },
       },
     ]),
     about('/failures', rpc.streamFailures, [

@@ -4,7 +4,9 @@ import { marketServices } from '../../../gen/services.ts';
 import type { Marketplace } from '../table.ts';
 import { account } from './account.ts';
 import { derivedTable } from './derived.ts';
+import { destinations } from './destinations.ts';
 import { health } from './health.ts';
+import { histories } from './history.ts';
 import { jobs } from './jobs.ts';
 import { mkta } from './mkta.ts';
 import { mktb } from './mktb.ts';
@@ -29,5 +31,7 @@ export const tables: readonly Marketplace[] = [
   schemas,
   account,
   webhooks,
+  histories,
+  destinations,
   health,
 ];

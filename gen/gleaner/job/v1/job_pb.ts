@@ -25,7 +25,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/job.proto.
  */
 export const file_gleaner_job_v1_job: GenFile = /*@__PURE__*/
-  fileDesc("ChhnbGVhbmVyL2pvYi92MS9qb2IucHJvdG8SDmdsZWFuZXIuam9iLnYxItAHCgNKb2ISDgoGam9iX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZtYXJrZXQYBCABKAkSDgoGcmVnaW9uGAUgASgJEogBCgZzdGF0dXMYBiABKAlCeIq9GBFhd2FpdGluZ19hcHByb3ZhbIq9GAxpbml0aWFsaXppbmeKvRgKcHJvY2Vzc2luZ4q9GAljb21wbGV0ZWSKvRgQcGFydGlhbF9jb21wbGV0ZYq9GAZmYWlsZWSKvRgIcmVqZWN0ZWSKvRgKdGVybWluYXRlZBIMCgRjb3N0GAcgASgFEhAKCHJlZnVuZGVkGAggASgFEg0KBXRvdGFsGAkgASgFEg8KB3N1Y2Nlc3MYCiABKAUSDgoGZmFpbGVkGAsgASgFEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWRlY2lkZV9ieRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgPIAEoCRITCgt3YWl0aW5nX2ZvchgQIAEoCRIUCgd0YXNrX2lkGBEgASgDSACIAQESFQoNcmV0cmlldmVfcGF0aBgSIAEoCRIQCghyZXRyeV9vZhgTIAEoCRIuCgpzdGFydGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdiYXRjaGVzGBUgASgFEhQKDGJhdGNoZXNfZG9uZRgWIAEoBRISCgp1bml0X3ByaWNlGBcgASgFEg0KBWVuZGVkGBggASgIEhEKCXVzZXJfbmFtZRgZIAEoCRIZCgx1c2VyX2JhbGFuY2UYGiABKANIAYgBARIPCgdjaGFyZ2VkGBsgASgFEg8KB25vdF9ydW4YHCABKAUSEgoKZGVjaWRlZF9ieRgdIAEoCRI0ChBmaWxlc19kZWxldGVkX2F0GB4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgdvcHRpb25zGB8gASgLMh0uZ2xlYW5lci5qb2IudjEuU3VibWl0T3B0aW9ucxIqCgVxdW90ZRggIAEoCzIVLmdsZWFuZXIuam9iLnYxLlF1b3RlQgTAvhgBEh4KBG1vZGUYJCABKAlCEIq9GARsaXZlir0YBHRlc3RCCgoIX3Rhc2tfaWRCDwoNX3VzZXJfYmFsYW5jZSKXAQoPTGlzdEpvYnNSZXF1ZXN0EhcKBnN0YXR1cxgBIAEoCUIHukgEcgIYQBIVCgRraW5kGAIgASgJQge6SARyAhhAEhcKBm1hcmtldBgDIAEoCUIHukgEcgIYQBIdCglwYWdlX3NpemUYBCABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgFIAEoCUIIukgFcgMYgAgiTgoQTGlzdEpvYnNSZXNwb25zZRIhCgRqb2JzGAEgAygLMhMuZ2xlYW5lci5qb2IudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIpCgpKb2JSZXF1ZXN0EhsKBmpvYl9pZBgBIAEoCUIL4EECukgFcgOwAQEitgEKEExpc3RVbml0c1JlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARIxCgZzdGF0dXMYAiABKAlCIbpIHnIcUgBSB1BFTkRJTkdSB1NVQ0NFU1NSBkZBSUxFRBIVCgRjb2RlGAMgASgJQge6SARyAhhAEh0KCXBhZ2Vfc2l6ZRgEIAEoBUIKukgHGgUY6AcoABIcCgpwYWdlX3Rva2VuGAUgASgJQgi6SAVyAxiACCJRChFMaXN0VW5pdHNSZXNwb25zZRIjCgV1bml0cxgBIAMoCzIULmdsZWFuZXIuam9iLnYxLlVuaXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIq4BCgRVbml0Eg0KBWluZGV4GAEgASgFEhAKCGJhdGNoX2lkGAIgASgJEgsKA2tleRgDIAEoCRIOCgZyZWdpb24YBCABKAkSFwoFaW5wdXQYBSABKAlCCOC8GAHqvRgAEjAKBnN0YXR1cxgGIAEoCUIgir0YB1BFTkRJTkeKvRgHU1VDQ0VTU4q9GAZGQUlMRUQSDAoEY29kZRgHIAEoCRIPCgdtZXNzYWdlGAggASgJIkAKEkxpc3RGYXVsdHNSZXNwb25zZRIqCgZmYXVsdHMYASADKAsyGi5nbGVhbmVyLmpvYi52MS5GYXVsdEdyb3VwIlEKCkZhdWx0R3JvdXASDAoEY29kZRgBIAEoCRINCgV1bml0cxgCIAEoBRImCghleGFtcGxlcxgDIAMoCzIULmdsZWFuZXIuam9iLnYxLlVuaXQiRAoTR2V0UHJvZ3Jlc3NSZXNwb25zZRItCgZwb2ludHMYASADKAsyHS5nbGVhbmVyLmpvYi52MS5Qcm9ncmVzc1BvaW50IlgKDVByb2dyZXNzUG9pbnQSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3N1Y2Nlc3MYAiABKAUSDgoGZmFpbGVkGAMgASgFIj4KEUxpc3RGaWxlc1Jlc3BvbnNlEikKBWZpbGVzGAEgAygLMhouZ2xlYW5lci5qb2IudjEuUmVzdWx0RmlsZSLOAQoKUmVzdWx0RmlsZRIMCgRuYW1lGAEgASgJEicKBXNjb3BlGAIgASgJQhiKvRgDam9iir0YBWJhdGNoir0YBHVuaXQSDQoFaW5kZXgYAyABKAUSCwoDa2V5GAQgASgJEhQKDGNvbnRlbnRfdHlwZRgFIAEoCRINCgVpdGVtcxgGIAEoBRINCgVieXRlcxgHIAEoAxIOCgZzaGEyNTYYCCABKAkSFAoMZG93bmxvYWRfdXJsGAkgASgJEhMKC3JlY29yZHNfdXJsGAogASgJIlkKFVN0cmVhbUZhaWx1cmVzUmVxdWVzdBIbCgZqb2JfaWQYASABKAlCC+BBArpIBXIDsAEBEiMKBmZvcm1hdBgCIAEoCUITukgQcg5SAFIFanNvbmxSA2NzdiJ0ChRFeHBvcnRSZWNvcmRzUmVxdWVzdBIbCgZqb2JfaWQYASABKAlCC+BBArpIBXIDsAEBEj8KBmZvcm1hdBgCIAEoCUIv4EECukgpyAEBciRSBGpzb25SBWpzb25sUgNjc3ZSB2Nzdi1ib21SB3BhcnF1ZXQimgEKCVJlY29yZFJvdxISCgp1bml0X2luZGV4GAEgASgFEhAKCHVuaXRfa2V5GAIgASgJEhMKC3VuaXRfcmVnaW9uGAMgASgJEhYKCXVuaXRfbGlzdBgEIAEoCUgAiAEBEhoKDXVuaXRfcG9zaXRpb24YBSABKAVIAYgBAUIMCgpfdW5pdF9saXN0QhAKDl91bml0X3Bvc2l0aW9uIrsBCgpSZXN1bHRMaW5lEg0KBWluZGV4GAEgASgFEhAKCGJhdGNoX2lkGAIgASgJEgsKA2tleRgDIAEoCRIOCgZyZWdpb24YBCABKAkSFwoFaW5wdXQYBSABKAlCCOC8GAHqvRgAEh0KBnJlY29yZBgGIAEoCUII4LwYAeq9GABIAIgBARIsCgRmaWxlGAcgASgLMh4uZ2xlYW5lci5qb2IudjEuUmVzdWx0TGluZUZpbGVCCQoHX3JlY29yZCJ4Cg5SZXN1bHRMaW5lRmlsZRIMCgRuYW1lGAEgASgJEhQKDGNvbnRlbnRfdHlwZRgCIAEoCRINCgVpdGVtcxgDIAEoBRINCgVieXRlcxgEIAEoAxIOCgZzaGEyNTYYBSABKAkSFAoMZG93bmxvYWRfdXJsGAYgASgJIsYBCgtGYWlsdXJlTGluZRINCgVpbmRleBgBIAEoBRIQCghiYXRjaF9pZBgCIAEoCRILCgNrZXkYAyABKAkSDgoGcmVnaW9uGAQgASgJEhcKBWlucHV0GAUgASgJQgjgvBgB6r0YABIMCgRjb2RlGAYgASgJEg8KB21lc3NhZ2UYByABKAkSDwoHY3JlZGl0cxgIIAEoBRIfCgxyZWZ1bmRfZW50cnkYCSABKAlCBNi8GAFIAIgBAUIPCg1fcmVmdW5kX2VudHJ5MpgOCgpKb2JTZXJ2aWNlEm0KCExpc3RKb2JzEh8uZ2xlYW5lci5qb2IudjEuTGlzdEpvYnNSZXF1ZXN0GiAuZ2xlYW5lci5qb2IudjEuTGlzdEpvYnNSZXNwb25zZSIegrwYBioEkQOmA4i8GAKC0+STAgoSCC92MS9qb2JzEmYKBkdldEpvYhIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IiK4K8GAoqBpEDlAOmAzgBiLwYAoLT5JMCExIRL3YxL2pvYnMve2pvYl9pZH0SQwoIV2F0Y2hKb2ISGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIgSIvBgCMAESgQEKCUxpc3RVbml0cxIgLmdsZWFuZXIuam9iLnYxLkxpc3RVbml0c1JlcXVlc3QaIS5nbGVhbmVyLmpvYi52MS5MaXN0VW5pdHNSZXNwb25zZSIvgrwYCCoGkQOUA6YDiLwYAoLT5JMCGRIXL3YxL2pvYnMve2pvYl9pZH0vdW5pdHMSfgoKTGlzdEZhdWx0cxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIi5nbGVhbmVyLmpvYi52MS5MaXN0RmF1bHRzUmVzcG9uc2UiMIK8GAgqBpEDlAOmA4i8GAKC0+STAhoSGC92MS9qb2JzL3tqb2JfaWR9L2ZhdWx0cxKCAQoLR2V0UHJvZ3Jlc3MSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiMuZ2xlYW5lci5qb2IudjEuR2V0UHJvZ3Jlc3NSZXNwb25zZSIygrwYCCoGkQOUA6YDiLwYAoLT5JMCHBIaL3YxL2pvYnMve2pvYl9pZH0vcHJvZ3Jlc3MSewoJTGlzdEZpbGVzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBohLmdsZWFuZXIuam9iLnYxLkxpc3RGaWxlc1Jlc3BvbnNlIi+CvBgIKgaRA5QDpgOIvBgCgtPkkwIZEhcvdjEvam9icy97am9iX2lkfS9maWxlcxJzCgtEZWxldGVGaWxlcxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IiM4K8GAwqCpEDlAOZA6YD9gOIvBgEgtPkkwIZKhcvdjEvam9icy97am9iX2lkfS9maWxlcxK6AQoNU3RyZWFtUmVzdWx0cxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5InWCvBhMKgiRA5QDmgOmA0IxChRhcHBsaWNhdGlvbi94LW5kanNvbhIZZ2xlYW5lci5qb2IudjEuUmVzdWx0TGluZVINRXhwb3J0UmVjb3Jkc4i8GAKC0+STAhsSGS92MS9qb2JzL3tqb2JfaWR9L3Jlc3VsdHMwARL2AQoNRXhwb3J0UmVjb3JkcxIkLmdsZWFuZXIuam9iLnYxLkV4cG9ydFJlY29yZHNSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSKmAYK8GH4qCJEDlAOaA6YDQhIKEGFwcGxpY2F0aW9uL2pzb25CMAoUYXBwbGljYXRpb24veC1uZGpzb24SGGdsZWFuZXIuam9iLnYxLlJlY29yZFJvd0IKCgh0ZXh0L2NzdkIgCh5hcHBsaWNhdGlvbi92bmQuYXBhY2hlLnBhcnF1ZXSIvBgCgtPkkwIaEhgvdjEvam9icy97am9iX2lkfS9leHBvcnQwARLDAQoOU3RyZWFtRmFpbHVyZXMSJS5nbGVhbmVyLmpvYi52MS5TdHJlYW1GYWlsdXJlc1JlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5InKCvBhIKgaRA5QDpgNCMgoUYXBwbGljYXRpb24veC1uZGpzb24SGmdsZWFuZXIuam9iLnYxLkZhaWx1cmVMaW5lQgoKCHRleHQvY3N2iLwYAoLT5JMCHBIaL3YxL2pvYnMve2pvYl9pZH0vZmFpbHVyZXMwARJ3CghSZXRyeUpvYhIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IiOoK8GBMIygEqDJEDkgOUA5kDpgP2A0gBiLwYA4LT5JMCGSIXL3YxL2pvYnMve2pvYl9pZH0vcmV0cnkScAoJQ2FuY2VsSm9iEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiIygrwYCioIkQOUA5kDpgOIvBgDgtPkkwIaIhgvdjEvam9icy97am9iX2lkfS9jYW5jZWwaDKi7GAK6uxgESm9ic0IlWiNnbGVhbmVyL2dlbi9nby9nbGVhbmVyL2pvYi92MTtqb2J2MWIGcHJvdG8z", [file_gleaner_job_v1_quote, file_gleaner_job_v1_submit_options, file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_annotations, file_google_api_field_behavior, file_google_api_httpbody, file_google_protobuf_timestamp]);
+  fileDesc("ChhnbGVhbmVyL2pvYi92MS9qb2IucHJvdG8SDmdsZWFuZXIuam9iLnYxIvcHCgNKb2ISDgoGam9iX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZtYXJrZXQYBCABKAkSDgoGcmVnaW9uGAUgASgJEogBCgZzdGF0dXMYBiABKAlCeIq9GBFhd2FpdGluZ19hcHByb3ZhbIq9GAxpbml0aWFsaXppbmeKvRgKcHJvY2Vzc2luZ4q9GAljb21wbGV0ZWSKvRgQcGFydGlhbF9jb21wbGV0ZYq9GAZmYWlsZWSKvRgIcmVqZWN0ZWSKvRgKdGVybWluYXRlZBIMCgRjb3N0GAcgASgFEhAKCHJlZnVuZGVkGAggASgFEg0KBXRvdGFsGAkgASgFEg8KB3N1Y2Nlc3MYCiABKAUSDgoGZmFpbGVkGAsgASgFEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWRlY2lkZV9ieRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgPIAEoCRITCgt3YWl0aW5nX2ZvchgQIAEoCRIUCgd0YXNrX2lkGBEgASgDSACIAQESFQoNcmV0cmlldmVfcGF0aBgSIAEoCRIQCghyZXRyeV9vZhgTIAEoCRIuCgpzdGFydGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdiYXRjaGVzGBUgASgFEhQKDGJhdGNoZXNfZG9uZRgWIAEoBRISCgp1bml0X3ByaWNlGBcgASgFEg0KBWVuZGVkGBggASgIEhEKCXVzZXJfbmFtZRgZIAEoCRIZCgx1c2VyX2JhbGFuY2UYGiABKANIAYgBARIPCgdjaGFyZ2VkGBsgASgFEg8KB25vdF9ydW4YHCABKAUSEgoKZGVjaWRlZF9ieRgdIAEoCRI0ChBmaWxlc19kZWxldGVkX2F0GB4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgdvcHRpb25zGB8gASgLMh0uZ2xlYW5lci5qb2IudjEuU3VibWl0T3B0aW9ucxIqCgVxdW90ZRggIAEoCzIVLmdsZWFuZXIuam9iLnYxLlF1b3RlQgTAvhgBEh4KBG1vZGUYJCABKAlCEIq9GARsaXZlir0YBHRlc3QSJQoEaG9sZBgoIAEoCzIXLmdsZWFuZXIuam9iLnYxLkpvYkhvbGRCCgoIX3Rhc2tfaWRCDwoNX3VzZXJfYmFsYW5jZSLFAQoHSm9iSG9sZBIwCgVzdGF0ZRgBIAEoCUIhir0YBGhlbGSKvRgIcmVsZWFzZWSKvRgJZGlzY2FyZGVkEisKB3JlYXNvbnMYAiADKAsyGi5nbGVhbmVyLmpvYi52MS5Ib2xkUmVhc29uEisKB2hlbGRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmRlY2lkZWRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIj0KCkhvbGRSZWFzb24SDQoFZmllbGQYASABKAkSDwoHbWluaW11bRgCIAEoARIPCgdwZXJjZW50GAMgASgBIkEKEVJlbGVhc2VKb2JSZXF1ZXN0EhsKBmpvYl9pZBgBIAEoCUIL4EECukgFcgOwAQESDwoHZGlzY2FyZBgCIAEoCCJkChJHZXRRdWFsaXR5UmVzcG9uc2USDwoHcmVjb3JkcxgBIAEoAxIPCgdpbnZhbGlkGAIgASgDEiwKBmZpZWxkcxgDIAMoCzIcLmdsZWFuZXIuam9iLnYxLkZpZWxkUXVhbGl0eSJcCgxGaWVsZFF1YWxpdHkSDAoEbmFtZRgBIAEoCRIMCgR0eXBlGAIgASgJEg8KB3JlY29yZHMYAyABKAMSDgoGZmlsbGVkGAQgASgDEg8KB3BlcmNlbnQYBSABKAEilwEKD0xpc3RKb2JzUmVxdWVzdBIXCgZzdGF0dXMYASABKAlCB7pIBHICGEASFQoEa2luZBgCIAEoCUIHukgEcgIYQBIXCgZtYXJrZXQYAyABKAlCB7pIBHICGEASHQoJcGFnZV9zaXplGAQgASgFQgq6SAcaBRjoBygAEhwKCnBhZ2VfdG9rZW4YBSABKAlCCLpIBXIDGIAIIk4KEExpc3RKb2JzUmVzcG9uc2USIQoEam9icxgBIAMoCzITLmdsZWFuZXIuam9iLnYxLkpvYhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiKQoKSm9iUmVxdWVzdBIbCgZqb2JfaWQYASABKAlCC+BBArpIBXIDsAEBIrYBChBMaXN0VW5pdHNSZXF1ZXN0EhsKBmpvYl9pZBgBIAEoCUIL4EECukgFcgOwAQESMQoGc3RhdHVzGAIgASgJQiG6SB5yHFIAUgdQRU5ESU5HUgdTVUNDRVNTUgZGQUlMRUQSFQoEY29kZRgDIAEoCUIHukgEcgIYQBIdCglwYWdlX3NpemUYBCABKAVCCrpIBxoFGOgHKAASHAoKcGFnZV90b2tlbhgFIAEoCUIIukgFcgMYgAgiUQoRTGlzdFVuaXRzUmVzcG9uc2USIwoFdW5pdHMYASADKAsyFC5nbGVhbmVyLmpvYi52MS5Vbml0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSKuAQoEVW5pdBINCgVpbmRleBgBIAEoBRIQCghiYXRjaF9pZBgCIAEoCRILCgNrZXkYAyABKAkSDgoGcmVnaW9uGAQgASgJEhcKBWlucHV0GAUgASgJQgjgvBgB6r0YABIwCgZzdGF0dXMYBiABKAlCIIq9GAdQRU5ESU5Hir0YB1NVQ0NFU1OKvRgGRkFJTEVEEgwKBGNvZGUYByABKAkSDwoHbWVzc2FnZRgIIAEoCSJAChJMaXN0RmF1bHRzUmVzcG9uc2USKgoGZmF1bHRzGAEgAygLMhouZ2xlYW5lci5qb2IudjEuRmF1bHRHcm91cCJRCgpGYXVsdEdyb3VwEgwKBGNvZGUYASABKAkSDQoFdW5pdHMYAiABKAUSJgoIZXhhbXBsZXMYAyADKAsyFC5nbGVhbmVyLmpvYi52MS5Vbml0IkQKE0dldFByb2dyZXNzUmVzcG9uc2USLQoGcG9pbnRzGAEgAygLMh0uZ2xlYW5lci5qb2IudjEuUHJvZ3Jlc3NQb2ludCJYCg1Qcm9ncmVzc1BvaW50EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdzdWNjZXNzGAIgASgFEg4KBmZhaWxlZBgDIAEoBSI+ChFMaXN0RmlsZXNSZXNwb25zZRIpCgVmaWxlcxgBIAMoCzIaLmdsZWFuZXIuam9iLnYxLlJlc3VsdEZpbGUizgEKClJlc3VsdEZpbGUSDAoEbmFtZRgBIAEoCRInCgVzY29wZRgCIAEoCUIYir0YA2pvYoq9GAViYXRjaIq9GAR1bml0Eg0KBWluZGV4GAMgASgFEgsKA2tleRgEIAEoCRIUCgxjb250ZW50X3R5cGUYBSABKAkSDQoFaXRlbXMYBiABKAUSDQoFYnl0ZXMYByABKAMSDgoGc2hhMjU2GAggASgJEhQKDGRvd25sb2FkX3VybBgJIAEoCRITCgtyZWNvcmRzX3VybBgKIAEoCSJZChVTdHJlYW1GYWlsdXJlc1JlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARIjCgZmb3JtYXQYAiABKAlCE7pIEHIOUgBSBWpzb25sUgNjc3YiwAEKFEV4cG9ydFJlY29yZHNSZXF1ZXN0EhsKBmpvYl9pZBgBIAEoCUIL4EECukgFcgOwAQESPwoGZm9ybWF0GAIgASgJQi/gQQK6SCnIAQFyJFIEanNvblIFanNvbmxSA2NzdlIHY3N2LWJvbVIHcGFycXVldBIYCgZmaWx0ZXIYAyADKAlCCLpIBZIBAhAKEhgKBnNlYXJjaBgEIAEoCUIIukgFcgMYyAESFgoEc29ydBgFIAEoCUIIukgFcgMYyAEi3AIKEkxpc3RSZWNvcmRzUmVxdWVzdBIbCgZqb2JfaWQYASABKAlCC+BBArpIBXIDsAEBEhgKBmZpbHRlchgCIAMoCUIIukgFkgECEAoSGAoGc2VhcmNoGAMgASgJQgi6SAVyAxjIARIWCgRzb3J0GAQgASgJQgi6SAVyAxjIARIoCgZzdGF0dXMYBSABKAlCGLpIFXITUgBSB1NVQ0NFU1NSBkZBSUxFRBIYCgZjb2x1bW4YBiADKAlCCLpIBZIBAhBkEh0KCXBhZ2Vfc2l6ZRgHIAEoBUIKukgHGgUYyAEoABIcCgpwYWdlX3Rva2VuGAggASgJQgi6SAVyAxiACBIgCgp1bml0X2luZGV4GAkgASgFQge6SAQaAigASACIAQESHgoIcG9zaXRpb24YCiABKAVCB7pIBBoCKABIAYgBAUINCgtfdW5pdF9pbmRleEILCglfcG9zaXRpb24iegoTTGlzdFJlY29yZHNSZXNwb25zZRIsCgdyZWNvcmRzGAEgAygLMhsuZ2xlYW5lci5qb2IudjEuUmVjb3JkRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKBXRvdGFsGAMgASgFSACIAQFCCAoGX3RvdGFsIvQBCgtSZWNvcmRFbnRyeRISCgp1bml0X2luZGV4GAEgASgFEhAKCHVuaXRfa2V5GAIgASgJEhMKC3VuaXRfcmVnaW9uGAMgASgJEhAKCHBvc2l0aW9uGAQgASgFEiUKBnN0YXR1cxgFIAEoCUIVir0YB1NVQ0NFU1OKvRgGRkFJTEVEEigKBGl0ZW0YBiABKAsyGi5nbGVhbmVyLmpvYi52MS5SZWNvcmRJdGVtEh0KBnJlY29yZBgHIAEoCUII4LwYAeq9GABIAIgBARIMCgRjb2RlGAggASgJEg8KB21lc3NhZ2UYCSABKAlCCQoHX3JlY29yZCKIAgoKUmVjb3JkSXRlbRISCgV0aXRsZRgBIAEoCUgAiAEBEhIKBXByaWNlGAIgASgBSAGIAQESFQoIY3VycmVuY3kYAyABKAlIAogBARISCgVzdG9jaxgEIAEoA0gDiAEBEhEKBHNvbGQYBSABKANIBIgBARITCgZyYXRpbmcYBiABKAFIBYgBARIQCgN1cmwYByABKAlIBogBARIXCgppbWFnZV9wYXRoGAggASgJSAeIAQFCCAoGX3RpdGxlQggKBl9wcmljZUILCglfY3VycmVuY3lCCAoGX3N0b2NrQgcKBV9zb2xkQgkKB19yYXRpbmdCBgoEX3VybEINCgtfaW1hZ2VfcGF0aCJQChJMaXN0RmllbGRzUmVzcG9uc2USKQoGZmllbGRzGAEgAygLMhkuZ2xlYW5lci5qb2IudjEuRmllbGRGaWxsEg8KB3JlY29yZHMYAiABKAUiNQoJRmllbGRGaWxsEgwKBG5hbWUYASABKAkSDAoEdHlwZRgCIAEoCRIMCgRmaWxsGAMgASgBIpoBCglSZWNvcmRSb3cSEgoKdW5pdF9pbmRleBgBIAEoBRIQCgh1bml0X2tleRgCIAEoCRITCgt1bml0X3JlZ2lvbhgDIAEoCRIWCgl1bml0X2xpc3QYBCABKAlIAIgBARIaCg11bml0X3Bvc2l0aW9uGAUgASgFSAGIAQFCDAoKX3VuaXRfbGlzdEIQCg5fdW5pdF9wb3NpdGlvbiK7AQoKUmVzdWx0TGluZRINCgVpbmRleBgBIAEoBRIQCghiYXRjaF9pZBgCIAEoCRILCgNrZXkYAyABKAkSDgoGcmVnaW9uGAQgASgJEhcKBWlucHV0GAUgASgJQgjgvBgB6r0YABIdCgZyZWNvcmQYBiABKAlCCOC8GAHqvRgASACIAQESLAoEZmlsZRgHIAEoCzIeLmdsZWFuZXIuam9iLnYxLlJlc3VsdExpbmVGaWxlQgkKB19yZWNvcmQieAoOUmVzdWx0TGluZUZpbGUSDAoEbmFtZRgBIAEoCRIUCgxjb250ZW50X3R5cGUYAiABKAkSDQoFaXRlbXMYAyABKAUSDQoFYnl0ZXMYBCABKAMSDgoGc2hhMjU2GAUgASgJEhQKDGRvd25sb2FkX3VybBgGIAEoCSLGAQoLRmFpbHVyZUxpbmUSDQoFaW5kZXgYASABKAUSEAoIYmF0Y2hfaWQYAiABKAkSCwoDa2V5GAMgASgJEg4KBnJlZ2lvbhgEIAEoCRIXCgVpbnB1dBgFIAEoCUII4LwYAeq9GAASDAoEY29kZRgGIAEoCRIPCgdtZXNzYWdlGAcgASgJEg8KB2NyZWRpdHMYCCABKAUSHwoMcmVmdW5kX2VudHJ5GAkgASgJQgTYvBgBSACIAQFCDwoNX3JlZnVuZF9lbnRyeTKlEgoKSm9iU2VydmljZRJtCghMaXN0Sm9icxIfLmdsZWFuZXIuam9iLnYxLkxpc3RKb2JzUmVxdWVzdBogLmdsZWFuZXIuam9iLnYxLkxpc3RKb2JzUmVzcG9uc2UiHoK8GAYqBJEDpgOIvBgCgtPkkwIKEggvdjEvam9icxJmCgZHZXRKb2ISGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIiuCvBgKKgaRA5QDpgM4AYi8GAKC0+STAhMSES92MS9qb2JzL3tqb2JfaWR9EkMKCFdhdGNoSm9iEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiIEiLwYAjABEoEBCglMaXN0VW5pdHMSIC5nbGVhbmVyLmpvYi52MS5MaXN0VW5pdHNSZXF1ZXN0GiEuZ2xlYW5lci5qb2IudjEuTGlzdFVuaXRzUmVzcG9uc2UiL4K8GAgqBpEDlAOmA4i8GAKC0+STAhkSFy92MS9qb2JzL3tqb2JfaWR9L3VuaXRzEn4KCkxpc3RGYXVsdHMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiIuZ2xlYW5lci5qb2IudjEuTGlzdEZhdWx0c1Jlc3BvbnNlIjCCvBgIKgaRA5QDpgOIvBgCgtPkkwIaEhgvdjEvam9icy97am9iX2lkfS9mYXVsdHMSggEKC0dldFByb2dyZXNzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBojLmdsZWFuZXIuam9iLnYxLkdldFByb2dyZXNzUmVzcG9uc2UiMoK8GAgqBpEDlAOmA4i8GAKC0+STAhwSGi92MS9qb2JzL3tqb2JfaWR9L3Byb2dyZXNzEn8KCkdldFF1YWxpdHkSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiIuZ2xlYW5lci5qb2IudjEuR2V0UXVhbGl0eVJlc3BvbnNlIjGCvBgIKgaRA5QDpgOIvBgCgtPkkwIbEhkvdjEvam9icy97am9iX2lkfS9xdWFsaXR5EnkKClJlbGVhc2VKb2ISIS5nbGVhbmVyLmpvYi52MS5SZWxlYXNlSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiIzgrwYCioIkQOUA5kDpgOIvBgDgtPkkwIbIhkvdjEvam9icy97am9iX2lkfS9yZWxlYXNlEnsKCUxpc3RGaWxlcxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIS5nbGVhbmVyLmpvYi52MS5MaXN0RmlsZXNSZXNwb25zZSIvgrwYCCoGkQOUA6YDiLwYAoLT5JMCGRIXL3YxL2pvYnMve2pvYl9pZH0vZmlsZXMScwoLRGVsZXRlRmlsZXMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIjOCvBgMKgqRA5QDmQOmA/YDiLwYBILT5JMCGSoXL3YxL2pvYnMve2pvYl9pZH0vZmlsZXMSugEKDVN0cmVhbVJlc3VsdHMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSJ1grwYTCoIkQOUA5oDpgNCMQoUYXBwbGljYXRpb24veC1uZGpzb24SGWdsZWFuZXIuam9iLnYxLlJlc3VsdExpbmVSDUV4cG9ydFJlY29yZHOIvBgCgtPkkwIbEhkvdjEvam9icy97am9iX2lkfS9yZXN1bHRzMAES9gEKDUV4cG9ydFJlY29yZHMSJC5nbGVhbmVyLmpvYi52MS5FeHBvcnRSZWNvcmRzUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkipgGCvBh+KgiRA5QDmgOmA0ISChBhcHBsaWNhdGlvbi9qc29uQjAKFGFwcGxpY2F0aW9uL3gtbmRqc29uEhhnbGVhbmVyLmpvYi52MS5SZWNvcmRSb3dCCgoIdGV4dC9jc3ZCIAoeYXBwbGljYXRpb24vdm5kLmFwYWNoZS5wYXJxdWV0iLwYAoLT5JMCGhIYL3YxL2pvYnMve2pvYl9pZH0vZXhwb3J0MAESiwEKC0xpc3RSZWNvcmRzEiIuZ2xlYW5lci5qb2IudjEuTGlzdFJlY29yZHNSZXF1ZXN0GiMuZ2xlYW5lci5qb2IudjEuTGlzdFJlY29yZHNSZXNwb25zZSIzgrwYCioIkQOUA5oDpgOIvBgCgtPkkwIbEhkvdjEvam9icy97am9iX2lkfS9yZWNvcmRzEoABCgpMaXN0RmllbGRzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoiLmdsZWFuZXIuam9iLnYxLkxpc3RGaWVsZHNSZXNwb25zZSIygrwYCioIkQOUA5oDpgOIvBgCgtPkkwIaEhgvdjEvam9icy97am9iX2lkfS9maWVsZHMSwwEKDlN0cmVhbUZhaWx1cmVzEiUuZ2xlYW5lci5qb2IudjEuU3RyZWFtRmFpbHVyZXNSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSJygrwYSCoGkQOUA6YDQjIKFGFwcGxpY2F0aW9uL3gtbmRqc29uEhpnbGVhbmVyLmpvYi52MS5GYWlsdXJlTGluZUIKCgh0ZXh0L2Nzdoi8GAKC0+STAhwSGi92MS9qb2JzL3tqb2JfaWR9L2ZhaWx1cmVzMAESdwoIUmV0cnlKb2ISGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIjqCvBgTCMoBKgyRA5IDlAOZA6YD9gNIAYi8GAOC0+STAhkiFy92MS9qb2JzL3tqb2JfaWR9L3JldHJ5EnAKCUNhbmNlbEpvYhIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IiMoK8GAoqCJEDlAOZA6YDiLwYA4LT5JMCGiIYL3YxL2pvYnMve2pvYl9pZH0vY2FuY2VsGgyouxgCursYBEpvYnNCJVojZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9qb2IvdjE7am9idjFiBnByb3RvMw", [file_gleaner_job_v1_quote, file_gleaner_job_v1_submit_options, file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_annotations, file_google_api_field_behavior, file_google_api_httpbody, file_google_protobuf_timestamp]);
 
 /**
  * A job of any kind.
@@ -263,6 +263,13 @@ export type Job = Message<"gleaner.job.v1.Job"> & {
    * @generated from field: string mode = 36;
    */
   mode: string;
+
+  /**
+   * Hold of the deliveries of the job; absent if they were never held.
+   *
+   * @generated from field: gleaner.job.v1.JobHold hold = 40;
+   */
+  hold?: JobHold | undefined;
 };
 
 /**
@@ -271,6 +278,195 @@ export type Job = Message<"gleaner.job.v1.Job"> & {
  */
 export const JobSchema: GenMessage<Job> = /*@__PURE__*/
   messageDesc(file_gleaner_job_v1_job, 0);
+
+/**
+ * Hold of the deliveries of an ended job whose records do not meet the option `hold`.
+ *
+ * @generated from message gleaner.job.v1.JobHold
+ */
+export type JobHold = Message<"gleaner.job.v1.JobHold"> & {
+  /**
+   * `held` until the owner decides, then `released` or `discarded`.
+   *
+   * @generated from field: string state = 1;
+   */
+  state: string;
+
+  /**
+   * Fields that are filled in too few records.
+   *
+   * @generated from field: repeated gleaner.job.v1.HoldReason reasons = 2;
+   */
+  reasons: HoldReason[];
+
+  /**
+   * When the job ended and was held.
+   *
+   * @generated from field: google.protobuf.Timestamp held_at = 3;
+   */
+  heldAt?: Timestamp | undefined;
+
+  /**
+   * When the owner decided; absent before.
+   *
+   * @generated from field: google.protobuf.Timestamp decided_at = 4;
+   */
+  decidedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.JobHold.
+ * Use `create(JobHoldSchema)` to create a new message.
+ */
+export const JobHoldSchema: GenMessage<JobHold> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 1);
+
+/**
+ * A field that is filled in too few records.
+ *
+ * @generated from message gleaner.job.v1.HoldReason
+ */
+export type HoldReason = Message<"gleaner.job.v1.HoldReason"> & {
+  /**
+   * Path of the field: "price.amount".
+   *
+   * @generated from field: string field = 1;
+   */
+  field: string;
+
+  /**
+   * Minimum fill in percent.
+   *
+   * @generated from field: double minimum = 2;
+   */
+  minimum: number;
+
+  /**
+   * Fill in percent.
+   *
+   * @generated from field: double percent = 3;
+   */
+  percent: number;
+};
+
+/**
+ * Describes the message gleaner.job.v1.HoldReason.
+ * Use `create(HoldReasonSchema)` to create a new message.
+ */
+export const HoldReasonSchema: GenMessage<HoldReason> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 2);
+
+/**
+ * Request to release or discard the deliveries of a held job.
+ *
+ * @generated from message gleaner.job.v1.ReleaseJobRequest
+ */
+export type ReleaseJobRequest = Message<"gleaner.job.v1.ReleaseJobRequest"> & {
+  /**
+   * The job, a uuid.
+   *
+   * @generated from field: string job_id = 1;
+   */
+  jobId: string;
+
+  /**
+   * Whether to discard the deliveries instead.
+   *
+   * @generated from field: bool discard = 2;
+   */
+  discard: boolean;
+};
+
+/**
+ * Describes the message gleaner.job.v1.ReleaseJobRequest.
+ * Use `create(ReleaseJobRequestSchema)` to create a new message.
+ */
+export const ReleaseJobRequestSchema: GenMessage<ReleaseJobRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 3);
+
+/**
+ * Quality of a job's records.
+ *
+ * @generated from message gleaner.job.v1.GetQualityResponse
+ */
+export type GetQualityResponse = Message<"gleaner.job.v1.GetQualityResponse"> & {
+  /**
+   * Records that were counted.
+   *
+   * @generated from field: int64 records = 1;
+   */
+  records: bigint;
+
+  /**
+   * Counted records in which a listed field is missing or has another type.
+   *
+   * @generated from field: int64 invalid = 2;
+   */
+  invalid: bigint;
+
+  /**
+   * Listed fields of the records, in the order of documentation.
+   *
+   * @generated from field: repeated gleaner.job.v1.FieldQuality fields = 3;
+   */
+  fields: FieldQuality[];
+};
+
+/**
+ * Describes the message gleaner.job.v1.GetQualityResponse.
+ * Use `create(GetQualityResponseSchema)` to create a new message.
+ */
+export const GetQualityResponseSchema: GenMessage<GetQualityResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 4);
+
+/**
+ * Fill of a field.
+ *
+ * @generated from message gleaner.job.v1.FieldQuality
+ */
+export type FieldQuality = Message<"gleaner.job.v1.FieldQuality"> & {
+  /**
+   * Path of the field in the record: "price.amount". `[]` stands for every element of a list.
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Type of the field; `?` means that null is valid.
+   *
+   * @generated from field: string type = 2;
+   */
+  type: string;
+
+  /**
+   * Counted records that have a place for the field: those whose lists on its path are not empty.
+   *
+   * @generated from field: int64 records = 3;
+   */
+  records: bigint;
+
+  /**
+   * Those of them in which the field has a value. Null, an empty text, and an empty list are no values.
+   *
+   * @generated from field: int64 filled = 4;
+   */
+  filled: bigint;
+
+  /**
+   * Share of `filled` in `records` in percent; 0 without records.
+   *
+   * @generated from field: double percent = 5;
+   */
+  percent: number;
+};
+
+/**
+ * Describes the message gleaner.job.v1.FieldQuality.
+ * Use `create(FieldQualitySchema)` to create a new message.
+ */
+export const FieldQualitySchema: GenMessage<FieldQuality> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 5);
 
 /**
  * Request for a page of jobs.
@@ -319,7 +515,7 @@ export type ListJobsRequest = Message<"gleaner.job.v1.ListJobsRequest"> & {
  * Use `create(ListJobsRequestSchema)` to create a new message.
  */
 export const ListJobsRequestSchema: GenMessage<ListJobsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 1);
+  messageDesc(file_gleaner_job_v1_job, 6);
 
 /**
  * A page of jobs.
@@ -347,7 +543,7 @@ export type ListJobsResponse = Message<"gleaner.job.v1.ListJobsResponse"> & {
  * Use `create(ListJobsResponseSchema)` to create a new message.
  */
 export const ListJobsResponseSchema: GenMessage<ListJobsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 2);
+  messageDesc(file_gleaner_job_v1_job, 7);
 
 /**
  * Reference to a job.
@@ -368,7 +564,7 @@ export type JobRequest = Message<"gleaner.job.v1.JobRequest"> & {
  * Use `create(JobRequestSchema)` to create a new message.
  */
 export const JobRequestSchema: GenMessage<JobRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 3);
+  messageDesc(file_gleaner_job_v1_job, 8);
 
 /**
  * Request for a page of a job's units.
@@ -417,7 +613,7 @@ export type ListUnitsRequest = Message<"gleaner.job.v1.ListUnitsRequest"> & {
  * Use `create(ListUnitsRequestSchema)` to create a new message.
  */
 export const ListUnitsRequestSchema: GenMessage<ListUnitsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 4);
+  messageDesc(file_gleaner_job_v1_job, 9);
 
 /**
  * A page of units.
@@ -445,7 +641,7 @@ export type ListUnitsResponse = Message<"gleaner.job.v1.ListUnitsResponse"> & {
  * Use `create(ListUnitsResponseSchema)` to create a new message.
  */
 export const ListUnitsResponseSchema: GenMessage<ListUnitsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 5);
+  messageDesc(file_gleaner_job_v1_job, 10);
 
 /**
  * One requested item of a job, the unit of billing: an item, a row, a URL, a task.
@@ -515,7 +711,7 @@ export type Unit = Message<"gleaner.job.v1.Unit"> & {
  * Use `create(UnitSchema)` to create a new message.
  */
 export const UnitSchema: GenMessage<Unit> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 6);
+  messageDesc(file_gleaner_job_v1_job, 11);
 
 /**
  * A job's failures by fault.
@@ -536,7 +732,7 @@ export type ListFaultsResponse = Message<"gleaner.job.v1.ListFaultsResponse"> & 
  * Use `create(ListFaultsResponseSchema)` to create a new message.
  */
 export const ListFaultsResponseSchema: GenMessage<ListFaultsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 7);
+  messageDesc(file_gleaner_job_v1_job, 12);
 
 /**
  * Units of a job that failed for the same reason.
@@ -571,7 +767,7 @@ export type FaultGroup = Message<"gleaner.job.v1.FaultGroup"> & {
  * Use `create(FaultGroupSchema)` to create a new message.
  */
 export const FaultGroupSchema: GenMessage<FaultGroup> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 8);
+  messageDesc(file_gleaner_job_v1_job, 13);
 
 /**
  * A job's counts over time.
@@ -592,7 +788,7 @@ export type GetProgressResponse = Message<"gleaner.job.v1.GetProgressResponse"> 
  * Use `create(GetProgressResponseSchema)` to create a new message.
  */
 export const GetProgressResponseSchema: GenMessage<GetProgressResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 9);
+  messageDesc(file_gleaner_job_v1_job, 14);
 
 /**
  * A job's counts at one time.
@@ -627,7 +823,7 @@ export type ProgressPoint = Message<"gleaner.job.v1.ProgressPoint"> & {
  * Use `create(ProgressPointSchema)` to create a new message.
  */
 export const ProgressPointSchema: GenMessage<ProgressPoint> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 10);
+  messageDesc(file_gleaner_job_v1_job, 15);
 
 /**
  * A job's result files.
@@ -648,7 +844,7 @@ export type ListFilesResponse = Message<"gleaner.job.v1.ListFilesResponse"> & {
  * Use `create(ListFilesResponseSchema)` to create a new message.
  */
 export const ListFilesResponseSchema: GenMessage<ListFilesResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 11);
+  messageDesc(file_gleaner_job_v1_job, 16);
 
 /**
  * A result file.
@@ -733,7 +929,7 @@ export type ResultFile = Message<"gleaner.job.v1.ResultFile"> & {
  * Use `create(ResultFileSchema)` to create a new message.
  */
 export const ResultFileSchema: GenMessage<ResultFile> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 12);
+  messageDesc(file_gleaner_job_v1_job, 17);
 
 /**
  * Request for a job's failed units.
@@ -761,7 +957,7 @@ export type StreamFailuresRequest = Message<"gleaner.job.v1.StreamFailuresReques
  * Use `create(StreamFailuresRequestSchema)` to create a new message.
  */
 export const StreamFailuresRequestSchema: GenMessage<StreamFailuresRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 13);
+  messageDesc(file_gleaner_job_v1_job, 18);
 
 /**
  * Request for the records of a job as a table.
@@ -782,6 +978,27 @@ export type ExportRecordsRequest = Message<"gleaner.job.v1.ExportRecordsRequest"
    * @generated from field: string format = 2;
    */
   format: string;
+
+  /**
+   * Conditions, as in ListRecordsRequest.
+   *
+   * @generated from field: repeated string filter = 3;
+   */
+  filter: string[];
+
+  /**
+   * Text to search for, as in ListRecordsRequest.
+   *
+   * @generated from field: string search = 4;
+   */
+  search: string;
+
+  /**
+   * Order, as in ListRecordsRequest.
+   *
+   * @generated from field: string sort = 5;
+   */
+  sort: string;
 };
 
 /**
@@ -789,7 +1006,338 @@ export type ExportRecordsRequest = Message<"gleaner.job.v1.ExportRecordsRequest"
  * Use `create(ExportRecordsRequestSchema)` to create a new message.
  */
 export const ExportRecordsRequestSchema: GenMessage<ExportRecordsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 14);
+  messageDesc(file_gleaner_job_v1_job, 19);
+
+/**
+ * Request for a page of a job's records.
+ *
+ * @generated from message gleaner.job.v1.ListRecordsRequest
+ */
+export type ListRecordsRequest = Message<"gleaner.job.v1.ListRecordsRequest"> & {
+  /**
+   * The job, a uuid.
+   *
+   * @generated from field: string job_id = 1;
+   */
+  jobId: string;
+
+  /**
+   * Conditions that all hold: a column, `=`, `!=`, `<`, `<=`, `>`, `>=` or `~` (contains), and a value. `title=` selects
+   * records without a title.
+   *
+   * @generated from field: repeated string filter = 2;
+   */
+  filter: string[];
+
+  /**
+   * Only records with this text in a column, and failed units with it in their key or reason; in any case.
+   *
+   * @generated from field: string search = 3;
+   */
+  search: string;
+
+  /**
+   * Column to sort by, with `-` before it for descending order. Empty: the order submitted.
+   *
+   * @generated from field: string sort = 4;
+   */
+  sort: string;
+
+  /**
+   * `SUCCESS` for records, `FAILED` for failed units; both if empty.
+   *
+   * @generated from field: string status = 5;
+   */
+  status: string;
+
+  /**
+   * Columns of `record`; all of the record if empty.
+   *
+   * @generated from field: repeated string column = 6;
+   */
+  column: string[];
+
+  /**
+   * Maximum records; 0 means 100.
+   *
+   * @generated from field: int32 page_size = 7;
+   */
+  pageSize: number;
+
+  /**
+   * `next_page_token` of the previous page; empty for the first.
+   *
+   * @generated from field: string page_token = 8;
+   */
+  pageToken: string;
+
+  /**
+   * Only the unit with this position in the job.
+   *
+   * @generated from field: optional int32 unit_index = 9;
+   */
+  unitIndex?: number | undefined;
+
+  /**
+   * Only the entry with this position in the unit's result file; with `unit_index`.
+   *
+   * @generated from field: optional int32 position = 10;
+   */
+  position?: number | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.ListRecordsRequest.
+ * Use `create(ListRecordsRequestSchema)` to create a new message.
+ */
+export const ListRecordsRequestSchema: GenMessage<ListRecordsRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 20);
+
+/**
+ * A page of a job's records.
+ *
+ * @generated from message gleaner.job.v1.ListRecordsResponse
+ */
+export type ListRecordsResponse = Message<"gleaner.job.v1.ListRecordsResponse"> & {
+  /**
+   * Records and failed units.
+   *
+   * @generated from field: repeated gleaner.job.v1.RecordEntry records = 1;
+   */
+  records: RecordEntry[];
+
+  /**
+   * Token of the next page; empty on the last.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * Number of records and failed units that the filters select; absent for all of a job in the order submitted.
+   *
+   * @generated from field: optional int32 total = 3;
+   */
+  total?: number | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.ListRecordsResponse.
+ * Use `create(ListRecordsResponseSchema)` to create a new message.
+ */
+export const ListRecordsResponseSchema: GenMessage<ListRecordsResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 21);
+
+/**
+ * A record of a job, or a failed unit.
+ *
+ * @generated from message gleaner.job.v1.RecordEntry
+ */
+export type RecordEntry = Message<"gleaner.job.v1.RecordEntry"> & {
+  /**
+   * Position of the unit in the job, from 0.
+   *
+   * @generated from field: int32 unit_index = 1;
+   */
+  unitIndex: number;
+
+  /**
+   * Identifies the unit in its job: an item id, a URL, a keyword.
+   *
+   * @generated from field: string unit_key = 2;
+   */
+  unitKey: string;
+
+  /**
+   * Region of the unit; empty for a marketplace without regions.
+   *
+   * @generated from field: string unit_region = 3;
+   */
+  unitRegion: string;
+
+  /**
+   * Position of the entry in the unit's result file, from 0; 0 for units with one record.
+   *
+   * @generated from field: int32 position = 4;
+   */
+  position: number;
+
+  /**
+   * `SUCCESS` or `FAILED`.
+   *
+   * @generated from field: string status = 5;
+   */
+  status: string;
+
+  /**
+   * Values that every kind has under its own names; absent for a failed unit.
+   *
+   * @generated from field: gleaner.job.v1.RecordItem item = 6;
+   */
+  item?: RecordItem | undefined;
+
+  /**
+   * The record, or its requested columns; absent for a failed unit.
+   *
+   * @generated from field: optional string record = 7;
+   */
+  record?: string | undefined;
+
+  /**
+   * Fault code, for a failed unit.
+   *
+   * @generated from field: string code = 8;
+   */
+  code: string;
+
+  /**
+   * Reason for the failure.
+   *
+   * @generated from field: string message = 9;
+   */
+  message: string;
+};
+
+/**
+ * Describes the message gleaner.job.v1.RecordEntry.
+ * Use `create(RecordEntrySchema)` to create a new message.
+ */
+export const RecordEntrySchema: GenMessage<RecordEntry> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 22);
+
+/**
+ * Values of an item under common names. A value that the record does not state is absent. Each is also a column for
+ * filters and orders: `item.price`.
+ *
+ * @generated from message gleaner.job.v1.RecordItem
+ */
+export type RecordItem = Message<"gleaner.job.v1.RecordItem"> & {
+  /**
+   * Title.
+   *
+   * @generated from field: optional string title = 1;
+   */
+  title?: string | undefined;
+
+  /**
+   * Lowest price, in units of the currency.
+   *
+   * @generated from field: optional double price = 2;
+   */
+  price?: number | undefined;
+
+  /**
+   * ISO code of the currency.
+   *
+   * @generated from field: optional string currency = 3;
+   */
+  currency?: string | undefined;
+
+  /**
+   * Pieces in stock.
+   *
+   * @generated from field: optional int64 stock = 4;
+   */
+  stock?: bigint | undefined;
+
+  /**
+   * Pieces sold.
+   *
+   * @generated from field: optional int64 sold = 5;
+   */
+  sold?: bigint | undefined;
+
+  /**
+   * Mean number of stars.
+   *
+   * @generated from field: optional double rating = 6;
+   */
+  rating?: number | undefined;
+
+  /**
+   * Address of the page.
+   *
+   * @generated from field: optional string url = 7;
+   */
+  url?: string | undefined;
+
+  /**
+   * Path of the picture at this service; absent if it shows none (`GLEANER_IMAGES`).
+   *
+   * @generated from field: optional string image_path = 8;
+   */
+  imagePath?: string | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.RecordItem.
+ * Use `create(RecordItemSchema)` to create a new message.
+ */
+export const RecordItemSchema: GenMessage<RecordItem> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 23);
+
+/**
+ * Fill rates of a job's records.
+ *
+ * @generated from message gleaner.job.v1.ListFieldsResponse
+ */
+export type ListFieldsResponse = Message<"gleaner.job.v1.ListFieldsResponse"> & {
+  /**
+   * Columns in the order of the table, without those that name the unit.
+   *
+   * @generated from field: repeated gleaner.job.v1.FieldFill fields = 1;
+   */
+  fields: FieldFill[];
+
+  /**
+   * Number of records.
+   *
+   * @generated from field: int32 records = 2;
+   */
+  records: number;
+};
+
+/**
+ * Describes the message gleaner.job.v1.ListFieldsResponse.
+ * Use `create(ListFieldsResponseSchema)` to create a new message.
+ */
+export const ListFieldsResponseSchema: GenMessage<ListFieldsResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 24);
+
+/**
+ * Fill rate of a column.
+ *
+ * @generated from message gleaner.job.v1.FieldFill
+ */
+export type FieldFill = Message<"gleaner.job.v1.FieldFill"> & {
+  /**
+   * Name of the column: "price.amount".
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Type of the column, as in RecordColumn.
+   *
+   * @generated from field: string type = 2;
+   */
+  type: string;
+
+  /**
+   * Share of the records that have a value, 0 to 1.
+   *
+   * @generated from field: double fill = 3;
+   */
+  fill: number;
+};
+
+/**
+ * Describes the message gleaner.job.v1.FieldFill.
+ * Use `create(FieldFillSchema)` to create a new message.
+ */
+export const FieldFillSchema: GenMessage<FieldFill> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 25);
 
 /**
  * A row of a job's records. It also has the members of the record; the JSON Schema of each kind and marketplace
@@ -839,7 +1387,7 @@ export type RecordRow = Message<"gleaner.job.v1.RecordRow"> & {
  * Use `create(RecordRowSchema)` to create a new message.
  */
 export const RecordRowSchema: GenMessage<RecordRow> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 15);
+  messageDesc(file_gleaner_job_v1_job, 26);
 
 /**
  * A line of a job's results: one successful unit.
@@ -902,7 +1450,7 @@ export type ResultLine = Message<"gleaner.job.v1.ResultLine"> & {
  * Use `create(ResultLineSchema)` to create a new message.
  */
 export const ResultLineSchema: GenMessage<ResultLine> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 16);
+  messageDesc(file_gleaner_job_v1_job, 27);
 
 /**
  * Result file of a unit.
@@ -958,7 +1506,7 @@ export type ResultLineFile = Message<"gleaner.job.v1.ResultLineFile"> & {
  * Use `create(ResultLineFileSchema)` to create a new message.
  */
 export const ResultLineFileSchema: GenMessage<ResultLineFile> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 17);
+  messageDesc(file_gleaner_job_v1_job, 28);
 
 /**
  * A line of a job's failures: one failed unit.
@@ -1035,7 +1583,7 @@ export type FailureLine = Message<"gleaner.job.v1.FailureLine"> & {
  * Use `create(FailureLineSchema)` to create a new message.
  */
 export const FailureLineSchema: GenMessage<FailureLine> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 18);
+  messageDesc(file_gleaner_job_v1_job, 29);
 
 /**
  * Jobs of the caller, of every kind and marketplace.
@@ -1104,6 +1652,27 @@ export const JobService: GenService<{
     output: typeof GetProgressResponseSchema;
   },
   /**
+   * Returns how many of a job's records have a value in each listed field, and how many violate the listed fields.
+   *
+   * @generated from rpc gleaner.job.v1.JobService.GetQuality
+   */
+  getQuality: {
+    methodKind: "unary";
+    input: typeof JobRequestSchema;
+    output: typeof GetQualityResponseSchema;
+  },
+  /**
+   * Releases the deliveries of a held job, or discards them. Repeating the call changes nothing. Returns a conflict if the
+   * job is not held, or if the other decision was made.
+   *
+   * @generated from rpc gleaner.job.v1.JobService.ReleaseJob
+   */
+  releaseJob: {
+    methodKind: "unary";
+    input: typeof ReleaseJobRequestSchema;
+    output: typeof JobSchema;
+  },
+  /**
    * Lists a job's result files with new signed links, valid for 7 days. The list is empty if the files were deleted.
    *
    * @generated from rpc gleaner.job.v1.JobService.ListFiles
@@ -1146,6 +1715,27 @@ export const JobService: GenService<{
     methodKind: "server_streaming";
     input: typeof ExportRecordsRequestSchema;
     output: typeof HttpBodySchema;
+  },
+  /**
+   * Lists the records of a job so far and its failed units: a page of those that the filters select, in the requested
+   * order.
+   *
+   * @generated from rpc gleaner.job.v1.JobService.ListRecords
+   */
+  listRecords: {
+    methodKind: "unary";
+    input: typeof ListRecordsRequestSchema;
+    output: typeof ListRecordsResponseSchema;
+  },
+  /**
+   * Returns how many of a job's records have a value of each listed field.
+   *
+   * @generated from rpc gleaner.job.v1.JobService.ListFields
+   */
+  listFields: {
+    methodKind: "unary";
+    input: typeof JobRequestSchema;
+    output: typeof ListFieldsResponseSchema;
   },
   /**
    * Streams a job's failed units: as JSON Lines `{index, batch_id, key, region, input, code, message, credits,

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/submit_options.proto.
  */
 export const file_gleaner_job_v1_submit_options: GenFile = /*@__PURE__*/
-  fileDesc("CiNnbGVhbmVyL2pvYi92MS9zdWJtaXRfb3B0aW9ucy5wcm90bxIOZ2xlYW5lci5qb2IudjEi2gEKDVN1Ym1pdE9wdGlvbnMSXAoNdmFsaWRhdGVfb25seRgBIAEoCEJFur4YQQoKUXVvdGUgb25seRIzU2hvd3MgdGhlIGNvc3QgYW5kIHRoZSBkdXJhdGlvbiB3aXRob3V0IHN1Ym1pdHRpbmcuElsKC21heF9jcmVkaXRzGAIgASgFQkG6SAQaAigAur4YNgoMTWF4aW11bSBjb3N0EiZSZWZ1c2VzIGEgam9iIHRoYXQgY29zdHMgbW9yZSBjcmVkaXRzLkgAiAEBQg4KDF9tYXhfY3JlZGl0c0IlWiNnbGVhbmVyL2dlbi9nby9nbGVhbmVyL2pvYi92MTtqb2J2MWIGcHJvdG8z", [file_gleaner_options_v1_options, file_gleaner_validate_rules]);
+  fileDesc("CiNnbGVhbmVyL2pvYi92MS9zdWJtaXRfb3B0aW9ucy5wcm90bxIOZ2xlYW5lci5qb2IudjEimAYKDVN1Ym1pdE9wdGlvbnMSXAoNdmFsaWRhdGVfb25seRgBIAEoCEJFur4YQQoKUXVvdGUgb25seRIzU2hvd3MgdGhlIGNvc3QgYW5kIHRoZSBkdXJhdGlvbiB3aXRob3V0IHN1Ym1pdHRpbmcuElsKC21heF9jcmVkaXRzGAIgASgFQkG6SAQaAigAur4YNgoMTWF4aW11bSBjb3N0EiZSZWZ1c2VzIGEgam9iIHRoYXQgY29zdHMgbW9yZSBjcmVkaXRzLkgAiAEBEoABCgV0cmFjaxgIIAEoCUJxukgociYyJF4oW0EtWmEtejAtOV1bQS1aYS16MC05Ll8tXXswLDYzfSk/JLq+GEIKDVRyYWNrIGNoYW5nZXMSMXRydWUsIG9yIHRoZSBuYW1lIG9mIGEgc2VyaWVzIG9mIGpvYnMgdG8gY29tcGFyZS4SswEKCmRlbGl2ZXJfdG8YAyABKAlCmQG6SDZyNBjQDzIvXihbQS1aYS16MC05Xy1dezEsNjR9KCxbQS1aYS16MC05Xy1dezEsNjR9KSopPyS6vhhcCgpEZWxpdmVyIHRvEk5OYW1lcyBvZiBkZXN0aW5hdGlvbnMgdG8gd2hpY2ggdGhlIHJlc3VsdHMgYXJlIGRlbGl2ZXJlZCwgc2VwYXJhdGVkIGJ5IGNvbW1hcy5IAYgBARLqAQoEaG9sZBgUIAEoCULWAbpIbHJqGNAPMmVeKFtBLVphLXowLTlfLipcW1xdLV0rOlswLTldezEsM30oXC5bMC05XXsxLDJ9KT8oLFtBLVphLXowLTlfLipcW1xdLV0rOlswLTldezEsM30oXC5bMC05XXsxLDJ9KT8pKik/JLq+GGMKCkhvbGQgYmVsb3cSVUhvbGRzIHRoZSBkZWxpdmVyaWVzIGlmIGEgZmllbGQgaXMgZmlsbGVkIGluIGZld2VyIHJlY29yZHM6IHByaWNlLmFtb3VudDo5NSx0aXRsZTo5OS5IAogBAUIOCgxfbWF4X2NyZWRpdHNCDQoLX2RlbGl2ZXJfdG9CBwoFX2hvbGRCJVojZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9qb2IvdjE7am9idjFiBnByb3RvMw", [file_gleaner_options_v1_options, file_gleaner_validate_rules]);
 
 /**
  * Options of every call that creates a job, in addition to its request. In REST, each field is a query parameter:
@@ -36,6 +36,29 @@ export type SubmitOptions = Message<"gleaner.job.v1.SubmitOptions"> & {
    * @generated from field: optional int32 max_credits = 2;
    */
   maxCredits?: number | undefined;
+
+  /**
+   * Keeps the history of the job's items and compares them with the run before (docs/history.md): `true`, or the name of
+   * a series of jobs, in which items that are missing or back again are reported as well. `false` or empty: not tracked.
+   *
+   * @generated from field: string track = 8;
+   */
+  track: string;
+
+  /**
+   * Destinations to which the results are delivered when the job ends: ids or names, separated by commas. Empty for none.
+   *
+   * @generated from field: optional string deliver_to = 3;
+   */
+  deliverTo?: string | undefined;
+
+  /**
+   * Minimum fill of fields in percent: `price.amount:95,title:99`. A job whose records have less ends as usual, but its
+   * deliveries are held until its owner releases them.
+   *
+   * @generated from field: optional string hold = 20;
+   */
+  hold?: string | undefined;
 };
 
 /**

@@ -1,0 +1,16 @@
+/**
+ * Returns the series of a job by its option `track`: '' for a job that compares each item with the item's own last
+ * reading, null for one that is not tracked.
+ */
+export function seriesOf(track: string | undefined): string | null {
+  if (track === undefined || track === '' || track === 'false') return null;
+  return track === 'true' ? '' : track;
+}
+
+/** Returns the option `track` of the runs of a schedule whose own option is `track`: its runs are a series. */
+export function trackOfSchedule(track: string | undefined, scheduleId: string): string | undefined {
+  return track === 'true' ? `schedule-${scheduleId}` : track;
+}
+
+/** Segment of a path that stands for the empty region of a market without regions. */
+export const noRegion = '-';

@@ -1,0 +1,133 @@
+import { Fault } from '../contract/fault.ts';
+import { problemText, quote } from '../contract/problem-texts.ts';
+import type { Cell } from './cells.ts';
+import type { Column } from './columns.ts';
+
+/** Selection and order of rows, as a caller states them. */
+export interface SelectionText {
+  /** Conditions that all hold: `price.amount>=10`, `title~bell`. */
+  filter: readonly string[];
+  /** Text that a string column contains, in any case; '' for any. */
+  search: string;
+  /** Column to sort by, with `-` before it for descending order; '' for the order submitted. */
+  sort: string;
+}
+
+/** Parsed selection. */
+export interface Selection {
+  /** Whether every row is selected. */
+  isAll: boolean;
+  /** Columns that the conditions, the search, and the order read: the others need not be formatted. */
+  used: readonly Column[];
+  /** Whether failed units are selected by their texts: conditions on columns are never true of them. */
+  matchesTexts(texts: readonly string[]): boolean;
+  /** Returns whether a row is selected, given its cells of the used columns. */
+  matches(cells: readonly Cell[]): boolean;
+  /** Returns the value that rows are sorted by; null for a row without one, which comes last. */
+  keyOf: ((cells: readonly Cell[]) => SortKey) | null;
+  /** Compares two sort keys in the requested direction. */
+  compare(one: SortKey, other: SortKey): number;
+}
+
+/** Value that rows are sorted by. */
+export type SortKey = string | number | null;
+
+type Condition = (cells: readonly Cell[]) => boolean;
+
+/** Maximum characters of a text that rows are sorted by. */
+const maxKeyLength = 64;
+
+/** Parses a selection. Fault `invalid` names the condition or the column that is wrong. */
+export function parseSelection(
+  { filter, search, sort }: SelectionText,
+  columns: readonly Column[],
+): Selection {
+  const used: Column[] = [];
+  /** Returns the index of a column among those used. */
+  const use = (column: Column) => {
+    if (!used.includes(column)) used.push(column);
+    return used.indexOf(column);
+  };
+  const conditions = filter.map((text, index) => conditionOf(text, ['body', 'filter', index], columns, use));
+  const needle = search.trim().toLowerCase();
+  const hasText = (texts: readonly (Cell | string)[]) =>
+    needle === '' || texts.some((text) => typeof text === 'string' && text.toLowerCase().includes(needle));
+  const searched = needle === '' ? [] : columns.filter(({ type }) => type === 'string').map(use);
+  const isDescending = sort.startsWith('-');
+  const sorted = sort === '' ? null : use(sortColumn(isDescending ? sort.slice(1) : sort, columns));
+  return {
+    used,
+    isAll: conditions.length === 0 && needle === '' && sorted === null,
+    matchesTexts: (texts) => conditions.length === 0 && hasText(texts),
+    matches: (cells) =>
+      conditions.every((holds) => holds(cells)) && hasText(searched.map((index) => cells[index] ?? null)),
+    keyOf: sorted === null ? null : (cells) => keyOf(cells[sorted] ?? null),
+    compare(one, other) {
+      if (one === null || other === null) return Number(one === null) - Number(other === null);
+      const order = one < other ? -1 : Number(one > other);
+      return isDescending ? -order : order;
+    },
+  };
+}
+
+function keyOf(cell: Cell): SortKey {
+  if (cell === null || cell === '') return null;
+  return typeof cell === 'string' ? cell.slice(0, maxKeyLength).toLowerCase() : Number(cell);
+}
+
+function sortColumn(name: string, columns: readonly Column[]): Column {
+  const found = columns.find((column) => column.name === name && isScalar(column));
+  if (found === undefined) {
+    const { msg, type } = problemText.notOneOf(namesOf(columns), name);
+    throw Fault.invalid(['body', 'sort'], msg, type);
+  }
+  return found;
+}
+
+const isScalar = ({ type }: Column) => type !== 'json' && type !== 'others';
+const namesOf = (columns: readonly Column[]) => columns.filter(isScalar).map(({ name }) => name);
+
+const operators: Readonly<Record<string, (cell: number | string, value: number | string) => boolean>> = {
+  '=': (cell, value) => cell === value,
+  '!=': (cell, value) => cell !== value,
+  '<': (cell, value) => cell < value,
+  '<=': (cell, value) => cell <= value,
+  '>': (cell, value) => cell > value,
+  '>=': (cell, value) => cell >= value,
+  '~': (cell, value) => String(cell).includes(String(value)),
+};
+
+function conditionOf(
+  text: string,
+  loc: (string | number)[],
+  columns: readonly Column[],
+  use: (column: Column) => number,
+): Condition {
+  const [, name = '', operator = '', given = ''] = /^([^=!<>~]*)(!=|<=|>=|[=<>~])(.*)$/su.exec(text) ?? [];
+  const wrong = (msg: string) => Fault.invalid(loc, msg, 'value_error');
+  if (operator === '')
+    throw wrong(
+      `Input should be a column, an operator (=, !=, <, <=, >, >= or ~) and a value, not ${quote(text)}`,
+    );
+  const column = columns.find((each) => each.name === name.trim() && isScalar(each));
+  if (column === undefined) {
+    const { msg, type } = problemText.notOneOf(namesOf(columns), name.trim());
+    throw Fault.invalid(loc, msg, type);
+  }
+  const index = use(column);
+  const isNumeric = column.type === 'integer' || column.type === 'number';
+  // Without a value: whether the cell has one.
+  if (given.trim() === '' && (operator === '=' || operator === '!=')) {
+    const isEmpty = operator === '=';
+    return (cells) => (cells[index] === null || cells[index] === '') === isEmpty;
+  }
+  const value = isNumeric && operator !== '~' ? Number(given) : given.trim().toLowerCase();
+  if (Number.isNaN(value)) throw wrong(`${column.name} is a number; ${quote(given)} is not`);
+  const holds = operators[operator]!;
+  return (cells) => {
+    const cell = cells[index] ?? null;
+    if (cell === null) return false;
+    const known = typeof value === 'number' ? Number(cell) : String(cell).toLowerCase();
+    return holds(known, value);
+  };
+}

@@ -1,0 +1,62 @@
+import type { TrackedValues } from '../base/tracked-values.ts';
+import { noRegion } from '../contract/track.ts';
+import { columnsOf } from '../formats/columns.ts';
+import { createFormat, type FormatName } from '../formats/format.ts';
+import type { ExactObject } from '../formats/json-text.ts';
+import type { StoreUse } from '../jobs/context.ts';
+import type { ItemChange } from '../store/history.ts';
+
+/** Changes per query. */
+const pageSize = 500;
+
+const valueShape = (name: string) =>
+  [
+    'title: string?',
+    'price: number?',
+    'currency: string?',
+    'stock: integer?',
+    'available: boolean?',
+    'sold: integer?',
+    'rating: number?',
+    'variants: array?',
+  ]
+    .map((field) => `${name}.${field}`)
+    .join('; ');
+
+/** Fields of a row, in the notation of fieldsOf(). */
+const shape = `type: string; market: string; region: string; key: string; title: string?; at: string;
+  ${valueShape('before')}; ${valueShape('after')}`;
+
+/** Writes the changes of a job as a file, a page at a time. */
+export function changeFile(
+  context: StoreUse<'listChanges'>,
+  jobId: string,
+  format: FormatName,
+): AsyncIterable<Uint8Array> {
+  return createFormat(format, columnsOf(shape))(rowsOf(context, jobId));
+}
+
+async function* rowsOf({ store }: StoreUse<'listChanges'>, jobId: string): AsyncGenerator<ExactObject> {
+  let after: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof store.listChanges>> = await store.listChanges(jobId, null, {
+      limit: pageSize,
+      after,
+    });
+    yield* page.items.map(rowOf);
+    after = page.next;
+  } while (after !== null);
+}
+
+function rowOf({ type, market, region, key, title, at, before, after }: ItemChange): ExactObject {
+  return {
+    type,
+    market,
+    region: region === '' ? noRegion : region,
+    key,
+    title,
+    at: new Date(at).toISOString(),
+    before: before as ExactObject & Partial<TrackedValues>,
+    after: after as ExactObject & Partial<TrackedValues>,
+  };
+}

@@ -1,0 +1,26 @@
+import type { NoticeSettings } from '../base/notice-settings.ts';
+import type { JobContext, StoreUse } from '../jobs/context.ts';
+
+/** Dependencies of the comparison of jobs. */
+export type HistoryContext = Pick<JobContext, 'blobs' | 'clock' | 'log' | 'newId' | 'offers'> &
+  StoreUse<
+    | 'addChanges'
+    | 'addObservations'
+    | 'claimTrackingRuns'
+    | 'countChanges'
+    | 'createDelivery'
+    | 'findAbsentItems'
+    | 'getChanges'
+    | 'getJob'
+    | 'getTrackedItems'
+    | 'getUser'
+    | 'getWebhook'
+    | 'hasEarlierRun'
+    | 'listBatches'
+    | 'listRules'
+    | 'putRunProgress'
+    | 'putTrackedItems'
+    | 'putWebhook'
+    | 'readBatches'
+    | 'readLegacyRecords'
+  > & { settings: { notices: NoticeSettings } };

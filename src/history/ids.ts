@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+import type { ItemKey } from '../store/history.ts';
+
+/** Characters of a hash in an id: 132 bits. */
+const hashLength = 22;
+
+const hashOf = (...parts: readonly string[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, hashLength);
+
+/** Returns the id of an item's state in a series, or with '' of the state for all jobs of the user. */
+export function trackedItemId({ userId, market, region, key }: ItemKey, series: string): string {
+  return hashOf(userId, series, market, region, key);
+}
+
+/** Returns the id of an item's change in a job, so that changes are ordered by batch. */
+export function changeId(jobId: string, batch: number, { market, region, key }: ItemKey): string {
+  return `${jobId}/${String(batch).padStart(8, '0')}/${hashOf(market, region, key)}`;
+}
+
+/** Returns the hash of a unit, by which the items that it found are known in later runs. */
+export function sourceOf(market: string, region: string, unitKey: string): string {
+  return hashOf(market, region, unitKey);
+}

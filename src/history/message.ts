@@ -1,0 +1,68 @@
+import type { Json } from '../base/json.ts';
+import type { TrackedField, TrackedValues } from '../base/tracked-values.ts';
+import { type Email, oneLine } from '../notify/email.ts';
+import type { Notice } from '../notify/message.ts';
+import type { ItemKey, Rule, TrackingRun } from '../store/history.ts';
+
+/** An item of a run that rules fired for. */
+export interface FiredItem {
+  run: TrackingRun;
+  item: ItemKey;
+  rules: readonly Rule[];
+  before: TrackedValues | null;
+  after: TrackedValues;
+  changed: readonly TrackedField[];
+  /** Time of the reading. */
+  at: number;
+}
+
+/** Creates the message about an item: the rules, and the changed values before and after. */
+export function itemNotice({ run, item, rules, before, after, changed, at }: FiredItem): Notice {
+  const { market, region, key } = item;
+  return {
+    type: 'item.changed',
+    timestamp: new Date(at).toISOString(),
+    data: {
+      job_id: run.jobId,
+      series: run.series,
+      market,
+      region,
+      key,
+      title: after.title,
+      price: after.price,
+      currency: after.currency,
+      stock: after.stock,
+      available: after.available,
+      changes: changed.map((field) => ({
+        field,
+        before: (before?.[field] ?? null) as Json,
+        after: after[field] as Json,
+      })),
+      rules: rules.map(({ id, name, condition, threshold }) => ({ rule_id: id, name, condition, threshold })),
+    },
+  };
+}
+
+const priceOf = ({ price, currency }: TrackedValues): string =>
+  price === null ? 'unknown' : `${price}${currency === null ? '' : ` ${currency}`}`;
+
+/** Creates the e-mail about an item. Texts of the marketplace are reduced to one line. */
+export function itemEmail({ item, rules, before, after }: FiredItem): Email {
+  const { market, region, key } = item;
+  const title = oneLine(after.title ?? key);
+  const names = rules.map(({ name, condition }) => oneLine(name === '' ? condition : name)).join(', ');
+  const lines = [
+    `${title} matches your rules: ${names}.`,
+    '',
+    `Item:   ${key} on ${market}${region === '' ? '' : ` (${region})`}`,
+    `Price:  ${priceOf(after)}${before === null || before.price === after.price ? '' : `, before ${priceOf(before)}`}`,
+    `Stock:  ${stockOf(after)}${before === null ? '' : `, before ${stockOf(before)}`}`,
+  ];
+  return { subject: `${names}: ${title}`, text: `${lines.join('\n')}\n` };
+}
+
+function stockOf({ stock, available }: TrackedValues): string {
+  if (stock !== null) return String(stock);
+  if (available === null) return 'unknown';
+  return available ? 'available' : 'not available';
+}

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import type { TrackedValues } from '../base/tracked-values.ts';
+import { aRule, someValues } from '../store/contract/history-samples.ts';
+import type { Rule, RuleState } from '../store/history.ts';
+import { compare } from './compare.ts';
+import { evaluate, isInScope } from './rules.ts';
+
+/** Evaluates a rule for readings that follow each other, and returns which of them fire. */
+function firings(rule: Rule, readings: readonly Partial<TrackedValues>[]): boolean[] {
+  let before: TrackedValues | null = null;
+  let state: RuleState | undefined;
+  return readings.map((fields) => {
+    const { values, changed } = compare(before, someValues(fields));
+    const result = evaluate(rule, state, { before, after: values, changed });
+    before = values;
+    state = result.state ?? undefined;
+    return result.fires;
+  });
+}
+
+const prices = (...values: (number | null)[]) => values.map((price) => ({ price }));
+const marks = (fired: readonly boolean[]) => fired.map((fires) => (fires ? '!' : '.')).join('');
+
+describe('evaluate()', () => {
+  test.each<[string, Partial<Rule>, Partial<TrackedValues>[], string]>([
+    ['a fall in one step', { condition: 'price_falls_by', threshold: 5 }, prices(100, 95, 95), '.!.'],
+    [
+      'a fall in small steps',
+      { condition: 'price_falls_by', threshold: 5 },
+      prices(100, 98, 96, 94, 93),
+      '...!.',
+    ],
+    [
+      'a price that flaps',
+      { condition: 'price_falls_by', threshold: 5 },
+      prices(100, 94, 96, 94, 96, 94),
+      '.!....',
+    ],
+    ['a fall after a rise', { condition: 'price_falls_by', threshold: 5 }, prices(100, 94, 110, 104), '.!.!'],
+    ['an unknown price', { condition: 'price_falls_by', threshold: 5 }, prices(null, 100, null, 90), '...!'],
+    ['a rise', { condition: 'price_rises_by', threshold: 10 }, prices(100, 109, 110, 111, 121), '..!.!'],
+    ['a limit below', { condition: 'price_below', threshold: 10 }, prices(9, 8, 10, 9.99, 9), '!..!.'],
+    ['a limit above', { condition: 'price_above', threshold: 10 }, prices(10, 11, 12, null, 9, 11), '.!...!'],
+  ])('fires for %s once', (_, fields, readings, expected) => {
+    expect(marks(firings(aRule({ field: '', ...fields }), readings))).toBe(expected);
+  });
+
+  test.each<[Partial<Rule>, Partial<TrackedValues>[], string]>([
+    [{ condition: 'out_of_stock' }, [{ available: true }, { available: false }, { available: false }], '.!.'],
+    [{ condition: 'out_of_stock' }, [{ available: false }, { available: null }], '..'],
+    [{ condition: 'back_in_stock' }, [{ available: true }, { available: false }, { available: true }], '..!'],
+    [{ condition: 'back_in_stock' }, [{ available: null }, { available: true }], '..'],
+    [{ condition: 'changes', field: 'title' }, [{ title: 'a' }, { title: 'a' }, { title: 'b' }], '..!'],
+    [{ condition: 'changes', field: 'rating' }, [{ rating: null }, { rating: 4 }, { rating: 4.5 }], '..!'],
+    [{ condition: 'changes', field: 'title' }, prices(1, 2), '..'],
+  ])('%j fires for a change only', (fields, readings, expected) => {
+    expect(marks(firings(aRule({ threshold: null, field: '', ...fields }), readings))).toBe(expected);
+  });
+
+  test('discards the state of an earlier revision of the rule', () => {
+    const rule = aRule({ condition: 'price_below', threshold: 10, revision: 2 });
+    const input = { before: null, after: someValues({ price: 9 }), changed: [] };
+    const state = { revision: 1, isTrue: true, reference: null };
+    expect(evaluate(rule, state, input).fires).toBe(true);
+    expect(evaluate(rule, { ...state, revision: 2 }, input).fires).toBe(false);
+  });
+});
+
+describe('isInScope()', () => {
+  const item = { userId: 'u', market: 'mkta', region: 'id', key: '7' };
+  test.each<[Partial<Rule>, boolean]>([
+    [{}, true],
+    [{ market: 'mkta', region: 'id', key: '7', series: 'daily' }, true],
+    [{ market: 'mktb' }, false],
+    [{ region: 'sg' }, false],
+    [{ key: '8' }, false],
+    [{ series: 'weekly' }, false],
+    [{ enabled: false }, false],
+  ])('%j', (fields, expected) => {
+    expect(isInScope(aRule(fields), item, 'daily')).toBe(expected);
+  });
+});
+
+describe('compare()', () => {
+  test('keeps the last value of what a reading does not state', () => {
+    const last = someValues();
+    const difference = compare(last, someValues({ stock: null, price: 10, variants: null }));
+    expect(difference).toEqual({
+      values: { ...last, price: 10 },
+      changed: ['price'],
+      before: { price: 12.5 },
+      after: { price: 10 },
+    });
+    expect(compare(last, someValues()).changed).toEqual([]);
+  });
+
+  test('reports all stated values of a first reading', () => {
+    const { changed, before } = compare(null, someValues({ rating: null, sold: null }));
+    expect(changed).toEqual(['title', 'price', 'currency', 'stock', 'available', 'variants']);
+    expect(before).toEqual({});
+  });
+});

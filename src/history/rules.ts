@@ -1,0 +1,84 @@
+import type { TrackedField, TrackedValues } from '../base/tracked-values.ts';
+import type { ItemKey, Rule, RuleState } from '../store/history.ts';
+
+/** Maximum rules of a user. */
+export const maxRules = 100;
+
+/** A reading of an item as rules see it. `before` is null for an item that was not read before. */
+export interface RuleInput {
+  before: TrackedValues | null;
+  after: TrackedValues;
+  changed: readonly TrackedField[];
+}
+
+/** Result of a rule for a reading. */
+export interface RuleResult {
+  /** Whether a message is due. */
+  fires: boolean;
+  /** Null for conditions that need no state. */
+  state: RuleState | null;
+}
+
+/** Returns whether a rule is about an item in a job of a series. */
+export function isInScope(rule: Rule, { market, region, key }: ItemKey, series: string): boolean {
+  const scopes = [
+    [rule.market, market],
+    [rule.region, region],
+    [rule.key, key],
+    [rule.series, series],
+  ];
+  return rule.enabled && scopes.every(([wanted, actual]) => wanted === '' || wanted === actual);
+}
+
+/**
+ * Evaluates a rule for a reading. A rule fires once per condition: prices are compared with a reference that follows the
+ * price, limits fire again only after the price was on the other side, and the other conditions are changes themselves.
+ */
+export function evaluate(rule: Rule, state: RuleState | undefined, input: RuleInput): RuleResult {
+  const known = state?.revision === rule.revision ? state : null;
+  const { fires, kept } = evaluators[rule.condition](rule, known, input);
+  return { fires, state: kept && { revision: rule.revision, ...kept } };
+}
+
+interface Evaluation {
+  fires: boolean;
+  kept: Omit<RuleState, 'revision'> | null;
+}
+type Evaluator = (rule: Rule, state: RuleState | null, input: RuleInput) => Evaluation;
+
+const moment = (fires: boolean): Evaluation => ({ fires, kept: null });
+
+/** Fires when the price differs from the reference by a percentage; otherwise the reference follows in the other direction. */
+const trend =
+  (sign: 1 | -1): Evaluator =>
+  ({ threshold }, state, { before, after: { price } }) => {
+    const reference = state?.reference ?? before?.price ?? null;
+    if (price === null || reference === null)
+      return { fires: false, kept: { isTrue: false, reference: reference ?? price } };
+    const fires = sign * (price - reference) >= (reference * (threshold ?? 0)) / 100 && price !== reference;
+    const followed = sign * (price - reference) < 0;
+    return { fires, kept: { isTrue: fires, reference: fires || followed ? price : reference } };
+  };
+
+/** Fires when a limit is passed: on the first reading beyond it, and again only after a reading on the other side. */
+const limit =
+  (isBeyond: (price: number, threshold: number) => boolean): Evaluator =>
+  ({ threshold }, state, { after: { price } }) => {
+    const wasTrue = state?.isTrue ?? false;
+    if (price === null) return { fires: false, kept: { isTrue: wasTrue, reference: null } };
+    const isTrue = isBeyond(price, threshold ?? 0);
+    return { fires: isTrue && !wasTrue, kept: { isTrue, reference: null } };
+  };
+
+const evaluators: Readonly<Record<Rule['condition'], Evaluator>> = {
+  price_falls_by: trend(-1),
+  price_rises_by: trend(1),
+  price_below: limit((price, threshold) => price < threshold),
+  price_above: limit((price, threshold) => price > threshold),
+  back_in_stock: (_rule, _state, { before, after }) =>
+    moment(before?.available === false && after.available === true),
+  out_of_stock: (_rule, _state, { before, after }) =>
+    moment(before?.available === true && after.available === false),
+  changes: ({ field }, _state, { before, changed }) =>
+    moment(before !== null && field !== '' && changed.includes(field) && before[field] !== null),
+};

@@ -1,0 +1,204 @@
+import type { TrackedValues } from '../base/tracked-values.ts';
+import type {
+  ChangeCounts,
+  ItemChange,
+  ItemKey,
+  Observation,
+  Rule,
+  RuleState,
+  TrackedItem,
+  TrackingRun,
+} from '../store/history.ts';
+import { compare, type Difference } from './compare.ts';
+import type { HistoryContext } from './context.ts';
+import { changeId, trackedItemId } from './ids.ts';
+import type { FiredItem } from './message.ts';
+import { notifyOfItem } from './notify.ts';
+import { evaluate, isInScope } from './rules.ts';
+
+/** Maximum messages that the rules of a user create in one run. */
+export const maxMessages = 1_000;
+
+/** An item in a batch of a run. */
+export interface Sighting {
+  item: ItemKey;
+  values: TrackedValues;
+  source: string;
+  batch: number;
+  at: number;
+}
+
+/** Number of items by change, and of messages. */
+export interface SightingResult {
+  counts: ChangeCounts;
+  messages: number;
+}
+
+/** Dependencies of recordSightings(). */
+export type SightingContext = Parameters<typeof notifyOfItem>[0] & {
+  store: Pick<
+    HistoryContext['store'],
+    'addChanges' | 'addObservations' | 'getChanges' | 'getTrackedItems' | 'putTrackedItems'
+  >;
+};
+
+/** What one reading of an item leads to. */
+interface Outcome {
+  items: TrackedItem[];
+  added: { observation: Observation; previous: { at: number; jobId: string } | null } | null;
+  change: ItemChange | null;
+  fired: FiredItem | null;
+}
+
+/**
+ * Compares items of a run with their stored states and stores the differences: observations and changes, messages of
+ * rules, then the states. Every write is idempotent, and the states come last, so that a repeated call after a crash
+ * writes the same, and one after the end writes nothing. Items that another batch of the job contained are left out.
+ */
+export async function recordSightings(
+  context: SightingContext,
+  run: TrackingRun,
+  rules: readonly Rule[],
+  sightings: readonly Sighting[],
+): Promise<SightingResult> {
+  const { store } = context;
+  const series = run.series === '' ? [''] : ['', run.series];
+  const ids = sightings.flatMap(({ item }) => series.map((name) => trackedItemId(item, name)));
+  const stored = new Map((await store.getTrackedItems(ids)).map((each) => [each.id, each]));
+  const stateOf = (item: ItemKey, name: string) => stored.get(trackedItemId(item, name));
+  const fresh = sightings.filter(({ item, batch }) => {
+    const state = stateOf(item, run.series);
+    return state?.seenJob !== run.jobId || state.seenBatch === batch;
+  });
+  const repeated = fresh.filter(({ item }) => stateOf(item, run.series)?.seenJob === run.jobId);
+  const known = new Map(
+    (await store.getChanges(repeated.map(({ item, batch }) => changeId(run.jobId, batch, item)))).map(
+      ({ id, type }) => [id, type],
+    ),
+  );
+  const outcomes = fresh.map((sighting) => {
+    const own = stateOf(sighting.item, '');
+    const member = run.series === '' ? own : stateOf(sighting.item, run.series);
+    return outcomeOf(run, rules, sighting, own, member);
+  });
+  await store.addObservations(outcomes.flatMap(({ added }) => added ?? []));
+  await store.addChanges(outcomes.flatMap(({ change }) => change ?? []));
+  let messages = 0;
+  for (const { fired } of outcomes) {
+    if (fired === null || run.messages + messages >= maxMessages) continue;
+    if (await notifyOfItem(context, fired)) messages += 1;
+  }
+  await store.putTrackedItems(outcomes.flatMap(({ items }) => items));
+
+  const counts = { new: 0, changed: 0, missing: 0, back: 0, unchanged: 0 };
+  for (const [index, { item, batch }] of fresh.entries()) {
+    const type = outcomes[index]!.change?.type ?? known.get(changeId(run.jobId, batch, item)) ?? 'unchanged';
+    counts[type] += 1;
+  }
+  return { counts, messages };
+}
+
+/** Computes what a reading leads to, from the item's states for all jobs (`own`) and in the run's series (`member`). */
+function outcomeOf(
+  run: TrackingRun,
+  rules: readonly Rule[],
+  sighting: Sighting,
+  own: TrackedItem | undefined,
+  member: TrackedItem | undefined,
+): Outcome {
+  const outcome: Outcome = { items: [], added: null, change: null, fired: null };
+  const { item, values, at, batch } = sighting;
+  if (isOpen(own, run, at)) {
+    const difference = compare(own?.values ?? null, values);
+    const { isChanged, state } = nextState(run, '', sighting, own, difference);
+    const evaluated = evaluateRules(run, rules, sighting, own, difference);
+    outcome.items.push({ ...state, rules: evaluated.states });
+    outcome.fired = evaluated.fired;
+    if (isChanged) {
+      const previous = own ? { at: own.changedAt, jobId: own.changedJob } : null;
+      const { changed } = difference;
+      const observation = {
+        ...item,
+        at,
+        jobId: run.jobId,
+        values: difference.values,
+        changed,
+        endedAt: null,
+      };
+      outcome.added = { observation, previous };
+    }
+  }
+  if (isOpen(member, run, at)) {
+    const difference = compare(member?.values ?? null, values);
+    if (run.series !== '') outcome.items.push(nextState(run, run.series, sighting, member, difference).state);
+    const type = changeType(member, difference);
+    if (type !== null) {
+      const { before, after } = difference;
+      const id = changeId(run.jobId, batch, item);
+      const title = difference.values.title;
+      outcome.change = { id, ...item, jobId: run.jobId, type, at, title, before, after };
+    }
+  }
+  return outcome;
+}
+
+/** Returns whether a reading is later than the stored one, and not stored itself. */
+function isOpen(state: TrackedItem | undefined, { jobId }: TrackingRun, at: number): boolean {
+  if (state === undefined) return true;
+  return state.seenAt < at || (state.seenAt === at && state.seenJob < jobId);
+}
+
+function changeType(member: TrackedItem | undefined, { changed }: Difference): ItemChange['type'] | null {
+  if (member === undefined) return 'new';
+  if (!member.isPresent) return 'back';
+  return changed.length > 0 ? 'changed' : null;
+}
+
+function nextState(
+  run: TrackingRun,
+  series: string,
+  { item, source, batch, at }: Sighting,
+  last: TrackedItem | undefined,
+  { values, changed }: Difference,
+): { state: TrackedItem; isChanged: boolean } {
+  const isChanged = last === undefined || changed.length > 0;
+  const state: TrackedItem = {
+    id: trackedItemId(item, series),
+    ...item,
+    series,
+    source,
+    values,
+    isPresent: true,
+    firstAt: last?.firstAt ?? at,
+    changedAt: isChanged ? at : last.changedAt,
+    changedJob: isChanged ? run.jobId : last.changedJob,
+    seenAt: at,
+    seenJob: run.jobId,
+    seenBatch: batch,
+    rules: {},
+  };
+  return { state, isChanged };
+}
+
+/** Evaluates the user's rules. States of rules out of scope are kept, those of deleted rules are not. */
+function evaluateRules(
+  run: TrackingRun,
+  rules: readonly Rule[],
+  { item, at }: Sighting,
+  own: TrackedItem | undefined,
+  { values: after, changed }: Difference,
+): { states: Record<string, RuleState>; fired: FiredItem | null } {
+  const states: Record<string, RuleState> = {};
+  const before = own?.values ?? null;
+  const firing: Rule[] = [];
+  for (const rule of rules) {
+    const state = own?.rules[rule.id];
+    if (isInScope(rule, item, run.series)) {
+      const result = evaluate(rule, state, { before, after, changed });
+      if (result.state) states[rule.id] = result.state;
+      if (result.fires) firing.push(rule);
+    } else if (state) states[rule.id] = state;
+  }
+  if (firing.length === 0) return { states, fired: null };
+  return { states, fired: { run, item, rules: firing, before, after, changed, at } };
+}

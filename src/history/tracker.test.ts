@@ -1,0 +1,267 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
+import { openTracking, type Tracking } from '../../test/support/tracking.ts';
+import { newId } from '../base/id.ts';
+import { approve } from '../jobs/steps/decide.ts';
+import { aRule } from '../store/contract/history-samples.ts';
+import type { Rule } from '../store/history.ts';
+import { newTrackingRun } from '../store/tracking-run.ts';
+import { track } from './tracker.ts';
+
+const [lamp, chair, table] = ['30000000001', '30000000002', '30000000003'] as const;
+const none = { new: 0, changed: 0, missing: 0, back: 0, unchanged: 0 };
+const all = { limit: 100 };
+
+let fixture: JobFixture;
+let tracking: Tracking;
+let userId: string;
+beforeEach(async () => {
+  fixture = await openJobFixture();
+  await fixture.startWorker();
+  tracking = openTracking(fixture);
+  userId = await fixture.createUser(100_000);
+});
+afterEach(() => fixture.close());
+
+const itemOf = (key: string, owner = userId) => ({ userId: owner, market: 'mkta', region: 'id', key });
+const history = async (key: string, owner = userId) =>
+  (await fixture.context.store.listObservations(itemOf(key, owner), 0, Number.MAX_SAFE_INTEGER, all)).items;
+const changesOf = async (jobId: string) =>
+  (await fixture.context.store.listChanges(jobId, null, all)).items.map(({ key, type, before, after }) => ({
+    key,
+    type,
+    before,
+    after,
+  }));
+
+describe('a job with track=true', () => {
+  test('writes an observation of each item only when a value changes', async () => {
+    const first = await tracking.run(userId, [lamp, chair]);
+    expect(first).toMatchObject({ stage: 'done', dueAt: null, counts: { ...none, new: 2 } });
+    expect(await history(lamp)).toMatchObject([
+      { jobId: first.jobId, endedAt: null, values: { title: expect.any(String), price: expect.any(Number) } },
+    ]);
+    const second = await tracking.run(userId, [lamp, chair]);
+    expect(second.counts).toEqual({ ...none, unchanged: 2 });
+    expect(await changesOf(second.jobId)).toEqual([]);
+    expect(await history(lamp)).toHaveLength(1);
+
+    tracking.changeItem(lamp, { priceFactor: 0.5 });
+    const third = await tracking.run(userId, [lamp, chair]);
+    expect(third.counts).toEqual({ ...none, changed: 1, unchanged: 1 });
+    const [latest, before] = await history(lamp);
+    expect(latest!.values.price! / before!.values.price!).toBeCloseTo(0.5);
+    expect(latest).toMatchObject({ jobId: third.jobId, changed: ['price', 'variants'], endedAt: null });
+    expect(before).toMatchObject({ jobId: first.jobId, endedAt: latest!.at });
+    expect(await changesOf(third.jobId)).toMatchObject([
+      {
+        key: lamp,
+        type: 'changed',
+        before: { price: before!.values.price },
+        after: { price: latest!.values.price },
+      },
+    ]);
+    expect(await history(chair)).toHaveLength(1);
+  });
+
+  test('reports no missing items', async () => {
+    await tracking.run(userId, [lamp, chair]);
+    tracking.changeItem(lamp, { isRemoved: true });
+    expect((await tracking.run(userId, [lamp, chair])).counts).toEqual({ ...none, unchanged: 1 });
+  });
+
+  test('compares an item that is submitted twice once', async () => {
+    const run = await tracking.run(userId, [lamp, lamp, chair, ...Array(50).fill(table), lamp]);
+    expect(run.counts).toEqual({ ...none, new: 3 });
+    expect(await history(lamp)).toHaveLength(1);
+  });
+
+  test('does not compare with the jobs of other users', async () => {
+    await tracking.run(userId, [lamp]);
+    const other = await fixture.createUser(1_000);
+    const run = await tracking.run(other, [lamp]);
+    expect(run.counts).toEqual({ ...none, new: 1 });
+    expect(await history(lamp)).toHaveLength(1);
+    expect(await history(lamp, other)).toHaveLength(1);
+  });
+
+  test('ignores an older reading that is compared later', async () => {
+    const { store } = fixture.context;
+    const older = await tracking.end(userId, [lamp]);
+    tracking.changeItem(lamp, { priceFactor: 0.5 });
+    const newer = await tracking.run(userId, [lamp]);
+    await store.createTrackingRun(newTrackingRun(older)!);
+    await tracking.compare();
+    expect((await store.getTrackingRun(older.id))!.counts).toEqual({ ...none, unchanged: 1 });
+    expect((await history(lamp)).map(({ jobId }) => jobId)).toEqual([newer.jobId]);
+  });
+
+  test('ends without changes if its files were deleted before', async () => {
+    const { store, clock } = fixture.context;
+    const job = await tracking.end(userId, [lamp]);
+    await store.markFilesDeleted(job.id, clock.now());
+    await store.createTrackingRun(newTrackingRun(job)!);
+    await tracking.compare();
+    expect(await store.getTrackingRun(job.id)).toMatchObject({ stage: 'done', counts: none });
+  });
+
+  test.each([undefined, '', 'false'])('is not compared with track=%j', async (option) => {
+    const job = await tracking.end(userId, [lamp], option ?? '');
+    expect(newTrackingRun({ ...job, options: option === undefined ? {} : { track: option } })).toBeNull();
+  });
+});
+
+describe('a series', () => {
+  test('reports items that are missing and back again', async () => {
+    await tracking.run(userId, [lamp, chair, table], 'daily');
+    tracking.changeItem(lamp, { isRemoved: true });
+    const second = await tracking.run(userId, [lamp, chair, table], 'daily');
+    expect(second.counts).toEqual({ ...none, missing: 1, unchanged: 2 });
+    expect(await changesOf(second.jobId)).toEqual([{ key: lamp, type: 'missing', before: {}, after: {} }]);
+    expect((await tracking.run(userId, [lamp, chair, table], 'daily')).counts).toEqual({
+      ...none,
+      unchanged: 2,
+    });
+    tracking.changeItem(lamp, { title: 'Lamp, second edition' });
+    const fourth = await tracking.run(userId, [lamp, chair, table], 'daily');
+    expect(fourth.counts).toEqual({ ...none, back: 1, unchanged: 2 });
+    expect(await changesOf(fourth.jobId)).toMatchObject([
+      { key: lamp, type: 'back', after: { title: 'Lamp, second edition' } },
+    ]);
+  });
+
+  test('does not report items that were not submitted, or whose pages could not be read', async () => {
+    await tracking.run(userId, [lamp, chair, table], 'daily');
+    tracking.failItem(chair, true);
+    const second = await tracking.run(userId, [chair, table], 'daily');
+    expect(second.counts).toEqual({ ...none, unchanged: 1 });
+  });
+
+  test('compares with its own last run, and its changes are observed once', async () => {
+    await tracking.run(userId, [lamp], 'daily');
+    tracking.changeItem(lamp, { priceFactor: 0.5 });
+    await tracking.run(userId, [lamp], 'weekly');
+    const daily = await tracking.run(userId, [lamp], 'daily');
+    expect(daily.counts).toEqual({ ...none, changed: 1 });
+    expect(await history(lamp)).toHaveLength(2);
+  });
+
+  test('compares its runs in the order of their ends', async () => {
+    const { store } = fixture.context;
+    const first = await tracking.end(userId, [lamp], 'daily');
+    tracking.changeItem(lamp, { priceFactor: 0.5 });
+    const second = await tracking.end(userId, [lamp], 'daily');
+    await store.createTrackingRun({ ...newTrackingRun(first)!, dueAt: fixture.clock.now() + 60_000 });
+    await store.createTrackingRun(newTrackingRun(second)!);
+    await track(fixture.context, new AbortController().signal);
+    expect((await store.getTrackingRun(second.id))!.stage).toBe('items');
+    await fixture.clock.advance(60_000);
+    await tracking.compare();
+    expect((await store.getTrackingRun(first.id))!.counts).toEqual({ ...none, new: 1 });
+    await fixture.clock.advance(60_000);
+    await tracking.compare();
+    expect((await store.getTrackingRun(second.id))!.counts).toEqual({ ...none, changed: 1 });
+  });
+});
+
+describe('a listing', () => {
+  test('tracks each listed item, and reports those that the listing does not contain any more', async () => {
+    const { store } = fixture.context;
+    const run = async () => {
+      await fixture.clock.advance(1_000);
+      const request = { urls: ['https://mkta.sg/shop/21'] };
+      const { jobId } = await fixture.submit(userId, 'SubmitMerchantItems', request, undefined, {
+        track: 'shop-21',
+      });
+      await approve(fixture.context, jobId, newId());
+      const job = await fixture.waitForState(jobId, 'completed');
+      await store.createTrackingRun(newTrackingRun(job)!);
+      await tracking.compare();
+      return (await store.getTrackingRun(jobId))!;
+    };
+    const first = await run();
+    const listed = first.counts.new;
+    expect(listed).toBeGreaterThan(20);
+    const { items } = await store.listTrackedItems(userId, 'shop-21', {}, { limit: 3 });
+    const [gone, cheaper] = items;
+    tracking.changeItem(gone!.key, { isRemoved: true }, 'sg');
+    tracking.changeItem(cheaper!.key, { priceFactor: 0.9 }, 'sg');
+    const second = await run();
+    expect(second.counts).toEqual({ ...none, missing: 1, changed: 1, unchanged: listed - 2 });
+    const found = (await changesOf(second.jobId)).sort((a, b) => (a.type < b.type ? -1 : 1));
+    expect(found).toMatchObject([
+      { key: cheaper!.key, type: 'changed', before: { price: cheaper!.values.price } },
+      { key: gone!.key, type: 'missing' },
+    ]);
+  });
+});
+
+describe('rules', () => {
+  const addRule = (fields: Partial<Rule>) => fixture.context.store.createRule(aRule({ userId, ...fields }));
+  const messages = async () =>
+    (await fixture.context.store.listDeliveries(userId, all)).items.map(({ type, jobId, body }) => ({
+      type,
+      jobId,
+      data: JSON.parse(body).data,
+    }));
+  beforeEach(async () => {
+    await fixture.context.store.putWebhook({
+      userId,
+      url: 'https://receiver.test/hook',
+      enabled: true,
+      secret: 'whsec_AAAA',
+      previousSecret: null,
+      previousUntil: null,
+      updatedAt: 0,
+      revision: 1,
+    });
+  });
+
+  test('send one message for each run and item, whatever number of them fires', async () => {
+    await addRule({ name: 'Cheaper', condition: 'price_falls_by', threshold: 5 });
+    await addRule({ name: 'Any price', condition: 'changes', field: 'price', threshold: null });
+    await addRule({ name: 'Chair only', condition: 'changes', field: 'title', threshold: null, key: chair });
+    await addRule({ name: 'Other series', condition: 'changes', field: 'price', series: 'weekly' });
+    await addRule({ name: 'Off', condition: 'changes', field: 'price', enabled: false });
+    await tracking.run(userId, [lamp, chair, table]);
+    expect(await messages()).toEqual([]);
+    for (const id of [lamp, table]) tracking.changeItem(id, { priceFactor: 0.9 });
+    const run = await tracking.run(userId, [lamp, chair, table]);
+    const sent = await messages();
+    expect(run.messages).toBe(2);
+    expect(sent.map(({ data }) => data.key).sort()).toEqual([lamp, table]);
+    for (const { type, jobId, data } of sent) {
+      expect([type, jobId]).toEqual(['item.changed', run.jobId]);
+      expect(data.rules.map(({ name }: Rule) => name).sort()).toEqual(['Any price', 'Cheaper']);
+    }
+  });
+
+  test('do not fire again for the same price', async () => {
+    await addRule({ condition: 'price_falls_by', threshold: 5 });
+    await tracking.run(userId, [lamp]);
+    for (const [priceFactor, sent] of [
+      [0.96, 0],
+      [0.94, 1],
+      [0.96, 1],
+      [0.94, 1],
+      [0.9, 2],
+      [1, 2],
+      [0.94, 3],
+    ] as const) {
+      tracking.changeItem(lamp, { priceFactor });
+      await tracking.run(userId, [lamp]);
+      expect([priceFactor, (await messages()).length]).toEqual([priceFactor, sent]);
+    }
+  });
+
+  test('tell when an item is out of stock and back in stock', async () => {
+    await addRule({ name: 'out', condition: 'out_of_stock', threshold: null });
+    await addRule({ name: 'back', condition: 'back_in_stock', threshold: null });
+    for (const stock of [5, 0, 0, 3, 4]) {
+      tracking.changeItem(lamp, { stock });
+      await tracking.run(userId, [lamp]);
+    }
+    const names = (await messages()).map(({ data }) => data.rules.map(({ name }: Rule) => name));
+    expect(names.sort()).toEqual([['back'], ['out']]);
+  });
+});

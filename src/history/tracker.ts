@@ -1,0 +1,156 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { Fault } from '../contract/fault.ts';
+import type { Batch, BatchSummary, Job } from '../store/documents.ts';
+import type { Rule, RunProgress, TrackingRun } from '../store/history.ts';
+import type { HistoryContext } from './context.ts';
+import { recordMissing } from './missing.ts';
+import { readingsOf } from './readings.ts';
+import { recordSightings, type Sighting } from './sightings.ts';
+
+/** Interval between polls for due runs. */
+export const trackMs = 1_000;
+
+/** Lease on a run, renewed with each batch: longer than the records of a batch take. */
+const leaseMs = 60_000;
+/** Maximum time for one run before others get their turn. */
+const maxTurnMs = 5_000;
+/** Delay before a run is tried again: after a failure, and while an earlier run of its series is not done. */
+const retryMs = 30_000;
+const waitMs = 2_000;
+/** Age of a run whose records cannot be read at which it ends as it is, so that its series goes on. */
+const giveUpMs = 24 * 3_600_000;
+/** Runs claimed at once. */
+const claimSize = 4;
+/** Items compared at once. */
+const chunkSize = 200;
+
+/**
+ * Compares the jobs that are due. A run advances batch by batch; its progress is written after the batch, by the holder of
+ * the claim, and every write before is idempotent, so that a crash repeats a batch without a trace. Returns whether a run
+ * was due. Throws Fault `unavailable` while the store is unreachable.
+ */
+export async function track(context: HistoryContext, signal: AbortSignal): Promise<boolean> {
+  const { store, clock, log } = context;
+  const now = clock.now();
+  const runs = await store.claimTrackingRuns(now, now + leaseMs, claimSize);
+  for (const run of runs) {
+    if (signal.aborted) return false;
+    try {
+      await advance(context, run, signal);
+    } catch (error) {
+      const fault = Fault.from(error);
+      if (fault.code === 'unavailable') throw fault;
+      log.error({ jobId: run.jobId, stage: run.stage, err: error }, 'comparison failed');
+      const isLost = clock.now() - run.at > giveUpMs;
+      await (isLost ? finish(context, run) : save(context, run, { dueAt: clock.now() + retryMs }));
+    }
+  }
+  return runs.length > 0;
+}
+
+/** Compares jobs every `intervalMs`, and without a pause while runs are due, until the signal is aborted. */
+export async function trackForever(
+  context: HistoryContext,
+  intervalMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const isBusy = await track(context, signal).catch((error: unknown) => {
+      context.log.warn({ step: 'history', error: Fault.from(error).message }, 'comparison interrupted');
+      return false;
+    });
+    if (isBusy) await yieldToEventLoop();
+    else await context.clock.sleep(intervalMs, signal).catch(() => {});
+  }
+}
+
+/** Advances a run until it is done, its turn is over, or the signal is aborted. */
+async function advance(context: HistoryContext, claimed: TrackingRun, signal: AbortSignal): Promise<void> {
+  const { store, clock } = context;
+  const until = clock.now() + maxTurnMs;
+  let run = claimed;
+  if (run.series !== '' && (await store.hasEarlierRun(run.userId, run.series, run.at))) {
+    await save(context, run, { dueAt: clock.now() + waitMs });
+    return;
+  }
+  const job = await store.getJob(run.jobId);
+  // Without its files, nothing is left to compare.
+  if (job === null || job.filesDeletedAt !== null) return finish(context, run);
+  const rules = (await store.listRules(run.userId)).filter(({ enabled }) => enabled);
+  for (const stage of ['items', 'missing'] as const) {
+    if (run.stage !== stage) continue;
+    for await (const batch of store.readBatches(job.id, await batchesOf(context, run))) {
+      const done = await advanceBatch(context, run, job, rules, batch);
+      const isOver = signal.aborted || clock.now() >= until;
+      const dueAt = isOver ? clock.now() : clock.now() + leaseMs;
+      const next = await save(context, { ...run, ...done }, { nextBatch: batch.seq + 1, dueAt });
+      if (next === null || isOver) return;
+      run = next;
+      // The embedded store resolves without I/O.
+      await yieldToEventLoop();
+    }
+    if (stage === 'missing' || run.series === '') return finish(context, run);
+    const next = await save(context, run, { stage: 'missing', nextBatch: 0, dueAt: clock.now() + leaseMs });
+    if (next === null) return;
+    run = next;
+  }
+}
+
+/** Returns the sequence numbers of the batches that are left in a run's stage. */
+async function batchesOf({ store }: HistoryContext, { jobId, stage, nextBatch }: TrackingRun) {
+  const isWanted = ({ seq, success }: BatchSummary) =>
+    seq >= nextBatch && (stage === 'missing' || success > 0);
+  return (await store.listBatches(jobId)).filter(isWanted).map(({ seq }) => seq);
+}
+
+async function advanceBatch(
+  context: HistoryContext,
+  run: TrackingRun,
+  job: Job,
+  rules: readonly Rule[],
+  batch: Batch,
+): Promise<Pick<TrackingRun, 'counts' | 'messages'>> {
+  if (run.stage === 'missing') {
+    await recordMissing(context, run, batch);
+    return run;
+  }
+  const counts = { ...run.counts };
+  let { messages } = run;
+  const add = async (sightings: readonly Sighting[]) => {
+    const added = await recordSightings(context, { ...run, messages }, rules, sightings);
+    for (const type of Object.keys(counts) as (keyof typeof counts)[]) counts[type] += added.counts[type];
+    messages += added.messages;
+  };
+  const at = Math.min(batch.endedAt ?? run.at, run.at);
+  let sightings: Sighting[] = [];
+  for await (const { reading, region, source } of readingsOf(context, job, batch)) {
+    const { key, ...values } = reading;
+    const item = { userId: job.userId, market: job.market, region, key };
+    sightings.push({ item, values, source, batch: batch.seq, at });
+    if (sightings.length < chunkSize) continue;
+    await add(sightings);
+    sightings = [];
+  }
+  if (sightings.length > 0) await add(sightings);
+  return { counts, messages };
+}
+
+/** Writes the progress of a run. Returns null if the claim was lost. */
+async function save(
+  { store }: HistoryContext,
+  run: TrackingRun,
+  change: Partial<RunProgress>,
+): Promise<TrackingRun | null> {
+  const next = { ...run, ...change };
+  return (await store.putRunProgress(run.jobId, run.take, next)) ? next : null;
+}
+
+/** Ends a run. Its counts are those of the stored changes, because a crash may have repeated a batch. */
+async function finish(context: HistoryContext, run: TrackingRun): Promise<void> {
+  const { store, clock, log } = context;
+  const counts = { ...run.counts, ...(await store.countChanges(run.jobId)) };
+  const done = { stage: 'done', dueAt: null, doneAt: clock.now(), counts } as const;
+  if ((await save(context, run, done)) === null) return;
+  const { jobId, series, messages } = run;
+  log.info({ jobId, series, ...counts, messages }, 'changes compared');
+}

@@ -1,0 +1,221 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { aBatch, aJob, aSuccess, units } from '../../store/contract/samples.ts';
+import type { Batch, Job, Outcome } from '../../store/documents.ts';
+import { createExplorer, type EntryQuery } from './explore.ts';
+import { recordLinks } from './record-links.ts';
+
+let fixture: JobFixture;
+beforeEach(async () => {
+  fixture = await openJobFixture();
+});
+afterEach(() => fixture.close());
+
+const blocked: Outcome = { status: 'FAILED', code: 'page_blocked', message: 'The site refused.' };
+const prices = [30, null, 10, 'failed', 20, 'pending', 40, 'failed'] as const;
+const titles = ['Lamp', 'Bell', 'Big lamp', '', 'Cup', '', 'Bell', ''];
+
+/** Creates a job with two units per batch: records with a price, failed units, and an outstanding one. */
+async function createJob(fields: Partial<Job> = {}): Promise<Job> {
+  const job = aJob({
+    kind: 'variant_sold',
+    totalUnits: 8,
+    totalBatches: 4,
+    state: 'completed',
+    finishedAt: 1,
+    ...fields,
+  });
+  const batches: Batch[] = [];
+  for (let seq = 0; seq < 4; seq++) {
+    const outcomes: Record<number, Outcome> = {};
+    const places: Record<number, [number, number]> = {};
+    let text = '';
+    for (const at of [0, 1]) {
+      const price = prices[2 * seq + at]!;
+      if (price === 'pending') continue;
+      outcomes[at] = price === 'failed' ? blocked : aSuccess();
+      if (price === 'failed') continue;
+      const record: JsonObject = {
+        itemId: `${seq}${at}`,
+        title: titles[2 * seq + at]!,
+        currency: 'SGD',
+        models: [{ modelId: '1', price, stock: 2 }],
+      };
+      const json = JSON.stringify(record);
+      places[at] = [text.length, json.length];
+      text += json;
+    }
+    const path = `${job.id}/part-${seq}`;
+    await fixture.context.blobs.write(
+      path,
+      'application/json',
+      (async function* () {
+        yield text;
+      })(),
+      () => 1,
+    );
+    const all = Object.values(outcomes);
+    batches.push(
+      aBatch(job, seq, units(2, `${seq}/`), {
+        outcomes,
+        success: all.filter(({ status }) => status === 'SUCCESS').length,
+        failed: all.filter(({ status }) => status === 'FAILED').length,
+        state: 'done',
+        parts: [{ path, encoding: 'plain', records: places, body: null }],
+      }),
+    );
+  }
+  await fixture.context.store.createJob(job, batches);
+  return job;
+}
+
+const any: EntryQuery = { filter: [], search: '', sort: '', status: '', limit: 100, after: '' };
+
+/** Reads all pages of a query, and returns the indexes of the units of each page. */
+async function pagesOf(job: Job, query: Partial<EntryQuery>, explorer = createExplorer(fixture.context)) {
+  const pages: number[][] = [];
+  let after = '';
+  do {
+    const { items, next } = await explorer.list(job, { ...any, ...query, after });
+    pages.push(items.map(({ unit }) => unit.index));
+    after = next ?? '';
+  } while (after !== '');
+  return pages;
+}
+
+describe('list()', () => {
+  test('returns records and failed units in the order submitted, page by page', async () => {
+    const job = await createJob();
+    expect(await pagesOf(job, { limit: 3 })).toEqual([[0, 1, 2], [3, 4, 6], [7]]);
+    expect(await pagesOf(job, { limit: 2, status: 'FAILED' })).toEqual([[3, 7]]);
+    expect(await pagesOf(job, { limit: 2, status: 'SUCCESS' })).toEqual([[0, 1], [2, 4], [6]]);
+  });
+
+  test.each<[Partial<EntryQuery>, number[][]]>([
+    [{ sort: 'item.price' }, [[2, 4, 0], [6, 1, 3], [7]]],
+    [
+      { sort: '-item.price', status: 'SUCCESS' },
+      [
+        [6, 0, 4],
+        [2, 1],
+      ],
+    ],
+    [{ sort: 'title', filter: ['title~lamp'] }, [[2, 0]]],
+    [{ filter: ['item.price>=20', 'item.price<=30'] }, [[0, 4]]],
+    [{ filter: ['item.price='] }, [[1]]],
+    [{ search: 'bell' }, [[1, 6]]],
+    [{ search: 'refused' }, [[3, 7]]],
+    [{ search: '3/1' }, [[7]]],
+    [{ search: 'nothing' }, [[]]],
+    [{ filter: ['unit_index>=4'] }, [[4, 6]]],
+  ])('selects and sorts by %j', async (query, expected) => {
+    expect(await pagesOf(await createJob(), { limit: 3, ...query })).toEqual(expected);
+  });
+
+  test('returns the number of selected entries, and the records with their values', async () => {
+    const job = await createJob();
+    const explorer = createExplorer(fixture.context);
+    const { items, total } = await explorer.list(job, { ...any, search: 'lamp' });
+    expect(total).toBe(2);
+    expect(items.map(({ row }) => row)).toMatchObject([{ title: 'Lamp' }, { title: 'Big lamp' }]);
+    expect(explorer.itemOf(job, items[0]!.row!)).toMatchObject({
+      title: 'Lamp',
+      price: 30,
+      currency: 'SGD',
+      stock: 2,
+    });
+    expect((await explorer.list(job, any)).total).toBeNull();
+  });
+
+  test('reads the records of an ended job once for the pages of a selection', async () => {
+    const job = await createJob();
+    let reads = 0;
+    const { blobs } = fixture.context;
+    const read: typeof blobs.read = (...parameters) => {
+      reads += 1;
+      return blobs.read(...parameters);
+    };
+    fixture.context.blobs = { ...blobs, read };
+    const explorer = createExplorer(fixture.context);
+    const query = { ...any, sort: 'item.price', limit: 1 };
+    await Promise.all([explorer.list(job, query), explorer.list(job, query)]);
+    const first = reads;
+    await explorer.list(job, { ...query, after: 'o1' });
+    expect(reads - first).toBe(1);
+    const running = { ...job, finishedAt: null };
+    await explorer.list(running, query);
+    expect(reads - first).toBeGreaterThan(4);
+  });
+
+  test.each(['x', '1', 'o', 'o-1', '1.', '1.2.3', '99999999999.0'])(
+    'rejects the page token %j',
+    async (after) => {
+      const job = await createJob();
+      const explorer = createExplorer(fixture.context);
+      for (const sort of ['', 'title'])
+        await expect(explorer.list(job, { ...any, sort, after })).rejects.toMatchObject({
+          problems: [{ loc: ['body', 'page_token'] }],
+        });
+    },
+  );
+
+  test('returns one unit, or one entry of it', async () => {
+    const job = await createJob();
+    expect(await pagesOf(job, { unit: 4 })).toEqual([[4]]);
+    expect(await pagesOf(job, { unit: 3, position: 0 })).toEqual([[3]]);
+    expect(await pagesOf(job, { unit: 4, position: 1 })).toEqual([[]]);
+    expect(await pagesOf(job, { unit: 99 })).toEqual([[]]);
+  });
+
+  test('throws results_deleted for a job whose results were deleted', async () => {
+    const job = { ...(await createJob()), filesDeletedAt: 1 };
+    const explorer = createExplorer(fixture.context);
+    await expect(explorer.list(job, any)).rejects.toMatchObject({ code: 'results_deleted' });
+    await expect(explorer.fields(job)).rejects.toMatchObject({ code: 'results_deleted' });
+  });
+});
+
+describe('fields()', () => {
+  test('returns the share of records with a value', async () => {
+    const { fields, records } = await createExplorer(fixture.context).fields(await createJob());
+    expect(records).toBe(5);
+    const byName = Object.fromEntries(fields.map(({ column: { name }, fill }) => [name, fill]));
+    expect(byName).toMatchObject({ title: 1, currency: 1, rating: 0, models: 1 });
+    expect(byName).not.toHaveProperty('unit_key');
+  });
+});
+
+describe('rows()', () => {
+  const titlesOf = async (job: Job, query: Partial<EntryQuery>) =>
+    (await Array.fromAsync(createExplorer(fixture.context).rows(job, { ...any, ...query }))).map(
+      ({ title }) => title,
+    );
+
+  test('yields the selected records in order, without failed units', async () => {
+    const job = await createJob();
+    expect(await titlesOf(job, {})).toEqual(['Lamp', 'Bell', 'Big lamp', 'Cup', 'Bell']);
+    expect(await titlesOf(job, { sort: '-item.price' })).toEqual(['Bell', 'Lamp', 'Cup', 'Big lamp', 'Bell']);
+    expect(await titlesOf(job, { search: 'refused' })).toEqual([]);
+  });
+});
+
+describe('recordLinks()', () => {
+  test.each([
+    [
+      { url: 'https://s.test/p', images: ['https://i.test/1.jpg'] },
+      'https://s.test/p',
+      'https://i.test/1.jpg',
+    ],
+    [
+      { image: { url: 'https://i.test/2' }, link: 'https://s.test/p' },
+      'https://s.test/p',
+      'https://i.test/2',
+    ],
+    [{ variants: [{ url: 'https://v.test/x' }], url: 'https://s.test/p' }, 'https://s.test/p', null],
+    [{ url: 'javascript:alert(1)', thumbnail: 'data:image/png;base64,x', image: 'abc123' }, null, null],
+    [{ url: '/dp/B0', title: 'https://x.test/not-a-link' }, null, null],
+  ])('of %j', (record, url, image) => {
+    expect(recordLinks(record)).toEqual({ url, image });
+  });
+});

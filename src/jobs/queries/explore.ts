@@ -1,0 +1,227 @@
+import { setImmediate } from 'node:timers/promises';
+import type { JsonObject } from '../../base/json.ts';
+import type { TrackedValues } from '../../base/tracked-values.ts';
+import { Fault } from '../../contract/fault.ts';
+import { cellReader } from '../../formats/cells.ts';
+import { type Column, type ColumnType, columnsOf } from '../../formats/columns.ts';
+import { createFillCounter, type FieldFill } from '../../formats/fill.ts';
+import type { ExactObject } from '../../formats/json-text.ts';
+import { parseSelection, type Selection, type SelectionText, type SortKey } from '../../formats/select.ts';
+import type { Page } from '../../store/cursor.ts';
+import type { Job } from '../../store/documents.ts';
+import type { Offer } from '../offers.ts';
+import { requireResults } from './deleted-results.ts';
+import { type RecordLinks, recordLinks } from './record-links.ts';
+import { type Entry, type RowsContext, readEntries, recordFieldsOf, rowColumnsOf, rowsOf } from './rows.ts';
+import { createScans } from './scans.ts';
+
+/** Entries of a job to show. */
+export interface EntryQuery extends SelectionText {
+  status: '' | 'SUCCESS' | 'FAILED';
+  limit: number;
+  /** Token of the previous page; '' for the first. */
+  after: string;
+  /** Only the unit with this index, in the order of its entries. */
+  unit?: number | undefined;
+  /** Only the entry with this position. */
+  position?: number | undefined;
+}
+
+/** Values of a record under common names, as far as it states them. */
+export type ItemValues = Partial<TrackedValues> & RecordLinks;
+
+/** Queries of a job's records. */
+export interface Explorer {
+  /** Returns a page. `total` is null if it is not known. Faults `invalid`, `results_deleted`. */
+  list(job: Job, query: EntryQuery): Promise<Page<Entry> & { total: number | null }>;
+  /** Returns the fill rate of each column of the records. Fault `results_deleted`. */
+  fields(job: Job): Promise<{ fields: FieldFill[]; records: number }>;
+  /** Yields the rows of a selection. Faults `invalid`, `results_deleted`. */
+  rows(job: Job, selection: SelectionText): AsyncIterable<ExactObject>;
+  /** Returns the values of a record under common names. */
+  itemOf(job: Job, row: ExactObject): ItemValues;
+}
+
+const itemTypes = {
+  title: 'string',
+  price: 'number',
+  currency: 'string',
+  stock: 'integer',
+  sold: 'integer',
+  rating: 'number',
+} as const satisfies Partial<Record<keyof TrackedValues, ColumnType>>;
+
+/** Columns of the values under common names: `item.price`. */
+const itemColumns: readonly Column[] = Object.entries(itemTypes).map(([name, type]) => ({
+  name: `item.${name}`,
+  steps: ['item', name],
+  type,
+}));
+
+const itemObject = ({ title, price, currency, stock, sold, rating }: Partial<TrackedValues>): ExactObject => {
+  const values = { title, price, currency, stock, sold, rating } satisfies Record<
+    keyof typeof itemTypes,
+    unknown
+  >;
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value ?? null]));
+};
+
+/** Rows of an entry list between which other work runs. */
+const rowsPerTurn = 100;
+/** Rows that are read at once in the order of a scan. */
+const rowsPerRead = 100;
+
+/** Creates the queries. */
+export function createExplorer(context: RowsContext): Explorer {
+  const { offers } = context;
+  const placesOf = createScans<Int32Array>((places) => places.byteLength);
+  const fillsOf = createScans<{ fields: FieldFill[]; records: number }>(({ fields }) => fields.length * 200);
+  const itemOf = (job: Job, row: ExactObject) => ({
+    ...trackedValues(offers.of(job), row),
+    ...recordLinks(row),
+  });
+
+  /** Returns units and positions of the selected entries, in pairs and in order. */
+  const scan = async (job: Job, selection: Selection, status: string) => {
+    const cellsOf = cellReader(selection.used);
+    const readsItem = selection.used.some((column) => itemColumns.includes(column));
+    const offer = offers.of(job);
+    const found: { key: SortKey; unit: number; position: number }[] = [];
+    let turn = 0;
+    for await (const { unit, position, row } of readEntries(context, job, scopeOf(status))) {
+      if (++turn % rowsPerTurn === 0) await setImmediate();
+      const place = { unit: unit.index, position };
+      if (row === null) {
+        if (selection.matchesTexts([unit.unit.key, messageOf(unit.outcome)]))
+          found.push({ key: null, ...place });
+        continue;
+      }
+      const cells = cellsOf(readsItem ? { ...row, item: itemObject(trackedValues(offer, row)) } : row);
+      if (selection.matches(cells)) found.push({ key: selection.keyOf?.(cells) ?? null, ...place });
+    }
+    if (selection.keyOf) found.sort((one, other) => selection.compare(one.key, other.key));
+    const places = new Int32Array(2 * found.length);
+    for (const [at, { unit, position }] of found.entries()) places.set([unit, position], 2 * at);
+    return places;
+  };
+  const selectedPlaces = (job: Job, text: SelectionText, status: string) => {
+    const selection = parseSelection(text, [...rowColumnsOf(offers.of(job)), ...itemColumns]);
+    const { filter, search, sort } = text;
+    const name = JSON.stringify([filter, search, sort, status]);
+    return {
+      selection,
+      places: () => placesOf.of(job, name, () => scan(job, selection, status)),
+    };
+  };
+
+  return {
+    itemOf,
+    async list(job, { status, limit, after, unit, position, ...text }) {
+      requireResults(job);
+      if (unit !== undefined) return listUnit(context, job, { unit, position, limit, after });
+      const { selection, places } = selectedPlaces(job, text, status);
+      if (selection.isAll) return { ...(await listInOrder(context, job, status, limit, after)), total: null };
+      const from = after === '' ? 0 : parseToken(/^o(\d{1,9})$/, after)[0]!;
+      const all = await places();
+      const page = all.subarray(2 * from, 2 * (from + limit));
+      const total = all.length / 2;
+      const next = from + limit < total ? `o${from + limit}` : null;
+      return { items: await entriesAt(context, job, page), next, total };
+    },
+    async fields(job) {
+      requireResults(job);
+      return fillsOf.of(job, 'fields', async () => {
+        const counter = createFillCounter(columnsOf(recordFieldsOf(offers.of(job))));
+        for await (const row of rowsOf(context, job)) {
+          counter.add(row);
+          if (counter.rows % rowsPerTurn === 0) await setImmediate();
+        }
+        return { fields: counter.rates(), records: counter.rows };
+      });
+    },
+    rows(job, text) {
+      requireResults(job);
+      const { selection, places } = selectedPlaces(job, text, 'SUCCESS');
+      return selection.isAll ? rowsOf(context, job) : rowsAt(context, job, places);
+    },
+  };
+}
+
+const scopeOf = (status: string) => ({ failed: status !== 'SUCCESS', records: status !== 'FAILED' });
+
+function trackedValues({ market, kind }: Offer, row: ExactObject): Partial<TrackedValues> {
+  // Integers beyond 2^53 are no prices or counts; readers take them for missing.
+  return market.tracked?.[kind.page]?.(row as unknown as JsonObject) ?? {};
+}
+
+const messageOf = (outcome: Entry['unit']['outcome']) =>
+  outcome?.status === 'FAILED' ? outcome.message : '';
+
+/** Returns a page of entries in the order submitted, without reading those before it. */
+async function listInOrder(
+  context: RowsContext,
+  job: Job,
+  status: string,
+  limit: number,
+  after: string,
+): Promise<Page<Entry>> {
+  const [from, position] =
+    after === '' ? [0, 0] : (parseToken(/^(\d{1,9})\.(\d{1,9})$/, after) as [number, number]);
+  const items: Entry[] = [];
+  for await (const entry of readEntries(context, job, { from, ...scopeOf(status) })) {
+    const { unit } = entry;
+    if (unit.index < from || (unit.index === from && entry.position < position)) continue;
+    if (items.length === limit) return { items, next: `${unit.index}.${entry.position}` };
+    items.push(entry);
+  }
+  return { items, next: null };
+}
+
+/** Returns a page of the entries of one unit. */
+async function listUnit(
+  context: RowsContext,
+  job: Job,
+  { unit, position, limit, after }: Pick<EntryQuery, 'position' | 'limit' | 'after'> & { unit: number },
+): Promise<Page<Entry> & { total: null }> {
+  const from = after === '' ? 0 : parseToken(/^\d{1,9}\.(\d{1,9})$/, after)[0]!;
+  const items: Entry[] = [];
+  for await (const entry of readEntries(context, job, { unit, failed: true })) {
+    if (entry.position < from || entry.position !== (position ?? entry.position)) continue;
+    if (items.length === limit) return { items, next: `${unit}.${entry.position}`, total: null };
+    items.push(entry);
+    if (position !== undefined) break;
+  }
+  return { items, next: null, total: null };
+}
+
+function parseToken(form: RegExp, token: string): number[] {
+  const match = form.exec(token);
+  if (match === null)
+    throw Fault.invalid(['body', 'page_token'], 'Value is not a page token of this list', 'value_error');
+  return match.slice(1).map(Number);
+}
+
+/** Reads the entries at places, in their order. */
+async function entriesAt(context: RowsContext, job: Job, places: Int32Array): Promise<Entry[]> {
+  const units = new Set(places.filter((_, at) => at % 2 === 0));
+  const wanted = new Set<string>();
+  for (let at = 0; at < places.length; at += 2) wanted.add(`${places[at]}.${places[at + 1]}`);
+  const found = new Map<string, Entry>();
+  for await (const entry of readEntries(context, job, { units, failed: true })) {
+    const place = `${entry.unit.index}.${entry.position}`;
+    if (wanted.has(place)) found.set(place, entry);
+  }
+  return [...wanted].flatMap((place) => found.get(place) ?? []);
+}
+
+async function* rowsAt(
+  context: RowsContext,
+  job: Job,
+  places: () => Promise<Int32Array>,
+): AsyncGenerator<ExactObject> {
+  const all = await places();
+  for (let from = 0; from < all.length; from += 2 * rowsPerRead) {
+    const entries = await entriesAt(context, job, all.subarray(from, from + 2 * rowsPerRead));
+    for (const { row } of entries) if (row !== null) yield row;
+  }
+}

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { Fault } from '../contract/fault.ts';
+import { openDestination } from '../destination/address.ts';
+import type { JobFile } from '../destination/job-file.ts';
+import type { DestinationWriter, WriteResult } from '../destination/writer.ts';
+import type { DestinationFormat } from '../store/destinations.ts';
+import type { Delivery, Job } from '../store/documents.ts';
+import { ClaimLost, keepClaim } from './claim.ts';
+import type { NotifyContext } from './context.ts';
+import type { FileNotice } from './message.ts';
+
+/**
+ * Attempts to write the results of a job to a destination, under the name that was chosen when the delivery was created.
+ * After the last attempt (`isLast`), an unfinished upload is removed. Rejects with the signal's reason if aborted, with a ClaimLost if another process has claimed the delivery, and with
+ * fault `unavailable` if the store or the result storage does not respond.
+ */
+export async function sendFile(
+  context: NotifyContext,
+  delivery: Delivery,
+  isLast: boolean,
+  signal: AbortSignal,
+): Promise<WriteResult> {
+  const { store, destinations } = context;
+  const failed = (error: string, final: boolean): WriteResult => ({ status: null, error, final });
+  const destination = await store.getDestination(delivery.destinationId ?? '');
+  if (destination === null) return failed('The destination was deleted', true);
+  const job = await store.getJob(delivery.jobId ?? '');
+  if (job === null || job.filesDeletedAt !== null) return failed('The results were deleted', true);
+  const opened = openDestination(destinations.box, destination);
+  if (opened === null) return failed('The service has lost the key of the secrets. Enter them again', false);
+  const writer = await destinations.open(opened);
+  const sending: Sending = {
+    delivery,
+    job,
+    notice: JSON.parse(delivery.body),
+    writer,
+    upload: delivery.upload,
+  };
+  try {
+    const result = await attempt(context, sending, signal);
+    const { upload } = sending;
+    if (result.error !== '' && (isLast || result.final) && upload !== null)
+      await writer.abandon(sending.notice.data.path, upload, signal);
+    return result;
+  } finally {
+    writer.close();
+  }
+}
+
+/** A file that is being sent. */
+interface Sending {
+  delivery: Delivery;
+  job: Job;
+  notice: FileNotice;
+  writer: DestinationWriter;
+  /** The unfinished upload of the file. */
+  upload: string | null;
+}
+
+/** Sends a file while it keeps the claim on the delivery. An error of the results is the result of the attempt. */
+async function attempt(context: NotifyContext, sending: Sending, signal: AbortSignal): Promise<WriteResult> {
+  const { delivery, job } = sending;
+  try {
+    return await keepClaim(context, delivery, signal, (until) => write(context, sending, until));
+  } catch (error) {
+    const fault = Fault.from(error);
+    if (signal.aborted || error instanceof ClaimLost || fault.code === 'unavailable') throw error;
+    context.log.error({ deliveryId: delivery.id, jobId: job.id, err: error }, 'results not readable');
+    return { status: null, error: `The results cannot be read: ${fault.message}` };
+  }
+}
+
+async function write(
+  { store, openResults, uploads }: NotifyContext,
+  sending: Sending,
+  signal: AbortSignal,
+): Promise<WriteResult> {
+  const { delivery, job, notice, writer } = sending;
+  const { path, format } = notice.data;
+  const file = openResults(job, format as DestinationFormat);
+  const save = async (begun: string) => {
+    sending.upload = begun;
+    if (await store.setUpload(delivery.id, delivery.take, begun)) return;
+    await writer.abandon(path, begun, signal);
+    throw new ClaimLost();
+  };
+  const release = await uploads.acquire(signal, { owner: { userId: job.userId, jobId: job.id } });
+  try {
+    const { contentType } = file;
+    const source = { path, contentType, read: () => file.read(), measure: () => measure(file) };
+    return await writer.write(source, { id: delivery.upload, save }, signal);
+  } finally {
+    release();
+  }
+}
+
+/** Reads a file to compute its size and digest. */
+async function measure(file: JobFile): Promise<{ bytes: number; sha256: string }> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of file.read()) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}
