@@ -47,6 +47,12 @@ test('a schedule is created, listed, run, changed, and deleted', async () => {
   expect(skipped).toMatchObject({ state: 'skipped', reason: 'The last run has not ended.', jobId: '' });
   const { runs } = await user.call(method.listScheduleRuns, { scheduleId, pageSize: 1 });
   expect(runs).toEqual([skipped]);
+  const { jobId } = run;
+  const at = fixture.clock.now();
+  const ended = { finishedAt: at, refunded: 3 };
+  await fixture.context.store.moveJob(jobId, ['processing'], 'failed', at, ended);
+  const listed = await user.call(method.listScheduleRuns, { scheduleId });
+  expect(listed.runs[1]).toMatchObject({ state: 'failed', refunded: 3n });
   await user.call(method.pauseSchedule, { scheduleId });
   await user.call(method.updateSchedule, { scheduleId, name: 'New', maxTotalCredits: 80n });
   const { schedules } = await user.call(method.listSchedules, { state: 'paused' });

@@ -24,6 +24,7 @@ import {
   type ScheduleFields,
   updateSchedule,
 } from '../schedules/edit.ts';
+import { withResult } from '../schedules/settle.ts';
 import type { MissedRule, OverlapRule, Schedule, ScheduleFilter } from '../store/schedules.ts';
 import { defaultPageSize, type Handlers, handle } from './handlers.ts';
 import { msOf, pendingShape, runShape, scheduleShape } from './schedule-shape.ts';
@@ -83,7 +84,8 @@ function userHandlers(context: ScheduleContext) {
       const page = { limit: pageSize || defaultPageSize, after: pageToken || null };
       const { items, next } = await store.listScheduleRuns(id, page);
       const waiting = pending === null || pageToken !== '' ? [] : [pendingShape(id, pending)];
-      return { runs: [...waiting, ...items.map(runShape)], nextPageToken: next ?? '' };
+      const runs = await Promise.all(items.map((run) => withResult(context, run)));
+      return { runs: [...waiting, ...runs.map(runShape)], nextPageToken: next ?? '' };
     }),
   ];
 }

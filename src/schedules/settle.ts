@@ -1,5 +1,5 @@
 import type { DeletedJob, Job } from '../store/documents.ts';
-import type { OpenRun, RunState, Schedule } from '../store/schedules.ts';
+import type { OpenRun, RunState, Schedule, ScheduleRun } from '../store/schedules.ts';
 import type { ScheduleContext } from './context.ts';
 import { countFailure } from './state.ts';
 
@@ -45,4 +45,14 @@ async function settleRun(
   if (state === 'completed' || state === 'partial_complete') return { ...charged, failures: 0 };
   if (state === 'terminated' || run?.trigger === 'manual') return charged;
   return countFailure(charged, clock.now(), `The job of the last run ended as ${state}.`);
+}
+
+/** Returns a run with the result of its job, which may have ended since the run was stored. */
+export async function withResult(
+  { store }: Pick<ScheduleContext, 'store'>,
+  run: ScheduleRun,
+): Promise<ScheduleRun> {
+  const job = run.state === 'running' && run.jobId !== null ? await store.getJob(run.jobId) : null;
+  if (job === null || job.finishedAt === null) return run;
+  return { ...run, state: job.state as RunState, refunded: job.refunded, endedAt: job.finishedAt };
 }

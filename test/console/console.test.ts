@@ -528,6 +528,71 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     expect((await env.api.get(user, '/v1/jobs')).body.jobs).toEqual([]);
   });
 
+  test('shows the quote of a form before it is submitted', async () => {
+    const user = await createUser('Quoted Ltd', 13);
+    const page = await open(user.key, '/submit/mkta/get_pc');
+    await page.locator('select').fill('th');
+    await page.locator(named('textbox', 'Item ID')).fill('32000000001');
+    await page.locator(named('textbox', 'Shop ID')).fill('7003');
+    await waitForText(page, '1 unit for 8 credits (8 per unit). Balance after: 5.');
+    await waitForText(page, 'Takes about 1 s without other jobs.');
+    expect((await env.api.get(user, '/v1/jobs')).body.jobs).toEqual([]);
+    expect((await env.api.get(user, '/v1/account')).body.account.balance).toBe(13);
+  });
+
+  test('repeats a request by a schedule, and starts a run of it', async () => {
+    const user = await createUser('Scheduled Ltd', 20);
+    const page = await open(user.key, '/submit/mkta/get_pc');
+    await page.locator('select').fill('th');
+    await page.locator(named('textbox', 'Item ID')).fill('32000000001');
+    await page.locator(named('textbox', 'Shop ID')).fill('7003');
+    await click(page, 'button', 'Schedule');
+    const replace = async (name: string, text: string) => {
+      await page.locator(named('textbox', name)).click({ count: 3 });
+      await page.keyboard.type(text);
+    };
+    await replace('Name', 'Every leap day');
+    await replace('Cron expression', '0 8 30 2 *');
+    await waitForText(page, '"0 8 30 2 *" has no time');
+    await replace('Cron expression', '0 8 29 2 *');
+    await waitForText(page, '2032');
+    await click(page, 'button', 'Create schedule');
+    await waitForText(page, 'The first run starts at the next time.');
+    await click(page, 'button', 'Run now');
+    await waitForText(page, 'Started by you');
+    await waitForText(page, 'Completed', 30_000);
+    const { jobs } = (await env.api.get(user, '/v1/jobs')).body;
+    expect(jobs.map(({ kind, status }: Record<string, string>) => [kind, status])).toEqual([
+      ['get_pc', 'completed'],
+    ]);
+    expect((await env.api.get(user, '/v1/schedules')).body.schedules).toMatchObject([
+      { name: 'Every leap day', cron: '0 8 29 2 *', credits_spent: 8 },
+    ]);
+  });
+
+  test('shows the problems of each row of an uploaded file before it is submitted, then its quote', async () => {
+    const user = await createUser('Uploaded Ltd', 10);
+    const page = await open(user.key, '/submit/mkta/get_pc_bulk');
+    const drop = async (...rows: string[]) => {
+      await page.waitForSelector('input[type=file]');
+      await page.evaluate(`(() => {
+        const data = new DataTransfer();
+        data.items.add(new File([${JSON.stringify(['region,shop_id,item_id', ...rows].join('\n'))}], 'rows.csv'));
+        const input = document.querySelector('input[type=file]');
+        input.files = data.files;
+        input.dispatchEvent(new Event('change', { bubbles: true }));
+      })()`);
+    };
+    await drop('sg,7,x', 'sg,7,20101', 'xx,7,20101');
+    await waitForText(page, 'This request would be refused');
+    await waitForText(page, 'file.1.item_id: "x" is not an id');
+    await waitForText(page, 'file.3.region: "xx" is not one of');
+    await drop('sg,7,20101', 'sg,7,20101');
+    await waitForText(page, 'One unit is the same as an earlier one.');
+    await waitForText(page, 'The work costs 16 credits, the account has 10: 6 short.');
+    expect((await env.api.get(user, '/v1/jobs')).body.jobs).toEqual([]);
+  });
+
   test('shows the shortfall of a rejected submit', async () => {
     const user = await createUser('Empty Ltd', 3);
     const page = await open(user.key, '/submit/mkta/get_pc');

@@ -165,6 +165,13 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
       shows: 'Sent unchanged as',
     },
     {
+      name: 'a schedule',
+      path: '/submit/mktd/pdp_bulk?tab=json',
+      role: 'user',
+      press: ['button', 'Schedule'],
+      shows: 'Cron expression',
+    },
+    {
       name: 'search',
       path: '/jobs',
       role: 'operator',

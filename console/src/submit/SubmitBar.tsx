@@ -6,6 +6,7 @@ import { pollMs } from '../app/queries.ts';
 import { formatUnits } from '../number/format.ts';
 import type { Offer } from '../offers/offers.ts';
 import { CallButton } from '../permission/CallButton.tsx';
+import { ScheduleButton } from '../schedules/ScheduleButton.tsx';
 import { describeCost } from './cost.ts';
 import { QuotePanel } from './QuotePanel.tsx';
 
@@ -36,19 +37,22 @@ export function SubmitBar({
   return (
     <Stack gap="xs">
       <QuotePanel offer={offer} body={body} />
-      <Group>
-        <CallButton
-          call={offer.method}
-          type={onSubmit ? 'button' : 'submit'}
-          loading={busy}
-          disabled={disabled}
-          {...(onSubmit ? { onClick: onSubmit } : {})}
-        >
-          {units !== null && units > 1 ? `Submit ${formatUnits(units)}` : 'Submit'}
-        </CallButton>
-        {children}
-        <Cost offer={offer} units={units} />
-      </Group>
+      <Stack gap="xs">
+        <QuotePanel offer={offer} body={body} />
+        <Group>
+          <CallButton
+            call={offer.method}
+            type={onSubmit ? 'button' : 'submit'}
+            loading={busy}
+            disabled={disabled}
+            {...(onSubmit ? { onClick: onSubmit } : {})}
+          >
+            {units !== null && units > 1 ? `Submit ${formatUnits(units)}` : 'Submit'}
+          </CallButton>
+          {children}
+          <Cost offer={offer} units={units} />
+        </Group>
+      </Stack>
     </Stack>
   );
 }

@@ -1,0 +1,31 @@
+import { useDisclosure } from '@mantine/hooks';
+import { IconCalendarRepeat } from '@tabler/icons-react';
+import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import type { Offer } from '../offers/offers.ts';
+import { CallButton } from '../permission/CallButton.tsx';
+import { ScheduleModal } from './ScheduleModal.tsx';
+
+interface ScheduleButtonProps {
+  offer: Offer;
+  /** Body of the request; null while it is incomplete. */
+  body: string | FormData | null;
+}
+
+/** Button that repeats a request by a schedule instead of submitting it once. */
+export function ScheduleButton({ offer, body }: ScheduleButtonProps) {
+  const [opened, { open, close }] = useDisclosure();
+  return (
+    <>
+      <CallButton
+        call={ScheduleService.method.createSchedule}
+        variant="default"
+        leftSection={<IconCalendarRepeat size={16} aria-hidden />}
+        disabled={body === null}
+        onClick={open}
+      >
+        Schedule
+      </CallButton>
+      {body !== null && <ScheduleModal offer={offer} body={body} opened={opened} close={close} />}
+    </>
+  );
+}
