@@ -1,7 +1,9 @@
 import {
   type Icon,
   IconBell,
+  IconBellRinging,
   IconCalendarRepeat,
+  IconChartLine,
   IconChecklist,
   IconCoins,
   IconHistory,
@@ -44,6 +46,8 @@ export const pageEntries: Record<Role, PageEntry[]> = {
     { to: '/submit', label: 'Submit', Icon: IconSend },
     { to: '/jobs', label: 'Jobs', Icon: IconListDetails },
     { to: '/schedules', label: 'Schedules', Icon: IconCalendarRepeat },
+    { to: '/history', label: 'History', Icon: IconChartLine },
+    { to: '/rules', label: 'Rules', Icon: IconBellRinging },
     { to: '/ledger', label: 'Ledger', Icon: IconCoins },
     { to: '/keys', label: 'API keys', Icon: IconKey },
     { to: '/webhook', label: 'Webhook', Icon: IconWebhook },
