@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { startEngines } from '../src/app/engines.ts';
 import { measureDisk } from './disk.ts';
 import { measureGrowth } from './growth.ts';
+import { measureMongoHistory, measureSqliteHistory } from './history.ts';
 import { measureIdle } from './idle.ts';
 import { measureNeighbour } from './neighbour.ts';
 import { measureNoisyUser } from './noisy-user.ts';
@@ -16,16 +17,20 @@ import { buildGleaner } from './support/program.ts';
 /**
  * Prints the cost of the service compared with minimal baselines, measured alternately in one run, because ratios depend
  * less on the machine than absolute figures. `node bench/main.ts [rounds] [benchmark…]` runs all benchmarks by default
- * except `growth`, which takes minutes. `growth=<jobs>` runs it
- * with another number of jobs than 20.
+ * except `growth` and `history`, which take minutes. `growth=<jobs>` runs it with another number of jobs than 20,
+ * `history=<observations>` with another number than 1,000,000. `history` measures MongoDB at MONGODB_TEST_URI, if it is
+ * set, instead of SQLite.
  */
 const parameters = process.argv.slice(2);
 const rounds = Number(parameters.find((parameter) => /^[0-9]+$/.test(parameter)) ?? 5);
 const growthJobs = Number(parameters.find((parameter) => parameter.startsWith('growth='))?.slice(7) ?? 20);
+const observations = Number(
+  parameters.find((parameter) => parameter.startsWith('history='))?.slice(8) ?? 1_000_000,
+);
 const chosen = new Set(
   parameters
     .filter((parameter) => !/^[0-9]+$/.test(parameter))
-    .map((parameter) => parameter.replace(/^growth=[0-9]+$/, 'growth')),
+    .map((parameter) => parameter.replace(/^(growth|history)=[0-9]+$/, '$1')),
 );
 const names = [
   'pipeline',
@@ -40,14 +45,17 @@ const names = [
   'noisy-user',
   'retrieve',
   'growth',
+  'history',
 ];
+/** Benchmarks that take minutes. */
+const slow = ['growth', 'history'];
 for (const name of chosen) {
   if (!names.includes(name)) throw new Error(`no benchmark "${name}": choose from ${names.join(', ')}`);
 }
 
 /** Runs a benchmark if it was chosen. */
 async function run(name: string, measure: () => Promise<void>): Promise<void> {
-  if (chosen.size === 0 ? name !== 'growth' : chosen.has(name)) await measure();
+  if (chosen.size === 0 ? !slow.includes(name) : chosen.has(name)) await measure();
 }
 const items = 4_000;
 const calls = 4_000;
@@ -71,7 +79,7 @@ function sayPipeline(
   );
 }
 
-buildGleaner();
+if (chosen.size === 0 || [...chosen].some((name) => name !== 'history')) buildGleaner();
 print(`Node ${process.version}, ${availableParallelism()} processors, ${rounds} rounds, medians`);
 await run('pipeline', async () => {
   sayPipeline('embedded', await measurePipeline(rounds, items, {}), ' (aim 0.8)', ' (aim 1.4)');
@@ -205,4 +213,22 @@ await run('growth', async () => {
     print(`growth, job ${job} of 50,000 items: ${fixed(processorUs)} µs of processor time per item`),
   );
   print(`  ratio of job ${growthJobs} to the first ${fixed(last / first, 2)} (aim 1.1 for job 20)`);
+});
+
+await run('history', async () => {
+  const uri = process.env.MONGODB_TEST_URI;
+  const result = uri
+    ? await measureMongoHistory(uri, observations)
+    : await measureSqliteHistory(observations);
+  const { fillUs, write, read, listUs } = result;
+  const compared = ({ storeUs, bareUs }: typeof read) =>
+    `${fixed(storeUs)} µs, bare ${fixed(bareUs)} µs, ratio ${fixed(storeUs / bareUs, 2)}`;
+  print(
+    `history, ${uri ? 'MongoDB' : 'SQLite'}: ${observations.toLocaleString('en-US')} observations, ${fixed(fillUs, 1)} µs each`,
+  );
+  print(
+    `  writing a changed item (observation, end of the one before, state): ${compared(write)} (one insert)`,
+  );
+  print(`  reading the 100 latest observations of an item: ${compared(read)}`);
+  print(`  listing 50 tracked items: ${fixed(listUs)} µs`);
 });

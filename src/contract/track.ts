@@ -7,10 +7,5 @@ export function seriesOf(track: string | undefined): string | null {
   return track === 'true' ? '' : track;
 }
 
-/** Returns the option `track` of the runs of a schedule whose own option is `track`: its runs are a series. */
-export function trackOfSchedule(track: string | undefined, scheduleId: string): string | undefined {
-  return track === 'true' ? `schedule-${scheduleId}` : track;
-}
-
 /** Segment of a path that stands for the empty region of a market without regions. */
 export const noRegion = '-';

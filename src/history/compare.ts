@@ -27,7 +27,7 @@ export function compare(last: TrackedValues | null, reading: TrackedValues): Dif
 }
 
 /** Returns the named values only. */
-export function pick(values: TrackedValues, fields: readonly TrackedField[]): Partial<TrackedValues> {
+function pick(values: TrackedValues, fields: readonly TrackedField[]): Partial<TrackedValues> {
   return Object.fromEntries(fields.map((field) => [field, values[field]]));
 }
 

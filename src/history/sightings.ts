@@ -17,7 +17,7 @@ import { notifyOfItem } from './notify.ts';
 import { evaluate, isInScope } from './rules.ts';
 
 /** Maximum messages that the rules of a user create in one run. */
-export const maxMessages = 1_000;
+const maxMessages = 1_000;
 
 /** An item in a batch of a run. */
 export interface Sighting {

@@ -21,7 +21,7 @@ function withoutNulls<T extends object>(value: T): { [K in keyof T]?: NonNullabl
 }
 
 /** Returns the values as the contract shows them, only those of `fields` unless it is empty. */
-export function valuesShape(
+function valuesShape(
   values: TrackedValues,
   fields: readonly TrackedField[] = [],
 ): MessageInitShape<typeof ItemValuesSchema> {

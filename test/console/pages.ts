@@ -10,7 +10,7 @@ export interface PageVisit {
 }
 
 /** Returns every page, with content from the seed. */
-export const pageVisits = ({ anna, partial, waiting, schedule }: Seed): PageVisit[] => [
+export const pageVisits = ({ anna, partial, tracked, waiting, schedule }: Seed): PageVisit[] => [
   { name: 'approvals', path: '/approvals', role: 'operator', shows: 'Stock of variants' },
   { name: 'jobs', path: '/jobs', role: 'operator', shows: 'Anna Kirana' },
   { name: 'job', path: `/jobs/${partial}`, role: 'operator', shows: 'Duration' },
@@ -33,6 +33,10 @@ export const pageVisits = ({ anna, partial, waiting, schedule }: Seed): PageVisi
   { name: 'schedules', path: '/schedules', role: 'user', shows: 'Evening prices' },
   { name: 'schedule', path: `/schedules/${schedule}`, role: 'user', shows: 'Next runs' },
   { name: 'prices', path: '/prices', role: 'user', shows: 'Credits per unit' },
+  { name: 'history', path: '/history', role: 'user', shows: 'Items of tracked jobs' },
+  { name: 'history-item', path: `/history/${tracked}`, role: 'user', shows: 'Observations' },
+  { name: 'job-changes', path: `/jobs/${partial}?tab=changes`, role: 'user', shows: 'back again' },
+  { name: 'rules', path: '/rules', role: 'user', shows: 'Price falls by' },
   { name: 'ledger', path: '/ledger', role: 'user', shows: 'Plan of the month' },
   { name: 'keys', path: '/keys', role: 'user', shows: 'catalogue sync' },
   { name: 'webhook', path: '/webhook', role: 'user', shows: 'Endpoint URL' },

@@ -9,8 +9,10 @@ export interface Seed {
   anna: TestUser;
   /** User with too few credits for the job awaiting approval. */
   budi: TestUser;
-  /** Job of anna that ended with failures. */
+  /** Job of anna that ended with failures and is compared. */
   partial: string;
+  /** Place of an item of that job: `mkta/id/<item>`. */
+  tracked: string;
   /** Job of anna that awaits approval. */
   waiting: string;
   /** Active schedule of anna. Another one awaits approval. */
@@ -39,8 +41,8 @@ export async function seed({ api, deployment, receiver, store }: ConsoleEnvironm
   if (hook.status !== 200) throw new Error(`webhook: ${hook.status} ${JSON.stringify(hook.body)}`);
 
   const ids = (of: TestUser) => api.operator('ListJobs', { user_id: of.id, page_size: 100 });
-  const submit = async (by: TestUser, path: string, body: unknown): Promise<string> => {
-    const { status, body: response } = await api.post(by, `${path}/submit`, body);
+  const submit = async (by: TestUser, path: string, body: unknown, query = ''): Promise<string> => {
+    const { status, body: response } = await api.post(by, `${path}/submit${query}`, body);
     if (status !== 202) throw new Error(`${path}: ${status} ${JSON.stringify(response)}`);
     return response.job_id;
   };
@@ -57,7 +59,7 @@ export async function seed({ api, deployment, receiver, store }: ConsoleEnvironm
     country,
     items: Array.from({ length: count }, (_, at) => ({ item_id: String(first + at), shop_id: '7001' })),
   });
-  const partial = await submit(anna, '/v1/mkta/variant_sold_v1', {
+  const mixed = {
     country: 'id',
     items: Array.from({ length: 400 }, (_, at) => ({
       item_id: String(
@@ -67,8 +69,10 @@ export async function seed({ api, deployment, receiver, store }: ConsoleEnvironm
       ),
       shop_id: '7001',
     })),
-  });
+  };
+  const partial = await submit(anna, '/v1/mkta/variant_sold_v1', mixed, '?track=nightly');
   await api.operator('ApproveJob', { job_id: partial });
+  await api.post(anna, '/v1/rules', { condition: 'price_falls_by', threshold: 5, name: 'Cheaper' });
   await until(
     'the jobs end',
     async () => {
@@ -76,6 +80,11 @@ export async function seed({ api, deployment, receiver, store }: ConsoleEnvironm
       return jobs.every((job: { ended?: boolean }) => job.ended) || undefined;
     },
     { withinMs: 60_000, everyMs },
+  );
+  await until(
+    'the job is compared',
+    async () => (await api.get(anna, `/v1/jobs/${partial}/changes`)).body.status === 'done' || undefined,
+    { withinMs: 30_000, everyMs },
   );
   const waiting = await submit(anna, '/v1/mkta/variant_sold_v1', items('sg', 50_000_000_000, 240));
   await submit(anna, '/v1/mkta/search-items', {
@@ -103,7 +112,8 @@ export async function seed({ api, deployment, receiver, store }: ConsoleEnvironm
     },
     { withinMs: 30_000, everyMs },
   );
-  return { anna, budi, partial, waiting, schedule: await createSchedules(deployment.url, anna) };
+  const schedule = await createSchedules(deployment.url, anna);
+  return { anna, budi, partial, tracked: 'mkta/id/40000000001', waiting, schedule };
 }
 
 /** Creates an active schedule with a run, whose id it returns, and one that awaits approval. */

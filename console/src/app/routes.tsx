@@ -55,6 +55,12 @@ const pages: Record<Role, RouteObject[]> = {
     { path: 'prices', lazy: page(async () => (await import('../prices/PricesPage.tsx')).PricesPage) },
     { path: 'ledger', lazy: page(async () => (await import('../ledger/LedgerPage.tsx')).LedgerPage) },
     { path: 'keys', lazy: page(async () => (await import('../keys/KeysPage.tsx')).KeysPage) },
+    { path: 'history', lazy: page(async () => (await import('../history/HistoryPage.tsx')).HistoryPage) },
+    {
+      path: 'history/:market/:region/:key',
+      lazy: page(async () => (await import('../history/ItemPage.tsx')).ItemPage),
+    },
+    { path: 'rules', lazy: page(async () => (await import('../history/RulesPage.tsx')).RulesPage) },
     { path: 'webhook', lazy: page(async () => (await import('../webhook/WebhookPage.tsx')).WebhookPage) },
   ],
 };

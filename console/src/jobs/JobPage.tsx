@@ -4,6 +4,7 @@ import { lazy, Suspense, useState } from 'react';
 import { useParams } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
+import { Changes } from '../history/Changes.tsx';
 import { Page } from '../layout/Page.tsx';
 import { Section } from '../layout/Section.tsx';
 import { TestBadge } from '../layout/TestBadge.tsx';
@@ -84,7 +85,11 @@ function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: ()
           <Tabs.Tab value="results">Results</Tabs.Tab>
           <Tabs.Tab value="failures">Failures</Tabs.Tab>
           <Tabs.Tab value="units">Units</Tabs.Tab>
-          {operator && <Tabs.Tab value="batches">Batches</Tabs.Tab>}
+          {operator ? (
+            <Tabs.Tab value="batches">Batches</Tabs.Tab>
+          ) : (
+            <Tabs.Tab value="changes">Changes</Tabs.Tab>
+          )}
         </Tabs.List>
         <Tabs.Panel value="results">
           <Results job={job} />
@@ -95,6 +100,11 @@ function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: ()
         <Tabs.Panel value="units">
           <Units job={job} />
         </Tabs.Panel>
+        {!operator && (
+          <Tabs.Panel value="changes">
+            <Changes jobId={job.jobId} />
+          </Tabs.Panel>
+        )}
         <Tabs.Panel value="batches">
           <Batches job={job} />
         </Tabs.Panel>

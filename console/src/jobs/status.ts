@@ -24,6 +24,11 @@ const colors: Record<string, string> = {
   paused: 'yellow',
   rejected: 'red',
   not_submitted: 'red',
+  new: 'teal',
+  changed: 'blue',
+  missing: 'orange',
+  back: 'teal',
+  enabled: 'teal',
 };
 
 /** Returns the colour of a status of a job, batch, unit or delivery. */

@@ -2,7 +2,7 @@ import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import type { Role } from '../session/session.ts';
 
 /** Tab of the job page. */
-export type JobTab = 'results' | 'failures' | 'units' | 'batches';
+export type JobTab = 'results' | 'failures' | 'units' | 'changes' | 'batches';
 
 /** Returns the tab that matters most in the job's current state. */
 export function initialTab(
@@ -17,4 +17,6 @@ export function initialTab(
 
 /** Returns the tabs of the job page for a role. */
 export const jobTabs = (role: Role): readonly JobTab[] =>
-  role === 'operator' ? ['results', 'failures', 'units', 'batches'] : ['results', 'failures', 'units'];
+  role === 'operator'
+    ? ['results', 'failures', 'units', 'batches']
+    : ['results', 'failures', 'units', 'changes'];

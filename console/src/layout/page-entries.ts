@@ -1,7 +1,9 @@
 import {
   type Icon,
   IconBell,
+  IconBellRinging,
   IconCalendarRepeat,
+  IconChartLine,
   IconChecklist,
   IconCoins,
   IconHistory,
@@ -46,6 +48,8 @@ export const pageEntries: Record<Role, PageEntry[]> = {
     { to: '/jobs', label: 'Jobs', Icon: IconListDetails },
     { to: '/schedules', label: 'Schedules', Icon: IconCalendarRepeat },
     { to: '/prices', label: 'Prices', Icon: IconTag },
+    { to: '/history', label: 'History', Icon: IconChartLine },
+    { to: '/rules', label: 'Rules', Icon: IconBellRinging },
     { to: '/ledger', label: 'Ledger', Icon: IconCoins },
     { to: '/keys', label: 'API keys', Icon: IconKey },
     { to: '/webhook', label: 'Webhook', Icon: IconWebhook },

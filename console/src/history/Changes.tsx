@@ -1,0 +1,146 @@
+import { Code, ConnectError, createClient } from '@connectrpc/connect';
+import { useInfiniteQuery } from '@connectrpc/connect-query';
+import { Anchor, Button, EmptyState, Group, Menu, NativeSelect, Stack, Text } from '@mantine/core';
+import { IconChartLine, IconDownload } from '@tabler/icons-react';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import {
+  type ChangeCounts,
+  type FieldChange,
+  HistoryService,
+  type ItemChange,
+} from '../../../gen/gleaner/history/v1/history_pb.ts';
+import { pollMs } from '../app/queries.ts';
+import { showError } from '../errors/toast.ts';
+import { StatusBadge } from '../jobs/StatusBadge.tsx';
+import { ListTable } from '../list/ListTable.tsx';
+import type { Column } from '../list/list-content.ts';
+import { saveBlob } from '../session/download.ts';
+import { transport } from '../session/transport.ts';
+import { itemPath, placeText } from './place.ts';
+
+const types = [
+  { value: '', label: 'All changes' },
+  { value: 'new', label: 'New' },
+  { value: 'changed', label: 'Changed' },
+  { value: 'missing', label: 'Missing' },
+  { value: 'back', label: 'Back again' },
+];
+const formats = [
+  { format: 'csv', label: 'CSV' },
+  { format: 'jsonl', label: 'JSON Lines' },
+  { format: 'parquet', label: 'Parquet' },
+];
+
+/** Describes a changed value: "price: 12 → 10". */
+const fieldText = ({ field, before = 'unknown', after = 'unknown' }: FieldChange): string =>
+  field === 'variants' ? 'variants' : `${field}: ${before} → ${after}`;
+
+const columns: Column<ItemChange>[] = [
+  { title: 'Change', cell: ({ type }) => <StatusBadge status={type} /> },
+  {
+    title: 'Item',
+    cell: (change) => (
+      <Stack gap={0}>
+        <Anchor component={Link} to={itemPath(change)} size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {change.title ?? change.key}
+        </Anchor>
+        <Text size="xs" c="dimmed">
+          {change.key} on {placeText(change)}
+        </Text>
+      </Stack>
+    ),
+  },
+  {
+    title: 'Values',
+    cell: ({ type, fields }) => (
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {type === 'new' ? '–' : fields.map(fieldText).join(', ') || '–'}
+      </Text>
+    ),
+  },
+];
+
+/** Describes the counts of a comparison. */
+function countsText(counts: ChangeCounts | undefined): string {
+  const { new: fresh = 0, changed = 0, missing = 0, back = 0, unchanged = 0 } = counts ?? {};
+  return `${fresh} new, ${changed} changed, ${missing} missing, ${back} back again, ${unchanged} unchanged`;
+}
+
+/** Changes of a tracked job compared with the run before. */
+export function Changes({ jobId }: { jobId: string }) {
+  const [type, setType] = useState('');
+  const query = useInfiniteQuery(
+    HistoryService.method.listChanges,
+    { jobId, type, pageSize: 50, pageToken: '' },
+    {
+      pageParamKey: 'pageToken',
+      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
+      refetchInterval: ({ state }) => (state.data?.pages[0]?.status === 'done' ? false : pollMs.active),
+    },
+  );
+  if (query.error instanceof ConnectError && query.error.code === Code.NotFound) {
+    return (
+      <EmptyState
+        icon={<IconChartLine />}
+        title="This job is not tracked"
+        description='Submit it with "Track changes" to compare it with the run before.'
+        py="lg"
+      />
+    );
+  }
+  const first = query.data?.pages[0];
+  const save = async (format: string) => {
+    try {
+      const parts: BlobPart[] = [];
+      for await (const { data } of createClient(HistoryService, transport).streamChanges({ jobId, format }))
+        parts.push(new Uint8Array(data));
+      saveBlob(new Blob(parts), `changes-${jobId}.${format}`);
+    } catch (error) {
+      showError(error);
+    }
+  };
+  return (
+    <Stack>
+      <Group justify="space-between" align="flex-end">
+        <NativeSelect
+          label="Show"
+          data={types}
+          value={type}
+          onChange={({ currentTarget }) => setType(currentTarget.value)}
+        />
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <Button
+              variant="default"
+              leftSection={<IconDownload size={16} aria-hidden />}
+              disabled={first?.status !== 'done'}
+            >
+              Download
+            </Button>
+          </Menu.Target>
+          <Menu.Dropdown>
+            {formats.map(({ format, label }) => (
+              <Menu.Item key={format} onClick={() => void save(format)}>
+                {label}
+              </Menu.Item>
+            ))}
+          </Menu.Dropdown>
+        </Menu>
+      </Group>
+      {first && first.status !== 'pending' && <Text size="sm">{countsText(first.counts)}</Text>}
+      <ListTable
+        label="Changes"
+        rows={query.data?.pages.flatMap(({ changes }) => changes) ?? []}
+        keyOf={itemPath}
+        query={query}
+        columns={columns}
+        empty={
+          first?.status === 'done'
+            ? { title: 'No changes' }
+            : { title: 'Not compared yet', description: 'The changes appear after the end of the job.' }
+        }
+      />
+    </Stack>
+  );
+}

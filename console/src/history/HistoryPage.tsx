@@ -1,0 +1,75 @@
+import { useInfiniteQuery } from '@connectrpc/connect-query';
+import { Anchor, Stack, Text, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import { HistoryService, type TrackedItem } from '../../../gen/gleaner/history/v1/history_pb.ts';
+import { pollMs } from '../app/queries.ts';
+import { Page } from '../layout/Page.tsx';
+import { ListTable } from '../list/ListTable.tsx';
+import type { Column } from '../list/list-content.ts';
+import { Moment } from '../time/Moment.tsx';
+import { itemPath, placeText, priceText, stockText } from './place.ts';
+
+const columns: Column<TrackedItem>[] = [
+  {
+    title: 'Item',
+    cell: (item) => (
+      <Stack gap={0}>
+        <Anchor component={Link} to={itemPath(item)} size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {item.values?.title ?? item.key}
+        </Anchor>
+        <Text size="xs" c="dimmed">
+          {item.key} on {placeText(item)}
+        </Text>
+      </Stack>
+    ),
+  },
+  { title: 'Price', align: 'right', cell: ({ values }) => priceText(values) },
+  { title: 'Stock', align: 'right', cell: ({ values }) => stockText(values) },
+  { title: 'Changed', cell: ({ changedAt }) => <Moment at={changedAt} relative /> },
+  { title: 'Last read', cell: ({ seenAt }) => <Moment at={seenAt} relative /> },
+];
+
+/** Items of the caller's tracked jobs, the latest change first. */
+export function HistoryPage() {
+  const [text, setText] = useState('');
+  const [search] = useDebouncedValue(text.trim(), 300);
+  const query = useInfiniteQuery(
+    HistoryService.method.listTrackedItems,
+    { search, pageSize: 50, pageToken: '' },
+    {
+      pageParamKey: 'pageToken',
+      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
+      refetchInterval: pollMs.list,
+    },
+  );
+  return (
+    <Page title="History" description="Items of tracked jobs with their latest values.">
+      <TextInput
+        label="Search"
+        placeholder="Title or item ID"
+        value={text}
+        onChange={({ currentTarget }) => setText(currentTarget.value)}
+        maxLength={200}
+        maw={360}
+        mb="md"
+      />
+      <ListTable
+        label="Tracked items"
+        rows={query.data?.pages.flatMap(({ items }) => items) ?? []}
+        keyOf={itemPath}
+        query={query}
+        columns={columns}
+        empty={
+          search === ''
+            ? {
+                title: 'No tracked items',
+                description: 'Submit a job with "Track changes" to follow its items.',
+              }
+            : { title: 'No matching items' }
+        }
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,37 @@
+import { LineChart } from '@mantine/charts';
+import { formatLocalTime } from '../time/format.ts';
+import type { Point } from './series.ts';
+
+interface ValueChartProps {
+  /** Name of the value: "Price". */
+  label: string;
+  points: readonly Point[];
+}
+
+/** Chart of a value over time. A value holds until the next observation. */
+export function ValueChart({ label, points }: ValueChartProps) {
+  const rows = points.map(({ at, value }) => ({ at, [label]: value }));
+  const [first, last] = [points[0]!, points.at(-1)!];
+  const words = `${label} from ${first.value} on ${formatLocalTime(new Date(first.at))} to ${last.value}`;
+  return (
+    <div role="img" aria-label={words}>
+      <LineChart
+        h={220}
+        data={rows}
+        dataKey="at"
+        curveType="stepAfter"
+        withDots={points.length < 50}
+        xAxisProps={{
+          type: 'number',
+          domain: ['dataMin', 'dataMax'],
+          tickFormatter: (at: number) =>
+            new Date(at).toLocaleDateString('en-US', { month: 'short', day: 'numeric' }),
+        }}
+        yAxisProps={{ domain: ['auto', 'auto'] }}
+        tooltipProps={{ labelFormatter: (at) => formatLocalTime(new Date(Number(at))) }}
+        series={[{ name: label, color: 'teal.6' }]}
+        accessibilityLayer={false}
+      />
+    </div>
+  );
+}
