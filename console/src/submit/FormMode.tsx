@@ -88,8 +88,7 @@ export function FormMode({ offer, shape, busy, submit, problems }: FormModeProps
     return true;
   };
   return (
-    <form noValidate onSubmit={form.onSubmit(() => { void (body !== null && if (body !== null) submit(body).catch(() => {});
-      })}>
+    <form noValidate onSubmit={form.onSubmit(() => void (body !== null && submit(body).catch(() => {})))}>
       <Stack>
         {shared.map((field) => (
           <Field

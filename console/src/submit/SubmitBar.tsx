@@ -37,22 +37,20 @@ export function SubmitBar({
   return (
     <Stack gap="xs">
       <QuotePanel offer={offer} body={body} />
-      <Stack gap="xs">
-        <QuotePanel offer={offer} body={body} />
-        <Group>
-          <CallButton
-            call={offer.method}
-            type={onSubmit ? 'button' : 'submit'}
-            loading={busy}
-            disabled={disabled}
-            {...(onSubmit ? { onClick: onSubmit } : {})}
-          >
-            {units !== null && units > 1 ? `Submit ${formatUnits(units)}` : 'Submit'}
-          </CallButton>
-          {children}
-          <Cost offer={offer} units={units} />
-        </Group>
-      </Stack>
+      <Group>
+        <CallButton
+          call={offer.method}
+          type={onSubmit ? 'button' : 'submit'}
+          loading={busy}
+          disabled={disabled}
+          {...(onSubmit ? { onClick: onSubmit } : {})}
+        >
+          {units !== null && units > 1 ? `Submit ${formatUnits(units)}` : 'Submit'}
+        </CallButton>
+        <ScheduleButton offer={offer} body={body} />
+        {children}
+        <Cost offer={offer} units={units} />
+      </Group>
     </Stack>
   );
 }
