@@ -38,6 +38,8 @@ export function sessionBudget(maxCredits: number): Budget {
   let last: Promise<unknown> = Promise.resolve();
   return {
     spend(options, submit) {
+      // A quote costs nothing.
+      if (options?.validateOnly) return submit(limited(options, left)).then(({ text }) => text);
       const spending = last.then(async () => {
         const { text, cost } = await submit(limited(options, left));
         // A cost that cannot be read counts as the most that it can be.

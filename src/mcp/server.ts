@@ -15,7 +15,7 @@ export interface McpServerOptions {
   onError?: (error: unknown, tool: string) => void;
 }
 
-const instructions = `Gleaner collects product data from online marketplaces. Submit a job with a submit_… tool, wait for it with get_job and wait_seconds, and read its records with read_results. A job costs credits per unit, and failed units are refunded; list_prices has the prices, get_account the balance, and max_credits limits the cost of a job. Jobs in the status awaiting_approval start once an operator approves them, which can take hours: tell the user. list_faults says why units failed.`;
+const instructions = `Gleaner collects product data from online marketplaces. Submit a job with a submit_… tool, wait for it with get_job and wait_seconds, and read its records with read_results. A job costs credits per unit, and failed units are refunded: ask for a quote with validate_only=true first. list_prices has the prices, get_account the balance, and max_credits limits the cost of a job. Jobs in the status awaiting_approval start once an operator approves them, which can take hours: tell the user. list_faults says why units failed.`;
 
 let tools: ReturnType<typeof methodTools> | undefined;
 

@@ -36,7 +36,7 @@ export const extraArguments = {
 export const maxWaitSeconds = 50;
 
 const submitAdvice =
-  'Creates a job, whose units are charged unless they fail. A job in the status awaiting_approval starts once an operator approves it: wait for it with get_job. Repeat a call whose result you did not get with the same idempotency_key.';
+  'Creates a job, whose units are charged unless they fail; with validate_only=true, it only returns the quote: cost, problems, and whether an operator must approve. A job in the status awaiting_approval starts once an operator approves it: wait for it with get_job. Repeat a call whose result you did not get with the same idempotency_key.';
 
 /** Returns the tools of the contract: submits of every kind, and the calls to the caller's jobs and account. */
 export function methodTools(): MethodTool[] {

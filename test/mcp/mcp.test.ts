@@ -120,6 +120,15 @@ describe.each([
       expect((await call('cancel_job', { job_id: submitted.job_id })).status).toBe('rejected');
     }));
 
+  test('quotes a submit without creating a job', () =>
+    connect(fixture.user.key, async ({ call }) => {
+      const jobs = async () => (await call('list_jobs', { page_size: 100 })).jobs.length;
+      const before = await jobs();
+      const quote = await call('submit_mktb_pdp_bulk', { ...pages('1', '2'), validate_only: true });
+      expect(quote).toMatchObject({ accepted: true, units: 2, cost: 10, needs_approval: false });
+      expect(await jobs()).toBe(before);
+    }));
+
   test('repeats a submit under its idempotency key', () =>
     connect(fixture.tester.key, async ({ call }) => {
       const request = { ...pages('104'), idempotency_key: `key-${crypto.randomUUID()}` };
@@ -164,6 +173,7 @@ describe.each([
 test('a session over stdio cannot spend more than its budget', async () => {
   const before = await fixture.api.balance(fixture.user);
   await overStdio(fixture.user.key, ['--budget', '12'], async ({ call }) => {
+    await call('submit_mktb_pdp_bulk', { ...pages('200'), validate_only: true });
     const outcomes = await Promise.allSettled(
       ['201', '202', '203', '204'].map((digits) => call('submit_mktb_pdp_bulk', pages(digits))),
     );

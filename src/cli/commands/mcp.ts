@@ -1,6 +1,7 @@
 import { create, type DescMethodUnary, type Message } from '@bufbuild/protobuf';
 import type { Command } from 'commander';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import type { GleanerClient } from '../../client/index.ts';
 import { takesSubmitOptions } from '../../contract/submit-options.ts';
@@ -34,13 +35,19 @@ export function addMcpCommand(program: Command): void {
   });
 }
 
+const noOptions = create(SubmitOptionsSchema);
+
 /** Calls the service with a client. */
 function toolCaller(client: GleanerClient): ToolCaller {
   return {
     async call(method, request, { submitOptions, idempotencyKey, waitMs, signal }) {
       const unary = method as DescMethodUnary;
       if (takesSubmitOptions(method)) {
-        const { $typeName: _, $unknown: __, ...options } = submitOptions ?? { $typeName: '' };
+        const { $typeName: _, $unknown: __, validateOnly, ...options } = submitOptions ?? noOptions;
+        if (validateOnly) {
+          const quote = await client.quote(unary, request, { ...options, signal });
+          return create(method.output, { quote } as never);
+        }
         const key = idempotencyKey === undefined ? {} : { idempotencyKey };
         return (await client.submit(unary, request, { ...options, ...key, signal })).response;
       }
