@@ -2,6 +2,7 @@ import { fromJson } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createCrashingProcess } from '../../../test/support/crash.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { testAccountId } from '../../access/test-account.ts';
 import { newId } from '../../base/id.ts';
 import { aKey } from '../../store/contract/samples.ts';
 import type { ApiKey, BatchReference, Job, JobState } from '../../store/documents.ts';
@@ -18,6 +19,8 @@ import { work } from './work.ts';
 interface Course {
   name: string;
   approval: boolean;
+  /** Whether the job is one of a test account, which has no credits. */
+  isTest?: true;
   method: string;
   request: object;
   /** Actions on a job in one of these states. */
@@ -78,6 +81,24 @@ const courses: Course[] = [
     request: items,
     ends: { completed: oneFailed },
     records: 61,
+  },
+  {
+    name: 'variant sold of a test account, decided by the sweep',
+    approval: true,
+    isTest: true,
+    method: 'SubmitVariantSold',
+    request: items,
+    ends: { completed: neverCharged },
+    records: 61,
+  },
+  {
+    name: 'variant sold of a test account, rejected by its first unit',
+    approval: true,
+    isTest: true,
+    method: 'SubmitVariantSold',
+    request: { ...items, items: [{ itemId: '20000000990', shopId: '77' }] },
+    ends: { rejected: neverCharged },
+    records: null,
   },
   {
     name: 'variant sold, rejected',
@@ -147,6 +168,14 @@ async function jobOf(userId: string): Promise<Job | null> {
   return found[0] ?? null;
 }
 
+async function createTestAccount(): Promise<string> {
+  const { store } = fixture.context;
+  const live = (await store.getUser(await fixture.createUser(0)))!;
+  const id = testAccountId(live.id);
+  await store.createUser({ ...live, id, testOf: live.id });
+  return id;
+}
+
 /** Performs the remaining client and operator actions. */
 async function goThrough(
   course: Course,
@@ -181,7 +210,8 @@ async function recover(): Promise<void> {
  */
 async function survives(course: Course, last: number, when: 'before' | 'after'): Promise<boolean> {
   const victim = createCrashingProcess(alive, last, when);
-  const userId = await fixture.createUser(credits);
+  const own = course.isTest ? 0 : credits;
+  const userId = course.isTest ? await createTestAccount() : await fixture.createUser(own);
   const limited = aKey({ userId, creditCeiling: credits });
   await alive.store.createApiKey(limited);
   const key = newId();
@@ -196,7 +226,7 @@ async function survives(course: Course, last: number, when: 'before' | 'after'):
   expect(Object.keys(course.ends), where).toContain(job.state);
   const { charged, refunded } = course.ends[job.state]!(job);
   expect(job.refunded, where).toBe(refunded);
-  expect(await fixture.balance(userId), where).toBe(credits - charged + refunded);
+  expect(await fixture.balance(userId), where).toBe(own - charged + refunded);
   expect((await alive.store.getApiKey(limited.id))?.creditsSpent, where).toBe(charged - refunded);
   expect(await alive.store.hasOutstandingBatches(job.id), where).toBe(false);
   expect(job.file?.items ?? null, where).toBe(course.records);
