@@ -11,6 +11,7 @@ import type { JobContext } from '../context.ts';
 import { qualityOf } from '../queries/quality.ts';
 import { cancel } from './cancel.ts';
 import { approve, reject } from './decide.ts';
+import { decideDue } from './decide-due.ts';
 import { submit } from './submit.ts';
 import { terminate } from './terminate.ts';
 import { work } from './work.ts';
@@ -48,6 +49,10 @@ const approved: Course['step'] = {
 const rejected: Course['step'] = {
   on: ['awaiting_approval'],
   run: (context, job) => reject(context, job.id, operatorId, 'Not today.'),
+};
+const decided: Course['step'] = {
+  on: ['awaiting_approval'],
+  run: (context, job) => decideDue(context, job),
 };
 const terminated: Course['step'] = {
   on: ['processing'],
@@ -88,6 +93,7 @@ const courses: Course[] = [
     isTest: true,
     method: 'SubmitVariantSold',
     request: items,
+    step: decided,
     ends: { completed: neverCharged },
     records: 61,
   },
@@ -97,6 +103,7 @@ const courses: Course[] = [
     isTest: true,
     method: 'SubmitVariantSold',
     request: { ...items, items: [{ itemId: '20000000990', shopId: '77' }] },
+    step: decided,
     ends: { rejected: neverCharged },
     records: null,
   },
@@ -187,7 +194,8 @@ async function goThrough(
   if (job === null || job.state === 'submitted') {
     const method = methodOf(context, course.method);
     const request = fromJson(method.method.input, course.request as never);
-    await submit(context, method, request, { userId, mode: 'live', keyId, idempotencyKey: key });
+    const mode = course.isTest ? 'test' : 'live';
+    await submit(context, method, request, { userId, mode, keyId, idempotencyKey: key });
   }
   const submitted = (await jobOf(userId))!;
   if (course.step?.on.includes(submitted.state)) await course.step.run(context, submitted);
