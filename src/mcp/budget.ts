@@ -12,6 +12,8 @@ interface Accepted {
 
 /** Limit on the credits that submits may cost. */
 export interface Budget {
+  /** Whether there is a limit. */
+  readonly isLimited: boolean;
   /**
    * Submits with a maximum cost that is in the budget, and returns the response. Submits of a session with a budget run one
    * after another, so that two cannot spend the same credits. Refunds do not raise what is left.
@@ -24,12 +26,16 @@ export interface Budget {
 
 /** A budget without a limit. */
 export const unlimitedBudget: Budget = {
+  isLimited: false,
   spend: async (options, submit) => (await submit(options)).text,
 };
 
 /** Limits the cost of each submit. */
 export function perSubmitBudget(maxCredits: number): Budget {
-  return { spend: async (options, submit) => (await submit(limited(options, maxCredits))).text };
+  return {
+    isLimited: true,
+    spend: async (options, submit) => (await submit(limited(options, maxCredits))).text,
+  };
 }
 
 /** Limits the cost of all submits of a session together. */
@@ -37,6 +43,7 @@ export function sessionBudget(maxCredits: number): Budget {
   let left = maxCredits;
   let last: Promise<unknown> = Promise.resolve();
   return {
+    isLimited: true,
     spend(options, submit) {
       // A quote costs nothing.
       if (options?.validateOnly) return submit(limited(options, left)).then(({ text }) => text);

@@ -19,15 +19,16 @@ const instructions = `Gleaner collects product data from online marketplaces. Su
 
 let tools: ReturnType<typeof methodTools> | undefined;
 
-/** Returns every tool by name. They depend on the contract only, so they are built once. */
-function toolsByName() {
+/** Returns the tools by name: with a budget, only those that it limits. They are built once. */
+function toolsByName(isLimited: boolean) {
   tools ??= methodTools();
-  return new Map(tools.map((tool) => [tool.name, tool]));
+  const offered = tools.filter(({ spendsLater }) => !isLimited || !spendsLater);
+  return new Map(offered.map((tool) => [tool.name, tool]));
 }
 
 /** Creates a server of the Model Context Protocol with the tools of one caller. */
 export function createMcpServer({ caller, budget, version, onError = () => {} }: McpServerOptions): Server {
-  const known = toolsByName();
+  const known = toolsByName(budget.isLimited);
   const server = new Server({ name: 'gleaner', version }, { capabilities: { tools: {} }, instructions });
   server.setRequestHandler('tools/list', () => ({
     tools: [

@@ -2,6 +2,7 @@ import { type DescMethod, getOption } from '@bufbuild/protobuf';
 import { createSchemaNames } from '../../gateway/openapi/names.ts';
 import { createSchemaBook, type Schema } from '../../gateway/openapi/schemas.ts';
 import { comments } from '../../gen/comments.ts';
+import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import {
   Access,
   access as accessOption,
@@ -22,8 +23,9 @@ export interface MethodTool {
   description: string;
   inputSchema: Schema & { type: 'object' };
   method: DescMethod;
-  /** True if it creates a job or changes one. */
   isReadOnly: boolean;
+  /** True if it can cause charges that no maximum cost of the call limits, such as those of a schedule's runs. */
+  spendsLater: boolean;
 }
 
 /** Arguments of tools that are not fields of the request. */
@@ -46,7 +48,8 @@ export function methodTools(): MethodTool[] {
     description: descriptionOf(method),
     inputSchema: inputSchemaOf(method),
     method,
-    isReadOnly: getOption(method, scopeOption) !== Scope.SUBMIT,
+    isReadOnly: !changes(method),
+    spendsLater: changes(method) && !isSubmit(method) && method.parent !== JobService,
   }));
 }
 
@@ -61,6 +64,9 @@ function inputSchemaOf(method: DescMethod): MethodTool['inputSchema'] {
 
 /** Scopes of methods that are tools. Keys, webhooks, and deletions need a key with every scope. */
 const toolScopes: ReadonlySet<Scope> = new Set([Scope.ANY, Scope.READ, Scope.SUBMIT]);
+
+const changes = (method: DescMethod) => getOption(method, scopeOption) === Scope.SUBMIT;
+const isSubmit = (method: DescMethod) => getOption(method, jobOption).step === Step.SUBMIT;
 
 /** Returns whether a method is a tool: for users, with a REST form, and not for keys, webhooks, or files. */
 function isTool(method: DescMethod): boolean {

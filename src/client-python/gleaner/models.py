@@ -10,11 +10,17 @@ __all__ = [
     "ApiKey",
     "BulkRetrieved",
     "BulkSubmitted",
+    "ChangeCounts",
+    "ChangeLine",
     "CreateApiKeyRequest",
     "CreateApiKeyResponse",
     "CreateDestinationRequest",
     "CreateDestinationResponse",
+    "CreateRuleRequest",
+    "CreateScheduleRequest",
     "DeleteDestinationResponse",
+    "DeleteRuleResponse",
+    "DeleteScheduleResponse",
     "Delivery",
     "Destination",
     "DiscountText",
@@ -24,8 +30,10 @@ __all__ = [
     "FailedItem",
     "FailureLine",
     "FaultGroup",
+    "FieldChange",
     "GetAccountResponse",
     "GetDestinationResponse",
+    "GetHistoryResponse",
     "GetPcBulkRetrieved",
     "GetPcBulkSubmitted",
     "GetPcBulkTasks",
@@ -36,10 +44,14 @@ __all__ = [
     "HTTPValidationError",
     "HttpHeader",
     "ItemCard",
+    "ItemChange",
+    "ItemValues",
+    "ItemVariant",
     "Job",
     "LedgerEntry",
     "LedgerLine",
     "ListApiKeysResponse",
+    "ListChangesResponse",
     "ListDeliveriesResponse",
     "ListDestinationsResponse",
     "ListFaultsResponse",
@@ -47,7 +59,11 @@ __all__ = [
     "ListJobsResponse",
     "ListLedgerEntriesResponse",
     "ListPricesResponse",
+    "ListRulesResponse",
+    "ListScheduleRunsResponse",
+    "ListSchedulesResponse",
     "ListSchemasResponse",
+    "ListTrackedItemsResponse",
     "ListUnitsResponse",
     "MktaActiveItems",
     "MktaItemRating",
@@ -84,9 +100,11 @@ __all__ = [
     "MktfSearchTask",
     "MktfSubmitSearchBulkRequest",
     "Notice",
+    "Observation",
     "PgntItem",
     "PgntRetrieved",
     "PgntSubmitted",
+    "PreviewScheduleResponse",
     "Price",
     "ProductPage",
     "ProductPageData",
@@ -105,11 +123,16 @@ __all__ = [
     "ResultLine",
     "ResultLineFile",
     "RevokeApiKeyResponse",
+    "Rule",
+    "Schedule",
+    "ScheduleRun",
     "SetWebhookRequest",
     "SubmitOptions",
+    "SubmitOptionsInput",
     "Task",
     "TasksRetrieved",
     "TestDestinationResponse",
+    "TrackedItem",
     "TranslatedText",
     "Unit",
     "UpdateDestinationResponse",
@@ -191,6 +214,30 @@ class BulkSubmitted(_BulkSubmittedRequired, total=False):
     refunded: int
 
 
+class ChangeCounts(TypedDict):
+    """Number of a job's items by their difference from the run before."""
+    new: int
+    changed: int
+    missing: int
+    back: int
+    unchanged: int
+
+
+class _ChangeLineRequired(TypedDict):
+    type: Literal["new", "changed", "missing", "back"]
+    market: str
+    region: str
+    key: str
+    title: Optional[str]
+    before: Dict[str, Any]
+    after: Dict[str, Any]
+
+
+class ChangeLine(_ChangeLineRequired, total=False):
+    """A line of the file of a job's changes."""
+    at: str
+
+
 class _CreateApiKeyRequestRequired(TypedDict):
     name: str
 
@@ -233,13 +280,57 @@ class CreateDestinationResponse(TypedDict, total=False):
     destination: Destination
 
 
+class _CreateRuleRequestRequired(TypedDict):
+    condition: Literal["price_falls_by", "price_rises_by", "price_below", "price_above", "back_in_stock", "out_of_stock", "changes"]
+
+
+class CreateRuleRequest(_CreateRuleRequestRequired, total=False):
+    """Request to create a rule."""
+    name: str
+    threshold: float
+    field: Literal["title", "price", "currency", "stock", "available", "sold", "rating", "variants"]
+    market: str
+    region: str
+    key: str
+    series: str
+    channel: Literal["webhook", "email"]
+    disabled: bool
+
+
+class _CreateScheduleRequestRequired(TypedDict):
+    name: str
+    market: str
+    kind: str
+    request: Dict[str, Any]
+    cron: str
+
+
+class CreateScheduleRequest(_CreateScheduleRequestRequired, total=False):
+    """Request to create a schedule."""
+    time_zone: str
+    start_at: str
+    end_at: str
+    max_total_credits: int
+    overlap: Literal["skip", "queue", "cancel"]
+    missed: Literal["run_once", "skip"]
+    options: SubmitOptionsInput
+
+
 class DeleteDestinationResponse(TypedDict):
     """Empty: the destination is deleted."""
 
 
+class DeleteRuleResponse(TypedDict):
+    """Empty."""
+
+
+class DeleteScheduleResponse(TypedDict):
+    """Empty: the schedule is deleted."""
+
+
 class _DeliveryRequired(TypedDict):
     delivery_id: str
-    type: Literal["job.ended", "job.rejected", "job.awaiting_approval", "job.approval_expiring", "test", "job.results"]
+    type: Literal["job.ended", "job.rejected", "job.awaiting_approval", "job.approval_expiring", "schedule.awaiting_approval", "schedule.approved", "schedule.rejected", "schedule.paused", "test", "job.results"]
     job_id: str
     channel: Literal["webhook", "email", "file"]
     target: str
@@ -310,7 +401,7 @@ class ErrorResponse(TypedDict):
 
 class ExportLine(TypedDict):
     """A line of the export of an account."""
-    type: Literal["account", "key", "webhook", "job", "unit", "file", "deleted_job", "ledger_entry", "delivery", "audit_entry"]
+    type: Literal["account", "key", "webhook", "job", "unit", "file", "schedule", "schedule_run", "item_change", "rule", "tracked_item", "observation", "deleted_job", "ledger_entry", "delivery", "audit_entry"]
     data: Dict[str, Any]
 
 
@@ -339,6 +430,13 @@ class FaultGroup(TypedDict):
     examples: List[Unit]
 
 
+class FieldChange(TypedDict):
+    """A value before and after."""
+    field: str
+    before: Any
+    after: Any
+
+
 class GetAccountResponse(TypedDict, total=False):
     """The caller's account."""
     account: Account
@@ -347,6 +445,16 @@ class GetAccountResponse(TypedDict, total=False):
 class GetDestinationResponse(TypedDict, total=False):
     """A destination."""
     destination: Destination
+
+
+class _GetHistoryResponseRequired(TypedDict):
+    observations: List[Observation]
+    next_page_token: str
+
+
+class GetHistoryResponse(_GetHistoryResponseRequired, total=False):
+    """A page of the history of an item."""
+    item: TrackedItem
 
 
 class _GetPcBulkRetrievedRequired(TypedDict):
@@ -435,6 +543,40 @@ class ItemCard(TypedDict, total=False):
     displayPrice: DisplayPrice
 
 
+class _ItemChangeRequired(TypedDict):
+    type: Literal["new", "changed", "missing", "back"]
+    market: str
+    region: str
+    key: str
+    title: Optional[str]
+    fields: List[FieldChange]
+
+
+class ItemChange(_ItemChangeRequired, total=False):
+    """A change of an item in a job."""
+    at: str
+
+
+class ItemValues(TypedDict):
+    """Values of an item. Null: not known. Prices are in currency units."""
+    title: Optional[str]
+    price: Optional[float]
+    currency: Optional[str]
+    stock: Optional[int]
+    available: Optional[bool]
+    sold: Optional[int]
+    rating: Optional[float]
+    variants: List[ItemVariant]
+
+
+class ItemVariant(TypedDict):
+    """A variant of an item. Null where the page says nothing."""
+    id: Optional[str]
+    name: Optional[str]
+    price: Optional[float]
+    stock: Optional[int]
+
+
 class _JobRequired(TypedDict):
     job_id: str
     user_id: str
@@ -506,6 +648,20 @@ class ListApiKeysResponse(TypedDict):
     keys: List[ApiKey]
 
 
+class _ListChangesResponseRequired(TypedDict):
+    job_id: str
+    series: str
+    status: Literal["pending", "processing", "done"]
+    messages: int
+    changes: List[ItemChange]
+    next_page_token: str
+
+
+class ListChangesResponse(_ListChangesResponseRequired, total=False):
+    """A page of the changes of a job."""
+    counts: ChangeCounts
+
+
 class ListDeliveriesResponse(TypedDict):
     """A page of deliveries."""
     deliveries: List[Delivery]
@@ -544,9 +700,32 @@ class ListPricesResponse(TypedDict):
     prices: List[Price]
 
 
+class ListRulesResponse(TypedDict):
+    """The caller's rules."""
+    rules: List[Rule]
+
+
+class ListScheduleRunsResponse(TypedDict):
+    """A page of runs."""
+    runs: List[ScheduleRun]
+    next_page_token: str
+
+
+class ListSchedulesResponse(TypedDict):
+    """A page of schedules."""
+    schedules: List[Schedule]
+    next_page_token: str
+
+
 class ListSchemasResponse(TypedDict):
     """Tables of records."""
     tables: List[RecordTable]
+
+
+class ListTrackedItemsResponse(TypedDict):
+    """A page of tracked items."""
+    items: List[TrackedItem]
+    next_page_token: str
 
 
 class ListUnitsResponse(TypedDict):
@@ -828,6 +1007,18 @@ class Notice(_NoticeRequired, total=False):
     timestamp: str
 
 
+class _ObservationRequired(TypedDict):
+    job_id: str
+    changed: List[str]
+
+
+class Observation(_ObservationRequired, total=False):
+    """Values of an item from a time on."""
+    observed_at: str
+    ended_at: str
+    values: ItemValues
+
+
 class _PgntItemRequired(TypedDict):
     url: str
     status: Literal["PENDING", "SUCCESS", "FAILED"]
@@ -863,6 +1054,11 @@ class _PgntSubmittedRequired(TypedDict):
 class PgntSubmitted(_PgntSubmittedRequired, total=False):
     """An accepted listing job."""
     refunded: int
+
+
+class PreviewScheduleResponse(TypedDict):
+    """The next times of a cron expression."""
+    times: List[str]
 
 
 class Price(TypedDict):
@@ -1055,6 +1251,74 @@ class RevokeApiKeyResponse(TypedDict, total=False):
     key: ApiKey
 
 
+class _RuleRequired(TypedDict):
+    rule_id: str
+    name: str
+    condition: Literal["price_falls_by", "price_rises_by", "price_below", "price_above", "back_in_stock", "out_of_stock", "changes"]
+    field: str
+    market: str
+    region: str
+    key: str
+    series: str
+    channel: Literal["webhook", "email"]
+    enabled: bool
+
+
+class Rule(_RuleRequired, total=False):
+    """A rule: which changes of which items cause a message."""
+    threshold: float
+    created_at: str
+    updated_at: str
+
+
+class _ScheduleRequired(TypedDict):
+    schedule_id: str
+    name: str
+    market: str
+    kind: str
+    cron: str
+    time_zone: str
+    overlap: Literal["skip", "queue", "cancel"]
+    missed: Literal["run_once", "skip"]
+    state: Literal["awaiting_approval", "active", "paused", "rejected", "ended"]
+    reason: str
+    units: int
+    cost_per_run: int
+    credits_spent: int
+    failures: int
+    user_id: str
+
+
+class Schedule(_ScheduleRequired, total=False):
+    """A submit that is repeated at the times of a cron expression."""
+    request: Dict[str, Any]
+    start_at: str
+    end_at: str
+    max_total_credits: int
+    next_run_at: str
+    created_at: str
+    updated_at: str
+    options: SubmitOptions
+
+
+class _ScheduleRunRequired(TypedDict):
+    run_id: str
+    schedule_id: str
+    trigger: Literal["schedule", "missed", "manual"]
+    state: Literal["queued", "running", "completed", "partial_complete", "failed", "rejected", "terminated", "skipped", "not_submitted"]
+    reason: str
+    job_id: str
+    cost: int
+    refunded: int
+
+
+class ScheduleRun(_ScheduleRunRequired, total=False):
+    """A run of a schedule."""
+    scheduled_for: str
+    started_at: str
+    ended_at: str
+
+
 class _SetWebhookRequestRequired(TypedDict):
     url: str
 
@@ -1066,11 +1330,19 @@ class SetWebhookRequest(_SetWebhookRequestRequired, total=False):
 
 class _SubmitOptionsRequired(TypedDict):
     validate_only: bool
+    track: str
 
 
 class SubmitOptions(_SubmitOptionsRequired, total=False):
     """Options of every call that creates a job, in addition to its request. In REST, each field is a query parameter: `?max_credits=100`. In RPC, it is metadata with the prefix `gleaner-`: `gleaner-max-credits: 100`."""
     max_credits: int
+
+
+class SubmitOptionsInput(TypedDict, total=False):
+    """Options of every call that creates a job, in addition to its request. In REST, each field is a query parameter: `?max_credits=100`. In RPC, it is metadata with the prefix `gleaner-`: `gleaner-max-credits: 100`."""
+    validate_only: bool
+    max_credits: int
+    track: str
 
 
 class _TaskRequired(TypedDict):
@@ -1108,6 +1380,22 @@ class TestDestinationResponse(TypedDict):
     ok: bool
     target: str
     error: str
+
+
+class _TrackedItemRequired(TypedDict):
+    market: str
+    region: str
+    key: str
+    present: bool
+    job_id: str
+
+
+class TrackedItem(_TrackedItemRequired, total=False):
+    """An item of the caller's tracked jobs."""
+    values: ItemValues
+    first_at: str
+    changed_at: str
+    seen_at: str
 
 
 class TranslatedText(TypedDict):
