@@ -1,4 +1,4 @@
-import { create } from '@bufbuild/protobuf';
+import { clone, create } from '@bufbuild/protobuf';
 import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import type { SubmitOptions } from '../contract/submit-options.ts';
 
@@ -61,7 +61,7 @@ export function sessionBudget(maxCredits: number): Budget {
 
 /** Returns options with a maximum cost of at most `maxCredits`. */
 function limited(options: SubmitOptions | undefined, maxCredits: number): SubmitOptions {
-  const max =
-    options?.maxCredits === undefined ? maxCredits : Math.min(Number(options.maxCredits), maxCredits);
-  return create(SubmitOptionsSchema, { ...options, maxCredits: max as never });
+  const copy = options === undefined ? create(SubmitOptionsSchema) : clone(SubmitOptionsSchema, options);
+  copy.maxCredits = Math.min(copy.maxCredits ?? maxCredits, maxCredits);
+  return copy;
 }
