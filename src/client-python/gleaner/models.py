@@ -31,6 +31,8 @@ __all__ = [
     "FailureLine",
     "FaultGroup",
     "FieldChange",
+    "FieldFill",
+    "FieldQuality",
     "GetAccountResponse",
     "GetDestinationResponse",
     "GetHistoryResponse",
@@ -40,14 +42,17 @@ __all__ = [
     "GetPcRetrieved",
     "GetPcSubmitted",
     "GetProgressResponse",
+    "GetQualityResponse",
     "GetUsageResponse",
     "HTTPValidationError",
+    "HoldReason",
     "HttpHeader",
     "ItemCard",
     "ItemChange",
     "ItemValues",
     "ItemVariant",
     "Job",
+    "JobHold",
     "LedgerEntry",
     "LedgerLine",
     "ListApiKeysResponse",
@@ -55,10 +60,12 @@ __all__ = [
     "ListDeliveriesResponse",
     "ListDestinationsResponse",
     "ListFaultsResponse",
+    "ListFieldsResponse",
     "ListFilesResponse",
     "ListJobsResponse",
     "ListLedgerEntriesResponse",
     "ListPricesResponse",
+    "ListRecordsResponse",
     "ListRulesResponse",
     "ListScheduleRunsResponse",
     "ListSchedulesResponse",
@@ -117,6 +124,8 @@ __all__ = [
     "QuoteDuplicate",
     "QuoteRefusal",
     "RecordColumn",
+    "RecordEntry",
+    "RecordItem",
     "RecordRow",
     "RecordTable",
     "ResultFile",
@@ -330,7 +339,7 @@ class DeleteScheduleResponse(TypedDict):
 
 class _DeliveryRequired(TypedDict):
     delivery_id: str
-    type: Literal["job.ended", "job.rejected", "job.awaiting_approval", "job.approval_expiring", "schedule.awaiting_approval", "schedule.approved", "schedule.rejected", "schedule.paused", "test", "job.results"]
+    type: Literal["job.ended", "job.rejected", "job.awaiting_approval", "job.approval_expiring", "schedule.awaiting_approval", "schedule.approved", "schedule.rejected", "schedule.paused", "test", "job.results", "job.held"]
     job_id: str
     channel: Literal["webhook", "email", "file"]
     target: str
@@ -401,7 +410,7 @@ class ErrorResponse(TypedDict):
 
 class ExportLine(TypedDict):
     """A line of the export of an account."""
-    type: Literal["account", "key", "webhook", "job", "unit", "file", "schedule", "schedule_run", "item_change", "rule", "tracked_item", "observation", "deleted_job", "ledger_entry", "delivery", "audit_entry"]
+    type: Literal["account", "key", "webhook", "destination", "job", "unit", "file", "schedule", "schedule_run", "item_change", "rule", "tracked_item", "observation", "deleted_job", "ledger_entry", "delivery", "audit_entry"]
     data: Dict[str, Any]
 
 
@@ -435,6 +444,22 @@ class FieldChange(TypedDict):
     field: str
     before: Any
     after: Any
+
+
+class FieldFill(TypedDict):
+    """Fill rate of a column."""
+    name: str
+    type: str
+    fill: float
+
+
+class FieldQuality(TypedDict):
+    """Fill of a field."""
+    name: str
+    type: str
+    records: int
+    filled: int
+    percent: float
 
 
 class GetAccountResponse(TypedDict, total=False):
@@ -522,6 +547,13 @@ class GetProgressResponse(TypedDict):
     points: List[ProgressPoint]
 
 
+class GetQualityResponse(TypedDict):
+    """Quality of a job's records."""
+    records: int
+    invalid: int
+    fields: List[FieldQuality]
+
+
 class GetUsageResponse(TypedDict):
     """Sums of the ledger."""
     days: List[UsageDay]
@@ -530,6 +562,13 @@ class GetUsageResponse(TypedDict):
 class HTTPValidationError(TypedDict):
     """HTTPValidationError"""
     detail: List[ValidationError]
+
+
+class HoldReason(TypedDict):
+    """A field that is filled in too few records."""
+    field: str
+    minimum: float
+    percent: float
 
 
 class HttpHeader(TypedDict):
@@ -614,6 +653,18 @@ class Job(_JobRequired, total=False):
     user_balance: int
     files_deleted_at: str
     options: SubmitOptions
+    hold: JobHold
+
+
+class _JobHoldRequired(TypedDict):
+    state: Literal["held", "released", "discarded"]
+    reasons: List[HoldReason]
+
+
+class JobHold(_JobHoldRequired, total=False):
+    """Hold of the deliveries of an ended job whose records do not meet the option `hold`."""
+    held_at: str
+    decided_at: str
 
 
 class _LedgerEntryRequired(TypedDict):
@@ -678,6 +729,12 @@ class ListFaultsResponse(TypedDict):
     faults: List[FaultGroup]
 
 
+class ListFieldsResponse(TypedDict):
+    """Fill rates of a job's records."""
+    fields: List[FieldFill]
+    records: int
+
+
 class ListFilesResponse(TypedDict):
     """A job's result files."""
     files: List[ResultFile]
@@ -698,6 +755,16 @@ class ListLedgerEntriesResponse(TypedDict):
 class ListPricesResponse(TypedDict):
     """Prices of units."""
     prices: List[Price]
+
+
+class _ListRecordsResponseRequired(TypedDict):
+    records: List[RecordEntry]
+    next_page_token: str
+
+
+class ListRecordsResponse(_ListRecordsResponseRequired, total=False):
+    """A page of a job's records."""
+    total: int
 
 
 class ListRulesResponse(TypedDict):
@@ -1188,6 +1255,34 @@ class RecordColumn(TypedDict):
     type: Literal["string", "integer", "number", "boolean", "json", "others"]
 
 
+class _RecordEntryRequired(TypedDict):
+    unit_index: int
+    unit_key: str
+    unit_region: str
+    position: int
+    status: Literal["SUCCESS", "FAILED"]
+    code: str
+    message: str
+
+
+class RecordEntry(_RecordEntryRequired, total=False):
+    """A record of a job, or a failed unit."""
+    item: RecordItem
+    record: Dict[str, Any]
+
+
+class RecordItem(TypedDict, total=False):
+    """Values of an item under common names. A value that the record does not state is absent. Each is also a column for filters and orders: `item.price`."""
+    title: str
+    price: float
+    currency: str
+    stock: int
+    sold: int
+    rating: float
+    url: str
+    image_path: str
+
+
 class _RecordRowRequired(TypedDict):
     unit_index: int
     unit_key: str
@@ -1336,6 +1431,8 @@ class _SubmitOptionsRequired(TypedDict):
 class SubmitOptions(_SubmitOptionsRequired, total=False):
     """Options of every call that creates a job, in addition to its request. In REST, each field is a query parameter: `?max_credits=100`. In RPC, it is metadata with the prefix `gleaner-`: `gleaner-max-credits: 100`."""
     max_credits: int
+    deliver_to: str
+    hold: str
 
 
 class SubmitOptionsInput(TypedDict, total=False):
@@ -1343,6 +1440,8 @@ class SubmitOptionsInput(TypedDict, total=False):
     validate_only: bool
     max_credits: int
     track: str
+    deliver_to: str
+    hold: str
 
 
 class _TaskRequired(TypedDict):
