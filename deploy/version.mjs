@@ -1,5 +1,5 @@
 // Prepares a release: `npm run version-packages` applies the files in .changeset to the version of the package, to
-// docs/changelog.md, and to the chart. The client gets the version of the service when it is built.
+// docs/changelog.md, to the chart, and to the Python package. The client gets the version of the service when it is built.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,5 +25,10 @@ writeFileSync(
     /^(version|appVersion): .*$/gm,
     (_line, name) => `${name}: ${version}`,
   ),
+);
+const python = join(root, 'src/client-python/pyproject.toml');
+writeFileSync(
+  python,
+  readFileSync(python, 'utf8').replace(/^version = .*$/m, () => `version = "${version}"`),
 );
 run('npm', 'install', '--package-lock-only', '--ignore-scripts');

@@ -46,6 +46,7 @@ test('returns the user of a key and the credits of the account', async () => {
   expect(await authenticate(bearer)).toEqual({
     userId,
     role: 'user',
+    mode: 'live',
     keyId,
     scopes: ['read', 'submit'],
     operatorRole: null,

@@ -65,6 +65,25 @@ async function operatorDocument({ publicUrl, version }: RestOptions): Promise<st
   return JSON.stringify(connectDocument({ ...operatorInfo, publicUrl, version }));
 }
 
+/** Serves the tools for agents, whose code is loaded with the first request. */
+function serveMcpOnDemand({
+  caller,
+  budget,
+  publicUrl,
+  version,
+  log,
+  corsOrigins = [],
+}: RestOptions): RequestHandler {
+  let serving: Promise<RequestHandler> | undefined;
+  return async (request, response, next) => {
+    if (request.path !== '/mcp') return next();
+    serving ??= import('./mcp.ts').then(({ serveMcp }) =>
+      serveMcp({ caller, budget, publicUrl, version, log, corsOrigins }),
+    );
+    return (await serving)(request, response, next);
+  };
+}
+
 /** Creates the REST interface: the gateway over the services, and the paths that no proto declares. */
 export function createRestApi(options: RestOptions): RequestListener {
   const { services, caller, log, clock, budget, publicUrl, version, mounts = [], retrieveCache } = options;
@@ -102,7 +121,7 @@ export function createRestApi(options: RestOptions): RequestListener {
       { path: '/docs', serve: serveDocs },
       { path: '/docs/{name}', serve: (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!) },
     ],
-    mounts: [serveSession({ caller, clock, publicUrl }), ...mounts],
+    mounts: [serveSession({ caller, clock, publicUrl }), serveMcpOnDemand(options), ...mounts],
     retention: retrieveCache ? retrieveRetention(retrieveCache) : undefined,
     shownBy: shownByKind,
     // Links are signed for each response.

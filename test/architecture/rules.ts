@@ -37,9 +37,11 @@ const neighbours: readonly [from: string, file: RegExp][] = [
 /** Areas outside of the layers, with the areas that they import and those that import them. */
 const apart: Readonly<Record<string, { imports: readonly string[]; users: readonly string[] }>> = {
   // A separate package that depends on the contract, not on the service.
-  gateway: { imports: ['gen', 'src/contract'], users: ['src/rest'] },
+  gateway: { imports: ['gen', 'src/contract'], users: ['src/rest', 'src/mcp'] },
+  // Tools for agents, over any way to call the service. Their schemas are those of the REST interface.
+  'src/mcp': { imports: ['gateway', 'gen', 'src/contract'], users: ['src/rest', 'src/cli'] },
   // The REST interface of this service over the gateway.
-  'src/rest': { imports: ['gateway', 'gen', 'src/base', 'src/contract'], users: ['src/app'] },
+  'src/rest': { imports: ['gateway', 'gen', 'src/base', 'src/contract', 'src/mcp'], users: ['src/app'] },
   // A web page: no code of the service runs in a browser.
   console: { imports: ['gen', 'src/contract'], users: [] },
   // Fake sites, started as a separate process. `direct.ts` implements the fetch port for tests.
@@ -47,7 +49,10 @@ const apart: Readonly<Record<string, { imports: readonly string[]; users: readon
   // Code as in a caller's program: it depends on the contract, not on the service.
   'src/client': { imports: ['gen', 'src/contract'], users: ['src/app', 'src/cli'] },
   // Commands and their output; src/app runs the service.
-  'src/cli': { imports: ['gen', 'src/base', 'src/contract', 'src/client', 'src/app'], users: [] },
+  'src/cli': {
+    imports: ['gen', 'src/base', 'src/contract', 'src/client', 'src/mcp', 'src/app'],
+    users: [],
+  },
 };
 
 /** Folders that may import a driver, by driver. */
@@ -65,6 +70,7 @@ export const drivers: readonly [name: RegExp, folder: RegExp][] = [
   [/^(?:busboy|negotiator)$/, /^gateway\//],
   [/^@opentelemetry\//, /^src\/telemetry\//],
   [/^express$/, /^(?:gateway|src\/rest)\//],
+  [/^@modelcontextprotocol\//, /^src\/(?:mcp\/|rest\/mcp\.ts$|cli\/commands\/mcp\.ts$)/],
 ];
 
 /** Returns the area of a path: "src/jobs" for "src/jobs/work.ts"; outside src the top-level folder. */

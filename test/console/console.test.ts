@@ -405,6 +405,31 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     expect((await account(user.key)).status).toBe(200);
   });
 
+  test('creates a test key, and marks its session, keys, and jobs', async () => {
+    const user = await createUser('Sandbox Ltd', 0);
+    const page = await open(user.key, '/keys');
+    await click(page, 'button', 'Create key');
+    await page.locator(named('textbox', 'Name')).fill('tests');
+    await page.locator(named('combobox', 'Mode')).fill('test');
+    await clickInDialog(page, 'Create');
+    await waitForText(page, 'Copy the key now');
+    const key = String(await page.evaluate(`document.querySelector('[data-testid=api-key]').innerText`));
+    expect(key).toMatch(/^gl_test_/);
+    const tester = { id: user.id, key };
+    const jobId = await submit(tester, 2);
+    const test = await open(key, `/jobs/${jobId}`);
+    await waitForText(test, 'Completed');
+    const badges = await test.evaluate(
+      `[...document.querySelectorAll('.mantine-Badge-label')].map((one) => one.innerText)`,
+    );
+    expect((badges as string[]).filter((text) => text === 'Test')).toHaveLength(2);
+    const operator = await openAsOperator('/jobs');
+    await waitForText(operator, 'Live');
+    expect(await bodyText(operator)).not.toContain(jobId.slice(0, 8));
+    await operator.goto(`${env.url}/jobs?mode=test`);
+    await waitForText(operator, jobId.slice(0, 8));
+  });
+
   const ends = [
     { why: 'expired', lifeMs: 4_000 },
     { why: 'been revoked', lifeMs: null },

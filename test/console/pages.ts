@@ -13,6 +13,7 @@ export interface PageVisit {
 export const pageVisits = ({ anna, partial, tracked, waiting, schedule }: Seed): PageVisit[] => [
   { name: 'approvals', path: '/approvals', role: 'operator', shows: 'Stock of variants' },
   { name: 'jobs', path: '/jobs', role: 'operator', shows: 'Anna Kirana' },
+  { name: 'test-jobs', path: '/jobs?mode=test', role: 'operator', shows: 'Anna Kirana' },
   { name: 'job', path: `/jobs/${partial}`, role: 'operator', shows: 'Duration' },
   { name: 'job-waiting', path: `/jobs/${waiting}`, role: 'operator', shows: 'Approve' },
   { name: 'users', path: '/users', role: 'operator', shows: 'Price Watch' },

@@ -113,6 +113,14 @@ export async function seed({ api, deployment, receiver, store }: ConsoleEnvironm
     { withinMs: 30_000, everyMs },
   );
   const schedule = await createSchedules(deployment.url, anna);
+  const { apiKey: key } = await api.operator('CreateApiKey', {
+    user_id: anna.id,
+    name: 'integration tests',
+    mode: 'test',
+  });
+  await submit({ id: anna.id, key }, '/v1/mktb/pdp/bulk', {
+    items: [{ shop_domain: 'toko-7', product_key: 'barang-1001' }],
+  });
   return { anna, budi, partial, tracked: 'mkta/id/40000000001', waiting, schedule };
 }
 

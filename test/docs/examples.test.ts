@@ -18,6 +18,7 @@ const pages = [
   'history.md',
   'jobs.md',
   'retention.md',
+  'sandbox.md',
   'webhooks.md',
   ...kinds.map((name) => join('kinds', name)),
 ];

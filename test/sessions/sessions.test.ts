@@ -39,6 +39,7 @@ describe.each<Edge>(['api', 'gateway'])('browser sessions through the role %s', 
       csrf_token: expect.stringMatching(/^[\w-]{43}$/),
       scopes: ['read', 'submit'],
       has_ceiling: false,
+      mode: 'live',
       operator_role: null,
     });
     expect(JSON.stringify(response.body)).not.toContain(cookie.split('=')[1]);

@@ -9,6 +9,7 @@ import { addHistoryCommands } from './history.ts';
 import { addJobCommands } from './jobs.ts';
 import { addKeyCommands } from './keys.ts';
 import { addLogsCommand } from './logs.ts';
+import { addMcpCommand } from './mcp.ts';
 import { addOpenCommand } from './open.ts';
 import { addOperatorCommands } from './operators.ts';
 import { addPriceCommand } from './prices.ts';
@@ -40,6 +41,7 @@ export function addClientCommands(program: Command): void {
   addKeyCommands(program);
   addWebhookCommands(program);
   addDestinationCommands(program);
+  addMcpCommand(program);
   program.commandsGroup('For operators:');
   addApprovalCommands(program);
   addUserCommands(program);

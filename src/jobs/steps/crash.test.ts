@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { createCrashingProcess } from '../../../test/support/crash.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { testAccountId } from '../../access/test-account.ts';
 import { newId } from '../../base/id.ts';
 import type { SubmitOptionValues } from '../../contract/submit-options.ts';
 import { aKey } from '../../store/contract/samples.ts';
@@ -12,6 +13,7 @@ import type { JobContext } from '../context.ts';
 import { qualityOf } from '../queries/quality.ts';
 import { cancel } from './cancel.ts';
 import { approve, reject } from './decide.ts';
+import { decideDue } from './decide-due.ts';
 import { submit } from './submit.ts';
 import { terminate } from './terminate.ts';
 import { work } from './work.ts';
@@ -20,6 +22,8 @@ import { work } from './work.ts';
 interface Course {
   name: string;
   approval: boolean;
+  /** Whether the job is one of a test account, which has no credits. */
+  isTest?: true;
   method: string;
   request: object;
   options?: SubmitOptionValues;
@@ -48,6 +52,10 @@ const approved: Course['step'] = {
 const rejected: Course['step'] = {
   on: ['awaiting_approval'],
   run: (context, job) => reject(context, job.id, operatorId, 'Not today.'),
+};
+const decided: Course['step'] = {
+  on: ['awaiting_approval'],
+  run: (context, job) => decideDue(context, job),
 };
 const terminated: Course['step'] = {
   on: ['processing'],
@@ -95,6 +103,26 @@ const courses: Course[] = [
     options: { maxAge: '1h' },
     ends: { completed: someReused },
     records: 61,
+  },
+  {
+    name: 'variant sold of a test account, decided by the sweep',
+    approval: true,
+    isTest: true,
+    method: 'SubmitVariantSold',
+    request: items,
+    step: decided,
+    ends: { completed: neverCharged },
+    records: 61,
+  },
+  {
+    name: 'variant sold of a test account, rejected by its first unit',
+    approval: true,
+    isTest: true,
+    method: 'SubmitVariantSold',
+    request: { ...items, items: [{ itemId: '20000000990', shopId: '77' }] },
+    step: decided,
+    ends: { rejected: neverCharged },
+    records: null,
   },
   {
     name: 'variant sold, rejected',
@@ -164,6 +192,14 @@ async function jobOf(userId: string): Promise<Job | null> {
   return found[0] ?? null;
 }
 
+async function createTestAccount(): Promise<string> {
+  const { store } = fixture.context;
+  const live = (await store.getUser(await fixture.createUser(0)))!;
+  const id = testAccountId(live.id);
+  await store.createUser({ ...live, id, testOf: live.id });
+  return id;
+}
+
 /** Performs the remaining client and operator actions. */
 async function goThrough(
   course: Course,
@@ -176,7 +212,8 @@ async function goThrough(
     const method = methodOf(context, course.method);
     const request = fromJson(method.method.input, course.request as never);
     const options = create(SubmitOptionsSchema, course.options ?? {});
-    const submitter = { userId, mode: 'live' as const, keyId, idempotencyKey: key, options };
+    const mode = course.isTest ? ('test' as const) : ('live' as const);
+    const submitter = { userId, mode, keyId, idempotencyKey: key, options };
     await submit(context, method, request, submitter);
   }
   const submitted = (await jobOf(userId))!;
@@ -200,7 +237,8 @@ async function recover(): Promise<void> {
  */
 async function survives(course: Course, last: number, when: 'before' | 'after'): Promise<boolean> {
   const victim = createCrashingProcess(alive, last, when);
-  const userId = await fixture.createUser(credits);
+  const own = course.isTest ? 0 : credits;
+  const userId = course.isTest ? await createTestAccount() : await fixture.createUser(own);
   const limited = aKey({ userId, creditCeiling: credits });
   await alive.store.createApiKey(limited);
   const key = newId();
@@ -215,7 +253,7 @@ async function survives(course: Course, last: number, when: 'before' | 'after'):
   expect(Object.keys(course.ends), where).toContain(job.state);
   const { charged, refunded } = course.ends[job.state]!(job);
   expect(job.refunded, where).toBe(refunded);
-  expect(await fixture.balance(userId), where).toBe(credits - charged + refunded);
+  expect(await fixture.balance(userId), where).toBe(own - charged + refunded);
   expect((await alive.store.getApiKey(limited.id))?.creditsSpent, where).toBe(charged - refunded);
   expect(await alive.store.hasOutstandingBatches(job.id), where).toBe(false);
   expect(job.file?.items ?? null, where).toBe(course.records);

@@ -1,0 +1,82 @@
+import { create, type DescMethodUnary, type Message } from '@bufbuild/protobuf';
+import type { Command } from 'commander';
+import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
+import manifest from '../../../package.json' with { type: 'json' };
+import type { GleanerClient } from '../../client/index.ts';
+import { takesSubmitOptions } from '../../contract/submit-options.ts';
+import type { ToolCaller } from '../../mcp/call-tool.ts';
+import { addCommand, integer } from './command.ts';
+
+/** Adds `mcp`. */
+export function addMcpCommand(program: Command): void {
+  addCommand<{ budget?: string }>(program, {
+    usage: 'mcp',
+    about: 'Serve tools for agents over standard input and output (Model Context Protocol)',
+    options: [['--budget <credits>', 'maximum credits that all jobs of the session may cost together']],
+    async run(session, { budget }) {
+      const max = budget === undefined ? null : integer('--budget', budget, 0);
+      const [{ serveStdio }, { createMcpServer }, { sessionBudget, unlimitedBudget }] = await Promise.all([
+        import('@modelcontextprotocol/server/stdio'),
+        import('../../mcp/server.ts'),
+        import('../../mcp/budget.ts'),
+      ]);
+      const caller = toolCaller(session.user());
+      // One budget for the process, whatever instances the protocol needs.
+      const credits = max === null ? unlimitedBudget : sessionBudget(max);
+      const { version } = manifest;
+      const server = serveStdio(() => createMcpServer({ caller, budget: credits, version }));
+      await new Promise<void>((resolve) => {
+        process.stdin.once('end', resolve).once('close', resolve);
+        session.signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      await server.close();
+    },
+  });
+}
+
+const noOptions = create(SubmitOptionsSchema);
+
+/** Calls the service with a client. */
+function toolCaller(client: GleanerClient): ToolCaller {
+  return {
+    async call(method, request, { submitOptions, idempotencyKey, waitMs, signal }) {
+      const unary = method as DescMethodUnary;
+      if (takesSubmitOptions(method)) {
+        const { $typeName: _, $unknown: __, validateOnly, ...options } = submitOptions ?? noOptions;
+        if (validateOnly) {
+          const quote = await client.quote(unary, request, { ...options, signal });
+          return create(method.output, { quote } as never);
+        }
+        const key = idempotencyKey === undefined ? {} : { idempotencyKey };
+        return (await client.submit(unary, request, { ...options, ...key, signal })).response;
+      }
+      const jobId = (request as Message & { jobId?: string }).jobId;
+      if (waitMs > 0 && jobId !== undefined) await waitUntil(client, jobId, waitMs, signal);
+      return client.call(unary, request, { signal });
+    },
+    async *results(jobId, signal) {
+      const method = JobService.method.streamResults;
+      yield* await client.stream(method, create(method.input, { jobId }), { signal });
+    },
+    async costOf({ job_id: jobId, task_id: taskId, job }, signal) {
+      const id = jobId ?? taskId ?? (job as { job_id?: string } | undefined)?.job_id;
+      return (await client.find(String(id), { signal })).cost;
+    },
+  };
+}
+
+/** Waits for the end of a job, at most `waitMs`. */
+async function waitUntil(
+  client: GleanerClient,
+  jobId: string,
+  waitMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const timeout = AbortSignal.timeout(waitMs);
+  try {
+    await client.wait(jobId, { signal: AbortSignal.any([signal, timeout]) });
+  } catch (error) {
+    if (!timeout.aborted) throw error;
+  }
+}

@@ -1,0 +1,110 @@
+"""Uses the package against a running service, and prints what it did as JSON."""
+
+import http.server
+import json
+import os
+import tempfile
+import threading
+
+from gleaner import Client, GleanerError, to_frame
+
+client = Client(os.environ["GLEANER_URL"], os.environ["GLEANER_API_KEY"])
+
+
+def fails(run, kind=GleanerError):
+    try:
+        run()
+    except kind as error:
+        return error
+    raise AssertionError(f"no {kind.__name__}")
+
+
+def items(*digits):
+    return {"items": [{"shop_domain": "toko-7", "product_key": f"barang-{end}"} for end in digits]}
+
+
+submitted = client.submit("submitMktbPdpBulk", items("101", "800", "102"), idempotency_key="python-1")
+assert client.submit("submitMktbPdpBulk", items("101", "800", "102"), idempotency_key="python-1").job_id == submitted.job_id
+job = client.wait(submitted.job_id, timeout=60)
+assert client.job(submitted.job_id)["ended"]
+records = list(client.records(submitted.job_id))
+assert [unit["key"] for unit in records] == ["barang-101", "barang-102"], records
+
+# A kind whose jobs have numbers.
+task = client.submit("submitMktaGetPc", {"region": "sg", "item_id": "20101", "shop_id": "7"})
+assert client.wait(task.job_id, timeout=60)["status"] == "completed"
+assert submitted.job_id in [one["job_id"] for one in client.pages("listJobs", "jobs", query={"page_size": 1})]
+
+# A job that waits for approval.
+waiting = client.submit("submitMktaVariantSold", {"country": "sg", "items": [{"item_id": "20000000991", "shop_id": "7"}]})
+fails(lambda: client.wait(waiting.job_id, timeout=1), TimeoutError)
+client.call("cancelJob", {}, job_id=waiting.job_id)
+
+with tempfile.TemporaryDirectory() as folder:
+    paths = client.download_all(submitted.job_id, folder)
+    content = open(paths[0], "rb").read()
+    # A file that is there is not fetched again; a part of it is completed.
+    before = os.stat(paths[0]).st_mtime_ns
+    client.download_all(submitted.job_id, folder)
+    assert os.stat(paths[0]).st_mtime_ns == before
+    os.remove(paths[0])
+    with open(paths[0] + ".part", "wb") as part:
+        part.write(content[:100])
+    assert open(client.download_all(submitted.job_id, folder)[0], "rb").read() == content
+    # Other contents than promised are no result.
+    with open(paths[0], "wb") as other:
+        other.write(b"x")
+    file = client.files(submitted.job_id)[0]
+    fails(lambda: client.download({**file, "sha256": "0" * 64}, folder), ValueError)
+    assert not os.path.exists(paths[0] + ".part")
+
+error = fails(lambda: client.submit("submitMktbPdpBulk", {"items": [{"shop_domain": 7}]}))
+assert error.status == 422 and len(error.problems) == 2, error
+error = fails(lambda: client.job("00000000-0000-4000-8000-000000000000"))
+assert (error.status, error.code) == (404, "not_found") and error.request_id
+assert fails(lambda: Client(client.url, "gl_unknown").call("getAccount")).status == 401
+fails(lambda: client.call("nothing"), ValueError)
+fails(lambda: client.call("getJob"), TypeError)
+fails(lambda: client.call("getJob", id="x"), TypeError)
+fails(lambda: Client("ftp://x", "k"), ValueError)
+
+
+class Busy(http.server.BaseHTTPRequestHandler):
+    """Responds with 503 twice, then with JSON."""
+
+    requests = 0
+
+    def do_POST(self):
+        Busy.requests += 1
+        length = int(self.headers["Content-Length"])
+        body = json.loads(self.rfile.read(length))
+        status = 503 if Busy.requests < 3 else 200
+        text = json.dumps({"job_id": "j", "key": self.headers["Idempotency-Key"], **body}).encode()
+        self.send_response(status)
+        self.send_header("Retry-After", "0")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_):
+        pass
+
+
+with http.server.HTTPServer(("127.0.0.1", 0), Busy) as server:
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    busy = Client(f"http://127.0.0.1:{server.server_port}", "k")
+    assert busy.submit("submitMktbPdpBulk", {"x": 1}, idempotency_key="same").response == {"job_id": "j", "key": "same", "x": 1}
+    assert Busy.requests == 3
+    # A POST without a key is not repeated.
+    Busy.requests = 0
+    assert fails(lambda: busy.call("retryJob", {}, job_id="j")).status == 503
+    assert Busy.requests == 1
+    server.shutdown()
+
+result = {"status": job["status"], "records": len(records), "files": len(paths)}
+if "WITH_PANDAS" in os.environ:
+    frame = to_frame(client.records(submitted.job_id))
+    assert list(frame["key"]) == ["barang-101", "barang-102"], frame
+    assert to_frame([]).empty
+    result["columns"] = list(frame.columns)
+print(json.dumps(result))

@@ -1,0 +1,122 @@
+import { request as httpRequest } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openSandboxFixture, type SandboxFixture } from '../sandbox/fixture.ts';
+import { type Engines, embedded } from '../support/engines.ts';
+
+let fixture: SandboxFixture;
+let url: string;
+beforeAll(async () => {
+  fixture = await openSandboxFixture(false, (await embedded.open()) as Engines, {
+    GLEANER_CORS_ORIGINS: 'https://app.example',
+    GLEANER_REQUESTS_PER_SECOND: '50',
+  });
+  url = `${fixture.deployment.url}/mcp`;
+});
+afterAll(() => fixture?.stop());
+
+const post = (body: string, headers: Record<string, string> = {}) =>
+  fetch(url, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${fixture.tester.key}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    },
+    body,
+  });
+const listTools = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+
+describe('/mcp', () => {
+  test('rejects a caller without a valid key before the body is sent', async () => {
+    for (const authorization of ['', 'Bearer gl_unknown', 'Basic x']) {
+      const status = await new Promise((resolve, reject) => {
+        const sent = httpRequest(
+          url,
+          {
+            method: 'POST',
+            headers: { authorization, 'content-type': 'application/json', 'content-length': 1_000_000 },
+          },
+          ({ statusCode }) => {
+            resolve(statusCode);
+            sent.destroy();
+          },
+        );
+        sent.on('error', reject);
+        sent.write('{');
+      });
+      expect(status).toBe(401);
+    }
+    // Operators have no jobs of their own.
+    expect(
+      (await post(listTools, { authorization: `Bearer ${fixture.deployment.operatorKey}` })).status,
+    ).toBe(403);
+  });
+
+  test.each([
+    ['no JSON', '{', 400],
+    ['a batch', `[${listTools}]`, 400],
+    ['a number', '7', 400],
+    ['null', 'null', 400],
+    ['more than 4 MB', `{"x":"${'x'.repeat(5_000_000)}"}`, 413],
+  ])('rejects %s', async (_name, body, status) => expect((await post(body)).status).toBe(status));
+
+  test.each([
+    ['no method', '{"jsonrpc":"2.0","id":1}'],
+    ['an unknown method', '{"jsonrpc":"2.0","id":1,"method":"x"}'],
+    [
+      'deep arguments',
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_job","arguments":{"job_id":${'['.repeat(20_000)}${']'.repeat(20_000)}}}}`,
+    ],
+    [
+      'arguments of another type',
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_job","arguments":7}}',
+    ],
+  ])('answers %s with an error, and goes on', async (_name, body) => {
+    const response = await post(body);
+    expect(response.status).toBeLessThan(500);
+    expect(await response.text()).toMatch(/error|isError/);
+    expect((await post(listTools)).status).toBe(200);
+  });
+
+  test('refuses compressed messages, and pages of other origins', async () => {
+    expect((await post(listTools, { 'content-encoding': 'gzip' })).status).toBe(400);
+    expect((await post(listTools, { origin: 'https://evil.example' })).status).toBe(403);
+    const allowed = await post(listTools, { origin: 'https://app.example' });
+    expect(allowed.status).toBe(200);
+    expect(allowed.headers.get('access-control-allow-origin')).toBe('https://app.example');
+  });
+
+  test('has no sessions and no streams', async () => {
+    for (const method of ['GET', 'DELETE']) {
+      const response = await fetch(url, {
+        method,
+        headers: { authorization: `Bearer ${fixture.tester.key}`, accept: 'text/event-stream' },
+      });
+      expect(response.status).toBe(405);
+      expect(response.headers.get('allow')).toBe('POST');
+    }
+    expect((await post(listTools, { 'mcp-session-id': 'x'.repeat(1000) })).status).toBe(200);
+  });
+
+  test('names an invalid max_credits', async () => {
+    const response = await fetch(`${url}?max_credits=-1`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${fixture.tester.key}`, 'content-type': 'application/json' },
+      body: listTools,
+    });
+    expect(response.status).toBe(422);
+    expect(await response.text()).toContain('max_credits');
+  });
+
+  test('counts against the rate limit of the key', async () => {
+    const key = await fixture.createTestKey();
+    const statuses = await Promise.all(
+      Array.from(
+        { length: 120 },
+        async () => (await post(listTools, { authorization: `Bearer ${key}` })).status,
+      ),
+    );
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  });
+});

@@ -1,0 +1,211 @@
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openSandboxFixture, type SandboxFixture } from '../sandbox/fixture.ts';
+import { type Engines, embedded } from '../support/engines.ts';
+import { root } from '../support/service.ts';
+
+let fixture: SandboxFixture;
+beforeAll(async () => {
+  fixture = await openSandboxFixture(false, (await embedded.open()) as Engines);
+});
+afterAll(() => fixture?.stop());
+
+const pages = (...digits: string[]) => ({
+  items: digits.map((end) => ({ shop_domain: 'toko-7', product_key: `barang-${end}` })),
+});
+
+/** A connection of the official client. */
+interface Connection {
+  client: Client;
+  /** Calls a tool and returns its JSON result; throws one that is an error. */
+  // biome-ignore lint/suspicious/noExplicitAny: results of every shape.
+  call(name: string, given?: Record<string, unknown>): Promise<any>;
+}
+
+async function use<T>(client: Client, run: (connection: Connection) => Promise<T>): Promise<T> {
+  try {
+    return await run({
+      client,
+      async call(name, given = {}) {
+        const result = await client.callTool({ name, arguments: given });
+        const [first] = result.content as { type: string; text: string }[];
+        const value = JSON.parse(first!.text);
+        if (result.isError) throw Object.assign(new Error(value.message), value);
+        return value;
+      },
+    });
+  } finally {
+    await client.close();
+  }
+}
+
+async function overHttp<T>(key: string, run: (connection: Connection) => Promise<T>, query = ''): Promise<T> {
+  const client = new Client({ name: 'test', version: '1' });
+  const headers = { authorization: `Bearer ${key}` };
+  const url = new URL(`${fixture.deployment.url}/mcp${query}`);
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+  return use(client, run);
+}
+
+async function overStdio<T>(
+  key: string,
+  flags: string[],
+  run: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const client = new Client({ name: 'test', version: '1' });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [join(root, 'src/cli/main.ts'), 'mcp', ...flags],
+    env: { GLEANER_URL: fixture.deployment.url, GLEANER_API_KEY: key, HOME: '/nonexistent' },
+  });
+  await client.connect(transport);
+  return use(client, run);
+}
+
+describe.each([
+  ['streamable HTTP', overHttp],
+  ['stdio', <T>(key: string, run: (connection: Connection) => Promise<T>) => overStdio(key, [], run)],
+] as const)('over %s', (_name, connect) => {
+  test('lists tools whose schemas are valid and complete', () =>
+    connect(fixture.tester.key, async ({ client }) => {
+      const { tools } = await client.listTools();
+      const names = tools.map(({ name }) => name);
+      expect(names).toEqual(
+        expect.arrayContaining([
+          'submit_mktb_pdp_bulk',
+          'get_job',
+          'read_results',
+          'get_account',
+          'list_prices',
+        ]),
+      );
+      expect(new Set(names).size).toBe(names.length);
+      const ajv = new Ajv2020({ strict: false, validateFormats: false });
+      for (const { name, inputSchema } of tools) {
+        expect(name).toMatch(/^[a-z][a-z0-9_]{2,63}$/);
+        ajv.compile(inputSchema);
+      }
+      const { inputSchema } = tools.find(({ name }) => name === 'submit_mktb_pdp_bulk')!;
+      const isValid = ajv.compile(inputSchema);
+      expect(isValid(pages('1'))).toBe(true);
+      expect(isValid({ items: [{ shop_domain: 'toko-7' }] })).toBe(false);
+    }));
+
+  test('submits a job, waits for it, and reads its records page by page', () =>
+    connect(fixture.tester.key, async ({ call }) => {
+      const { job_id: id } = await call('submit_mktb_pdp_bulk', pages('101', '102', '800', '103'));
+      let job = await call('get_job', { job_id: id, wait_seconds: 20 });
+      while (!job.ended) job = await call('get_job', { job_id: id, wait_seconds: 20 });
+      expect(job).toMatchObject({ status: 'partial_complete', success: 3, failed: 1, mode: 'test' });
+      const first = await call('read_results', { job_id: id, limit: 2 });
+      expect(first.records.map(({ key }: { key: string }) => key)).toEqual(['barang-101', 'barang-102']);
+      expect(first.next_offset).toBe(2);
+      const second = await call('read_results', { job_id: id, limit: 2, offset: first.next_offset });
+      expect(second).toMatchObject({ records: [{ key: 'barang-103' }], next_offset: null });
+      const { faults } = await call('list_faults', { job_id: id });
+      expect(faults[0].code).toBe('page_not_found');
+      expect((await call('get_account')).account.mode).toBe('test');
+    }));
+
+  test('a job that awaits approval says so', () =>
+    connect(fixture.tester.key, async ({ call }) => {
+      const items = [{ item_id: '20000000991', shop_id: '7001' }];
+      const submitted = await call('submit_mkta_variant_sold', { country: 'sg', items });
+      expect(submitted.status).toBe('awaiting_approval');
+      const { status } = await call('get_job', { job_id: submitted.job_id, wait_seconds: 0 });
+      expect(status).toBe('awaiting_approval');
+      expect((await call('cancel_job', { job_id: submitted.job_id })).status).toBe('rejected');
+    }));
+
+  test('quotes a submit without creating a job', () =>
+    connect(fixture.user.key, async ({ call }) => {
+      const jobs = async () => (await call('list_jobs', { page_size: 100 })).jobs.length;
+      const before = await jobs();
+      const quote = await call('submit_mktb_pdp_bulk', { ...pages('1', '2'), validate_only: true });
+      expect(quote).toMatchObject({ accepted: true, units: 2, cost: 10, needs_approval: false });
+      expect(await jobs()).toBe(before);
+    }));
+
+  test('repeats a submit under its idempotency key', () =>
+    connect(fixture.tester.key, async ({ call }) => {
+      const request = { ...pages('104'), idempotency_key: `key-${crypto.randomUUID()}` };
+      const { job_id: id } = await call('submit_mktb_pdp_bulk', request);
+      expect((await call('submit_mktb_pdp_bulk', request)).job_id).toBe(id);
+    }));
+
+  test('names each invalid argument', () =>
+    connect(fixture.tester.key, async ({ call }) => {
+      const problems = (name: string, given: Record<string, unknown>) =>
+        call(name, given).then(
+          () => null,
+          (error) => error.problems?.map(({ loc }: { loc: unknown[] }) => loc.join('.')) ?? error.code,
+        );
+      expect(
+        await problems('submit_mktb_pdp_bulk', { items: [{ shop_domain: 7 }], max_credits: -1, x: 1 }),
+      ).toEqual(
+        expect.arrayContaining([
+          'arguments.max_credits',
+          'arguments.items.0.product_key',
+          'arguments.items.0.shop_domain',
+          'arguments.x',
+        ]),
+      );
+      expect(await problems('get_job', { job_id: 'x', wait_seconds: 1000 })).toContain(
+        'arguments.wait_seconds',
+      );
+      expect(await problems('read_results', { job_id: 7 })).toEqual(['arguments.job_id']);
+      expect(await problems('read_results', { job_id: 'x', limit: 1e9 })).toEqual(['arguments.limit']);
+      for (const name of ['__proto__', 'constructor', 'create_api_key', 'delete_files', ''])
+        expect(await problems(name, {})).toBe('not_found');
+    }));
+
+  test("another user's job is not found", () =>
+    connect(fixture.tester.key, async ({ call }) => {
+      const id = await fixture.submit(fixture.user, '/v1/mktb/pdp/bulk/submit', pages('105'));
+      for (const name of ['get_job', 'read_results', 'list_units', 'cancel_job'])
+        await expect(call(name, { job_id: id })).rejects.toMatchObject({ code: 'not_found' });
+    }));
+});
+
+test('a session over stdio cannot spend more than its budget', async () => {
+  const before = await fixture.api.balance(fixture.user);
+  await overStdio(fixture.user.key, ['--budget', '12'], async ({ client, call }) => {
+    // The runs of a schedule are charged after the session.
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name).filter((name) => /^(?:create|run|resume)_/.test(name))).toEqual([]);
+    await call('submit_mktb_pdp_bulk', { ...pages('200'), validate_only: true });
+    const outcomes = await Promise.allSettled(
+      ['201', '202', '203', '204'].map((digits) => call('submit_mktb_pdp_bulk', pages(digits))),
+    );
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected']);
+    await expect(call('submit_mktb_pdp_bulk', { ...pages('205'), max_credits: 100 })).rejects.toThrow(/2/);
+  });
+  expect(before - (await fixture.api.balance(fixture.user))).toBe(10);
+});
+
+test('the address over HTTP can limit the cost of each job', () =>
+  overHttp(
+    fixture.user.key,
+    async ({ call }) => {
+      await expect(call('submit_mktb_pdp_bulk', pages('301', '302'))).rejects.toMatchObject({
+        code: 'max_credits_exceeded',
+      });
+      expect((await call('submit_mktb_pdp_bulk', { ...pages('301'), max_credits: 50 })).cost).toBe(5);
+    },
+    '?max_credits=5',
+  ));
+
+test('a key with the scope read has no right to submit', async () => {
+  const { apiKey } = await fixture.api.operator('CreateApiKey', {
+    user_id: fixture.user.id,
+    name: 'reader',
+    scopes: ['read'],
+  });
+  await overHttp(apiKey, async ({ call }) => {
+    await expect(call('submit_mktb_pdp_bulk', pages('1'))).rejects.toMatchObject({ code: 'forbidden' });
+    expect((await call('list_jobs')).jobs).toBeDefined();
+  });
+});
