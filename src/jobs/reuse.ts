@@ -11,7 +11,7 @@ const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600
 
 /** Returns the option `max_age` of a job in milliseconds; null without it. */
 export function maxAgeMs({ maxAge }: JobOptions): number | null {
-  const [, count, unit] = /^(\d+)([smhd])$/.exec(maxAge ?? '') ?? [];
+  const [, count, unit] = /^(\d+)(s|m|h|d)$/.exec(maxAge ?? '') ?? [];
   return unit === undefined ? null : Number(count) * unitMs[unit]!;
 }
 
@@ -37,7 +37,7 @@ export function reuseKey(
 }
 
 /** Returns whether an outcome is that of a reused record. */
-export const isReused = (outcome: Outcome): boolean =>
+const isReused = (outcome: Outcome): boolean =>
   outcome.status === 'SUCCESS' && outcome.collectedAt !== undefined;
 
 /** Counts the units of a job whose records were reused; empty for a job without `max_age`. */

@@ -98,6 +98,13 @@ function maxCreditsCases(good: Case, required: number): Case[] {
       },
     },
     { ...below, status: 422, problems: [[['query', 'max_credits'], 'greater_than_equal']] },
+    {
+      ...below,
+      title: 'max_age=soon',
+      options: { max_age: 'soon' },
+      status: 422,
+      problems: [[['query', 'max_age'], 'string_pattern_mismatch']],
+    },
   ];
 }
 

@@ -38,7 +38,6 @@ export async function quoteJob(
   caller: Caller,
   warnings: readonly string[] = [],
 ): Promise<MessageInitShape<typeof QuoteSchema>> {
-  const { store, clock, settings } = context;
   const { kind, market } = offer;
   requireReusable(offer, caller.options);
   const isTest = caller.mode === 'test';
@@ -49,24 +48,10 @@ export async function quoteJob(
     cost,
   } = estimate(context, offer, plan, caller.mode);
   const refusals = await Array.fromAsync(findRefusals(context, offer, { ...caller, cost }));
-  const [user, pauses, minutes, backlog] = await Promise.all([
-    store.getUser(caller.userId),
-    store.listPauses(),
-    store.listOriginMinutes(clock.now() - measuredMs),
-    store.countBacklog(),
-  ]);
-  const balance = user?.balance ?? 0;
+  const balance = (await context.store.getUser(caller.userId))?.balance ?? 0;
   const quota = refusals.find(({ code }) => code === 'insufficient_credits')?.quota;
   const duplicates = findDuplicates(plan);
-  const needsApproval = kind.approval && settings.approval;
-  const origins = plannedOrigins(context, offer, plan);
-  const { delays, beginsAt } = findStart(
-    { clock, settings: isTest ? { ...settings, workingHours: null } : settings },
-    offer,
-    origins,
-    isTest ? [] : pauses,
-    needsApproval,
-  );
+  const needsApproval = kind.approval && context.settings.approval;
   const missing = isTest ? null : missingOriginWarning(context, market, plan);
   return {
     market: market.name,
@@ -87,15 +72,40 @@ export async function quoteJob(
     shortfall: BigInt(quota === undefined ? 0 : quota.required - quota.current),
     overMaxCredits: refusals.some(({ code }) => code === 'max_credits_exceeded'),
     needsApproval,
+    ...(await timing(context, offer, plan, { needsApproval, isTest })),
+  };
+}
+
+/** Returns when the work can begin, and how long it takes. Test jobs wait for no marketplace. */
+async function timing(
+  { store, clock, settings }: QuoteContext,
+  offer: Offer,
+  plan: Plan,
+  { needsApproval, isTest }: { needsApproval: boolean; isTest: boolean },
+): Promise<MessageInitShape<typeof QuoteSchema>> {
+  const [pauses, minutes, backlog] = await Promise.all([
+    store.listPauses(),
+    store.listOriginMinutes(clock.now() - measuredMs),
+    store.countBacklog(),
+  ]);
+  const origins = plannedOrigins({ settings }, offer, plan);
+  const { delays, beginsAt } = findStart(
+    { clock, settings: isTest ? { ...settings, workingHours: null } : settings },
+    offer,
+    origins,
+    isTest ? [] : pauses,
+    needsApproval,
+  );
+  return {
     delays: delays.map(({ until, ...delay }) => ({
       ...delay,
       ...(until === null ? {} : { until: timestampFromMs(until) }),
     })),
     beginsAt: timestampFromMs(beginsAt),
-    durationSeconds: BigInt(estimateSeconds(context, offer, origins, minutes)),
+    durationSeconds: BigInt(estimateSeconds({ settings }, offer, origins, minutes)),
     durationIsMinimum: offer.reader.sort === 'list',
     batchesAhead: backlog
-      .filter((row) => row.market === market.name)
+      .filter((row) => row.market === offer.market.name)
       .reduce((sum, { queued, claimed }) => sum + queued + claimed, 0),
   };
 }
