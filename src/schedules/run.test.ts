@@ -287,6 +287,16 @@ describe('runSchedule()', () => {
   });
 });
 
+test('the runs of a tracked schedule are a series', async () => {
+  const caller = await fixture.createCaller(100);
+  const { id } = await fixture.create(caller, { options: { track: 'true' } });
+  const named = await fixture.create(caller, { options: { track: 'nightly' } });
+  await fixture.tick(minute);
+  const tracks = (await jobsOf(caller.userId)).map(({ options }) => options.track).toSorted();
+  expect(tracks).toEqual(['nightly', `schedule-${id}`]);
+  expect(named.options).toEqual({ track: 'nightly' });
+});
+
 test('the request of a schedule is the body of its submit', async () => {
   const caller = await fixture.createCaller(100);
   const request = csvRequest('region,shop_id,item_id\nsg,1,2\nid,3,4\n');

@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf';
-import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
+import { type SubmitOptions, SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { modeOf } from '../access/test-account.ts';
 import { idFromName } from '../base/id.ts';
 import { Fault, summarizeProblems } from '../contract/fault.ts';
@@ -63,9 +63,15 @@ async function submitRun(
     approvedBy: schedule.approvedBy,
     // No caller can send a line break in a key.
     idempotencyKey: `schedule\n${id}`,
-    options: create(SubmitOptionsSchema, schedule.options),
+    options: optionsOf(schedule),
   });
   return store.getJob(jobId);
+}
+
+/** Returns the options of a run. The runs of a tracked schedule are a series of their own. */
+function optionsOf({ id, options }: Schedule): SubmitOptions {
+  const series = options.track === 'true' ? { track: `schedule-${id}` } : {};
+  return create(SubmitOptionsSchema, { ...options, ...series });
 }
 
 async function recordJob(

@@ -48,6 +48,15 @@ test('demo --keep repeats a job by a schedule, and leaves the service running wi
     expect(jobIds).toHaveLength(2);
     const table = await readFile(join(folder, /^ {2}(\S+\.parquet) /m.exec(out)![1]!));
     expect(table.subarray(0, 4).toString()).toBe('PAR1');
+    const changes = await readFile(
+      join(folder, /^ {2}(\S+-changes\.jsonl) {2}15 changes/m.exec(out)![1]!),
+      'utf8',
+    );
+    const types = changes
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).type);
+    expect(new Set(types)).toEqual(new Set(['changed']));
     child.kill('SIGINT');
     expect(await exited).toEqual([0, null]);
     await expect(fetch(`${url}/health`)).rejects.toThrow();

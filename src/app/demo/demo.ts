@@ -220,7 +220,7 @@ function summarize(
 
 /** Prints the runs of the schedule. */
 function sayRuns(
-  { job, scheduleId, runs, changed, table }: ScheduleResult,
+  { job, scheduleId, runs, changed, table, changes }: ScheduleResult,
   say: (line: string) => void,
 ): void {
   say('');
@@ -229,6 +229,7 @@ function sayRuns(
     say(
       `  run ${at + 1}: ${success} of ${total} units, job ${jobId}${at === 0 ? '' : `, after ${changed} pages changed`}`,
     );
+  say(`  ${relative('.', changes.path)}  ${changes.lines} changes since run 1`);
   say(`  ${relative('.', table.path)}  records of run 2 as Parquet, ${table.bytes} bytes`);
 }
 

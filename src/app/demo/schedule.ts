@@ -6,6 +6,13 @@ import { createGleanerClient, type GleanerClient } from '../../client/index.ts';
 import type { DemoJob } from './jobs.ts';
 import type { DemoApi } from './run.ts';
 
+/** A file that was saved. */
+interface SavedFile {
+  path: string;
+  bytes: number;
+  lines: number;
+}
+
 /** Two runs of a schedule. */
 export interface ScheduleResult {
   job: DemoJob;
@@ -14,7 +21,9 @@ export interface ScheduleResult {
   /** Items that changed between the runs. */
   changed: number;
   /** File with the records of the second run. */
-  table: { path: string; bytes: number };
+  table: SavedFile;
+  /** File with the differences between the runs. */
+  changes: SavedFile;
 }
 
 /** Changes an item of a fake marketplace (sandbox/README.md). */
@@ -22,6 +31,7 @@ type ChangeItem = (region: string, id: string, change: object) => Promise<void>;
 
 const { method } = ScheduleService;
 const waitMs = 30_000;
+const pollMs = 250;
 
 /** Returns the job that the demo repeats: the last one with a page per unit and a JSON body. */
 export function scheduledJob(jobs: readonly DemoJob[]): DemoJob | undefined {
@@ -32,8 +42,8 @@ export function scheduledJob(jobs: readonly DemoJob[]): DemoJob | undefined {
 }
 
 /**
- * Creates a schedule of a job and starts two runs, between which items become cheaper or sold out. Saves the records of the
- * second run as a Parquet file.
+ * Creates a schedule of a job and starts two runs, between which items become cheaper or sold out. Saves the
+ * differences, and the records of the second run as a Parquet file.
  */
 export async function runSchedule(
   job: DemoJob,
@@ -48,13 +58,16 @@ export async function runSchedule(
     request: JSON.stringify(job.body),
     cron: '0 8 * * *',
     timeZone: 'Asia/Singapore',
+    options: { track: 'true' },
   });
   const first = await runOnce(client, scheduleId);
   const changed = await changeItems(client, first, itemChanger(job.market, origins));
   const second = await runOnce(client, scheduleId);
-  const path = join(api.folder, `schedule-${second.jobId.slice(0, 8)}.parquet`);
-  const bytes = await saveTable(api, second.jobId, path);
-  return { job, scheduleId, runs: [first, second], changed, table: { path, bytes } };
+  const stem = join(api.folder, `schedule-${second.jobId.slice(0, 8)}`);
+  const place = `/v1/jobs/${second.jobId}`;
+  const table = await save(api, `${place}/results?format=parquet`, `${stem}.parquet`);
+  const changes = await save(api, `${place}/changes/download?format=jsonl`, `${stem}-changes.jsonl`);
+  return { job, scheduleId, runs: [first, second], changed, table, changes };
 }
 
 /** Starts a run and waits for the end of its job. */
@@ -82,11 +95,19 @@ function itemChanger(market: string, origins: Record<string, unknown>): ChangeIt
   };
 }
 
-async function saveTable({ url, key }: DemoApi, jobId: string, path: string): Promise<number> {
-  const address = `${url}/v1/jobs/${jobId}/results?format=parquet`;
-  const response = await fetch(address, { headers: { authorization: `Bearer ${key}` } });
-  if (!response.ok) throw new Error(`${address}: ${response.status} ${await response.text()}`);
-  const bytes = Buffer.from(await response.arrayBuffer());
-  await writeFile(path, bytes);
-  return bytes.length;
+/** Saves a file, once the service has it: the changes of a job are compared after its end. */
+async function save({ url, key }: DemoApi, address: string, path: string): Promise<SavedFile> {
+  const until = Date.now() + waitMs;
+  for (;;) {
+    const response = await fetch(url + address, { headers: { authorization: `Bearer ${key}` } });
+    if (response.ok) {
+      const bytes = Buffer.from(await response.arrayBuffer());
+      await writeFile(path, bytes);
+      return { path, bytes: bytes.length, lines: bytes.toString('latin1').split('\n').length - 1 };
+    }
+    const text = await response.text();
+    if (response.status !== 409 || Date.now() > until)
+      throw new Error(`${address}: ${response.status} ${text}`);
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
 }
