@@ -68,7 +68,14 @@ export function ScheduleModal({ offer, body, opened, close }: ScheduleModalProps
       title="Schedule this job"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      <form onSubmit={submit} noValidate>
+      <form
+        onSubmit={(event) => {
+          // React passes the event on to the form that the dialog was opened from, which would submit the job.
+          event.stopPropagation();
+          submit(event);
+        }}
+        noValidate
+      >
         <Stack>
           {error ? <ErrorAlert error={error} title="Schedule not created" /> : null}
           <TextInput label="Name" data-autofocus {...form.getInputProps('name')} />
