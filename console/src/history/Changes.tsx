@@ -90,44 +90,9 @@ export function Changes({ jobId }: { jobId: string }) {
     );
   }
   const first = query.data?.pages[0];
-  const save = async (format: string) => {
-    try {
-      const parts: BlobPart[] = [];
-      for await (const { data } of createClient(HistoryService, transport).streamChanges({ jobId, format }))
-        parts.push(new Uint8Array(data));
-      saveBlob(new Blob(parts), `changes-${jobId}.${format}`);
-    } catch (error) {
-      showError(error);
-    }
-  };
   return (
     <Stack>
-      <Group justify="space-between" align="flex-end">
-        <NativeSelect
-          label="Show"
-          data={types}
-          value={type}
-          onChange={({ currentTarget }) => setType(currentTarget.value)}
-        />
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <Button
-              variant="default"
-              leftSection={<IconDownload size={16} aria-hidden />}
-              disabled={first?.status !== 'done'}
-            >
-              Download
-            </Button>
-          </Menu.Target>
-          <Menu.Dropdown>
-            {formats.map(({ format, label }) => (
-              <Menu.Item key={format} onClick={() => void save(format)}>
-                {label}
-              </Menu.Item>
-            ))}
-          </Menu.Dropdown>
-        </Menu>
-      </Group>
+      <Toolbar type={type} select={setType} isDone={first?.status === 'done'} jobId={jobId} />
       {first && first.status !== 'pending' && <Text size="sm">{countsText(first.counts)}</Text>}
       <ListTable
         label="Changes"
@@ -142,5 +107,51 @@ export function Changes({ jobId }: { jobId: string }) {
         }
       />
     </Stack>
+  );
+}
+
+interface ToolbarProps {
+  jobId: string;
+  /** Selected type of changes; '' for all. */
+  type: string;
+  select: (type: string) => void;
+  isDone: boolean;
+}
+
+/** Selection of a type, and download of all changes. */
+function Toolbar({ jobId, type, select, isDone }: ToolbarProps) {
+  const save = async (format: string) => {
+    try {
+      const parts: BlobPart[] = [];
+      for await (const { data } of createClient(HistoryService, transport).streamChanges({ jobId, format }))
+        parts.push(new Uint8Array(data));
+      saveBlob(new Blob(parts), `changes-${jobId}.${format}`);
+    } catch (error) {
+      showError(error);
+    }
+  };
+  return (
+    <Group justify="space-between" align="flex-end">
+      <NativeSelect
+        label="Show"
+        data={types}
+        value={type}
+        onChange={({ currentTarget }) => select(currentTarget.value)}
+      />
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="default" leftSection={<IconDownload size={16} aria-hidden />} disabled={!isDone}>
+            Download
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {formats.map(({ format, label }) => (
+            <Menu.Item key={format} onClick={() => void save(format)}>
+              {label}
+            </Menu.Item>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+    </Group>
   );
 }

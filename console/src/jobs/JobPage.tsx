@@ -85,11 +85,8 @@ function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: ()
           <Tabs.Tab value="results">Results</Tabs.Tab>
           <Tabs.Tab value="failures">Failures</Tabs.Tab>
           <Tabs.Tab value="units">Units</Tabs.Tab>
-          {operator ? (
-            <Tabs.Tab value="batches">Batches</Tabs.Tab>
-          ) : (
-            <Tabs.Tab value="changes">Changes</Tabs.Tab>
-          )}
+          {!operator && <Tabs.Tab value="changes">Changes</Tabs.Tab>}
+          {operator && <Tabs.Tab value="batches">Batches</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="results">
           <Results job={job} />
@@ -100,11 +97,9 @@ function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: ()
         <Tabs.Panel value="units">
           <Units job={job} />
         </Tabs.Panel>
-        {!operator && (
-          <Tabs.Panel value="changes">
-            <Changes jobId={job.jobId} />
-          </Tabs.Panel>
-        )}
+        <Tabs.Panel value="changes">
+          <Changes jobId={job.jobId} />
+        </Tabs.Panel>
         <Tabs.Panel value="batches">
           <Batches job={job} />
         </Tabs.Panel>
