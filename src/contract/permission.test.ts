@@ -68,7 +68,7 @@ describe('refusalOf()', () => {
 
   test('allows a read-only key to read jobs, but neither to submit nor to manage the account', () => {
     expect(allowed(JobService.methods, userKey('read'))).toEqual(
-      JobService.methods.map(({ name }) => name).filter((name) => !/^(Retry|Cancel|Delete)/.test(name)),
+      JobService.methods.map(({ name }) => name).filter((name) => !/^(Release|Retry|Cancel|Delete)/.test(name)),
     );
     expect(allowed(AccountService.methods, userKey('read'))).toEqual([
       'GetAccount',
@@ -82,7 +82,7 @@ describe('refusalOf()', () => {
   });
 
   test('allows a submit-only key to change jobs and to see the balance and the prices', () => {
-    expect(allowed(JobService.methods, userKey('submit'))).toEqual(['RetryJob', 'CancelJob']);
+    expect(allowed(JobService.methods, userKey('submit'))).toEqual(['ReleaseJob', 'RetryJob', 'CancelJob']);
     expect(allowed(AccountService.methods, userKey('submit'))).toEqual(['GetAccount', 'ListPrices']);
   });
 

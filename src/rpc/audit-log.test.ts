@@ -89,6 +89,7 @@ test('isAudited() selects every method that changes something or shows the resul
   const audited = services.flatMap(({ methods }) => methods.filter(isAudited).map(({ name }) => name));
   expect(audited.filter((name) => !/^Submit/.test(name))).toEqual([
     'TerminateGetPcBulk',
+    'ReleaseJob',
     'DeleteFiles',
     'RetryJob',
     'CancelJob',

@@ -2,6 +2,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type {
   GetProgressResponseSchema,
+  GetQualityResponseSchema,
   JobRequest,
   ListFaultsResponseSchema,
   ListUnitsRequest,
@@ -12,17 +13,19 @@ import { Fault, faultCodes } from '../contract/fault.ts';
 import type { PlacedUnit } from '../jobs/placed.ts';
 import { type FaultsContext, groupFaults } from '../jobs/queries/faults.ts';
 import { listProgress, type ProgressContext } from '../jobs/queries/progress.ts';
+import { type QualityContext, qualityOf } from '../jobs/queries/quality.ts';
 import { listUnits, type UnitsContext } from '../jobs/queries/units.ts';
 import type { Job } from '../store/documents.ts';
 import { defaultPageSize } from './handlers.ts';
 
 /** Dependencies of this module. */
-export type JobReadsContext = FaultsContext & ProgressContext & UnitsContext;
+export type JobReadsContext = FaultsContext & ProgressContext & QualityContext & UnitsContext;
 
 /** Queries of a job with the same response for users and operators. */
 export interface JobReads {
   listUnits(request: ListUnitsRequest, job: Job): Promise<MessageInitShape<typeof ListUnitsResponseSchema>>;
   listFaults(request: JobRequest, job: Job): Promise<MessageInitShape<typeof ListFaultsResponseSchema>>;
+  getQuality(request: JobRequest, job: Job): Promise<MessageInitShape<typeof GetQualityResponseSchema>>;
   getProgress(request: JobRequest, job: Job): Promise<MessageInitShape<typeof GetProgressResponseSchema>>;
 }
 
@@ -43,6 +46,15 @@ export function jobReads(context: JobReadsContext): JobReads {
     async listFaults(_request, job) {
       const groups = await groupFaults(context, job);
       return { faults: groups.map((group) => ({ ...group, examples: group.examples.map(unitShape) })) };
+    },
+    async getQuality(_request, job) {
+      const { records, invalid, fields } = await qualityOf(context, job);
+      const shown = fields.map((field) => ({
+        ...field,
+        records: BigInt(field.records),
+        filled: BigInt(field.filled),
+      }));
+      return { records: BigInt(records), invalid: BigInt(invalid), fields: shown };
     },
     async getProgress(_request, job) {
       const points = await listProgress(context, job);

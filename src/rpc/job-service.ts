@@ -16,7 +16,6 @@ import {
   failures,
   failureTypes,
 } from '../jobs/queries/failures.ts';
-import { type QualityContext, qualityOf } from '../jobs/queries/quality.ts';
 import { listFiles, type ResultFilesContext } from '../jobs/queries/result-files.ts';
 import { type ResultsContext, results } from '../jobs/queries/results.ts';
 import { exportName, rowColumnsOf } from '../jobs/queries/rows.ts';
@@ -44,7 +43,6 @@ type JobServiceContext = Pick<JobContext, 'clock'> &
   CancelContext &
   DeleteFilesContext &
   FailuresContext &
-  QualityContext &
   ReleaseHoldContext &
   ResultFilesContext &
   ResultsContext &
@@ -95,15 +93,7 @@ export function jobServiceHandlers(context: JobServiceContext): Handlers {
     handle(method.getProgress, async (request, call) =>
       reads.getProgress(request, await find(request, call)),
     ),
-    handle(method.getQuality, async (request, call) => {
-      const { records, invalid, fields } = await qualityOf(context, await find(request, call));
-      const shown = fields.map((field) => ({
-        ...field,
-        records: BigInt(field.records),
-        filled: BigInt(field.filled),
-      }));
-      return { records: BigInt(records), invalid: BigInt(invalid), fields: shown };
-    }),
+    handle(method.getQuality, async (request, call) => reads.getQuality(request, await find(request, call))),
     handle(method.releaseJob, async (request, call) => {
       const job = await find(request, call);
       return shape(await releaseHold(context, job, request.discard ? 'discarded' : 'released'));
