@@ -2,6 +2,8 @@
 const labels: Readonly<Record<string, string>> = {
   'job.ended': 'Job ended',
   'job.rejected': 'Job rejected',
+  'job.held': 'Deliveries held',
+  'job.results': 'Results delivered',
   'job.awaiting_approval': 'Job awaits approval',
   'job.approval_expiring': 'Approval expires soon',
   'schedule.awaiting_approval': 'Schedule awaits approval',

@@ -108,8 +108,8 @@ export async function* findRefusals(
     const message = 'No jobs are accepted: the disk of the service is almost full. Nothing was charged.';
     yield new Fault('disk_full', message, { retryAfterMs: diskRetryMs });
   }
-  const unheld = findInvalidHold(offer, job);
-  if (unheld !== null) yield unheld;
+  const invalidHold = findInvalidHold(offer, job);
+  if (invalidHold !== null) yield invalidHold;
   const unknown = await findUnknownDestination({ store }, job);
   if (unknown !== null) yield unknown;
   const excess = findExcess(job);
