@@ -43,7 +43,7 @@ interface RuleOptions {
   field?: string;
   market?: string;
   region?: string;
-  key?: string;
+  item?: string;
   series?: string;
   email?: true;
   off?: true;
@@ -55,7 +55,7 @@ const ruleOptions: (readonly [string, string])[] = [
   ['--field <name>', 'value of the condition changes: price, stock, title, …'],
   ['--market <name>', 'only items of this marketplace'],
   ['--region <code>', 'only items of this region'],
-  ['--key <id>', 'only this item'],
+  ['--item <key>', 'only the item with this key'],
   ['--series <name>', 'only jobs of this series'],
   ['--email', 'send e-mails instead of webhooks'],
   ['--off', 'keep the rule without using it'],
@@ -63,7 +63,7 @@ const ruleOptions: (readonly [string, string])[] = [
 
 function fieldsOf(condition: string, options: RuleOptions) {
   const { threshold, email, off, name = '', field = '', market = '', region = '' } = options;
-  const { key = '', series = '' } = options;
+  const { item: key = '', series = '' } = options;
   const number = threshold === undefined ? undefined : Number(threshold);
   if (number !== undefined && (threshold === '' || !Number.isFinite(number)))
     throw new UsageError(`--threshold: "${threshold}" is not a number`);
