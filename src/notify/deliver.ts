@@ -27,7 +27,7 @@ export async function queueFiles(context: NotifyContext, job: Job, success: numb
 }
 
 /** Returns the ids of the destinations of a job. */
-export function destinationsOf({ options }: Pick<Job, 'options'>): string[] {
+function destinationsOf({ options }: Pick<Job, 'options'>): string[] {
   return (options.deliverTo ?? '').split(',').filter((id) => id !== '');
 }
 
