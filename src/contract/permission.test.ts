@@ -68,7 +68,9 @@ describe('refusalOf()', () => {
 
   test('allows a read-only key to read jobs, but neither to submit nor to manage the account', () => {
     expect(allowed(JobService.methods, userKey('read'))).toEqual(
-      JobService.methods.map(({ name }) => name).filter((name) => !/^(Release|Retry|Cancel|Delete)/.test(name)),
+      JobService.methods
+        .map(({ name }) => name)
+        .filter((name) => !/^(Release|Retry|Cancel|Delete)/.test(name)),
     );
     expect(allowed(AccountService.methods, userKey('read'))).toEqual([
       'GetAccount',
