@@ -9,8 +9,10 @@ import { CallButton } from '../permission/CallButton.tsx';
 
 const { method } = ScheduleService;
 
-/** Actions available in the schedule's current state. */
-export function ScheduleActions({ schedule: { scheduleId, state } }: { schedule: Schedule }) {
+const icon = { size: 16, 'aria-hidden': true } as const;
+
+/** Calls that change a schedule. Each shows its outcome. */
+function useScheduleCalls(scheduleId: string) {
   const refresh = useRefresh();
   const navigate = useNavigate();
   const run = useMutation(method.runSchedule);
@@ -25,33 +27,56 @@ export function ScheduleActions({ schedule: { scheduleId, state } }: { schedule:
       showError(error);
     }
   };
-  const start = () =>
-    attempt(async () => {
-      const { jobId, reason } = await run.mutateAsync({ scheduleId });
-      if (jobId === '' && reason !== '') throw new Error(`The run did not start. ${reason}`);
-      return jobId === '' ? 'The run waits for the last one.' : 'Run started.';
-    });
+  return {
+    isPending: {
+      run: run.isPending,
+      pause: pause.isPending,
+      resume: resume.isPending,
+      remove: remove.isPending,
+    },
+    start: () =>
+      attempt(async () => {
+        const { jobId, reason } = await run.mutateAsync({ scheduleId });
+        if (jobId === '' && reason !== '') throw new Error(`The run did not start. ${reason}`);
+        return jobId === '' ? 'The run waits for the last one.' : 'Run started.';
+      }),
+    pause: () =>
+      attempt(async () => {
+        await pause.mutateAsync({ scheduleId });
+        return 'Schedule paused.';
+      }),
+    resume: () =>
+      attempt(async () => {
+        await resume.mutateAsync({ scheduleId });
+        return 'Schedule resumed.';
+      }),
+    remove: () =>
+      attempt(async () => {
+        await remove.mutateAsync({ scheduleId });
+        await navigate('/schedules');
+        return 'Schedule deleted.';
+      }),
+  };
+}
+
+/** Actions available in the schedule's current state. */
+export function ScheduleActions({ schedule: { scheduleId, state } }: { schedule: Schedule }) {
+  const { isPending, start, pause, resume, remove } = useScheduleCalls(scheduleId);
   const confirmDelete = () =>
     modals.openConfirmModal({
       title: 'Delete this schedule?',
       children: 'The list of its runs is deleted. Their jobs remain.',
       labels: { confirm: 'Delete schedule', cancel: 'Back' },
       confirmProps: { color: 'red' },
-      onConfirm: () =>
-        void attempt(async () => {
-          await remove.mutateAsync({ scheduleId });
-          await navigate('/schedules');
-          return 'Schedule deleted.';
-        }),
+      onConfirm: () => void remove(),
     });
-  const icon = { size: 16, 'aria-hidden': true } as const;
   return (
     <>
       {(state === 'active' || state === 'paused') && (
         <CallButton
           call={method.runSchedule}
           leftSection={<IconRefresh {...icon} />}
-          loading={run.isPending}
+          loading={isPending.run}
           onClick={start}
         >
           Run now
@@ -62,13 +87,8 @@ export function ScheduleActions({ schedule: { scheduleId, state } }: { schedule:
           call={method.pauseSchedule}
           variant="default"
           leftSection={<IconPlayerPause {...icon} />}
-          loading={pause.isPending}
-          onClick={() =>
-            attempt(async () => {
-              await pause.mutateAsync({ scheduleId });
-              return 'Schedule paused.';
-            })
-          }
+          loading={isPending.pause}
+          onClick={pause}
         >
           Pause
         </CallButton>
@@ -78,13 +98,8 @@ export function ScheduleActions({ schedule: { scheduleId, state } }: { schedule:
           call={method.resumeSchedule}
           variant="default"
           leftSection={<IconPlayerPlay {...icon} />}
-          loading={resume.isPending}
-          onClick={() =>
-            attempt(async () => {
-              await resume.mutateAsync({ scheduleId });
-              return 'Schedule resumed.';
-            })
-          }
+          loading={isPending.resume}
+          onClick={resume}
         >
           Resume
         </CallButton>
@@ -93,7 +108,7 @@ export function ScheduleActions({ schedule: { scheduleId, state } }: { schedule:
         call={method.deleteSchedule}
         variant="default"
         leftSection={<IconTrash {...icon} />}
-        loading={remove.isPending}
+        loading={isPending.remove}
         onClick={confirmDelete}
       >
         Delete

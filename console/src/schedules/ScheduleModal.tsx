@@ -28,23 +28,24 @@ const typingMs = 400;
 const ownZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
 const zones = [...new Set(['UTC', ownZone, ...Intl.supportedValuesOf('timeZone')])];
 
-/** Dialog that creates a schedule of a request. */
-export function ScheduleModal({ offer, body, opened, close }: ScheduleModalProps) {
+const initialValues = (offer: Offer) => ({
+  name: scheduledJobText(offer),
+  cron: '0 8 * * *',
+  timeZone: ownZone,
+  overlap: 'skip',
+  maxTotalCredits: '' as number | '',
+});
+
+/** Form of a new schedule. `error`: fault of the last attempt; null without one. */
+function useScheduleForm({ offer, body }: Pick<ScheduleModalProps, 'offer' | 'body'>) {
   const creating = useMutation(method.createSchedule);
   const [error, setError] = useState<unknown>(null);
   const navigate = useNavigate();
   const refresh = useRefresh();
   const form = useForm({
-    initialValues: {
-      name: scheduledJobText(offer),
-      cron: '0 8 * * *',
-      timeZone: ownZone,
-      overlap: 'skip',
-      maxTotalCredits: '' as number | '',
-    },
+    initialValues: initialValues(offer),
     validate: { name: (value) => (value.trim() === '' ? 'Required' : null) },
   });
-  const { cron, timeZone } = form.values;
   const submit = form.onSubmit(async ({ maxTotalCredits, ...values }) => {
     try {
       const { scheduleId } = await creating.mutateAsync({
@@ -61,6 +62,13 @@ export function ScheduleModal({ offer, body, opened, close }: ScheduleModalProps
       setError(thrown);
     }
   });
+  return { form, submit, error, isPending: creating.isPending };
+}
+
+/** Dialog that creates a schedule of a request. */
+export function ScheduleModal({ offer, body, opened, close }: ScheduleModalProps) {
+  const { form, submit, error, isPending } = useScheduleForm({ offer, body });
+  const { cron, timeZone } = form.values;
   return (
     <Modal
       opened={opened}
@@ -110,7 +118,7 @@ export function ScheduleModal({ offer, body, opened, close }: ScheduleModalProps
             {...form.getInputProps('maxTotalCredits')}
           />
           <Group justify="flex-end">
-            <CallButton call={method.createSchedule} type="submit" loading={creating.isPending}>
+            <CallButton call={method.createSchedule} type="submit" loading={isPending}>
               Create schedule
             </CallButton>
           </Group>
