@@ -17,6 +17,7 @@ const pages = [
   'formats.md',
   'history.md',
   'jobs.md',
+  'quality.md',
   'retention.md',
   'sandbox.md',
   'webhooks.md',
