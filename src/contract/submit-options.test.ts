@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
+import { readSubmitOptions } from './read-submit-options.ts';
 import { services } from './services.ts';
 import {
   jobOptionsOf,
-  readSubmitOptions,
   retryOptionsOf,
   submitOptionFields,
   submitOptionMetadata,

@@ -4,7 +4,8 @@ import { messageReader } from '../contract/json/message-reader.ts';
 import { messageWriter } from '../contract/json/message-writer.ts';
 import { parseJson } from '../contract/json/parse.ts';
 import { refused, startReading } from '../contract/json/reading.ts';
-import { readSubmitOptions, type SubmitOptions, takesSubmitOptions } from '../contract/submit-options.ts';
+import { readSubmitOptions } from '../contract/read-submit-options.ts';
+import { type SubmitOptions, takesSubmitOptions } from '../contract/submit-options.ts';
 import type { Budget } from './budget.ts';
 import { extraArguments, type MethodTool, maxWaitSeconds } from './tools.ts';
 

@@ -55,6 +55,7 @@ describe('the job of a submission', () => {
       filesDeletedAt: null,
       fileDeletionDue: false,
       hold: null,
+      reusedUnitPrice: null,
       options: {},
     });
     const batches = await Array.fromAsync(fixture.context.store.readBatches(job.id));

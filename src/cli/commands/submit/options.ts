@@ -1,12 +1,8 @@
 import { getOption } from '@bufbuild/protobuf';
 import { form } from '../../../../gen/gleaner/options/v1/options_pb.ts';
 import { summarizeProblems } from '../../../contract/fault.ts';
-import {
-  type JobOptions,
-  jobOptionsOf,
-  readSubmitOptions,
-  submitOptionFields,
-} from '../../../contract/submit-options.ts';
+import { readSubmitOptions } from '../../../contract/read-submit-options.ts';
+import { type JobOptions, jobOptionsOf, submitOptionFields } from '../../../contract/submit-options.ts';
 import { UsageError } from '../exit.ts';
 
 /** Values of the flags in `optionFlags`, by local name. */

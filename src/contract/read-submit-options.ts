@@ -1,0 +1,66 @@
+import { create, type DescField, type Message } from '@bufbuild/protobuf';
+import { type SubmitOptions, SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
+import type { Problem } from './fault.ts';
+import { assigner } from './json/message-reader.ts';
+import { refuse, refused, startReading } from './json/reading.ts';
+import { textReader } from './json/text.ts';
+import { quote } from './problem-texts.ts';
+import { validateMessage } from './problems.ts';
+import { submitOptionFields } from './submit-options.ts';
+
+/** Options of a call, and the problems of invalid ones. */
+export interface ReadOptions {
+  /** Undefined if no option is set. */
+  options: SubmitOptions | undefined;
+  problems: Problem[];
+}
+
+/** Reader of the text of an option. Texts are printable ASCII, so that they can be metadata of an RPC. */
+interface OptionReader {
+  field: DescField;
+  read(text: string, problems: Problem[], loc: Problem['loc']): unknown;
+  assign(message: Message, value: unknown): void;
+}
+
+const readers = submitOptionFields.map(readerOf);
+
+/**
+ * Reads the options of a call. `textOf` returns the text of an option, null or undefined if it is absent; `place`
+ * returns the `loc` of its problems.
+ */
+export function readSubmitOptions(
+  textOf: (field: DescField) => string | null | undefined,
+  place: (field: DescField) => Problem['loc'],
+): ReadOptions {
+  let options: SubmitOptions | undefined;
+  const problems: Problem[] = [];
+  for (const { field, read, assign } of readers) {
+    const text = textOf(field);
+    if (text == null) continue;
+    options ??= create(SubmitOptionsSchema);
+    const value = read(text, problems, place(field));
+    if (value !== refused) assign(options, value);
+  }
+  if (options !== undefined) problems.push(...validateMessage(SubmitOptionsSchema, options, place));
+  return { options, problems };
+}
+
+function readerOf(field: DescField): OptionReader {
+  const readText = textReader(field);
+  if (readText === undefined || field.fieldKind === 'list') throw new Error(`${field} has no text form`);
+  return {
+    field,
+    assign: assigner(field),
+    read(text, problems, loc) {
+      const reading = startReading(loc);
+      const value = /^[\x20-\x7e]*$/.test(text)
+        ? readText(text, reading)
+        : refuse(reading, {
+            type: 'string_pattern_mismatch',
+            msg: `Input should be printable ASCII characters, not ${quote(text)}`,
+          });
+      problems.push(...reading.problems);
+      return value;
+    },
+  };
+}
