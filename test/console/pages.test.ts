@@ -8,6 +8,7 @@ import { pageVisits } from './pages.ts';
 import { type Seed, seed } from './seed.ts';
 import {
   click,
+  named,
   openBrowser,
   openTab,
   signIn,
@@ -127,6 +128,8 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
     path: string;
     role: 'operator' | 'user';
     press: [role: string, name: string];
+    /** Role and name of a field, and the text to enter before. */
+    fill?: [string, string, string];
     shows: string;
   }[] = [
     {
@@ -168,6 +171,7 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
       name: 'a schedule',
       path: '/submit/mktd/pdp_bulk?tab=json',
       role: 'user',
+      fill: ['textbox', 'Body', '{"items": [{"product_id": "1729000076001", "country": "th"}]}'],
       press: ['button', 'Schedule'],
       shows: 'Cron expression',
     },
@@ -205,8 +209,9 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
       await tab.page.goto(env.url);
       await check('sign-in', tab);
       await signIn(tab, env.url, role === 'user' ? seeded.anna.key : env.deployment.operatorKey);
-      for (const { name, path, press, shows } of dialogs.filter((dialog) => dialog.role === role)) {
+      for (const { name, path, fill, press, shows } of dialogs.filter((dialog) => dialog.role === role)) {
         await tab.page.goto(env.url + path);
+        if (fill) await tab.page.locator(named(fill[0], fill[1])).fill(fill[2]);
         await click(tab.page, ...press);
         await waitForText(tab.page, shows);
         await waitForLoaded(tab.page);

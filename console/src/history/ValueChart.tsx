@@ -28,7 +28,10 @@ export function ValueChart({ label, points }: ValueChartProps) {
             new Date(at).toLocaleDateString('en-US', { month: 'short', day: 'numeric' }),
         }}
         yAxisProps={{ domain: ['auto', 'auto'] }}
-        tooltipProps={{ labelFormatter: (at) => formatLocalTime(new Date(Number(at))) }}
+        // Without a point under the pointer the label is undefined.
+        tooltipProps={{
+          labelFormatter: (at) => (at === undefined ? '' : formatLocalTime(new Date(Number(at)))),
+        }}
         series={[{ name: label, color: 'teal.6' }]}
         accessibilityLayer={false}
       />
