@@ -10,7 +10,8 @@ import { createSeededRandom, type SeededRandom } from '../support/seeded-random.
 import type { ServiceProcess } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-const items = 2_000;
+/** Items of the job: enough that it still runs when a process that starts slowly has been killed again. */
+const itemsOf = (distributed: boolean) => (distributed ? 3_000 : 2_000);
 /** Limits the rate of all workers together, so that the job takes some seconds. */
 const originLimits = { concurrency: 32, requests_per_second: 130 };
 const endMs = 150_000;
@@ -42,6 +43,7 @@ async function killOnce(
   await wait(draw.integer(0, 2_000));
   const done = await countEndedItems(api, job);
   await service.kill();
+  const items = job.items.length;
   story.push(`${service.role} killed after ${done ?? '?'} of ${items} items`);
   if (done === items) throw new Error(`the job ended too early: ${story.join('; ')}`);
   await wait(draw.integer(0, 500));
@@ -74,6 +76,7 @@ const opened = [embedded!, ...(await openStacks(distributedStacks))];
 
 describe.each(opened)('$title', ({ engines, distributed, title }) => {
   describe.skipIf(engines === null)(`seed ${draw.seed}`, () => {
+    const items = itemsOf(distributed);
     let origins: RunningOrigins;
     let scene: Scene;
     beforeAll(async () => {
