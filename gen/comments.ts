@@ -1531,7 +1531,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.schedule.v1.RejectScheduleRequest.reason": "Shown to the owner.",
   "gleaner.schedule.v1.RejectScheduleRequest.schedule_id": "Id of the schedule.",
   "gleaner.schedule.v1.Schedule": "A submit that is repeated at the times of a cron expression.",
-  "gleaner.schedule.v1.Schedule.cost_per_run": "Credits of a run at the current price.",
+  "gleaner.schedule.v1.Schedule.cost_per_run": "Credits of a run at the current price; 0 in a test account.",
   "gleaner.schedule.v1.Schedule.created_at": "When the schedule was created.",
   "gleaner.schedule.v1.Schedule.credits_spent": "Credits of all runs so far: the costs minus the refunds of ended jobs.",
   "gleaner.schedule.v1.Schedule.cron": "Times of the runs: a cron expression.",

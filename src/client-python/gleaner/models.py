@@ -1456,13 +1456,13 @@ class SetWebhookRequest(_SetWebhookRequestRequired, total=False):
 
 
 class _SubmitOptionsRequired(TypedDict):
-    validate_only: bool
     track: str
     max_age: str
 
 
 class SubmitOptions(_SubmitOptionsRequired, total=False):
     """Options of every call that creates a job, in addition to its request. In REST, each field is a query parameter: `?max_credits=100`. In RPC, it is metadata with the prefix `gleaner-`: `gleaner-max-credits: 100`."""
+    validate_only: bool
     max_credits: int
     deliver_to: str
     hold: str
