@@ -316,7 +316,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.history.v1.ListChangesResponse.messages": "Messages that rules sent.",
   "gleaner.history.v1.ListChangesResponse.next_page_token": "Token of the next page; empty on the last.",
   "gleaner.history.v1.ListChangesResponse.series": "Name of the series; empty for a job whose items are compared with their own last readings.",
-  "gleaner.history.v1.ListChangesResponse.status": "`pending`: the job has not ended, or its comparison has not started. `processing`: the changes so far. `done`: all.",
+  "gleaner.history.v1.ListChangesResponse.status": "`pending`: the job has not ended, or its comparison has not started. `processing`: the changes so far. `done`: all. `held`: the job is compared when it is released (docs/quality.md). `discarded`: it is not compared.",
   "gleaner.history.v1.ListRulesRequest": "Empty: the API key identifies the caller.",
   "gleaner.history.v1.ListRulesResponse": "The caller's rules.",
   "gleaner.history.v1.ListRulesResponse.rules": "Rules, oldest first.",

@@ -26,7 +26,7 @@ import { fullName } from '../jobs/offers.ts';
 import { isAccepted } from '../kinds/states.ts';
 import type { Page } from '../store/cursor.ts';
 import type { Job } from '../store/documents.ts';
-import type { ItemChangeType, ItemKey, Observation } from '../store/history.ts';
+import type { ItemChangeType, ItemKey, Observation, TrackingRun } from '../store/history.ts';
 import { type Call, defaultPageSize, type Handlers, handle, type StreamHandler } from './handlers.ts';
 import { changeShape, itemShape, observationShape, ruleShape } from './history-shape.ts';
 import { streamText } from './job-stream.ts';
@@ -167,6 +167,12 @@ async function findTracked(
   return job;
 }
 
+/** Returns how far the comparison of a job is. */
+function statusOf({ hold }: Job, run: TrackingRun | null): string {
+  if (run !== null) return run.stage === 'done' ? 'done' : 'processing';
+  return hold === null || hold.state === 'released' ? 'pending' : hold.state;
+}
+
 async function listChanges(context: HistoryServiceContext, request: ListChangesRequest, call: Call) {
   const { store } = context;
   const job = await findTracked(context, request.jobId, call);
@@ -176,7 +182,7 @@ async function listChanges(context: HistoryServiceContext, request: ListChangesR
   return {
     jobId: job.id,
     series: seriesOf(job.options.track) ?? '',
-    status: run === null ? 'pending' : run.stage === 'done' ? 'done' : 'processing',
+    status: statusOf(job, run),
     counts: run?.counts ?? {},
     messages: run?.messages ?? 0,
     changes: items.map(changeShape),

@@ -732,7 +732,7 @@ class ListApiKeysResponse(TypedDict):
 class _ListChangesResponseRequired(TypedDict):
     job_id: str
     series: str
-    status: Literal["pending", "processing", "done"]
+    status: Literal["pending", "processing", "done", "held", "discarded"]
     messages: int
     changes: List[ItemChange]
     next_page_token: str
