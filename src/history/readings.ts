@@ -7,7 +7,7 @@ import type { Offers } from '../jobs/offers.ts';
 import { type RecordContext, readRecords } from '../jobs/records.ts';
 import type { ItemReading } from '../markets/tracked.ts';
 import type { Batch, Job } from '../store/documents.ts';
-import { sourceOf } from './ids.ts';
+import { sourceOf } from '../store/item-ids.ts';
 
 /** Dependencies of this module. */
 export type ReadingsContext = RecordContext & { offers: Offers; blobs: Pick<Blobs, 'read'> };

@@ -9,9 +9,9 @@ import type {
   TrackedItem,
   TrackingRun,
 } from '../store/history.ts';
+import { changeId, trackedItemId } from '../store/item-ids.ts';
 import { compare, type Difference } from './compare.ts';
 import type { HistoryContext } from './context.ts';
-import { changeId, trackedItemId } from './ids.ts';
 import type { FiredItem } from './message.ts';
 import { notifyOfItem } from './notify.ts';
 import { evaluate, isInScope } from './rules.ts';

@@ -12,7 +12,6 @@ import { Fault } from '../contract/fault.ts';
 import { noRegion, seriesOf } from '../contract/track.ts';
 import { type FormatName, formatInfo } from '../formats/format.ts';
 import { changeFile } from '../history/change-file.ts';
-import { trackedItemId } from '../history/ids.ts';
 import {
   addRule,
   changeRule,
@@ -27,6 +26,7 @@ import { isAccepted } from '../kinds/states.ts';
 import type { Page } from '../store/cursor.ts';
 import type { Job } from '../store/documents.ts';
 import type { ItemChangeType, ItemKey, Observation, TrackingRun } from '../store/history.ts';
+import { trackedItemId } from '../store/item-ids.ts';
 import { type Call, defaultPageSize, type Handlers, handle, type StreamHandler } from './handlers.ts';
 import { changeShape, itemShape, observationShape, ruleShape } from './history-shape.ts';
 import { streamText } from './job-stream.ts';
