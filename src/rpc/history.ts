@@ -22,6 +22,7 @@ import {
 } from '../history/rule-book.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
+import { requireCompared } from '../jobs/queries/changed.ts';
 import { isAccepted } from '../kinds/states.ts';
 import type { Page } from '../store/cursor.ts';
 import type { Job } from '../store/documents.ts';
@@ -85,9 +86,7 @@ export function historyHandlers(context: HistoryServiceContext): Handlers {
       async function* (message: Message, call: Call) {
         const request = message as StreamChangesRequest;
         const job = await findTracked(context, request.jobId, call);
-        const run = await store.getTrackingRun(job.id);
-        if (run?.stage !== 'done')
-          throw new Fault('conflict', 'The changes of the job are not complete yet. Try again later.');
+        await requireCompared(context, job);
         const format = (request.format || 'jsonl') as FormatName;
         yield* streamText(formatInfo[format].contentType, changeFile(context, job.id, format));
       },
