@@ -744,6 +744,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.job.v1.SubmitOptions.hold": "Minimum fill of fields in percent: `price.amount:95,title:99`. A job whose records have less ends as usual, but its deliveries are held until its owner releases them.",
   "gleaner.job.v1.SubmitOptions.max_age": "Maximum age of a record that is reused instead of reading the page, such as `30m`, `6h`, or `7d`. Reused units cost less (docs/freshness.md).",
   "gleaner.job.v1.SubmitOptions.max_credits": "Maximum cost of the job in credits. A job that costs more is refused with 402.",
+  "gleaner.job.v1.SubmitOptions.only": "`changed`: deliveries contain only the records of items that are new, changed, or back again since the last run. Only for jobs with `track`.",
   "gleaner.job.v1.SubmitOptions.track": "Keeps the history of the job's items and compares them with the run before (docs/history.md): `true`, or the name of a series of jobs, in which items that are missing or back again are reported as well. `false` or empty: not tracked.",
   "gleaner.job.v1.SubmitOptions.validate_only": "Returns the quote of the submit instead of creating a job: its cost and when it could run. Nothing is written.",
   "gleaner.job.v1.Task": "One task of a bulk job, with the identifying fields of its marketplace.",

@@ -1465,6 +1465,7 @@ class SubmitOptions(_SubmitOptionsRequired, total=False):
     validate_only: bool
     max_credits: int
     deliver_to: str
+    only: str
     hold: str
 
 
@@ -1474,6 +1475,7 @@ class SubmitOptionsInput(TypedDict, total=False):
     max_credits: int
     track: str
     deliver_to: str
+    only: Literal["changed"]
     hold: str
     max_age: str
 

@@ -15,11 +15,6 @@ const chunkSize = 100;
 /** Time after which a caller should ask again for a comparison that has not ended. */
 const retryMs = 2_000;
 
-/** Returns whether the comparison of a tracked job with the runs before it has ended. */
-export async function isCompared({ store }: StoreUse<'getTrackingRun'>, { id }: Job): Promise<boolean> {
-  return (await store.getTrackingRun(id))?.stage === 'done';
-}
-
 /**
  * Requires the changes of a job to be complete. Faults: `invalid` for a job that is not tracked; `conflict` before the end
  * of the comparison, and for a job that is held or discarded; `results_deleted` if the changes were deleted.
