@@ -143,6 +143,14 @@ test('the runs of a test account cost nothing, for its owner, the credit limit, 
   });
 });
 
+test('a schedule that delivers only what changed must be tracked', async () => {
+  const options = { only: 'changed' };
+  await expect(user.call(method.createSchedule, { ...daily, options })).rejects.toMatchObject({
+    problems: [{ loc: ['body', 'options', 'only'], type: 'value_error' }],
+  });
+  await user.call(method.createSchedule, { ...daily, options: { ...options, track: 'true' } });
+});
+
 test('the options of a schedule do not have validate_only', async () => {
   const options = { maxCredits: 100 };
   const { scheduleId } = await user.call(method.createSchedule, { ...daily, options });

@@ -1,6 +1,8 @@
 import { Fault, type Problem } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
+import { seriesOf } from '../contract/track.ts';
 import { unitPriceIn } from '../jobs/prices.ts';
+import { notTracked } from '../jobs/queries/changed.ts';
 import type { Mode } from '../store/documents.ts';
 import type { MissedRule, OverlapRule, Schedule, SchedulePatch } from '../store/schedules.ts';
 import { type Caller, changeSchedule } from './change.ts';
@@ -140,6 +142,8 @@ function requireValid(
         type: 'value_error',
         msg: `A run costs ${cost} credits, more than ${limit}`,
       });
+  if (fields.options.only === 'changed' && seriesOf(fields.options.track) === null)
+    problems.push(...notTracked(['body', 'options', 'only']).problems);
   if (problems.length > 0) throw new Fault('invalid', 'The schedule is not valid.', { problems });
 }
 

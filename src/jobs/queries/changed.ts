@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
-import { Fault } from '../../contract/fault.ts';
+import { Fault, type Problem } from '../../contract/fault.ts';
 import { seriesOf } from '../../contract/track.ts';
 import { formatExact } from '../../formats/json-text.ts';
 import type { Job } from '../../store/documents.ts';
@@ -39,7 +39,7 @@ export async function requireCompared(context: StoreUse<'getTrackingRun'>, job: 
 }
 
 /** Returns the fault of `only=changed` for a job that is not tracked. */
-export function notTracked(loc: [string, string]): Fault {
+export function notTracked(loc: Problem['loc']): Fault {
   return Fault.invalid(loc, 'Only a tracked job has changes: submit it with track', 'value_error');
 }
 
