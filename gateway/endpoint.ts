@@ -14,7 +14,7 @@ export interface PathForm {
 /** Endpoint with the paths that it is served under. */
 export interface ServedEndpoint extends Endpoint {
   forms: readonly PathForm[];
-  /** Endpoint that serves requests whose query has `format`. */
+  /** Endpoint that serves requests whose query has `format` or `only`. */
   exported: ServedEndpoint | null;
 }
 

@@ -159,15 +159,19 @@ function addEndpoints(
   }
 }
 
-/** Creates the handler of an endpoint and, for requests whose query has `format`, of the one that exports. */
+/** Parameters that only an endpoint that exports has. */
+const exportParams = ['format', 'only'];
+
+/** Creates the handler of an endpoint and, for requests whose query has one of `exportParams`, of the one that exports. */
 function serverOf(endpoint: ServedEndpoint, serving: Serving): Serve {
   const serve = endpointServer(endpoint, serving);
   if (endpoint.exported === null) return serve;
   const serveExport = endpointServer(endpoint.exported, serving);
   return (exchange, ...place) => {
     const url = exchange.request.url!;
-    const hasFormat = url.includes('?') && new URLSearchParams(url.slice(url.indexOf('?') + 1)).has('format');
-    return (hasFormat ? serveExport : serve)(exchange, ...place);
+    const params = url.includes('?') ? new URLSearchParams(url.slice(url.indexOf('?') + 1)) : null;
+    const isExport = params !== null && exportParams.some((name) => params.has(name));
+    return (isExport ? serveExport : serve)(exchange, ...place);
   };
 }
 

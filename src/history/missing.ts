@@ -1,7 +1,7 @@
 import type { Batch } from '../store/documents.ts';
 import type { ItemChange, TrackedItem, TrackingRun } from '../store/history.ts';
+import { changeId, sourceOf } from '../store/item-ids.ts';
 import type { HistoryContext } from './context.ts';
-import { changeId, sourceOf } from './ids.ts';
 
 /** Items per query. */
 const pageSize = 200;

@@ -1,7 +1,7 @@
 import type { NoticeContext } from '../notify/context.ts';
 import { queueEmailForUser, queueForUser } from '../notify/queue.ts';
+import { trackedItemId } from '../store/item-ids.ts';
 import type { HistoryContext } from './context.ts';
-import { trackedItemId } from './ids.ts';
 import { type FiredItem, itemEmail, itemNotice } from './message.ts';
 
 /** Dependencies of this module. */

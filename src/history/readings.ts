@@ -7,7 +7,7 @@ import type { Offers } from '../jobs/offers.ts';
 import { type RecordContext, readRecords } from '../jobs/records.ts';
 import type { ItemReading } from '../markets/tracked.ts';
 import type { Batch, Job } from '../store/documents.ts';
-import { sourceOf } from './ids.ts';
+import { sourceOf } from '../store/item-ids.ts';
 
 /** Dependencies of this module. */
 export type ReadingsContext = RecordContext & { offers: Offers; blobs: Pick<Blobs, 'read'> };
@@ -17,6 +17,8 @@ export interface FoundReading {
   reading: ItemReading;
   region: string;
   source: string;
+  /** Time at which the record was collected, if it was reused. */
+  collectedAt: number | null;
 }
 
 /** Yields the tracked items in the records of a batch, each once. Holds one batch of records, or one listing's line. */
@@ -34,7 +36,9 @@ export async function* readingsOf(
     const reading = readTracked(record);
     if (reading === null || seen.has(reading.key)) continue;
     seen.add(reading.key);
-    yield { reading, region, source: sourceOf(batch.market, region, batch.units[index]!.key) };
+    const outcome = batch.outcomes[index];
+    const collectedAt = outcome?.status === 'SUCCESS' ? (outcome.collectedAt ?? null) : null;
+    yield { reading, region, source: sourceOf(batch.market, region, batch.units[index]!.key), collectedAt };
   }
 }
 

@@ -9,9 +9,9 @@ import type {
   TrackedItem,
   TrackingRun,
 } from '../store/history.ts';
+import { changeId, trackedItemId } from '../store/item-ids.ts';
 import { compare, type Difference } from './compare.ts';
 import type { HistoryContext } from './context.ts';
-import { changeId, trackedItemId } from './ids.ts';
 import type { FiredItem } from './message.ts';
 import { notifyOfItem } from './notify.ts';
 import { evaluate, isInScope } from './rules.ts';
@@ -25,7 +25,10 @@ export interface Sighting {
   values: TrackedValues;
   source: string;
   batch: number;
+  /** Time at which the job found the item. Orders the runs. */
   at: number;
+  /** Time at which the page was read: earlier than `at` for a record that was reused. Dates observations and changes. */
+  readAt: number;
 }
 
 /** Number of items by change, and of messages. */
@@ -107,9 +110,9 @@ function outcomeOf(
   member: TrackedItem | undefined,
 ): Outcome {
   const outcome: Outcome = { items: [], added: null, change: null, fired: null };
-  const { item, values, at, batch } = sighting;
+  const { item, at, readAt, batch } = sighting;
   if (isOpen(own, run, at)) {
-    const difference = compare(own?.values ?? null, values);
+    const difference = differenceOf(own, sighting);
     const { isChanged, state } = nextState(run, '', sighting, own, difference);
     const evaluated = evaluateRules(run, rules, sighting, own, difference);
     outcome.items.push({ ...state, rules: evaluated.states });
@@ -119,7 +122,7 @@ function outcomeOf(
       const { changed } = difference;
       const observation = {
         ...item,
-        at,
+        at: readAt,
         jobId: run.jobId,
         values: difference.values,
         changed,
@@ -129,17 +132,26 @@ function outcomeOf(
     }
   }
   if (isOpen(member, run, at)) {
-    const difference = compare(member?.values ?? null, values);
+    const difference = differenceOf(member, sighting);
     if (run.series !== '') outcome.items.push(nextState(run, run.series, sighting, member, difference).state);
     const type = changeType(member, difference);
     if (type !== null) {
       const { before, after } = difference;
       const id = changeId(run.jobId, batch, item);
       const title = difference.values.title;
-      outcome.change = { id, ...item, jobId: run.jobId, type, at, title, before, after };
+      outcome.change = { id, ...item, jobId: run.jobId, type, at: readAt, title, before, after };
     }
   }
   return outcome;
+}
+
+/**
+ * Compares a reading with the state. A reused record that was read before the item was last found has no news: the item is
+ * present, with the values of the state.
+ */
+function differenceOf(last: TrackedItem | undefined, { values, at, readAt }: Sighting): Difference {
+  const isOutdated = last !== undefined && readAt < at && readAt <= last.seenAt;
+  return compare(last?.values ?? null, isOutdated ? last.values : values);
 }
 
 /** Returns whether a reading is later than the stored one, and not stored itself. */
@@ -157,7 +169,7 @@ function changeType(member: TrackedItem | undefined, { changed }: Difference): I
 function nextState(
   run: TrackingRun,
   series: string,
-  { item, source, batch, at }: Sighting,
+  { item, source, batch, at, readAt }: Sighting,
   last: TrackedItem | undefined,
   { values, changed }: Difference,
 ): { state: TrackedItem; isChanged: boolean } {
@@ -169,8 +181,8 @@ function nextState(
     source,
     values,
     isPresent: true,
-    firstAt: last?.firstAt ?? at,
-    changedAt: isChanged ? at : last.changedAt,
+    firstAt: last?.firstAt ?? readAt,
+    changedAt: isChanged ? readAt : last.changedAt,
     changedJob: isChanged ? run.jobId : last.changedJob,
     seenAt: at,
     seenJob: run.jobId,
@@ -184,7 +196,7 @@ function nextState(
 function evaluateRules(
   run: TrackingRun,
   rules: readonly Rule[],
-  { item, at }: Sighting,
+  { item, readAt: at }: Sighting,
   own: TrackedItem | undefined,
   { values: after, changed }: Difference,
 ): { states: Record<string, RuleState>; fired: FiredItem | null } {

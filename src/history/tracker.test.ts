@@ -164,6 +164,42 @@ describe('a series', () => {
   });
 });
 
+describe('a job with max_age', () => {
+  const maxAge = '1h';
+
+  test('dates reused values with the time at which they were collected', async () => {
+    const other = await fixture.createUser(1_000);
+    const { clock, context } = fixture;
+    await tracking.end(other, [lamp], '', { maxAge });
+    const collectedAt = clock.now();
+    await clock.advance(600_000);
+    const first = await tracking.run(userId, [lamp, chair], 'daily', { maxAge });
+    expect(await history(lamp)).toMatchObject([{ jobId: first.jobId, at: collectedAt, endedAt: null }]);
+    expect((await history(chair))[0]!.at).toBeGreaterThan(collectedAt);
+    expect((await context.store.listChanges(first.jobId, null, all)).items).toMatchObject([
+      { key: lamp, type: 'new', at: collectedAt },
+      { key: chair, type: 'new', at: first.at },
+    ]);
+    const [item] = (await context.store.listTrackedItems(userId, 'daily', { search: lamp }, all)).items;
+    expect(item).toMatchObject({ firstAt: collectedAt, changedAt: collectedAt, seenAt: first.at });
+  });
+
+  test('does not report reused items as missing, and ignores values older than the last reading', async () => {
+    await tracking.run(userId, [lamp, chair], 'daily', { maxAge });
+    expect((await tracking.run(userId, [lamp, chair], 'daily', { maxAge })).counts).toEqual({
+      ...none,
+      unchanged: 2,
+    });
+    tracking.changeItem(lamp, { priceFactor: 0.5 });
+    const fresh = await tracking.run(userId, [lamp, chair], 'daily');
+    expect(fresh.counts).toEqual({ ...none, changed: 1, unchanged: 1 });
+    const reused = await tracking.run(userId, [lamp, chair], 'daily', { maxAge });
+    expect(reused.counts).toEqual({ ...none, unchanged: 2 });
+    expect((await history(lamp)).map(({ jobId }) => jobId)).toHaveLength(2);
+    expect((await history(lamp))[0]).toMatchObject({ jobId: fresh.jobId, endedAt: null });
+  });
+});
+
 describe('a listing', () => {
   test('tracks each listed item, and reports those that the listing does not contain any more', async () => {
     const { store } = fixture.context;

@@ -123,10 +123,10 @@ async function advanceBatch(
   };
   const at = Math.min(batch.endedAt ?? run.at, run.at);
   let sightings: Sighting[] = [];
-  for await (const { reading, region, source } of readingsOf(context, job, batch)) {
+  for await (const { reading, region, source, collectedAt } of readingsOf(context, job, batch)) {
     const { key, ...values } = reading;
     const item = { userId: job.userId, market: job.market, region, key };
-    sightings.push({ item, values, source, batch: batch.seq, at });
+    sightings.push({ item, values, source, batch: batch.seq, at, readAt: Math.min(collectedAt ?? at, at) });
     if (sightings.length < chunkSize) continue;
     await add(sightings);
     sightings = [];

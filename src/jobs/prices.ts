@@ -21,6 +21,11 @@ export function unitPrice(
   );
 }
 
+/** Returns the credits per unit of an offer's job. Test jobs cost nothing. */
+export function unitPriceIn(mode: Mode, context: Pick<JobContext, 'settings'>, offer: Offer): number {
+  return mode === 'test' ? 0 : unitPrice(context, offer);
+}
+
 /** Size and price of a planned job. */
 export interface Estimate {
   totalUnits: number;
@@ -30,7 +35,7 @@ export interface Estimate {
   cost: number;
 }
 
-/** Returns the size and the price of a planned job. Test jobs cost nothing. */
+/** Returns the size and the price of a planned job. */
 export function estimate(
   context: Pick<JobContext, 'settings'>,
   offer: Offer,
@@ -39,7 +44,7 @@ export function estimate(
 ): Estimate {
   const { batchSize } = offer.kind;
   const totalUnits = groups.reduce((sum, { units }) => sum + units.length, 0);
-  const price = mode === 'test' ? 0 : unitPrice(context, offer);
+  const price = unitPriceIn(mode, context, offer);
   return {
     totalUnits,
     totalBatches: groups.reduce((sum, { units }) => sum + Math.ceil(units.length / batchSize), 0),

@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Fault } from '../contract/fault.ts';
 import type { Job, JobHold, NoticeReason } from '../store/documents.ts';
+import type { TrackingRun } from '../store/history.ts';
 import { newTrackingRun } from '../store/tracking-run.ts';
 import type { NotifyContext } from './context.ts';
 import { queueFiles } from './deliver.ts';
@@ -14,6 +15,8 @@ const reminderMs = 2 * 3_600_000;
 const decidingMs = 5_000;
 /** Delay before a failed announcement is retried. */
 const retryMs = 60_000;
+/** Delay before a job whose comparison has not ended is checked again. */
+const comparingMs = 2_000;
 /** Jobs read per query. */
 const pageSize = 100;
 
@@ -59,6 +62,7 @@ async function announceJob(context: NotifyContext, job: Job, reason: NoticeReaso
       endNotice(job, counts, context.retrievePath(job)),
     );
     if (job.hold?.state === 'held') await queueHeld(context, job, job.hold);
+    else if (await awaitsComparison(context, job, run)) return { reason, at: clock.now() + comparingMs };
     else if (job.hold?.state !== 'discarded') await queueFiles(context, job, counts.units.success);
     return null;
   }
@@ -68,6 +72,12 @@ async function announceJob(context: NotifyContext, job: Job, reason: NoticeReaso
   await notifyOperators(context, job, reason);
   if (reason === 'approval_expiring' || job.decideBy === null) return null;
   return { reason: 'approval_expiring', at: Math.max(job.decideBy - reminderMs, clock.now()) };
+}
+
+/** Returns whether the files of a job cannot be queued yet, because they contain only what its comparison finds. */
+async function awaitsComparison({ store }: NotifyContext, { options, id }: Job, run: TrackingRun | null) {
+  if (run === null || options.only !== 'changed' || !options.deliverTo) return false;
+  return (await store.getTrackingRun(id))?.stage !== 'done';
 }
 
 /** Tells the user that the deliveries of a job wait for a decision. */

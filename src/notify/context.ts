@@ -32,6 +32,7 @@ export interface NotifyContext extends NoticeContext {
       | 'findJobsWithDueNotice'
       | 'getDestination'
       | 'getJob'
+      | 'getTrackingRun'
       | 'getUser'
       | 'leasePermits'
       | 'postponeDelivery'

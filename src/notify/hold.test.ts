@@ -3,8 +3,10 @@ import { createCrashingProcess } from '../../test/support/crash.ts';
 import { putAddress, storeDestination } from '../../test/support/destinations.ts';
 import { variantSoldRequest } from '../../test/support/jobs.ts';
 import { type NotificationFixture, openNotifications } from '../../test/support/notifications.ts';
+import { track } from '../history/tracker.ts';
 import { qualityOf } from '../jobs/queries/quality.ts';
 import { releaseHold } from '../jobs/steps/release-hold.ts';
+import { aRule } from '../store/contract/history-samples.ts';
 import { createNotifier } from './notifier.ts';
 
 let fixture: NotificationFixture;
@@ -20,8 +22,8 @@ async function open() {
 }
 
 /** Submits a job of five items, of which some have no name, and waits for its end. */
-async function endedJob(hold: string) {
-  const options = { deliverTo: 'warehouse', hold };
+async function endedJob(hold: string, series = '') {
+  const options = { deliverTo: 'warehouse', hold, track: series };
   const request = variantSoldRequest(5);
   const { jobId } = await fixture.jobs.submit(userId, 'SubmitVariantSold', request, undefined, options);
   return fixture.jobs.waitForState(jobId, 'completed', 'partial_complete');
@@ -86,6 +88,42 @@ test('a discarded job is never delivered', async () => {
   await releaseHold(fixture.jobs.context, job, 'discarded');
   await fixture.poll();
   expect(await types(job.id)).toEqual(['job.ended']);
+});
+
+/** Announces ended jobs, compares them, and sends the messages. */
+async function pollAndCompare() {
+  await fixture.poll();
+  while (await track(fixture.jobs.context, new AbortController().signal));
+  await fixture.poll();
+}
+
+test('a held job enters the history and causes messages of rules once it is released', async () => {
+  await open();
+  const { store } = fixture.jobs.context;
+  await store.createRule(aRule({ userId, condition: 'price_above', threshold: 0.001 }));
+  const job = await endedJob(await brokenRule(), 'nightly');
+  await pollAndCompare();
+  expect(await store.getTrackingRun(job.id)).toBeNull();
+  expect((await store.listTrackedItems(userId, '', {}, { limit: 10 })).items).toEqual([]);
+  expect(await types(job.id)).not.toContain('item.changed');
+
+  await releaseHold(fixture.jobs.context, job, 'released');
+  await pollAndCompare();
+  expect(await store.getTrackingRun(job.id)).toMatchObject({ stage: 'done', counts: { new: 5 } });
+  expect((await types(job.id)).filter((type) => type === 'item.changed')).toHaveLength(5);
+});
+
+test.each(['before', 'after'] as const)('a job discarded %s its messages is not compared', async (when) => {
+  await open();
+  const { store } = fixture.jobs.context;
+  await store.createRule(aRule({ userId, condition: 'price_above', threshold: 0.001 }));
+  const job = await endedJob(await brokenRule(), 'nightly');
+  if (when === 'after') await pollAndCompare();
+  await releaseHold(fixture.jobs.context, job, 'discarded');
+  await pollAndCompare();
+  expect(await store.getTrackingRun(job.id)).toBeNull();
+  expect((await store.listTrackedItems(userId, '', {}, { limit: 10 })).items).toEqual([]);
+  expect(await types(job.id)).not.toContain('item.changed');
 });
 
 test('a submit with an unknown field is refused without a charge', async () => {

@@ -12,7 +12,6 @@ import { Fault } from '../contract/fault.ts';
 import { noRegion, seriesOf } from '../contract/track.ts';
 import { type FormatName, formatInfo } from '../formats/format.ts';
 import { changeFile } from '../history/change-file.ts';
-import { trackedItemId } from '../history/ids.ts';
 import {
   addRule,
   changeRule,
@@ -23,10 +22,12 @@ import {
 } from '../history/rule-book.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
+import { requireCompared } from '../jobs/queries/changed.ts';
 import { isAccepted } from '../kinds/states.ts';
 import type { Page } from '../store/cursor.ts';
 import type { Job } from '../store/documents.ts';
-import type { ItemChangeType, ItemKey, Observation } from '../store/history.ts';
+import type { ItemChangeType, ItemKey, Observation, TrackingRun } from '../store/history.ts';
+import { trackedItemId } from '../store/item-ids.ts';
 import { type Call, defaultPageSize, type Handlers, handle, type StreamHandler } from './handlers.ts';
 import { changeShape, itemShape, observationShape, ruleShape } from './history-shape.ts';
 import { streamText } from './job-stream.ts';
@@ -85,9 +86,7 @@ export function historyHandlers(context: HistoryServiceContext): Handlers {
       async function* (message: Message, call: Call) {
         const request = message as StreamChangesRequest;
         const job = await findTracked(context, request.jobId, call);
-        const run = await store.getTrackingRun(job.id);
-        if (run?.stage !== 'done')
-          throw new Fault('conflict', 'The changes of the job are not complete yet. Try again later.');
+        await requireCompared(context, job);
         const format = (request.format || 'jsonl') as FormatName;
         yield* streamText(formatInfo[format].contentType, changeFile(context, job.id, format));
       },
@@ -167,6 +166,12 @@ async function findTracked(
   return job;
 }
 
+/** Returns how far the comparison of a job is. */
+function statusOf({ hold }: Job, run: TrackingRun | null): string {
+  if (run !== null) return run.stage === 'done' ? 'done' : 'processing';
+  return hold === null || hold.state === 'released' ? 'pending' : hold.state;
+}
+
 async function listChanges(context: HistoryServiceContext, request: ListChangesRequest, call: Call) {
   const { store } = context;
   const job = await findTracked(context, request.jobId, call);
@@ -176,7 +181,7 @@ async function listChanges(context: HistoryServiceContext, request: ListChangesR
   return {
     jobId: job.id,
     series: seriesOf(job.options.track) ?? '',
-    status: run === null ? 'pending' : run.stage === 'done' ? 'done' : 'processing',
+    status: statusOf(job, run),
     counts: run?.counts ?? {},
     messages: run?.messages ?? 0,
     changes: items.map(changeShape),

@@ -10,6 +10,7 @@ import { dispositionHeader, tagHeader, warningHeader } from '../contract/respons
 import { createFormat, type FormatName, formatInfo } from '../formats/format.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
+import type { OnlyFilter } from '../jobs/queries/changed.ts';
 import {
   type FailureFormat,
   type FailuresContext,
@@ -164,12 +165,10 @@ function streamHandlers(
       fullName(method.exportRecords),
       async function* (request: Message, call: Call) {
         const job = await find(request as never, call);
-        const { format: name, ...selection } = request as ExportRecordsRequest;
+        const { format: name, only, ...selection } = request as ExportRecordsRequest;
         const format = name as FormatName;
-        const bytes = createFormat(
-          format,
-          rowColumnsOf(context.offers.of(job)),
-        )(records.rows(job, selection));
+        const rows = await records.rows(job, { ...selection, only: only as OnlyFilter });
+        const bytes = createFormat(format, rowColumnsOf(context.offers.of(job)))(rows);
         call.responseHeaders[dispositionHeader] = `attachment; filename="${exportName(job, format)}"`;
         yield* streamText(formatInfo[format].contentType, bytes);
       },

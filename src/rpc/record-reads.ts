@@ -11,15 +11,21 @@ import { problemText } from '../contract/problem-texts.ts';
 import type { Column } from '../formats/columns.ts';
 import { type ExactObject, formatExact } from '../formats/json-text.ts';
 import { pickColumns } from '../formats/pick.ts';
-import type { SelectionText } from '../formats/select.ts';
-import type { JobContext } from '../jobs/context.ts';
-import { createExplorer, type EntryQuery, type ItemValues } from '../jobs/queries/explore.ts';
-import { type Entry, type RowsContext, rowColumnsOf } from '../jobs/queries/rows.ts';
+import type { JobContext, StoreUse } from '../jobs/context.ts';
+import { type OnlyFilter, requireCompared } from '../jobs/queries/changed.ts';
+import {
+  createExplorer,
+  type EntryQuery,
+  type ExplorerContext,
+  type ItemValues,
+  type RowQuery,
+} from '../jobs/queries/explore.ts';
+import { type Entry, rowColumnsOf } from '../jobs/queries/rows.ts';
 import type { Job } from '../store/documents.ts';
 import { defaultPageSize } from './handlers.ts';
 
 /** Dependencies of this module. */
-export type RecordReadsContext = RowsContext & Pick<JobContext, 'links'>;
+export type RecordReadsContext = ExplorerContext & Pick<JobContext, 'links'> & StoreUse<'getTrackingRun'>;
 
 /** Queries of a job's records. */
 export interface RecordReads {
@@ -28,7 +34,8 @@ export interface RecordReads {
     job: Job,
   ): Promise<MessageInitShape<typeof ListRecordsResponseSchema>>;
   listFields(job: Job): Promise<MessageInitShape<typeof ListFieldsResponseSchema>>;
-  rows(job: Job, selection: SelectionText): AsyncIterable<ExactObject>;
+  /** Returns the rows of a selection. Faults of requireCompared() before the first row. */
+  rows(job: Job, query: RowQuery): Promise<AsyncIterable<ExactObject>>;
 }
 
 /** Creates the queries. */
@@ -47,10 +54,12 @@ export function recordReads(context: RecordReadsContext): RecordReads {
         unitIndex: unit,
         position,
       } = request;
+      const only = request.only as OnlyFilter;
+      if (only !== '') await requireCompared(context, job);
       const columns =
         column.length === 0 ? null : requireColumns(column, rowColumnsOf(context.offers.of(job)));
       const { items, next, total } = await explorer.list(job, {
-        ...{ filter, search, sort, status: status as EntryQuery['status'] },
+        ...{ filter, search, sort, only, status: status as EntryQuery['status'] },
         ...{ limit: pageSize || defaultPageSize, after: pageToken, unit, position },
       });
       return {
@@ -69,7 +78,10 @@ export function recordReads(context: RecordReadsContext): RecordReads {
       const { fields, records } = await explorer.fields(job);
       return { records, fields: fields.map(({ column: { name, type }, fill }) => ({ name, type, fill })) };
     },
-    rows: explorer.rows,
+    async rows(job, query) {
+      if (query.only) await requireCompared(context, job);
+      return explorer.rows(job, query);
+    },
   };
 }
 

@@ -3,7 +3,8 @@ import { type Timestamp, timestampFromMs, timestampMs } from '@bufbuild/protobuf
 import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import type { ScheduleRunSchema, ScheduleSchema } from '../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { unitPrice } from '../jobs/prices.ts';
+import { unitPriceIn } from '../jobs/prices.ts';
+import type { Mode } from '../store/documents.ts';
 import type { PendingRun, Schedule, ScheduleRun } from '../store/schedules.ts';
 
 type Shape = MessageInitShape<typeof ScheduleSchema>;
@@ -17,10 +18,11 @@ const at = <Name extends string>(name: Name, ms: number | null) =>
 export const msOf = (time: Timestamp | undefined): number | null =>
   time === undefined ? null : timestampMs(time);
 
-/** Returns a schedule as its owner sees it. */
+/** Returns a schedule of an owner whose jobs have the mode, as the owner sees it. */
 export function scheduleShape(
   context: Pick<JobContext, 'offers' | 'settings'>,
   schedule: Schedule,
+  mode: Mode,
   request?: string,
 ): Shape {
   const { id, name, market, kind, cron, timeZone, overlap, missed, state, reason, units, failures } =
@@ -34,7 +36,7 @@ export function scheduleShape(
     ...at('endAt', schedule.endAt),
     ...at('nextRunAt', schedule.nextRunAt),
     ...(maxTotalCredits === null ? {} : { maxTotalCredits: BigInt(maxTotalCredits) }),
-    costPerRun: BigInt(unitPrice(context, context.offers.of(schedule)) * units),
+    costPerRun: BigInt(unitPriceIn(mode, context, context.offers.of(schedule)) * units),
     creditsSpent: BigInt(creditsSpent),
     createdAt: timestampFromMs(schedule.createdAt),
     updatedAt: timestampFromMs(schedule.updatedAt),

@@ -1,5 +1,7 @@
+import { toJson } from '@bufbuild/protobuf';
 import { beforeEach, expect, test } from 'vitest';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
+import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { OperatorScheduleService, ScheduleService } from '../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { type CoreCaller, openCore, type TestCore } from '../../test/support/core.ts';
@@ -126,4 +128,36 @@ test('the export of an account contains its schedules and runs, which a deletion
   await core.operator.call(OperatorService.method.deleteUser, { userId });
   await sweep(fixture.context);
   expect(await fixture.context.store.getSchedule(scheduleId)).toBeNull();
+});
+
+test('the runs of a test account cost nothing, for its owner, the credit limit, and operators', async () => {
+  const { caller } = await core.createKey(await fixture.createUser(0, { testOf: userId }));
+  const limited = { ...daily, maxTotalCredits: 1n };
+  const { scheduleId, costPerRun } = await caller.call(method.createSchedule, limited);
+  expect(costPerRun).toBe(0n);
+  const { schedules } = await core.operator.call(operators.listSchedules, {});
+  expect(schedules).toMatchObject([{ scheduleId, costPerRun: 0n }]);
+  expect(await caller.call(method.runSchedule, { scheduleId })).toMatchObject({ state: 'running', cost: 0n });
+  await expect(user.call(method.createSchedule, limited)).rejects.toMatchObject({
+    problems: [{ loc: ['body', 'max_total_credits'] }],
+  });
+});
+
+test('a schedule that delivers only what changed must be tracked', async () => {
+  const options = { only: 'changed' };
+  await expect(user.call(method.createSchedule, { ...daily, options })).rejects.toMatchObject({
+    problems: [{ loc: ['body', 'options', 'only'], type: 'value_error' }],
+  });
+  await user.call(method.createSchedule, { ...daily, options: { ...options, track: 'true' } });
+});
+
+test('the options of a schedule do not have validate_only', async () => {
+  const options = { maxCredits: 100 };
+  const { scheduleId } = await user.call(method.createSchedule, { ...daily, options });
+  const shown = await user.call(method.getSchedule, { scheduleId });
+  expect(toJson(SubmitOptionsSchema, shown.options!, { alwaysEmitImplicit: true })).toEqual({
+    maxCredits: 100,
+    track: '',
+    maxAge: '',
+  });
 });

@@ -24,6 +24,7 @@ import {
   type ScheduleFields,
   updateSchedule,
 } from '../schedules/edit.ts';
+import { ownerMode } from '../schedules/owner.ts';
 import { withResult } from '../schedules/settle.ts';
 import type { MissedRule, OverlapRule, Schedule, ScheduleFilter } from '../store/schedules.ts';
 import { defaultPageSize, type Handlers, handle } from './handlers.ts';
@@ -115,7 +116,7 @@ function operatorHandlers(context: ScheduleContext) {
 
 async function withRequest(context: ScheduleContext, schedule: Schedule) {
   const stored = await context.store.getScheduleRequest(schedule.id);
-  return scheduleShape(context, schedule, stored?.request);
+  return scheduleShape(context, schedule, await ownerMode(context, schedule.userId), stored?.request);
 }
 
 async function listOf(
@@ -126,8 +127,12 @@ async function listOf(
 ) {
   const page = { limit: pageSize || defaultPageSize, after: pageToken || null };
   const { items, next } = await context.store.listSchedules(filter, page);
+  const owners = [...new Set(items.map(({ userId }) => userId))];
+  const modes = new Map(
+    await Promise.all(owners.map(async (id) => [id, await ownerMode(context, id)] as const)),
+  );
   const schedules = items.map((schedule) => ({
-    ...scheduleShape(context, schedule),
+    ...scheduleShape(context, schedule, modes.get(schedule.userId)!),
     userId: isOperator ? schedule.userId : '',
   }));
   return { schedules, nextPageToken: next ?? '' };

@@ -1,6 +1,8 @@
 import { Fault, type Problem } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
-import { unitPrice } from '../jobs/prices.ts';
+import { seriesOf } from '../contract/track.ts';
+import { unitPriceIn } from '../jobs/prices.ts';
+import { notTracked } from '../jobs/queries/changed.ts';
 import type { Mode } from '../store/documents.ts';
 import type { MissedRule, OverlapRule, Schedule, SchedulePatch } from '../store/schedules.ts';
 import { type Caller, changeSchedule } from './change.ts';
@@ -39,7 +41,7 @@ export async function createSchedule(
   const method = submitMethodOf(context.offers, market, kind);
   const { units } = await planRequest(method, request);
   const now = clock.now();
-  requireValid(context, method, fields, units, now);
+  requireValid(context, method, fields, { units, mode, now });
   if ((await store.countSchedules(userId, maxSchedules)) >= maxSchedules)
     throw new Fault('conflict', `The account has ${maxSchedules} schedules, the maximum. Delete one first.`);
   const own = {
@@ -80,7 +82,7 @@ export async function updateSchedule(
     const method = submitMethodOf(context.offers, schedule.market, schedule.kind);
     const units = request === undefined ? schedule.units : (await planRequest(method, request)).units;
     const changed = { ...schedule, ...changes, units };
-    requireValid(context, method, changed, units, now);
+    requireValid(context, method, changed, { units, mode, now });
     const edit = { ...changes, units, keyId, ...(request === undefined ? {} : { request }) };
     const isNew = schedule.state === 'rejected' || request !== undefined || exceeds(changed, schedule);
     if (isNew && needsApproval(context, method, mode))
@@ -125,11 +127,10 @@ function requireValid(
   context: ScheduleContext,
   { offer }: SubmitMethod,
   fields: ScheduleFields,
-  units: number,
-  now: number,
+  { units, mode, now }: { units: number; mode: Mode; now: number },
 ): void {
   const problems = [...problemsOfTiming(fields, now)];
-  const cost = unitPrice(context, offer) * units;
+  const cost = unitPriceIn(mode, context, offer) * units;
   const limits = [
     [['body', 'max_total_credits'], fields.maxTotalCredits],
     [['body', 'options', 'max_credits'], fields.options.maxCredits],
@@ -141,6 +142,8 @@ function requireValid(
         type: 'value_error',
         msg: `A run costs ${cost} credits, more than ${limit}`,
       });
+  if (fields.options.only === 'changed' && seriesOf(fields.options.track) === null)
+    problems.push(...notTracked(['body', 'options', 'only']).problems);
   if (problems.length > 0) throw new Fault('invalid', 'The schedule is not valid.', { problems });
 }
 

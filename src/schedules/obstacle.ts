@@ -1,10 +1,11 @@
 import { permissionsOf } from '../access/principal.ts';
 import { Fault } from '../contract/fault.ts';
 import { refusalOf } from '../contract/permission.ts';
-import { unitPrice } from '../jobs/prices.ts';
+import { unitPriceIn } from '../jobs/prices.ts';
 import { cancel } from '../jobs/steps/cancel.ts';
 import type { PendingRun, Schedule } from '../store/schedules.ts';
 import { maxOpenRuns, type ScheduleContext } from './context.ts';
+import { ownerMode } from './owner.ts';
 import { type SubmitMethod, submitMethodOf } from './request.ts';
 import { countFailure, pause } from './state.ts';
 
@@ -84,13 +85,14 @@ async function refusal(
 }
 
 /** Returns the end of a schedule whose credits do not cover another run. */
-function creditLimit(
+async function creditLimit(
   context: ScheduleContext,
-  { units, creditsSpent, maxTotalCredits, openRuns }: Schedule,
+  { userId, units, creditsSpent, maxTotalCredits, openRuns }: Schedule,
   { offer }: SubmitMethod,
-): Obstacle | null {
-  const cost = unitPrice(context, offer) * units;
-  if (maxTotalCredits === null || creditsSpent + cost <= maxTotalCredits) return null;
+): Promise<Obstacle | null> {
+  if (maxTotalCredits === null) return null;
+  const cost = unitPriceIn(await ownerMode(context, userId), context, offer) * units;
+  if (creditsSpent + cost <= maxTotalCredits) return null;
   const reason = `A run costs ${cost} credits, and ${creditsSpent} of ${maxTotalCredits} are spent.`;
   // Refunds of running jobs may cover a later run.
   if (openRuns.length > 0) return skip(reason);

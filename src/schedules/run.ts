@@ -1,6 +1,5 @@
 import { create } from '@bufbuild/protobuf';
 import { type SubmitOptions, SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
-import { modeOf } from '../access/test-account.ts';
 import { idFromName } from '../base/id.ts';
 import { Fault, summarizeProblems } from '../contract/fault.ts';
 import { finishSubmit } from '../jobs/steps/finish-submit.ts';
@@ -9,6 +8,7 @@ import type { Job } from '../store/documents.ts';
 import type { PendingRun, Schedule, ScheduleRun } from '../store/schedules.ts';
 import { giveUpMs, type ScheduleContext } from './context.ts';
 import { obstacleOf } from './obstacle.ts';
+import { ownerMode } from './owner.ts';
 import { planRequest, submitMethodOf } from './request.ts';
 import { countFailure } from './state.ts';
 
@@ -54,10 +54,9 @@ async function submitRun(
   if (stored?.revision !== schedule.revision) return 'changed';
   const method = submitMethodOf(offers, schedule.market, schedule.kind);
   const { message } = await planRequest(method, stored.request);
-  const user = await store.getUser(schedule.userId);
   await submit(context, method, message, {
     userId: schedule.userId,
-    mode: user === null ? 'live' : modeOf(user),
+    mode: await ownerMode(context, schedule.userId),
     keyId,
     jobId,
     approvedBy: schedule.approvedBy,

@@ -28,7 +28,7 @@ export interface TrackedItem extends ItemKey {
   /** Time and job of the latest change. They identify the latest observation. */
   changedAt: number;
   changedJob: string;
-  /** Time, job, and batch of the latest reading. An earlier reading changes nothing. */
+  /** Time, job, and batch in which the item was found last. A job that found it before changes nothing. */
   seenAt: number;
   seenJob: string;
   seenBatch: number;

@@ -51,7 +51,8 @@ export interface JobFixture {
   requestedItems(): string[];
   /** Sets the number of free bytes on the disk. */
   setFreeBytes(bytes: number): void;
-  createUser(credits: number): Promise<string>;
+  /** Creates a user, or with `testOf` the test account of one. */
+  createUser(credits: number, account?: { testOf?: string }): Promise<string>;
   /** Calls a submit method by name with a JSON request and returns the response message. */
   submit(
     userId: string,
@@ -174,7 +175,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     setFreeBytes: (bytes) => {
       freeBytes = bytes;
     },
-    async createUser(credits) {
+    async createUser(credits, { testOf = null } = {}) {
       const id = newId();
       const createdAt = clock.now();
       await store.createUser({
@@ -187,7 +188,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
         suspendedAt: null,
         deletedAt: null,
         erased: false,
-        testOf: null,
+        testOf,
       });
       if (credits > 0) await grant(context, id, credits);
       return id;

@@ -1,5 +1,6 @@
 import { changeKey, type ItemChange, withChanges } from '../../sandbox/changes.ts';
 import { Fault } from '../../src/contract/fault.ts';
+import type { SubmitOptionValues } from '../../src/contract/submit-options.ts';
 import { track } from '../../src/history/tracker.ts';
 import { approve } from '../../src/jobs/steps/decide.ts';
 import type { Job } from '../../src/store/documents.ts';
@@ -14,9 +15,14 @@ export interface Tracking {
   /** Makes the pages of an item unreadable, or readable again. */
   failItem(id: string, fails: boolean): void;
   /** Runs a job on items, with a second between jobs, and returns it without comparing it. */
-  end(userId: string, items: readonly string[], track?: string): Promise<Job>;
+  end(userId: string, items: readonly string[], track?: string, options?: SubmitOptionValues): Promise<Job>;
   /** Runs a job on items, compares it, and returns its run. */
-  run(userId: string, items: readonly string[], track?: string): Promise<TrackingRun>;
+  run(
+    userId: string,
+    items: readonly string[],
+    track?: string,
+    options?: SubmitOptionValues,
+  ): Promise<TrackingRun>;
   /** Compares jobs until none is due. */
   compare(): Promise<void>;
 }
@@ -34,10 +40,10 @@ export function openTracking(fixture: JobFixture): Tracking {
   const compare = async () => {
     while (await track(context, signal));
   };
-  const end: Tracking['end'] = async (userId, items, option = 'true') => {
+  const end: Tracking['end'] = async (userId, items, option = 'true', others = {}) => {
     await clock.advance(1_000);
     const request = { country: 'id', items: items.map((id) => ({ item_id: id, shop_id: '77' })) };
-    const options = { track: option };
+    const options = { ...others, track: option };
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', request, undefined, options);
     await approve(context, jobId, userId);
     return fixture.waitForState(jobId, 'completed', 'partial_complete', 'failed');
@@ -53,8 +59,8 @@ export function openTracking(fixture: JobFixture): Tracking {
       else changes.set(key, change);
     },
     end,
-    async run(userId, items, option) {
-      const job = await end(userId, items, option);
+    async run(userId, items, option, others) {
+      const job = await end(userId, items, option, others);
       const run = newTrackingRun(job);
       if (run !== null) await context.store.createTrackingRun(run);
       await compare();

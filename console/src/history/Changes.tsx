@@ -67,6 +67,18 @@ function countsText(counts: ChangeCounts | undefined): string {
   return `${fresh} new, ${changed} changed, ${missing} missing, ${back} back again, ${unchanged} unchanged`;
 }
 
+const isCompared = (status: string) => status === 'processing' || status === 'done';
+
+/** Returns whether the changes stay as they are. */
+const isFinal = (status: string | undefined) => status === 'done' || status === 'discarded';
+
+/** Describes why a job has no changes to show. */
+function reasonOf(status: string | undefined): string {
+  if (status === 'held') return 'The job is held. Release it to compare it.';
+  if (status === 'discarded') return 'The results of the job were discarded.';
+  return 'The changes appear after the end of the job.';
+}
+
 /** Changes of a tracked job compared with the run before. */
 export function Changes({ jobId }: { jobId: string }) {
   const [type, setType] = useState('');
@@ -76,7 +88,7 @@ export function Changes({ jobId }: { jobId: string }) {
     {
       pageParamKey: 'pageToken',
       getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
-      refetchInterval: ({ state }) => (state.data?.pages[0]?.status === 'done' ? false : pollMs.active),
+      refetchInterval: ({ state }) => (isFinal(state.data?.pages[0]?.status) ? false : pollMs.active),
     },
   );
   if (query.error instanceof ConnectError && query.error.code === Code.NotFound) {
@@ -93,7 +105,7 @@ export function Changes({ jobId }: { jobId: string }) {
   return (
     <Stack>
       <Toolbar type={type} select={setType} isDone={first?.status === 'done'} jobId={jobId} />
-      {first && first.status !== 'pending' && <Text size="sm">{countsText(first.counts)}</Text>}
+      {first && isCompared(first.status) && <Text size="sm">{countsText(first.counts)}</Text>}
       <ListTable
         label="Changes"
         rows={query.data?.pages.flatMap(({ changes }) => changes) ?? []}
@@ -103,7 +115,7 @@ export function Changes({ jobId }: { jobId: string }) {
         empty={
           first?.status === 'done'
             ? { title: 'No changes' }
-            : { title: 'Not compared yet', description: 'The changes appear after the end of the job.' }
+            : { title: 'Not compared', description: reasonOf(first?.status) }
         }
       />
     </Stack>

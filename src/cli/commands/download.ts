@@ -9,21 +9,31 @@ import { exitCodes } from './exit.ts';
 import { checkId } from './jobs-source.ts';
 import { counted, plain } from './print.ts';
 import { showProgress } from './progress.ts';
-import { type TableFormat, tableExtensions, tableFormat, tableOption, writeStream } from './results.ts';
+import {
+  checkOnly,
+  onlyOption,
+  type TableFormat,
+  tableExtensions,
+  tableFormat,
+  tableOption,
+  writeStream,
+} from './results.ts';
 import type { Session } from './session.ts';
 import { codeOfJobs, watchJobs } from './watch.ts';
 
 /** Adds `download`. */
 export function addDownloadCommand(program: Command): void {
-  addCommand<{ dir?: string; wait?: true; format?: string }>(program, {
+  addCommand<{ dir?: string; wait?: true; format?: string; only?: string }>(program, {
     usage: 'download <job...>',
     about: 'Download the result files of jobs, resume interrupted downloads, and verify SHA-256',
     options: [
       ['--dir <folder>', 'destination (default: the current folder)'],
       ['--wait', 'wait until the jobs end'],
       tableOption,
+      onlyOption,
     ],
-    async run(session, { dir = '.', wait, format }, ids: string[]) {
+    async run(session, { dir = '.', wait, format, only }, ids: string[]) {
+      checkOnly(only, format);
       // --json prints the saved files, whatever their format is.
       const table = format === undefined ? null : tableFormat(format, { isJson: false });
       const client = session.user();
@@ -38,7 +48,7 @@ export function addDownloadCommand(program: Command): void {
       const saved =
         table === null
           ? await saveFiles(session, client, jobs, dir)
-          : await saveTables(session, client, jobs, resolve(dir), table);
+          : await saveTables(session, client, jobs, resolve(dir), { format: table, only: only ?? '' });
       if (wait) return codeOfJobs(jobs);
       return saved > 0 ? exitCodes.ok : exitCodes.notFound;
     },
@@ -51,12 +61,12 @@ async function saveTables(
   client: GleanerClient,
   jobs: readonly Job[],
   folder: string,
-  format: TableFormat,
+  { format, only }: { format: TableFormat; only: string },
 ): Promise<number> {
   await mkdir(folder, { recursive: true });
   for (const { jobId, market, kind, ended } of jobs) {
     const path = join(folder, `${market}_${kind}_${jobId}${tableExtensions[format]}`);
-    const request = { jobId, format };
+    const request = { jobId, format, only };
     const stream = client.stream(JobService.method.exportRecords, request, { signal: session.signal });
     await writeStream(session, await stream, path);
     const shown = { job_id: jobId, name: basename(path), path, format };

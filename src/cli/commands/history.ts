@@ -161,6 +161,8 @@ function addChanges(program: Command): void {
 /** Describes the state of a comparison and its counts. */
 function summaryOf({ status, counts, series }: ListChangesResponse): string {
   if (status === 'pending') return 'The job is not compared yet.';
+  if (status === 'held') return 'The job is held: release it to compare it.';
+  if (status === 'discarded') return 'The results of the job were discarded: it is not compared.';
   const { new: fresh = 0, changed = 0, missing = 0, back = 0, unchanged = 0 } = counts ?? {};
   const parts = [`${fresh} new`, `${changed} changed`, `${missing} missing`, `${back} back`];
   const where = series === '' ? '' : ` in ${series}`;

@@ -34,16 +34,23 @@ export const tableOption = [
   `write the records as a table: ${Object.keys(tableExtensions).join(', ')}`,
 ] as const;
 
+/** The --only option of tables of records. */
+export const onlyOption = [
+  '--only <changed>',
+  'write only records that are new or changed since the last run of a tracked job; with --format',
+] as const;
+
 const outOption = ['-o, --output <file>', 'write to a file instead of standard output'] as const;
 
 /** Adds `results` and `failures`. */
 export function addResultCommands(program: Command): void {
-  addCommand<{ output?: string; format?: string }>(program, {
+  addCommand<{ output?: string; format?: string; only?: string }>(program, {
     usage: 'results <job>',
     about: 'Print the results of a job so far as JSON Lines, or its records as a table',
-    options: [outOption, tableOption],
-    async run(session, { output, format }, id: string) {
+    options: [outOption, tableOption, onlyOption],
+    async run(session, { output, format, only }, id: string) {
       const client = session.user();
+      checkOnly(only, format);
       const table = format === undefined ? undefined : tableFormat(format, session);
       if (table === 'parquet' && output === undefined)
         throw new UsageError('--format parquet writes a binary file: add --output <file>');
@@ -53,7 +60,7 @@ export function addResultCommands(program: Command): void {
       const stream =
         table === undefined
           ? client.stream(streamResults, { jobId }, options)
-          : client.stream(exportRecords, { jobId, format: table }, options);
+          : client.stream(exportRecords, { jobId, format: table, only: only ?? '' }, options);
       await writeStream(session, await stream, output);
     },
   });
@@ -119,6 +126,13 @@ export function tableFormat(format: string, { isJson }: Pick<Session, 'isJson'>)
   if (isJson && !format.startsWith('json'))
     throw new UsageError(`--json cannot be combined with the format ${format}`);
   return format as TableFormat;
+}
+
+/** Checks the --only option. Throws a UsageError for another value, and without a format. */
+export function checkOnly(only: string | undefined, format: string | undefined): void {
+  if (only === undefined) return;
+  if (only !== 'changed') throw new UsageError(`--only: "${only}" is not changed`);
+  if (format === undefined) throw new UsageError('--only selects records of a table: add --format <format>');
 }
 
 /** Writes a stream. A file gets its final name when it is complete. */

@@ -732,7 +732,7 @@ class ListApiKeysResponse(TypedDict):
 class _ListChangesResponseRequired(TypedDict):
     job_id: str
     series: str
-    status: Literal["pending", "processing", "done"]
+    status: Literal["pending", "processing", "done", "held", "discarded"]
     messages: int
     changes: List[ItemChange]
     next_page_token: str
@@ -1456,15 +1456,16 @@ class SetWebhookRequest(_SetWebhookRequestRequired, total=False):
 
 
 class _SubmitOptionsRequired(TypedDict):
-    validate_only: bool
     track: str
     max_age: str
 
 
 class SubmitOptions(_SubmitOptionsRequired, total=False):
     """Options of every call that creates a job, in addition to its request. In REST, each field is a query parameter: `?max_credits=100`. In RPC, it is metadata with the prefix `gleaner-`: `gleaner-max-credits: 100`."""
+    validate_only: bool
     max_credits: int
     deliver_to: str
+    only: str
     hold: str
 
 
@@ -1474,6 +1475,7 @@ class SubmitOptionsInput(TypedDict, total=False):
     max_credits: int
     track: str
     deliver_to: str
+    only: Literal["changed"]
     hold: str
     max_age: str
 

@@ -9,14 +9,33 @@ import type { ExactObject } from '../../formats/json-text.ts';
 import { parseSelection, type Selection, type SelectionText, type SortKey } from '../../formats/select.ts';
 import type { Page } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
+import type { StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
+import { changedEntries, type OnlyFilter } from './changed.ts';
 import { requireResults } from './deleted-results.ts';
 import { type RecordLinks, recordLinks } from './record-links.ts';
-import { type Entry, type RowsContext, readEntries, recordFieldsOf, rowColumnsOf, rowsOf } from './rows.ts';
+import {
+  type Entry,
+  type RowScope,
+  type RowsContext,
+  readEntries,
+  recordFieldsOf,
+  rowColumnsOf,
+  rowsIn,
+  rowsOf,
+} from './rows.ts';
 import { createScans } from './scans.ts';
 
+/** Dependencies of this module. */
+export type ExplorerContext = RowsContext & StoreUse<'getChanges'>;
+
+/** Rows of a job to export. With `only`, the job must be compared: see requireCompared(). */
+export interface RowQuery extends SelectionText {
+  only?: OnlyFilter | undefined;
+}
+
 /** Entries of a job to show. */
-export interface EntryQuery extends SelectionText {
+export interface EntryQuery extends RowQuery {
   status: '' | 'SUCCESS' | 'FAILED';
   limit: number;
   /** Token of the previous page; '' for the first. */
@@ -37,7 +56,7 @@ export interface Explorer {
   /** Returns the fill rate of each column of the records. Fault `results_deleted`. */
   fields(job: Job): Promise<{ fields: FieldFill[]; records: number }>;
   /** Yields the rows of a selection. Faults `invalid`, `results_deleted`. */
-  rows(job: Job, selection: SelectionText): AsyncIterable<ExactObject>;
+  rows(job: Job, query: RowQuery): AsyncIterable<ExactObject>;
   /** Returns the values of a record under common names. */
   itemOf(job: Job, row: ExactObject): ItemValues;
 }
@@ -72,7 +91,7 @@ const rowsPerTurn = 100;
 const rowsPerRead = 100;
 
 /** Creates the queries. */
-export function createExplorer(context: RowsContext): Explorer {
+export function createExplorer(context: ExplorerContext): Explorer {
   const { offers } = context;
   const placesOf = createScans<Int32Array>((places) => places.byteLength);
   const fillsOf = createScans<{ fields: FieldFill[]; records: number }>(({ fields }) => fields.length * 200);
@@ -82,13 +101,13 @@ export function createExplorer(context: RowsContext): Explorer {
   });
 
   /** Returns units and positions of the selected entries, in pairs and in order. */
-  const scan = async (job: Job, selection: Selection, status: string) => {
+  const scan = async (job: Job, selection: Selection, status: string, only: OnlyFilter) => {
     const cellsOf = cellReader(selection.used);
     const readsItem = selection.used.some((column) => itemColumns.includes(column));
     const offer = offers.of(job);
     const found: { key: SortKey; unit: number; position: number }[] = [];
     let turn = 0;
-    for await (const { unit, position, row } of readEntries(context, job, scopeOf(status))) {
+    for await (const { unit, position, row } of entriesOf(context, job, scopeOf(status), only)) {
       if (++turn % rowsPerTurn === 0) await setImmediate();
       const place = { unit: unit.index, position };
       if (row === null) {
@@ -104,13 +123,13 @@ export function createExplorer(context: RowsContext): Explorer {
     for (const [at, { unit, position }] of found.entries()) places.set([unit, position], 2 * at);
     return places;
   };
-  const selectedPlaces = (job: Job, text: SelectionText, status: string) => {
+  const selectedPlaces = (job: Job, text: RowQuery, status: string) => {
     const selection = parseSelection(text, [...rowColumnsOf(offers.of(job)), ...itemColumns]);
-    const { filter, search, sort } = text;
-    const name = JSON.stringify([filter, search, sort, status]);
+    const { filter, search, sort, only = '' } = text;
+    const name = JSON.stringify([filter, search, sort, status, only]);
     return {
       selection,
-      places: () => placesOf.of(job, name, () => scan(job, selection, status)),
+      places: () => placesOf.of(job, name, () => scan(job, selection, status, only)),
     };
   };
 
@@ -120,7 +139,8 @@ export function createExplorer(context: RowsContext): Explorer {
       requireResults(job);
       if (unit !== undefined) return listUnit(context, job, { unit, position, limit, after });
       const { selection, places } = selectedPlaces(job, text, status);
-      if (selection.isAll) return { ...(await listInOrder(context, job, status, limit, after)), total: null };
+      if (selection.isAll && !text.only)
+        return { ...(await listInOrder(context, job, status, limit, after)), total: null };
       const from = after === '' ? 0 : parseToken(/^o(\d{1,9})$/, after)[0]!;
       const all = await places();
       const page = all.subarray(2 * from, 2 * (from + limit));
@@ -142,9 +162,16 @@ export function createExplorer(context: RowsContext): Explorer {
     rows(job, text) {
       requireResults(job);
       const { selection, places } = selectedPlaces(job, text, 'SUCCESS');
-      return selection.isAll ? rowsOf(context, job) : rowsAt(context, job, places);
+      return selection.isAll
+        ? rowsIn(entriesOf(context, job, {}, text.only ?? ''))
+        : rowsAt(context, job, places);
     },
   };
+}
+
+function entriesOf(context: ExplorerContext, job: Job, scope: RowScope, only: OnlyFilter) {
+  const entries = readEntries(context, job, scope);
+  return only === 'changed' ? changedEntries(context, job, entries) : entries;
 }
 
 const scopeOf = (status: string) => ({ failed: status !== 'SUCCESS', records: status !== 'FAILED' });

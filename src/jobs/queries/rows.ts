@@ -73,14 +73,19 @@ export function rowColumnsOf(offer: Offer): Column[] {
  */
 export function rowsOf(context: RowsContext, job: Job, scope: RowScope = {}): AsyncGenerator<ExactObject> {
   requireResults(job);
-  return (async function* () {
-    for await (const { row } of readEntries(context, job, scope)) if (row !== null) yield row;
-  })();
+  return rowsIn(readEntries(context, job, scope));
+}
+
+/** Yields the rows of entries. */
+export async function* rowsIn(entries: AsyncIterable<Entry>): AsyncGenerator<ExactObject> {
+  for await (const { row } of entries) if (row !== null) yield row;
 }
 
 /** A record of a job, or a failed unit. */
 export interface Entry {
   unit: PlacedUnit;
+  /** Position of the unit's batch in the job, from 0. */
+  batch: number;
   /** Position in the unit's listing, from 0; 0 for other units. */
   position: number;
   /** Null for a failed unit. */
@@ -92,17 +97,21 @@ export async function* readEntries(context: RowsContext, job: Job, scope: RowSco
   const { files } = context.offers.of(job).kind;
   const wanted = (summary: BatchSummary, first: number) => holds(scope, job, summary, first);
   for await (const placed of readPlaced(context.store, job.id, wanted)) {
+    const batch = placed.batch.seq;
     const units = [...unitsOf(job, placed)].filter(({ index }) => isInScope(scope, index));
     const read = scope.records === false ? [] : units;
     const records = await recordsOf(context, placed.batch, placed.first, read);
     for (const unit of units) {
       const { index, outcome } = unit;
-      if (outcome?.status === 'FAILED' && scope.failed) yield { unit, position: 0, row: null };
+      if (outcome?.status === 'FAILED' && scope.failed) yield { unit, batch, position: 0, row: null };
       if (outcome?.status !== 'SUCCESS' || scope.records === false) continue;
-      if (outcome.file) yield* entryRows(context, files.unit!, outcome.file, unit);
+      if (outcome.file) yield* entryRows(context, files.unit!, outcome.file, { unit, batch });
       else {
         const bytes = records.get(index - placed.first);
-        if (bytes) yield { unit, position: 0, row: { ...placeOf(unit), ...parseRecord(bytes.toString()) } };
+        if (bytes) {
+          const row = { ...placeOf(unit), ...parseRecord(bytes.toString()) };
+          yield { unit, batch, position: 0, row };
+        }
       }
     }
   }
@@ -154,13 +163,13 @@ async function* entryRows(
   { blobs }: RowsContext,
   pack: UnitFilePack,
   { path, items }: StoredFile,
-  unit: PlacedUnit,
+  { unit, batch }: Pick<Entry, 'unit' | 'batch'>,
 ): AsyncGenerator<Entry> {
   let count = 0;
   for await (const { list, text } of pack.entries(linesOf(await blobs.read(path)))) {
     const position = count++;
     const place = { ...placeOf(unit), unit_list: list, unit_position: position };
-    yield { unit, position, row: { ...place, ...parseRecord(text) } };
+    yield { unit, batch, position, row: { ...place, ...parseRecord(text) } };
   }
   if (count !== items)
     throw new Fault('internal', `${path} has ${count} entries instead of ${items}: its content was changed`);

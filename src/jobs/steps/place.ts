@@ -1,6 +1,7 @@
 import { requireSandbox } from '../../access/test-account.ts';
 import { Fault, type Problem } from '../../contract/fault.ts';
 import type { JobOptions } from '../../contract/submit-options.ts';
+import { seriesOf } from '../../contract/track.ts';
 import { findExcess, findShortfall } from '../../credits/job-credits.ts';
 import type { Plan } from '../../kinds/kind.ts';
 import { parseHold, problemsOfHold } from '../../quality/hold.ts';
@@ -8,6 +9,7 @@ import type { Batch, Job, Mode } from '../../store/documents.ts';
 import { approvalWaitMs, type JobContext, type StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
 import { type Estimate, estimate } from '../prices.ts';
+import { notTracked } from '../queries/changed.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { maxAgeMs, requireReusable, reusedPrice } from '../reuse.ts';
 import { sandboxQueue, testDecisionMs } from '../sandbox.ts';
@@ -110,6 +112,8 @@ export async function* findRefusals(
   }
   const invalidHold = findInvalidHold(offer, job);
   if (invalidHold !== null) yield invalidHold;
+  if (job.options.only === 'changed' && seriesOf(job.options.track) === null)
+    yield notTracked(['query', 'only']);
   const unknown = await findUnknownDestination({ store }, job);
   if (unknown !== null) yield unknown;
   const excess = findExcess(job);

@@ -239,6 +239,14 @@ export const jobs: Marketplace = {
         restOnly: true,
       },
       refusedQuery('format', 'xlsx', 'enum', { params: done.params, restOnly: true }),
+      {
+        ...done,
+        title: 'only, without a format',
+        params: { ...done.params, only: 'changed' },
+        status: 422,
+        problems: [[['query', 'format'], 'missing']],
+        restOnly: true,
+      },
     ]),
     about('/export', rpc.exportRecords, [
       { ...inFormat('jsonl'), type: 'application/x-ndjson', answer: row },
@@ -269,6 +277,15 @@ export const jobs: Marketplace = {
       },
       { ...done, title: 'no format', status: 422, problems: [[['query', 'format'], 'missing']] },
       refusedQuery('format', 'xlsx', 'enum', { params: done.params }),
+      refusedQuery('only', 'new', 'enum', inFormat('csv')),
+      {
+        ...inFormat('csv'),
+        title: 'the changes of a job that is not tracked',
+        params: { ...inFormat('csv').params, only: 'changed' },
+        status: 422,
+        problems: [[['query', 'only'], 'value_error']],
+        restOnly: true,
+      },
       {
         ...inFormat('csv'),
         title: 'a job whose results were deleted',

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/submit_options.proto.
  */
 export const file_gleaner_job_v1_submit_options: GenFile = /*@__PURE__*/
-  fileDesc("CiNnbGVhbmVyL2pvYi92MS9zdWJtaXRfb3B0aW9ucy5wcm90bxIOZ2xlYW5lci5qb2IudjEinwcKDVN1Ym1pdE9wdGlvbnMSXAoNdmFsaWRhdGVfb25seRgBIAEoCEJFur4YQQoKUXVvdGUgb25seRIzU2hvd3MgdGhlIGNvc3QgYW5kIHRoZSBkdXJhdGlvbiB3aXRob3V0IHN1Ym1pdHRpbmcuElsKC21heF9jcmVkaXRzGAIgASgFQkG6SAQaAigAur4YNgoMTWF4aW11bSBjb3N0EiZSZWZ1c2VzIGEgam9iIHRoYXQgY29zdHMgbW9yZSBjcmVkaXRzLkgAiAEBEoABCgV0cmFjaxgIIAEoCUJxukgociYyJF4oW0EtWmEtejAtOV1bQS1aYS16MC05Ll8tXXswLDYzfSk/JLq+GEIKDVRyYWNrIGNoYW5nZXMSMXRydWUsIG9yIHRoZSBuYW1lIG9mIGEgc2VyaWVzIG9mIGpvYnMgdG8gY29tcGFyZS4SswEKCmRlbGl2ZXJfdG8YAyABKAlCmQG6SDZyNBjQDzIvXihbQS1aYS16MC05Xy1dezEsNjR9KCxbQS1aYS16MC05Xy1dezEsNjR9KSopPyS6vhhcCgpEZWxpdmVyIHRvEk5OYW1lcyBvZiBkZXN0aW5hdGlvbnMgdG8gd2hpY2ggdGhlIHJlc3VsdHMgYXJlIGRlbGl2ZXJlZCwgc2VwYXJhdGVkIGJ5IGNvbW1hcy5IAYgBARLqAQoEaG9sZBgUIAEoCULWAbpIbHJqGNAPMmVeKFtBLVphLXowLTlfLipcW1xdLV0rOlswLTldezEsM30oXC5bMC05XXsxLDJ9KT8oLFtBLVphLXowLTlfLipcW1xdLV0rOlswLTldezEsM30oXC5bMC05XXsxLDJ9KT8pKik/JLq+GGMKCkhvbGQgYmVsb3cSVUhvbGRzIHRoZSBkZWxpdmVyaWVzIGlmIGEgZmllbGQgaXMgZmlsbGVkIGluIGZld2VyIHJlY29yZHM6IHByaWNlLmFtb3VudDo5NSx0aXRsZTo5OS5IAogBARKEAQoHbWF4X2FnZRgFIAEoCUJzukghch8yHV4oWzEtOV1bMC05XXswLDV9KHN8bXxofGQpKT8kur4YSwoLTWF4aW11bSBhZ2USPFJldXNlcyByZWNvcmRzIHVwIHRvIHRoaXMgYWdlLCBzdWNoIGFzIDZoLCBhdCBhIGxvd2VyIHByaWNlLkIOCgxfbWF4X2NyZWRpdHNCDQoLX2RlbGl2ZXJfdG9CBwoFX2hvbGRCJVojZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9qb2IvdjE7am9idjFiBnByb3RvMw", [file_gleaner_options_v1_options, file_gleaner_validate_rules]);
+  fileDesc("CiNnbGVhbmVyL2pvYi92MS9zdWJtaXRfb3B0aW9ucy5wcm90bxIOZ2xlYW5lci5qb2IudjEiyQgKDVN1Ym1pdE9wdGlvbnMSYQoNdmFsaWRhdGVfb25seRgBIAEoCEJFur4YQQoKUXVvdGUgb25seRIzU2hvd3MgdGhlIGNvc3QgYW5kIHRoZSBkdXJhdGlvbiB3aXRob3V0IHN1Ym1pdHRpbmcuSACIAQESWwoLbWF4X2NyZWRpdHMYAiABKAVCQbpIBBoCKAC6vhg2CgxNYXhpbXVtIGNvc3QSJlJlZnVzZXMgYSBqb2IgdGhhdCBjb3N0cyBtb3JlIGNyZWRpdHMuSAGIAQESgAEKBXRyYWNrGAggASgJQnG6SChyJjIkXihbQS1aYS16MC05XVtBLVphLXowLTkuXy1dezAsNjN9KT8kur4YQgoNVHJhY2sgY2hhbmdlcxIxdHJ1ZSwgb3IgdGhlIG5hbWUgb2YgYSBzZXJpZXMgb2Ygam9icyB0byBjb21wYXJlLhKzAQoKZGVsaXZlcl90bxgDIAEoCUKZAbpINnI0GNAPMi9eKFtBLVphLXowLTlfLV17MSw2NH0oLFtBLVphLXowLTlfLV17MSw2NH0pKik/JLq+GFwKCkRlbGl2ZXIgdG8STk5hbWVzIG9mIGRlc3RpbmF0aW9ucyB0byB3aGljaCB0aGUgcmVzdWx0cyBhcmUgZGVsaXZlcmVkLCBzZXBhcmF0ZWQgYnkgY29tbWFzLkgCiAEBEocBCgRvbmx5GBUgASgJQnS6SA1yC1IAUgdjaGFuZ2Vkur4YYAoMRGVsaXZlciBvbmx5ElBTZXQgdG8gY2hhbmdlZCB0byBkZWxpdmVyIG9ubHkgd2hhdCBjaGFuZ2VkIHNpbmNlIHRoZSBsYXN0IHJ1biBvZiBhIHRyYWNrZWQgam9iLkgDiAEBEuoBCgRob2xkGBQgASgJQtYBukhscmoY0A8yZV4oW0EtWmEtejAtOV8uKlxbXF0tXSs6WzAtOV17MSwzfShcLlswLTldezEsMn0pPygsW0EtWmEtejAtOV8uKlxbXF0tXSs6WzAtOV17MSwzfShcLlswLTldezEsMn0pPykqKT8kur4YYwoKSG9sZCBiZWxvdxJVSG9sZHMgdGhlIGRlbGl2ZXJpZXMgaWYgYSBmaWVsZCBpcyBmaWxsZWQgaW4gZmV3ZXIgcmVjb3JkczogcHJpY2UuYW1vdW50Ojk1LHRpdGxlOjk5LkgEiAEBEoQBCgdtYXhfYWdlGAUgASgJQnO6SCFyHzIdXihbMS05XVswLTldezAsNX0oc3xtfGh8ZCkpPyS6vhhLCgtNYXhpbXVtIGFnZRI8UmV1c2VzIHJlY29yZHMgdXAgdG8gdGhpcyBhZ2UsIHN1Y2ggYXMgNmgsIGF0IGEgbG93ZXIgcHJpY2UuQhAKDl92YWxpZGF0ZV9vbmx5Qg4KDF9tYXhfY3JlZGl0c0INCgtfZGVsaXZlcl90b0IHCgVfb25seUIHCgVfaG9sZEIlWiNnbGVhbmVyL2dlbi9nby9nbGVhbmVyL2pvYi92MTtqb2J2MWIGcHJvdG8z", [file_gleaner_options_v1_options, file_gleaner_validate_rules]);
 
 /**
  * Options of every call that creates a job, in addition to its request. In REST, each field is a query parameter:
@@ -26,9 +26,9 @@ export type SubmitOptions = Message<"gleaner.job.v1.SubmitOptions"> & {
   /**
    * Returns the quote of the submit instead of creating a job: its cost and when it could run. Nothing is written.
    *
-   * @generated from field: bool validate_only = 1;
+   * @generated from field: optional bool validate_only = 1;
    */
-  validateOnly: boolean;
+  validateOnly?: boolean | undefined;
 
   /**
    * Maximum cost of the job in credits. A job that costs more is refused with 402.
@@ -51,6 +51,14 @@ export type SubmitOptions = Message<"gleaner.job.v1.SubmitOptions"> & {
    * @generated from field: optional string deliver_to = 3;
    */
   deliverTo?: string | undefined;
+
+  /**
+   * `changed`: deliveries contain only the records of items that are new, changed, or back again since the last run. Only
+   * for jobs with `track`.
+   *
+   * @generated from field: optional string only = 21;
+   */
+  only?: string | undefined;
 
   /**
    * Minimum fill of fields in percent: `price.amount:95,title:99`. A job whose records have less ends as usual, but its

@@ -195,7 +195,7 @@ export type Rest = Message<"gleaner.options.v1.Rest"> & {
   submits: boolean;
 
   /**
-   * Name of a method of the same service that serves requests whose query has `format`. Its path has the same
+   * Name of a method of the same service that serves requests whose query has `format` or `only`. Its path has the same
    * variables.
    *
    * @generated from field: string with_format = 10;

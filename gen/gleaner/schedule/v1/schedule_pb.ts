@@ -134,7 +134,7 @@ export type Schedule = Message<"gleaner.schedule.v1.Schedule"> & {
   units: number;
 
   /**
-   * Credits of a run at the current price.
+   * Credits of a run at the current price; 0 in a test account.
    *
    * @generated from field: int64 cost_per_run = 16;
    */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ItemKey } from '../store/history.ts';
+import type { ItemKey } from './history.ts';
 
 /** Characters of a hash in an id: 132 bits. */
 const hashLength = 22;

@@ -1,0 +1,83 @@
+import type { JsonObject } from '../../base/json.ts';
+import { Fault, type Problem } from '../../contract/fault.ts';
+import { seriesOf } from '../../contract/track.ts';
+import { formatExact } from '../../formats/json-text.ts';
+import type { Job } from '../../store/documents.ts';
+import { changeId } from '../../store/item-ids.ts';
+import type { JobContext, StoreUse } from '../context.ts';
+import type { Entry } from './rows.ts';
+
+/** Records of a job to return: all, or those of items that differ from the last run. */
+export type OnlyFilter = '' | 'changed';
+
+/** Entries whose changes are read at once. */
+const chunkSize = 100;
+/** Time after which a caller should ask again for a comparison that has not ended. */
+const retryMs = 2_000;
+
+/**
+ * Requires the changes of a job to be complete. Faults: `invalid` for a job that is not tracked; `conflict` before the end
+ * of the comparison, and for a job that is held or discarded; `results_deleted` if the changes were deleted.
+ */
+export async function requireCompared(context: StoreUse<'getTrackingRun'>, job: Job): Promise<void> {
+  const { finishedAt, hold, noticeDue, options, state } = job;
+  if (seriesOf(options.track) === null) throw notTracked(['body', 'only']);
+  // A rejected job has neither records nor a comparison.
+  if (state === 'rejected') return;
+  if (hold?.state === 'held')
+    throw new Fault('conflict', 'The job is held. It is compared when it is released.');
+  if (hold?.state === 'discarded')
+    throw new Fault('conflict', 'The results of the job were discarded. It is not compared.');
+  const run = await context.store.getTrackingRun(job.id);
+  if (run?.stage === 'done') return;
+  // The end of the job is announced after its comparison was created.
+  if (run === null && finishedAt !== null && noticeDue === null)
+    throw new Fault('results_deleted', 'The changes of the job were deleted.');
+  throw new Fault('conflict', 'The changes of the job are not complete yet. Try again later.', {
+    retryAfterMs: retryMs,
+  });
+}
+
+/** Returns the fault of `only=changed` for a job that is not tracked. */
+export function notTracked(loc: Problem['loc']): Fault {
+  return Fault.invalid(loc, 'Only a tracked job has changes: submit it with track', 'value_error');
+}
+
+/**
+ * Yields the entries of items that are new, changed, or back again, in the order submitted: one for each such item, that
+ * which was compared. Entries that do not identify an item are left out.
+ */
+export async function* changedEntries(
+  { offers, store }: Pick<JobContext, 'offers'> & StoreUse<'getChanges'>,
+  job: Job,
+  entries: AsyncIterable<Entry>,
+): AsyncGenerator<Entry> {
+  const { market, kind } = offers.of(job);
+  const place = { userId: job.userId, market: job.market };
+  const readTracked = market.tracked?.[kind.page];
+  if (!readTracked) return;
+  /** Ids of the batch's items; an item of several batches has one change, in the first of them. */
+  const seen = new Set<string>();
+  let waiting = new Map<string, Entry>();
+  let batch = -1;
+  const takeChanged = async () => {
+    const chunk = waiting;
+    waiting = new Map();
+    const changed = new Set((await store.getChanges([...chunk.keys()])).map(({ id }) => id));
+    return [...chunk].flatMap(([id, entry]) => (changed.has(id) ? entry : []));
+  };
+  for await (const entry of entries) {
+    if (entry.row === null) continue;
+    if (entry.batch !== batch || waiting.size >= chunkSize) yield* await takeChanged();
+    if (entry.batch !== batch) seen.clear();
+    batch = entry.batch;
+    // As it was compared: with the numbers of JSON.parse().
+    const item = readTracked(JSON.parse(formatExact(entry.row)) as JsonObject);
+    if (item === null) continue;
+    const id = changeId(job.id, batch, { ...place, region: entry.unit.region, key: item.key });
+    if (seen.has(id)) continue;
+    seen.add(id);
+    waiting.set(id, entry);
+  }
+  yield* await takeChanged();
+}

@@ -1,0 +1,9 @@
+import { modeOf } from '../access/test-account.ts';
+import type { StoreUse } from '../jobs/context.ts';
+import type { Mode } from '../store/documents.ts';
+
+/** Returns the mode of the jobs of a schedule's owner. */
+export async function ownerMode({ store }: StoreUse<'getUser'>, userId: string): Promise<Mode> {
+  const user = await store.getUser(userId);
+  return user === null ? 'live' : modeOf(user);
+}
