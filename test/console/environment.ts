@@ -12,7 +12,7 @@ export interface ConsoleEnvironment {
   api: TestApi;
   /** URL of the console. */
   url: string;
-  /** Receiver of webhooks; the operators' webhook is set to it. */
+  /** Receiver of webhooks and files; the operators' webhook is set to it. */
   receiver: Receiver;
   /** Address of the fake store of marketplace F. */
   store: string;
@@ -47,6 +47,7 @@ export async function startConsoleEnvironment({
     origins: running,
     settings: {
       GLEANER_WEBHOOK_PRIVATE: 'on',
+      GLEANER_DESTINATION_PRIVATE: 'on',
       GLEANER_OPERATOR_WEBHOOK_URL: receiver.url,
       GLEANER_OPERATOR_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
     },

@@ -168,6 +168,27 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
       shows: 'Sent unchanged as',
     },
     {
+      name: 'options',
+      path: '/submit/mktd/pdp_bulk',
+      role: 'user',
+      press: ['button', 'Options'],
+      shows: 'Maximum cost',
+    },
+    {
+      name: 'a new destination',
+      path: '/destinations',
+      role: 'user',
+      press: ['button', 'Create destination'],
+      shows: 'Secret key',
+    },
+    {
+      name: 'a destination',
+      path: '/destinations',
+      role: 'user',
+      press: ['button', 'Edit inbox'],
+      shows: 'Remove the stored headers',
+    },
+    {
       name: 'a schedule',
       path: '/submit/mktd/pdp_bulk?tab=json',
       role: 'user',

@@ -10,7 +10,7 @@ export interface PageVisit {
 }
 
 /** Returns every page, with content from the seed. */
-export const pageVisits = ({ anna, partial, tracked, waiting, schedule }: Seed): PageVisit[] => [
+export const pageVisits = ({ anna, partial, held, tracked, waiting, schedule }: Seed): PageVisit[] => [
   { name: 'approvals', path: '/approvals', role: 'operator', shows: 'Stock of variants' },
   { name: 'jobs', path: '/jobs', role: 'operator', shows: 'Anna Kirana' },
   { name: 'test-jobs', path: '/jobs?mode=test', role: 'operator', shows: 'Anna Kirana' },
@@ -31,6 +31,7 @@ export const pageVisits = ({ anna, partial, tracked, waiting, schedule }: Seed):
   { name: 'submit-upload', path: '/submit/mkta/get_pc_bulk', role: 'user', shows: 'Drop a CSV file' },
   { name: 'own-jobs', path: '/jobs', role: 'user', shows: 'Variant sold' },
   { name: 'own-job', path: `/jobs/${partial}`, role: 'user', shows: 'Duration' },
+  { name: 'job-held', path: `/jobs/${held}`, role: 'user', shows: 'Deliveries held' },
   { name: 'schedules', path: '/schedules', role: 'user', shows: 'Evening prices' },
   { name: 'schedule', path: `/schedules/${schedule}`, role: 'user', shows: 'Next runs' },
   { name: 'prices', path: '/prices', role: 'user', shows: 'Credits per unit' },
@@ -40,6 +41,7 @@ export const pageVisits = ({ anna, partial, tracked, waiting, schedule }: Seed):
   { name: 'rules', path: '/rules', role: 'user', shows: 'Price falls by' },
   { name: 'ledger', path: '/ledger', role: 'user', shows: 'Plan of the month' },
   { name: 'keys', path: '/keys', role: 'user', shows: 'catalogue sync' },
+  { name: 'destinations', path: '/destinations', role: 'user', shows: 'inbox' },
   { name: 'webhook', path: '/webhook', role: 'user', shows: 'Endpoint URL' },
   { name: 'nowhere', path: '/nowhere', role: 'user', shows: 'This page does not exist' },
 ];

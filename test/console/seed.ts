@@ -2,6 +2,7 @@ import { demoJobs } from '../../src/app/demo/jobs.ts';
 import { sendJson, type TestUser } from '../support/api.ts';
 import { until } from '../support/until.ts';
 import type { ConsoleEnvironment } from './environment.ts';
+import { brokenRule, runVariants, type VariantRequest } from './held-job.ts';
 
 /** Contents of a seeded environment. */
 export interface Seed {
@@ -11,6 +12,8 @@ export interface Seed {
   budi: TestUser;
   /** Job of anna that ended with failures and is compared. */
   partial: string;
+  /** Job of anna whose deliveries to her destination `inbox` are held. */
+  held: string;
   /** Place of an item of that job: `mkta/id/<item>`. */
   tracked: string;
   /** Job of anna that awaits approval. */
@@ -25,7 +28,8 @@ const everyMs = 250;
 const failingSuffixes = [800, 800, 813, 801, 803];
 
 /** Creates users, credits, keys and real jobs of every kind, and waits until the approved jobs end. */
-export async function seed({ api, deployment, receiver, store }: ConsoleEnvironment): Promise<Seed> {
+export async function seed(env: ConsoleEnvironment): Promise<Seed> {
+  const { api, deployment, receiver, store } = env;
   const user = async (name: string, email: string, credits: number): Promise<TestUser> => {
     const { user: account } = await api.operator('CreateUser', { name, email });
     const { apiKey } = await api.operator('CreateApiKey', { user_id: account.id, name: 'catalogue sync' });
@@ -86,6 +90,7 @@ export async function seed({ api, deployment, receiver, store }: ConsoleEnvironm
     async () => (await api.get(anna, `/v1/jobs/${partial}/changes`)).body.status === 'done' || undefined,
     { withinMs: 30_000, everyMs },
   );
+  const held = await createHeldJob(env, anna, { ...mixed, items: mixed.items.slice(0, 12) }, partial);
   const waiting = await submit(anna, '/v1/mkta/variant_sold_v1', items('sg', 50_000_000_000, 240));
   await submit(anna, '/v1/mkta/search-items', {
     urls: [
@@ -121,7 +126,26 @@ export async function seed({ api, deployment, receiver, store }: ConsoleEnvironm
   await submit({ id: anna.id, key }, '/v1/mktb/pdp/bulk', {
     items: [{ shop_domain: 'toko-7', product_key: 'barang-1001' }],
   });
-  return { anna, budi, partial, tracked: 'mkta/id/40000000001', waiting, schedule };
+  return { anna, budi, partial, held, tracked: 'mkta/id/40000000001', waiting, schedule };
+}
+
+/** Creates the destination `inbox` and a job that is held by a field that `earlier` lacks. Returns the job's id. */
+async function createHeldJob(
+  env: ConsoleEnvironment,
+  user: TestUser,
+  request: VariantRequest,
+  earlier: string,
+): Promise<string> {
+  const created = await env.api.post(user, '/v1/destinations', {
+    name: 'inbox',
+    type: 'https',
+    url: env.receiver.filesUrl,
+    headers: [{ name: 'Authorization', value: 'Bearer example' }],
+    format: 'csv',
+  });
+  if (created.status !== 201) throw new Error(`destination: ${JSON.stringify(created.body)}`);
+  const rule = await brokenRule(env, user, earlier);
+  return runVariants(env, user, request, `?deliver_to=inbox&hold=${encodeURIComponent(rule)}`);
 }
 
 /** Creates an active schedule with a run, whose id it returns, and one that awaits approval. */

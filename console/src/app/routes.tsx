@@ -61,6 +61,10 @@ const pages: Record<Role, RouteObject[]> = {
       lazy: page(async () => (await import('../history/ItemPage.tsx')).ItemPage),
     },
     { path: 'rules', lazy: page(async () => (await import('../history/RulesPage.tsx')).RulesPage) },
+    {
+      path: 'destinations',
+      lazy: page(async () => (await import('../destinations/DestinationsPage.tsx')).DestinationsPage),
+    },
     { path: 'webhook', lazy: page(async () => (await import('../webhook/WebhookPage.tsx')).WebhookPage) },
   ],
 };

@@ -3,7 +3,7 @@ const labels: Readonly<Record<string, string>> = {
   'job.ended': 'Job ended',
   'job.rejected': 'Job rejected',
   'job.held': 'Deliveries held',
-  'job.results': 'Results delivered',
+  'job.results': 'Result file',
   'job.awaiting_approval': 'Job awaits approval',
   'job.approval_expiring': 'Approval expires soon',
   'schedule.awaiting_approval': 'Schedule awaits approval',

@@ -13,6 +13,7 @@ import { kindText, marketText } from '../offers/offers.ts';
 import { useSession } from '../session/session.ts';
 import { Batches } from './Batches.tsx';
 import { Failures } from './Failures.tsx';
+import { Hold } from './Hold.tsx';
 import { JobActions } from './JobActions.tsx';
 import { JobProgress } from './JobProgress.tsx';
 import { JobSummary } from './JobSummary.tsx';
@@ -51,6 +52,21 @@ export function JobPage() {
   );
 }
 
+/** Alerts about the state of a job. */
+function Notices({ job }: { job: Job }) {
+  return (
+    <>
+      {job.waitingFor !== '' && <Waiting waitingFor={job.waitingFor} />}
+      {job.hold && <Hold jobId={job.jobId} hold={job.hold} />}
+      {job.reason !== '' && (
+        <Alert color="gray" icon={<IconMessage />} title="Message from the operators">
+          {job.reason}
+        </Alert>
+      )}
+    </>
+  );
+}
+
 function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: () => unknown }) {
   const { role } = useSession();
   const operator = role === 'operator';
@@ -61,12 +77,7 @@ function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: ()
   return (
     <Page title={title} description={<JobBadges job={job} />} actions={<JobActions job={job} />}>
       {stale ? <ErrorAlert error={stale} retry={refetch} title="This data may be out of date" /> : null}
-      {job.waitingFor !== '' && <Waiting waitingFor={job.waitingFor} />}
-      {job.reason !== '' && (
-        <Alert color="gray" icon={<IconMessage />} title="Message from the operators">
-          {job.reason}
-        </Alert>
-      )}
+      <Notices job={job} />
       <Section title="Progress">
         <Stack>
           <div>

@@ -6,6 +6,7 @@ import {
   IconChartLine,
   IconChecklist,
   IconCoins,
+  IconDatabaseExport,
   IconHistory,
   IconHome,
   IconKey,
@@ -52,6 +53,7 @@ export const pageEntries: Record<Role, PageEntry[]> = {
     { to: '/rules', label: 'Rules', Icon: IconBellRinging },
     { to: '/ledger', label: 'Ledger', Icon: IconCoins },
     { to: '/keys', label: 'API keys', Icon: IconKey },
+    { to: '/destinations', label: 'Destinations', Icon: IconDatabaseExport },
     { to: '/webhook', label: 'Webhook', Icon: IconWebhook },
   ],
 };

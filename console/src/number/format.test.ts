@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatBytes, formatPercent } from './format.ts';
+import { formatBytes, formatPercent, formatPercentage } from './format.ts';
 
 describe('formatBytes()', () => {
   test.each([
@@ -21,5 +21,15 @@ describe('formatPercent()', () => {
     [1, '100%'],
   ])('formats %d as "%s"', (share, expected) => {
     expect(formatPercent(share)).toBe(expected);
+  });
+});
+
+describe('formatPercentage()', () => {
+  test.each([
+    [61.5, '61.5%'],
+    [94.994, '94.99%'],
+    [100, '100%'],
+  ])('formats %d as "%s"', (percent, expected) => {
+    expect(formatPercentage(percent)).toBe(expected);
   });
 });

@@ -15,6 +15,11 @@ export const formatUnits = (count: number): string =>
 export const formatPercent = (share: number): string =>
   `${new Intl.NumberFormat(undefined, { maximumSignificantDigits: share < 0.1 ? 1 : 2 }).format(share * 100)}%`;
 
+const precise = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
+
+/** Formats a percentage with up to two decimals: "61.5%". */
+export const formatPercentage = (percent: number): string => `${precise.format(percent)}%`;
+
 /** Formats bytes with a decimal unit: "1.2 MB". */
 export function formatBytes(bytes: number | bigint): string {
   const names = ['B', 'kB', 'MB', 'GB'];

@@ -12,6 +12,7 @@ import { recordColumns } from './columns.tsx';
 import { ExportMenu } from './ExportMenu.tsx';
 import { FieldChooser } from './FieldChooser.tsx';
 import { FilterBar } from './FilterBar.tsx';
+import { InvalidRecords } from './InvalidRecords.tsx';
 import { emptyRecordFilter, type RecordFilter } from './query.ts';
 import { RecordDrawer } from './RecordDrawer.tsx';
 
@@ -57,6 +58,7 @@ export function Explorer({ job: { jobId, ended } }: { job: Job }) {
         <Text size="sm" c="dimmed" role="status">
           {total === undefined ? '' : `${formatCount(total)} found`}
         </Text>
+        <InvalidRecords jobId={jobId} ended={ended} />
       </Group>
       <ListTable
         label="Records"

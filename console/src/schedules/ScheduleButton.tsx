@@ -1,5 +1,6 @@
 import { useDisclosure } from '@mantine/hooks';
 import { IconCalendarRepeat } from '@tabler/icons-react';
+import type { SubmitOptions } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import type { Offer } from '../offers/offers.ts';
 import { CallButton } from '../permission/CallButton.tsx';
@@ -9,10 +10,12 @@ interface ScheduleButtonProps {
   offer: Offer;
   /** Body of the request; null while it is incomplete. */
   body: string | FormData | null;
+  /** Options of each run's submit; undefined without any. */
+  options: SubmitOptions | undefined;
 }
 
 /** Button that repeats a request by a schedule instead of submitting it once. */
-export function ScheduleButton({ offer, body }: ScheduleButtonProps) {
+export function ScheduleButton({ offer, body, options }: ScheduleButtonProps) {
   const [opened, { open, close }] = useDisclosure();
   return (
     <>
@@ -25,7 +28,9 @@ export function ScheduleButton({ offer, body }: ScheduleButtonProps) {
       >
         Schedule
       </CallButton>
-      {body !== null && <ScheduleModal offer={offer} body={body} opened={opened} close={close} />}
+      {body !== null && (
+        <ScheduleModal offer={offer} body={body} options={options} opened={opened} close={close} />
+      )}
     </>
   );
 }

@@ -4,6 +4,7 @@ import { useForm } from '@mantine/form';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { useNavigate } from 'react-router';
+import type { SubmitOptions } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { describeError } from '../errors/describe.ts';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
@@ -20,6 +21,7 @@ const { method } = ScheduleService;
 interface ScheduleModalProps {
   offer: Offer;
   body: string | FormData;
+  options: SubmitOptions | undefined;
   opened: boolean;
   close: () => void;
 }
@@ -37,7 +39,7 @@ const initialValues = (offer: Offer) => ({
 });
 
 /** Form of a new schedule. `error`: fault of the last attempt; null without one. */
-function useScheduleForm({ offer, body }: Pick<ScheduleModalProps, 'offer' | 'body'>) {
+function useScheduleForm({ offer, body, options }: Pick<ScheduleModalProps, 'offer' | 'body' | 'options'>) {
   const creating = useMutation(method.createSchedule);
   const [error, setError] = useState<unknown>(null);
   const navigate = useNavigate();
@@ -53,6 +55,7 @@ function useScheduleForm({ offer, body }: Pick<ScheduleModalProps, 'offer' | 'bo
         market: offer.market,
         kind: offer.kind,
         request: await requestTextOf(body),
+        ...(options ? { options } : {}),
         ...(maxTotalCredits === '' ? {} : { maxTotalCredits: BigInt(maxTotalCredits) }),
       });
       showSuccess('Schedule created.');
@@ -66,8 +69,8 @@ function useScheduleForm({ offer, body }: Pick<ScheduleModalProps, 'offer' | 'bo
 }
 
 /** Dialog that creates a schedule of a request. */
-export function ScheduleModal({ offer, body, opened, close }: ScheduleModalProps) {
-  const { form, submit, error, isPending } = useScheduleForm({ offer, body });
+export function ScheduleModal({ offer, body, options, opened, close }: ScheduleModalProps) {
+  const { form, submit, error, isPending } = useScheduleForm({ offer, body, options });
   const { cron, timeZone } = form.values;
   return (
     <Modal

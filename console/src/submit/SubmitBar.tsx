@@ -8,6 +8,9 @@ import type { Offer } from '../offers/offers.ts';
 import { CallButton } from '../permission/CallButton.tsx';
 import { ScheduleButton } from '../schedules/ScheduleButton.tsx';
 import { describeCost } from './cost.ts';
+import { Options } from './Options.tsx';
+import { useOptionTexts } from './option-texts.ts';
+import { optionMessage } from './options.ts';
 import { QuotePanel } from './QuotePanel.tsx';
 
 interface SubmitBarProps {
@@ -24,7 +27,7 @@ interface SubmitBarProps {
   children?: ReactNode;
 }
 
-/** Submit button with the cost, the balance after it, and the quote of the request. */
+/** Options, and a submit button with the cost, the balance after it, and the quote of the request. */
 export function SubmitBar({
   offer,
   units,
@@ -34,20 +37,26 @@ export function SubmitBar({
   onSubmit,
   children,
 }: SubmitBarProps) {
+  const { query, texts } = useOptionTexts();
   return (
     <Stack gap="xs">
+      <Options />
       <QuotePanel offer={offer} body={body} />
       <Group>
         <CallButton
           call={offer.method}
           type={onSubmit ? 'button' : 'submit'}
           loading={busy}
-          disabled={disabled}
+          disabled={disabled || query === null}
           {...(onSubmit ? { onClick: onSubmit } : {})}
         >
           {units !== null && units > 1 ? `Submit ${formatUnits(units)}` : 'Submit'}
         </CallButton>
-        <ScheduleButton offer={offer} body={body} />
+        <ScheduleButton
+          offer={offer}
+          body={query === null ? null : body}
+          options={query === null ? undefined : optionMessage(texts)}
+        />
         {children}
         <Cost offer={offer} units={units} />
       </Group>

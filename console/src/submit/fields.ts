@@ -76,7 +76,8 @@ function readList(field: DescField): ListShape {
   };
 }
 
-function readField(field: DescField): FieldShape {
+/** Reads how a form shows a field. */
+export function readField(field: DescField): FieldShape {
   const { required, type } = rulesOf(field);
   const text = type.case === 'string' ? type.value : null;
   const defaultJson = getOption(field, defaultOption);

@@ -3,6 +3,7 @@ import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import type { Offer } from '../offers/offers.ts';
 import { fetchRest } from '../session/rest.ts';
 import { transport } from '../session/transport.ts';
+import { withQuery } from './options.ts';
 
 /** Job created by a submit. */
 export interface SubmittedJob {
@@ -23,16 +24,17 @@ export const bodyHeaders = (body: string | FormData): Record<string, string> =>
   typeof body === 'string' ? { 'content-type': 'application/json' } : {};
 
 /**
- * Submits a body over REST: JSON, or a multipart form for offers that take a file. Repeating a submit with the
- * same idempotency key creates no second job. Throws a RestError for an error response.
+ * Submits a body over REST: JSON, or a multipart form for offers that take a file. `query`: options of the submit.
+ * Repeating a submit with the same idempotency key creates no second job. Throws a RestError for an error response.
  */
 export async function send(
   offer: Offer,
+  query: string,
   body: string | FormData,
   idempotencyKey: string,
 ): Promise<SubmittedJob> {
   const headers = { 'idempotency-key': idempotencyKey, ...bodyHeaders(body) };
-  const response = await fetchRest(offer.endpoint.path, { method: 'POST', headers, body });
+  const response = await fetchRest(withQuery(offer.endpoint.path, query), { method: 'POST', headers, body });
   const submitted = (await response.json()) as { job_id?: string; task_id?: number; cost: number };
   return {
     jobId: submitted.job_id ?? (await findJobId(offer, submitted.task_id)),

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 import { type Quote, QuoteSchema } from '../../../gen/gleaner/job/v1/quote_pb.ts';
 import type { Offer } from '../offers/offers.ts';
 import { fetchRest } from '../session/rest.ts';
+import { withQuery } from './options.ts';
 import { bodyHeaders } from './send.ts';
 
 /** Time without a change after which a quote is requested, in milliseconds. */
@@ -17,25 +18,30 @@ export interface QuoteState {
 
 const none: QuoteState = { quote: null, error: null };
 
-/** Requests the quote of a submit whenever its body settles. `body` is null while the request is incomplete. */
-export function useQuote(offer: Offer, body: string | FormData | null): QuoteState {
+/**
+ * Requests the quote of a submit whenever its body and the query of its options settle. Either is null while it is
+ * incomplete or invalid.
+ */
+export function useQuote(offer: Offer, body: string | FormData | null, query: string | null): QuoteState {
   const [settled] = useDebouncedValue(body, settleMs);
+  const [settledQuery] = useDebouncedValue(query, settleMs);
   const [state, setState] = useState(none);
   useEffect(() => {
     setState(none);
-    if (settled === null) return;
+    if (settled === null || settledQuery === null) return;
     const abort = new AbortController();
     const { signal } = abort;
     const show = (next: QuoteState) => {
       if (!signal.aborted) setState(next);
     };
     const init = { method: 'POST', headers: bodyHeaders(settled), body: settled, signal };
-    fetchRest(`${offer.endpoint.path}?validate_only=true`, init, { showsWarnings: false })
+    const path = withQuery(offer.endpoint.path, 'validate_only=true', settledQuery);
+    fetchRest(path, init, { showsWarnings: false })
       .then(async (response) => fromJson(QuoteSchema, await response.json()))
       .then((quote) => show({ quote, error: null }))
       .catch((error: unknown) => show({ quote: null, error }));
     return () => abort.abort();
-  }, [offer, settled]);
-  // A quote of an earlier body would mislead.
-  return settled === body ? state : none;
+  }, [offer, settled, settledQuery]);
+  // A quote of an earlier request would mislead.
+  return settled === body && settledQuery === query ? state : none;
 }

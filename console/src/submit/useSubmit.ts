@@ -6,21 +6,26 @@ import { formatCount } from '../number/format.ts';
 import type { Offer } from '../offers/offers.ts';
 import { createIdempotencyKey, send } from './send.ts';
 
-/** Submits to an offer and opens the job. `error` is the error of the last submit. */
-export function useSubmit(offer: Offer) {
+/**
+ * Submits to an offer and opens the job. `query`: options of the submit; null while one is invalid. `error`: the error of
+ * the last submit.
+ */
+export function useSubmit(offer: Offer, query: string | null) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const navigate = useNavigate();
   const refresh = useRefresh();
-  // Resending the same body reuses the key, because the response may have been lost.
-  const lastSubmit = useRef<{ body: unknown; key: string } | null>(null);
+  // Resending the same request reuses the key, because the response may have been lost.
+  const lastSubmit = useRef<{ query: string; body: unknown; key: string } | null>(null);
 
   const submit = async (body: string | FormData) => {
-    if (lastSubmit.current?.body !== body) lastSubmit.current = { body, key: createIdempotencyKey() };
+    if (query === null) return;
+    if (lastSubmit.current?.body !== body || lastSubmit.current.query !== query)
+      lastSubmit.current = { query, body, key: createIdempotencyKey() };
     setBusy(true);
     setError(null);
     try {
-      const { jobId, cost } = await send(offer, body, lastSubmit.current!.key);
+      const { jobId, cost } = await send(offer, query, body, lastSubmit.current!.key);
       lastSubmit.current = null;
       showSuccess(`Job submitted for ${formatCount(cost)} credits.`);
       await refresh();

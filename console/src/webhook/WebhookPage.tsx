@@ -75,7 +75,7 @@ export function WebhookPage() {
           {url && <WebhookSecret webhook={webhook.data} />}
         </>
       )}
-      <Section title="Messages" description="Last 30 days">
+      <Section title="Messages" description="Last 30 days, with the files for your destinations">
         <DeliveriesTable
           deliveries={deliveries.data?.pages.flatMap((page) => page.deliveries) ?? []}
           query={deliveries}

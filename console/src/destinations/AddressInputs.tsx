@@ -1,0 +1,82 @@
+import { PasswordInput, Switch, TextInput } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import type { Destination } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
+import { HeaderInputs } from './HeaderInputs.tsx';
+import type { DestinationValues } from './settings.ts';
+
+/** Properties of the inputs of a destination. */
+export interface AddressInputsProps {
+  form: UseFormReturnType<DestinationValues>;
+  /** Destination to change; null for a new one. */
+  destination: Destination | null;
+}
+
+const secretHelp = (destination: Destination | null) =>
+  destination === null
+    ? 'Stored encrypted, and never shown again.'
+    : 'Leave empty to keep the stored one. Enter it again if the URL, the bucket, or the access key changes.';
+
+/** Inputs for a bucket. */
+export function BucketInputs({ form, destination }: AddressInputsProps) {
+  return (
+    <>
+      <TextInput
+        label="Service URL"
+        description="Without a path."
+        placeholder="https://s3.eu-central-1.amazonaws.com"
+        inputMode="url"
+        withAsterisk
+        {...form.getInputProps('url')}
+      />
+      <TextInput label="Bucket" withAsterisk {...form.getInputProps('bucket')} />
+      <TextInput label="Region" placeholder="us-east-1" {...form.getInputProps('region')} />
+      <TextInput
+        label="Prefix"
+        description="Start of the names of all objects."
+        {...form.getInputProps('prefix')}
+      />
+      <TextInput label="Access key ID" autoComplete="off" withAsterisk {...form.getInputProps('accessKey')} />
+      <PasswordInput
+        label="Secret key"
+        description={secretHelp(destination)}
+        autoComplete="new-password"
+        withAsterisk={destination === null}
+        {...form.getInputProps('secretKey')}
+      />
+    </>
+  );
+}
+
+/** Inputs for an HTTPS address. */
+export function HttpsInputs({ form, destination }: AddressInputsProps) {
+  return (
+    <>
+      <TextInput
+        label="URL"
+        description="The names of files are appended to it."
+        placeholder="https://files.example.com/inbox"
+        inputMode="url"
+        withAsterisk
+        {...form.getInputProps('url')}
+      />
+      <HeaderInputs form={form} stored={destination?.headerNames ?? []} />
+      <PasswordInput
+        label="Query"
+        description={`Such as the signature of a storage service. ${
+          destination === null
+            ? 'Stored encrypted, and never shown again.'
+            : 'Leave empty to keep the stored one.'
+        }`}
+        autoComplete="new-password"
+        {...form.getInputProps('query')}
+      />
+      {destination !== null && (
+        <Switch
+          label="Remove the stored headers and query"
+          description="Those that you enter here are kept."
+          {...form.getInputProps('clearSecrets', { type: 'checkbox' })}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,87 @@
+import { useQuery } from '@connectrpc/connect-query';
+import { Anchor, Code, Text } from '@mantine/core';
+import { IconPlus } from '@tabler/icons-react';
+import { useState } from 'react';
+import { Link } from 'react-router';
+import { type Destination, DestinationService } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
+import { pollMs } from '../app/queries.ts';
+import { Page } from '../layout/Page.tsx';
+import { ListTable } from '../list/ListTable.tsx';
+import type { Column } from '../list/list-content.ts';
+import { CallButton } from '../permission/CallButton.tsx';
+import { exportFormats } from '../records/query.ts';
+import { Moment } from '../time/Moment.tsx';
+import { DestinationActions } from './DestinationActions.tsx';
+import { DestinationModal } from './DestinationModal.tsx';
+import { addressOf, typeLabels, valuesOf } from './settings.ts';
+
+const { method } = DestinationService;
+
+const formatLabel = (name: string) => exportFormats.find(({ format }) => format === name)?.label ?? name;
+
+const columns: Column<Destination>[] = [
+  { title: 'Name', cell: ({ name }) => name },
+  { title: 'Type', cell: (destination) => typeLabels[valuesOf(destination).type] },
+  {
+    title: 'Address',
+    cell: (destination) => (
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {addressOf(destination)}
+      </Text>
+    ),
+  },
+  { title: 'Format', cell: ({ format }) => formatLabel(format) },
+  {
+    title: 'Path',
+    cell: ({ path }) => <Code style={{ overflowWrap: 'anywhere' }}>{path}</Code>,
+  },
+  { title: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} relative /> },
+];
+
+/** The caller's destinations, to which the results of jobs are delivered. */
+export function DestinationsPage() {
+  const query = useQuery(method.listDestinations, {}, { refetchInterval: pollMs.idle });
+  /** Destination in the dialog; null for a new one, undefined while the dialog is closed. */
+  const [edited, edit] = useState<Destination | null>();
+  const createButton = (
+    <CallButton
+      call={method.createDestination}
+      leftSection={<IconPlus size={16} aria-hidden />}
+      onClick={() => edit(null)}
+    >
+      Create destination
+    </CallButton>
+  );
+  const actions: Column<Destination> = {
+    title: 'Actions',
+    cell: (destination) => <DestinationActions destination={destination} edit={() => edit(destination)} />,
+  };
+  return (
+    <Page
+      title="Destinations"
+      description={
+        <>
+          Your own storage, to which the results of a job can be delivered.{' '}
+          <Anchor component={Link} to="/webhook" size="sm">
+            Delivery log
+          </Anchor>
+        </>
+      }
+      actions={createButton}
+    >
+      <ListTable
+        label="Destinations"
+        rows={query.data?.destinations ?? []}
+        keyOf={({ destinationId }) => destinationId}
+        query={query}
+        columns={[...columns, actions]}
+        minWidth={900}
+        empty={{
+          title: 'No destinations yet',
+          description: 'Create one, and enter its name under Options when you submit a job.',
+        }}
+      />
+      {edited !== undefined && <DestinationModal destination={edited} close={() => edit(undefined)} />}
+    </Page>
+  );
+}

@@ -1,0 +1,16 @@
+import { createContext, useContext } from 'react';
+import type { FieldTexts } from './body.ts';
+
+/** Options that the user entered on the submit page. Every way to submit shares them. */
+export interface OptionTexts {
+  texts: FieldTexts;
+  change: (name: string, text: string) => void;
+  /** Query of a submit with the options; null while one of them is invalid. */
+  query: string | null;
+}
+
+/** Context of the submit page. */
+export const OptionTextsContext = createContext<OptionTexts>({ texts: {}, change: () => {}, query: '' });
+
+/** Returns the options of the submit page. */
+export const useOptionTexts = (): OptionTexts => useContext(OptionTextsContext);

@@ -1,0 +1,42 @@
+import type { TestUser } from '../support/api.ts';
+import { until } from '../support/until.ts';
+import type { ConsoleEnvironment } from './environment.ts';
+
+/** Body of a submit of variants. */
+export interface VariantRequest {
+  country: string;
+  items: { item_id: string; shop_id: string }[];
+}
+
+/** Returns the rule of the option `hold` that an ended job breaks by most. */
+export async function brokenRule(
+  { api }: ConsoleEnvironment,
+  user: TestUser,
+  jobId: string,
+): Promise<string> {
+  const { fields } = (await api.get(user, `/v1/jobs/${jobId}/quality`)).body as {
+    fields: { name: string; percent: number }[];
+  };
+  const field = fields.toSorted((one, other) => one.percent - other.percent)[0]!;
+  if (field.percent === 100) throw new Error('every field of the job is filled');
+  return `${field.name}:100`;
+}
+
+/** Submits variants, approves the job, and waits until it ends. Returns its id. */
+export async function runVariants(
+  { api }: ConsoleEnvironment,
+  user: TestUser,
+  request: VariantRequest,
+  query = '',
+): Promise<string> {
+  const { status, body } = await api.post(user, `/v1/mkta/variant_sold_v1/submit${query}`, request);
+  if (status !== 202) throw new Error(`variant_sold: ${status} ${JSON.stringify(body)}`);
+  const jobId: string = body.job_id;
+  await api.operator('ApproveJob', { job_id: jobId });
+  await until(
+    'the job ends',
+    async () => (await api.operator('GetJob', { job_id: jobId })).job.ended || undefined,
+    { withinMs: 30_000, everyMs: 100 },
+  );
+  return jobId;
+}
