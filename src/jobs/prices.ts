@@ -9,10 +9,7 @@ import type { Offer } from './offers.ts';
 import { reusedPrice } from './reuse.ts';
 
 /** Returns the credits per unit of an offer: as configured, else the market's price, else the kind's. */
-export function unitPrice(
-  { settings: { prices } }: Pick<JobContext, 'settings'>,
-  { kind, market }: Offer,
-): number {
+function unitPrice({ settings: { prices } }: Pick<JobContext, 'settings'>, { kind, market }: Offer): number {
   return (
     prices.get(`${market.name}.${kind.name}`) ??
     prices.get(kind.name) ??
