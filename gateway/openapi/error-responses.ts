@@ -27,6 +27,7 @@ const errors: Record<number, { description: string; schema: string; headers?: Sc
     schema: 'ErrorResponse',
     headers: { 'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } } },
   },
+  431: { description: 'The URL and the headers together exceed 16 KiB.', schema: 'UnreadErrorResponse' },
   500: { description: 'Internal error.', schema: 'ErrorResponse' },
   502: { description: 'A component of the service is unavailable.', schema: 'ErrorResponse' },
   503: {
@@ -36,6 +37,12 @@ const errors: Record<number, { description: string; schema: string; headers?: Sc
   },
 };
 
+/** A request without a caller has no headers of one, and one that cannot be read has no id. */
+function headersOf(status: string, caller: Schema): Schema {
+  if (status === '431') return {};
+  return status === '401' ? requestIdHeader : caller;
+}
+
 /** Returns the components of every error response, by name: see errorResponses(). */
 export const errorComponents = ({ caller }: { caller: Schema }): Record<string, Schema> =>
   Object.fromEntries(
@@ -43,7 +50,7 @@ export const errorComponents = ({ caller }: { caller: Schema }): Record<string, 
       `Error${status}`,
       {
         description,
-        headers: { ...(status === '401' ? requestIdHeader : caller), ...headers },
+        headers: { ...headersOf(status, caller), ...headers },
         content: { 'application/json': { schema: reference(schema), example: examples[schema] } },
       },
     ]),
@@ -61,6 +68,12 @@ export const errorSchemas: Record<string, Schema> = {
     type: 'object',
     properties: generic,
     required: Object.keys(generic),
+  },
+  // The request was not read, so it has no id.
+  UnreadErrorResponse: {
+    type: 'object',
+    properties: { detail: generic.detail!, code: generic.code! },
+    required: ['detail', 'code'],
   },
   QuotaErrorResponse: {
     type: 'object',
@@ -96,6 +109,10 @@ const request_id = '4f0c1d7e-8b2a-4e6f-9a3c-5d7e1f2b4a68';
 
 const examples: Record<string, unknown> = {
   ErrorResponse: { detail: 'The error in words.', code: 'not_found', request_id },
+  UnreadErrorResponse: {
+    detail: "Request Header Fields Too Large: the request can't be read",
+    code: 'malformed',
+  },
   QuotaErrorResponse: {
     detail: 'The balance is below the cost.',
     code: 'insufficient_credits',

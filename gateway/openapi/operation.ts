@@ -64,6 +64,7 @@ export function operationOf(endpoint: ServedEndpoint, context: OperationContext)
         ...[400, 401, 403, 429, 500, 502, 503],
         ...(path.length > 0 ? [404] : []),
         ...(body.length > 0 ? [413, 415] : []),
+        ...(query.some(({ fieldKind }) => fieldKind === 'list') ? [431] : []),
         ...(parameters.length + body.length > 0 ? [422] : []),
         ...(verb === 'GET' ? [] : [409]),
         ...endpoint.errors,
