@@ -62,7 +62,7 @@ export function DestinationsPage() {
       description={
         <>
           Your own storage, to which the results of a job can be delivered.{' '}
-          <Anchor component={Link} to="/webhook" size="sm">
+          <Anchor component={Link} to="/webhook" size="sm" underline="always">
             Delivery log
           </Anchor>
         </>

@@ -26,7 +26,6 @@ export function JsonMode({ offer, shape, busy, submit }: JsonModeProps) {
         value={text}
         onChange={setText}
         validationError="Invalid JSON"
-        formatOnBlur
         autosize
         minRows={10}
         maxRows={30}

@@ -86,7 +86,8 @@ export function readField(field: DescField): FieldShape {
     ...readForm(field),
     type: fieldType(field, text?.in.length ?? 0),
     required: required || field.scalar === ScalarType.BYTES,
-    choices: text?.in ?? [],
+    // An empty text stands for no choice, which forms offer themselves.
+    choices: text?.in.filter(Boolean) ?? [],
     pattern: text?.pattern ? new RegExp(text.pattern) : null,
     maxLength: Number(text?.maxLen ?? 0) || null,
     min: boundOf(field, 'gte') ?? null,

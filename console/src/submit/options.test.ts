@@ -12,6 +12,7 @@ test('optionFields has every option with a label except the one for quotes', () 
   expect(optionFields).toContainEqual(
     expect.objectContaining({ name: 'max_credits', type: 'integer', min: 0 }),
   );
+  expect(optionFields.find(({ name }) => name === 'only')?.choices).toEqual(['changed']);
   for (const { label } of optionFields) expect(label).toMatch(/^[A-Z][A-Za-z ]+$/);
 });
 
