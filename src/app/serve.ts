@@ -290,7 +290,7 @@ async function openGateway(
     files: stack.blobs,
     verifyLink: links.verify,
     images: images && pictures ? { verify: images.verify, fetch: pictures.fetch } : undefined,
-    exportFile: run.core ? (path, format) => exportFile(context, path, format) : undefined,
+    exportFile: run.core ? (path, wanted) => exportFile(context, path, wanted) : undefined,
     mounts: [serveConsole(), createRpcListener(edge.routes, budget)],
     retrieveCache: config.retrieveCache,
     corsOrigins: config.corsOrigins,

@@ -19,10 +19,10 @@ const verifyLink = (link: string) => {
   const userId = url.searchParams.get('owner') ?? '';
   return { path, fileName: path.slice(path.lastIndexOf('/') + 1), bearer: userId !== '', userId };
 };
-const exportFile: ExportFile = async (path, format) => {
+const exportFile: ExportFile = async (path, { format, only }) => {
   if (format !== 'csv') throw Fault.invalid(['query', 'format'], 'unknown', 'enum');
   const bytes = async function* () {
-    yield Buffer.from(`path\r\n${path}\r\n`);
+    yield Buffer.from(`path\r\n${path}${only}\r\n`);
   };
   return { contentType: 'text/csv; charset=utf-8', fileName: 'full.csv', bytes: bytes() };
 };
@@ -305,6 +305,13 @@ describe('a link with a format', () => {
     expect([head.status, await head.text()]).toEqual([200, '']);
     expect((await get('/files/job/full.json?good&format=xlsx')).status).toBe(422);
     expect((await get('/files/job/gone.json?good&format=csv')).status).toBe(410);
+  });
+
+  test('returns the records of its filter with another tag, and 422 for a filter without a format', async () => {
+    const [all, changed] = [await get(link), await get(`${link}&only=changed`)];
+    expect(await changed.text()).toBe((await all.text()).replace('full.json', 'full.jsonchanged'));
+    expect(changed.headers.get('etag')).not.toBe(all.headers.get('etag'));
+    expect((await get('/files/job/full.json?good&only=changed')).status).toBe(422);
   });
 
   test('names the alternative in a process without access to jobs', async () => {

@@ -46,8 +46,15 @@ export interface ExportedFile {
   bytes: AsyncIterable<Uint8Array>;
 }
 
-/** Returns the records of a result file in a format. Faults `invalid` for an unknown format, `results_deleted`. */
-export type ExportFile = (path: string, format: string) => Promise<ExportedFile>;
+/** Records of a file to return, as the query of its link says. */
+export interface Export {
+  format: string;
+  /** `changed` for the records of items that changed since the last run; '' for all. */
+  only: string;
+}
+
+/** Returns the records of a result file. Faults `invalid` for an unknown format or filter, `conflict`, `results_deleted`. */
+export type ExportFile = (path: string, wanted: Export) => Promise<ExportedFile>;
 
 /** Dependencies of serveFile(). */
 export interface FileServing {
@@ -84,9 +91,9 @@ export async function serveFile(serving: FileServing, exchange: Exchange): Promi
   }
   const size = await files.size(path);
   if (size === null) throw new Fault('results_deleted', 'This file was deleted.');
-  const format = formatOf(request.url!);
-  if (format !== null) {
-    await serveExport(serving, exchange, { path, size, format });
+  const wanted = exportOf(request.url!);
+  if (wanted !== null) {
+    await serveExport(serving, exchange, { path, size, wanted });
     return;
   }
   const presigned = prefersNoRedirect.test(String(request.headers.prefer ?? ''))
@@ -134,8 +141,11 @@ export async function serveFile(serving: FileServing, exchange: Exchange): Promi
 const tagOf = (...identity: readonly (string | number)[]) =>
   `"${createHash('sha256').update(identity.join(' ')).digest('base64url').slice(0, 27)}"`;
 
-function formatOf(url: string): string | null {
-  return new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('format');
+/** Returns the export that a link's query requests, or null for the file as it is. */
+function exportOf(url: string): Export | null {
+  const query = new URLSearchParams(url.slice(url.indexOf('?') + 1));
+  const [format, only] = [query.get('format'), query.get('only')];
+  return format === null && only === null ? null : { format: format ?? '', only: only ?? '' };
 }
 
 /**
@@ -145,11 +155,11 @@ function formatOf(url: string): string | null {
 async function serveExport(
   { exportFile, version }: FileServing,
   { request, response }: Exchange,
-  { path, size, format }: { path: string; size: number; format: string },
+  { path, size, wanted }: { path: string; size: number; wanted: Export },
 ): Promise<void> {
   if (exportFile === undefined) throw Fault.invalid(['query', 'format'], noExport, 'value_error');
-  const { contentType, fileName, bytes } = await exportFile(path, format);
-  const tag = tagOf(path, size, format, version);
+  const { contentType, fileName, bytes } = await exportFile(path, wanted);
+  const tag = tagOf(path, size, wanted.format, wanted.only, version);
   const encoding = isCompressible(contentType)
     ? preferredEncoding(request.headers['accept-encoding'])
     : undefined;

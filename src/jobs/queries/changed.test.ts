@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import { openTracking, type Tracking } from '../../../test/support/tracking.ts';
@@ -6,6 +8,7 @@ import { newTrackingRun } from '../../store/tracking-run.ts';
 import { approve } from '../steps/decide.ts';
 import { requireCompared } from './changed.ts';
 import { createExplorer, type EntryQuery, type RowQuery } from './explore.ts';
+import { exportFile } from './export-file.ts';
 
 const [lamp, chair, table] = ['30000000001', '30000000002', '30000000003'] as const;
 const changed = { filter: [], search: '', sort: '', only: 'changed' } as const;
@@ -75,6 +78,30 @@ describe('changedEntries()', () => {
     tracking.changeItem(items[0]!.key, { priceFactor: 0.9 }, 'sg');
     const rows = await Array.fromAsync(createExplorer(fixture.context).rows(await run(), changed));
     expect(rows.map(({ itemid }) => String(itemid))).toEqual([items[0]!.key]);
+  });
+});
+
+describe('exportFile()', () => {
+  const read = async (job: Job, only: string) => {
+    const { bytes } = await exportFile(fixture.context, job.file!.path, { format: 'json', only });
+    return (JSON.parse(await text(Readable.from(bytes))) as { unit_key: string }[]).map(
+      (row) => row.unit_key,
+    );
+  };
+
+  test('returns the changed records of a result file', async () => {
+    await tracking.run(userId, [lamp, chair]);
+    tracking.changeItem(chair, { priceFactor: 0.5 });
+    const job = await jobOf(await tracking.run(userId, [lamp, chair]));
+    expect(await read(job, '')).toEqual([lamp, chair]);
+    expect(await read(job, 'changed')).toEqual([chair]);
+    await expect(read(job, 'new')).rejects.toMatchObject({
+      problems: [{ loc: ['query', 'only'], type: 'enum' }],
+    });
+    const untracked = await tracking.end(userId, [lamp], '');
+    await expect(read(untracked, 'changed')).rejects.toMatchObject({
+      problems: [{ loc: ['query', 'only'] }],
+    });
   });
 });
 

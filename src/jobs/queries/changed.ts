@@ -19,9 +19,13 @@ const retryMs = 2_000;
  * Requires the changes of a job to be complete. Faults: `invalid` for a job that is not tracked; `conflict` before the end
  * of the comparison, and for a job that is held or discarded; `results_deleted` if the changes were deleted.
  */
-export async function requireCompared(context: StoreUse<'getTrackingRun'>, job: Job): Promise<void> {
+export async function requireCompared(
+  context: StoreUse<'getTrackingRun'>,
+  job: Job,
+  loc: Problem['loc'] = ['body', 'only'],
+): Promise<void> {
   const { finishedAt, hold, noticeDue, options, state } = job;
-  if (seriesOf(options.track) === null) throw notTracked(['body', 'only']);
+  if (seriesOf(options.track) === null) throw notTracked(loc);
   // A rejected job has neither records nor a comparison.
   if (state === 'rejected') return;
   if (hold?.state === 'held')

@@ -4,10 +4,11 @@ import { createFormat, formatInfo, formatNames, isFormatName } from '../../forma
 import type { Job } from '../../store/documents.ts';
 import type { StoreUse } from '../context.ts';
 import { readPlaced, unitsOf } from '../placed.ts';
-import { type RowScope, type RowsContext, rowColumnsOf, rowsOf } from './rows.ts';
+import { changedEntries, requireCompared } from './changed.ts';
+import { type RowScope, type RowsContext, readEntries, rowColumnsOf, rowsIn } from './rows.ts';
 
 /** Dependencies of this module. */
-export type ExportFileContext = RowsContext & StoreUse<'getJob'>;
+export type ExportFileContext = RowsContext & StoreUse<'getChanges' | 'getJob' | 'getTrackingRun'>;
 
 /** Records of a result file in another format. */
 export interface ExportedFile {
@@ -18,30 +19,35 @@ export interface ExportedFile {
 }
 
 /**
- * Returns the records of a result file, `<job id>/<file name>`, as a table. Faults `invalid` for an unknown format and
- * `results_deleted` for a file that no job has any more.
+ * Returns the records of a result file, `<job id>/<file name>`, as a table; with `only: 'changed'` those of items that
+ * changed since the last run. Faults `invalid` for an unknown format or filter, `results_deleted` for a file that no job
+ * has any more, and those of requireCompared().
  */
 export async function exportFile(
   context: ExportFileContext,
   path: string,
-  format: string,
+  { format, only }: { format: string; only: string },
 ): Promise<ExportedFile> {
-  if (!isFormatName(format)) throw unknownFormat(format);
+  if (!isFormatName(format)) throw notOneOf('format', formatNames, format);
+  if (only !== '' && only !== 'changed') throw notOneOf('only', ['changed'], only);
   const [jobId = '', name = ''] = path.split('/');
   const job = await context.store.getJob(jobId);
   const scope = job && (await scopeOf(context, job, path));
   if (job === null || scope === null) throw new Fault('results_deleted', 'This file was deleted.');
+  if (only !== '') await requireCompared(context, job, ['query', 'only']);
+  const all = readEntries(context, job, scope);
+  const entries = only === '' ? all : changedEntries(context, job, all);
   const { contentType, extension } = formatInfo[format];
   return {
     contentType,
     fileName: `${name.replace(/\.gz$/, '').replace(/\.[a-z]+$/, '')}${extension}`,
-    bytes: createFormat(format, rowColumnsOf(context.offers.of(job)))(rowsOf(context, job, scope)),
+    bytes: createFormat(format, rowColumnsOf(context.offers.of(job)))(rowsIn(entries)),
   };
 }
 
-function unknownFormat(format: string): Fault {
-  const { msg, type } = problemText.notOneOf(formatNames, format);
-  return Fault.invalid(['query', 'format'], msg, type);
+function notOneOf(param: string, known: readonly string[], value: string): Fault {
+  const { msg, type } = problemText.notOneOf(known, value);
+  return Fault.invalid(['query', param], msg, type);
 }
 
 /** Returns the units whose records are in a file; null if the job does not have the file. */

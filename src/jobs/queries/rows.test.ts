@@ -147,7 +147,7 @@ describe('rowsOf()', () => {
 
 describe('exportFile()', () => {
   const read = async (path: string, format: string) => {
-    const { bytes, ...rest } = await exportFile(fixture.context, path, format);
+    const { bytes, ...rest } = await exportFile(fixture.context, path, { format, only: '' });
     return { ...rest, rows: parseExact((await buffer(bytes)).toString()) as { unit_index: number }[] };
   };
 
@@ -166,7 +166,10 @@ describe('exportFile()', () => {
 
   test('names the file after the stored one, with the extension of the format', async () => {
     const job = await recordJob();
-    const { fileName } = await exportFile(fixture.context, `${job.id}/batch_0.json`, 'csv-bom');
+    const { fileName } = await exportFile(fixture.context, `${job.id}/batch_0.json`, {
+      format: 'csv-bom',
+      only: '',
+    });
     expect(fileName).toBe('batch_0.csv');
   });
 
