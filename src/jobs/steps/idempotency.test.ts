@@ -2,6 +2,7 @@ import { fromJson } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { Fault } from '../../contract/fault.ts';
+import type { SubmitOptionValues } from '../../contract/submit-options.ts';
 import type { JobContext } from '../context.ts';
 import { submit } from './submit.ts';
 
@@ -29,6 +30,20 @@ test('a resumed submission that fails at its first read keeps its idempotency ke
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2), 'once');
     const { items } = await fixture.context.store.listJobs({ userId }, { limit: 10 });
     expect(items.map(({ id }) => id)).toEqual([jobId]);
+  } finally {
+    await fixture.close();
+  }
+});
+
+test('validate_only=false is the same request as none', async () => {
+  const fixture = await openJobFixture();
+  try {
+    const userId = await fixture.createUser(1_000);
+    const submit = async (options: SubmitOptionValues) =>
+      (await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(1), 'once', options)).jobId;
+    const jobId = await submit({});
+    expect(await submit({ validateOnly: false })).toBe(jobId);
+    await expect(submit({ maxCredits: 100 })).rejects.toMatchObject({ code: 'conflict' });
   } finally {
     await fixture.close();
   }

@@ -12,6 +12,7 @@ import { type SubmitOptions, SubmitOptionsSchema } from '../../../gen/gleaner/jo
 import type { Principal } from '../../access/principal.ts';
 import { sha256 } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
+import { jobOptionsOf } from '../../contract/submit-options.ts';
 import type { Mode } from '../../store/documents.ts';
 import { idempotencyMs, type JobContext, type StoreUse } from '../context.ts';
 
@@ -109,7 +110,8 @@ export async function beginSubmission<M extends DescMethod>(
 function hashOf(method: DescMethod, request: Message, options: SubmitOptions | undefined): string {
   const name = Buffer.from(`${method.parent.typeName}.${method.name}\n`);
   const body = Buffer.concat([name, toBinary(method.input, request)]);
-  const set = options && toBinary(SubmitOptionsSchema, options);
+  // `validate_only: false` is the default, and a quote has no key.
+  const set = options && toBinary(SubmitOptionsSchema, create(SubmitOptionsSchema, jobOptionsOf(options)));
   // Without options, the hash is that of versions without them. The digest separates the two parts.
   return set?.length ? sha256(Buffer.concat([Buffer.from(`${sha256(body)}\n`), set])) : sha256(body);
 }
