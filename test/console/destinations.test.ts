@@ -122,6 +122,8 @@ describe.skipIf('missing' in chromium)(`destinations in the console${skipped}`, 
 
     const page = await open(user.key, '/submit/mkta/variant_sold?tab=json');
     await page.locator(named('textbox', 'Body')).fill(JSON.stringify(request(40)));
+    // Puppeteer sets a long text without an event that React notices.
+    await page.keyboard.type(' ');
     await click(page, 'button', 'Options');
     await enter(page, 'Deliver to', 'inbox');
     await enter(page, 'Hold below', 'cost:95');
