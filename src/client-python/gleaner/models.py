@@ -146,6 +146,7 @@ __all__ = [
     "TrackedItem",
     "TranslatedText",
     "Unit",
+    "UnreadErrorResponse",
     "UpdateDestinationResponse",
     "UsageDay",
     "ValidationError",
@@ -1554,6 +1555,12 @@ class _UnitRequired(TypedDict):
 class Unit(_UnitRequired, total=False):
     """One requested item of a job, the unit of billing: an item, a row, a URL, a task."""
     collected_at: str
+
+
+class UnreadErrorResponse(TypedDict):
+    """UnreadErrorResponse"""
+    detail: str
+    code: str
 
 
 class UpdateDestinationResponse(TypedDict, total=False):
