@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fieldsOf, findMismatches, missingShare, prefixFields } from './record-shape.ts';
+import { createMatcher, fieldsOf, findMismatches, missingShare, prefixFields } from './record-shape.ts';
 
 describe('findMismatches()', () => {
   const shape =
@@ -27,6 +27,17 @@ describe('findMismatches()', () => {
       'any is undefined, not any',
       'o.p is undefined, not string',
     ]);
+  });
+
+  test.each([
+    [{ a: '', b: { c: null }, list: [{ n: 1.5 }], by: {}, any: null, o: { p: 'x' } }, true],
+    [{ a: '', b: { c: 1 }, list: [], by: {}, any: 1, o: null }, true],
+    [{ a: 1, b: { c: 1 }, list: [], by: {}, any: 1, o: null }, false],
+    [{ a: '', b: null, list: [], by: {}, any: 1, o: null }, false],
+    [null, false],
+  ])('createMatcher() accepts a record without mismatches: %j, %s', (record, accepted) => {
+    expect(createMatcher(fieldsOf(shape))(record)).toBe(accepted);
+    expect(findMismatches(record, shape).length === 0).toBe(accepted);
   });
 
   test('skips fields below a nullable field that is null', () => {

@@ -41,18 +41,39 @@ export function prefixFields(place: string, shape: string): string {
  * field that is null.
  */
 export function findMismatches(record: unknown, shape: string): string[] {
-  const fields = fieldsOf(shape);
-  const nullable = new Set(fields.filter((field) => field.nullable).map(({ path }) => path));
-  return fields.flatMap((field) => {
-    const { path, steps, type } = field;
-    const isPlace = (value: unknown, depth: number) => value !== null || !nullable.has(pathOf(steps, depth));
-    const misses: string[] = [];
-    eachValue(record, steps, Number.POSITIVE_INFINITY, isPlace, (value) => {
-      if (value === null ? field.nullable : isOfType(value, type)) return;
-      misses.push(`${path} is ${JSON.stringify(value)?.slice(0, 60)}, not ${field.said}`);
-    });
-    return misses;
+  const misses: string[] = [];
+  mismatchVisitor(fieldsOf(shape))(record, ({ path, said }, value) => {
+    misses.push(`${path} is ${JSON.stringify(value)?.slice(0, 60)}, not ${said}`);
   });
+  return misses;
+}
+
+/** Returns a function that tells whether findMismatches() finds nothing in a record with these fields. */
+export function createMatcher(fields: readonly Field[]): (record: unknown) => boolean {
+  const visitMismatches = mismatchVisitor(fields);
+  return (record) => {
+    let matches = true;
+    visitMismatches(record, () => {
+      matches = false;
+    });
+    return matches;
+  };
+}
+
+/** Returns a function that visits the values of a record that are missing or have another type than their field. */
+function mismatchVisitor(fields: readonly Field[]) {
+  const nullable = new Set(fields.filter((field) => field.nullable).map(({ path }) => path));
+  return (record: unknown, visit: (field: Field, value: unknown) => void): void => {
+    for (const field of fields) {
+      const { steps, type } = field;
+      const isPlace = (value: unknown, depth: number) =>
+        value !== null || !nullable.has(pathOf(steps, depth));
+      eachValue(record, steps, Number.POSITIVE_INFINITY, isPlace, (value) => {
+        if (value === null ? field.nullable : isOfType(value, type)) return;
+        visit(field, value);
+      });
+    }
+  };
 }
 
 /** Maximum elements of an array that missingShare() checks. Later elements have the same form. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Field, fieldsOf, findMismatches, missingShare } from '../base/record-shape.ts';
+import { createMatcher, type Field, fieldsOf, missingShare } from '../base/record-shape.ts';
 import type { QualityTally } from '../store/documents.ts';
 
 /** Counts the values of the listed fields in records. */
@@ -13,6 +13,8 @@ export interface QualityCounter {
 interface Shape {
   digest: string;
   fields: readonly Field[];
+  /** Returns whether every field of a record has its type. */
+  matches(record: unknown): boolean;
 }
 
 const shapes = new Map<string, Shape>();
@@ -21,7 +23,8 @@ function shapeOf(listed: string): Shape {
   let shape = shapes.get(listed);
   if (shape === undefined) {
     const digest = createHash('sha256').update(listed).digest('hex').slice(0, 16);
-    shape = { digest, fields: fieldsOf(listed) };
+    const fields = fieldsOf(listed);
+    shape = { digest, fields, matches: createMatcher(fields) };
     shapes.set(listed, shape);
   }
   return shape;
@@ -33,7 +36,7 @@ function shapeOf(listed: string): Shape {
  * empty. A record is invalid if a listed field is missing or has another type.
  */
 export function createQualityCounter(listed: string): QualityCounter {
-  const { digest, fields } = shapeOf(listed);
+  const { digest, fields, matches } = shapeOf(listed);
   const counts: QualityTally = {
     shape: digest,
     records: 0,
@@ -44,7 +47,7 @@ export function createQualityCounter(listed: string): QualityCounter {
   return {
     add(record) {
       counts.records += 1;
-      if (findMismatches(record, listed).length > 0) counts.invalid += 1;
+      if (!matches(record)) counts.invalid += 1;
       for (const [index, field] of fields.entries()) {
         const missing = missingShare(record, field);
         if (missing === null) continue;

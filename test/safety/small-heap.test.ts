@@ -83,14 +83,13 @@ async function readStores(user: TestUser, sort: string): Promise<object[]> {
     const { body } = await api.get(user, path);
     return /processing|pending|initializing/i.test(body.status) ? undefined : body;
   };
-  const job = await until('the job ends', look, { withinMs: 150_000 });
+  const job = await until('the job ends', look, { withinMs: 50_000 });
   expect(job, deployment.recentLog()).not.toBeNull();
   return job.items;
 }
 
 test.each(Object.entries(bombs))(
   'eight pages of %s do not end a process of a small heap',
-  { timeout: 160_000 },
   async (sort, { ends }) => {
     const user = await api.createUser(stores);
     const pid = deployment.api.pid();
