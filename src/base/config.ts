@@ -5,6 +5,7 @@ import { getHeapStatistics } from 'node:v8';
 import { findBrowser, findInstalledBrowser } from './browser-path.ts';
 import { ConfigError } from './config-error.ts';
 import { readDotEnv } from './dot-env.ts';
+import { parseDuration } from './duration.ts';
 import { parseMongoUri } from './mongo-uri.ts';
 import {
   type NoticeSettings,
@@ -385,9 +386,9 @@ function executable(path: string): string {
 }
 
 function duration(text: string): number {
-  const match = /^(\d+)(ms|s|m|h|d)$/.exec(text);
-  if (!match) throw new Error('expected a duration such as 120s or 24h');
-  return Number(match[1]) * { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }[match[2] as 's'];
+  const ms = parseDuration(text);
+  if (ms === null) throw new Error('expected a duration such as 120s or 24h');
+  return ms;
 }
 
 function atLeast(value: number, min: number, minText: string): number {

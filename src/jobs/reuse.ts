@@ -1,3 +1,4 @@
+import { parseDuration } from '../base/duration.ts';
 import { sha256 } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
@@ -6,13 +7,9 @@ import type { Counts, Job, Outcome, Unit } from '../store/documents.ts';
 import type { JobContext, StoreUse } from './context.ts';
 import type { Offer } from './offers.ts';
 
-/** Milliseconds of the units of a `max_age`. */
-const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
 /** Returns the option `max_age` of a job in milliseconds; null without it. */
 export function maxAgeMs({ maxAge }: JobOptions): number | null {
-  const [, count, unit] = /^(\d+)(s|m|h|d)$/.exec(maxAge ?? '') ?? [];
-  return unit === undefined ? null : Number(count) * unitMs[unit]!;
+  return parseDuration(maxAge ?? '');
 }
 
 /** Throws the fault `invalid` for the option `max_age` if the units of an offer have files instead of records. */
