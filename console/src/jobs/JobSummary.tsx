@@ -1,8 +1,8 @@
 import type { Timestamp } from '@bufbuild/protobuf/wkt';
-import { Anchor, SimpleGrid, Stack, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Anchor, SimpleGrid } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { Fact } from '../layout/Fact.tsx';
 import { Identifier } from '../list/Identifier.tsx';
 import { formatCount } from '../number/format.ts';
 import { useSession } from '../session/session.ts';
@@ -10,19 +10,6 @@ import { regionText } from '../text/region.ts';
 import { formatDuration } from '../time/format.ts';
 import { Moment } from '../time/Moment.tsx';
 import { creditsText } from './outcome.ts';
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <Stack gap={0}>
-      <Text size="xs" c="dimmed">
-        {name}
-      </Text>
-      <Text component="div" size="sm">
-        {children}
-      </Text>
-    </Stack>
-  );
-}
 
 const msOf = (at: Timestamp) => Number(at.seconds) * 1000;
 

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@connectrpc/connect-query';
-import { Group, List, Modal, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Group, Modal, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
@@ -12,9 +12,9 @@ import { showSuccess } from '../errors/toast.ts';
 import { useRefresh } from '../list/useRefresh.ts';
 import type { Offer } from '../offers/offers.ts';
 import { CallButton } from '../permission/CallButton.tsx';
-import { Moment } from '../time/Moment.tsx';
-import { scheduledJobText } from './columns.tsx';
+import { overlapLabels, scheduledJobText } from './columns.tsx';
 import { requestTextOf } from './request-text.ts';
+import { Times } from './Times.tsx';
 
 const { method } = ScheduleService;
 
@@ -105,11 +105,7 @@ export function ScheduleModal({ offer, body, options, opened, close }: ScheduleM
           <NextTimes cron={cron} timeZone={timeZone} />
           <Select
             label="If the last run has not ended"
-            data={[
-              { value: 'skip', label: 'Skip the run' },
-              { value: 'queue', label: 'Wait for the last run' },
-              { value: 'cancel', label: 'Cancel the last run' },
-            ]}
+            data={Object.entries(overlapLabels).map(([value, label]) => ({ value, label }))}
             allowDeselect={false}
             {...form.getInputProps('overlap')}
           />
@@ -148,13 +144,7 @@ function NextTimes(timing: { cron: string; timeZone: string }) {
   return (
     <Stack gap={2}>
       <Text size="sm">Next runs</Text>
-      <List size="sm">
-        {data?.times.map((time) => (
-          <List.Item key={String(time.seconds)}>
-            <Moment at={time} />
-          </List.Item>
-        ))}
-      </List>
+      <Times times={data?.times ?? []} />
     </Stack>
   );
 }

@@ -1,11 +1,11 @@
 import { useInfiniteQuery, useQuery } from '@connectrpc/connect-query';
-import { Alert, Anchor, List, SimpleGrid, Stack, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
+import { Alert, Anchor, SimpleGrid } from '@mantine/core';
 import { Link, useParams } from 'react-router';
 import { type Schedule, ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { pollMs } from '../app/queries.ts';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { StatusBadge } from '../jobs/StatusBadge.tsx';
+import { Fact } from '../layout/Fact.tsx';
 import { Loading } from '../layout/Loading.tsx';
 import { Page } from '../layout/Page.tsx';
 import { Section } from '../layout/Section.tsx';
@@ -13,14 +13,9 @@ import { Identifier } from '../list/Identifier.tsx';
 import { ListTable } from '../list/ListTable.tsx';
 import { formatCount } from '../number/format.ts';
 import { Moment } from '../time/Moment.tsx';
-import { runColumns, scheduledJobText, spentText } from './columns.tsx';
+import { overlapLabels, runColumns, scheduledJobText, spentText } from './columns.tsx';
 import { ScheduleActions } from './ScheduleActions.tsx';
-
-const overlaps: Readonly<Record<string, string>> = {
-  skip: 'Skip the run',
-  queue: 'Wait for the last run',
-  cancel: 'Cancel the last run',
-};
+import { Times } from './Times.tsx';
 
 /** A schedule with its next times and its runs. */
 export function SchedulePage() {
@@ -54,19 +49,6 @@ export function SchedulePage() {
   );
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <Stack gap={0}>
-      <Text size="xs" c="dimmed">
-        {name}
-      </Text>
-      <Text component="div" size="sm">
-        {children}
-      </Text>
-    </Stack>
-  );
-}
-
 function Summary({ schedule }: { schedule: Schedule }) {
   const { scheduleId, state, cron, timeZone, units, costPerRun, overlap, startAt, endAt } = schedule;
   return (
@@ -83,7 +65,7 @@ function Summary({ schedule }: { schedule: Schedule }) {
       <Fact name="Units per run">{formatCount(units)}</Fact>
       <Fact name="Credits per run">{formatCount(Number(costPerRun))}</Fact>
       <Fact name="Credits spent">{spentText(schedule)}</Fact>
-      <Fact name="If the last run has not ended">{overlaps[overlap] ?? overlap}</Fact>
+      <Fact name="If the last run has not ended">{overlapLabels[overlap] ?? overlap}</Fact>
       {startAt && (
         <Fact name="Starts">
           <Moment at={startAt} />
@@ -103,13 +85,7 @@ function NextTimes({ schedule: { cron, timeZone, startAt, endAt } }: { schedule:
   const { data } = useQuery(ScheduleService.method.previewSchedule, { cron, timeZone, ...limits });
   return (
     <Section title="Next runs">
-      <List size="sm">
-        {data?.times.map((time) => (
-          <List.Item key={String(time.seconds)}>
-            <Moment at={time} />
-          </List.Item>
-        ))}
-      </List>
+      <Times times={data?.times ?? []} />
     </Section>
   );
 }

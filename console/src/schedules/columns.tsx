@@ -87,3 +87,10 @@ export const runColumns: Column<ScheduleRun>[] = [
     ),
   },
 ];
+
+/** What a run does if the last one has not ended. */
+export const overlapLabels: Readonly<Record<string, string>> = {
+  skip: 'Skip the run',
+  queue: 'Wait for the last run',
+  cancel: 'Cancel the last run',
+};
