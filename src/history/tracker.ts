@@ -17,7 +17,7 @@ const maxTurnMs = 5_000;
 /** Delay before a run is tried again: after a failure, and while an earlier run of its series is not done. */
 const retryMs = 30_000;
 const waitMs = 2_000;
-/** Age of a run whose records cannot be read at which it ends as it is, so that its series goes on. */
+/** Age of a run whose records cannot be read after which it ends without them, so that later runs of its series are not blocked. */
 const giveUpMs = 24 * 3_600_000;
 /** Runs claimed at once. */
 const claimSize = 4;

@@ -72,7 +72,7 @@ describe('/mcp', () => {
       'arguments of another type',
       '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_job","arguments":7}}',
     ],
-  ])('answers %s with an error, and goes on', async (_name, body) => {
+  ])('answers %s with an error, and answers the next request', async (_name, body) => {
     const response = await post(body);
     expect(response.status).toBeLessThan(500);
     expect(await response.text()).toMatch(/error|isError/);

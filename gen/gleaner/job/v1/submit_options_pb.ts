@@ -61,7 +61,7 @@ export type SubmitOptions = Message<"gleaner.job.v1.SubmitOptions"> & {
   only?: string | undefined;
 
   /**
-   * Minimum fill of fields in percent: `price.amount:95,title:99`. A job whose records have less ends as usual, but its
+   * Minimum fill of fields in percent: `price.amount:95,title:99`. A job whose records have less ends like any other, but its
    * deliveries are held until its owner releases them.
    *
    * @generated from field: optional string hold = 20;
