@@ -741,7 +741,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.job.v1.StreamFailuresRequest.job_id": "The job, a uuid.",
   "gleaner.job.v1.SubmitOptions": "Options of every call that creates a job, in addition to its request. In REST, each field is a query parameter: `?max_credits=100`. In RPC, it is metadata with the prefix `gleaner-`: `gleaner-max-credits: 100`.",
   "gleaner.job.v1.SubmitOptions.deliver_to": "Destinations to which the results are delivered when the job ends: ids or names, separated by commas. Empty for none.",
-  "gleaner.job.v1.SubmitOptions.hold": "Minimum fill of fields in percent: `price.amount:95,title:99`. A job whose records have less ends like any other, but its deliveries are held until its owner releases them.",
+  "gleaner.job.v1.SubmitOptions.hold": "Minimum fill of fields in percent: `price.amount:95,title:99`. If fewer records have a field, the job ends like any other, but its deliveries are held until its owner releases them.",
   "gleaner.job.v1.SubmitOptions.max_age": "Maximum age of a record that is reused instead of reading the page, such as `30m`, `6h`, or `7d`. Reused units cost less (docs/freshness.md).",
   "gleaner.job.v1.SubmitOptions.max_credits": "Maximum cost of the job in credits. A job that costs more is refused with 402.",
   "gleaner.job.v1.SubmitOptions.only": "`changed`: deliveries contain only the records of items that are new, changed, or back again since the last run. Only for jobs with `track`.",

@@ -1456,18 +1456,15 @@ class SetWebhookRequest(_SetWebhookRequestRequired, total=False):
     disabled: bool
 
 
-class _SubmitOptionsRequired(TypedDict):
-    track: str
-    max_age: str
-
-
-class SubmitOptions(_SubmitOptionsRequired, total=False):
+class SubmitOptions(TypedDict, total=False):
     """Options of every call that creates a job, in addition to its request. In REST, each field is a query parameter: `?max_credits=100`. In RPC, it is metadata with the prefix `gleaner-`: `gleaner-max-credits: 100`."""
     validate_only: bool
     max_credits: int
+    track: str
     deliver_to: str
     only: str
     hold: str
+    max_age: str
 
 
 class SubmitOptionsInput(TypedDict, total=False):

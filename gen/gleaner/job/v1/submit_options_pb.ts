@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/submit_options.proto.
  */
 export const file_gleaner_job_v1_submit_options: GenFile = /*@__PURE__*/
-  fileDesc("CiNnbGVhbmVyL2pvYi92MS9zdWJtaXRfb3B0aW9ucy5wcm90bxIOZ2xlYW5lci5qb2IudjEiywgKDVN1Ym1pdE9wdGlvbnMSYQoNdmFsaWRhdGVfb25seRgBIAEoCEJFur4YQQoKUXVvdGUgb25seRIzU2hvd3MgdGhlIGNvc3QgYW5kIHRoZSBkdXJhdGlvbiB3aXRob3V0IHN1Ym1pdHRpbmcuSACIAQESWwoLbWF4X2NyZWRpdHMYAiABKAVCQbpIBBoCKAC6vhg2CgxNYXhpbXVtIGNvc3QSJlJlZnVzZXMgYSBqb2IgdGhhdCBjb3N0cyBtb3JlIGNyZWRpdHMuSAGIAQESgAEKBXRyYWNrGAggASgJQnG6SChyJjIkXihbQS1aYS16MC05XVtBLVphLXowLTkuXy1dezAsNjN9KT8kur4YQgoNVHJhY2sgY2hhbmdlcxIxdHJ1ZSwgb3IgdGhlIG5hbWUgb2YgYSBzZXJpZXMgb2Ygam9icyB0byBjb21wYXJlLhKzAQoKZGVsaXZlcl90bxgDIAEoCUKZAbpINnI0GNAPMi9eKFtBLVphLXowLTlfLV17MSw2NH0oLFtBLVphLXowLTlfLV17MSw2NH0pKik/JLq+GFwKCkRlbGl2ZXIgdG8STk5hbWVzIG9mIGRlc3RpbmF0aW9ucyB0byB3aGljaCB0aGUgcmVzdWx0cyBhcmUgZGVsaXZlcmVkLCBzZXBhcmF0ZWQgYnkgY29tbWFzLkgCiAEBEocBCgRvbmx5GBUgASgJQnS6SA1yC1IAUgdjaGFuZ2Vkur4YYAoMRGVsaXZlciBvbmx5ElBTZXQgdG8gY2hhbmdlZCB0byBkZWxpdmVyIG9ubHkgd2hhdCBjaGFuZ2VkIHNpbmNlIHRoZSBsYXN0IHJ1biBvZiBhIHRyYWNrZWQgam9iLkgDiAEBEuoBCgRob2xkGBQgASgJQtYBukhscmoY0A8yZV4oW0EtWmEtejAtOV8uKlxbXF0tXSs6WzAtOV17MSwzfShcLlswLTldezEsMn0pPygsW0EtWmEtejAtOV8uKlxbXF0tXSs6WzAtOV17MSwzfShcLlswLTldezEsMn0pPykqKT8kur4YYwoKSG9sZCBiZWxvdxJVSG9sZHMgdGhlIGRlbGl2ZXJpZXMgaWYgYSBmaWVsZCBpcyBmaWxsZWQgaW4gZmV3ZXIgcmVjb3JkczogcHJpY2UuYW1vdW50Ojk1LHRpdGxlOjk5LkgEiAEBEoYBCgdtYXhfYWdlGAUgASgJQnW6SCNyIRgHMh1eKFsxLTldWzAtOV17MCw1fShzfG18aHxkKSk/JLq+GEsKC01heGltdW0gYWdlEjxSZXVzZXMgcmVjb3JkcyB1cCB0byB0aGlzIGFnZSwgc3VjaCBhcyA2aCwgYXQgYSBsb3dlciBwcmljZS5CEAoOX3ZhbGlkYXRlX29ubHlCDgoMX21heF9jcmVkaXRzQg0KC19kZWxpdmVyX3RvQgcKBV9vbmx5QgcKBV9ob2xkQiVaI2dsZWFuZXIvZ2VuL2dvL2dsZWFuZXIvam9iL3YxO2pvYnYxYgZwcm90bzM", [file_gleaner_options_v1_options, file_gleaner_validate_rules]);
+  fileDesc("CiNnbGVhbmVyL2pvYi92MS9zdWJtaXRfb3B0aW9ucy5wcm90bxIOZ2xlYW5lci5qb2IudjEi6wgKDVN1Ym1pdE9wdGlvbnMSYQoNdmFsaWRhdGVfb25seRgBIAEoCEJFur4YQQoKUXVvdGUgb25seRIzU2hvd3MgdGhlIGNvc3QgYW5kIHRoZSBkdXJhdGlvbiB3aXRob3V0IHN1Ym1pdHRpbmcuSACIAQESWwoLbWF4X2NyZWRpdHMYAiABKAVCQbpIBBoCKAC6vhg2CgxNYXhpbXVtIGNvc3QSJlJlZnVzZXMgYSBqb2IgdGhhdCBjb3N0cyBtb3JlIGNyZWRpdHMuSAGIAQEShQEKBXRyYWNrGAMgASgJQnG6SChyJjIkXihbQS1aYS16MC05XVtBLVphLXowLTkuXy1dezAsNjN9KT8kur4YQgoNVHJhY2sgY2hhbmdlcxIxdHJ1ZSwgb3IgdGhlIG5hbWUgb2YgYSBzZXJpZXMgb2Ygam9icyB0byBjb21wYXJlLkgCiAEBErMBCgpkZWxpdmVyX3RvGAQgASgJQpkBukg2cjQY0A8yL14oW0EtWmEtejAtOV8tXXsxLDY0fSgsW0EtWmEtejAtOV8tXXsxLDY0fSkqKT8kur4YXAoKRGVsaXZlciB0bxJOTmFtZXMgb2YgZGVzdGluYXRpb25zIHRvIHdoaWNoIHRoZSByZXN1bHRzIGFyZSBkZWxpdmVyZWQsIHNlcGFyYXRlZCBieSBjb21tYXMuSAOIAQEShwEKBG9ubHkYBSABKAlCdLpIDXILUgBSB2NoYW5nZWS6vhhgCgxEZWxpdmVyIG9ubHkSUFNldCB0byBjaGFuZ2VkIHRvIGRlbGl2ZXIgb25seSB3aGF0IGNoYW5nZWQgc2luY2UgdGhlIGxhc3QgcnVuIG9mIGEgdHJhY2tlZCBqb2IuSASIAQES6gEKBGhvbGQYBiABKAlC1gG6SGxyahjQDzJlXihbQS1aYS16MC05Xy4qXFtcXS1dKzpbMC05XXsxLDN9KFwuWzAtOV17MSwyfSk/KCxbQS1aYS16MC05Xy4qXFtcXS1dKzpbMC05XXsxLDN9KFwuWzAtOV17MSwyfSk/KSopPyS6vhhjCgpIb2xkIGJlbG93ElVIb2xkcyB0aGUgZGVsaXZlcmllcyBpZiBhIGZpZWxkIGlzIGZpbGxlZCBpbiBmZXdlciByZWNvcmRzOiBwcmljZS5hbW91bnQ6OTUsdGl0bGU6OTkuSAWIAQESiwEKB21heF9hZ2UYByABKAlCdbpII3IhGAcyHV4oWzEtOV1bMC05XXswLDV9KHN8bXxofGQpKT8kur4YSwoLTWF4aW11bSBhZ2USPFJldXNlcyByZWNvcmRzIHVwIHRvIHRoaXMgYWdlLCBzdWNoIGFzIDZoLCBhdCBhIGxvd2VyIHByaWNlLkgGiAEBQhAKDl92YWxpZGF0ZV9vbmx5Qg4KDF9tYXhfY3JlZGl0c0IICgZfdHJhY2tCDQoLX2RlbGl2ZXJfdG9CBwoFX29ubHlCBwoFX2hvbGRCCgoIX21heF9hZ2VCJVojZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9qb2IvdjE7am9idjFiBnByb3RvMw", [file_gleaner_options_v1_options, file_gleaner_validate_rules]);
 
 /**
  * Options of every call that creates a job, in addition to its request. In REST, each field is a query parameter:
@@ -41,14 +41,14 @@ export type SubmitOptions = Message<"gleaner.job.v1.SubmitOptions"> & {
    * Keeps the history of the job's items and compares them with the run before (docs/history.md): `true`, or the name of
    * a series of jobs, in which items that are missing or back again are reported as well. `false` or empty: not tracked.
    *
-   * @generated from field: string track = 8;
+   * @generated from field: optional string track = 3;
    */
-  track: string;
+  track?: string | undefined;
 
   /**
    * Destinations to which the results are delivered when the job ends: ids or names, separated by commas. Empty for none.
    *
-   * @generated from field: optional string deliver_to = 3;
+   * @generated from field: optional string deliver_to = 4;
    */
   deliverTo?: string | undefined;
 
@@ -56,15 +56,15 @@ export type SubmitOptions = Message<"gleaner.job.v1.SubmitOptions"> & {
    * `changed`: deliveries contain only the records of items that are new, changed, or back again since the last run. Only
    * for jobs with `track`.
    *
-   * @generated from field: optional string only = 21;
+   * @generated from field: optional string only = 5;
    */
   only?: string | undefined;
 
   /**
-   * Minimum fill of fields in percent: `price.amount:95,title:99`. A job whose records have less ends like any other, but its
-   * deliveries are held until its owner releases them.
+   * Minimum fill of fields in percent: `price.amount:95,title:99`. If fewer records have a field, the job ends like any
+   * other, but its deliveries are held until its owner releases them.
    *
-   * @generated from field: optional string hold = 20;
+   * @generated from field: optional string hold = 6;
    */
   hold?: string | undefined;
 
@@ -72,9 +72,9 @@ export type SubmitOptions = Message<"gleaner.job.v1.SubmitOptions"> & {
    * Maximum age of a record that is reused instead of reading the page, such as `30m`, `6h`, or `7d`. Reused units cost
    * less (docs/freshness.md).
    *
-   * @generated from field: string max_age = 5;
+   * @generated from field: optional string max_age = 7;
    */
-  maxAge: string;
+  maxAge?: string | undefined;
 };
 
 /**
