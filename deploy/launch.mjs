@@ -17,7 +17,7 @@ if (!isInstalled) {
   setUp();
   const { buildConsole } = await import('./console.mjs');
   // Roles that serve the console.
-  if (['serve', 'api', 'gateway', 'demo'].includes(process.argv[2])) buildConsole();
+  if (['serve', 'api', 'gateway', 'demo', 'dev'].includes(process.argv[2])) buildConsole();
 }
 
 const [major, minor] = process.versions.node.split('.').map(Number);
