@@ -21,7 +21,7 @@ try {
 }
 
 const program = new Command('gleaner')
-  .description('Self-hosted product-data scraping service and its command line')
+  .description('Self-hosted product-data collection service and its command line')
   .version(manifest.version)
   .configureOutput({
     outputError: (text, write) =>

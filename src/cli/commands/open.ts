@@ -3,19 +3,26 @@ import { addCommand } from './command.ts';
 import { UsageError } from './exit.ts';
 import { checkId, jobsOf, operatorOption } from './jobs-source.ts';
 
-/** Pages of the console that have a name. */
-const pages = [
-  'approvals',
+/** Pages of the console that have a name: those of users, then those of operators. */
+export const pages = [
   'jobs',
   'submit',
+  'schedules',
+  'history',
+  'rules',
+  'prices',
+  'ledger',
+  'keys',
+  'destinations',
+  'webhook',
+  'approvals',
   'users',
   'operators',
-  'ledger',
   'origins',
   'work',
+  'deliveries',
+  'audit',
   'settings',
-  'keys',
-  'webhook',
 ];
 
 /** Adds `open`. */
