@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestUser } from '../support/api.ts';
-import { root } from '../support/service.ts';
+import { compileCache, root } from '../support/service.ts';
 import { openPlace, type Place } from './place.ts';
 
 let place: Place;
@@ -40,7 +40,7 @@ const start = (parameters: readonly string[], env: Record<string, string> = {}) 
       PATH: process.env.PATH ?? '',
       HOME: place.folder,
       GLEANER_URL: place.deployment.url,
-      NODE_COMPILE_CACHE: join(place.folder, 'compiled'),
+      NODE_COMPILE_CACHE: compileCache,
       ...env,
     },
   });
