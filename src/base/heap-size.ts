@@ -42,8 +42,8 @@ export function limitHeapGrowth(): void {
   new PerformanceObserver(limit).observe({ entryTypes: ['gc'] });
 }
 
-/** Collects the garbage of startup and returns its memory to the system, in one pause of 50 to 100 ms. */
-export function collectGarbageOfStart(): void {
+/** Collects all garbage and returns its memory to the system, in one pause of 50 to 100 ms. */
+export function collectGarbage(): void {
   v8.setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as NodeJS.GCFunction;
   v8.setFlagsFromString('--no-expose-gc');

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Role } from '../../app/serve.ts';
 import { loadConfig } from '../../base/config.ts';
-import { collectGarbageOfStart, holdYoungGeneration, limitHeapGrowth } from '../../base/heap-size.ts';
+import { collectGarbage, holdYoungGeneration, limitHeapGrowth } from '../../base/heap-size.ts';
 import { integer } from './command.ts';
 import { addMaintenanceCommands } from './maintenance.ts';
 
@@ -28,7 +28,7 @@ export function addServiceRoles(program: Command, say: (line: string) => void): 
         const { serve } = await import('../../app/serve.ts');
         const { waitForStop } = await import('../../app/stop.ts');
         const service = await serve(loadConfig(), role as Role, say);
-        collectGarbageOfStart();
+        collectGarbage();
         limitHeapGrowth();
         const refused = await Promise.race([waitForStop(), service.refused]);
         await service.stop();
