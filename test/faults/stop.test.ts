@@ -82,11 +82,9 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       await deployment.start();
       const api = createApi(deployment);
       const { user, jobId } = await busyWith(api);
-      const began = Date.now();
+      // stop() rejects after 8 seconds.
       const codes = await Promise.all(deployment.processes.map((process) => process.stop()));
       expect(codes).toEqual(deployment.processes.map(() => 0));
-      // Allows for three concurrent processes on a busy machine.
-      expect(Date.now() - began).toBeLessThan(12_000);
       for (const port of [deployment.settings.GLEANER_HTTP_PORT!, deployment.settings.GLEANER_GRPC_PORT!]) {
         expect(await listens(port)).toBe(false);
       }
@@ -96,7 +94,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       const before = (await api.get(user, variantSold.download(jobId))).body.success_count;
       const grows = async () =>
         (await api.get(user, variantSold.download(jobId))).body.success_count > before || undefined;
-      await until('the job progresses', grows, { withinMs: 10_000 });
+      await until('the job progresses', grows, { withinMs: 30_000 });
     });
 
     test.runIf(distributed)(
