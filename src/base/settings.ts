@@ -172,7 +172,7 @@ export const settings = {
   },
   GLEANER_RECENT_CRAWL: {
     default: '24h',
-    about: 'Maximum age of a record that is reused if the caller allows it (`max_age`, `rescrape=false`).',
+    about: 'Maximum age of a result that is reused if the caller allows it (`max_age`, `rescrape=false`).',
   },
   GLEANER_REQUESTS_PER_SECOND: {
     default: 'off',
@@ -205,7 +205,7 @@ export const settings = {
   },
   GLEANER_REUSED_PRICE: {
     default: '50',
-    about: 'Price of a unit whose record is reused (`max_age`), in percent of its price, rounded up.',
+    about: 'Price of a unit whose result is reused (`max_age`), in percent of its price, rounded up.',
   },
   GLEANER_S3_URL: {
     default: null,

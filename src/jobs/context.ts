@@ -57,7 +57,7 @@ export interface JobSettings {
   prices: ReadonlyMap<string, number>;
   /** Maximum age of a stored page that is served instead of fetched, in milliseconds. */
   recentCrawlMs: number;
-  /** Price of a unit whose record is reused, as a percentage of the unit price. */
+  /** Price of a unit whose result is reused, as a percentage of the unit price. */
   reusedPricePercent: number;
   /** Whether test accounts can submit jobs. */
   sandbox: boolean;

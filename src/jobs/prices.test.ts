@@ -30,7 +30,7 @@ describe('listKindPrices()', () => {
     });
     expect(priceOf('mktf', 'search_bulk')).toMatchObject({
       unitPrice: 1,
-      reusedUnitPrice: null,
+      reusedUnitPrice: 1,
       regions: [],
     });
   });

@@ -75,8 +75,8 @@ export interface KindPrice extends Price {
   needsApproval: boolean;
   inWorkingHours: boolean;
   regions: readonly string[];
-  /** Credits for a unit whose record is reused; null for kinds whose results are files. */
-  reusedUnitPrice: number | null;
+  /** Credits for a unit whose result is reused. */
+  reusedUnitPrice: number;
   /** Maximum units of one submit. */
   maxUnits: number;
   maxBatchUnits: number;
@@ -100,8 +100,7 @@ export function listKindPrices(context: Pick<JobContext, 'settings' | 'offers'>)
         needsApproval,
         inWorkingHours: kind.workingHours && workingHours !== null,
         regions: market.regions,
-        reusedUnitPrice:
-          offer.reader.sort === 'record' ? reusedPrice(context, unitPrice(context, offer)) : null,
+        reusedUnitPrice: reusedPrice(context, unitPrice(context, offer)),
         maxUnits: maxUnitsOf(offer),
         maxBatchUnits: kind.batchSize,
         maxBodyBytes: maxBodyBytes(method),

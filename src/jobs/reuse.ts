@@ -1,9 +1,8 @@
 import { parseDuration } from '../base/duration.ts';
 import { sha256 } from '../base/id.ts';
-import { Fault } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
 import type { Kind } from '../kinds/kind.ts';
-import type { Counts, Job, Outcome, Unit } from '../store/documents.ts';
+import type { Batch, Counts, Job, Outcome, Unit } from '../store/documents.ts';
 import type { JobContext, StoreUse } from './context.ts';
 import type { Offer } from './offers.ts';
 
@@ -12,32 +11,53 @@ export function maxAgeMs({ maxAge }: JobOptions): number | null {
   return parseDuration(maxAge ?? '');
 }
 
-/** Throws the fault `invalid` for the option `max_age` if the units of an offer have files instead of records. */
-export function requireReusable({ reader, kind }: Pick<Offer, 'reader' | 'kind'>, options: JobOptions): void {
-  if (reader.sort === 'record' || maxAgeMs(options) === null) return;
-  const msg = `Input is not supported for ${kind.name}: its results are files, which are not reused`;
-  throw Fault.invalid(['query', 'max_age'], msg, 'value_error');
-}
-
-/** Returns the credits for a unit whose record is reused: a percentage of the unit price, rounded up. */
+/** Returns the credits for a unit whose result is reused: a percentage of the unit price, rounded up. */
 export function reusedPrice({ settings }: Pick<JobContext, 'settings'>, unitPrice: number): number {
   return Math.ceil((unitPrice * settings.reusedPricePercent) / 100);
 }
 
-/** Returns the key of a unit's record among those of its market. Kinds that read the same page share records. */
-export function reuseKey(
-  { recent, page }: Pick<Kind, 'recent' | 'page'>,
-  unit: Unit,
-  region: string,
-): string {
-  return recent?.key(unit, region) ?? `${page}/${region}/${sha256(JSON.stringify(unit.input))}`;
+/** Recent results of a unit. */
+interface Recent {
+  /** Key under which a result is stored for later jobs; null if the unit neither stores nor reuses one. */
+  key: string | null;
+  /** Maximum age of a result that the unit reuses, in milliseconds; null if it reuses none. */
+  maxAgeMs: number | null;
+  /** Whether a reused result is marked as such, and costs less. */
+  isMarked: boolean;
 }
 
-/** Returns whether an outcome is that of a reused record. */
+/** Returns which recent results a unit stores and reuses. */
+export function recentOf(
+  { settings }: Pick<JobContext, 'settings'>,
+  { kind }: Pick<Offer, 'kind'>,
+  job: Job,
+  batch: Batch,
+  unit: Unit,
+): Recent {
+  const ofOption = maxAgeMs(job.options);
+  // Batches of test jobs have the market of the sandbox's queue, so that live jobs never get their pages.
+  const place = job.mode === 'test' ? `${batch.market}/${job.market}` : job.market;
+  return {
+    key: kind.recent || ofOption !== null ? `${place}/${reuseKey(kind, unit, batch.region)}` : null,
+    maxAgeMs: ofOption ?? (kind.recent?.serves(job) ? settings.recentCrawlMs : null),
+    isMarked: ofOption !== null,
+  };
+}
+
+/**
+ * Returns the key of a unit's result among those of its market. Kinds that read the same page share records. A file has
+ * the format of its kind.
+ */
+function reuseKey({ recent, page, name, files }: Kind, unit: Unit, region: string): string {
+  const source = files.unit === undefined ? page : name;
+  return recent?.key(unit, region) ?? `${source}/${region}/${sha256(JSON.stringify(unit.input))}`;
+}
+
+/** Returns whether an outcome is that of a reused result. */
 const isReused = (outcome: Outcome): boolean =>
   outcome.status === 'SUCCESS' && outcome.collectedAt !== undefined;
 
-/** Counts the units of a job whose records were reused; empty for a job without `max_age`. */
+/** Counts the units of a job whose results were reused; empty for a job without `max_age`. */
 export async function countReused(
   { store }: StoreUse<'readBatches'>,
   { id, reusedUnitPrice }: Pick<Job, 'id' | 'reusedUnitPrice'>,

@@ -59,7 +59,10 @@ export interface UnitPlace {
   region: string;
 }
 
-/** Format of the result file of one listing unit. It is streamed while the pages are read. */
+/**
+ * Format of the result file of one listing unit. It is streamed while the pages are read. The first line contains
+ * everything that depends on the job, so that another job's file of the same listing differs in that line only.
+ */
 export interface UnitFilePack {
   /**
    * Returns the file name inside the job's folder. It contains the attempt, so that a superseded worker
@@ -67,13 +70,15 @@ export interface UnitFilePack {
    */
   name(job: Job, batch: Batch): string;
   contentType: string;
-  /** Yields the file's text and returns the number of entries. */
-  chunks(
+  /** Returns the first line, without a line break. */
+  head(unit: Unit, place: UnitFilePlace): string;
+  /** Yields the text after the first line, which begins with a line break, and returns the number of entries. */
+  body(
     pages: AsyncGenerator<ListPage, ListSummary, void>,
     unit: Unit,
     place: UnitFilePlace,
   ): AsyncGenerator<string, number>;
-  /** Yields the entries of a file that chunks() wrote, given its lines. */
+  /** Yields the entries of a file, given its lines. */
   entries(lines: AsyncIterable<string>): AsyncGenerator<FileEntry>;
 }
 

@@ -27,8 +27,9 @@ async function write(
   const owner = aJob({ createdAt: Date.UTC(2026, 0, 2, 7, 59), ...job });
   const batch = aBatch(owner, 0, [unit]);
   const place = { job: owner, batch, collectedAt: 1_750_000_000, result };
-  const chunks = listingFile.chunks(pagesOf(list, pages, end), unit, place);
-  let text = '';
+  const chunks = listingFile.body(pagesOf(list, pages, end), unit, place);
+  let text = listingFile.head(unit, place);
+  expect(text).not.toContain('\n');
   for (;;) {
     const { value, done } = await chunks.next();
     if (done) return { file: JSON.parse(text), count: value, batchId: batch.id };

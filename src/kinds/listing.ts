@@ -19,15 +19,13 @@ import type { ResultContract, UnitFilePack, UnitFilePlace } from './kind.ts';
 export const listingFile: UnitFilePack = {
   name: ({ market, kind }, { seq, id, attempt }) => `${market}_${kind}_${seq + 1}_${id}_${attempt}.json`,
   contentType: 'application/json',
-  async *chunks(pages, unit, place) {
-    const { message, inArray } = place.result!;
-    const list = message.fields.find((field) => hasOption(field, entriesOption))!;
-    const others = message.fields.filter((field) => field !== list);
-    const known = knownBefore(unit, place);
-    const before = others.filter((field) => nameOf(field) in known);
-    const after = others.filter((field) => !(nameOf(field) in known));
-
-    yield `${inArray ? '[' : ''}{${before.map((field) => `${member(nameOf(field), known[nameOf(field)])},`).join('')}"${nameOf(list)}":[`;
+  head(unit, place) {
+    const { list, before, known } = partsOf(unit, place);
+    const members = before.map((name) => `${member(name, known[name])},`).join('');
+    return `${place.result!.inArray ? '[' : ''}{${members}"${nameOf(list)}":[`;
+  },
+  async *body(pages, unit, place) {
+    const { list, after } = partsOf(unit, place);
     const { count, read, summary } = yield* entriesOf(pages, getOption(list, entriesOption));
     const told: JsonObject = {
       total_products: count,
@@ -36,11 +34,26 @@ export const listingFile: UnitFilePack = {
       scraped_pages: read,
       ...summary,
     };
-    yield `\n]${after.map((field) => `,${member(nameOf(field), told[nameOf(field)])}`).join('')}}${inArray ? ']' : ''}\n`;
+    const members = after.map((name) => `,${member(name, told[name])}`).join('');
+    yield `\n]${members}}${place.result!.inArray ? ']' : ''}\n`;
     return count;
   },
   entries: entryLines,
 };
+
+/** Returns the field with the entries, and the names of the other fields: those known before the reading, and after it. */
+function partsOf(unit: Unit, place: UnitFilePlace) {
+  const { fields } = place.result!.message;
+  const known = knownBefore(unit, place);
+  const list = fields.find((field) => hasOption(field, entriesOption))!;
+  const names = fields.filter((field) => field !== list).map(nameOf);
+  return {
+    list,
+    known,
+    before: names.filter((name) => name in known),
+    after: names.filter((name) => !(name in known)),
+  };
+}
 
 /** Returns the fields of a listing's result file as the contract declares it. */
 export function listingFields(page: string, { result }: ResultContract): string {

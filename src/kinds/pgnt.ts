@@ -2,7 +2,7 @@ import type { Message } from '@bufbuild/protobuf';
 import { Fault, type Problem } from '../contract/fault.ts';
 import type { Market, PageName } from '../markets/market.ts';
 import type { JobSnapshot, Kind, Plan, View } from './kind.ts';
-import { settledStatus, unitStatus } from './states.ts';
+import { reusedMember, settledStatus, unitStatus } from './states.ts';
 
 /** Properties that differ between kinds of listings by URL. */
 type Listings = Pick<Kind, 'name' | 'page' | 'files' | 'resultFields'>;
@@ -72,6 +72,7 @@ const retrieve: View = {
           ? { downloadUrl: `/v1/${job.market}/pgnt/jobs/${job.id}/items/${token()}/data` }
           : {}),
         ...(outcome?.status === 'FAILED' ? { error: outcome.message } : {}),
+        ...reusedMember(outcome),
       };
     });
     const tally = (status: string) => items.filter((item) => item.status === status).length;

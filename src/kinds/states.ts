@@ -22,6 +22,12 @@ export function aggregate(success: number, failed: number): TerminalStatus {
   return success === 0 ? 'failed' : 'partial_complete';
 }
 
+/** Returns the member of a unit's view that marks a reused result: when it was collected, in Unix seconds. */
+export function reusedMember(outcome: Outcome | undefined): { collectedAt?: number } {
+  if (outcome?.status !== 'SUCCESS' || outcome.collectedAt === undefined) return {};
+  return { collectedAt: Math.floor(outcome.collectedAt / 1000) };
+}
+
 /** Returns whether a job's submit was accepted. Until then its owner cannot see it. */
 export function isAccepted({ state }: Pick<Job, 'state'>): boolean {
   return state !== 'submitted' && state !== 'discarding';

@@ -3,7 +3,7 @@ import { bulkStatus, bulkSubmitted } from './bulk.ts';
 import { type Identity, identify, inOrder, planItems } from './items.ts';
 import type { JobSnapshot, Kind, View } from './kind.ts';
 import { listingFields, listingFile } from './listing.ts';
-import { inputText, unitStatus } from './states.ts';
+import { inputText, reusedMember, unitStatus } from './states.ts';
 
 /** Properties that differ between kinds of tasks. */
 type Tasks = Pick<Kind, 'name' | 'page' | 'price'>;
@@ -63,6 +63,7 @@ const retrieve: View = {
           status: unitStatus(outcome, job),
           ...(file ? { downloadUrl: await link(file, { bearer: true }) } : {}),
           ...(outcome?.status === 'FAILED' ? { error: outcome.message } : {}),
+          ...reusedMember(outcome),
         };
       }),
     );

@@ -10,9 +10,8 @@ export function priceHandlers(context: Pick<JobContext, 'offers' | 'settings'>):
   const getPriceList = handle(PriceService.method.getPriceList, async () => {
     const { workingHours } = context.settings;
     return {
-      prices: listKindPrices(context).map(({ method, regions, maxBodyBytes, reusedUnitPrice, ...price }) => ({
+      prices: listKindPrices(context).map(({ method, regions, maxBodyBytes, ...price }) => ({
         ...price,
-        ...(reusedUnitPrice === null ? {} : { reusedUnitPrice }),
         submitPath: endpointOf(method)?.path ?? '',
         regions: [...regions],
         maxBodyBytes: BigInt(maxBodyBytes),

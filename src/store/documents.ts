@@ -131,7 +131,7 @@ export interface Job {
   /** Options of the submit; empty without any, and for jobs of versions without options. */
   options: JobOptions;
   unitPrice: number;
-  /** Price of a unit whose record is reused; null for jobs that read every page. The end refunds the difference. */
+  /** Price of a unit whose result is reused; null for jobs that read every page. The end refunds the difference. */
   reusedUnitPrice: number | null;
   cost: number;
   /** Credits refunded so far. */
@@ -219,7 +219,7 @@ export interface DeletedJob
     | 'createdAt'
     | 'finishedAt'
   > {
-  /** Credits refunded for reused records. */
+  /** Credits refunded for reused results. */
   discount: number;
   /** Successful and failed units. */
   success: number;
@@ -259,7 +259,7 @@ export type Outcome =
       file?: StoredFile;
       /** Counts of the entries in the file. Absent without a file, and in outcomes of versions without counts. */
       quality?: QualityTally;
-      /** Time at which the record was collected, if it was reused. */
+      /** Time at which the result was collected, if it was reused. */
       collectedAt?: number;
     }
   | { status: 'FAILED'; code: FaultCode; message: string };
@@ -350,7 +350,7 @@ export type BatchSummary = Omit<Batch, 'units' | 'outcomes' | 'parts' | 'stalled
 export interface Counts {
   /**
    * `notRun`: failed units that never ran, set at the end of a rejected or cancelled job only. `reused`: units whose
-   * records were reused, set at the end of a job with `max_age` only.
+   * results were reused, set at the end of a job with `max_age` only.
    */
   units: { total: number; success: number; failed: number; notRun?: number; reused?: number };
   /** `success`: done with at least one result. `failed`: done without one. */

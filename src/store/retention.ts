@@ -49,7 +49,7 @@ export interface RetentionStore {
 /** Name of deleted users. */
 export const deletedUserName = 'Deleted user';
 
-/** Returns the credits that a job refunds for units with reused records. */
+/** Returns the credits that a job refunds for units with reused results. */
 export function discountOf(
   { unitPrice, reusedUnitPrice }: Pick<Job, 'unitPrice' | 'reusedUnitPrice'>,
   reused: number,

@@ -380,6 +380,7 @@ export type OutstandingState = 'waiting' | 'queued' | 'claimed';
 export interface Crawl {
   /** Time of the crawl. */
   at: number;
+  /** The record, or a reference to the file of a listing (src/jobs/steps/read-listing.ts). */
   body: Uint8Array;
 }
 

@@ -98,6 +98,7 @@ function maxCreditsCases(good: Case, required: number): Case[] {
       },
     },
     { ...below, status: 422, problems: [[['query', 'max_credits'], 'greater_than_equal']] },
+    { ...good, title: 'max_age=1s', options: { max_age: '1s' } },
     {
       ...below,
       title: 'max_age=soon',

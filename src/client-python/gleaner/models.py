@@ -1126,6 +1126,7 @@ class PgntItem(_PgntItemRequired, total=False):
     """One URL of a listing job."""
     download_url: str
     error: str
+    collected_at: int
 
 
 class _PgntRetrievedRequired(TypedDict):
@@ -1491,6 +1492,7 @@ class Task(_TaskRequired, total=False):
     shopid: str
     url: str
     error: str
+    collected_at: int
 
 
 class _TasksRetrievedRequired(TypedDict):

@@ -67,9 +67,14 @@ async function listingJob(kind: string, pages: ListPage[], items?: number): Prom
     yield* pages;
     return { has_more: false };
   }
-  const chunks = its.files.unit!.chunks(read(), unit!, { job, batch, collectedAt: 1, result });
+  const pack = its.files.unit!;
+  const place = { job, batch, collectedAt: 1, result };
+  async function* chunks() {
+    yield pack.head(unit!, place);
+    yield* pack.body(read(), unit!, place);
+  }
   const count = pages.flatMap(({ entries }) => entries).length;
-  await fixture.context.blobs.write(path, 'application/json', chunks, () => count);
+  await fixture.context.blobs.write(path, 'application/json', chunks(), () => count);
   const outcome = { ...aSuccess(), file: storedFile(path, items ?? count) };
   await fixture.context.store.createJob(job, [{ ...batch, outcomes: { 0: outcome } }]);
   return job;

@@ -7,7 +7,7 @@ import type { Mode } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
 import { chargedAt, estimate } from '../prices.ts';
-import { maxAgeMs, requireReusable, reusedPrice } from '../reuse.ts';
+import { maxAgeMs, reusedPrice } from '../reuse.ts';
 import { missingOriginWarning } from '../steps/missing-origins.ts';
 import { findRefusals, type RefusalContext } from '../steps/place.ts';
 import { findStart } from './delays.ts';
@@ -39,7 +39,6 @@ export async function quoteJob(
   warnings: readonly string[] = [],
 ): Promise<MessageInitShape<typeof QuoteSchema>> {
   const { kind, market } = offer;
-  requireReusable(offer, caller.options);
   const isTest = caller.mode === 'test';
   const {
     totalUnits: units,

@@ -7,7 +7,7 @@ import { testAccountId } from '../../access/test-account.ts';
 import { newId } from '../../base/id.ts';
 import type { SubmitOptionValues } from '../../contract/submit-options.ts';
 import { aKey } from '../../store/contract/samples.ts';
-import type { ApiKey, BatchReference, Job, JobState } from '../../store/documents.ts';
+import type { ApiKey, BatchReference, Job, JobState, StoredFile } from '../../store/documents.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import type { JobContext } from '../context.ts';
 import { qualityOf } from '../queries/quality.ts';
@@ -69,10 +69,15 @@ const cancelled = (on: JobState): NonNullable<Course['step']> => ({
   run: (context, job) => cancel(context, job.id, { operatorId: null, reason: '' }),
 });
 const oneFailed = ({ cost, unitPrice }: Job) => ({ charged: cost, refunded: unitPrice });
+/** Reused units cost half. */
+const allReused = (job: Job) => {
+  const discount = (job.unitPrice - job.reusedUnitPrice!) * job.counts!.units.reused!;
+  return { charged: job.cost, refunded: discount };
+};
 /** One unit failed, and reused units cost half. */
 const someReused = (job: Job) => {
-  const discount = (job.unitPrice - job.reusedUnitPrice!) * job.counts!.units.reused!;
-  return { charged: job.cost, refunded: job.unitPrice + discount };
+  const { charged, refunded } = allReused(job);
+  return { charged, refunded: job.unitPrice + refunded };
 };
 const allGivenBack = ({ cost }: Job) => ({ charged: cost, refunded: cost });
 const neverCharged = () => ({ charged: 0, refunded: 0 });
@@ -140,6 +145,15 @@ const courses: Course[] = [
     request: { urls: ['https://mkta.sg/shop/21', 'https://mkta.sg/shop/22'] },
     step: rejected,
     ends: { rejected: allGivenBack },
+    records: null,
+  },
+  {
+    name: 'merchant items, reusing files',
+    approval: false,
+    method: 'SubmitMerchantItems',
+    request: { urls: ['https://mkta.sg/shop/21', 'https://mkta.sg/shop/22'] },
+    options: { maxAge: '1h' },
+    ends: { completed: allReused },
     records: null,
   },
   {
@@ -258,9 +272,22 @@ async function survives(course: Course, last: number, when: 'before' | 'after'):
   expect(await alive.store.hasOutstandingBatches(job.id), where).toBe(false);
   expect(job.file?.items ?? null, where).toBe(course.records);
   const { records } = await qualityOf(alive, job);
-  expect(records, where).toBe(job.counts?.units.success);
-  if (job.file) expect(await alive.blobs.size(job.file.path), where).toBe(job.file.bytes);
+  const files = await unitFilesOf(job);
+  const entries = files.reduce((sum, { items: count }) => sum + count, 0);
+  expect(records, where).toBe(files.length > 0 ? entries : job.counts?.units.success);
+  for (const { path, bytes } of job.file ? [job.file, ...files] : files)
+    expect(await alive.blobs.size(path), where).toBe(bytes);
   return true;
+}
+
+/** Returns the files of a job's units. */
+async function unitFilesOf({ id }: Job): Promise<StoredFile[]> {
+  const batches = await Array.fromAsync(alive.store.readBatches(id));
+  return batches.flatMap(({ outcomes }) =>
+    Object.values(outcomes).flatMap((outcome) =>
+      outcome.status === 'SUCCESS' && outcome.file ? [outcome.file] : [],
+    ),
+  );
 }
 
 describe.each(courses)('$name', (course) => {

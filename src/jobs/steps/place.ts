@@ -11,7 +11,7 @@ import type { Offer } from '../offers.ts';
 import { type Estimate, estimate } from '../prices.ts';
 import { notTracked } from '../queries/changed.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
-import { maxAgeMs, requireReusable, reusedPrice } from '../reuse.ts';
+import { maxAgeMs, reusedPrice } from '../reuse.ts';
 import { sandboxQueue, testDecisionMs } from '../sandbox.ts';
 import { findUnknownDestination, withDestinationIds } from './deliver-to.ts';
 import { type FinishSubmitContext, finishSubmit } from './finish-submit.ts';
@@ -92,7 +92,6 @@ async function prepareJob(
 ): Promise<{ job: Job; batches: Iterable<Batch> }> {
   if (draft.mode === 'test') requireSandbox(context.settings);
   const plan = await draft.plan();
-  requireReusable(offer, draft.options);
   const size = estimate(context, offer, plan, draft.mode);
   for await (const refusal of findRefusals(context, offer, { ...draft, cost: size.cost })) throw refusal;
   const options = await withDestinationIds(context, draft);

@@ -1,17 +1,13 @@
 import { Fault } from '../../contract/fault.ts';
 import type { FetchPage } from '../../fetch/page.ts';
 import { describePauseReason } from '../../fetch/request-outcome.ts';
-import type { ListPage, ListSummary } from '../../markets/market.ts';
-import { createQualityCounter, type QualityCounter } from '../../quality/tally.ts';
 import type { Batch, Job, Outcome } from '../../store/documents.ts';
 import { ownAttribute } from '../../telemetry/attributes.ts';
 import { failSpan, inSpan } from '../../telemetry/trace.ts';
 import type { JobContext, StoreUse } from '../context.ts';
-import { recordFieldsOf } from '../queries/rows.ts';
-import { maxAgeMs, reuseKey } from '../reuse.ts';
+import { recentOf } from '../reuse.ts';
 import { createDriftObserver, type DriftObserver, type DriftObserverContext } from './drift-observer.ts';
-import { limitRecords } from './limit-records.ts';
-import { type UnitFileContext, writeUnitFile } from './unit-file.ts';
+import { type ReadListingContext, readListing } from './read-listing.ts';
 import { type DeferredUnit, maxInPlaceWaitMs, type RetryBudget } from './waiting.ts';
 
 /** Dependencies of this module. */
@@ -21,7 +17,7 @@ export type ReadUnitContext = Pick<
 > &
   StoreUse<'findCrawl' | 'putCrawl'> &
   DriftObserverContext &
-  UnitFileContext;
+  ReadListingContext;
 
 /** Maximum attempts at one unit, by the retry rule of the last fault. */
 const maxAttempts = { soon: 4, later: 6 };
@@ -150,25 +146,17 @@ async function tryRead(
   fetch: FetchPage,
   observer: DriftObserver,
 ): Promise<UnitResult> {
-  const { reader, kind, market } = context.offers.of(job);
+  const offer = context.offers.of(job);
+  const { reader } = offer;
   const unit = batch.units[index]!;
   const reading = { region: batch.region, fetch };
-  if (reader.sort === 'list') {
-    const counter = createQualityCounter(recordFieldsOf({ kind, market }));
-    const pages = observer.pages(limitRecords(reader.read(unit.input, reading), market));
-    const file = await writeUnitFile(context, job, batch, index, countEntries(pages, counter));
-    return { outcome: { status: 'SUCCESS', attempt: batch.attempt, file, quality: counter.tally() } };
-  }
-  const { store, clock, settings } = context;
+  if (reader.sort === 'list')
+    return { outcome: await readListing(context, { job, batch, index }, reader, reading, observer) };
+  const { store, clock } = context;
   const outcome: Outcome = { status: 'SUCCESS', attempt: batch.attempt };
-  // Batches of test jobs have the market of the sandbox's queue, so that live jobs never get their pages.
-  const place = job.mode === 'test' ? `${batch.market}/${job.market}` : job.market;
-  const isReusing = maxAgeMs(job.options) !== null;
-  const recent = kind.recent || isReusing ? `${place}/${reuseKey(kind, unit, batch.region)}` : null;
-  const maxAge = maxAgeMs(job.options) ?? (kind.recent?.serves(job) ? settings.recentCrawlMs : null);
-  const kept = recent && maxAge && (await store.findCrawl(recent, clock.now() - maxAge));
-  if (kept)
-    return { outcome: isReusing ? { ...outcome, collectedAt: kept.at } : outcome, payload: kept.body };
+  const { key, maxAgeMs, isMarked } = recentOf(context, offer, job, batch, unit);
+  const kept = key === null || maxAgeMs === null ? null : await store.findCrawl(key, clock.now() - maxAgeMs);
+  if (kept) return { outcome: isMarked ? { ...outcome, collectedAt: kept.at } : outcome, payload: kept.body };
   const record = await reader.read(unit.input, reading);
   observer.record(record);
   const payload = Buffer.from(JSON.stringify(record));
@@ -180,28 +168,10 @@ async function tryRead(
   }
   // An incomplete page is not stored for later jobs: another attempt may be complete.
   const isComplete = reader.isComplete?.(record) ?? true;
-  if (recent && isComplete && payload.length <= maxCrawlBytes) {
-    await store.putCrawl(recent, clock.now(), payload);
+  if (key !== null && isComplete && payload.length <= maxCrawlBytes) {
+    await store.putCrawl(key, clock.now(), payload);
   }
   return { outcome, payload };
-}
-
-/** Yields the pages of a listing and counts their entries. */
-async function* countEntries(
-  pages: AsyncGenerator<ListPage, ListSummary, void>,
-  counter: QualityCounter,
-): AsyncGenerator<ListPage, ListSummary, void> {
-  try {
-    let next = await pages.next();
-    for (; !next.done; next = await pages.next()) {
-      for (const entry of next.value.entries) counter.add(entry);
-      yield next.value;
-    }
-    return next.value;
-  } finally {
-    // Closes the reader when the consumer stops early.
-    await pages.return({});
-  }
 }
 
 /** Returns the milliseconds before the next attempt. `chance`, from 0 to 1, spreads the attempts of a batch's units. */

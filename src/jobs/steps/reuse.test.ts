@@ -111,15 +111,6 @@ describe('a job with max_age', () => {
     expect((await run(variantSoldRequest(1), { maxAge: '1h' }))[0].reusedUnitPrice).toBe(4);
   });
 
-  test('is refused for kinds whose results are files, also in a quote', async () => {
-    const urls = { urls: ['https://mkta.sg/shop/21'] };
-    for (const options of [{ maxAge: '1h' }, { maxAge: '1h', validateOnly: true }])
-      await expect(run(urls, options, 'SubmitMerchantItems')).rejects.toMatchObject({
-        code: 'invalid',
-        problems: [{ loc: ['query', 'max_age'], type: 'value_error' }],
-      });
-  });
-
   test('has the lower price in its quote', async () => {
     const options = { maxAge: '7d', validateOnly: true };
     const { quote } = await fixture.submit(

@@ -21,8 +21,9 @@ async function* shop(pages: ListPage[], end: ListSummary): AsyncGenerator<ListPa
 }
 
 async function write(pages: ListPage[], end: ListSummary): Promise<{ file: JsonObject; count: number }> {
-  const chunks = shopFile.chunks(shop(pages, end), unit, place);
-  let text = '';
+  const chunks = shopFile.body(shop(pages, end), unit, place);
+  let text = shopFile.head(unit, place);
+  expect(text).not.toContain('\n');
   for (;;) {
     const { value, done } = await chunks.next();
     if (done) return { file: JSON.parse(text), count: value };

@@ -22,15 +22,17 @@ const lists = ['items', 'rcmd_items'];
 export const shopFile: UnitFilePack = {
   name: ({ market, kind }, { seq, id, attempt }) => `${market}_${kind}_${seq + 1}_${id}_${attempt}.json`,
   contentType: 'application/json',
-  async *chunks(pages, unit, { collectedAt }) {
+  head(unit, { collectedAt }) {
     const page = {
       page_url: unit.key,
       page_type: 'shop',
       page_params: { shop_id: unit.input.shop_id ?? null },
     };
-    yield `{"collected_at":${collectedAt},"success":true,"shops":{${text(unit.key)}:{${text(page).slice(1, -1)},`;
+    const members = `${text(page).slice(1, -1)},"rcmd_items":{"items":[`;
+    return `{"collected_at":${collectedAt},"success":true,"shops":{${text(unit.key)}:{${members}`;
+  },
+  async *body(pages) {
     const sold = await soldOut(pages);
-    yield `"rcmd_items":{"items":[`;
     const active = yield* remaining(pages, sold.next);
     const told = {
       total_fetched: sold.entries.length,

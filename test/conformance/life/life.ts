@@ -62,9 +62,15 @@ export function useLife(settings: Record<string, string> = {}, slowMs = 300): ()
   return () => life;
 }
 
-/** Submits to `<path>/submit`. Throws unless the status is 202. */
-export async function submit({ api }: Life, user: TestUser, path: string, body: unknown): Promise<Submitted> {
-  const { status, body: answer } = await api.post(user, `${path}/submit`, body);
+/** Submits to `<path>/submit` with the options in `query`. Throws unless the status is 202. */
+export async function submit(
+  { api }: Life,
+  user: TestUser,
+  path: string,
+  body: unknown,
+  query = '',
+): Promise<Submitted> {
+  const { status, body: answer } = await api.post(user, `${path}/submit${query}`, body);
   if (status !== 202) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`);
   return { path, id: String(answer.job_id ?? answer.task_id), answer };
 }

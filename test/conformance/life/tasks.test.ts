@@ -282,6 +282,29 @@ describe.each([
     await expectCredits(life(), user, { granted: 12, charged: price, refunded: 0 });
   });
 
+  test('are copied from a recent job for one that accepts them, at the lower price', async () => {
+    const [user, other] = [await life().api.createUser(12), await life().api.createUser(12)];
+    const items = itemsOf().slice(0, 1);
+    const collected = async (owner: TestUser) => {
+      const job = await submit(life(), owner, path, { items }, '?max_age=1h');
+      const [item] = (await ended(life(), owner, job)).items;
+      const file = JSON.parse((await download(life(), item.download_url, owner)).text);
+      return { item, file: Array.isArray(file) ? file[0] : file };
+    };
+    const first = await collected(user);
+    expect(first.item).not.toHaveProperty('collected_at');
+    const before = life().origins.counters();
+    const { item, file } = await collected(other);
+    expect(life().origins.counters()).toEqual(before);
+    expect(item.collected_at).toEqual(expect.any(Number));
+    if (file.collected_at !== undefined) expect(file.collected_at).toBe(item.collected_at);
+    if (file.batch_id !== undefined) expect(file.batch_id).toBe(item.task_id);
+    const { batch_id: _, submit_date: __, submit_hour: ___, ...listing } = first.file;
+    expect(file).toMatchObject(listing);
+    const refunded = price - Math.ceil(price / 2);
+    await expectCredits(life(), other, { granted: 12, charged: price, refunded });
+  });
+
   test.runIf(given.length > 1)(
     'are refunded when they fail, in a partly completed and in a failed job',
     async () => {

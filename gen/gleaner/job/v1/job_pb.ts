@@ -251,7 +251,7 @@ export type Job = Message<"gleaner.job.v1.Job"> & {
   options?: SubmitOptions | undefined;
 
   /**
-   * Price of a unit whose record was reused, for a job with `max_age`; absent for other jobs. The difference is refunded
+   * Price of a unit whose result was reused, for a job with `max_age`; absent for other jobs. The difference is refunded
    * when the job ends.
    *
    * @generated from field: optional int32 reused_unit_price = 37;
@@ -259,7 +259,7 @@ export type Job = Message<"gleaner.job.v1.Job"> & {
   reusedUnitPrice?: number | undefined;
 
   /**
-   * Units whose records were reused, for an ended job with `max_age`; absent for other jobs.
+   * Units whose results were reused, for an ended job with `max_age`; absent for other jobs.
    *
    * @generated from field: optional int32 reused = 38;
    */
@@ -721,7 +721,7 @@ export type Unit = Message<"gleaner.job.v1.Unit"> & {
   message: string;
 
   /**
-   * When the record was collected, if it was reused; absent for a record that was read for this job.
+   * When the result was collected, if it was reused; absent for a result that was read for this job.
    *
    * @generated from field: google.protobuf.Timestamp collected_at = 9;
    */
@@ -1481,7 +1481,7 @@ export type ResultLine = Message<"gleaner.job.v1.ResultLine"> & {
   file?: ResultLineFile | undefined;
 
   /**
-   * When the record was collected, if it was reused; absent for a record that was read for this job.
+   * When the result was collected, if it was reused; absent for a result that was read for this job.
    *
    * @generated from field: google.protobuf.Timestamp collected_at = 8;
    */

@@ -171,7 +171,7 @@ export type Quote = Message<"gleaner.job.v1.Quote"> & {
   durationIsMinimum: boolean;
 
   /**
-   * Price of a unit whose record is reused, with `max_age`; absent without it. The difference is refunded at the end.
+   * Price of a unit whose result is reused, with `max_age`; absent without it. The difference is refunded at the end.
    *
    * @generated from field: optional int32 reused_unit_price = 23;
    */

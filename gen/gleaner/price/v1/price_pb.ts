@@ -150,7 +150,7 @@ export type KindPrice = Message<"gleaner.price.v1.KindPrice"> & {
   maxBodyBytes: bigint;
 
   /**
-   * Credits for a unit whose record is reused, with `max_age`; absent for kinds whose results are files.
+   * Credits for a unit whose result is reused, with `max_age`.
    *
    * @generated from field: optional int32 reused_unit_price = 12;
    */
