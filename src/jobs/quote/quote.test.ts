@@ -78,6 +78,17 @@ describe('the quote of a submit', () => {
     });
   });
 
+  test('lists the refusals of the options, the first of which a submit reports', async () => {
+    const options = { hold: 'no.field:95', only: 'changed', deliverTo: 'nowhere', maxCredits: 1 };
+    const { accepted, refusals } = await quote(variantSoldRequest(1), options);
+    expect([accepted, refusals.map(({ message }: { message: string }) => message.split(':')[0])]).toEqual([
+      false,
+      ['hold', 'query.only', 'deliver_to', 'max_credits'],
+    ]);
+    const submitted = fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(1), 'key', options);
+    await expect(submitted).rejects.toMatchObject({ problems: [{ loc: ['query', 'hold'] }] });
+  });
+
   test('has the shortfall under the ceiling of the key', async () => {
     const key = aKey({ userId, creditCeiling: 15 });
     await fixture.context.store.createApiKey(key);

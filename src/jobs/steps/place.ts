@@ -1,20 +1,17 @@
 import { requireSandbox } from '../../access/test-account.ts';
-import { Fault, type Problem } from '../../contract/fault.ts';
+import { Fault } from '../../contract/fault.ts';
 import type { JobOptions } from '../../contract/submit-options.ts';
-import { seriesOf } from '../../contract/track.ts';
-import { findExcess, findShortfall } from '../../credits/job-credits.ts';
+import { findShortfall } from '../../credits/job-credits.ts';
 import type { Plan } from '../../kinds/kind.ts';
-import { parseHold, problemsOfHold } from '../../quality/hold.ts';
 import type { Batch, Job, Mode } from '../../store/documents.ts';
 import { approvalWaitMs, type JobContext, type StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
 import { type Estimate, estimate } from '../prices.ts';
-import { notTracked } from '../queries/changed.ts';
-import { recordFieldsOf } from '../queries/rows.ts';
 import { maxAgeMs, reusedPrice } from '../reuse.ts';
 import { sandboxQueue, testDecisionMs } from '../sandbox.ts';
-import { findUnknownDestination, withDestinationIds } from './deliver-to.ts';
+import { withDestinationIds } from './deliver-to.ts';
 import { type FinishSubmitContext, finishSubmit } from './finish-submit.ts';
+import { type OptionCheckContext, optionChecks } from './option-checks.ts';
 
 /** Dependencies of this module. */
 export type PlaceContext = Pick<JobContext, 'clock' | 'newId' | 'offers' | 'settings'> &
@@ -24,7 +21,8 @@ export type PlaceContext = Pick<JobContext, 'clock' | 'newId' | 'offers' | 'sett
 
 /** Dependencies of findRefusals(). */
 export type RefusalContext = Pick<JobContext, 'disk' | 'queue'> &
-  StoreUse<'getApiKey' | 'getUser' | 'listDestinations'>;
+  StoreUse<'getApiKey' | 'getUser'> &
+  OptionCheckContext;
 
 /** `Retry-After` of a submit while the disk is almost full, in milliseconds. */
 const diskRetryMs = 30_000;
@@ -109,27 +107,15 @@ export async function* findRefusals(
     const message = 'No jobs are accepted: the disk of the service is almost full. Nothing was charged.';
     yield new Fault('disk_full', message, { retryAfterMs: diskRetryMs });
   }
-  const invalidHold = findInvalidHold(offer, job);
-  if (invalidHold !== null) yield invalidHold;
-  if (job.options.only === 'changed' && seriesOf(job.options.track) === null)
-    yield notTracked(['query', 'only']);
-  const unknown = await findUnknownDestination({ store }, job);
-  if (unknown !== null) yield unknown;
-  const excess = findExcess(job);
-  if (excess !== null) yield excess;
+  for (const check of optionChecks) {
+    const fault = await check({ store }, offer, job);
+    if (fault !== null) yield fault;
+  }
   const shortfall = await findShortfall(store, job);
   if (shortfall !== null) yield shortfall;
   if (offer.kind.unqueued !== 'refuse') return;
   const unavailable = await queue.ping().then(() => null, Fault.from);
   if (unavailable !== null) yield unavailable;
-}
-
-/** Returns the fault of a submit whose option `hold` names unknown fields, or null. */
-function findInvalidHold(offer: Offer, { options }: Pick<Job, 'options'>): Fault | null {
-  const problems = problemsOfHold(parseHold(options.hold ?? ''), recordFieldsOf(offer)).map(
-    (msg): Problem => ({ loc: ['query', 'hold'], msg, type: 'value_error' }),
-  );
-  return problems.length === 0 ? null : new Fault('invalid', `hold: ${problems[0]!.msg}`, { problems });
 }
 
 async function buildJob(
