@@ -1,5 +1,5 @@
 import { Code, ConnectError } from '@connectrpc/connect';
-import { Fault, type FaultCode, faultCodes, summarizeProblems } from '../contract/fault.ts';
+import { Fault, type FaultCode, faultCodes, type Problem, summarizeProblems } from '../contract/fault.ts';
 import { detailParts, FaultSchema, faultDetail } from '../contract/fault-detail.ts';
 import { copyResponseHeaders } from '../contract/response-headers.ts';
 import { addGoogleDetails } from './google-details.ts';
@@ -51,8 +51,14 @@ function headersOf({ headers, retryAfterMs }: Fault): Record<string, string> {
   return { ...headers, 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) };
 }
 
-/** Converts a remote core's error to its fault; `unavailable` for an unreachable core. */
-export function fromConnectError(thrown: unknown): Fault {
+/**
+ * Converts a remote core's error to its fault; `unavailable` for an unreachable core. `place` corrects the locations of its
+ * problems.
+ */
+export function fromConnectError(
+  thrown: unknown,
+  place: (problems: Problem[]) => Problem[] = (problems) => problems,
+): Fault {
   const error = ConnectError.from(thrown);
   const [detail] = error.findDetails(FaultSchema);
   if (detail === undefined || !(detail.code in faultCodes)) {
@@ -61,8 +67,10 @@ export function fromConnectError(thrown: unknown): Fault {
       cause: thrown,
     });
   }
+  const parts = detailParts(detail);
   return new Fault(detail.code as FaultCode, error.rawMessage, {
-    ...detailParts(detail),
+    ...parts,
+    problems: place(parts.problems),
     cause: thrown,
     headers: copyResponseHeaders(error.metadata, {}),
   });

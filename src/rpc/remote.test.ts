@@ -121,6 +121,24 @@ test('a gateway forwards the options of a submit, whose problems are listed besi
   ]);
 });
 
+test('problems of options that the core finds are located in the metadata, and in the query of REST', async () => {
+  const submitOptions = create(SubmitOptionsSchema, { deliverTo: 'nowhere' });
+  const request = variantSoldRequest(1) as never;
+  await expect(call(submitVariantSold, request, { submitOptions })).rejects.toMatchObject({
+    code: 'invalid',
+    problems: [{ loc: ['query', 'deliver_to'] }],
+  });
+  const headers = { authorization, 'gleaner-deliver-to': 'nowhere' };
+  for (const server of [core, front]) {
+    const client = createClient(MktaService, createGrpcTransport({ baseUrl: address(server) }));
+    const error = await client.submitVariantSold(request, { headers }).catch(ConnectError.from);
+    const [fault] = (error as ConnectError).findDetails(FaultSchema);
+    expect(fault!.problems.map(({ location }) => location.map(({ step }) => step.value))).toEqual([
+      ['header', 'gleaner-deliver-to'],
+    ]);
+  }
+});
+
 test('a wait is forwarded and ends when the gateway stops', async () => {
   const jobId = await submit(3);
   const waiting = call(retrieveVariantSold, { jobId }, { waitMs: 60_000 });

@@ -19,6 +19,7 @@ import { recordCallError } from './call-spans.ts';
 import type { Core } from './core.ts';
 import { toConnectError } from './fault-detail.ts';
 import type { Call } from './handlers.ts';
+import { placeInMetadata } from './option-places.ts';
 
 /** Methods by which gateways check keys. */
 const admissionMethods: readonly DescMethod[] = [
@@ -60,7 +61,7 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
       const entry = { requestId: requestHeader.get(requestIdHeader), method: method.name, err: thrown };
       log[code === 'internal' ? 'error' : 'warn'](entry, 'call failed');
     }
-    return recordCallError(toConnectError(thrown));
+    return recordCallError(toConnectError(placeInMetadata(method, thrown)));
   };
   const optionsOf = (method: DescMethod) => ({
     readMaxBytes: maxBodyBytes(method),

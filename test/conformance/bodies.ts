@@ -99,6 +99,21 @@ function maxCreditsCases(good: Case, required: number): Case[] {
     },
     { ...below, status: 422, problems: [[['query', 'max_credits'], 'greater_than_equal']] },
     { ...good, title: 'max_age=1s', options: { max_age: '1s' } },
+    ...(
+      [
+        ['hold', 'no.such.field:95'],
+        ['only', 'changed'],
+        ['deliver_to', 'nowhere'],
+      ] as const
+    ).map(
+      ([name, value]): Case => ({
+        ...below,
+        title: `${name}=${value}`,
+        options: { [name]: value },
+        status: 422,
+        problems: [[['query', name], 'value_error']],
+      }),
+    ),
     {
       ...below,
       title: 'max_age=soon',
