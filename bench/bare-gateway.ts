@@ -46,6 +46,9 @@ const gateway = createRestApi({
   verifyLink: () => {
     throw new Error('there are no links here');
   },
+  exportFile: () => {
+    throw new Error('there are no files here');
+  },
   log: createLog('info', 'gateway'),
   clock: systemClock,
   publicUrl: () => 'http://127.0.0.1',

@@ -6,21 +6,24 @@ import { type BodyBudget, createBodyBudget } from '../base/body-budget.ts';
 import type { Config } from '../base/config.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../base/connections.ts';
 import { DataRefusedError } from '../base/data-refused-error.ts';
-import { createLog, type Log } from '../base/log.ts';
+import { createLog } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import { services } from '../contract/services.ts';
 import { exportFile } from '../jobs/queries/export-file.ts';
 import { logMissingOrigins } from '../jobs/steps/missing-origins.ts';
 import { serveConsole } from '../rest/console.ts';
+import type { ExportFile } from '../rest/files.ts';
 import { createRestApi, type RestCaller } from '../rest/rest.ts';
 import { startServer } from '../rest/server.ts';
 import { createRpcListener } from '../rpc/adapter.ts';
 import { type Core, checkEngines, createCore } from '../rpc/core.ts';
 import { createDirectCaller } from '../rpc/direct.ts';
+import { routeFileExport } from '../rpc/file-export.ts';
 import { routeForward } from '../rpc/forward.ts';
 import { routeHealth } from '../rpc/health.ts';
 import { routeReflection } from '../rpc/reflection.ts';
 import { createRemoteCaller, openRemoteCore } from '../rpc/remote.ts';
+import { createRemoteExport } from '../rpc/remote-export.ts';
 import { routeCore } from '../rpc/routes.ts';
 import { type ListeningServer, listen } from '../rpc/server.ts';
 import { refill } from '../sweep/sweep.ts';
@@ -116,10 +119,10 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
     }
     if (run.gateway) {
       const edge = core
-        ? { caller: createDirectCaller(core), routes: routeCore(core, log) }
-        : remoteEdge(config.coreUrl, log, stopping.signal);
+        ? { caller: createDirectCaller(core), routes: routeCore(core, log), ...exportOf(context) }
+        : remoteEdge(config.coreUrl, program, stopping.signal);
       ready = () => edge.caller.ready();
-      service.httpPort = await openGateway(program, run, edge, { budget, limits, publicUrl }, closers);
+      service.httpPort = await openGateway(program, edge, { budget, limits, publicUrl }, closers);
     }
     sayPorts(service, say);
     if (run.core) {
@@ -216,11 +219,17 @@ function openCore(
 /** Serves the core over gRPC and Connect. */
 function openCorePort(
   core: Core,
-  { config, log, clock }: Program,
+  { config, context, links, log, clock }: Program,
   budget: BodyBudget,
   limits: ConnectionLimits,
 ): Promise<ListeningServer> {
-  const routes = [routeCore(core, log), routeHealth(core, clock), routeReflection(services)];
+  const exporting = { ...exportOf(context), verifyLink: links.verify, log };
+  const routes = [
+    routeCore(core, log),
+    routeFileExport(exporting),
+    routeHealth(core, clock),
+    routeReflection(services),
+  ];
   const listener = createRpcListener((router) => {
     for (const route of routes) route(router);
   }, budget);
@@ -258,10 +267,26 @@ function openRateLimit(
   return createRateLimit({ requestsPerSecond, clock, processes: serving.current });
 }
 
+/** Ways of a gateway to the core. */
+interface Edge {
+  caller: RestCaller;
+  routes: Parameters<typeof createRpcListener>[0];
+  exportFile: ExportFile;
+}
+
+/** Returns the function that formats the records of result files in this process. */
+const exportOf = (context: Program['context']) => ({
+  exportFile: ((path, wanted) => exportFile(context, path, wanted)) satisfies ExportFile,
+});
+
 /** Creates the edge that forwards calls to a remote core. */
-function remoteEdge(coreUrl: string, log: Log, stopping: AbortSignal) {
+function remoteEdge(coreUrl: string, { links, log }: Program, stopping: AbortSignal): Edge {
   const remote = openRemoteCore(coreUrl, stopping);
-  return { caller: createRemoteCaller(remote), routes: routeForward(services, remote, log) };
+  return {
+    caller: createRemoteCaller(remote),
+    routes: routeForward(services, remote, log),
+    exportFile: createRemoteExport(remote, (path) => links.link(path)),
+  };
 }
 
 /** Limits and address of the gateway's port. */
@@ -272,9 +297,8 @@ interface GatewayOptions {
 }
 
 async function openGateway(
-  { config, context, stack, links, images, log, clock }: Program,
-  run: (typeof parts)[Role],
-  edge: { caller: RestCaller; routes: Parameters<typeof createRpcListener>[0] },
+  { config, stack, links, images, log, clock }: Program,
+  edge: Edge,
   { budget, limits, publicUrl }: GatewayOptions,
   closers: (() => Promise<unknown>)[],
 ): Promise<number> {
@@ -290,7 +314,7 @@ async function openGateway(
     files: stack.blobs,
     verifyLink: links.verify,
     images: images && pictures ? { verify: images.verify, fetch: pictures.fetch } : undefined,
-    exportFile: run.core ? (path, wanted) => exportFile(context, path, wanted) : undefined,
+    exportFile: edge.exportFile,
     mounts: [serveConsole(), createRpcListener(edge.routes, budget)],
     retrieveCache: config.retrieveCache,
     corsOrigins: config.corsOrigins,

@@ -314,12 +314,20 @@ describe('a link with a format', () => {
     expect((await get('/files/job/full.json?good&only=changed')).status).toBe(422);
   });
 
-  test('names the alternative in a process without access to jobs', async () => {
+  test('ends the export with the response, also if no records are sent', async () => {
+    const signals: AbortSignal[] = [];
+    const counting: ExportFile = (path, wanted, signal) => {
+      signals.push(signal);
+      return exportFile(path, wanted, signal);
+    };
     const options = { caller: recordedCaller({}).caller, files: memoryFiles(files), verifyLink };
-    const separate = await startTestApi(options);
-    const response = await separate.ask(link, { key: null });
-    await separate.close(0);
-    expect(response.status).toBe(422);
-    expect(await response.text()).toContain('/results');
+    const api = await startTestApi({ ...options, exportFile: counting });
+    const whole = await api.ask(link, { key: null });
+    await whole.text();
+    const headers = { 'if-none-match': whole.headers.get('etag')! };
+    expect((await api.ask(link, { key: null, headers })).status).toBe(304);
+    expect((await api.ask(link, { key: null, method: 'HEAD' })).status).toBe(200);
+    await api.close(0);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
   });
 });

@@ -53,16 +53,18 @@ export interface Export {
   only: string;
 }
 
-/** Returns the records of a result file. Faults `invalid` for an unknown format or filter, `conflict`, `results_deleted`. */
-export type ExportFile = (path: string, wanted: Export) => Promise<ExportedFile>;
+/**
+ * Returns the records of a result file, until the signal aborts. Faults `invalid` for an unknown format or filter,
+ * `conflict`, `results_deleted`, `unavailable`.
+ */
+export type ExportFile = (path: string, wanted: Export, signal: AbortSignal) => Promise<ExportedFile>;
 
 /** Dependencies of serveFile(). */
 export interface FileServing {
   caller: Caller;
   files: FileReader;
   verifyLink: VerifyLink;
-  /** Absent in a separate gateway, which has no access to jobs. */
-  exportFile?: ExportFile | undefined;
+  exportFile: ExportFile;
   /** Version of the program: another one may format records differently. */
   version: string;
 }
@@ -148,17 +150,36 @@ function exportOf(url: string): Export | null {
   return format === null && only === null ? null : { format: format ?? '', only: only ?? '' };
 }
 
+/** The file whose records are exported. */
+interface ExportSource {
+  path: string;
+  size: number;
+  wanted: Export;
+}
+
 /**
  * Serves the records of a file in another format: always whole, since its size is not known. The tag is weak: equal records
  * may be compressed differently by another version of a library.
  */
 async function serveExport(
   { exportFile, version }: FileServing,
-  { request, response }: Exchange,
-  { path, size, wanted }: { path: string; size: number; wanted: Export },
+  exchange: Exchange,
+  file: ExportSource,
 ): Promise<void> {
-  if (exportFile === undefined) throw Fault.invalid(['query', 'format'], noExport, 'value_error');
-  const { contentType, fileName, bytes } = await exportFile(path, wanted);
+  const ended = new AbortController();
+  try {
+    await sendExport(exchange, await exportFile(file.path, file.wanted, ended.signal), file, version);
+  } finally {
+    ended.abort(new Error('the response ended'));
+  }
+}
+
+async function sendExport(
+  { request, response }: Exchange,
+  { contentType, fileName, bytes }: ExportedFile,
+  { path, size, wanted }: ExportSource,
+  version: string,
+): Promise<void> {
   const tag = tagOf(path, size, wanted.format, wanted.only, version);
   const encoding = isCompressible(contentType)
     ? preferredEncoding(request.headers['accept-encoding'])
@@ -178,9 +199,6 @@ async function serveExport(
   else if (encoding === undefined) await pipeline(bytes, response);
   else await pipeline(bytes, createEncoder(encoding), response);
 }
-
-const noExport =
-  'This process does not convert files: request /v1/jobs/{job_id}/results with this format instead';
 
 /** Sends a file or a part of it, encoded if `encoding` is given. */
 async function sendFile(

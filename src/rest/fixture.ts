@@ -58,6 +58,9 @@ export const createApp = (options: Partial<RestOptions> = {}) =>
     verifyLink: () => {
       throw new Fault('link_invalid', 'The link is not valid');
     },
+    exportFile: () => {
+      throw new Error('no file is served here');
+    },
     log: createLog('silent', 'test'),
     clock: handClock(),
     publicUrl: () => 'http://gleaner.test',

@@ -28,8 +28,8 @@ export interface RestOptions {
   caller: RestCaller;
   files: FileReader;
   verifyLink: VerifyLink;
-  /** Formats the records of result files; absent in a separate gateway. */
-  exportFile?: ExportFile | undefined;
+  /** Formats the records of result files. */
+  exportFile: ExportFile;
   /** Pictures of records; absent if the service shows none. */
   images?: ImageServing | undefined;
   log: Log;

@@ -8,6 +8,7 @@ import { addGoogleDetails } from './google-details.ts';
 const codes: Partial<Record<FaultCode, Code>> = {
   unauthenticated: Code.Unauthenticated,
   forbidden: Code.PermissionDenied,
+  link_invalid: Code.PermissionDenied,
   insufficient_credits: Code.FailedPrecondition,
   max_credits_exceeded: Code.FailedPrecondition,
   not_found: Code.NotFound,

@@ -6,18 +6,15 @@ import type { Principal } from '../access/principal.ts';
 import { clientAddress, forwardedForHeader } from '../base/client-address.ts';
 import type { Log } from '../base/log.ts';
 import { maxBodyBytes } from '../contract/body-limit.ts';
-import { Fault } from '../contract/fault.ts';
 import { readSubmitOptions } from '../contract/read-submit-options.ts';
-import { requestIdHeader } from '../contract/request-id.ts';
 import type { ResponseHeaders } from '../contract/response-headers.ts';
 import { submitOptionMetadata, takesSubmitOptions } from '../contract/submit-options.ts';
 import { requireWait, waitMetadata } from '../contract/wait.ts';
 import { fullName } from '../jobs/offers.ts';
 import { admissionMetadata } from './account-check.ts';
 import { createRequestGate } from './adapter.ts';
-import { recordCallError } from './call-spans.ts';
+import { failCall } from './call-failure.ts';
 import type { Core } from './core.ts';
-import { toConnectError } from './fault-detail.ts';
 import type { Call } from './handlers.ts';
 import { placeInMetadata } from './option-places.ts';
 
@@ -55,14 +52,8 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
   const setHeaders = (headers: ResponseHeaders, { responseHeader }: HandlerContext) => {
     for (const name in headers) responseHeader.set(name, headers[name]!);
   };
-  const failed = (method: DescMethod, { requestHeader }: HandlerContext, thrown: unknown) => {
-    const { code } = Fault.from(thrown);
-    if (code === 'internal' || code === 'unavailable') {
-      const entry = { requestId: requestHeader.get(requestIdHeader), method: method.name, err: thrown };
-      log[code === 'internal' ? 'error' : 'warn'](entry, 'call failed');
-    }
-    return recordCallError(toConnectError(placeInMetadata(method, thrown)));
-  };
+  const failed = (method: DescMethod, context: HandlerContext, thrown: unknown) =>
+    failCall(log, method, context, placeInMetadata(method, thrown));
   const optionsOf = (method: DescMethod) => ({
     readMaxBytes: maxBodyBytes(method),
     requestGate: createRequestGate(

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { mkdir, symlink } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { origins } from '../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { freePort } from '../engines/nats.ts';
@@ -20,7 +21,10 @@ beforeAll(async () => {
     stack: { distributed: false },
     engines: { settings: {}, mongo: null, nats: null, stop: async () => {} },
     origins: running,
-    settings: { GLEANER_REQUESTS_PER_SECOND: '1000' },
+    settings: {
+      GLEANER_REQUESTS_PER_SECOND: '1000',
+      GLEANER_LINK_SECRETS: 'a secret that the processes share',
+    },
   });
   await deployment.start();
   const { GLEANER_GRPC_PORT: corePort, ...settings } = deployment.settings;
@@ -30,6 +34,9 @@ beforeAll(async () => {
     GLEANER_DATA_DIR: `${settings.GLEANER_DATA_DIR}-gateway`,
     GLEANER_CORE_URL: `http://127.0.0.1:${corePort}`,
   };
+  // Both processes read the same result files, as those of a bucket.
+  await mkdir(environment.GLEANER_DATA_DIR);
+  await symlink(`${settings.GLEANER_DATA_DIR}/results`, `${environment.GLEANER_DATA_DIR}/results`);
   gateway = createServiceProcess({ role: 'gateway', environment });
   await gateway.start();
   urls = { serve: deployment.url, gateway: httpUrl(environment) };
@@ -123,6 +130,59 @@ test('streams the results of a job with Brotli, and answers HEAD with the same h
       '',
     ]);
   }
+});
+
+describe('a signed link with a format', () => {
+  /** Runs a job and returns the path of the signed link to its only file. */
+  const linkOf = async (path: string, item: object): Promise<string> => {
+    const { body: job } = await sendJson('POST', `${urls.serve}${path}/submit`, user.key, { items: [item] });
+    await sendJson('GET', `${urls.serve}${path}/retrieve/${job.job_id}?wait=60`, user.key);
+    const { body: files } = await sendJson('GET', `${urls.serve}/v1/jobs/${job.job_id}/files`, user.key);
+    const link = new URL(files.files[0].records_url);
+    return link.pathname + link.search;
+  };
+  const get = (where: (typeof both)[number], link: string, key?: string, method = 'GET') =>
+    fetch(urls[where] + link, {
+      method,
+      headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+    });
+
+  test('returns the same records in every format', async () => {
+    const link = await linkOf('/v1/mktd/pdp/bulk', { product_id: '1729000078001', country: 'th' });
+    for (const format of ['json', 'jsonl', 'csv', 'csv-bom', 'parquet']) {
+      const [one, other] = await Promise.all(both.map((where) => get(where, `${link}&format=${format}`)));
+      expect([one!.status, other!.status], format).toEqual([200, 200]);
+      for (const name of ['content-type', 'content-disposition', 'etag', 'cache-control', 'accept-ranges'])
+        expect(other!.headers.get(name), `${format} ${name}`).toBe(one!.headers.get(name));
+      const [bytes, same] = await Promise.all([one!.bytes(), other!.bytes()]);
+      expect(bytes.length).toBeGreaterThan(100);
+      expect(Buffer.compare(bytes, same), format).toBe(0);
+    }
+    const [head] = await Promise.all([get('gateway', `${link}&format=csv`, undefined, 'HEAD')]);
+    expect([head.status, await head.text()]).toEqual([200, '']);
+  });
+
+  test.for(both)('%s: responds with the errors of the link and its query', async (where) => {
+    const link = await linkOf('/v1/mktd/pdp/bulk', { product_id: '1729000078001', country: 'th' });
+    const refused = async (query: string) => {
+      const response = await get(where, link + query);
+      const { detail } = (await response.json()) as { detail: [{ loc: string[] }] };
+      return [response.status, detail[0].loc];
+    };
+    expect(await refused('&format=xlsx')).toEqual([422, ['query', 'format']]);
+    expect(await refused('&only=changed')).toEqual([422, ['query', 'format']]);
+    expect(await refused('&format=csv&only=changed')).toEqual([422, ['query', 'only']]);
+    expect((await get(where, `${link.replace(/.$/, '')}&format=csv`)).status).toBe(403);
+  });
+
+  test.for(both)('%s: requires the key of the owner for the file of a search', async (where) => {
+    const link = await linkOf('/v1/mktb/search/bulk', { keyword: 'rak 81001', product_limit: 3 });
+    const other = await api.createUser(0);
+    expect((await get(where, `${link}&format=csv`)).status).toBe(401);
+    expect((await get(where, `${link}&format=csv`, other.key)).status).toBe(404);
+    const own = await get(where, `${link}&format=jsonl`, user.key);
+    expect([own.status, (await own.text()).trim().split('\n').length]).toEqual([200, 3]);
+  });
 });
 
 test('pending waits are answered at once when the gateway or the service stops', async () => {

@@ -58,6 +58,9 @@ export async function openSessionFixture(store?: Store): Promise<SessionFixture>
         verifyLink: () => {
           throw new Error('no file is served here');
         },
+        exportFile: () => {
+          throw new Error('no file is served here');
+        },
         log: context.log,
         clock,
         publicUrl: () => 'http://gleaner.test',

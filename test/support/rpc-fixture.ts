@@ -56,6 +56,9 @@ export async function openRpcFixture(
     verifyLink: () => {
       throw new Fault('link_invalid', 'The link is not valid.');
     },
+    exportFile: () => {
+      throw new Error('no file is served here');
+    },
     log,
     clock: fixture.clock,
     publicUrl: () => 'http://gleaner.test',
