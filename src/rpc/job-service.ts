@@ -6,11 +6,12 @@ import {
   type StreamFailuresRequest,
 } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault } from '../contract/fault.ts';
+import { problemText } from '../contract/problem-texts.ts';
 import { dispositionHeader, tagHeader, warningHeader } from '../contract/response-headers.ts';
 import { createFormat, type FormatName, formatInfo } from '../formats/format.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
-import type { OnlyFilter } from '../jobs/queries/changed.ts';
+import { type OnlyFilter, requireCompared } from '../jobs/queries/changed.ts';
 import {
   type FailureFormat,
   type FailuresContext,
@@ -166,6 +167,12 @@ function streamHandlers(
       async function* (request: Message, call: Call) {
         const job = await find(request as never, call);
         const { format: name, only, ...selection } = request as ExportRecordsRequest;
+        if (name === '') {
+          requireNoSelection(only, selection);
+          await requireCompared(context, job);
+          yield* streamText('application/x-ndjson', results(context, job, 'changed'));
+          return;
+        }
         const format = name as FormatName;
         const rows = await records.rows(job, { ...selection, only: only as OnlyFilter });
         const bytes = createFormat(format, rowColumnsOf(context.offers.of(job)))(rows);
@@ -182,4 +189,14 @@ function streamHandlers(
       },
     ],
   ]);
+}
+
+/** Requires an export without a format to have no other selection than `only`. */
+function requireNoSelection(
+  only: string,
+  { filter, search, sort }: Pick<ExportRecordsRequest, 'filter' | 'search' | 'sort'>,
+): void {
+  if (only !== '' && filter.length === 0 && search === '' && sort === '') return;
+  const { msg, type } = problemText.missing();
+  throw Fault.invalid(['body', 'format'], msg, type);
 }

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import type { GleanerClient } from '../../client/index.ts';
 import { addCommand } from './command.ts';
-import { exitCodes } from './exit.ts';
+import { exitCodes, UsageError } from './exit.ts';
 import { checkId } from './jobs-source.ts';
 import { counted, plain } from './print.ts';
 import { showProgress } from './progress.ts';
@@ -33,7 +33,9 @@ export function addDownloadCommand(program: Command): void {
       onlyOption,
     ],
     async run(session, { dir = '.', wait, format, only }, ids: string[]) {
-      checkOnly(only, format);
+      checkOnly(only);
+      if (only !== undefined && format === undefined)
+        throw new UsageError('--only selects records of a table: add --format <format>');
       // --json prints the saved files, whatever their format is.
       const table = format === undefined ? null : tableFormat(format, { isJson: false });
       const client = session.user();

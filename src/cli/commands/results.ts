@@ -37,7 +37,7 @@ export const tableOption = [
 /** The --only option of tables of records. */
 export const onlyOption = [
   '--only <changed>',
-  'write only records that are new or changed since the last run of a tracked job; with --format',
+  'write only what is new or changed since the last run of a tracked job',
 ] as const;
 
 const outOption = ['-o, --output <file>', 'write to a file instead of standard output'] as const;
@@ -50,7 +50,7 @@ export function addResultCommands(program: Command): void {
     options: [outOption, tableOption, onlyOption],
     async run(session, { output, format, only }, id: string) {
       const client = session.user();
-      checkOnly(only, format);
+      checkOnly(only);
       const table = format === undefined ? undefined : tableFormat(format, session);
       if (table === 'parquet' && output === undefined)
         throw new UsageError('--format parquet writes a binary file: add --output <file>');
@@ -58,9 +58,9 @@ export function addResultCommands(program: Command): void {
       const { streamResults, exportRecords } = JobService.method;
       const options = { signal: session.signal };
       const stream =
-        table === undefined
+        table === undefined && only === undefined
           ? client.stream(streamResults, { jobId }, options)
-          : client.stream(exportRecords, { jobId, format: table, only: only ?? '' }, options);
+          : client.stream(exportRecords, { jobId, format: table ?? '', only: only ?? '' }, options);
       await writeStream(session, await stream, output);
     },
   });
@@ -128,11 +128,9 @@ export function tableFormat(format: string, { isJson }: Pick<Session, 'isJson'>)
   return format as TableFormat;
 }
 
-/** Checks the --only option. Throws a UsageError for another value, and without a format. */
-export function checkOnly(only: string | undefined, format: string | undefined): void {
-  if (only === undefined) return;
-  if (only !== 'changed') throw new UsageError(`--only: "${only}" is not changed`);
-  if (format === undefined) throw new UsageError('--only selects records of a table: add --format <format>');
+/** Checks the --only option. Throws a UsageError for another value. */
+export function checkOnly(only: string | undefined): void {
+  if (only !== undefined && only !== 'changed') throw new UsageError(`--only: "${only}" is not changed`);
 }
 
 /** Writes a stream. A file gets its final name when it is complete. */

@@ -9,6 +9,7 @@ import { approve } from '../steps/decide.ts';
 import { requireCompared } from './changed.ts';
 import { createExplorer, type EntryQuery, type RowQuery } from './explore.ts';
 import { exportFile } from './export-file.ts';
+import { results } from './results.ts';
 
 const [lamp, chair, table] = ['30000000001', '30000000002', '30000000003'] as const;
 const changed = { filter: [], search: '', sort: '', only: 'changed' } as const;
@@ -27,6 +28,12 @@ afterEach(() => fixture.close());
 const jobOf = async ({ jobId }: { jobId: string }) => (await fixture.context.store.getJob(jobId))!;
 const keysOf = async (job: Job, query: RowQuery = changed) =>
   (await Array.fromAsync(createExplorer(fixture.context).rows(job, query))).map(({ unit_key }) => unit_key);
+
+const linesOf = async (job: Job, only: '' | 'changed') =>
+  (await text(Readable.from(results(fixture.context, job, only))))
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as { index: number; key: string });
 
 describe('changedEntries()', () => {
   test('returns new, changed, and returned items, each once and in the order submitted', async () => {
@@ -78,6 +85,22 @@ describe('changedEntries()', () => {
     tracking.changeItem(items[0]!.key, { priceFactor: 0.9 }, 'sg');
     const rows = await Array.fromAsync(createExplorer(fixture.context).rows(await run(), changed));
     expect(rows.map(({ itemid }) => String(itemid))).toEqual([items[0]!.key]);
+    expect(await linesOf(await run(), 'changed')).toEqual([]);
+    tracking.changeItem(items[0]!.key, { priceFactor: 0.8 }, 'sg');
+    const [line, ...others] = await linesOf(await run(), 'changed');
+    expect([line, others]).toMatchObject([{ index: 0, file: { items: expect.any(Number) } }, []]);
+  });
+});
+
+describe('results()', () => {
+  test('returns the lines of units that changed, as they are without the filter', async () => {
+    const all = await tracking.run(userId, [lamp, chair]);
+    expect((await linesOf(await jobOf(all), 'changed')).map(({ key }) => key)).toEqual([lamp, chair]);
+    tracking.changeItem(chair, { priceFactor: 0.5 });
+    const job = await jobOf(await tracking.run(userId, [lamp, chair]));
+    const lines = await linesOf(job, '');
+    expect(lines).toHaveLength(2);
+    expect(await linesOf(job, 'changed')).toEqual([lines[1]]);
   });
 });
 

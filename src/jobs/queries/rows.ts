@@ -90,6 +90,8 @@ export interface Entry {
   position: number;
   /** Null for a failed unit. */
   row: ExactObject | null;
+  /** The record as it is stored; absent for entries of listings and for failed units. */
+  bytes?: Uint8Array;
 }
 
 /** Yields the records of a job like rowsOf() and, if the scope has `failed`, its failed units. */
@@ -110,7 +112,7 @@ export async function* readEntries(context: RowsContext, job: Job, scope: RowSco
         const bytes = records.get(index - placed.first);
         if (bytes) {
           const row = { ...placeOf(unit), ...parseRecord(bytes.toString()) };
-          yield { unit, batch, position: 0, row };
+          yield { unit, batch, position: 0, row, bytes };
         }
       }
     }

@@ -5,6 +5,8 @@ import { having, like, link, matching, positive, text, uuid } from '../matchers.
 import { pageCases, pageCasesOf, refusedQuery } from '../pages.ts';
 import type { Case, Endpoint, Marketplace } from '../table.ts';
 
+const anObject = matching('object', (value) => typeof value === 'object');
+
 const rpc = JobService.method;
 const submit = '/v1/mktd/pdp/bulk/submit';
 const page = (digits: string) => ({ product_id: `1729000077${digits}`, country: 'th' });
@@ -228,7 +230,7 @@ export const jobs: Marketplace = {
         type: 'application/x-ndjson',
         answer: {
           ...unit,
-          record: having({ product_info: matching('object', (value) => typeof value === 'object') }),
+          record: having({ product_info: anObject }),
         },
       },
       { ...lost, type: 'application/x-ndjson', restOnly: true },
@@ -241,8 +243,26 @@ export const jobs: Marketplace = {
       refusedQuery('format', 'xlsx', 'enum', { params: done.params, restOnly: true }),
       {
         ...done,
-        title: 'only, without a format',
+        title: 'the changes of a tracked job',
+        params: { job_id: '{tracked}', only: 'changed' },
+        status: 200,
+        type: 'application/x-ndjson',
+        answer: having({ index: 0, region: 'th', record: having({ product: anObject }) }),
+        restOnly: true,
+      },
+      {
+        ...done,
+        title: 'the changes of a job that is not tracked',
         params: { ...done.params, only: 'changed' },
+        status: 422,
+        problems: [[['query', 'only'], 'value_error']],
+        restOnly: true,
+      },
+      refusedQuery('only', 'new', 'enum', { params: done.params, restOnly: true }),
+      {
+        ...done,
+        title: 'a filter of changes, without a format',
+        params: { ...done.params, only: 'changed', filter: 'product.title!=' },
         status: 422,
         problems: [[['query', 'format'], 'missing']],
         restOnly: true,
@@ -274,6 +294,20 @@ export const jobs: Marketplace = {
         title: 'a completed job, as Parquet',
         type: 'application/vnd.apache.parquet',
         restOnly: true,
+      },
+      {
+        title: 'the changes of a tracked job, as JSON Lines',
+        params: { job_id: '{tracked}', format: 'jsonl', only: 'changed' },
+        status: 200,
+        type: 'application/x-ndjson',
+        answer: having({ unit_index: 0, unit_region: 'th', product: anObject }),
+      },
+      {
+        title: 'the changes of a tracked job, without a format',
+        params: { job_id: '{tracked}', only: 'changed' },
+        status: 200,
+        type: 'application/x-ndjson',
+        answer: having({ index: 0, region: 'th', record: having({ product: anObject }) }),
       },
       { ...done, title: 'no format', status: 422, problems: [[['query', 'format'], 'missing']] },
       refusedQuery('format', 'xlsx', 'enum', { params: done.params }),
