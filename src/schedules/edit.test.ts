@@ -119,6 +119,37 @@ describe('a schedule of a kind that requires approval', () => {
     ]);
   });
 
+  test('that must be approved again tells the operators, and keeps the runs that have begun', async () => {
+    await fixture.close();
+    const operatorWebhook = { url: 'https://ops.example', secret: 'whsec_x' };
+    const notices = { operatorWebhook, email: null, privateWebhooks: false };
+    fixture = await openScheduleFixture({ notices });
+    caller = await fixture.createCaller(1_000);
+    const { id } = await create({ ...variantSold, overlap: 'queue' });
+    await fixture.tick(1);
+    await approveSchedule(fixture.context, id, 'operator-1');
+    await fixture.tick(minute);
+    await fixture.tick(minute);
+    expect(await fixture.get(id)).toMatchObject({ openRuns: [{}], pending: { isQueued: true } });
+    const [first] = await fixture.runs(id);
+    await updateSchedule(fixture.context, id, caller, {}, items(3));
+    await fixture.tick(1);
+    const waiting = { state: 'awaiting_approval', pending: null, openRuns: [{ runId: first!.id }] };
+    expect(await fixture.get(id)).toMatchObject(waiting);
+    await fixture.endJob(first!.jobId, 'partial_complete', 10);
+    await fixture.tick(20_000);
+    expect((await fixture.runs(id)).map(({ state, reason }) => [state, reason])).toEqual([
+      ['partial_complete', ''],
+      ['skipped', 'The schedule awaits approval.'],
+    ]);
+    expect(await fixture.get(id)).toMatchObject({ openRuns: [], creditsSpent: 10 });
+    const { items: told } = await fixture.context.store.listDeliveries(undefined, { limit: 10 });
+    expect(told.map(({ type }) => type)).toEqual([
+      'schedule.awaiting_approval',
+      'schedule.awaiting_approval',
+    ]);
+  });
+
   test('runs no more after a rejection', async () => {
     const { id } = await create(variantSold);
     await approveSchedule(fixture.context, id, 'operator-1');
@@ -168,6 +199,17 @@ describe('updateSchedule()', () => {
     expect(changed).toMatchObject({ ...later, units: 2, state: 'active' });
     expect(new Date(changed.nextRunAt!).toISOString()).toBe('2030-01-07T04:30:00.000Z');
     expect((await fixture.context.store.getScheduleRequest(id))?.request).toBe(request);
+  });
+
+  test('keeps a run that is due, unless its times change', async () => {
+    const { id, nextRunAt } = await create();
+    const other = await create();
+    await fixture.clock.advance(minute);
+    await updateSchedule(fixture.context, id, caller, { name: 'New' }, csvRequest());
+    await updateSchedule(fixture.context, other.id, caller, { cron: '0 * * * *' }, undefined);
+    await fixture.tick(1);
+    expect(await fixture.runs(id)).toMatchObject([{ scheduledFor: nextRunAt, state: 'running' }]);
+    expect(await fixture.runs(other.id)).toEqual([]);
   });
 
   test('refuses a schedule of another user and invalid changes', async () => {

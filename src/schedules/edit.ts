@@ -9,7 +9,7 @@ import { type Caller, changeSchedule } from './change.ts';
 import { maxSchedules, type ScheduleContext } from './context.ts';
 import { nextTime, problemOfCron, problemOfTimeZone, type Timing } from './cron.ts';
 import { planRequest, type SubmitMethod, submitMethodOf } from './request.ts';
-import { dueAfterChange } from './state.ts';
+import { activate, dueAfterChange } from './state.ts';
 
 /** Fields of a schedule that its owner sets. */
 export interface ScheduleFields extends Timing {
@@ -56,13 +56,13 @@ export async function createSchedule(
     revision: 1,
   };
   const unused = { pending: null, openRuns: [], creditsSpent: 0, failures: 0 };
-  const schedule: Schedule = {
+  const begun = {
     ...own,
     ...fields,
     ...unused,
     ...startOf(fields, needsApproval(context, method, mode), now),
   };
-  schedule.dueAt = dueAfterChange(schedule, now);
+  const schedule: Schedule = { ...begun, dueAt: dueAfterChange(begun, now) };
   await store.createSchedule(schedule, request);
   return schedule;
 }
@@ -85,10 +85,11 @@ export async function updateSchedule(
     requireValid(context, method, changed, { units, mode, now });
     const edit = { ...changes, units, keyId, ...(request === undefined ? {} : { request }) };
     const isNew = schedule.state === 'rejected' || request !== undefined || exceeds(changed, schedule);
-    if (isNew && needsApproval(context, method, mode))
-      return { ...edit, ...startOf(changed, true, now), pending: null };
+    if (isNew && needsApproval(context, method, mode)) return { ...edit, ...startOf(changed, true, now) };
+    // A run that is due already keeps its time.
+    if (schedule.state === 'active' && hasSameTimes(changed, schedule)) return edit;
     if (schedule.state !== 'active' && schedule.state !== 'ended') return edit;
-    return { ...edit, state: 'active', reason: '', nextRunAt: nextTime(changed, now) };
+    return { ...edit, ...activate(changed, now) };
   });
 }
 
@@ -102,12 +103,15 @@ function startOf(
   timing: Timing,
   awaitsApproval: boolean,
   now: number,
-): Pick<Schedule, 'state' | 'stateSince' | 'reason' | 'approvedBy' | 'nextRunAt' | 'notice' | 'dueAt'> {
-  const begin = { stateSince: now, reason: '', approvedBy: null, dueAt: null };
+): Pick<Schedule, 'state' | 'stateSince' | 'reason' | 'approvedBy' | 'nextRunAt' | 'notice'> {
+  const begin = { stateSince: now, reason: '', approvedBy: null };
   return awaitsApproval
     ? { ...begin, state: 'awaiting_approval', nextRunAt: null, notice: 'awaiting_approval' }
     : { ...begin, state: 'active', nextRunAt: nextTime(timing, now), notice: null };
 }
+
+const hasSameTimes = (changed: Timing, before: Timing): boolean =>
+  (['cron', 'timeZone', 'startAt', 'endAt'] as const).every((field) => changed[field] === before[field]);
 
 /** Returns whether a change lets a schedule do more, or run at other times, than was approved. */
 function exceeds(changed: Schedule, approved: Schedule): boolean {

@@ -7,7 +7,7 @@ import type { PendingRun, Schedule } from '../store/schedules.ts';
 import { maxOpenRuns, type ScheduleContext } from './context.ts';
 import { ownerMode } from './owner.ts';
 import { type SubmitMethod, submitMethodOf } from './request.ts';
-import { countFailure, pause } from './state.ts';
+import { countFailure, describeState, pause } from './state.ts';
 
 /** Why a run is skipped, and what follows for its schedule. */
 export interface Obstacle {
@@ -19,7 +19,7 @@ const skip = (reason: string): Obstacle => ({ reason, apply: (schedule) => sched
 
 /**
  * Returns what prevents the start of a run: an obstacle for which it is skipped, or `wait`. Cancels the jobs of earlier
- * runs if the schedule says so.
+ * runs if the schedule says so and nothing else prevents the run.
  */
 export async function obstacleOf(
   context: ScheduleContext,
@@ -28,24 +28,26 @@ export async function obstacleOf(
 ): Promise<Obstacle | 'wait' | null> {
   const isManual = pending.trigger === 'manual';
   const { state, missed } = schedule;
-  if (state !== 'active' && !(isManual && state === 'paused')) return skip(`The schedule is ${state}.`);
+  if (state !== 'active' && !(isManual && state === 'paused')) return skip(`${describeState(schedule)}.`);
   if (pending.trigger === 'missed' && missed === 'skip')
     return skip('The service was down when the run was due.');
-  const earlier = await earlierRuns(context, schedule);
-  if (earlier !== null) return earlier;
   const method = submitMethodOf(context.offers, schedule.market, schedule.kind);
-  const refused = await refusal(context, schedule, method, pending);
-  return refused ?? creditLimit(context, schedule, method);
+  const obstacle =
+    (await refusal(context, schedule, method, pending)) ??
+    overlapOf(schedule) ??
+    (await creditLimit(context, schedule, method));
+  if (obstacle === null) await cancelEarlier(context, schedule);
+  return obstacle;
 }
 
 /** Applies the rule for runs whose jobs have not ended. */
-async function earlierRuns(
-  context: ScheduleContext,
-  { overlap, openRuns }: Schedule,
-): Promise<Obstacle | 'wait' | null> {
+function overlapOf({ overlap, openRuns }: Schedule): Obstacle | 'wait' | null {
   if (openRuns.length === 0) return null;
   if (overlap === 'queue') return 'wait';
-  if (overlap === 'skip' || openRuns.length >= maxOpenRuns) return skip('The last run has not ended.');
+  return overlap === 'skip' || openRuns.length >= maxOpenRuns ? skip('The last run has not ended.') : null;
+}
+
+async function cancelEarlier(context: ScheduleContext, { openRuns }: Schedule): Promise<void> {
   for (const { jobId } of openRuns) {
     try {
       await cancel(context, jobId, { operatorId: null, reason: 'The next run of the schedule replaces it.' });
@@ -54,7 +56,6 @@ async function earlierRuns(
       if (!['conflict', 'not_found'].includes(Fault.from(error).code)) throw error;
     }
   }
-  return null;
 }
 
 /** Returns why the owner or the key of a run does not allow it. */

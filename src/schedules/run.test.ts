@@ -125,6 +125,17 @@ describe('a run that is due while the last one has not ended', () => {
     expect((await statesOf(schedule)).map(([state]) => state)).toEqual(['terminated', 'running']);
     expect(await fixture.get(schedule.id)).toMatchObject({ creditsSpent: 8, failures: 0 });
   });
+
+  test('does not cancel that job with the rule cancel if it cannot run itself', async () => {
+    const caller = await fixture.createCaller(100);
+    await fixture.create(caller, { overlap: 'cancel' });
+    const limited = await fixture.create(caller, { overlap: 'cancel', maxTotalCredits: 15 });
+    await fixture.tick(minute);
+    await fixture.context.store.revokeApiKey(caller.keyId, fixture.clock.now());
+    await fixture.tick(minute);
+    expect((await jobsOf(caller.userId)).map(({ state }) => state)).toEqual(['processing', 'processing']);
+    expect((await statesOf(limited)).map(([state]) => state)).toEqual(['running', 'skipped']);
+  });
 });
 
 describe('runs that were due while no process was running', () => {

@@ -37,15 +37,18 @@ export function activate(schedule: Schedule, now: number): SchedulePatch {
 
 /** Returns when a process has to look at a schedule that a caller created or changed. */
 export function dueAfterChange(
-  { pending, openRuns, notice, nextRunAt }: Schedule,
+  { pending, openRuns, notice, nextRunAt }: Pick<Schedule, 'pending' | 'openRuns' | 'notice' | 'nextRunAt'>,
   now: number,
 ): number | null {
   return pending !== null || openRuns.length > 0 || notice !== null ? now : nextRunAt;
 }
 
 /** Throws the fault `conflict` unless a schedule is in one of the states. */
-export function requireState({ state }: Schedule, allowed: readonly Schedule['state'][], verb: string): void {
-  if (allowed.includes(state)) return;
-  const words = state === 'awaiting_approval' ? 'awaits approval' : `is ${state}`;
-  throw new Fault('conflict', `The schedule ${words}: it cannot be ${verb}.`);
+export function requireState(schedule: Schedule, allowed: readonly Schedule['state'][], verb: string): void {
+  if (allowed.includes(schedule.state)) return;
+  throw new Fault('conflict', `${describeState(schedule)}: it cannot be ${verb}.`);
 }
+
+/** Returns the state of a schedule as a sentence without a period. */
+export const describeState = ({ state }: Pick<Schedule, 'state'>): string =>
+  state === 'awaiting_approval' ? 'The schedule awaits approval' : `The schedule is ${state}`;
