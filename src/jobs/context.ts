@@ -113,8 +113,10 @@ export interface UnitSession {
   end(fault: Fault | null): Promise<void>;
 }
 
-/** Time after which an undecided job is rejected, in milliseconds. */
+/** Time after which an undecided job or schedule is rejected, in milliseconds. */
 export const approvalWaitMs = 24 * 3_600_000;
+/** Reason of that rejection. */
+export const undecidedReason = `It was not approved within ${approvalWaitMs / 3_600_000} hours.`;
 
 /** Duration of a claim unless renewed, in milliseconds; the time lost when a worker dies. */
 export const leaseMs = 15_000;

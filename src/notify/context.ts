@@ -26,10 +26,12 @@ export interface NotifyContext extends NoticeContext {
     Pick<
       Store,
       | 'advanceNotice'
+      | 'advanceScheduleNotice'
       | 'claimDeliveries'
       | 'countJob'
       | 'createTrackingRun'
       | 'findJobsWithDueNotice'
+      | 'findSchedulesWithDueNotice'
       | 'getDestination'
       | 'getJob'
       | 'getTrackingRun'

@@ -8,8 +8,9 @@ import {
 } from '../../test/support/mail-server.ts';
 import { type NotificationFixture, openNotifications } from '../../test/support/notifications.ts';
 import { parseSmtp } from '../base/notice-settings.ts';
+import { aSchedule } from '../store/contract/schedules.ts';
 import type { Job, User } from '../store/documents.ts';
-import { waitingEmail } from './email.ts';
+import { scheduleEmail, waitingEmail } from './email.ts';
 import { createMailer, type Mailer } from './mailer.ts';
 import { queueOperatorTest } from './queue.ts';
 
@@ -73,6 +74,32 @@ test('waitingEmail() announces the rejection and the missing credits near the de
   expect(text).toContain('It will be rejected in 90 minutes unless an operator decides.');
   expect(text).toContain('variant_sold on mkta, 1 unit\n');
   expect(text).toContain('Balance:   0 credits (1 short, if the job is not charged yet)');
+});
+
+test('scheduleEmail() lists the user, runs, times, limit, time left and link', () => {
+  const decideBy = Date.UTC(2030, 0, 8, 4);
+  const schedule = aSchedule({ state: 'awaiting_approval', decideBy });
+  const link = 'https://gleaner.test/console/schedules/s';
+  const user = waiting({}, { email: 'zoe@example.org' }).user;
+  const first = scheduleEmail('awaiting_approval', { schedule, user, link, now: Date.UTC(2030, 0, 7, 4) });
+  expect(first).toEqual({
+    subject: 'Awaiting approval: schedule of Zoë',
+    text: `A schedule is awaiting approval. Its runs need no further approval.
+
+User:      Zoë <zoe@example.org>
+Schedule:  Prices
+Run:       pdp_bulk on mktb, 2 units
+Times:     0 8 * * * (Asia/Singapore)
+Maximum:   1000 credits
+Time left: 24 hours, until 2030-01-08 04:00 UTC
+
+Approve or reject: https://gleaner.test/console/schedules/s
+`,
+  });
+  const reminder = { schedule, user: null, link, now: Date.UTC(2030, 0, 8, 2, 30) };
+  const { subject, text } = scheduleEmail('approval_expiring', reminder);
+  expect(subject).toBe(`Expires in 90 minutes: schedule of ${schedule.userId}`);
+  expect(text).toContain('It will be rejected in 90 minutes unless an operator decides.');
 });
 
 test('a user name cannot inject lines or headers', () => {

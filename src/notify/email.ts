@@ -15,8 +15,7 @@ export function waitingEmail(
   type: 'job.awaiting_approval' | 'job.approval_expiring',
   { job, user, link, now }: Waiting,
 ): Email {
-  const who =
-    user === null ? job.userId : oneLine(user.email === '' ? user.name : `${user.name} <${user.email}>`);
+  const who = nameOf(user, job.userId);
   const what = `${job.kind} on ${job.market}${job.region === '' ? '' : ` (${job.region})`}`;
   const left = job.decideBy === null ? '' : formatDuration(job.decideBy - now);
   const expiring = type === 'job.approval_expiring';
@@ -41,22 +40,46 @@ export function waitingEmail(
   return { subject: `${subject}, ${count(job.cost, 'credit')}`, text: `${lines.join('\n')}\n` };
 }
 
+/** Contents of a message about a schedule awaiting approval. */
+export interface WaitingSchedule {
+  schedule: Schedule;
+  user: User | null;
+  /** URL of the schedule's page in the console. */
+  link: string;
+  now: number;
+}
+
 /** Formats the e-mail that asks operators to decide on a schedule. */
-export function scheduleEmail(schedule: Schedule, user: Pick<User, 'name' | 'email'> | null): Email {
-  const who = user === null ? schedule.userId : oneLine(`${user.name} <${user.email}>`);
-  const limit = schedule.maxTotalCredits;
+export function scheduleEmail(
+  type: 'awaiting_approval' | 'approval_expiring',
+  { schedule, user, link, now }: WaitingSchedule,
+): Email {
+  const { name, market, kind, units, cron, timeZone, maxTotalCredits: limit, decideBy } = schedule;
+  const left = decideBy === null ? '' : formatDuration(decideBy - now);
+  const expiring = type === 'approval_expiring';
   const lines = [
-    'A schedule is awaiting approval. Its runs need no further approval.',
+    expiring
+      ? `A schedule is still awaiting approval. It will be rejected in ${left} unless an operator decides.`
+      : 'A schedule is awaiting approval. Its runs need no further approval.',
     '',
-    `User:      ${who}`,
-    `Schedule:  ${oneLine(schedule.name)}`,
-    `Run:       ${schedule.kind} on ${schedule.market}, ${count(schedule.units, 'unit')}`,
-    `Times:     ${oneLine(schedule.cron)} (${schedule.timeZone})`,
+    `User:      ${nameOf(user, schedule.userId)}`,
+    `Schedule:  ${oneLine(name)}`,
+    `Run:       ${kind} on ${market}, ${count(units, 'unit')}`,
+    `Times:     ${oneLine(cron)} (${timeZone})`,
     `Maximum:   ${limit === null ? 'no limit' : count(limit, 'credit')}`,
+    ...(decideBy === null ? [] : [`Time left: ${left}, until ${formatUtc(decideBy)}`]),
     '',
-    `Approve or reject it on the page Approvals of the console. Id: ${schedule.id}`,
+    `Approve or reject: ${link}`,
   ];
-  return { subject: `Awaiting approval: schedule of ${who}`, text: `${lines.join('\n')}\n` };
+  const subject = expiring ? `Expires in ${left}` : 'Awaiting approval';
+  const who = user === null ? schedule.userId : oneLine(user.name);
+  return { subject: `${subject}: schedule of ${who}`, text: `${lines.join('\n')}\n` };
+}
+
+/** Returns the name and the e-mail address of a user, or the id of a deleted one. */
+function nameOf(user: Pick<User, 'name' | 'email'> | null, userId: string): string {
+  if (user === null) return userId;
+  return oneLine(user.email === '' ? user.name : `${user.name} <${user.email}>`);
 }
 
 /** Returns the e-mail that operators send to test their settings. */

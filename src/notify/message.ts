@@ -9,6 +9,7 @@ export type NoticeType =
   | 'job.awaiting_approval'
   | 'job.approval_expiring'
   | 'schedule.awaiting_approval'
+  | 'schedule.approval_expiring'
   | 'schedule.approved'
   | 'schedule.rejected'
   | 'schedule.paused'
@@ -112,10 +113,13 @@ export function waitingNotice(
 }
 
 /** Creates the message about a schedule that awaits approval, was decided on, or was paused by the service. */
-export function scheduleNotice(type: ScheduleNotice, schedule: Schedule): Notice {
+export function scheduleNotice(
+  type: ScheduleNotice,
+  { schedule, link, at }: { schedule: Schedule; link: string; at: number },
+): Notice {
   return {
     type: `schedule.${type}`,
-    timestamp: new Date(schedule.stateSince).toISOString(),
+    timestamp: new Date(at).toISOString(),
     data: {
       schedule_id: schedule.id,
       user_id: schedule.userId,
@@ -129,6 +133,8 @@ export function scheduleNotice(type: ScheduleNotice, schedule: Schedule): Notice
       time_zone: schedule.timeZone,
       max_total_credits: schedule.maxTotalCredits,
       next_run_at: time(schedule.nextRunAt),
+      decide_by: time(schedule.decideBy),
+      console_url: link,
     },
   };
 }

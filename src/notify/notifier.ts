@@ -2,6 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Fault } from '../contract/fault.ts';
 import type { Delivery } from '../store/documents.ts';
 import { announce } from './announce.ts';
+import { announceSchedules } from './announce-schedules.ts';
 import { ClaimLost, leaseMs } from './claim.ts';
 import type { NotifyContext } from './context.ts';
 import { createDeliveryPermits } from './delivery-permits.ts';
@@ -78,6 +79,7 @@ export function createNotifier(context: NotifyContext): Notifier {
   const poll = async (signal: AbortSignal) => {
     try {
       await announce(context, signal);
+      await announceSchedules(context, signal);
       await sendDue(signal);
       storeUnavailable = false;
     } catch (error) {

@@ -1,17 +1,14 @@
 import { idFromName } from '../base/id.ts';
-import { scheduleEmail } from '../notify/email.ts';
-import { scheduleNotice } from '../notify/message.ts';
-import { queueForOperators, queueForUser } from '../notify/queue.ts';
 import type { Schedule, SchedulePatch, ScheduleRun } from '../store/schedules.ts';
 import { leaseMs, missedMs, openPollMs, type ScheduleContext, waitPollMs } from './context.ts';
 import { nextTime } from './cron.ts';
 import { finishRun, skippedRun, startRun } from './run.ts';
 import { settleRuns } from './settle.ts';
-import { endOf } from './state.ts';
+import { endOf, expire } from './state.ts';
 
 /**
- * Does what is due for a schedule: begins its next run, starts a begun one, reads the jobs of its runs, and queues its
- * message. One update claims the schedule and begins the run, so that no two processes begin the same one; another
+ * Does what is due for a schedule: begins its next run, starts a begun one, reads the jobs of its runs, and rejects it
+ * if nobody has decided on it. One update claims the schedule and begins the run, so that no two processes begin the same one; another
  * update, from the revision of the claim, stores the result. A process that dies in between loses the claim, and the next
  * one resumes the begun run: its id, and so its job's, are known.
  */
@@ -25,13 +22,13 @@ export async function advance(context: ScheduleContext, due: Schedule): Promise<
 /** Does what is due for a schedule that this process has claimed. */
 export async function advanceClaimed(context: ScheduleContext, claimed: Schedule): Promise<void> {
   const { store, clock } = context;
-  let schedule = await settleRuns(context, claimed);
+  let schedule = await settleRuns(context, expire(claimed, clock.now()));
   schedule = await skipBesidePending(context, schedule);
   const started = await startRun(context, schedule);
   // Another process or a caller has changed the schedule: it is due again.
   if (started === null) return;
-  schedule = await announce(context, endOf(started, clock.now()));
-  await store.updateSchedule(claimed.id, claimed.revision, changesOf(schedule, clock.now()));
+  schedule = endOf(started, clock.now());
+  await store.updateSchedule(claimed.id, claimed.revision, changesOf(claimed, schedule, clock.now()));
 }
 
 /** Returns the patch that begins the due run of a schedule; an empty one if no run is due. */
@@ -75,33 +72,17 @@ async function skipBesidePending(context: ScheduleContext, schedule: Schedule): 
   return { ...schedule, nextRunAt: nextTime(schedule, now) };
 }
 
-/** Queues the due message of a schedule. Its key is that of the state, so that a repeated call queues it once. */
-async function announce(context: ScheduleContext, schedule: Schedule): Promise<Schedule> {
-  const { notice, id, userId, stateSince } = schedule;
-  if (notice === null) return schedule;
-  const { store, clock, newId, settings } = context;
-  const notices = { store, clock, newId, settings: settings.notices };
-  const about = `${id}:${stateSince}`;
-  const message = scheduleNotice(notice, schedule);
-  if (notice === 'awaiting_approval')
-    await queueForOperators(notices, about, null, {
-      notice: message,
-      email: scheduleEmail(schedule, await store.getUser(userId)),
-    });
-  else await queueForUser(notices, userId, about, null, () => message);
-  return { ...schedule, notice: null };
-}
-
-/** Returns the fields that the work on a schedule changes, and when it is due again. */
-function changesOf(schedule: Schedule, now: number): SchedulePatch {
-  const { state, stateSince, reason, nextRunAt, pending, openRuns, creditsSpent, failures, notice } =
-    schedule;
+/** Returns the fields that the work on a claimed schedule has changed, and when it is due again. */
+function changesOf(claimed: Schedule, schedule: Schedule, now: number): SchedulePatch {
+  const { pending, openRuns, nextRunAt, decideBy } = schedule;
   const times = [
-    ...(notice === null ? [] : [now]),
     ...(pending === null ? [] : [now + waitPollMs]),
     ...(openRuns.length === 0 ? [] : [now + openPollMs]),
-    ...(nextRunAt === null ? [] : [nextRunAt]),
+    ...[nextRunAt, decideBy].filter((time) => time !== null),
   ];
-  const dueAt = times.length === 0 ? null : Math.min(...times);
-  return { state, stateSince, reason, nextRunAt, pending, openRuns, creditsSpent, failures, notice, dueAt };
+  // Only these: the notifier replaces messages of a claimed schedule.
+  const changed = Object.entries(schedule).filter(
+    ([field, value]) => value !== claimed[field as keyof Schedule],
+  );
+  return { ...Object.fromEntries(changed), dueAt: times.length === 0 ? null : Math.min(...times) };
 }

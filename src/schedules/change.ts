@@ -3,7 +3,7 @@ import type { Mode } from '../store/documents.ts';
 import type { PendingRun, Schedule, SchedulePatch, ScheduleRun } from '../store/schedules.ts';
 import { advanceClaimed } from './advance.ts';
 import { leaseMs, type ScheduleContext } from './context.ts';
-import { activate, dueAfterChange, requireState } from './state.ts';
+import { activate, dueAfterChange, reject, requireState, tell } from './state.ts';
 
 /** A user who calls with a key. */
 export interface Caller {
@@ -75,7 +75,7 @@ export function resumeSchedule(
 export function approveSchedule(context: ScheduleContext, id: string, operatorId: string): Promise<Schedule> {
   return changeSchedule(context, id, null, (schedule, now) => {
     requireState(schedule, ['awaiting_approval'], 'approved');
-    return { ...activate(schedule, now), approvedBy: operatorId, notice: 'approved' };
+    return { ...activate(schedule, now), approvedBy: operatorId, ...tell('approved', now) };
   });
 }
 
@@ -83,12 +83,7 @@ export function approveSchedule(context: ScheduleContext, id: string, operatorId
 export function rejectSchedule(context: ScheduleContext, id: string, reason: string): Promise<Schedule> {
   return changeSchedule(context, id, null, (schedule, now) => {
     if (schedule.approvedBy === null) requireState(schedule, ['awaiting_approval'], 'rejected');
-    const state = {
-      state: 'rejected',
-      stateSince: now,
-      reason: reason || 'Rejected by an operator.',
-    } as const;
-    return { ...state, approvedBy: null, nextRunAt: null, notice: 'rejected' };
+    return reject(reason || 'Rejected by an operator.', now);
   });
 }
 

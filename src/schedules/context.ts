@@ -5,16 +5,7 @@ import type { ScheduleStore } from '../store/schedules.ts';
 
 /** Dependencies of schedules. */
 export type ScheduleContext = Pick<JobContext, 'clock' | 'log' | 'newId' | 'offers' | 'settings'> &
-  StoreUse<
-    | keyof ScheduleStore
-    | 'createDelivery'
-    | 'getApiKey'
-    | 'getDeletedJob'
-    | 'getJob'
-    | 'getUser'
-    | 'getWebhook'
-    | 'putWebhook'
-  > &
+  StoreUse<keyof ScheduleStore | 'getApiKey' | 'getDeletedJob' | 'getJob' | 'getUser'> &
   CancelContext &
   SubmitContext;
 

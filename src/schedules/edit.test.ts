@@ -89,42 +89,7 @@ describe('a schedule of a kind that requires approval', () => {
     expect(await fixture.balance(caller.userId)).toBe(980);
   });
 
-  test('tells the operators that it waits, and its owner the decision', async () => {
-    await fixture.close();
-    fixture = await openScheduleFixture({
-      notices: {
-        operatorWebhook: { url: 'https://ops.example', secret: 'whsec_x' },
-        email: null,
-        privateWebhooks: false,
-      },
-    });
-    caller = await fixture.createCaller(100);
-    const { store } = fixture.context;
-    await store.putWebhook({
-      ...{ userId: caller.userId, url: 'https://receiver.example', enabled: true, secret: 'whsec_x' },
-      ...{ previousSecret: null, previousUntil: null, updatedAt: 1, revision: 1 },
-    });
-    const { id } = await create(variantSold);
-    await fixture.tick(1);
-    await fixture.tick(1);
-    await approveSchedule(fixture.context, id, 'operator-1');
-    await fixture.tick(1);
-    await rejectSchedule(fixture.context, id, 'Too often.');
-    await fixture.tick(1);
-    const { items } = await store.listDeliveries(undefined, { limit: 10 });
-    expect(items.map(({ type, userId }) => [type, userId]).reverse()).toEqual([
-      ['schedule.awaiting_approval', null],
-      ['schedule.approved', caller.userId],
-      ['schedule.rejected', caller.userId],
-    ]);
-  });
-
-  test('that must be approved again tells the operators, and keeps the runs that have begun', async () => {
-    await fixture.close();
-    const operatorWebhook = { url: 'https://ops.example', secret: 'whsec_x' };
-    const notices = { operatorWebhook, email: null, privateWebhooks: false };
-    fixture = await openScheduleFixture({ notices });
-    caller = await fixture.createCaller(1_000);
+  test('that must be approved again keeps the runs that have begun', async () => {
     const { id } = await create({ ...variantSold, overlap: 'queue' });
     await fixture.tick(1);
     await approveSchedule(fixture.context, id, 'operator-1');
@@ -143,11 +108,6 @@ describe('a schedule of a kind that requires approval', () => {
       ['skipped', 'The schedule awaits approval.'],
     ]);
     expect(await fixture.get(id)).toMatchObject({ openRuns: [], creditsSpent: 10 });
-    const { items: told } = await fixture.context.store.listDeliveries(undefined, { limit: 10 });
-    expect(told.map(({ type }) => type)).toEqual([
-      'schedule.awaiting_approval',
-      'schedule.awaiting_approval',
-    ]);
   });
 
   test('runs no more after a rejection', async () => {

@@ -1,6 +1,7 @@
 import { Fault, type Problem } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
 import { seriesOf } from '../contract/track.ts';
+import { approvalWaitMs } from '../jobs/context.ts';
 import { unitPriceIn } from '../jobs/prices.ts';
 import { notTracked } from '../jobs/queries/changed.ts';
 import type { Mode } from '../store/documents.ts';
@@ -9,7 +10,7 @@ import { type Caller, changeSchedule } from './change.ts';
 import { maxSchedules, type ScheduleContext } from './context.ts';
 import { nextTime, problemOfCron, problemOfTimeZone, type Timing } from './cron.ts';
 import { planRequest, type SubmitMethod, submitMethodOf } from './request.ts';
-import { activate, dueAfterChange } from './state.ts';
+import { activate, dueAfterChange, tell } from './state.ts';
 
 /** Fields of a schedule that its owner sets. */
 export interface ScheduleFields extends Timing {
@@ -103,11 +104,28 @@ function startOf(
   timing: Timing,
   awaitsApproval: boolean,
   now: number,
-): Pick<Schedule, 'state' | 'stateSince' | 'reason' | 'approvedBy' | 'nextRunAt' | 'notice'> {
+): Pick<
+  Schedule,
+  'state' | 'stateSince' | 'reason' | 'approvedBy' | 'decideBy' | 'nextRunAt' | 'notice' | 'noticeAt'
+> {
   const begin = { stateSince: now, reason: '', approvedBy: null };
-  return awaitsApproval
-    ? { ...begin, state: 'awaiting_approval', nextRunAt: null, notice: 'awaiting_approval' }
-    : { ...begin, state: 'active', nextRunAt: nextTime(timing, now), notice: null };
+  if (!awaitsApproval)
+    return {
+      ...begin,
+      state: 'active',
+      decideBy: null,
+      nextRunAt: nextTime(timing, now),
+      notice: null,
+      noticeAt: null,
+    };
+  const decideBy = now + approvalWaitMs;
+  return {
+    ...begin,
+    state: 'awaiting_approval',
+    decideBy,
+    nextRunAt: null,
+    ...tell('awaiting_approval', now),
+  };
 }
 
 const hasSameTimes = (changed: Timing, before: Timing): boolean =>

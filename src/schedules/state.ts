@@ -1,5 +1,6 @@
 import { Fault } from '../contract/fault.ts';
-import type { Schedule, SchedulePatch } from '../store/schedules.ts';
+import { undecidedReason } from '../jobs/context.ts';
+import type { Schedule, ScheduleNotice, SchedulePatch } from '../store/schedules.ts';
 import { maxFailures } from './context.ts';
 import { nextTime } from './cron.ts';
 
@@ -13,7 +14,26 @@ export function countFailure(schedule: Schedule, now: number, reason: string): S
 
 /** Pauses a schedule, and lets its owner know. */
 export function pause(schedule: Schedule, now: number, reason: string): Schedule {
-  return { ...schedule, state: 'paused', stateSince: now, reason, nextRunAt: null, notice: 'paused' };
+  return { ...schedule, state: 'paused', stateSince: now, reason, nextRunAt: null, ...tell('paused', now) };
+}
+
+/** Returns the patch that makes a message about a schedule due. */
+export const tell = (notice: ScheduleNotice, now: number): Pick<Schedule, 'notice' | 'noticeAt'> => ({
+  notice,
+  noticeAt: now,
+});
+
+/** Rejects a schedule whose approval deadline has passed, and lets its owner know. */
+export function expire(schedule: Schedule, now: number): Schedule {
+  const { state, decideBy } = schedule;
+  if (state !== 'awaiting_approval' || decideBy === null || decideBy > now) return schedule;
+  return { ...schedule, ...reject(undecidedReason, now) };
+}
+
+/** Returns the patch that rejects a schedule. */
+export function reject(reason: string, now: number) {
+  const state = { state: 'rejected', stateSince: now, reason } as const;
+  return { ...state, approvedBy: null, decideBy: null, nextRunAt: null, ...tell('rejected', now) };
 }
 
 /** Why a schedule ended by its times. */
@@ -29,7 +49,7 @@ export function endOf(schedule: Schedule, now: number): Schedule {
 /** Returns the patch that makes a schedule active from now on; one without a next time ends. */
 export function activate(schedule: Schedule, now: number): SchedulePatch {
   const nextRunAt = nextTime(schedule, now);
-  const state = { stateSince: now, nextRunAt };
+  const state = { stateSince: now, decideBy: null, nextRunAt };
   return nextRunAt === null
     ? { ...state, state: 'ended', reason: endedReason }
     : { ...state, state: 'active', reason: '' };
@@ -37,10 +57,15 @@ export function activate(schedule: Schedule, now: number): SchedulePatch {
 
 /** Returns when a process has to look at a schedule that a caller created or changed. */
 export function dueAfterChange(
-  { pending, openRuns, notice, nextRunAt }: Pick<Schedule, 'pending' | 'openRuns' | 'notice' | 'nextRunAt'>,
+  {
+    pending,
+    openRuns,
+    nextRunAt,
+    decideBy,
+  }: Pick<Schedule, 'pending' | 'openRuns' | 'nextRunAt' | 'decideBy'>,
   now: number,
 ): number | null {
-  return pending !== null || openRuns.length > 0 || notice !== null ? now : nextRunAt;
+  return pending !== null || openRuns.length > 0 ? now : (nextRunAt ?? decideBy);
 }
 
 /** Throws the fault `conflict` unless a schedule is in one of the states. */

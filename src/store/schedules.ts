@@ -39,7 +39,7 @@ export interface OpenRun {
 }
 
 /** Message about a schedule that is due. */
-export type ScheduleNotice = 'awaiting_approval' | 'approved' | 'rejected' | 'paused';
+export type ScheduleNotice = 'awaiting_approval' | 'approval_expiring' | 'approved' | 'rejected' | 'paused';
 
 /** A submit that is repeated, and the state of its runs. */
 export interface Schedule {
@@ -69,9 +69,11 @@ export interface Schedule {
   reason: string;
   /** Operator who approved it, for kinds that await approval. */
   approvedBy: string | null;
+  /** Time at which it is rejected unless an operator decides; null unless it awaits approval. */
+  decideBy: number | null;
   /** Time of the next run; null unless it is active. */
   nextRunAt: number | null;
-  /** When a process has to look at it: for a run, for the result of one, or for a message; null if there is nothing to do. */
+  /** When a process has to look at it: for a run, the result of one, or its deadline; null if there is nothing to do. */
   dueAt: number | null;
   pending: PendingRun | null;
   /** Runs whose jobs had not ended when they were last read, oldest first. */
@@ -80,7 +82,9 @@ export interface Schedule {
   creditsSpent: number;
   /** Consecutive runs that failed. */
   failures: number;
+  /** Next message about it, and the time at which it is due; null without one. */
   notice: ScheduleNotice | null;
+  noticeAt: number | null;
   createdAt: number;
   updatedAt: number;
   /** Incremented by each write, from 1. */
@@ -156,6 +160,16 @@ export interface ScheduleStore {
   deleteSchedule(id: string): Promise<boolean>;
   /** Returns schedules whose `dueAt` is at or before `now`, the longest due first. */
   findDueSchedules(now: number, limit: number): Promise<Schedule[]>;
+  /** Returns schedules with a message that is due, the longest due first. */
+  findSchedulesWithDueNotice(now: number, limit: number): Promise<Schedule[]>;
+  /**
+   * Replaces a message of a schedule by the next one and its due time, or by none if null. Returns false if another
+   * message, or one about a newer state, is due. The revision stays the same: no other writer depends on messages.
+   */
+  advanceScheduleNotice(
+    schedule: Pick<Schedule, 'id' | 'stateSince' | 'notice'>,
+    next: { reason: ScheduleNotice; at: number } | null,
+  ): Promise<boolean>;
   /** Writes a run, unless it was written with the same or a later revision. */
   putScheduleRun(run: ScheduleRun): Promise<void>;
   getScheduleRun(id: string): Promise<ScheduleRun | null>;

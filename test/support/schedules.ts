@@ -31,11 +31,11 @@ const csv = 'region,shop_id,item_id\nsg,77,30000000001\n';
 export const csvRequest = (text = csv) => JSON.stringify({ file: Buffer.from(text).toString('base64') });
 
 /** Opens the fixture on the given store, or on SQLite in memory. */
-export async function openScheduleFixture(
-  settings: Partial<JobSettings> = {},
-  given?: Store,
-): Promise<ScheduleFixture> {
-  const fixture = await openJobFixture(settings, given);
+export const openScheduleFixture = async (settings: Partial<JobSettings> = {}, given?: Store) =>
+  withSchedules(await openJobFixture(settings, given));
+
+/** Returns a fixture with schedules. */
+export function withSchedules(fixture: JobFixture): ScheduleFixture {
   const { context, clock } = fixture;
   const { store } = context;
   return {

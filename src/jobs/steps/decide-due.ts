@@ -1,5 +1,5 @@
 import type { Job } from '../../store/documents.ts';
-import type { StoreUse } from '../context.ts';
+import { type StoreUse, undecidedReason } from '../context.ts';
 import { testDecision } from '../sandbox.ts';
 import { approve, type DecideContext, reject } from './decide.ts';
 
@@ -13,8 +13,7 @@ export type DecideDueContext = DecideContext & StoreUse<'readBatches'>;
 export async function decideDue(context: DecideDueContext, job: Job): Promise<Job> {
   const decision = job.mode === 'test' ? await decisionOf(context, job) : 'none';
   if (decision === 'approve') return approve(context, job.id, null);
-  const reason =
-    decision === 'reject' ? 'The sandbox rejects this job.' : 'It was not approved within 24 hours.';
+  const reason = decision === 'reject' ? 'The sandbox rejects this job.' : undecidedReason;
   return reject(context, job.id, null, reason);
 }
 

@@ -25,6 +25,7 @@ export const aSchedule = (fields: Partial<Schedule> = {}): Schedule => ({
   stateSince: aTime,
   reason: '',
   approvedBy: null,
+  decideBy: null,
   nextRunAt: aTime + 3_600_000,
   dueAt: aTime + 3_600_000,
   pending: null,
@@ -32,6 +33,7 @@ export const aSchedule = (fields: Partial<Schedule> = {}): Schedule => ({
   creditsSpent: 0,
   failures: 0,
   notice: null,
+  noticeAt: null,
   createdAt: aTime,
   updatedAt: aTime,
   revision: 1,
@@ -136,6 +138,33 @@ export function scheduleContract(open: OpenStores): void {
     expect(await find(past + 2, 1)).toEqual([first.id]);
     expect(await find(past + 2, 0)).toEqual([]);
     expect(await find(past - 1)).toEqual([]);
+  });
+
+  test('finds schedules with due messages, and replaces each message once', async () => {
+    const past = aTime - 9_000_000;
+    const waiting = { state: 'awaiting_approval', notice: 'awaiting_approval' } as const;
+    const second = await storeSchedule({ ...waiting, noticeAt: past + 2 });
+    const first = await storeSchedule({ notice: 'paused', noticeAt: past });
+    await storeSchedule();
+    const find = async (now: number, limit = 10) =>
+      (await stores.other.findSchedulesWithDueNotice(now, limit)).map(({ id }) => id);
+    expect(await find(past + 2)).toEqual([first.id, second.id]);
+    expect(await find(past + 1)).toEqual([first.id]);
+    expect(await find(past + 2, 1)).toEqual([first.id]);
+    expect(await find(past + 2, 0)).toEqual([]);
+    const { advanceScheduleNotice } = stores.store;
+    expect(await advanceScheduleNotice({ ...second, stateSince: aTime - 1 }, null)).toBe(false);
+    expect(await advanceScheduleNotice({ ...second, notice: 'approved' }, null)).toBe(false);
+    expect(await advanceScheduleNotice({ ...second, notice: null }, null)).toBe(false);
+    const next = { reason: 'approval_expiring', at: past + 5 } as const;
+    const moves = await runConcurrently(4, stores, (store) => store.advanceScheduleNotice(second, next));
+    expect(moves.filter(Boolean)).toHaveLength(1);
+    const reminder = { ...second, notice: next.reason, noticeAt: next.at };
+    expect(await stores.other.getSchedule(second.id)).toEqual(reminder);
+    expect(await stores.other.advanceScheduleNotice(reminder, null)).toBe(true);
+    expect(await stores.store.getSchedule(second.id)).toEqual({ ...second, notice: null, noticeAt: null });
+    await stores.other.deleteSchedule(first.id);
+    expect(await find(past + 9)).toEqual([]);
   });
 
   test('keeps the latest revision of a run', async () => {

@@ -10,6 +10,7 @@ import {
   createIndexes,
   createModeIndexes,
   createScheduleIndexes,
+  createScheduleNoticeIndexes,
   type SchemaDocument,
 } from './schema.ts';
 
@@ -28,6 +29,7 @@ export const migrations: readonly Migration[] = [
   createScheduleIndexes,
   createHistoryIndexes,
   createModeIndexes,
+  createScheduleNoticeIndexes,
 ];
 
 /**

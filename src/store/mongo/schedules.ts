@@ -83,6 +83,22 @@ export function scheduleStore(engine: MongoEngine): ScheduleStore {
         return (await due.sort({ dueAt: 1, _id: 1 }).limit(limit).toArray()).map(read);
       }),
 
+    findSchedulesWithDueNotice: (now, limit) =>
+      engine.run(async ({ schedules }) => {
+        if (limit <= 0) return [];
+        // $gt: 0 is required for the partial index.
+        const due = schedules.find({ noticeAt: { $gt: 0, $lte: now } }, { projection });
+        return (await due.sort({ noticeAt: 1, _id: 1 }).limit(limit).toArray()).map(read);
+      }),
+
+    advanceScheduleNotice: ({ id, stateSince, notice }, next) =>
+      engine.run(async ({ schedules }) => {
+        if (notice === null) return false;
+        const change = { notice: next?.reason ?? null, noticeAt: next?.at ?? null };
+        const { matchedCount } = await schedules.updateOne({ _id: id, stateSince, notice }, { $set: change });
+        return matchedCount === 1;
+      }),
+
     putScheduleRun: (run) =>
       engine.run(async ({ scheduleRuns }) => {
         const { _id, ...fields } = withUnderscore(run);

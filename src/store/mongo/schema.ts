@@ -319,5 +319,15 @@ export const createScheduleIndexes = (database: Db): Promise<void> => createAll(
 
 /** Creates the missing indexes of histories. */
 export const createHistoryIndexes = (database: Db): Promise<void> => createAll(database, historyIndexes);
+
 /** Creates the missing indexes of lists by mode. */
 export const createModeIndexes = (database: Db): Promise<void> => createAll(database, modeIndexes);
+
+/** Indexes of messages about schedules. */
+const scheduleNoticeIndexes: typeof indexes = {
+  schedules: [{ key: { noticeAt: 1, _id: 1 }, partialFilterExpression: { noticeAt: { $gt: 0 } } }],
+};
+
+/** Creates the missing indexes of messages about schedules. */
+export const createScheduleNoticeIndexes = (database: Db): Promise<void> =>
+  createAll(database, scheduleNoticeIndexes);

@@ -82,6 +82,24 @@ export function scheduleStore(engine: SqliteEngine): ScheduleStore {
         Math.max(0, limit),
       ),
 
+    findSchedulesWithDueNotice: async (now, limit) =>
+      engine.documents(
+        schedules,
+        `SELECT ${schedules.select} FROM schedules WHERE notice_at <= ? ORDER BY notice_at, id LIMIT ?`,
+        now,
+        Math.max(0, limit),
+      ),
+
+    advanceScheduleNotice: async ({ id, stateSince, notice }, next) =>
+      engine.run(
+        'UPDATE schedules SET notice = ?, notice_at = ? WHERE id = ? AND state_since = ? AND notice = ?',
+        next?.reason ?? null,
+        next?.at ?? null,
+        id,
+        stateSince,
+        notice,
+      ) === 1,
+
     putScheduleRun: async (run) => {
       engine.run(newer, ...scheduleRuns.values(run));
     },

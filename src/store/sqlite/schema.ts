@@ -238,6 +238,9 @@ const steps = [
   `ALTER TABLE jobs ADD COLUMN hold TEXT;`,
   `ALTER TABLE jobs ADD COLUMN reused_unit_price INTEGER;
   ALTER TABLE deleted_jobs ADD COLUMN discount INTEGER NOT NULL DEFAULT 0;`,
+  `ALTER TABLE schedules ADD COLUMN decide_by REAL;
+  ALTER TABLE schedules ADD COLUMN notice_at REAL;
+  CREATE INDEX schedules_notice ON schedules (notice_at, id) WHERE notice_at IS NOT NULL;`,
 ];
 
 /** Version of this program's schema. */
