@@ -2,7 +2,7 @@ import { idFromName } from '../base/id.ts';
 import type { Schedule, SchedulePatch, ScheduleRun } from '../store/schedules.ts';
 import { leaseMs, missedMs, openPollMs, type ScheduleContext, waitPollMs } from './context.ts';
 import { nextTime } from './cron.ts';
-import { finishRun, skippedRun, startRun } from './run.ts';
+import { recordRun, skippedRun, startRun } from './run.ts';
 import { settleRuns } from './settle.ts';
 import { endOf, expire } from './state.ts';
 
@@ -68,7 +68,7 @@ async function skipBesidePending(context: ScheduleContext, schedule: Schedule): 
     },
     'An earlier run is waiting.',
   );
-  await finishRun(context, run);
+  await recordRun(context, run);
   return { ...schedule, nextRunAt: nextTime(schedule, now) };
 }
 

@@ -4,7 +4,10 @@ import type { SubmitContext } from '../jobs/steps/submit.ts';
 import type { ScheduleStore } from '../store/schedules.ts';
 
 /** Dependencies of schedules. */
-export type ScheduleContext = Pick<JobContext, 'clock' | 'log' | 'newId' | 'offers' | 'settings'> &
+export type ScheduleContext = Pick<
+  JobContext,
+  'clock' | 'log' | 'metrics' | 'newId' | 'offers' | 'settings'
+> &
   StoreUse<keyof ScheduleStore | 'getApiKey' | 'getDeletedJob' | 'getJob' | 'getUser'> &
   CancelContext &
   SubmitContext;

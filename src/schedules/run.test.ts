@@ -254,6 +254,31 @@ describe('a schedule', () => {
   });
 });
 
+test('runs are counted by result, and their delays measured', async () => {
+  const caller = await fixture.createCaller(100);
+  const schedule = await fixture.create(caller, { overlap: 'queue' });
+  const { id } = await fixture.create(caller, { cron: '@yearly' });
+  fixture.metrics.take();
+  await fixture.tick(minute + 7_000);
+  await fixture.endJob((await fixture.runs(schedule.id))[0]!.jobId, 'partial_complete');
+  await runSchedule(fixture.context, id, caller);
+  await fixture.tick(20_000);
+  await runSchedule(fixture.context, id, caller);
+  await fixture.tick(minute);
+  // This one waits for the last one.
+  await fixture.tick(minute);
+  await fixture.endJob((await fixture.runs(schedule.id)).at(-1)!.jobId);
+  await fixture.tick(20_000);
+  const { counts, durations } = fixture.metrics.take();
+  const runs = counts.filter(({ name }) => name === 'gleaner_schedule_runs_total');
+  expect(runs.map(({ labels, value }) => [Object.values(labels)[0], value]).toSorted()).toEqual([
+    ['completed', 1],
+    ['partial_complete', 1],
+    ['skipped', 1],
+  ]);
+  expect(durations.gleaner_schedule_run_delay_seconds).toEqual([7_000, 27_000]);
+});
+
 describe('runSchedule()', () => {
   test('starts a run of a paused schedule with the key of the caller, and keeps the times', async () => {
     const caller = await fixture.createCaller(100);

@@ -30,7 +30,7 @@ export async function startRun(context: ScheduleContext, schedule: Schedule): Pr
     if (obstacle === 'wait')
       return { ...schedule, pending: { ...pending, startedAt: context.clock.now(), isQueued: true } };
     if (obstacle !== null) {
-      await finishRun(context, skippedRun(schedule, pending, obstacle.reason));
+      await recordRun(context, skippedRun(schedule, pending, obstacle.reason));
       const skipped = { ...schedule, pending: null };
       return obstacle.apply(skipped, context.clock.now());
     }
@@ -81,8 +81,11 @@ async function recordJob(
 ): Promise<Schedule> {
   if (job === null) throw new Fault('conflict', 'The submit took too long and was discarded.');
   const { id: jobId, cost } = job;
-  await finishRun(context, { ...runOf(schedule, pending), state: 'running', jobId, cost });
+  await recordRun(context, { ...runOf(schedule, pending), state: 'running', jobId, cost });
   context.log.info({ scheduleId: schedule.id, runId: pending.id, jobId }, 'schedule run started');
+  // Callers choose the time of a manual run, and the rule `queue` that of a waiting one.
+  if (pending.trigger !== 'manual' && !pending.isQueued)
+    context.metrics.record('gleaner_schedule_run_delay_seconds', job.createdAt - pending.scheduledFor);
   return {
     ...schedule,
     pending: null,
@@ -107,7 +110,7 @@ async function recordFault(
     return schedule;
   }
   const reason = problems.length > 0 ? summarizeProblems(problems) : fault.clientMessage;
-  await finishRun(context, { ...runOf(schedule, pending), state: 'not_submitted', reason });
+  await recordRun(context, { ...runOf(schedule, pending), state: 'not_submitted', reason });
   log.warn({ ...ids, error: message }, 'schedule run failed');
   const ended = { ...schedule, pending: null };
   return pending.trigger === 'manual' ? ended : countFailure(ended, clock.now(), reason);
@@ -120,8 +123,11 @@ export const skippedRun = (schedule: Schedule, pending: PendingRun, reason: stri
   reason,
 });
 
-/** Stores the record of a run. */
-export const finishRun = ({ store }: ScheduleContext, run: ScheduleRun) => store.putScheduleRun(run);
+/** Stores the record of a run, and counts one that has ended or has no job. */
+export async function recordRun({ store, metrics }: ScheduleContext, run: ScheduleRun): Promise<void> {
+  await store.putScheduleRun(run);
+  if (run.state !== 'running') metrics.add('gleaner_schedule_runs_total', { result: run.state });
+}
 
 function runOf(
   { id: scheduleId, userId, revision }: Schedule,

@@ -1,6 +1,7 @@
 import type { DeletedJob, Job } from '../store/documents.ts';
 import type { OpenRun, RunState, Schedule, ScheduleRun } from '../store/schedules.ts';
 import type { ScheduleContext } from './context.ts';
+import { recordRun } from './run.ts';
 import { countFailure } from './state.ts';
 
 /**
@@ -23,17 +24,18 @@ export async function settleRuns(context: ScheduleContext, schedule: Schedule): 
 }
 
 async function settleRun(
-  { store, clock }: ScheduleContext,
+  context: ScheduleContext,
   schedule: Schedule,
   { runId }: OpenRun,
   job: Job | DeletedJob | null,
 ): Promise<Schedule> {
+  const { store, clock } = context;
   const run = await store.getScheduleRun(runId);
   // A job that was discarded is fully refunded, or was never charged.
   const refunded = job?.refunded ?? run?.cost ?? 0;
   const state = job === null ? 'not_submitted' : (job.state as RunState);
   if (run !== null)
-    await store.putScheduleRun({
+    await recordRun(context, {
       ...run,
       state,
       reason: job === null ? 'The submit was discarded.' : '',

@@ -36,6 +36,10 @@ export const counters = {
     about: 'Attempts to deliver a notification: delivered, retried, or failed.',
     labels: ['outcome'],
   },
+  gleaner_schedule_runs_total: {
+    about: 'Runs of schedules by result: the state of the ended job, skipped, or not_submitted.',
+    labels: ['result'],
+  },
   gleaner_sweep_resumed_total: {
     about: 'Interrupted jobs and stalled batches that the sweep resumed, by step.',
     labels: ['step'],
@@ -59,6 +63,10 @@ export const durations = {
   gleaner_batch_schedule_to_start_seconds: {
     about: 'Time from the moment a batch is due to its claim by a worker.',
     buckets: [0.1, 0.5, 1, 5, 15, minute, 5 * minute, 15 * minute, hour, 6 * hour],
+  },
+  gleaner_schedule_run_delay_seconds: {
+    about: 'Time from the moment a run of a schedule is due to the submit of its job.',
+    buckets: [1, 5, 15, minute, 5 * minute, 15 * minute, hour, 6 * hour],
   },
   gleaner_unit_duration_seconds: {
     about: 'Time to read a unit, retries and waits for the origin included.',
