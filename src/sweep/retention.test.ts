@@ -1,9 +1,9 @@
 import { create } from '@bufbuild/protobuf';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { findMongo } from '../../test/engines/mongo.ts';
 import { createCrashingProcess } from '../../test/support/crash.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
+import { stores } from '../../test/support/stores.ts';
 import { newId } from '../base/id.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { audit } from '../jobs/queries/audit.ts';
@@ -13,21 +13,9 @@ import { eraseDelayMs } from '../jobs/steps/erase-user.ts';
 import { retry } from '../jobs/steps/retry.ts';
 import { aKey } from '../store/contract/samples.ts';
 import type { Job } from '../store/documents.ts';
-import { openMongoStore } from '../store/mongo/open.ts';
 import { sweep } from './sweep.ts';
 
 const dayMs = 24 * 3_600_000;
-const mongo = await findMongo();
-const stores = [
-  { name: 'SQLite', open: () => undefined },
-  'missing' in mongo
-    ? { name: `MongoDB (${mongo.missing})`, open: null }
-    : { name: 'MongoDB', open: () => openMongoStore({ uri: mongo.fresh() }) },
-];
-afterAll(async () => {
-  if (!('missing' in mongo)) await mongo.stop();
-});
-
 let fixture: JobFixture;
 afterEach(() => fixture.close());
 

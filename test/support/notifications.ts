@@ -47,6 +47,8 @@ export interface NotificationOptions {
   /** Timeout for a receiver's response. */
   timeoutMs?: number;
   approval?: boolean;
+  /** Default: SQLite in memory. */
+  store?: Store | undefined;
 }
 
 /** Opens a notification fixture; close it after the test. */
@@ -58,7 +60,7 @@ export async function openNotifications(options: NotificationOptions = {}): Prom
     email,
     privateWebhooks: true,
   };
-  const jobs = await openJobFixture({ approval, notices: settings });
+  const jobs = await openJobFixture({ approval, notices: settings }, options.store);
   const { store, clock } = jobs.context;
   const poster = createPoster({ totalMs: timeoutMs });
   const context: NotificationFixture['context'] = {

@@ -1,30 +1,18 @@
 import { fromJson } from '@bufbuild/protobuf';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { findMongo } from '../../../test/engines/mongo.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createCrashingProcess } from '../../../test/support/crash.ts';
 import { intercept } from '../../../test/support/intercept.ts';
 import { grant, type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { stores } from '../../../test/support/stores.ts';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Job } from '../../store/documents.ts';
-import { openMongoStore } from '../../store/mongo/open.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import type { JobContext } from '../context.ts';
 import { approve, reject } from './decide.ts';
 import { submit } from './submit.ts';
 
 const credits = 100;
-const mongo = await findMongo();
-const stores = [
-  { name: 'SQLite', open: () => undefined },
-  'missing' in mongo
-    ? { name: `MongoDB (${mongo.missing})`, open: null }
-    : { name: 'MongoDB', open: () => openMongoStore({ uri: mongo.fresh() }) },
-];
-afterAll(async () => {
-  if (!('missing' in mongo)) await mongo.stop();
-});
-
 /** Submissions to fail: charged at approval, charged at submission, and of a kind that rejects without a queue. */
 const submits = [
   {

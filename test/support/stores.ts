@@ -1,0 +1,24 @@
+import { afterAll } from 'vitest';
+import { openMongoStore } from '../../src/store/mongo/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { findMongo } from '../engines/mongo.ts';
+
+const mongo = await findMongo();
+afterAll(async () => {
+  if (!('missing' in mongo)) await mongo.stop();
+});
+
+/** A store on which tests within the process run; null if its engine is missing. */
+interface TestStore {
+  name: string;
+  /** Opens an empty store. Undefined stands for SQLite in memory. */
+  open: (() => Store | undefined) | null;
+}
+
+/** Both stores, for `describe.each`. */
+export const stores: readonly TestStore[] = [
+  { name: 'SQLite', open: () => undefined },
+  'missing' in mongo
+    ? { name: `MongoDB (${mongo.missing})`, open: null }
+    : { name: 'MongoDB', open: () => openMongoStore({ uri: mongo.fresh() }) },
+];
