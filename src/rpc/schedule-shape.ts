@@ -35,6 +35,7 @@ export function scheduleShape(
     ...at('startAt', schedule.startAt),
     ...at('endAt', schedule.endAt),
     ...at('nextRunAt', schedule.nextRunAt),
+    ...at('decideBy', schedule.decideBy),
     ...(maxTotalCredits === null ? {} : { maxTotalCredits: BigInt(maxTotalCredits) }),
     costPerRun: BigInt(unitPriceIn(mode, context, context.offers.of(schedule)) * units),
     creditsSpent: BigInt(creditsSpent),

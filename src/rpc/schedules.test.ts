@@ -1,4 +1,5 @@
 import { toJson } from '@bufbuild/protobuf';
+import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { beforeEach, expect, test } from 'vitest';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
@@ -7,6 +8,7 @@ import { OperatorScheduleService, ScheduleService } from '../../gen/gleaner/sche
 import { type CoreCaller, openCore, type TestCore } from '../../test/support/core.ts';
 import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import { csvRequest } from '../../test/support/schedules.ts';
+import { approvalWaitMs } from '../jobs/context.ts';
 import { sweep } from '../sweep/sweep.ts';
 
 const { method } = ScheduleService;
@@ -67,7 +69,8 @@ test('a schedule is created, listed, run, changed, and deleted', async () => {
 });
 
 test('operators list, approve, and reject schedules, and the audit log names them', async () => {
-  const { scheduleId } = await user.call(method.createSchedule, variantSold);
+  const { scheduleId, decideBy } = await user.call(method.createSchedule, variantSold);
+  expect(timestampMs(decideBy!)).toBe(fixture.clock.now() + approvalWaitMs);
   const { schedules } = await core.operator.call(operators.listSchedules, { state: 'awaiting_approval' });
   expect(schedules).toMatchObject([{ scheduleId, userId, costPerRun: 10n }]);
   const seen = await core.operator.call(operators.getSchedule, { scheduleId });

@@ -10,12 +10,21 @@ export interface PageVisit {
 }
 
 /** Returns every page, with content from the seed. */
-export const pageVisits = ({ anna, partial, held, tracked, waiting, schedule }: Seed): PageVisit[] => [
+export const pageVisits = ({
+  anna,
+  partial,
+  held,
+  tracked,
+  waiting,
+  schedule,
+  proposed,
+}: Seed): PageVisit[] => [
   { name: 'approvals', path: '/approvals', role: 'operator', shows: 'Stock of variants' },
   { name: 'jobs', path: '/jobs', role: 'operator', shows: 'Anna Kirana' },
   { name: 'test-jobs', path: '/jobs?mode=test', role: 'operator', shows: 'Anna Kirana' },
   { name: 'job', path: `/jobs/${partial}`, role: 'operator', shows: 'Duration' },
   { name: 'job-waiting', path: `/jobs/${waiting}`, role: 'operator', shows: 'Approve' },
+  { name: 'schedule-waiting', path: `/schedules/${proposed}`, role: 'operator', shows: 'Approval expires' },
   { name: 'users', path: '/users', role: 'operator', shows: 'Price Watch' },
   { name: 'user', path: `/users/${anna.id}`, role: 'operator', shows: 'catalogue sync' },
   { name: 'operators', path: '/operators', role: 'operator', shows: 'first operator' },

@@ -18,8 +18,10 @@ export interface Seed {
   tracked: string;
   /** Job of anna that awaits approval. */
   waiting: string;
-  /** Active schedule of anna. Another one awaits approval. */
+  /** Active schedule of anna. */
   schedule: string;
+  /** Schedule of anna that awaits approval. */
+  proposed: string;
 }
 
 const everyMs = 250;
@@ -117,7 +119,7 @@ export async function seed(env: ConsoleEnvironment): Promise<Seed> {
     },
     { withinMs: 30_000, everyMs },
   );
-  const schedule = await createSchedules(deployment.url, anna);
+  const { schedule, proposed } = await createSchedules(deployment.url, anna);
   const { apiKey: key } = await api.operator('CreateApiKey', {
     user_id: anna.id,
     name: 'integration tests',
@@ -126,7 +128,7 @@ export async function seed(env: ConsoleEnvironment): Promise<Seed> {
   await submit({ id: anna.id, key }, '/v1/mktb/pdp/bulk', {
     items: [{ shop_domain: 'toko-7', product_key: 'barang-1001' }],
   });
-  return { anna, budi, partial, held, tracked: 'mkta/id/40000000001', waiting, schedule };
+  return { anna, budi, partial, held, tracked: 'mkta/id/40000000001', waiting, schedule, proposed };
 }
 
 /** Creates the destination `inbox` and a job that is held by a field that `earlier` lacks. Returns the job's id. */
@@ -148,8 +150,8 @@ async function createHeldJob(
   return runVariants(env, user, request, `?deliver_to=inbox&hold=${encodeURIComponent(rule)}`);
 }
 
-/** Creates an active schedule with a run, whose id it returns, and one that awaits approval. */
-async function createSchedules(url: string, user: TestUser): Promise<string> {
+/** Creates an active schedule with a run, and one that awaits approval. */
+async function createSchedules(url: string, user: TestUser): Promise<Pick<Seed, 'schedule' | 'proposed'>> {
   const create = async (schedule: object): Promise<string> => {
     const created = await sendJson('POST', `${url}/v1/schedules`, user.key, {
       time_zone: 'Asia/Jakarta',
@@ -159,22 +161,22 @@ async function createSchedules(url: string, user: TestUser): Promise<string> {
     if (created.status !== 201) throw new Error(`schedule: ${JSON.stringify(created.body)}`);
     return created.body.schedule_id;
   };
-  await create({
+  const proposed = await create({
     name: 'Stock of variants',
     market: 'mkta',
     kind: 'variant_sold',
     cron: '0 6 * * MON',
     request: { country: 'id', items: [{ item_id: '20000000001', shop_id: '7001' }] },
   });
-  const active = await create({
+  const schedule = await create({
     name: 'Evening prices',
     market: 'mktb',
     kind: 'pdp_bulk',
     cron: '0 18 * * *',
     request: { items: [{ shop_domain: 'toko-7', product_key: 'barang-1001' }] },
   });
-  await sendJson('POST', `${url}/v1/schedules/${active}/run`, user.key, {});
-  return active;
+  await sendJson('POST', `${url}/v1/schedules/${schedule}/run`, user.key, {});
+  return { schedule, proposed };
 }
 
 async function upload(url: string, user: TestUser, path: string, csv: string): Promise<void> {

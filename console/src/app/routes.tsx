@@ -19,6 +19,10 @@ const pages: Record<Role, RouteObject[]> = {
     { path: 'approvals', lazy: approvals },
     { path: 'jobs', lazy: jobs },
     { path: 'jobs/:jobId', lazy: job },
+    {
+      path: 'schedules/:scheduleId',
+      lazy: page(async () => (await import('../schedules/DecisionPage.tsx')).DecisionPage),
+    },
     { path: 'users', lazy: page(async () => (await import('../users/UsersPage.tsx')).UsersPage) },
     { path: 'users/:userId', lazy: page(async () => (await import('../users/UserPage.tsx')).UserPage) },
     {

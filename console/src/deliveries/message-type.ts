@@ -7,6 +7,7 @@ const labels: Readonly<Record<string, string>> = {
   'job.awaiting_approval': 'Job awaits approval',
   'job.approval_expiring': 'Approval expires soon',
   'schedule.awaiting_approval': 'Schedule awaits approval',
+  'schedule.approval_expiring': 'Schedule approval expires soon',
   'schedule.approved': 'Schedule approved',
   'schedule.rejected': 'Schedule rejected',
   'schedule.paused': 'Schedule paused',

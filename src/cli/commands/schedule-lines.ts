@@ -34,6 +34,7 @@ export const scheduleWords = (schedule: Schedule): string =>
     ['reason', schedule.reason],
     ['cron', `${schedule.cron} (${schedule.timeZone})`],
     ['next run', time(schedule.nextRunAt)],
+    ['decide by', time(schedule.decideBy)],
     ['start', time(schedule.startAt)],
     ['end', time(schedule.endAt)],
     ['cost per run', counted(Number(schedule.costPerRun), 'credit')],

@@ -342,7 +342,7 @@ class DeleteScheduleResponse(TypedDict):
 
 class _DeliveryRequired(TypedDict):
     delivery_id: str
-    type: Literal["job.ended", "job.rejected", "job.awaiting_approval", "job.approval_expiring", "schedule.awaiting_approval", "schedule.approved", "schedule.rejected", "schedule.paused", "test", "job.results", "job.held"]
+    type: Literal["job.ended", "job.rejected", "job.awaiting_approval", "job.approval_expiring", "schedule.awaiting_approval", "schedule.approval_expiring", "schedule.approved", "schedule.rejected", "schedule.paused", "test", "job.results", "job.held", "item.changed"]
     job_id: str
     channel: Literal["webhook", "email", "file"]
     target: str
@@ -1428,6 +1428,7 @@ class Schedule(_ScheduleRequired, total=False):
     created_at: str
     updated_at: str
     options: SubmitOptions
+    decide_by: str
 
 
 class _ScheduleRunRequired(TypedDict):
