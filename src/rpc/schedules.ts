@@ -17,15 +17,10 @@ import {
 } from '../schedules/change.ts';
 import type { ScheduleContext } from '../schedules/context.ts';
 import { nextTimes } from '../schedules/cron.ts';
-import {
-  createSchedule,
-  type NewSchedule,
-  problemsOfTiming,
-  type ScheduleFields,
-  updateSchedule,
-} from '../schedules/edit.ts';
+import { createSchedule, type NewSchedule, type ScheduleFields, updateSchedule } from '../schedules/edit.ts';
 import { ownerMode } from '../schedules/owner.ts';
 import { withResult } from '../schedules/settle.ts';
+import { problemsOfTiming } from '../schedules/validate.ts';
 import type { MissedRule, OverlapRule, Schedule, ScheduleFilter } from '../store/schedules.ts';
 import { defaultPageSize, type Handlers, handle } from './handlers.ts';
 import { msOf, pendingShape, runShape, scheduleShape } from './schedule-shape.ts';

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { putAddress, storeDestination } from '../../test/support/destinations.ts';
 import {
   csvRequest,
   minute,
@@ -66,9 +67,26 @@ describe('createSchedule()', () => {
     [{ startAt: 9e12, endAt: 8e12 }, 'body.end_at: The end is not after the start'],
     [{ maxTotalCredits: 7 }, 'body.max_total_credits: A run costs 8 credits, more than 7'],
     [{ options: { maxCredits: 7 } }, 'body.options.max_credits: A run costs 8 credits, more than 7'],
+    [
+      { options: { deliverTo: 'nowhere' } },
+      "body.options.deliver_to: 'nowhere' is not the id or name of one of",
+    ],
+    [{ options: { hold: 'colour:95' } }, "body.options.hold: 'colour' is not a field of the records. Use "],
+    [{ options: { only: 'changed' } }, 'body.options.only: '],
   ])('refuses %j', async (fields, problem) => {
     const problems = await problemsOf(create(fields));
     expect(problems).toEqual([expect.stringContaining(problem)]);
+  });
+
+  test('reports the problems of all options at once', async () => {
+    const options = { deliverTo: 'nowhere,warehouse', hold: 'a:1,b:2', only: 'changed', maxCredits: 7 };
+    await storeDestination(fixture.context, caller.userId, putAddress('https://files.invalid'));
+    const places = (await problemsOf(create({ options }))).map((problem) => problem.split(':')[0]);
+    expect(places).toEqual([
+      'body.options.max_credits',
+      ...['hold', 'hold', 'only', 'deliver_to'].map((name) => `body.options.${name}`),
+    ]);
+    expect(await jobsOf()).toEqual([]);
   });
 
   test('refuses more than 100 schedules of a user', async () => {
@@ -170,6 +188,30 @@ describe('updateSchedule()', () => {
     await fixture.tick(1);
     expect(await fixture.runs(id)).toMatchObject([{ scheduledFor: nextRunAt, state: 'running' }]);
     expect(await fixture.runs(other.id)).toEqual([]);
+  });
+
+  test('refuses options that the submit of a run would refuse, also after a destination was deleted', async () => {
+    const { store } = fixture.context;
+    const destination = await storeDestination(
+      fixture.context,
+      caller.userId,
+      putAddress('https://a.invalid'),
+    );
+    const { id } = await create({ options: { deliverTo: 'warehouse' } });
+    const update = (changes: Partial<ScheduleFields>) =>
+      updateSchedule(fixture.context, id, caller, changes, undefined);
+    expect(await problemsOf(update({ options: { hold: 'colour:95' } }))).toEqual([
+      expect.stringMatching(/^body\.options\.hold: 'colour'/),
+    ]);
+    await store.deleteDestination(destination.id, caller.userId);
+    expect(await problemsOf(update({ name: 'New' }))).toEqual([
+      expect.stringMatching(/^body\.options\.deliver_to: 'warehouse'/),
+    ]);
+    await fixture.tick(minute);
+    expect(await fixture.runs(id)).toMatchObject([
+      { state: 'not_submitted', reason: expect.stringContaining("'warehouse'") },
+    ]);
+    expect((await update({ options: {} })).options).toEqual({});
   });
 
   test('refuses a schedule of another user and invalid changes', async () => {

@@ -1,16 +1,14 @@
-import { Fault, type Problem } from '../contract/fault.ts';
+import { Fault } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
-import { seriesOf } from '../contract/track.ts';
 import { approvalWaitMs } from '../jobs/context.ts';
-import { unitPriceIn } from '../jobs/prices.ts';
-import { notTracked } from '../jobs/queries/changed.ts';
 import type { Mode } from '../store/documents.ts';
 import type { MissedRule, OverlapRule, Schedule, SchedulePatch } from '../store/schedules.ts';
 import { type Caller, changeSchedule } from './change.ts';
 import { maxSchedules, type ScheduleContext } from './context.ts';
-import { nextTime, problemOfCron, problemOfTimeZone, type Timing } from './cron.ts';
+import { nextTime, type Timing } from './cron.ts';
 import { planRequest, type SubmitMethod, submitMethodOf } from './request.ts';
 import { activate, dueAfterChange, tell } from './state.ts';
+import { requireValid } from './validate.ts';
 
 /** Fields of a schedule that its owner sets. */
 export interface ScheduleFields extends Timing {
@@ -42,7 +40,7 @@ export async function createSchedule(
   const method = submitMethodOf(context.offers, market, kind);
   const { units } = await planRequest(method, request);
   const now = clock.now();
-  requireValid(context, method, fields, { units, mode, now });
+  await requireValid(context, method, fields, { userId, units, mode, now });
   if ((await store.countSchedules(userId, maxSchedules)) >= maxSchedules)
     throw new Fault('conflict', `The account has ${maxSchedules} schedules, the maximum. Delete one first.`);
   const own = {
@@ -83,7 +81,7 @@ export async function updateSchedule(
     const method = submitMethodOf(context.offers, schedule.market, schedule.kind);
     const units = request === undefined ? schedule.units : (await planRequest(method, request)).units;
     const changed = { ...schedule, ...changes, units };
-    requireValid(context, method, changed, { units, mode, now });
+    await requireValid(context, method, changed, { userId, units, mode, now });
     const edit = { ...changes, units, keyId, ...(request === undefined ? {} : { request }) };
     const isNew = schedule.state === 'rejected' || request !== undefined || exceeds(changed, schedule);
     if (isNew && needsApproval(context, method, mode)) return { ...edit, ...startOf(changed, true, now) };
@@ -142,44 +140,4 @@ function exceeds(changed: Schedule, approved: Schedule): boolean {
     isRaised(changed.maxTotalCredits, approved.maxTotalCredits) ||
     isRaised(changed.options.maxCredits, approved.options.maxCredits)
   );
-}
-
-/** Throws the fault `invalid` with the problems of a schedule's times and limits. */
-function requireValid(
-  context: ScheduleContext,
-  { offer }: SubmitMethod,
-  fields: ScheduleFields,
-  { units, mode, now }: { units: number; mode: Mode; now: number },
-): void {
-  const problems = [...problemsOfTiming(fields, now)];
-  const cost = unitPriceIn(mode, context, offer) * units;
-  const limits = [
-    [['body', 'max_total_credits'], fields.maxTotalCredits],
-    [['body', 'options', 'max_credits'], fields.options.maxCredits],
-  ] as const;
-  for (const [loc, limit] of limits)
-    if (limit != null && limit < cost)
-      problems.push({
-        loc: [...loc],
-        type: 'value_error',
-        msg: `A run costs ${cost} credits, more than ${limit}`,
-      });
-  if (fields.options.only === 'changed' && seriesOf(fields.options.track) === null)
-    problems.push(...notTracked(['body', 'options', 'only']).problems);
-  if (problems.length > 0) throw new Fault('invalid', 'The schedule is not valid.', { problems });
-}
-
-/** Returns the problems of a schedule's times. */
-export function problemsOfTiming(timing: Timing, now: number): Problem[] {
-  const { cron, timeZone, startAt, endAt } = timing;
-  const found = { cron: problemOfCron(cron), time_zone: problemOfTimeZone(timeZone) };
-  const problems = Object.entries(found).flatMap(([field, msg]) =>
-    msg === null ? [] : [{ loc: ['body', field], msg, type: 'value_error' }],
-  );
-  if (problems.length === 0 && nextTime(timing, now) === null) {
-    const isReversed = startAt !== null && endAt !== null && startAt >= endAt;
-    const msg = isReversed ? 'The end is not after the start' : 'No run is due before the end';
-    problems.push({ loc: ['body', 'end_at'], msg, type: 'value_error' });
-  }
-  return problems;
 }

@@ -45,6 +45,17 @@ export const schedules: Marketplace = {
         refused('an unknown time zone', { time_zone: 'Mars/Olympus' }, [['time_zone'], 'value_error']),
         refused('an end without a run', { end_at: '2020-01-01T00:00:00Z' }, [['end_at'], 'value_error']),
         refused('an unknown rule', { overlap: 'wait' }, [['overlap'], 'enum']),
+        refused(
+          'options that the submit of a run would refuse',
+          { options: { deliver_to: 'nowhere', hold: 'colour:95', only: 'changed' } },
+          [['options', 'hold'], 'value_error'],
+          [['options', 'only'], 'value_error'],
+          [['options', 'deliver_to'], 'value_error'],
+        ),
+        refused('an invalid option', { options: { max_age: '6 hours' } }, [
+          ['options', 'max_age'],
+          'string_pattern_mismatch',
+        ]),
         refused('a limit below the cost', { max_total_credits: 4 }, [['max_total_credits'], 'value_error']),
         refused(
           'a request with invalid items',
@@ -102,6 +113,13 @@ export const schedules: Marketplace = {
         body: { clear: ['max_total_credits'] },
         status: 200,
         answer: schedule,
+      },
+      {
+        title: 'an unknown destination',
+        params: id,
+        body: { options: { deliver_to: 'nowhere' } },
+        status: 422,
+        problems: [[['body', 'options', 'deliver_to'], 'value_error']],
       },
       {
         title: 'an invalid expression',
