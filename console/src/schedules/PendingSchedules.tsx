@@ -8,7 +8,7 @@ import { ListTable } from '../list/ListTable.tsx';
 import type { Column } from '../list/list-content.ts';
 import { formatCount } from '../number/format.ts';
 import { Moment } from '../time/Moment.tsx';
-import { scheduledJobText } from './columns.tsx';
+import { nameColumn } from './columns.tsx';
 import { DecisionButtons } from './DecisionButtons.tsx';
 
 const columns: Column<Schedule>[] = [
@@ -20,17 +20,7 @@ const columns: Column<Schedule>[] = [
       </Anchor>
     ),
   },
-  {
-    title: 'Schedule',
-    cell: (schedule) => (
-      <>
-        <Anchor component={Link} to={`/schedules/${schedule.scheduleId}`} size="sm">
-          {schedule.name}
-        </Anchor>
-        : {scheduledJobText(schedule)}
-      </>
-    ),
-  },
+  nameColumn,
   { title: 'Times', cell: ({ cron, timeZone }) => `${cron} (${timeZone})` },
   { title: 'Units per run', align: 'right', cell: ({ units }) => formatCount(units) },
   { title: 'Cost per run', align: 'right', cell: ({ costPerRun }) => formatCount(Number(costPerRun)) },

@@ -17,22 +17,25 @@ export const spentText = ({ creditsSpent, maxTotalCredits }: Schedule) =>
     ? formatCount(Number(creditsSpent))
     : `${formatCount(Number(creditsSpent))} of ${formatCount(Number(maxTotalCredits))}`;
 
+/** Name of a schedule with a link to its page, and its job. */
+export const nameColumn: Column<Schedule> = {
+  title: 'Schedule',
+  cell: (schedule) => (
+    <Stack gap={0}>
+      <Anchor component={Link} to={`/schedules/${schedule.scheduleId}`} size="sm">
+        {schedule.name}
+      </Anchor>
+      <Text size="xs" c="dimmed">
+        {scheduledJobText(schedule)}
+      </Text>
+    </Stack>
+  ),
+  sortBy: ({ name }) => name,
+};
+
 /** Columns of a user's schedules. */
 export const scheduleColumns: Column<Schedule>[] = [
-  {
-    title: 'Schedule',
-    cell: (schedule) => (
-      <Stack gap={0}>
-        <Anchor component={Link} to={`/schedules/${schedule.scheduleId}`} size="sm">
-          {schedule.name}
-        </Anchor>
-        <Text size="xs" c="dimmed">
-          {scheduledJobText(schedule)}
-        </Text>
-      </Stack>
-    ),
-    sortBy: ({ name }) => name,
-  },
+  nameColumn,
   { title: 'Status', cell: ({ state }) => <StatusBadge status={state} /> },
   {
     title: 'Times',
