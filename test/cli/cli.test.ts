@@ -6,8 +6,9 @@ import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestUser } from '../support/api.ts';
-import { compileCache, root } from '../support/service.ts';
+import { root } from '../support/service.ts';
 import { openPlace, type Place } from './place.ts';
+import { type Ran, runCli, startCli } from './run.ts';
 
 let place: Place;
 let ann: TestUser;
@@ -18,47 +19,10 @@ beforeAll(async () => {
 });
 afterAll(() => place?.close());
 
-/** Result of a run of the command line. */
-interface Ran {
-  code: number | null;
-  out: string;
-  err: string;
-  /** Standard output as JSON Lines. */
-  // biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
-  json: any[];
-}
-
-interface RunOptions {
-  input?: string;
-  env?: Record<string, string>;
-}
-
-const start = (parameters: readonly string[], env: Record<string, string> = {}) =>
-  spawn(process.execPath, [join(root, 'src/cli/main.ts'), ...parameters], {
-    cwd: place.folder,
-    env: {
-      PATH: process.env.PATH ?? '',
-      HOME: place.folder,
-      GLEANER_URL: place.deployment.url,
-      NODE_COMPILE_CACHE: compileCache,
-      ...env,
-    },
-  });
-
-async function run(parameters: readonly string[], { input, env = {} }: RunOptions): Promise<Ran> {
-  const child = start(parameters, env);
-  child.stdin.end(input ?? '');
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  const lines = out.trimEnd().split('\n');
-  return {
-    code: child.exitCode,
-    out,
-    err,
-    get json() {
-      return lines.map((line) => JSON.parse(line));
-    },
-  };
-}
+const start = (parameters: readonly string[], env?: Record<string, string>) =>
+  startCli(place, parameters, env);
+const run = (parameters: readonly string[], options: Parameters<typeof runCli>[2]) =>
+  runCli(place, parameters, options);
 
 /** Run the command line as the user and as the operator. */
 const user = (parameters: readonly string[], input?: string) =>
@@ -276,7 +240,7 @@ describe('exit codes and messages', () => {
       2,
       "open 'none/ledger.csv.part'",
     ],
-    ['an unknown page', ['open', 'nowhere'], 2, 'No page "nowhere". Pass a job, or one of approvals'],
+    ['an unknown page', ['open', 'nowhere'], 2, 'No page "nowhere". Pass a job, or one of jobs'],
     ['an unknown column', ['submit', 'mktb', 'pdp_bulk', '-'], 2, 'has no field "wrong"'],
     ['a wrong key', ['balance', '--key', 'gl_nobody'], 3, 'The token is not valid'],
     ['a missing job', ['job', '00000000-0000-4000-8000-000000000000'], 4, 'There is no job'],

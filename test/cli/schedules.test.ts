@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TestUser } from '../support/api.ts';
+import { startReceiver, type WebhookReceiver } from '../support/receiver.ts';
+import { openPlace, type Place } from './place.ts';
+import { runCli } from './run.ts';
+
+let place: Place;
+let receiver: WebhookReceiver;
+let ann: TestUser;
+beforeAll(async () => {
+  [receiver, place] = await Promise.all([
+    startReceiver(),
+    openPlace({ GLEANER_DESTINATION_PRIVATE: 'on', GLEANER_APPROVAL: 'on' }),
+  ]);
+  ann = await place.api.createUser(1_000);
+});
+afterAll(async () => {
+  await place?.close();
+  await receiver?.close();
+});
+
+const user = (parameters: readonly string[], input?: string) =>
+  runCli(place, parameters, {
+    env: { GLEANER_API_KEY: ann.key },
+    ...(input === undefined ? {} : { input }),
+  });
+const operator = (...parameters: string[]) =>
+  runCli(place, parameters, { env: { GLEANER_OPERATOR_KEY: place.deployment.operatorKey } });
+
+const pages = 'product_key,shop_domain\nbarang-1001,toko-7\n';
+
+test('a destination is tested, created without secrets in the command line, listed, and deleted', async () => {
+  const name = ['destinations', 'create', 'inbox', receiver.url];
+  const [refused, unreadable, created] = await Promise.all([
+    user(['destinations', 'create', 'away', 'http://127.0.0.1:9/']),
+    user([...name, '--headers-file', '-'], 'no header\n'),
+    user([...name, '--headers-file', '-', '--format', 'jsonl', '--json'], 'Authorization: Bearer secret\n'),
+  ]);
+  expect([refused.code, refused.err]).toEqual([
+    2,
+    expect.stringContaining('url: Cannot write a test object'),
+  ]);
+  expect(unreadable).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('line 1 of - is not `Name: value`'),
+  });
+  const [destination] = created.json;
+  expect(destination).toMatchObject({ name: 'inbox', format: 'jsonl', header_names: ['authorization'] });
+  expect(receiver.received[0]!.headers.authorization).toBe('Bearer secret');
+
+  const { destination_id: id } = destination;
+  const [listed, shown, tested] = await Promise.all([
+    user(['destinations', 'list']),
+    user(['destinations', 'show', id]),
+    user(['destinations', 'test', id]),
+  ]);
+  expect(listed.out).toMatch(new RegExp(`^DESTINATION .*\\n${id} +inbox +${receiver.url}`));
+  expect(shown.out).toMatch(/headers +authorization\n/);
+  expect(`${created.out}${listed.out}${shown.out}`).not.toContain('secret');
+  expect([tested.code, tested.out]).toEqual([0, expect.stringContaining('written and deleted')]);
+
+  receiver.answer((_request, response) => response.writeHead(403).end());
+  const failed = await user(['destinations', 'test', id]);
+  receiver.answer((_request, response) => response.writeHead(204).end());
+  expect([failed.code, failed.out]).toEqual([
+    1,
+    expect.stringContaining('Cannot write a test object: HTTP 403'),
+  ]);
+  expect((await user(['destinations', 'delete', id])).out).toBe(`${id} deleted\n`);
+  expect(await user(['destinations', 'show', id])).toMatchObject({ code: 4, out: '' });
+});
+
+test('a schedule is created from a file, run, paused, resumed, and deleted', async () => {
+  const create = (...flags: string[]) => ['schedules', 'create', 'mktb', 'pdp_bulk', '-', ...flags];
+  const yearly = ['--cron', '0 8 1 1 *'];
+  const [untimed, unknown, invalid, created] = await Promise.all([
+    user(create(), pages),
+    user(create(...yearly, '--deliver-to', 'nowhere', '--hold', 'colour:95'), pages),
+    user(create(...yearly), 'product_key,shop_domain\nbarang-1001,toko-7\nbarang-1002,\n'),
+    user(
+      create(
+        ...yearly,
+        '--time-zone',
+        'Asia/Jakarta',
+        '--max-total-credits',
+        '50',
+        '--max-credits',
+        '5',
+        '--json',
+      ),
+      pages,
+    ),
+  ]);
+  expect([untimed.code, untimed.err]).toEqual([2, expect.stringContaining('Missing --cron')]);
+  expect(unknown.code).toBe(2);
+  expect(unknown.err).toContain("options.deliver_to: 'nowhere' is not the id or name");
+  expect(unknown.err).toContain("options.hold: 'colour' is not a field");
+  expect([invalid.code, invalid.err]).toEqual([2, expect.stringContaining('(line 3)')]);
+  const [schedule] = created.json;
+  expect(schedule).toMatchObject({
+    ...{ name: 'mktb pdp_bulk 0 8 1 1 *', time_zone: 'Asia/Jakarta', state: 'active', cost_per_run: 5 },
+    ...{ max_total_credits: 50, options: { max_credits: 5 } },
+  });
+
+  const { schedule_id: id } = schedule;
+  const ran = await user(['schedules', 'run', id, '--json']);
+  expect(ran.json).toMatchObject([{ schedule_id: id, trigger: 'manual', state: 'running', cost: 5 }]);
+  const [runs, listed, paused] = await Promise.all([
+    user(['schedules', 'runs', id]),
+    user(['schedules', 'list', '--limit', '1']),
+    user(['schedules', 'pause', id]),
+  ]);
+  expect(runs.out).toMatch(new RegExp(`^RUN .*\\n${ran.json[0].run_id} .* manual .* ${ran.json[0].job_id}`));
+  expect(listed.out).toMatch(new RegExp(`^SCHEDULE .*\\n${id} +mktb pdp_bulk`));
+  expect(paused.out).toMatch(/status +paused\n.*reason +Paused by its owner\./s);
+  const resumed = await user(['schedules', 'resume', id]);
+  expect(resumed.out).toMatch(/status +active\n.*next run +20\d\d-/s);
+  expect(resumed.out).toMatch(/spent +5 of 50\n/);
+  expect((await user(['schedules', 'delete', id])).code).toBe(0);
+  expect((await user(['schedules', 'list'])).err).toContain('No schedules.');
+});
+
+test('a schedule that awaits approval shows its deadline, and operators approve and reject it', async () => {
+  const items = 'item_id,shop_id\n20000000001,7001\n';
+  const flags = ['--set', 'country=id', '--cron', '@yearly', '--name', 'Stock'];
+  const created = await user(['schedules', 'create', 'mkta', 'variant_sold', '-', ...flags], items);
+  expect(created.out).toMatch(/status +awaiting_approval\n.*decide by +20\d\d-/s);
+  const id = /schedule +(\S+)/.exec(created.out)![1]!;
+  const early = await user(['schedules', 'run', id]);
+  expect([early.code, early.err]).toEqual([
+    6,
+    expect.stringContaining('The schedule awaits approval: it cannot be run'),
+  ]);
+  expect((await operator('schedules', 'approve', id)).out).toMatch(/status +active\n/);
+  expect((await operator('schedules', 'approve', id)).code).toBe(6);
+  const rejected = await operator('schedules', 'reject', id, '--reason', 'Too often.', '--json');
+  expect(rejected.json).toMatchObject([{ state: 'rejected', reason: 'Too often.', user_id: ann.id }]);
+  expect((await user(['schedules', 'approve', id])).code).toBe(2);
+});
