@@ -45,9 +45,10 @@ describe('every method', () => {
     }
   });
 
-  test('of operators that viewers may call has a name that says that it reads, and exports no user', () => {
+  test('of operators that viewers may call has a name that says that it reads, and returns no data of a user', () => {
+    const userData = ['ExportUser', 'ListRecords', 'ExportRecords'];
     const named = OperatorService.methods.filter(
-      ({ name }) => /^(Get|List|Export)[A-Z]/.test(name) && name !== 'ExportUser',
+      ({ name }) => /^(Get|List|Export)[A-Z]/.test(name) && !userData.includes(name),
     );
     expect(allowed(OperatorService.methods, operatorKey('viewer'))).toEqual(named.map(({ name }) => name));
   });
@@ -100,7 +101,14 @@ describe('refusalOf()', () => {
     const added = allowed(OperatorService.methods, operatorKey('approver')).filter(
       (name) => !viewer.includes(name),
     );
-    expect(added).toEqual(['ApproveJob', 'RejectJob', 'CreateFileLink', 'StreamResults']);
+    expect(added).toEqual([
+      'ApproveJob',
+      'RejectJob',
+      'CreateFileLink',
+      'StreamResults',
+      'ListRecords',
+      'ExportRecords',
+    ]);
   });
 
   test('allows admins every call of operators, and no call of users', () => {

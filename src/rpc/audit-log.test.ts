@@ -124,6 +124,8 @@ test('isAudited() selects every method that changes something or shows the resul
     'RejectJob',
     'CreateFileLink',
     'StreamResults',
+    'ListRecords',
+    'ExportRecords',
     'RetryJob',
     'CancelJob',
     'AcceptDrift',

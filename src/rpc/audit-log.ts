@@ -21,8 +21,9 @@ export type AuditLogContext = StoreUse<'getUsers' | 'listAuditEntries'>;
 export type RecordContext = Pick<JobContext, 'clock' | 'newId' | 'log'> & StoreUse<'appendAuditEntry'>;
 
 const readNames = /^(?:Get|List|Export)[A-Z]/;
+const { exportRecords, exportUser, listRecords } = OperatorService.method;
 /** Methods whose name says that they read, but that give an operator the data of a user. */
-const audited: ReadonlySet<DescMethod> = new Set<DescMethod>([OperatorService.method.exportUser]);
+const audited: ReadonlySet<DescMethod> = new Set<DescMethod>([exportRecords, exportUser, listRecords]);
 
 /**
  * Returns true for methods whose calls are recorded in the audit log: all but those that need the scope `read` only, and

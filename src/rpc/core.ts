@@ -20,6 +20,7 @@ import { jobServiceHandlers } from './job-service.ts';
 import { jobHandlers } from './jobs.ts';
 import { operatorHandlers } from './operator.ts';
 import { priceHandlers } from './prices.ts';
+import { recordReads } from './record-reads.ts';
 import { scheduleHandlers } from './schedules.ts';
 import { schemaHandlers } from './schema-service.ts';
 import { sessionHandlers } from './session-service.ts';
@@ -80,14 +81,16 @@ export function createCore(
   { started = () => true, rateLimit = null }: CoreOptions = {},
 ): Core {
   const { store, clock } = context;
+  // Shared, so that users and operators use one index of a job's records.
+  const records = recordReads(context);
   const sources = [
     jobHandlers(context),
-    jobServiceHandlers(context),
+    jobServiceHandlers(context, records),
     schemaHandlers(context),
     historyHandlers(context),
     accountHandlers(context),
     destinationHandlers(context),
-    operatorHandlers(context),
+    operatorHandlers(context, records),
     priceHandlers(context),
     webhookHandlers(context),
     sessionHandlers(context),

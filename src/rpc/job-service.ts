@@ -6,12 +6,9 @@ import {
   type StreamFailuresRequest,
 } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault } from '../contract/fault.ts';
-import { problemText } from '../contract/problem-texts.ts';
-import { dispositionHeader, tagHeader, warningHeader } from '../contract/response-headers.ts';
-import { createFormat, type FormatName, formatInfo } from '../formats/format.ts';
+import { tagHeader, warningHeader } from '../contract/response-headers.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
-import { type OnlyFilter, requireCompared } from '../jobs/queries/changed.ts';
 import {
   type FailureFormat,
   type FailuresContext,
@@ -20,7 +17,6 @@ import {
 } from '../jobs/queries/failures.ts';
 import { listFiles, type ResultFilesContext } from '../jobs/queries/result-files.ts';
 import { type ResultsContext, results } from '../jobs/queries/results.ts';
-import { exportName, rowColumnsOf } from '../jobs/queries/rows.ts';
 import { jobTag } from '../jobs/queries/tag.ts';
 import { showWhenChanged, type WaitContext } from '../jobs/queries/wait.ts';
 import { createWatch } from '../jobs/queries/watch.ts';
@@ -59,12 +55,14 @@ type JobServiceContext = Pick<JobContext, 'clock'> &
  * Returns the handlers of gleaner.job.v1.JobService, for the caller's jobs of every kind. Fault `not_found` for a job of
  * another owner, and for one whose submit was not finished.
  */
-export function jobServiceHandlers(context: JobServiceContext): Handlers {
+export function jobServiceHandlers(
+  context: JobServiceContext,
+  records: RecordReads = recordReads(context),
+): Handlers {
   const { store } = context;
   const { method } = JobService;
   const shapes = createJobShapes(context);
   const reads = jobReads(context);
-  const records = recordReads(context);
 
   const find = async ({ jobId }: { jobId: string }, { principal }: Call): Promise<Job> => {
     const job = await store.getJob(jobId.toLowerCase());
@@ -166,18 +164,7 @@ function streamHandlers(
       fullName(method.exportRecords),
       async function* (request: Message, call: Call) {
         const job = await find(request as never, call);
-        const { format: name, only, ...selection } = request as ExportRecordsRequest;
-        if (name === '') {
-          requireNoSelection(only, selection);
-          await requireCompared(context, job);
-          yield* streamText('application/x-ndjson', results(context, job, 'changed'));
-          return;
-        }
-        const format = name as FormatName;
-        const rows = await records.rows(job, { ...selection, only: only as OnlyFilter });
-        const bytes = createFormat(format, rowColumnsOf(context.offers.of(job)))(rows);
-        call.responseHeaders[dispositionHeader] = `attachment; filename="${exportName(job, format)}"`;
-        yield* streamText(formatInfo[format].contentType, bytes);
+        yield* records.exportRecords(request as ExportRecordsRequest, job, call.responseHeaders);
       },
     ],
     [
@@ -189,14 +176,4 @@ function streamHandlers(
       },
     ],
   ]);
-}
-
-/** Requires an export without a format to have no other selection than `only`. */
-function requireNoSelection(
-  only: string,
-  { filter, search, sort }: Pick<ExportRecordsRequest, 'filter' | 'search' | 'sort'>,
-): void {
-  if (only !== '' && filter.length === 0 && search === '' && sort === '') return;
-  const { msg, type } = problemText.missing();
-  throw Fault.invalid(['body', 'format'], msg, type);
 }

@@ -4,7 +4,7 @@ import { type CoreCaller, openCore } from '../../test/support/core.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 
-const { createFileLink, listAuditEntries, listFiles, streamResults } = OperatorService.method;
+const { createFileLink, listFiles } = OperatorService.method;
 
 let fixture: JobFixture;
 let operator: CoreCaller;
@@ -42,21 +42,6 @@ test("a link to a user's file is logged with the operator, the job and the file"
   expect(logged).toEqual([
     { operatorId: expect.any(String), jobId, userId, file: name, message: 'file link created by operator' },
   ]);
-});
-
-test("reading a user's results is logged with the operator and the job", async () => {
-  const { jobId, userId } = await endedJob();
-  const parts = await operator.stream(streamResults, { jobId });
-  const lines = Buffer.concat(parts.map(({ data }) => data))
-    .toString()
-    .trimEnd()
-    .split('\n');
-  expect(lines.map((line) => JSON.parse(line).index)).toEqual([0, 1]);
-  expect(logged).toEqual([
-    { operatorId: expect.any(String), jobId, userId, message: 'results read by operator' },
-  ]);
-  const { entries } = await operator.call(listAuditEntries, {});
-  expect(entries[0]).toMatchObject({ action: 'StreamResults', target: jobId, outcome: 'ok' });
 });
 
 test.each([

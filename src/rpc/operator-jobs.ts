@@ -51,6 +51,7 @@ export function operatorJobHandlers(context: OperatorJobsContext): [string, Hand
     handle(method.listUnits, async (request) => reads.listUnits(request, await find(request))),
     handle(method.listFaults, async (request) => reads.listFaults(request, await find(request))),
     handle(method.getProgress, async (request) => reads.getProgress(request, await find(request))),
+    handle(method.getQuality, async (request) => reads.getQuality(request, await find(request))),
     handle(method.listBatches, async (request) => {
       const { id } = await find(request);
       return { batches: (await store.listBatches(id)).map(batchShape) };

@@ -4,8 +4,10 @@ import { type OperatorDriftContext, operatorDriftHandlers } from './operator-dri
 import { type OperatorExportContext, operatorExportHandler } from './operator-export.ts';
 import { type OperatorFilesContext, operatorFileHandlers } from './operator-files.ts';
 import { type OperatorJobsContext, operatorJobHandlers } from './operator-jobs.ts';
+import { type OperatorRecordsContext, operatorRecordHandlers } from './operator-records.ts';
 import { type OperatorUsersContext, operatorUserHandlers } from './operator-users.ts';
 import { type OperatorWorkContext, operatorWorkHandlers } from './operator-work.ts';
+import { type RecordReads, type RecordReadsContext, recordReads } from './record-reads.ts';
 
 /** Dependencies of this module. */
 type OperatorContext = AuditLogContext &
@@ -13,12 +15,17 @@ type OperatorContext = AuditLogContext &
   OperatorExportContext &
   OperatorFilesContext &
   OperatorJobsContext &
+  OperatorRecordsContext &
+  RecordReadsContext &
   OperatorUsersContext &
   OperatorWorkContext;
 
 /** Returns the handlers of gleaner.operator.v1.OperatorService. */
-export function operatorHandlers(context: OperatorContext): Handlers {
-  const files = operatorFileHandlers(context);
+export function operatorHandlers(
+  context: OperatorContext,
+  records: RecordReads = recordReads(context),
+): Handlers {
+  const read = operatorRecordHandlers(context, records);
   const log = auditLogHandlers(context);
   const unary = new Map([
     ...operatorUserHandlers(context),
@@ -26,7 +33,9 @@ export function operatorHandlers(context: OperatorContext): Handlers {
     ...operatorWorkHandlers(context),
     ...operatorDriftHandlers(context),
     ...log.unary,
-    ...files.unary,
+    ...operatorFileHandlers(context),
+    ...read.unary,
   ]);
-  return { unary, stream: new Map([...files.stream, ...log.stream, operatorExportHandler(context)]) };
+  const stream = new Map([...read.stream, ...log.stream, operatorExportHandler(context)]);
+  return { unary, stream };
 }

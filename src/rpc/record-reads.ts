@@ -1,5 +1,6 @@
-import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { Message, MessageInitShape } from '@bufbuild/protobuf';
 import type {
+  ExportRecordsRequest,
   ListFieldsResponseSchema,
   ListRecordsRequest,
   ListRecordsResponseSchema,
@@ -8,8 +9,10 @@ import type {
 } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault } from '../contract/fault.ts';
 import { problemText } from '../contract/problem-texts.ts';
+import { dispositionHeader, type ResponseHeaders } from '../contract/response-headers.ts';
 import type { Column } from '../formats/columns.ts';
-import { type ExactObject, formatExact } from '../formats/json-text.ts';
+import { createFormat, type FormatName, formatInfo } from '../formats/format.ts';
+import { formatExact } from '../formats/json-text.ts';
 import { pickColumns } from '../formats/pick.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { type OnlyFilter, requireCompared } from '../jobs/queries/changed.ts';
@@ -18,24 +21,25 @@ import {
   type EntryQuery,
   type ExplorerContext,
   type ItemValues,
-  type RowQuery,
 } from '../jobs/queries/explore.ts';
-import { type Entry, rowColumnsOf } from '../jobs/queries/rows.ts';
+import { type ResultsContext, results } from '../jobs/queries/results.ts';
+import { type Entry, exportName, rowColumnsOf } from '../jobs/queries/rows.ts';
 import type { Job } from '../store/documents.ts';
 import { defaultPageSize } from './handlers.ts';
+import { streamText } from './job-stream.ts';
 
 /** Dependencies of this module. */
-export type RecordReadsContext = ExplorerContext & Pick<JobContext, 'links'> & StoreUse<'getTrackingRun'>;
+export type RecordReadsContext = ExplorerContext & ResultsContext & StoreUse<'getTrackingRun'>;
 
-/** Queries of a job's records. */
+/** Queries of a job's records with the same response for users and operators. */
 export interface RecordReads {
   listRecords(
     request: ListRecordsRequest,
     job: Job,
   ): Promise<MessageInitShape<typeof ListRecordsResponseSchema>>;
   listFields(job: Job): Promise<MessageInitShape<typeof ListFieldsResponseSchema>>;
-  /** Returns the rows of a selection. Faults of requireCompared() before the first row. */
-  rows(job: Job, query: RowQuery): Promise<AsyncIterable<ExactObject>>;
+  /** Yields a table of records, and sets the header with its file name. */
+  exportRecords(request: ExportRecordsRequest, job: Job, headers: ResponseHeaders): AsyncIterable<Message>;
 }
 
 /** Creates the queries. */
@@ -78,9 +82,20 @@ export function recordReads(context: RecordReadsContext): RecordReads {
       const { fields, records } = await explorer.fields(job);
       return { records, fields: fields.map(({ column: { name, type }, fill }) => ({ name, type, fill })) };
     },
-    async rows(job, query) {
-      if (query.only) await requireCompared(context, job);
-      return explorer.rows(job, query);
+    async *exportRecords({ format: name, only, ...selection }, job, headers) {
+      if (name === '') requireNoSelection(only, selection);
+      if (only !== '') await requireCompared(context, job);
+      if (name === '') {
+        yield* streamText('application/x-ndjson', results(context, job, 'changed'));
+        return;
+      }
+      const format = name as FormatName;
+      const rows = explorer.rows(job, { ...selection, only: only as OnlyFilter });
+      headers[dispositionHeader] = `attachment; filename="${exportName(job, format)}"`;
+      yield* streamText(
+        formatInfo[format].contentType,
+        createFormat(format, rowColumnsOf(context.offers.of(job)))(rows),
+      );
     },
   };
 }
@@ -131,4 +146,14 @@ function itemShape(
     ...(url === null ? {} : { url }),
     ...(imagePath === null ? {} : { imagePath }),
   };
+}
+
+/** Requires an export without a format to have no other selection than `only`. */
+function requireNoSelection(
+  only: string,
+  { filter, search, sort }: Pick<ExportRecordsRequest, 'filter' | 'search' | 'sort'>,
+): void {
+  if (only !== '' && filter.length === 0 && search === '' && sort === '') return;
+  const { msg, type } = problemText.missing();
+  throw Fault.invalid(['body', 'format'], msg, type);
 }

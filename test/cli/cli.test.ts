@@ -85,6 +85,12 @@ describe('a job', () => {
       const refused = await user(['results', submitted.job_id, '--format', format]);
       expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(words)]);
     }
+    expect((await operator('results', submitted.job_id)).json).toEqual(results.json);
+    const operatorTable = await operator('results', submitted.job_id, '--format', 'csv');
+    expect(operatorTable.out).toBe(await readFile(join(place.folder, 'table.csv'), 'utf8'));
+    const quality = await user(['quality', submitted.job_id, '--json']);
+    expect(quality.json).toMatchObject([{ records: 1, invalid: 0 }]);
+    expect((await operator('quality', submitted.job_id, '--json')).json).toEqual(quality.json);
     const failures = await user(['failures', submitted.job_id, '--format', 'csv', '-o', 'failures.csv']);
     expect(failures.out).toBe('');
     expect(await readFile(join(place.folder, 'failures.csv'), 'utf8')).toMatch(

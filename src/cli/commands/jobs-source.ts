@@ -1,7 +1,13 @@
-import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { type GetQualityResponse, type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { platformClock } from '../../client/clock.ts';
-import { type CallOptions, GleanerError, type Quote, type WaitOptions } from '../../client/index.ts';
+import {
+  type ByteStream,
+  type CallOptions,
+  GleanerError,
+  type Quote,
+  type WaitOptions,
+} from '../../client/index.ts';
 import { waitForJob } from '../../client/wait.ts';
 import type { JobOptions } from '../../contract/submit-options.ts';
 import { UsageError } from './exit.ts';
@@ -17,6 +23,9 @@ export interface JobSource {
   retry(jobId: string, options: JobOptions): Promise<Job>;
   quoteRetry(jobId: string, options: JobOptions): Promise<Quote>;
   cancel(jobId: string, reason: string): Promise<Job>;
+  quality(jobId: string): Promise<GetQualityResponse>;
+  /** Returns the results as JSON Lines or, with a format, the records as a table. */
+  results(jobId: string, selection: { format: string; only: string }): Promise<ByteStream>;
 }
 
 /** Returns the access for a command. Without a user's key it is the operator's. */
@@ -35,10 +44,16 @@ export function jobsOf(session: Session, isOperator: boolean): JobSource {
         if (reason !== '') throw new UsageError('--reason requires --operator');
         return client.call(JobService.method.cancelJob, { jobId }, options);
       },
+      quality: (jobId) => client.call(JobService.method.getQuality, { jobId }, options),
+      results: (jobId, selection) =>
+        selection.format === '' && selection.only === ''
+          ? client.stream(JobService.method.streamResults, { jobId }, options)
+          : client.stream(JobService.method.exportRecords, { jobId, ...selection }, options),
     };
   }
   const client = session.operator();
-  const { getJob, listJobs, retryJob, cancelJob } = OperatorService.method;
+  const { getJob, listJobs, retryJob, cancelJob, getQuality, streamResults, exportRecords } =
+    OperatorService.method;
   const source: JobSource = {
     async find(id) {
       if (!/^\d+$/.test(checkId(id))) return (await client.call(getJob, { jobId: id }, options)).job!;
@@ -59,6 +74,11 @@ export function jobsOf(session: Session, isOperator: boolean): JobSource {
       throw new UsageError('--dry-run shows the cost of your own jobs. Omit --operator.');
     },
     cancel: async (jobId, reason) => (await client.call(cancelJob, { jobId, reason }, options)).job!,
+    quality: (jobId) => client.call(getQuality, { jobId }, options),
+    results: (jobId, selection) =>
+      selection.format === '' && selection.only === ''
+        ? client.stream(streamResults, { jobId }, options)
+        : client.stream(exportRecords, { jobId, ...selection }, options),
   };
   return source;
 }

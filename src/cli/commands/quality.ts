@@ -6,7 +6,7 @@ import {
   JobService,
 } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { addCommand } from './command.ts';
-import { checkId } from './jobs-source.ts';
+import { checkId, jobsOf, operatorOption } from './jobs-source.ts';
 import { type Column, count, table } from './print.ts';
 
 const columns: Column<FieldQuality>[] = [
@@ -23,14 +23,15 @@ const columns: Column<FieldQuality>[] = [
 
 /** Adds `quality` and `release`. */
 export function addQualityCommands(program: Command): void {
-  const { getQuality, releaseJob } = JobService.method;
-  addCommand(program, {
+  const { releaseJob } = JobService.method;
+  addCommand<{ operator?: true }>(program, {
     usage: 'quality <job>',
     about: 'Print how many records of a job have each field',
-    async run(session, _options, id: string) {
-      const client = session.user();
-      const { jobId } = await client.find(checkId(id), { signal: session.signal });
-      const quality = await client.call(getQuality, { jobId }, { signal: session.signal });
+    options: [operatorOption],
+    async run(session, { operator }, id: string) {
+      const jobs = jobsOf(session, operator === true);
+      const { jobId } = await jobs.find(id);
+      const quality = await jobs.quality(jobId);
       await session.show(GetQualityResponseSchema, quality, () => table(columns, quality.fields));
       session.note(
         `${count(quality.records)} records, ${count(quality.invalid)} with a field of a wrong type`,

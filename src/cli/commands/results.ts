@@ -13,7 +13,7 @@ import {
 import type { ByteStream } from '../../client/index.ts';
 import { addCommand } from './command.ts';
 import { UsageError } from './exit.ts';
-import { checkId } from './jobs-source.ts';
+import { checkId, jobsOf, operatorOption } from './jobs-source.ts';
 import type { Session } from './session.ts';
 
 /** Formats of tables of records, with the extension of their files. */
@@ -44,23 +44,18 @@ const outOption = ['-o, --output <file>', 'write to a file instead of standard o
 
 /** Adds `results` and `failures`. */
 export function addResultCommands(program: Command): void {
-  addCommand<{ output?: string; format?: string; only?: string }>(program, {
+  addCommand<{ output?: string; format?: string; only?: string; operator?: true }>(program, {
     usage: 'results <job>',
     about: 'Print the results of a job so far as JSON Lines, or its records as a table',
-    options: [outOption, tableOption, onlyOption],
-    async run(session, { output, format, only }, id: string) {
-      const client = session.user();
+    options: [outOption, tableOption, onlyOption, operatorOption],
+    async run(session, { output, format, only, operator }, id: string) {
       checkOnly(only);
       const table = format === undefined ? undefined : tableFormat(format, session);
       if (table === 'parquet' && output === undefined)
         throw new UsageError('--format parquet writes a binary file: add --output <file>');
-      const { jobId } = await client.find(checkId(id), { signal: session.signal });
-      const { streamResults, exportRecords } = JobService.method;
-      const options = { signal: session.signal };
-      const stream =
-        table === undefined && only === undefined
-          ? client.stream(streamResults, { jobId }, options)
-          : client.stream(exportRecords, { jobId, format: table ?? '', only: only ?? '' }, options);
+      const jobs = jobsOf(session, operator === true);
+      const { jobId } = await jobs.find(id);
+      const stream = jobs.results(jobId, { format: table ?? '', only: only ?? '' });
       await writeStream(session, await stream, output);
     },
   });
