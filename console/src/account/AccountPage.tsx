@@ -6,23 +6,25 @@ import { Link } from 'react-router';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { pollMs } from '../app/queries.ts';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
-import { showError } from '../errors/toast.ts';
 import { JobsTable } from '../jobs/JobsTable.tsx';
 import { emptyFilter, useJobs } from '../jobs/useJobs.ts';
 import { Page } from '../layout/Page.tsx';
 import { Section } from '../layout/Section.tsx';
 import { formatCount } from '../number/format.ts';
 import { downloadRest } from '../session/download.ts';
+import { useDownload } from '../session/useDownload.ts';
 
 const Usage = lazy(async () => ({ default: (await import('./Usage.tsx')).Usage }));
 
 /** Button that downloads everything that is stored of the account. */
 function ExportButton() {
+  const { download, busy } = useDownload();
   return (
     <Button
       variant="default"
+      loading={busy}
       leftSection={<IconDownload size={16} aria-hidden />}
-      onClick={() => void downloadRest('/v1/account/export', 'account.jsonl').catch(showError)}
+      onClick={() => void download(() => downloadRest('/v1/account/export', 'account.jsonl'))}
     >
       Export data
     </Button>

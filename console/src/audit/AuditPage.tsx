@@ -6,10 +6,10 @@ import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { pollMs } from '../app/queries.ts';
-import { showError } from '../errors/toast.ts';
 import { Page } from '../layout/Page.tsx';
-import { saveBlob } from '../session/download.ts';
+import { saveStream } from '../session/download.ts';
 import { transport } from '../session/transport.ts';
+import { useDownload } from '../session/useDownload.ts';
 import { AuditFilters, type AuditSearch, emptySearch } from './AuditFilters.tsx';
 import { AuditTable } from './AuditTable.tsx';
 
@@ -39,19 +39,14 @@ export function AuditPage() {
       refetchInterval: pollMs.list,
     },
   );
-  const save = async (format: string) => {
-    try {
-      const parts: BlobPart[] = [];
-      for await (const { data } of createClient(OperatorService, transport).exportAuditLog({
-        ...filter,
-        format,
-      }))
-        parts.push(new Uint8Array(data));
-      saveBlob(new Blob(parts), `audit-log.${format}`);
-    } catch (error) {
-      showError(error);
-    }
-  };
+  const { download, busy } = useDownload();
+  const save = (format: string) =>
+    download(() =>
+      saveStream(
+        createClient(OperatorService, transport).exportAuditLog({ ...filter, format }),
+        `audit-log.${format}`,
+      ),
+    );
   return (
     <Page
       title="Audit log"
@@ -59,7 +54,7 @@ export function AuditPage() {
       actions={
         <Menu position="bottom-end">
           <Menu.Target>
-            <Button variant="default" leftSection={<IconDownload size={16} aria-hidden />}>
+            <Button variant="default" loading={busy} leftSection={<IconDownload size={16} aria-hidden />}>
               Export
             </Button>
           </Menu.Target>

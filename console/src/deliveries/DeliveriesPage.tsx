@@ -3,9 +3,8 @@ import { notifications } from '@mantine/notifications';
 import { IconSend } from '@tabler/icons-react';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { pollMs } from '../app/queries.ts';
-import { showError, showSuccess } from '../errors/toast.ts';
+import { useAttempt } from '../errors/useAttempt.ts';
 import { Page } from '../layout/Page.tsx';
-import { useRefresh } from '../list/useRefresh.ts';
 import { CallButton } from '../permission/CallButton.tsx';
 import { DeliveriesTable } from './DeliveriesTable.tsx';
 
@@ -21,26 +20,18 @@ export function DeliveriesPage() {
     },
   );
   const test = useMutation(OperatorService.method.testNotification);
-  const refresh = useRefresh();
-  const send = async () => {
-    try {
-      const { deliveries } = await test.mutateAsync({});
+  const attempt = useAttempt();
+  const send = () =>
+    attempt(test.mutateAsync({}), ({ deliveries }) => {
       if (deliveries.length > 0)
-        showSuccess(
-          `${deliveries.length === 1 ? 'Test message' : `${deliveries.length} test messages`} sent.`,
-        );
-      else {
-        notifications.show({
-          color: 'yellow',
-          title: 'No recipients',
-          message: 'Set GLEANER_OPERATOR_WEBHOOK_URL or an operator email address in the configuration.',
-        });
-      }
-      await refresh();
-    } catch (error) {
-      showError(error);
-    }
-  };
+        return `${deliveries.length === 1 ? 'Test message' : `${deliveries.length} test messages`} sent.`;
+      notifications.show({
+        color: 'yellow',
+        title: 'No recipients',
+        message: 'Set GLEANER_OPERATOR_WEBHOOK_URL or an operator email address in the configuration.',
+      });
+      return null;
+    });
   return (
     <Page
       title="Notifications"

@@ -3,8 +3,7 @@ import { Group } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { notifications } from '@mantine/notifications';
 import { type Destination, DestinationService } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
-import { showError, showSuccess } from '../errors/toast.ts';
-import { useRefresh } from '../list/useRefresh.ts';
+import { useAttempt } from '../errors/useAttempt.ts';
 import { CallButton } from '../permission/CallButton.tsx';
 
 const { method } = DestinationService;
@@ -17,30 +16,17 @@ interface DestinationActionsProps {
 
 /** Calls that test and delete a destination. Each shows its outcome. */
 function useDestinationCalls({ destinationId }: Destination) {
-  const refresh = useRefresh();
+  const attempt = useAttempt();
   const testing = useMutation(method.testDestination);
   const deletion = useMutation(method.deleteDestination);
-  const test = async () => {
-    try {
-      const { ok, target, error } = await testing.mutateAsync({ destinationId });
-      if (ok) showSuccess(`Test object written to ${target} and deleted.`);
-      else {
-        const message = `${error} (${target})`;
-        notifications.show({ color: 'red', title: 'Test failed', message, autoClose: false });
-      }
-    } catch (error) {
-      showError(error);
-    }
-  };
-  const remove = async () => {
-    try {
-      await deletion.mutateAsync({ destinationId });
-      showSuccess('Destination deleted.');
-      await refresh();
-    } catch (error) {
-      showError(error);
-    }
-  };
+  const test = () =>
+    attempt(testing.mutateAsync({ destinationId }), ({ ok, target, error }) => {
+      if (ok) return `Test object written to ${target} and deleted.`;
+      const message = `${error} (${target})`;
+      notifications.show({ color: 'red', title: 'Test failed', message, autoClose: false });
+      return null;
+    });
+  const remove = () => attempt(deletion.mutateAsync({ destinationId }), 'Destination deleted.');
   return { test, remove, isTesting: testing.isPending, isDeleting: deletion.isPending };
 }
 

@@ -11,12 +11,12 @@ import {
   type ItemChange,
 } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { pollMs } from '../app/queries.ts';
-import { showError } from '../errors/toast.ts';
 import { StatusBadge } from '../jobs/StatusBadge.tsx';
 import { ListTable } from '../list/ListTable.tsx';
 import type { Column } from '../list/list-content.ts';
-import { saveBlob } from '../session/download.ts';
+import { saveStream } from '../session/download.ts';
 import { transport } from '../session/transport.ts';
+import { useDownload } from '../session/useDownload.ts';
 import { itemPath, placeText } from './place.ts';
 
 const types = [
@@ -132,16 +132,14 @@ interface ToolbarProps {
 
 /** Selection of a type, and download of all changes. */
 function Toolbar({ jobId, type, select, isDone }: ToolbarProps) {
-  const save = async (format: string) => {
-    try {
-      const parts: BlobPart[] = [];
-      for await (const { data } of createClient(HistoryService, transport).streamChanges({ jobId, format }))
-        parts.push(new Uint8Array(data));
-      saveBlob(new Blob(parts), `changes-${jobId}.${format}`);
-    } catch (error) {
-      showError(error);
-    }
-  };
+  const { download, busy } = useDownload();
+  const save = (format: string) =>
+    download(() =>
+      saveStream(
+        createClient(HistoryService, transport).streamChanges({ jobId, format }),
+        `changes-${jobId}.${format}`,
+      ),
+    );
   return (
     <Group justify="space-between" align="flex-end">
       <NativeSelect
@@ -152,7 +150,12 @@ function Toolbar({ jobId, type, select, isDone }: ToolbarProps) {
       />
       <Menu position="bottom-end">
         <Menu.Target>
-          <Button variant="default" leftSection={<IconDownload size={16} aria-hidden />} disabled={!isDone}>
+          <Button
+            variant="default"
+            loading={busy}
+            leftSection={<IconDownload size={16} aria-hidden />}
+            disabled={!isDone}
+          >
             Download
           </Button>
         </Menu.Target>

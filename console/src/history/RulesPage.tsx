@@ -5,12 +5,11 @@ import { modals } from '@mantine/modals';
 import { IconPlus } from '@tabler/icons-react';
 import { HistoryService, type Rule } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { pollMs } from '../app/queries.ts';
-import { showError } from '../errors/toast.ts';
+import { useAttempt } from '../errors/useAttempt.ts';
 import { StatusBadge } from '../jobs/StatusBadge.tsx';
 import { Page } from '../layout/Page.tsx';
 import { ListTable } from '../list/ListTable.tsx';
 import type { Column } from '../list/list-content.ts';
-import { useRefresh } from '../list/useRefresh.ts';
 import { CallButton } from '../permission/CallButton.tsx';
 import { capitalize } from '../text/capitalize.ts';
 import { NewRuleModal } from './NewRuleModal.tsx';
@@ -55,15 +54,8 @@ export function RulesPage() {
 
 function DeleteButton({ rule }: { rule: Rule }) {
   const deletion = useMutation(deleteRule);
-  const refresh = useRefresh();
-  const remove = async () => {
-    try {
-      await deletion.mutateAsync({ ruleId: rule.ruleId });
-      await refresh();
-    } catch (error) {
-      showError(error);
-    }
-  };
+  const attempt = useAttempt();
+  const remove = () => attempt(deletion.mutateAsync({ ruleId: rule.ruleId }), 'Rule deleted.');
   return (
     <CallButton
       call={deleteRule}

@@ -2,20 +2,14 @@ import { useMutation } from '@connectrpc/connect-query';
 import { modals } from '@mantine/modals';
 import { IconTrash } from '@tabler/icons-react';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { showError, showSuccess } from '../errors/toast.ts';
-import { useRefresh } from '../list/useRefresh.ts';
+import { useAttempt } from '../errors/useAttempt.ts';
 import { CallButton } from '../permission/CallButton.tsx';
 
 /** Button that deletes the result files of an ended job. */
 export function DeleteFilesButton({ job: { jobId } }: { job: Job }) {
   const deletion = useMutation(JobService.method.deleteFiles);
-  const refresh = useRefresh();
-  const run = () =>
-    deletion
-      .mutateAsync({ jobId })
-      .then(() => showSuccess('Files deleted.'))
-      .then(refresh)
-      .catch(showError);
+  const attempt = useAttempt();
+  const run = () => attempt(deletion.mutateAsync({ jobId }), 'Files deleted.');
   const confirm = () =>
     modals.openConfirmModal({
       title: 'Delete the files of this job?',

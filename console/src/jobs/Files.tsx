@@ -1,10 +1,8 @@
 import { createClient } from '@connectrpc/connect';
 import { Code, Text, Tooltip } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
-import { useState } from 'react';
 import { JobService, type ResultFile } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { showError } from '../errors/toast.ts';
 import { type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { Column } from '../list/list-content.ts';
 import { formatBytes, formatCount } from '../number/format.ts';
@@ -12,25 +10,19 @@ import { CallButton } from '../permission/CallButton.tsx';
 import { downloadLink } from '../session/download.ts';
 import { useSession } from '../session/session.ts';
 import { transport } from '../session/transport.ts';
+import { useDownload } from '../session/useDownload.ts';
 
 /** Button that downloads a file. */
 function DownloadButton({ jobId, file }: { jobId: string; file: ResultFile }) {
   const { role } = useSession();
-  const [busy, setBusy] = useState(false);
+  const { download, busy } = useDownload();
   const save = async () => {
-    setBusy(true);
-    try {
-      // The service logs each link that an operator creates.
-      const link =
-        role === 'operator'
-          ? (await createClient(OperatorService, transport).createFileLink({ jobId, name: file.name })).file
-          : file;
-      await downloadLink(link?.downloadUrl ?? '', file.name);
-    } catch (error) {
-      showError(error);
-    } finally {
-      setBusy(false);
-    }
+    // The service logs each link that an operator creates.
+    const link =
+      role === 'operator'
+        ? (await createClient(OperatorService, transport).createFileLink({ jobId, name: file.name })).file
+        : file;
+    await downloadLink(link?.downloadUrl ?? '', file.name);
   };
   return (
     <CallButton
@@ -38,7 +30,7 @@ function DownloadButton({ jobId, file }: { jobId: string; file: ResultFile }) {
       size="xs"
       variant="default"
       loading={busy}
-      onClick={save}
+      onClick={() => void download(save)}
       leftSection={<IconDownload size={16} aria-hidden />}
       aria-label={`Download ${file.name}`}
     >

@@ -3,8 +3,7 @@ import { Alert, Code, Group, List, Stack, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { IconFilterExclamation } from '@tabler/icons-react';
 import { type HoldReason, type JobHold, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { showError, showSuccess } from '../errors/toast.ts';
-import { useRefresh } from '../list/useRefresh.ts';
+import { useAttempt } from '../errors/useAttempt.ts';
 import { formatPercentage } from '../number/format.ts';
 import { CallButton } from '../permission/CallButton.tsx';
 import { useSession } from '../session/session.ts';
@@ -59,16 +58,12 @@ function Reason({ reason: { field, minimum, percent } }: { reason: HoldReason })
 function Decision({ jobId }: { jobId: string }) {
   const call = JobService.method.releaseJob;
   const release = useMutation(call);
-  const refresh = useRefresh();
-  const decide = async (discard: boolean) => {
-    try {
-      await release.mutateAsync({ jobId, discard });
-      showSuccess(discard ? 'Deliveries discarded.' : 'Deliveries released.');
-      await refresh();
-    } catch (error) {
-      showError(error);
-    }
-  };
+  const attempt = useAttempt();
+  const decide = (discard: boolean) =>
+    attempt(
+      release.mutateAsync({ jobId, discard }),
+      discard ? 'Deliveries discarded.' : 'Deliveries released.',
+    );
   const confirmDiscard = () =>
     modals.openConfirmModal({
       title: 'Discard the deliveries?',

@@ -5,8 +5,7 @@ import { IconPlayerStop } from '@tabler/icons-react';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { DecisionButtons } from '../approvals/DecisionButtons.tsx';
-import { showError, showSuccess } from '../errors/toast.ts';
-import { useRefresh } from '../list/useRefresh.ts';
+import { useAttempt } from '../errors/useAttempt.ts';
 import { CallButton } from '../permission/CallButton.tsx';
 import { ReasonModal } from '../reason/ReasonModal.tsx';
 import { useSession } from '../session/session.ts';
@@ -29,22 +28,18 @@ export function JobActions({ job }: { job: Job }) {
 function Cancel({ job }: { job: Job }) {
   const operator = useSession().role === 'operator';
   const [opened, { open, close }] = useDisclosure();
-  const refresh = useRefresh();
+  const attempt = useAttempt();
   const operatorMutation = useMutation(OperatorService.method.cancelJob);
   const userMutation = useMutation(JobService.method.cancelJob);
-  const run = async (reason: string) => {
-    try {
-      const { jobId } = job;
-      await (operator
-        ? operatorMutation.mutateAsync({ jobId, reason })
-        : userMutation.mutateAsync({ jobId }));
-      showSuccess('Job cancelled. Outstanding units are refunded.');
-      close();
-      await refresh();
-    } catch (error) {
-      showError(error);
-    }
-  };
+  const { jobId } = job;
+  const run = (reason: string) =>
+    attempt<unknown>(
+      operator ? operatorMutation.mutateAsync({ jobId, reason }) : userMutation.mutateAsync({ jobId }),
+      () => {
+        close();
+        return 'Job cancelled. Outstanding units are refunded.';
+      },
+    );
   const button = (
     <CallButton
       call={operator ? OperatorService.method.cancelJob : JobService.method.cancelJob}

@@ -5,7 +5,7 @@ import { useNavigate } from 'react-router';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { isFinalFailure } from '../../../src/contract/final-failure.ts';
-import { showError, showSuccess } from '../errors/toast.ts';
+import { useAttempt } from '../errors/useAttempt.ts';
 import { formatCount, formatUnits } from '../number/format.ts';
 import { CallButton } from '../permission/CallButton.tsx';
 import { useSession } from '../session/session.ts';
@@ -52,19 +52,17 @@ export function RetryButton({ job }: { job: Job }) {
 function useRetry({ jobId }: Job) {
   const { role } = useSession();
   const navigate = useNavigate();
+  const attempt = useAttempt();
   const operatorMutation = useMutation(OperatorService.method.retryJob);
   const userMutation = useMutation(JobService.method.retryJob);
-  const retry = async () => {
-    try {
-      const created =
-        role === 'operator'
-          ? (await operatorMutation.mutateAsync({ jobId })).job
-          : await userMutation.mutateAsync({ jobId });
-      showSuccess('New job created.');
+  const create = async () =>
+    role === 'operator'
+      ? (await operatorMutation.mutateAsync({ jobId })).job
+      : await userMutation.mutateAsync({ jobId });
+  const retry = () =>
+    attempt(create(), (created) => {
       if (created) void navigate(`/jobs/${created.jobId}`);
-    } catch (error) {
-      showError(error);
-    }
-  };
+      return 'New job created.';
+    });
   return { retry, busy: operatorMutation.isPending || userMutation.isPending };
 }

@@ -1,7 +1,7 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { useState } from 'react';
 import type { ApiKey } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { showError, showSuccess } from '../errors/toast.ts';
+import { useAttempt } from '../errors/useAttempt.ts';
 import type { ListQuery } from '../list/ListTable.tsx';
 import { useRefresh } from '../list/useRefresh.ts';
 import type { Role } from '../session/session.ts';
@@ -24,6 +24,7 @@ interface KeyListProps {
 
 /** API keys with a revoke action and the dialog that creates a key. */
 export function KeyList({ query, methods, owner, create, revoke, creating, close }: KeyListProps) {
+  const attempt = useAttempt();
   const refresh = useRefresh();
   const [rotating, setRotating] = useState<ApiKey | null>(null);
   return (
@@ -33,12 +34,7 @@ export function KeyList({ query, methods, owner, create, revoke, creating, close
         query={query}
         methods={methods}
         rotate={setRotating}
-        revoke={({ keyId, name }) =>
-          revoke({ keyId })
-            .then(() => showSuccess(`Key “${name}” revoked.`))
-            .then(refresh)
-            .catch(showError)
-        }
+        revoke={({ keyId, name }) => attempt(revoke({ keyId }), `Key “${name}” revoked.`)}
       />
       <NewKeyModal
         key={rotating?.keyId ?? ''}

@@ -3,9 +3,9 @@ import { Button, Menu } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { pollMs } from '../app/queries.ts';
-import { showError } from '../errors/toast.ts';
 import { Page } from '../layout/Page.tsx';
 import { downloadRest } from '../session/download.ts';
+import { useDownload } from '../session/useDownload.ts';
 import { LedgerTable } from './LedgerTable.tsx';
 
 const path = '/v1/account/ledger/export';
@@ -21,8 +21,9 @@ export function LedgerPage() {
       refetchInterval: pollMs.list,
     },
   );
+  const { download, busy } = useDownload();
   const save = (format: string) =>
-    void downloadRest(`${path}?format=${format}`, `ledger.${format}`).catch(showError);
+    void download(() => downloadRest(`${path}?format=${format}`, `ledger.${format}`));
   return (
     <Page
       title="Ledger"
@@ -30,7 +31,7 @@ export function LedgerPage() {
       actions={
         <Menu position="bottom-end">
           <Menu.Target>
-            <Button variant="default" leftSection={<IconDownload size={16} aria-hidden />}>
+            <Button variant="default" loading={busy} leftSection={<IconDownload size={16} aria-hidden />}>
               Export
             </Button>
           </Menu.Target>

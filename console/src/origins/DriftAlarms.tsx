@@ -4,11 +4,10 @@ import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { type FieldDrift, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { pollMs } from '../app/queries.ts';
-import { showError, showSuccess } from '../errors/toast.ts';
+import { useAttempt } from '../errors/useAttempt.ts';
 import { Section } from '../layout/Section.tsx';
 import { ListTable } from '../list/ListTable.tsx';
 import type { Column } from '../list/list-content.ts';
-import { useRefresh } from '../list/useRefresh.ts';
 import { formatCount, formatPercent } from '../number/format.ts';
 import { marketText } from '../offers/offers.ts';
 import { CallButton } from '../permission/CallButton.tsx';
@@ -37,20 +36,16 @@ export function DriftAlarms() {
   const [all, setAll] = useState(false);
   const query = useQuery(OperatorService.method.listDriftAlarms, { all }, { refetchInterval: pollMs.idle });
   const acceptance = useMutation(OperatorService.method.acceptDrift);
-  const refresh = useRefresh();
+  const attempt = useAttempt();
   const accept = ({ market, page, field }: FieldDrift) =>
     modals.openConfirmModal({
       title: `Accept the drift of “${field}”?`,
       children: 'The newest pages become the baseline and the alarm is cleared.',
       labels: { confirm: 'Accept', cancel: 'Back' },
       onConfirm: () =>
-        void acceptance
-          .mutateAsync({ market, page, field })
-          .then(({ fields }) =>
-            showSuccess(fields.length === 0 ? 'The alarm was already cleared.' : 'Alarm cleared.'),
-          )
-          .then(refresh)
-          .catch(showError),
+        void attempt(acceptance.mutateAsync({ market, page, field }), ({ fields }) =>
+          fields.length === 0 ? 'The alarm was already cleared.' : 'Alarm cleared.',
+        ),
     });
   const action: Column<FieldDrift> = {
     title: 'Actions',

@@ -2,8 +2,7 @@ import { useMutation } from '@connectrpc/connect-query';
 import { Group } from '@mantine/core';
 import { useState } from 'react';
 import { OperatorScheduleService, type Schedule } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
-import { showError, showSuccess } from '../errors/toast.ts';
-import { useRefresh } from '../list/useRefresh.ts';
+import { useAttempt } from '../errors/useAttempt.ts';
 import { CallButton } from '../permission/CallButton.tsx';
 import { ReasonModal } from '../reason/ReasonModal.tsx';
 
@@ -11,19 +10,10 @@ const { method } = OperatorScheduleService;
 
 /** Buttons with which an operator approves or rejects a schedule. */
 export function DecisionButtons({ schedule: { scheduleId } }: { schedule: Pick<Schedule, 'scheduleId'> }) {
-  const refresh = useRefresh();
+  const attempt = useAttempt();
   const approve = useMutation(method.approveSchedule);
   const reject = useMutation(method.rejectSchedule);
   const [isRejecting, setIsRejecting] = useState(false);
-  const attempt = async (call: Promise<unknown>, done: string) => {
-    try {
-      await call;
-      showSuccess(done);
-      await refresh();
-    } catch (error) {
-      showError(error);
-    }
-  };
   const busy = approve.isPending || reject.isPending;
   return (
     <Group gap={6} wrap="nowrap">

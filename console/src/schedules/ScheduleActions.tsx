@@ -3,8 +3,7 @@ import { modals } from '@mantine/modals';
 import { IconPlayerPause, IconPlayerPlay, IconRefresh, IconTrash } from '@tabler/icons-react';
 import { useNavigate } from 'react-router';
 import { type Schedule, ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
-import { showError, showSuccess } from '../errors/toast.ts';
-import { useRefresh } from '../list/useRefresh.ts';
+import { useAttempt } from '../errors/useAttempt.ts';
 import { CallButton } from '../permission/CallButton.tsx';
 
 const { method } = ScheduleService;
@@ -13,20 +12,12 @@ const icon = { size: 16, 'aria-hidden': true } as const;
 
 /** Calls that change a schedule. Each shows its outcome. */
 function useScheduleCalls(scheduleId: string) {
-  const refresh = useRefresh();
+  const attempt = useAttempt();
   const navigate = useNavigate();
   const run = useMutation(method.runSchedule);
   const pause = useMutation(method.pauseSchedule);
   const resume = useMutation(method.resumeSchedule);
   const remove = useMutation(method.deleteSchedule);
-  const attempt = async (call: () => Promise<string>) => {
-    try {
-      showSuccess(await call());
-      await refresh();
-    } catch (error) {
-      showError(error);
-    }
-  };
   return {
     isPending: {
       run: run.isPending,
@@ -35,25 +26,15 @@ function useScheduleCalls(scheduleId: string) {
       remove: remove.isPending,
     },
     start: () =>
-      attempt(async () => {
-        const { jobId, reason } = await run.mutateAsync({ scheduleId });
+      attempt(run.mutateAsync({ scheduleId }), ({ jobId, reason }) => {
         if (jobId === '' && reason !== '') throw new Error(`The run did not start. ${reason}`);
         return jobId === '' ? 'The run waits for the last one.' : 'Run started.';
       }),
-    pause: () =>
-      attempt(async () => {
-        await pause.mutateAsync({ scheduleId });
-        return 'Schedule paused.';
-      }),
-    resume: () =>
-      attempt(async () => {
-        await resume.mutateAsync({ scheduleId });
-        return 'Schedule resumed.';
-      }),
+    pause: () => attempt(pause.mutateAsync({ scheduleId }), 'Schedule paused.'),
+    resume: () => attempt(resume.mutateAsync({ scheduleId }), 'Schedule resumed.'),
     remove: () =>
-      attempt(async () => {
-        await remove.mutateAsync({ scheduleId });
-        await navigate('/schedules');
+      attempt(remove.mutateAsync({ scheduleId }), () => {
+        void navigate('/schedules');
         return 'Schedule deleted.';
       }),
   };

@@ -2,20 +2,18 @@ import { useMutation } from '@connectrpc/connect-query';
 import { modals } from '@mantine/modals';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { showError, showSuccess } from '../errors/toast.ts';
-import { useRefresh } from '../list/useRefresh.ts';
+import { useAttempt } from '../errors/useAttempt.ts';
 import { CallButton } from '../permission/CallButton.tsx';
 
 /** Button that deletes a user with everything but the ledger. */
 export function DeleteUserButton({ user }: { user: Account }) {
   const deletion = useMutation(OperatorService.method.deleteUser);
-  const refresh = useRefresh();
+  const attempt = useAttempt();
   const run = () =>
-    deletion
-      .mutateAsync({ userId: user.id })
-      .then(() => showSuccess('User deleted. Jobs and files are removed within minutes.'))
-      .then(refresh)
-      .catch(showError);
+    attempt(
+      deletion.mutateAsync({ userId: user.id }),
+      'User deleted. Jobs and files are removed within minutes.',
+    );
   const confirm = () =>
     modals.openConfirmModal({
       title: `Delete ${user.name}?`,

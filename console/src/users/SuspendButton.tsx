@@ -2,20 +2,18 @@ import { useMutation } from '@connectrpc/connect-query';
 import { modals } from '@mantine/modals';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { showError, showSuccess } from '../errors/toast.ts';
-import { useRefresh } from '../list/useRefresh.ts';
+import { useAttempt } from '../errors/useAttempt.ts';
 import { CallButton } from '../permission/CallButton.tsx';
 
 /** Button that suspends or reactivates a user. */
 export function SuspendButton({ user }: { user: Account }) {
   const suspension = useMutation(OperatorService.method.suspendUser);
-  const refresh = useRefresh();
+  const attempt = useAttempt();
   const set = (suspended: boolean) =>
-    suspension
-      .mutateAsync({ userId: user.id, suspended })
-      .then(() => showSuccess(suspended ? `${user.name} suspended.` : `${user.name} reactivated.`))
-      .then(refresh)
-      .catch(showError);
+    attempt(
+      suspension.mutateAsync({ userId: user.id, suspended }),
+      suspended ? `${user.name} suspended.` : `${user.name} reactivated.`,
+    );
   const confirm = () =>
     modals.openConfirmModal({
       title: `Suspend ${user.name}?`,

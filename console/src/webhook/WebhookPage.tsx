@@ -5,11 +5,10 @@ import { AccountService, type Delivery } from '../../../gen/gleaner/account/v1/a
 import { pollMs } from '../app/queries.ts';
 import { DeliveriesTable } from '../deliveries/DeliveriesTable.tsx';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
-import { showError, showSuccess } from '../errors/toast.ts';
+import { useAttempt } from '../errors/useAttempt.ts';
 import { Page } from '../layout/Page.tsx';
 import { Section } from '../layout/Section.tsx';
 import type { Column } from '../list/list-content.ts';
-import { useRefresh } from '../list/useRefresh.ts';
 import { CallButton } from '../permission/CallButton.tsx';
 import { WebhookForm } from './WebhookForm.tsx';
 import { WebhookSecret } from './WebhookSecret.tsx';
@@ -28,12 +27,7 @@ export function WebhookPage() {
   );
   const test = useMutation(AccountService.method.testWebhook);
   const redelivery = useMutation(AccountService.method.redeliverWebhook);
-  const refresh = useRefresh();
-  const run = (call: Promise<unknown>, done: string) =>
-    void call
-      .then(() => showSuccess(done))
-      .then(refresh)
-      .catch(showError);
+  const attempt = useAttempt();
   const resend: Column<Delivery> = {
     title: 'Actions',
     align: 'right',
@@ -44,7 +38,7 @@ export function WebhookPage() {
           size="compact-sm"
           variant="default"
           aria-label={`Resend ${type}`}
-          onClick={() => run(redelivery.mutateAsync({ deliveryId }), 'Message queued.')}
+          onClick={() => attempt(redelivery.mutateAsync({ deliveryId }), 'Message queued.')}
         >
           Resend
         </CallButton>
@@ -61,7 +55,7 @@ export function WebhookPage() {
           leftSection={<IconSend size={16} aria-hidden />}
           disabled={!url}
           loading={test.isPending}
-          onClick={() => run(test.mutateAsync({}), 'Test message queued.')}
+          onClick={() => attempt(test.mutateAsync({}), 'Test message queued.')}
         >
           Send test message
         </CallButton>

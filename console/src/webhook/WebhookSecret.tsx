@@ -3,27 +3,21 @@ import { Button, CopyButton, Group, PasswordInput, Text } from '@mantine/core';
 import { modals } from '@mantine/modals';
 import { IconCopy, IconRefresh } from '@tabler/icons-react';
 import { AccountService, type Webhook } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { showError, showSuccess } from '../errors/toast.ts';
+import { useAttempt } from '../errors/useAttempt.ts';
 import { Section } from '../layout/Section.tsx';
-import { useRefresh } from '../list/useRefresh.ts';
 import { CallButton } from '../permission/CallButton.tsx';
 import { Moment } from '../time/Moment.tsx';
 
 /** Signing secret of the webhook, with copy and rotation. */
 export function WebhookSecret({ webhook }: { webhook: Webhook }) {
   const rotation = useMutation(AccountService.method.rotateWebhookSecret);
-  const refresh = useRefresh();
+  const attempt = useAttempt();
   const rotate = () =>
     modals.openConfirmModal({
       title: 'Rotate the signing secret?',
       children: 'Messages are signed with both secrets for 24 hours, so that you can update your program.',
       labels: { confirm: 'Rotate secret', cancel: 'Back' },
-      onConfirm: () =>
-        void rotation
-          .mutateAsync({})
-          .then(() => showSuccess('Signing secret rotated.'))
-          .then(refresh)
-          .catch(showError),
+      onConfirm: () => void attempt(rotation.mutateAsync({}), 'Signing secret rotated.'),
     });
   return (
     <Section
