@@ -204,6 +204,42 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     expect(saved).not.toContain(',1729000077011,');
   });
 
+  test("lets an operator search and export a user's records, and records each access", async () => {
+    const user = await createUser('Inspected Ltd', 1_000);
+    const items = ['011', '012'].map((digits) => ({ product_id: `1729000077${digits}`, country: 'th' }));
+    const { body } = await env.api.post(user, '/v1/mktd/pdp/bulk/submit', { items });
+    const jobId: string = body.job_id;
+    await env.api.get(user, `/v1/jobs/${jobId}?wait=30`);
+    const { records } = (await env.api.get(user, `/v1/jobs/${jobId}/records`)).body;
+    const tab = await openTab(browser, { downloads: folder });
+    tabs.push(tab);
+    await signIn(tab, `${env.url}/jobs/${jobId}?tab=results`, env.deployment.operatorKey);
+    const { page } = tab;
+    await waitForText(page, records[0].item.title);
+    await waitForText(page, 'records violate the schema');
+    await click(page, 'button', 'Columns');
+    await waitForText(page, 'product.title');
+    await page.keyboard.press('Escape');
+    await page.locator(named('textbox', 'Search')).fill(records[1].item.title);
+    await waitForText(page, '1 found');
+    await click(page, 'button', 'Export');
+    await click(page, 'menuitem', 'CSV');
+    const saved = await until(
+      'the table is saved',
+      () => readFile(join(folder, `${jobId}.csv`), 'utf8').then((text) => text || undefined),
+      { withinMs: 15_000 },
+    );
+    expect(saved).toContain(',1729000077012,');
+    expect(saved).not.toContain(',1729000077011,');
+    await click(page, 'button', `Show record of ${records[1].item.title}`);
+    await waitForText(page, '"_product_id": "1729000077012"');
+    const { entries } = await env.api.operator('ListAuditEntries', { target: jobId });
+    const actions: string[] = entries.map(({ action }: { action: string }) => action);
+    // The list, the search, and the whole record.
+    expect(actions.filter((action) => action === 'ListRecords')).toHaveLength(3);
+    expect(actions.filter((action) => action === 'ExportRecords')).toHaveLength(1);
+  });
+
   test('draws no failures for a job without any', async () => {
     const user = await createUser('Flawless Ltd', 1_000);
     const jobId = await submit(user, 60);

@@ -23,6 +23,7 @@ export const pageVisits = ({
   { name: 'jobs', path: '/jobs', role: 'operator', shows: 'Anna Kirana' },
   { name: 'test-jobs', path: '/jobs?mode=test', role: 'operator', shows: 'Anna Kirana' },
   { name: 'job', path: `/jobs/${partial}`, role: 'operator', shows: 'Duration' },
+  { name: 'job-results', path: `/jobs/${partial}?tab=results`, role: 'operator', shows: 'Show record' },
   { name: 'job-waiting', path: `/jobs/${waiting}`, role: 'operator', shows: 'Approve' },
   { name: 'schedule-waiting', path: `/schedules/${proposed}`, role: 'operator', shows: 'Approval expires' },
   { name: 'users', path: '/users', role: 'operator', shows: 'Price Watch' },

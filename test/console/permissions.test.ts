@@ -54,6 +54,21 @@ describe.skipIf('missing' in chromium)(`permissions in the console${skipped}`, (
     expect(await reasonOf(approver, 'Adjust credits')).toBe(reason('admin', 'approver'));
   });
 
+  test('a viewer does not see the records of a job', async () => {
+    const { apiKey } = await env.api.operator('CreateApiKey', { user_id: userId, name: 'submits' });
+    const user = { id: userId, key: apiKey };
+    const items = [{ product_id: '1729000077011', country: 'th' }];
+    const { body } = await env.api.post(user, '/v1/mktd/pdp/bulk/submit', { items });
+    await env.api.get(user, `/v1/jobs/${body.job_id}?wait=30`);
+    const viewer = { user_id: operatorId, operator_role: 'viewer' };
+    const page = await openWith(viewer, `/jobs/${body.job_id}?tab=results`);
+    await waitForText(page, "This call needs an operator key with the role 'approver'");
+    await waitForText(page, '0 of 1 records violate the schema');
+    expect(await page.$(named('textbox', 'Search'))).toBeNull();
+    const { entries } = await env.api.operator('ListAuditEntries', { target: body.job_id });
+    expect(entries.filter(({ action }: { action: string }) => action === 'ListRecords')).toEqual([]);
+  });
+
   test('a read-only key may neither create keys nor submit', async () => {
     const page = await openWith({ user_id: userId, scopes: ['read'] }, '/keys');
     expect(await reasonOf(page, 'Create key')).toContain("needs a key with the scopes 'read' and 'submit'");

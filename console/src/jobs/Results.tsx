@@ -1,17 +1,33 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { EmptyState, Stack } from '@mantine/core';
-import { IconInbox } from '@tabler/icons-react';
+import { IconInbox, IconLock } from '@tabler/icons-react';
 import { useEffect } from 'react';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { pollMs } from '../app/queries.ts';
 import { Section } from '../layout/Section.tsx';
+import { useRefusal } from '../permission/useRefusal.ts';
 import { Explorer } from '../records/Explorer.tsx';
+import { InvalidRecords } from '../records/InvalidRecords.tsx';
+import { WholeRecord } from '../records/WholeRecord.tsx';
 import { useSession } from '../session/session.ts';
 import { Files } from './Files.tsx';
-import { listFilesMethod } from './methods.ts';
-import { Records } from './Records.tsx';
+import { listFilesMethod, listRecordsMethod } from './methods.ts';
 
-/** Results of a job: its files, or its records if its kind writes no files. */
+/** Records of a job, if the session's key may read them. */
+function Records({ job, isSingle = false }: { job: Job; isSingle?: boolean }) {
+  const { role } = useSession();
+  const refusal = useRefusal(listRecordsMethod(role));
+  if (refusal !== null)
+    return (
+      <Stack>
+        <EmptyState icon={<IconLock />} title="Records not shown" description={refusal} py="lg" />
+        <InvalidRecords jobId={job.jobId} ended={job.ended} />
+      </Stack>
+    );
+  return isSingle ? <WholeRecord jobId={job.jobId} unitIndex={0} position={0} /> : <Explorer job={job} />;
+}
+
+/** Results of a job: its records, and the files of kinds that write some. */
 export function Results({ job }: { job: Job }) {
   const { role } = useSession();
   const query = useQuery(
@@ -35,17 +51,16 @@ export function Results({ job }: { job: Job }) {
       />
     );
   if (job.ended && files?.length === 0 && !query.isFetching) {
-    if (job.success > 0)
-      return role === 'operator' || job.total === 1 ? <Records job={job} /> : <Explorer job={job} />;
+    if (job.success > 0) return <Records job={job} isSingle={job.total === 1} />;
     const description =
       job.notRun === job.total ? 'This job did not run.' : 'No unit succeeded. See Failures for the reasons.';
     return <EmptyState icon={<IconInbox />} title="No results" description={description} py="lg" />;
   }
   const list = <Files jobId={job.jobId} files={files ?? []} query={query} />;
-  if (role === 'operator' || job.success + job.failed === 0) return list;
+  if (job.success + job.failed === 0) return list;
   return (
     <Stack gap="xl">
-      <Explorer job={job} />
+      <Records job={job} />
       <Section title="Files">{list}</Section>
     </Stack>
   );

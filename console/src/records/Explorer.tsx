@@ -3,11 +3,13 @@ import { Group, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Job, JobService, type RecordEntry } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import type { Job, RecordEntry } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { pollMs } from '../app/queries.ts';
+import { listRecordsMethod } from '../jobs/methods.ts';
 import { ListTable } from '../list/ListTable.tsx';
 import type { Sort } from '../list/sort.ts';
 import { formatCount } from '../number/format.ts';
+import { useSession } from '../session/session.ts';
 import { recordColumns } from './columns.tsx';
 import { ExportMenu } from './ExportMenu.tsx';
 import { FieldChooser } from './FieldChooser.tsx';
@@ -15,12 +17,14 @@ import { FilterBar } from './FilterBar.tsx';
 import { InvalidRecords } from './InvalidRecords.tsx';
 import { emptyRecordFilter, type RecordFilter } from './query.ts';
 import { RecordDrawer } from './RecordDrawer.tsx';
+import { recordQueryOptions } from './record-queries.ts';
 
 /** Time that a search waits for further input, in milliseconds. */
 const searchDelayMs = 300;
 
 /** Records of a job and its failed units, sorted and filtered by the service. */
 export function Explorer({ job: { jobId, ended } }: { job: Job }) {
+  const { role } = useSession();
   const [filter, setFilter] = useState(emptyRecordFilter);
   const [sort, setSort] = useState<Sort | null>(null);
   const [fields, setFields] = useState<readonly string[]>([]);
@@ -31,7 +35,7 @@ export function Explorer({ job: { jobId, ended } }: { job: Job }) {
   const order = sort === null ? '' : `${sort.descending ? '-' : ''}${names.get(sort.title)}`;
   const applied: RecordFilter = { ...filter, search, sort: order };
   const query = useInfiniteQuery(
-    JobService.method.listRecords,
+    listRecordsMethod(role),
     {
       ...{ jobId, search, filter: [...filter.conditions], status: filter.status, sort: order },
       // The drawer requests the whole record.
@@ -42,7 +46,7 @@ export function Explorer({ job: { jobId, ended } }: { job: Job }) {
     {
       pageParamKey: 'pageToken',
       getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
-      refetchInterval: ended ? false : pollMs.list,
+      ...recordQueryOptions(role, ended ? false : pollMs.list),
       placeholderData: keepPreviousData,
     },
   );

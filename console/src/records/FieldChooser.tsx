@@ -1,9 +1,11 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Button, Checkbox, Group, Popover, Progress, Skeleton, Stack, Text } from '@mantine/core';
 import { IconColumns } from '@tabler/icons-react';
-import { type FieldFill, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import type { FieldFill } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
+import { listFieldsMethod } from '../jobs/methods.ts';
 import { formatPercent } from '../number/format.ts';
+import { useSession } from '../session/session.ts';
 
 interface FieldChooserProps {
   jobId: string;
@@ -28,7 +30,8 @@ export function FieldChooser({ jobId, chosen, choose }: FieldChooserProps) {
 }
 
 function Fields({ jobId, chosen, choose }: FieldChooserProps) {
-  const { data, error, isPending, refetch } = useQuery(JobService.method.listFields, { jobId });
+  const { role } = useSession();
+  const { data, error, isPending, refetch } = useQuery(listFieldsMethod(role), { jobId });
   if (isPending) return <Skeleton height={160} role="status" aria-label="Loading columns" />;
   if (error) return <ErrorAlert error={error} retry={refetch} />;
   const toggle = (name: string) =>

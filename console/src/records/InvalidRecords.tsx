@@ -1,13 +1,15 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Text } from '@mantine/core';
-import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { pollMs } from '../app/queries.ts';
+import { getQualityMethod } from '../jobs/methods.ts';
 import { formatCount } from '../number/format.ts';
+import { useSession } from '../session/session.ts';
 
 /** Number of records that violate the schema; nothing if no records were counted. */
 export function InvalidRecords({ jobId, ended }: { jobId: string; ended: boolean }) {
+  const { role } = useSession();
   const { data } = useQuery(
-    JobService.method.getQuality,
+    getQualityMethod(role),
     { jobId },
     { refetchInterval: ended ? false : pollMs.list },
   );

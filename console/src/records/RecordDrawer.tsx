@@ -1,8 +1,7 @@
-import { useQuery } from '@connectrpc/connect-query';
-import { Code, Drawer, Skeleton } from '@mantine/core';
-import { JobService, type RecordEntry } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { ErrorAlert } from '../errors/ErrorAlert.tsx';
+import { Drawer } from '@mantine/core';
+import type { RecordEntry } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { entryTitle } from './columns.tsx';
+import { WholeRecord } from './WholeRecord.tsx';
 
 interface RecordDrawerProps {
   jobId: string;
@@ -22,25 +21,7 @@ export function RecordDrawer({ jobId, entry, close }: RecordDrawerProps) {
       title={entry === null ? '' : entryTitle(entry)}
       closeButtonProps={{ 'aria-label': 'Close record' }}
     >
-      {entry !== null && <WholeRecord jobId={jobId} entry={entry} />}
+      {entry !== null && <WholeRecord jobId={jobId} unitIndex={entry.unitIndex} position={entry.position} />}
     </Drawer>
-  );
-}
-
-function WholeRecord({ jobId, entry: { unitIndex, position } }: { jobId: string; entry: RecordEntry }) {
-  const { data, error, isPending, refetch } = useQuery(JobService.method.listRecords, {
-    jobId,
-    unitIndex,
-    position,
-  });
-  if (isPending) return <Skeleton height={240} role="status" aria-label="Loading record" />;
-  if (error) return <ErrorAlert error={error} retry={refetch} />;
-  const record = data.records[0]?.record;
-  return (
-    <Code block tabIndex={0} role="region" aria-label="Record" style={{ overflow: 'auto' }}>
-      {record === undefined
-        ? 'This record does not exist any more.'
-        : JSON.stringify(JSON.parse(record), null, 2)}
-    </Code>
   );
 }

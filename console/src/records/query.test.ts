@@ -1,23 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { emptyRecordFilter, exportPath, formatPrice, valueText } from './query.ts';
-
-test('exportPath() has the selection, but not the status: failed units are not exported', () => {
-  expect(exportPath('j1', 'csv', emptyRecordFilter)).toBe('/v1/jobs/j1/export?format=csv');
-  const filter = {
-    search: ' a&b ',
-    conditions: ['price>1', 'title~=;'],
-    sort: '-item.price',
-    status: 'FAILED',
-  } as const;
-  const query = new URL(exportPath('j1', 'parquet', filter), 'http://x').searchParams;
-  expect([...query]).toEqual([
-    ['format', 'parquet'],
-    ['filter', 'price>1'],
-    ['filter', 'title~=;'],
-    ['search', 'a&b'],
-    ['sort', '-item.price'],
-  ]);
-});
+import { formatPrice, valueText } from './query.ts';
 
 describe('valueText()', () => {
   const record = { title: 'a', price: { amount: 0 }, images: ['x'], empty: null };

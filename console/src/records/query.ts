@@ -20,19 +20,6 @@ export const exportFormats = [
   { format: 'json', label: 'JSON', extension: '.json' },
 ] as const;
 
-/** Returns the path by which the selected records are exported. */
-export function exportPath(
-  jobId: string,
-  format: string,
-  { search, conditions, sort }: RecordFilter,
-): string {
-  const query = new URLSearchParams({ format });
-  for (const condition of conditions) query.append('filter', condition);
-  if (search.trim() !== '') query.set('search', search.trim());
-  if (sort !== '') query.set('sort', sort);
-  return `/v1/jobs/${jobId}/export?${query}`;
-}
-
 /** Returns the value at a dotted path of a record as text; '' if it has none. */
 export function valueText(record: unknown, path: string): string {
   let value = record;
