@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { startEngines } from '../src/app/engines.ts';
 import { measureDisk } from './disk.ts';
+import { measureExplore } from './explore.ts';
 import { measureGrowth } from './growth.ts';
 import { measureMongoHistory, measureSqliteHistory } from './history.ts';
 import { measureIdle } from './idle.ts';
@@ -44,6 +45,7 @@ const names = [
   'workers',
   'noisy-user',
   'retrieve',
+  'explore',
   'growth',
   'history',
 ];
@@ -215,6 +217,15 @@ await run('growth', async () => {
   print(`  ratio of job ${growthJobs} to the first ${fixed(last / first, 2)} (aim 1.1 for job 20)`);
 });
 
+await run('explore', async () => {
+  const { records, bytes, bareMs, firstMs, nextMs } = await measureExplore(rounds, 50_000);
+  print(
+    `explore: ${records.toLocaleString('en-US')} records, ${fixed(bytes / 1e6)} MB; reading and parsing them ${fixed(bareMs)} ms`,
+  );
+  for (const [name, ms] of Object.entries(firstMs))
+    print(`  first ${name}: ${fixed(ms)} ms, ratio ${fixed(ms / bareMs, 2)}`);
+  print(`  second page of the sort: ${fixed(nextMs)} ms`);
+});
 await run('history', async () => {
   const uri = process.env.MONGODB_TEST_URI;
   const result = uri

@@ -1,5 +1,5 @@
 import type { Column } from './columns.ts';
-import { type ExactJson, type ExactObject, formatExact } from './json-text.ts';
+import { type ExactJson, type ExactObject, formatExact, memberAt } from './json-text.ts';
 
 /** Value of a cell. Integers beyond 2^53 are bigints. */
 export type Cell = null | string | number | bigint | boolean;
@@ -18,6 +18,16 @@ interface Place {
  * column, are members of the column of the type `others`, by their paths; without such a column they are dropped.
  */
 export function cellReader(columns: readonly Column[]): ReadCells {
+  if (columns.some(({ type }) => type === 'others')) return wholeReader(columns);
+  return (row) =>
+    columns.map((column) => {
+      const member = memberAt(row, column.steps) ?? null;
+      return member === null ? null : cellOf(member, column);
+    });
+}
+
+/** Creates the function that reads the cells of rows with a column of the type `others`. */
+function wholeReader(columns: readonly Column[]): ReadCells {
   const root: Place = { column: null, members: new Map() };
   for (const [index, { steps }] of columns.entries()) {
     let place = root;
@@ -47,7 +57,7 @@ export function cellReader(columns: readonly Column[]): ReadCells {
       }
     };
     visit(row, root, '');
-    if (othersAt >= 0 && others.size > 0) cells[othersAt] = membersText(others);
+    if (others.size > 0) cells[othersAt] = membersText(others);
     return cells;
   };
 }

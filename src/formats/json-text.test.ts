@@ -9,6 +9,15 @@ describe('parseExact() and formatExact()', () => {
     '"1234567890123456789"',
   ])('keep the digits of %s', (text) => expect(formatExact(parseExact(text))).toBe(text));
 
+  test.each([
+    '\n12345678901234567',
+    '[ -12345678901234567 ]',
+    '{"a": 12345678901234567}',
+    '[1,12345678901234567]',
+  ])('keep the digits of %j with and without spaces', (text) =>
+    expect(formatExact(parseExact(text))).toBe(text.replace(/\s/g, '')),
+  );
+
   test('keep other numbers as doubles', () => {
     expect(parseExact('[1.5,0.1234567890123456789,1e30,9007199254740991]')).toEqual([
       1.5,

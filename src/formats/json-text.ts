@@ -21,15 +21,28 @@ interface SourceTextJson {
 }
 const { parse, rawJSON } = JSON as unknown as SourceTextJson;
 
+/** Matches texts with a number of 16 digits or more before its fraction; also some where a string contains one. */
+const longInteger = /(?:^|[:,[\s])-?[0-9]{16}/;
+
 /** Parses JSON text. Integers that a double cannot represent become bigints. */
 export function parseExact(text: string): ExactJson {
   // Reviving is slow, and few texts have such integers.
-  if (!/[0-9]{16}/.test(text)) return JSON.parse(text) as ExactJson;
+  if (!longInteger.test(text)) return JSON.parse(text) as ExactJson;
   return parse(text, (_key, value, { source }) =>
     typeof value === 'number' && !Number.isSafeInteger(value) && /^-?[0-9]+$/.test(source ?? '')
       ? BigInt(source!)
       : value,
   ) as ExactJson;
+}
+
+/** Returns the member at a path of member names; undefined if there is none. */
+export function memberAt(value: ExactJson, steps: readonly string[]): ExactJson | undefined {
+  let member: ExactJson | undefined = value;
+  for (const step of steps) {
+    if (typeof member !== 'object' || member === null || Array.isArray(member)) return undefined;
+    member = Object.hasOwn(member, step) ? (member as ExactObject)[step] : undefined;
+  }
+  return member;
 }
 
 /** Formats a value as JSON text; bigints as integers. */

@@ -1,11 +1,11 @@
 import type { Column } from './columns.ts';
-import type { ExactJson, ExactObject } from './json-text.ts';
+import { type ExactJson, type ExactObject, memberAt } from './json-text.ts';
 
 /** Returns the members of a record that some columns hold, in the record's structure. */
 export function pickColumns(record: ExactObject, columns: readonly Column[]): ExactObject {
   const picked: Record<string, ExactJson> = {};
   for (const { steps } of columns) {
-    const value = steps.reduce<ExactJson | undefined>(memberOf, record);
+    const value = memberAt(record, steps);
     if (value === undefined) continue;
     let place = picked;
     for (const step of steps.slice(0, -1)) {
@@ -16,9 +16,4 @@ export function pickColumns(record: ExactObject, columns: readonly Column[]): Ex
     if (last !== undefined) place[last] = value;
   }
   return picked;
-}
-
-function memberOf(value: ExactJson | undefined, step: string): ExactJson | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  return Object.hasOwn(value, step) ? (value as ExactObject)[step] : undefined;
 }

@@ -1,4 +1,3 @@
-import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { readCsvField } from '../base/csv.ts';
@@ -95,7 +94,7 @@ async function readPart(
   const from = isComplete ? 0 : Math.min(...places.map(([, offset]) => offset));
   const to = Math.max(...places.map(([, offset, length]) => offset + length));
   const stored = isComplete
-    ? await decompress(await buffer(await blobs.read(part.path)))
+    ? await decompress(await readAll(await blobs.read(part.path)))
     : await readRange(blobs, part.path, from, to);
   for (const [index, offset, length] of places) {
     const bytes = stored.subarray(offset - from, offset - from + length);
@@ -131,8 +130,13 @@ async function readRange(
   end: number,
 ): Promise<Buffer> {
   if (end === start) return Buffer.alloc(0);
-  const bytes = await buffer(await blobs.read(path, { start, end: end - 1 }));
+  const bytes = await readAll(await blobs.read(path, { start, end: end - 1 }));
   if (bytes.length !== end - start)
     throw new Fault('internal', `${path} ends before byte ${end}: its content was changed`);
   return bytes;
+}
+
+/** Reads a stream into memory. Unlike buffer() of Node, which takes several times as long for small files. */
+async function readAll(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  return Buffer.concat(await Array.fromAsync(stream));
 }

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { JsonObject } from '../../base/json.ts';
 import type { TrackedValues } from '../../base/tracked-values.ts';
 import { Fault } from '../../contract/fault.ts';
-import { cellReader } from '../../formats/cells.ts';
+import { cellReader, type ReadCells } from '../../formats/cells.ts';
 import { type Column, type ColumnType, columnsOf } from '../../formats/columns.ts';
 import { createFillCounter, type FieldFill } from '../../formats/fill.ts';
 import type { ExactObject } from '../../formats/json-text.ts';
@@ -71,19 +71,10 @@ const itemTypes = {
 } as const satisfies Partial<Record<keyof TrackedValues, ColumnType>>;
 
 /** Columns of the values under common names: `item.price`. */
-const itemColumns: readonly Column[] = Object.entries(itemTypes).map(([name, type]) => ({
-  name: `item.${name}`,
-  steps: ['item', name],
-  type,
-}));
-
-const itemObject = ({ title, price, currency, stock, sold, rating }: Partial<TrackedValues>): ExactObject => {
-  const values = { title, price, currency, stock, sold, rating } satisfies Record<
-    keyof typeof itemTypes,
-    unknown
-  >;
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value ?? null]));
-};
+const itemColumns = (Object.keys(itemTypes) as (keyof typeof itemTypes)[]).map((value) => ({
+  ...{ name: `item.${value}`, steps: ['item', value], type: itemTypes[value] },
+  value,
+})) satisfies Column[];
 
 /** Rows of an entry list between which other work runs. */
 const rowsPerTurn = 100;
@@ -102,9 +93,7 @@ export function createExplorer(context: ExplorerContext): Explorer {
 
   /** Returns units and positions of the selected entries, in pairs and in order. */
   const scan = async (job: Job, selection: Selection, status: string, only: OnlyFilter) => {
-    const cellsOf = cellReader(selection.used);
-    const readsItem = selection.used.some((column) => itemColumns.includes(column));
-    const offer = offers.of(job);
+    const cellsOf = entryCells(offers.of(job), selection.used);
     const found: { key: SortKey; unit: number; position: number }[] = [];
     let turn = 0;
     for await (const { unit, position, row } of entriesOf(context, job, scopeOf(status), only)) {
@@ -115,7 +104,7 @@ export function createExplorer(context: ExplorerContext): Explorer {
           found.push({ key: null, ...place });
         continue;
       }
-      const cells = cellsOf(readsItem ? { ...row, item: itemObject(trackedValues(offer, row)) } : row);
+      const cells = cellsOf(row);
       if (selection.matches(cells)) found.push({ key: selection.keyOf?.(cells) ?? null, ...place });
     }
     if (selection.keyOf) found.sort((one, other) => selection.compare(one.key, other.key));
@@ -172,6 +161,21 @@ export function createExplorer(context: ExplorerContext): Explorer {
 function entriesOf(context: ExplorerContext, job: Job, scope: RowScope, only: OnlyFilter) {
   const entries = readEntries(context, job, scope);
   return only === 'changed' ? changedEntries(context, job, entries) : entries;
+}
+
+/** Creates the function that reads the cells of rows and of their values under common names. */
+function entryCells(offer: Offer, columns: readonly Column[]): ReadCells {
+  const cellsOf = cellReader(columns);
+  const items = itemColumns
+    .map((column) => ({ value: column.value, at: columns.indexOf(column) }))
+    .filter(({ at }) => at >= 0);
+  if (items.length === 0) return cellsOf;
+  return (row) => {
+    const cells = cellsOf(row);
+    const values = trackedValues(offer, row);
+    for (const { at, value } of items) cells[at] = values[value] ?? null;
+    return cells;
+  };
 }
 
 const scopeOf = (status: string) => ({ failed: status !== 'SUCCESS', records: status !== 'FAILED' });

@@ -1,4 +1,5 @@
 import { linesOf } from '../../base/lines.ts';
+import { mapAhead } from '../../base/map-ahead.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type Column, columnsOf, othersColumn, topColumn } from '../../formats/columns.ts';
 import { type FormatName, formatInfo } from '../../formats/format.ts';
@@ -7,7 +8,7 @@ import type { UnitFilePack } from '../../kinds/kind.ts';
 import type { Batch, BatchSummary, Job, StoredFile } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
-import { mayHoldFailed, type PlacedUnit, readPlaced, unitsOf } from '../placed.ts';
+import { mayHoldFailed, type PlacedBatch, type PlacedUnit, readPlaced, unitsOf } from '../placed.ts';
 import { readRecord, readRecords } from '../records.ts';
 import { requireResults } from './deleted-results.ts';
 
@@ -68,7 +69,7 @@ export function rowColumnsOf(offer: Offer): Column[] {
 
 /**
  * Yields the records of a job so far, in the order submitted: one row per successful unit or, for listings, per entry. A row
- * has the record's members and those of placeColumnsOf(). At most one batch of records is in memory. Fault
+ * has the record's members and those of placeColumnsOf(). At most four batches of records are in memory. Fault
  * `results_deleted`.
  */
 export function rowsOf(context: RowsContext, job: Job, scope: RowScope = {}): AsyncGenerator<ExactObject> {
@@ -98,11 +99,14 @@ export interface Entry {
 export async function* readEntries(context: RowsContext, job: Job, scope: RowScope): AsyncGenerator<Entry> {
   const { files } = context.offers.of(job).kind;
   const wanted = (summary: BatchSummary, first: number) => holds(scope, job, summary, first);
-  for await (const placed of readPlaced(context.store, job.id, wanted)) {
-    const batch = placed.batch.seq;
+  const read = async (placed: PlacedBatch) => {
     const units = [...unitsOf(job, placed)].filter(({ index }) => isInScope(scope, index));
     const read = scope.records === false ? [] : units;
-    const records = await recordsOf(context, placed.batch, placed.first, read);
+    return { placed, units, records: await recordsOf(context, placed.batch, placed.first, read) };
+  };
+  const batches = mapAhead(readPlaced(context.store, job.id, wanted), maxBatchesAhead, read);
+  for await (const { placed, units, records } of batches) {
+    const batch = placed.batch.seq;
     for (const unit of units) {
       const { index, outcome } = unit;
       if (outcome?.status === 'FAILED' && scope.failed) yield { unit, batch, position: 0, row: null };
@@ -118,6 +122,9 @@ export async function* readEntries(context: RowsContext, job: Job, scope: RowSco
     }
   }
 }
+
+/** Maximum batches whose records are read while those before them are used. */
+const maxBatchesAhead = 3;
 
 /** Maximum units whose records are read one by one instead of with their batch. */
 const maxSingleReads = 4;

@@ -1,0 +1,129 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Blobs } from '../src/blobs/blobs.ts';
+import { openFiles } from '../src/blobs/files/open.ts';
+import { services } from '../src/contract/services.ts';
+import { resolveOffers } from '../src/jobs/offers.ts';
+import { createExplorer, type EntryQuery, type ExplorerContext } from '../src/jobs/queries/explore.ts';
+import { writePart } from '../src/jobs/steps/part.ts';
+import { kinds } from '../src/kinds/list.ts';
+import { markets } from '../src/markets/list.ts';
+import type { RecordReader } from '../src/markets/market.ts';
+import { variants } from '../src/markets/mkta/variants.ts';
+import { aBatch, aJob, aSuccess } from '../src/store/contract/samples.ts';
+import type { Batch, Job, Outcome, Part } from '../src/store/documents.ts';
+import { openSqliteStore } from '../src/store/sqlite/open.ts';
+import type { Store } from '../src/store/store.ts';
+import { benchPages, region } from './support/pages.ts';
+import { median } from './support/rounds.ts';
+
+/** Times in milliseconds. */
+export interface ExploreResult {
+  records: number;
+  bytes: number;
+  /** Reading every part and parsing every record. */
+  bareMs: number;
+  /** The first page of each query, in a service that has read none of the job. */
+  firstMs: Record<keyof typeof queries, number>;
+  /** The second page of an order. */
+  nextMs: number;
+}
+
+type BenchContext = ExplorerContext & { store: Store; blobs: Blobs };
+
+const batchSize = 50;
+const any: EntryQuery = { filter: [], search: '', sort: '', status: '', limit: 50, after: '' };
+const queries = {
+  sort: { ...any, sort: '-item.price' },
+  search: { ...any, search: 'no such text' },
+  filter: { ...any, filter: ['item.stock>=10'] },
+};
+
+/** Records of the fake marketplace A, as variant-sold jobs write them. */
+function sampleRecords(): { input: Batch['units'][number]['input']; record: Uint8Array }[] {
+  const reader = variants as RecordReader;
+  return benchPages(500).map(({ item_id, shop_id, body }) => {
+    const input = { item_id, shop_id };
+    const page = { status: 200, headers: {}, body, url: 'http://127.0.0.1/', at: Date.now() };
+    return { input, record: Buffer.from(JSON.stringify(reader.extract(page, input, region))) };
+  });
+}
+
+/** Measures queries of an ended variant-sold job in SQLite and files. */
+export async function measureExplore(rounds: number, records: number): Promise<ExploreResult> {
+  const folder = mkdtempSync(join(tmpdir(), 'gleaner-bench-'));
+  const store = openSqliteStore({ path: join(folder, 'gleaner.db') });
+  const blobs = openFiles({ directory: join(folder, 'results') });
+  const context: BenchContext = { store, blobs, offers: resolveOffers(services, kinds, markets) };
+  try {
+    const { job, parts } = await fillJob(context, records);
+    const bare: number[] = [];
+    const next: number[] = [];
+    const first = { sort: [] as number[], search: [] as number[], filter: [] as number[] };
+    for (let round = 0; round < rounds; round++) {
+      bare.push(
+        await timed(() =>
+          parseAll(parts.map((part) => ({ ...part, path: join(folder, 'results', part.path) }))),
+        ),
+      );
+      for (const name of Object.keys(queries) as (keyof typeof queries)[]) {
+        const explorer = createExplorer(context);
+        first[name].push(await timed(() => explorer.list(job, queries[name])));
+        if (name === 'sort')
+          next.push(await timed(() => explorer.list(job, { ...queries.sort, after: 'o50' })));
+      }
+    }
+    return {
+      records,
+      bytes: parts.reduce((sum, { body }) => sum + body!.end - body!.start, 0),
+      bareMs: median(bare),
+      firstMs: { sort: median(first.sort), search: median(first.search), filter: median(first.filter) },
+      nextMs: median(next),
+    };
+  } finally {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function fillJob(context: BenchContext, count: number): Promise<{ job: Job; parts: Part[] }> {
+  const samples = sampleRecords();
+  const job = aJob({
+    ...{ region, totalUnits: count, totalBatches: Math.ceil(count / batchSize) },
+    ...{ state: 'completed', finishedAt: 1 },
+  });
+  const batches: Batch[] = [];
+  for (let seq = 0; seq < job.totalBatches; seq++) {
+    const range = Array.from({ length: Math.min(batchSize, count - seq * batchSize) }, (_, at) => at);
+    const sampleAt = (at: number) => samples[(seq * batchSize + at) % samples.length]!;
+    const units = range.map((at) => ({ key: `${seq * batchSize + at}`, input: sampleAt(at).input }));
+    const outcomes: Record<number, Outcome> = Object.fromEntries(range.map((at) => [at, aSuccess()]));
+    const batch = aBatch(job, seq, units, { outcomes, success: range.length, state: 'done' });
+    const { part } = await writePart(
+      context,
+      job,
+      batch,
+      new Map(range.map((at) => [at, sampleAt(at).record])),
+    );
+    batches.push({ ...batch, parts: [part] });
+  }
+  await context.store.createJob(job, batches);
+  return { job, parts: batches.flatMap(({ parts }) => parts) };
+}
+
+/** Reads files and parses the records in them, as any program would that has only the files. */
+async function parseAll(parts: readonly Part[]): Promise<void> {
+  for (const { path, records } of parts) {
+    const bytes = await readFile(path);
+    for (const [offset, length] of Object.values(records))
+      JSON.parse(bytes.toString('utf8', offset, offset + length));
+  }
+}
+
+async function timed(call: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await call();
+  return performance.now() - began;
+}
