@@ -16,12 +16,14 @@ import { formatExact } from '../formats/json-text.ts';
 import { pickColumns } from '../formats/pick.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { type OnlyFilter, requireCompared } from '../jobs/queries/changed.ts';
+import { requireResults } from '../jobs/queries/deleted-results.ts';
 import {
   createExplorer,
   type EntryQuery,
   type ExplorerContext,
   type ItemValues,
 } from '../jobs/queries/explore.ts';
+import { columnFillsOf, type QualityContext } from '../jobs/queries/quality.ts';
 import { type ResultsContext, results } from '../jobs/queries/results.ts';
 import { type Entry, exportName, rowColumnsOf } from '../jobs/queries/rows.ts';
 import type { Job } from '../store/documents.ts';
@@ -29,7 +31,10 @@ import { defaultPageSize } from './handlers.ts';
 import { streamText } from './job-stream.ts';
 
 /** Dependencies of this module. */
-export type RecordReadsContext = ExplorerContext & ResultsContext & StoreUse<'getTrackingRun'>;
+export type RecordReadsContext = ExplorerContext &
+  QualityContext &
+  ResultsContext &
+  StoreUse<'getTrackingRun'>;
 
 /** Queries of a job's records with the same response for users and operators. */
 export interface RecordReads {
@@ -79,8 +84,9 @@ export function recordReads(context: RecordReadsContext): RecordReads {
       };
     },
     async listFields(job) {
-      const { fields, records } = await explorer.fields(job);
-      return { records, fields: fields.map(({ column: { name, type }, fill }) => ({ name, type, fill })) };
+      requireResults(job);
+      const { records, columns } = await columnFillsOf(context, job);
+      return { records, fields: columns.map(({ column: { name, type }, fill }) => ({ name, type, fill })) };
     },
     async *exportRecords({ format: name, only, ...selection }, job, headers) {
       if (name === '') requireNoSelection(only, selection);

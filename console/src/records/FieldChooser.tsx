@@ -39,10 +39,18 @@ function Fields({ jobId, chosen, choose }: FieldChooserProps) {
   return (
     <Stack gap="xs">
       <Text size="xs" c="dimmed">
-        The bars show how many of the records have a value.
+        {data.records > 0
+          ? 'The bars show how many of the records have a value.'
+          : 'The values of these records were not counted.'}
       </Text>
       {data.fields.map((field) => (
-        <Field key={field.name} field={field} checked={chosen.includes(field.name)} toggle={toggle} />
+        <Field
+          key={field.name}
+          field={field}
+          isCounted={data.records > 0}
+          checked={chosen.includes(field.name)}
+          toggle={toggle}
+        />
       ))}
     </Stack>
   );
@@ -50,11 +58,13 @@ function Fields({ jobId, chosen, choose }: FieldChooserProps) {
 
 interface FieldProps {
   field: FieldFill;
+  /** Whether there were records to count. */
+  isCounted: boolean;
   checked: boolean;
   toggle: (name: string) => void;
 }
 
-function Field({ field: { name, fill }, checked, toggle }: FieldProps) {
+function Field({ field: { name, fill }, isCounted, checked, toggle }: FieldProps) {
   return (
     <Group wrap="nowrap" gap="sm" justify="space-between">
       <Checkbox
@@ -64,18 +74,20 @@ function Field({ field: { name, fill }, checked, toggle }: FieldProps) {
         onChange={() => toggle(name)}
         style={{ overflowWrap: 'anywhere' }}
       />
-      <Group wrap="nowrap" gap={6} style={{ flexShrink: 0 }}>
-        <Progress
-          w={60}
-          size="sm"
-          value={fill * 100}
-          color={fill < 0.5 ? 'red' : fill < 0.95 ? 'yellow' : 'teal'}
-          aria-label={`${name}: ${formatPercent(fill)} have a value`}
-        />
-        <Text size="xs" w={36} ta="right">
-          {formatPercent(fill)}
-        </Text>
-      </Group>
+      {isCounted && (
+        <Group wrap="nowrap" gap={6} style={{ flexShrink: 0 }}>
+          <Progress
+            w={60}
+            size="sm"
+            value={fill * 100}
+            color={fill < 0.5 ? 'red' : fill < 0.95 ? 'yellow' : 'teal'}
+            aria-label={`${name}: ${formatPercent(fill)} have a value`}
+          />
+          <Text size="xs" w={36} ta="right">
+            {formatPercent(fill)}
+          </Text>
+        </Group>
+      )}
     </Group>
   );
 }

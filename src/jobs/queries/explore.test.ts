@@ -172,17 +172,6 @@ describe('list()', () => {
     const job = { ...(await createJob()), filesDeletedAt: 1 };
     const explorer = createExplorer(fixture.context);
     await expect(explorer.list(job, any)).rejects.toMatchObject({ code: 'results_deleted' });
-    await expect(explorer.fields(job)).rejects.toMatchObject({ code: 'results_deleted' });
-  });
-});
-
-describe('fields()', () => {
-  test('returns the share of records with a value', async () => {
-    const { fields, records } = await createExplorer(fixture.context).fields(await createJob());
-    expect(records).toBe(5);
-    const byName = Object.fromEntries(fields.map(({ column: { name }, fill }) => [name, fill]));
-    expect(byName).toMatchObject({ title: 1, currency: 1, rating: 0, models: 1 });
-    expect(byName).not.toHaveProperty('unit_key');
   });
 });
 

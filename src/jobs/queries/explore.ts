@@ -3,8 +3,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { TrackedValues } from '../../base/tracked-values.ts';
 import { Fault } from '../../contract/fault.ts';
 import { cellReader, type ReadCells } from '../../formats/cells.ts';
-import { type Column, type ColumnType, columnsOf } from '../../formats/columns.ts';
-import { createFillCounter, type FieldFill } from '../../formats/fill.ts';
+import type { Column, ColumnType } from '../../formats/columns.ts';
 import type { ExactObject } from '../../formats/json-text.ts';
 import { parseSelection, type Selection, type SelectionText, type SortKey } from '../../formats/select.ts';
 import type { Page } from '../../store/cursor.ts';
@@ -14,16 +13,7 @@ import type { Offer } from '../offers.ts';
 import { changedEntries, type OnlyFilter } from './changed.ts';
 import { requireResults } from './deleted-results.ts';
 import { type RecordLinks, recordLinks } from './record-links.ts';
-import {
-  type Entry,
-  type RowScope,
-  type RowsContext,
-  readEntries,
-  recordFieldsOf,
-  rowColumnsOf,
-  rowsIn,
-  rowsOf,
-} from './rows.ts';
+import { type Entry, type RowScope, type RowsContext, readEntries, rowColumnsOf, rowsIn } from './rows.ts';
 import { createScans } from './scans.ts';
 
 /** Dependencies of this module. */
@@ -53,8 +43,6 @@ export type ItemValues = Partial<TrackedValues> & RecordLinks;
 export interface Explorer {
   /** Returns a page. `total` is null if it is not known. Faults `invalid`, `results_deleted`. */
   list(job: Job, query: EntryQuery): Promise<Page<Entry> & { total: number | null }>;
-  /** Returns the fill rate of each column of the records. Fault `results_deleted`. */
-  fields(job: Job): Promise<{ fields: FieldFill[]; records: number }>;
   /** Yields the rows of a selection. Faults `invalid`, `results_deleted`. */
   rows(job: Job, query: RowQuery): AsyncIterable<ExactObject>;
   /** Returns the values of a record under common names. */
@@ -85,7 +73,6 @@ const rowsPerRead = 100;
 export function createExplorer(context: ExplorerContext): Explorer {
   const { offers } = context;
   const placesOf = createScans<Int32Array>((places) => places.byteLength);
-  const fillsOf = createScans<{ fields: FieldFill[]; records: number }>(({ fields }) => fields.length * 200);
   const itemOf = (job: Job, row: ExactObject) => ({
     ...trackedValues(offers.of(job), row),
     ...recordLinks(row),
@@ -136,17 +123,6 @@ export function createExplorer(context: ExplorerContext): Explorer {
       const total = all.length / 2;
       const next = from + limit < total ? `o${from + limit}` : null;
       return { items: await entriesAt(context, job, page), next, total };
-    },
-    async fields(job) {
-      requireResults(job);
-      return fillsOf.of(job, 'fields', async () => {
-        const counter = createFillCounter(columnsOf(recordFieldsOf(offers.of(job))));
-        for await (const row of rowsOf(context, job)) {
-          counter.add(row);
-          if (counter.rows % rowsPerTurn === 0) await setImmediate();
-        }
-        return { fields: counter.rates(), records: counter.rows };
-      });
     },
     rows(job, text) {
       requireResults(job);

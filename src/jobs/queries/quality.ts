@@ -1,3 +1,4 @@
+import { type Column, columnsOf } from '../../formats/columns.ts';
 import { type Quality, sumTallies } from '../../quality/tally.ts';
 import type { Job, QualityTally } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
@@ -19,4 +20,25 @@ export async function qualityOf({ offers, store }: QualityContext, job: Job): Pr
       if (outcome.status === 'SUCCESS' && outcome.quality !== undefined) tallies.push(outcome.quality);
   }
   return sumTallies(recordFieldsOf(offers.of(job)), tallies);
+}
+
+/** Share of records in which a column has a value. */
+export interface ColumnFill {
+  column: Column;
+  /** 0 to 1; 0 without records. */
+  fill: number;
+}
+
+/** Returns the fill of the columns of a job's records so far. Each column is a listed field. */
+export async function columnFillsOf(
+  context: QualityContext,
+  job: Job,
+): Promise<{ records: number; columns: ColumnFill[] }> {
+  const { records, fields } = await qualityOf(context, job);
+  const filled = new Map(fields.map((field) => [field.name, field.filled]));
+  const columns = columnsOf(recordFieldsOf(context.offers.of(job))).map((column) => ({
+    column,
+    fill: records === 0 ? 0 : filled.get(column.name)! / records,
+  }));
+  return { records, columns };
 }
