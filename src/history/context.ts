@@ -6,6 +6,7 @@ export type HistoryContext = Pick<JobContext, 'blobs' | 'clock' | 'log' | 'newId
   StoreUse<
     | 'addChanges'
     | 'addObservations'
+    | 'beginRun'
     | 'claimTrackingRuns'
     | 'countChanges'
     | 'createDelivery'

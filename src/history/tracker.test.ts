@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import { openTracking, type Tracking } from '../../test/support/tracking.ts';
 import { newId } from '../base/id.ts';
+import { Fault } from '../contract/fault.ts';
 import { approve } from '../jobs/steps/decide.ts';
 import { aRule } from '../store/contract/history-samples.ts';
 import type { Rule } from '../store/history.ts';
@@ -145,22 +146,70 @@ describe('a series', () => {
     expect(daily.counts).toEqual({ ...none, changed: 1 });
     expect(await history(lamp)).toHaveLength(2);
   });
+});
 
-  test('compares its runs in the order of their ends', async () => {
-    const { store } = fixture.context;
-    const first = await tracking.end(userId, [lamp], 'daily');
+describe('the jobs of a user', () => {
+  const { signal } = new AbortController();
+  const runOf = async (jobId: string) => (await fixture.context.store.getTrackingRun(jobId))!;
+
+  /** Ends two jobs that read different prices of the lamp. */
+  const endTwo = async (firstTrack: string, secondTrack = firstTrack) => {
+    const first = await tracking.end(userId, [lamp], firstTrack);
     tracking.changeItem(lamp, { priceFactor: 0.5 });
-    const second = await tracking.end(userId, [lamp], 'daily');
+    return [first, await tracking.end(userId, [lamp], secondTrack)] as const;
+  };
+
+  test.each(['daily', 'true'])('are compared in the order of their ends with track=%s', async (option) => {
+    const { store } = fixture.context;
+    const [first, second] = await endTwo(option);
     await store.createTrackingRun({ ...newTrackingRun(first)!, dueAt: fixture.clock.now() + 60_000 });
     await store.createTrackingRun(newTrackingRun(second)!);
-    await track(fixture.context, new AbortController().signal);
-    expect((await store.getTrackingRun(second.id))!.stage).toBe('items');
+    await track(fixture.context, signal);
+    expect((await runOf(second.id)).stage).toBe('items');
     await fixture.clock.advance(60_000);
     await tracking.compare();
-    expect((await store.getTrackingRun(first.id))!.counts).toEqual({ ...none, new: 1 });
+    expect((await runOf(first.id)).counts).toEqual({ ...none, new: 1 });
     await fixture.clock.advance(60_000);
     await tracking.compare();
-    expect((await store.getTrackingRun(second.id))!.counts).toEqual({ ...none, changed: 1 });
+    expect((await runOf(second.id)).counts).toEqual({ ...none, changed: 1 });
+    expect((await history(lamp)).map(({ endedAt }) => endedAt !== null)).toEqual([false, true]);
+  });
+
+  test('are compared one at a time, also one that ended earlier and is known later', async () => {
+    const { context, clock } = fixture;
+    const [first, second] = await endTwo('true');
+    await context.store.createTrackingRun(newTrackingRun(second)!);
+    // Stops as a crashed process would, with the run as its user's active one.
+    const store = { ...context.store, addObservations: () => Promise.reject(new Fault('unavailable', '')) };
+    await expect(track({ ...context, store }, signal)).rejects.toThrow();
+    await context.store.createTrackingRun(newTrackingRun(first)!);
+    await track(context, signal);
+    expect(await runOf(first.id)).toMatchObject({ turn: 'waiting', stage: 'items' });
+    await clock.advance(60_000);
+    await tracking.compare();
+    expect(await runOf(second.id)).toMatchObject({ turn: null, counts: { new: 1 } });
+    await clock.advance(60_000);
+    await tracking.compare();
+    expect(await runOf(first.id)).toMatchObject({ turn: null, counts: { ...none, unchanged: 1 } });
+    expect(await history(lamp)).toMatchObject([{ jobId: second.id, endedAt: null }]);
+  });
+
+  test('of other series do not wait for one whose records cannot be read', async () => {
+    const { context } = fixture;
+    const [first, second] = await endTwo('daily', 'weekly');
+    const third = await tracking.end(userId, [lamp], 'daily');
+    for (const job of [first, second, third]) await context.store.createTrackingRun(newTrackingRun(job)!);
+    const readBatches: typeof context.store.readBatches = (jobId, wanted) => {
+      if (jobId === first.id) throw new Fault('internal', 'Unreadable.');
+      return context.store.readBatches(jobId, wanted);
+    };
+    const broken = { ...context, store: { ...context.store, readBatches } };
+    await track(broken, signal);
+    expect(await runOf(first.id)).toMatchObject({ turn: 'failed' });
+    await fixture.clock.advance(2_000);
+    await track(broken, signal);
+    expect(await runOf(second.id)).toMatchObject({ stage: 'done' });
+    expect(await runOf(third.id)).toMatchObject({ turn: 'waiting' });
   });
 });
 

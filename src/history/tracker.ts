@@ -14,7 +14,7 @@ export const trackMs = 1_000;
 const leaseMs = 60_000;
 /** Maximum time for one run before others get their turn. */
 const maxTurnMs = 5_000;
-/** Delay before a run is tried again: after a failure, and while an earlier run of its series is not done. */
+/** Delay before a run is tried again: after a failure, and while it is not its turn. */
 const retryMs = 30_000;
 const waitMs = 2_000;
 /** Age of a run whose records cannot be read after which it ends without them, so that later runs of its series are not blocked. */
@@ -42,7 +42,8 @@ export async function track(context: HistoryContext, signal: AbortSignal): Promi
       if (fault.code === 'unavailable') throw fault;
       log.error({ jobId: run.jobId, stage: run.stage, err: error }, 'comparison failed');
       const isLost = clock.now() - run.at > giveUpMs;
-      await (isLost ? finish(context, run) : save(context, run, { dueAt: clock.now() + retryMs }));
+      const retry = { turn: 'failed', dueAt: clock.now() + retryMs } as const;
+      await (isLost ? finish(context, run) : save(context, run, retry));
     }
   }
   return runs.length > 0;
@@ -69,9 +70,12 @@ async function advance(context: HistoryContext, claimed: TrackingRun, signal: Ab
   const { store, clock } = context;
   const until = clock.now() + maxTurnMs;
   let run = claimed;
-  if (run.series !== '' && (await store.hasEarlierRun(run.userId, run.series, run.at))) {
-    await save(context, run, { dueAt: clock.now() + waitMs });
-    return;
+  if (run.turn !== 'active') {
+    if ((await store.hasEarlierRun(run)) || !(await store.beginRun(run))) {
+      await save(context, run, { dueAt: clock.now() + waitMs });
+      return;
+    }
+    run = { ...run, turn: 'active' };
   }
   const job = await store.getJob(run.jobId);
   // Without its files, nothing is left to compare.
@@ -149,7 +153,7 @@ async function save(
 async function finish(context: HistoryContext, run: TrackingRun): Promise<void> {
   const { store, clock, log } = context;
   const counts = { ...run.counts, ...(await store.countChanges(run.jobId)) };
-  const done = { stage: 'done', dueAt: null, doneAt: clock.now(), counts } as const;
+  const done = { stage: 'done', turn: null, dueAt: null, doneAt: clock.now(), counts } as const;
   if ((await save(context, run, done)) === null) return;
   const { jobId, series, messages } = run;
   log.info({ jobId, series, ...counts, messages }, 'changes compared');

@@ -84,6 +84,12 @@ export function countsOf(
   return { new: 0, changed: 0, missing: 0, back: 0, ...Object.fromEntries(counted) };
 }
 
+/**
+ * Turn of a run among those of its user. One run per user is `active` until it is done, so that the next one compares with
+ * its values. A `failed` run is tried again, and runs of other series do not wait for it. Null once the run is done.
+ */
+export type RunTurn = 'waiting' | 'active' | 'failed' | null;
+
 /** The comparison of a job's records with those before it. Created when the job has ended. */
 export interface TrackingRun {
   jobId: string;
@@ -91,12 +97,13 @@ export interface TrackingRun {
   market: string;
   kind: string;
   series: string;
-  /** End of the job. Runs of a series are compared in this order. */
+  /** End of the job. Runs of a user are compared in this order. */
   at: number;
   /** Due time, or the expiry of the claim while a process has one. Null once the run is done. */
   dueAt: number | null;
   /** Incremented by each claim. Writes name it, so that a superseded process's write has no effect. */
   take: number;
+  turn: RunTurn;
   /** `items`: records are compared, batch by batch. `missing`: items that were not found are determined. */
   stage: 'items' | 'missing' | 'done';
   /** Sequence number of the next batch of the stage. */
@@ -110,7 +117,7 @@ export interface TrackingRun {
 /** Progress of a run. */
 export type RunProgress = Pick<
   TrackingRun,
-  'dueAt' | 'stage' | 'nextBatch' | 'counts' | 'messages' | 'doneAt'
+  'dueAt' | 'turn' | 'stage' | 'nextBatch' | 'counts' | 'messages' | 'doneAt'
 >;
 
 /** Condition of a rule. */
@@ -165,8 +172,16 @@ export interface HistoryStore {
   claimTrackingRuns(now: number, leaseUntil: number, limit: number): Promise<TrackingRun[]>;
   /** Writes the progress of a run. Returns false if the claim `take` was lost. */
   putRunProgress(jobId: string, take: number, progress: RunProgress): Promise<boolean>;
-  /** Returns whether a run of the series ended its job before `at` and is not done. */
-  hasEarlierRun(userId: string, series: string, at: number): Promise<boolean>;
+  /**
+   * Returns whether a run of the user that is not done comes before this one, by the end and the id of the job. Failed runs
+   * count in their own series only.
+   */
+  hasEarlierRun(run: Pick<TrackingRun, 'userId' | 'series' | 'at' | 'jobId'>): Promise<boolean>;
+  /**
+   * Makes a run the active one of its user. Returns false, and changes nothing, if the claim was lost or another run
+   * of the user is active.
+   */
+  beginRun(run: Pick<TrackingRun, 'jobId' | 'userId' | 'take'>): Promise<boolean>;
 
   /** Returns the items that exist, in any order. */
   getTrackedItems(ids: readonly string[]): Promise<TrackedItem[]>;

@@ -19,6 +19,7 @@ export function newTrackingRun(job: Job): TrackingRun | null {
     at: job.finishedAt,
     dueAt: job.finishedAt,
     take: 0,
+    turn: 'waiting',
     stage: 'items',
     nextBatch: 0,
     counts: { new: 0, changed: 0, missing: 0, back: 0, unchanged: 0 },

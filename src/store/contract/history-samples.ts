@@ -35,6 +35,7 @@ export const aRun = (fields: Partial<TrackingRun> = {}): TrackingRun => ({
   at: aTime,
   dueAt: aTime,
   take: 0,
+  turn: 'waiting',
   stage: 'items',
   nextBatch: 0,
   counts: { new: 0, changed: 0, missing: 0, back: 0, unchanged: 0 },

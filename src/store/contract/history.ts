@@ -16,6 +16,9 @@ export function historyContract(open: OpenStores): void {
   lifetimeContract(open);
 }
 
+/** Progress of a run that is done. */
+const done = { dueAt: null, turn: null, stage: 'done', doneAt: aTime } as const;
+
 function runContract(open: OpenStores): void {
   const stores = setUpStores(open);
 
@@ -25,7 +28,7 @@ function runContract(open: OpenStores): void {
     expect(created.filter(Boolean)).toHaveLength(1);
     expect(await stores.other.getTrackingRun(run.jobId)).toEqual(run);
     expect(await stores.store.getTrackingRun(newId())).toBeNull();
-    await stores.store.putRunProgress(run.jobId, 0, { ...run, dueAt: null, stage: 'done', doneAt: aTime });
+    await stores.store.putRunProgress(run.jobId, 0, { ...run, ...done });
   });
 
   test('each due run is claimed by one caller, until its lease expires', async () => {
@@ -52,6 +55,7 @@ function runContract(open: OpenStores): void {
     const [claimed] = await store.claimTrackingRuns(aTime - 5, aTime, 1);
     const progress = {
       dueAt: aTime + 50_000,
+      turn: 'active' as const,
       stage: 'missing' as const,
       nextBatch: 7,
       counts: { new: 1, changed: 2, missing: 3, back: 4, unchanged: 5 },
@@ -61,25 +65,55 @@ function runContract(open: OpenStores): void {
     expect(await store.putRunProgress(run.jobId, claimed!.take - 1, progress)).toBe(false);
     expect(await store.putRunProgress(run.jobId, claimed!.take, progress)).toBe(true);
     expect(await store.getTrackingRun(run.jobId)).toEqual({ ...claimed, ...progress });
-    const done = { ...progress, dueAt: null, stage: 'done' as const, doneAt: aTime };
-    expect(await store.putRunProgress(run.jobId, claimed!.take, done)).toBe(true);
+    expect(await store.putRunProgress(run.jobId, claimed!.take, { ...progress, ...done })).toBe(true);
     expect(await store.putRunProgress(run.jobId, claimed!.take, progress)).toBe(false);
     expect(await store.claimTrackingRuns(aTime + 1e9, aTime + 2e9, 100)).not.toContainEqual(
       expect.objectContaining({ jobId: run.jobId }),
     );
   });
 
-  test('hasEarlierRun() finds unfinished runs of the series that ended before', async () => {
+  test('hasEarlierRun() finds unfinished runs of the user whose jobs ended before', async () => {
     const { store } = stores;
     const first = aRun({ at: aTime, dueAt: aTime + 1e12 });
     await store.createTrackingRun(first);
-    const { userId, series, jobId } = first;
-    expect(await store.hasEarlierRun(userId, series, aTime + 1)).toBe(true);
-    expect(await store.hasEarlierRun(userId, series, aTime)).toBe(false);
-    expect(await store.hasEarlierRun(userId, 'weekly', aTime + 1)).toBe(false);
-    expect(await store.hasEarlierRun(newId(), series, aTime + 1)).toBe(false);
-    await store.putRunProgress(jobId, 0, { ...first, dueAt: null, stage: 'done', doneAt: aTime });
-    expect(await store.hasEarlierRun(userId, series, aTime + 1)).toBe(false);
+    const { userId, jobId } = first;
+    const isBehind = (fields: Partial<TrackingRun>) =>
+      store.hasEarlierRun(aRun({ userId, at: aTime + 1, ...fields }));
+    expect(await isBehind({})).toBe(true);
+    expect(await isBehind({ series: '' })).toBe(true);
+    expect(await isBehind({ at: aTime, jobId: `${jobId}0` })).toBe(true);
+    expect(await isBehind({ at: aTime, jobId: '0' })).toBe(false);
+    expect(await isBehind({ at: aTime - 1 })).toBe(false);
+    expect(await store.hasEarlierRun(first)).toBe(false);
+    expect(await isBehind({ userId: newId() })).toBe(false);
+    await store.putRunProgress(jobId, 0, { ...first, turn: 'failed' });
+    expect(await isBehind({})).toBe(true);
+    expect(await isBehind({ series: 'weekly' })).toBe(false);
+    expect(await isBehind({ series: '' })).toBe(false);
+    await store.putRunProgress(jobId, 0, { ...first, ...done });
+    expect(await isBehind({})).toBe(false);
+  });
+
+  test('one run of a user is active until it is done or has failed', async () => {
+    const { store } = stores;
+    const userId = newId();
+    const runs = Array.from({ length: 4 }, (_, at) => aRun({ userId, at: aTime + at, dueAt: aTime + 1e12 }));
+    for (const run of [...runs, aRun({ userId: newId() })]) await store.createTrackingRun(run);
+    const begin = async () => {
+      const left = runs.slice();
+      const begun = await runConcurrently(4, stores, (each) => each.beginRun(left.pop()!));
+      expect(begun.filter(Boolean)).toHaveLength(1);
+      const read = await Promise.all(runs.map(({ jobId }) => store.getTrackingRun(jobId)));
+      return read.find((run) => run!.turn === 'active')!;
+    };
+    const first = await begin();
+    expect(await store.beginRun(first)).toBe(true);
+    expect(await store.beginRun({ ...first, take: 1 })).toBe(false);
+    await store.putRunProgress(first.jobId, 0, { ...first, turn: 'failed' });
+    const second = await begin();
+    await store.putRunProgress(second.jobId, 0, { ...second, ...done });
+    expect(await store.beginRun(second)).toBe(false);
+    await begin();
   });
 }
 

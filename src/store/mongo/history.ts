@@ -15,7 +15,10 @@ import type { ObservationDocument, Stored, TrackingRunDocument } from './schema.
 import { createSubstringPattern } from './search.ts';
 import { withId, withUnderscore } from './shapes.ts';
 
-const readRun = ({ _id, ...run }: TrackingRunDocument): TrackingRun => ({ jobId: _id, ...run });
+const readRun = ({ _id, activeUser: _, ...run }: TrackingRunDocument): TrackingRun => ({
+  jobId: _id,
+  ...run,
+});
 const readObservation = ({ _id: _, ...observation }: ObservationDocument) => observation;
 
 /** Creates the MongoDB implementation of HistoryStore. */
@@ -25,7 +28,12 @@ export function historyStore(engine: MongoEngine): HistoryStore {
 
 type RunMethods = Pick<
   HistoryStore,
-  'createTrackingRun' | 'getTrackingRun' | 'claimTrackingRuns' | 'putRunProgress' | 'hasEarlierRun'
+  | 'createTrackingRun'
+  | 'getTrackingRun'
+  | 'claimTrackingRuns'
+  | 'putRunProgress'
+  | 'hasEarlierRun'
+  | 'beginRun'
 >;
 
 function runStore(engine: MongoEngine): RunMethods {
@@ -66,17 +74,30 @@ function runStore(engine: MongoEngine): RunMethods {
           .sort((a, b) => a.at - b.at);
       }),
 
-    putRunProgress: (jobId, take, { dueAt, stage, nextBatch, counts, messages, doneAt }) =>
+    putRunProgress: (jobId, take, { dueAt, turn, stage, nextBatch, counts, messages, doneAt }) =>
       engine.run(async ({ trackingRuns }) => {
         const which = { _id: jobId, take, stage: { $ne: 'done' as const } };
-        const change = { dueAt, stage, nextBatch, counts, messages, doneAt };
-        return (await trackingRuns.updateOne(which, { $set: change })).matchedCount === 1;
+        const change = { dueAt, turn, stage, nextBatch, counts, messages, doneAt };
+        const end = turn === 'active' ? {} : { $unset: { activeUser: true as const } };
+        return (await trackingRuns.updateOne(which, { $set: change, ...end })).matchedCount === 1;
       }),
 
-    hasEarlierRun: (userId, series, at) =>
+    hasEarlierRun: ({ userId, series, at, jobId }) =>
       engine.run(async ({ trackingRuns }) => {
-        const which = { userId, series, at: { $lt: at }, stage: { $ne: 'done' as const } };
+        const counted: Filter<TrackingRunDocument>[] = [{ turn: { $in: ['waiting', 'active'] } }];
+        if (series !== '') counted.push({ turn: 'failed', series });
+        const earlier = [{ at: { $lt: at } }, { at, _id: { $lt: jobId } }];
+        // $gt: 0 is required for the partial index.
+        const which = { userId, dueAt: { $gt: 0 }, $and: [{ $or: counted }, { $or: earlier }] };
         return (await trackingRuns.findOne(which, { projection: { _id: 1 } })) !== null;
+      }),
+
+    beginRun: ({ jobId, userId, take }) =>
+      engine.run(async ({ trackingRuns }) => {
+        const which = { _id: jobId, take, stage: { $ne: 'done' as const } };
+        const change = { turn: 'active', activeUser: userId } as const;
+        const begun = await unlessDuplicate(trackingRuns.updateOne(which, { $set: change }));
+        return begun?.matchedCount === 1;
       }),
   };
 }

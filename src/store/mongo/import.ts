@@ -86,7 +86,11 @@ export const contentTargets: { readonly [K in ContentKind]: ContentTarget<StoreC
   destinations: toCollection('destinations', writeDestination),
   schedules: toCollection('schedules', ({ request, ...schedule }) => writeSchedule(schedule, request), 10),
   scheduleRuns: toCollection('scheduleRuns', withUnderscore),
-  trackingRuns: toCollection('trackingRuns', ({ jobId, ...run }) => ({ _id: jobId, ...run })),
+  trackingRuns: toCollection('trackingRuns', ({ jobId, ...run }) => ({
+    _id: jobId,
+    ...run,
+    ...(run.turn === 'active' ? { activeUser: run.userId } : {}),
+  })),
   trackedItems: toCollection('trackedItems', withUnderscore),
   observations: toCollection('observations', (observation) => ({
     _id: observationId(observation),

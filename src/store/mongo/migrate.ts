@@ -11,6 +11,7 @@ import {
   createModeIndexes,
   createScheduleIndexes,
   createScheduleNoticeIndexes,
+  createTurnIndexes,
   type SchemaDocument,
 } from './schema.ts';
 
@@ -30,6 +31,7 @@ export const migrations: readonly Migration[] = [
   createHistoryIndexes,
   createModeIndexes,
   createScheduleNoticeIndexes,
+  createTurnIndexes,
 ];
 
 /**

@@ -125,7 +125,11 @@ export type SessionDocument = Omit<BrowserSession, 'hash'> & { _id: string };
 export type ScheduleDocument = Omit<Stored<Schedule>, 'options'> & { options: string; request: string };
 
 /** A run by its job. */
-export type TrackingRunDocument = Omit<TrackingRun, 'jobId'> & { _id: string };
+export type TrackingRunDocument = Omit<TrackingRun, 'jobId'> & {
+  _id: string;
+  /** The user of an active run; absent otherwise. Unique. */
+  activeUser?: string;
+};
 
 /** An observation. The id consists of the item, the time, and the job (history.ts), so that it serves as an index. */
 export type ObservationDocument = Observation & { _id: string };
@@ -319,6 +323,17 @@ export const createScheduleIndexes = (database: Db): Promise<void> => createAll(
 
 /** Creates the missing indexes of histories. */
 export const createHistoryIndexes = (database: Db): Promise<void> => createAll(database, historyIndexes);
+
+/** Indexes of the order in which the runs of a user are compared. One of them is active. */
+const turnIndexes: typeof indexes = {
+  trackingRuns: [
+    { key: { userId: 1, at: 1 }, partialFilterExpression: { dueAt: { $gt: 0 } } },
+    { key: { activeUser: 1 }, unique: true, sparse: true },
+  ],
+};
+
+/** Creates the missing indexes of the order of runs. */
+export const createTurnIndexes = (database: Db): Promise<void> => createAll(database, turnIndexes);
 
 /** Creates the missing indexes of lists by mode. */
 export const createModeIndexes = (database: Db): Promise<void> => createAll(database, modeIndexes);

@@ -34,7 +34,12 @@ export function historyStore(engine: SqliteEngine): HistoryStore {
 
 type RunMethods = Pick<
   HistoryStore,
-  'createTrackingRun' | 'getTrackingRun' | 'claimTrackingRuns' | 'putRunProgress' | 'hasEarlierRun'
+  | 'createTrackingRun'
+  | 'getTrackingRun'
+  | 'claimTrackingRuns'
+  | 'putRunProgress'
+  | 'hasEarlierRun'
+  | 'beginRun'
 >;
 
 function runStore(engine: SqliteEngine): RunMethods {
@@ -69,11 +74,12 @@ function runStore(engine: SqliteEngine): RunMethods {
         .sort((a, b) => a.at - b.at);
     },
 
-    putRunProgress: async (jobId, take, { dueAt, stage, nextBatch, counts, messages, doneAt }) =>
+    putRunProgress: async (jobId, take, { dueAt, turn, stage, nextBatch, counts, messages, doneAt }) =>
       relaxed.run(
-        `UPDATE tracking_runs SET due_at = ?, stage = ?, next_batch = ?, counts = ?, messages = ?, done_at = ?
+        `UPDATE tracking_runs SET due_at = ?, turn = ?, stage = ?, next_batch = ?, counts = ?, messages = ?, done_at = ?
          WHERE job_id = ? AND take = ? AND stage <> 'done'`,
         dueAt,
+        turn,
         stage,
         nextBatch,
         JSON.stringify(counts),
@@ -83,13 +89,22 @@ function runStore(engine: SqliteEngine): RunMethods {
         take,
       ) === 1,
 
-    hasEarlierRun: async (userId, series, at) =>
+    hasEarlierRun: async ({ userId, series, at, jobId }) =>
       engine.get(
-        `SELECT 1 FROM tracking_runs WHERE user_id = ? AND series = ? AND at < ? AND stage <> 'done' LIMIT 1`,
+        `SELECT 1 FROM tracking_runs WHERE user_id = ? AND due_at IS NOT NULL AND (at, job_id) < (?, ?)
+         AND (turn IN ('waiting', 'active') OR turn = 'failed' AND series = ? AND series <> '') LIMIT 1`,
         userId,
-        series,
         at,
+        jobId,
+        series,
       ) !== null,
+
+    beginRun: async ({ jobId, take }) =>
+      relaxed.run(
+        `UPDATE OR IGNORE tracking_runs SET turn = 'active' WHERE job_id = ? AND take = ? AND turn IS NOT NULL`,
+        jobId,
+        take,
+      ) === 1,
   };
 }
 

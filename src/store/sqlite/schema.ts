@@ -241,6 +241,10 @@ const steps = [
   `ALTER TABLE schedules ADD COLUMN decide_by REAL;
   ALTER TABLE schedules ADD COLUMN notice_at REAL;
   CREATE INDEX schedules_notice ON schedules (notice_at, id) WHERE notice_at IS NOT NULL;`,
+  `ALTER TABLE tracking_runs ADD COLUMN turn TEXT DEFAULT 'waiting';
+  UPDATE tracking_runs SET turn = NULL WHERE stage = 'done';
+  CREATE INDEX tracking_runs_by_turn ON tracking_runs (user_id, at, job_id) WHERE due_at IS NOT NULL;
+  CREATE UNIQUE INDEX tracking_runs_active ON tracking_runs (user_id) WHERE turn = 'active';`,
 ];
 
 /** Version of this program's schema. */

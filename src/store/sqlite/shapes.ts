@@ -358,6 +358,7 @@ export const trackingRuns = mapRows<TrackingRun>(
     'at',
     'dueAt',
     'take',
+    'turn',
     'stage',
     'nextBatch',
     'counts',
