@@ -7,6 +7,7 @@ import type { NoticeSettings } from '../../src/base/notice-settings.ts';
 import { createDestinations } from '../../src/destination/destinations.ts';
 import { createDriftWatch } from '../../src/drift/watch.ts';
 import { createConcurrencyLimit } from '../../src/fetch/concurrency-limit.ts';
+import { trackForever } from '../../src/history/tracker.ts';
 import { createJobChanges, notifyOnMove } from '../../src/jobs/changes.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
 import { resolveOffers } from '../../src/jobs/offers.ts';
@@ -23,7 +24,13 @@ import { sweepForever } from '../../src/sweep/sweep.ts';
 import { noMetrics } from '../../src/telemetry/metrics.ts';
 import { startWorker } from '../../src/worker/worker.ts';
 import type { Broker } from './broker.ts';
-import { createPages, market, type SharedFiles, type SimulatedReceiver } from './outside.ts';
+import {
+  createPages,
+  market,
+  type ServedPages,
+  type SharedFiles,
+  type SimulatedReceiver,
+} from './outside.ts';
 import { type Process, startProcess } from './process.ts';
 import type { Witness } from './witness.ts';
 import type { World } from './world.ts';
@@ -35,7 +42,7 @@ const services = [MktaService, JobService, OperatorService];
 const small = (kind: Kind): Kind => ({ ...kind, batchSize: Math.min(kind.batchSize, 3) });
 
 /** Offers of the simulated marketplace. */
-const offers = resolveOffers(services, kinds.map(small), [market]);
+export const offers = resolveOffers(services, kinds.map(small), [market]);
 
 /** Maximum concurrent batches of a job: fewer than some jobs have. */
 const jobWindow = 4;
@@ -57,6 +64,7 @@ export interface Shared {
   files: SharedFiles;
   receiver: SimulatedReceiver;
   witness: Witness;
+  served: ServedPages;
 }
 
 /** A simulated api process. */
@@ -113,7 +121,7 @@ function createContext(shared: Shared, process: Process): JobContext {
         return { batchId: batchId!, index: Number(index) };
       },
     },
-    pages: createPages(world, process),
+    pages: createPages(world, shared.served, process),
     drift: createDriftWatch({ store, clock, log, shapes: listedFields }),
     changes,
     destinations: createDestinations({
@@ -130,7 +138,7 @@ async function followStore({ clock }: Process): Promise<void> {
   void clock.follow(followMs, new AbortController().signal);
 }
 
-/** Starts two api processes, three workers, two sweeps and a notifier. */
+/** Starts two api processes, three workers, two sweeps, two trackers and a notifier. */
 export function startActors(shared: Shared): Actors {
   const { world } = shared;
   const { scheduler, random } = world;
@@ -167,6 +175,10 @@ export function startActors(shared: Shared): Actors {
   for (const [index, name] of ['sweep-1', 'sweep-2'].entries()) {
     const never = new AbortController().signal;
     keep(name, (context) => void sweepForever(context, 7_000 + 4_000 * index, never));
+  }
+  for (const [index, name] of ['tracker-1', 'tracker-2'].entries()) {
+    const never = new AbortController().signal;
+    keep(name, (context) => void trackForever(context, 3_000 + 1_000 * index, never));
   }
   keep('notifier-1', (context, process) => {
     const { store, clock, newId, random: draw } = context;

@@ -1,6 +1,8 @@
 import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
+import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import type { Principal } from '../../src/access/principal.ts';
 import { Fault } from '../../src/contract/fault.ts';
+import type { SubmitOptionValues } from '../../src/contract/submit-options.ts';
 import type { Call } from '../../src/rpc/handlers.ts';
 import type { Actors } from './actors.ts';
 import type { World } from './world.ts';
@@ -18,6 +20,7 @@ export interface Caller {
     method: M,
     request: MessageInitShape<M['input']>,
     idempotencyKey?: string,
+    options?: SubmitOptionValues,
   ): Promise<CallReply<M>>;
 }
 
@@ -26,7 +29,7 @@ export function createCaller(world: World, actors: Actors, name: string, princip
   const { scheduler, random } = world;
   return {
     principal,
-    call: (method, request, idempotencyKey) =>
+    call: (method, request, idempotencyKey, options) =>
       new Promise((resolve) => {
         const apis = actors.apis();
         if (apis.length === 0) {
@@ -43,6 +46,7 @@ export function createCaller(world: World, actors: Actors, name: string, princip
         const call: Call = {
           principal,
           idempotencyKey,
+          submitOptions: options && create(SubmitOptionsSchema, options),
           signal: new AbortController().signal,
           waitMs: 0,
           source: '',
@@ -61,16 +65,17 @@ export function createCaller(world: World, actors: Actors, name: string, princip
   };
 }
 
-/** Repeats a call with an idempotency key until it is answered or permanently refused. */
+/** Repeats a call, which has an idempotency key or changes nothing, until it is answered or permanently refused. */
 export async function callUntilAnswered<M extends DescMethod>(
   world: World,
   caller: Caller,
   method: M,
   request: MessageInitShape<M['input']>,
-  key: string,
+  key: string | undefined,
+  options?: SubmitOptionValues,
 ): Promise<CallReply<M>> {
   for (;;) {
-    const reply = await caller.call(method, request, key);
+    const reply = await caller.call(method, request, key, options);
     if (reply.end === 'answered') return reply;
     if (reply.end === 'refused') {
       const { code, message } = reply.fault;

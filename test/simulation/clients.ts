@@ -2,17 +2,26 @@ import type { DescMethod } from '@bufbuild/protobuf';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import type { SubmitOptionValues } from '../../src/contract/submit-options.ts';
 import { type Caller, type CallReply, callUntilAnswered } from './calls.ts';
+import { sharedItems } from './outside.ts';
 import type { World } from './world.ts';
 
 /** A job that a client submits, and the replies it got. */
 export interface IntendedJob {
   userId: string;
-  /** Keys of its units, unique to this job. */
+  /** Keys of its units. The first is unique to this job. */
   units: string[];
   key: string | undefined;
+  options: SubmitOptionValues;
+  /** Cost of the job in its quote; null if there was none. */
+  quotedCost: number | null;
+  /** True if only a quote was requested. */
+  isQuoteOnly: boolean;
   /** Outcome of each call, in order. */
   ends: CallReply<DescMethod>['end'][];
+  /** Messages of the refusals. */
+  refusals: string[];
   /** Ids in the replies: UUIDs or integers. */
   answered: Set<string>;
 }
@@ -56,26 +65,75 @@ export async function runClients(
 async function submitIntended(world: World, user: Caller, place: number, history: History): Promise<void> {
   const { scheduler, random } = world;
   await scheduler.sleep(random.integer(0, startWithinMs));
-  const units = Array.from({ length: random.integer(1, 9) }, (_, index) => `${place * 100 + index + 1}`);
   const key = random.once(3) ? undefined : `wish-${place}`;
-  const intent: IntendedJob = { userId: user.principal.userId, units, key, ends: [], answered: new Set() };
+  const intent: IntendedJob = {
+    userId: user.principal.userId,
+    units: drawUnits(world, place),
+    key,
+    options: drawOptions(world),
+    quotedCost: null,
+    isQuoteOnly: random.once(8),
+    ends: [],
+    refusals: [],
+    answered: new Set(),
+  };
   history.intended.push(intent);
   const [method, request] = submitOf(world, intent);
+  if (intent.isQuoteOnly || random.once(3)) await quote(world, user, intent, method, request);
+  if (intent.isQuoteOnly) return;
   const record = (reply: CallReply<DescMethod>) => {
     intent.ends.push(reply.end);
+    if (reply.end === 'refused') intent.refusals.push(reply.fault.message);
     if (reply.end !== 'answered') return;
     const { jobId, taskId } = reply.message as { jobId?: string; taskId?: bigint };
     intent.answered.add(String(jobId ?? taskId));
   };
-  if (key === undefined) record(await user.call(method, request));
+  if (key === undefined) record(await user.call(method, request, undefined, intent.options));
   else {
     // Sometimes sends the call twice at the same time, like a client with a short timeout.
     const copies = random.once(3) ? 2 : 1;
     const replies = Array.from({ length: copies }, () =>
-      callUntilAnswered(world, user, method, request, key),
+      callUntilAnswered(world, user, method, request, key, intent.options),
     );
     for (const reply of await Promise.all(replies)) record(reply);
   }
+}
+
+/** Draws the units of a job. About half of them are those of other jobs, too. */
+function drawUnits({ random }: World, place: number): string[] {
+  const first = random.integer(0, sharedItems.length - 1);
+  return Array.from({ length: random.integer(1, 9) }, (_, index) =>
+    index > 0 && random.once(2)
+      ? sharedItems[(first + index) % sharedItems.length]!
+      : `${place * 100 + index + 1}`,
+  );
+}
+
+function drawOptions({ random }: World): SubmitOptionValues {
+  return {
+    ...(random.once(4) ? { maxCredits: random.integer(1, 80) } : {}),
+    ...(random.once(2) ? { maxAge: random.pick(['5s', '1m', '1h']) } : {}),
+    ...(random.once(2) ? { track: random.pick(['true', 'daily']) } : {}),
+  };
+}
+
+/**
+ * Requests the quote of a job with the idempotency key of its submit and a maximum that its submit does not have, so
+ * that a quote which uses the key would conflict with the submit.
+ */
+async function quote(
+  world: World,
+  user: Caller,
+  intent: IntendedJob,
+  method: DescMethod,
+  request: Record<string, unknown>,
+): Promise<void> {
+  const options = { ...intent.options, maxCredits: 0, validateOnly: true };
+  const reply = await callUntilAnswered(world, user, method, request, intent.key, options);
+  if (reply.end !== 'answered') return;
+  const message = reply.message as { quote?: { cost: bigint }; jobId?: string; taskId?: bigint };
+  intent.quotedCost = Number(message.quote?.cost);
+  if (message.jobId || message.taskId) world.problems.push(`the quote of ${intent.units[0]} names a job`);
 }
 
 function submitOf(world: World, intent: IntendedJob): [DescMethod, Record<string, unknown>] {

@@ -4,8 +4,12 @@ import { readRecords } from '../../src/jobs/records.ts';
 import { unitStatus } from '../../src/kinds/states.ts';
 import type { Batch, Job, LedgerEntry, Outcome, StoredFile, Unit } from '../../src/store/documents.ts';
 import type { Store } from '../../src/store/store.ts';
+import { offers } from './actors.ts';
 import type { History, IntendedJob } from './clients.ts';
-import { exists, type SharedFiles, type SimulatedReceiver } from './outside.ts';
+import { checkHistories } from './histories.ts';
+import { exists, mayVanish, type ServedPages, type SharedFiles, type SimulatedReceiver } from './outside.ts';
+import { checkReuse } from './reuse.ts';
+import type { Comparison } from './witness.ts';
 
 /** A job with its batches and ledger entries. */
 interface WholeJob {
@@ -19,6 +23,8 @@ export interface FinalState {
   store: Store;
   files: SharedFiles;
   receiver: SimulatedReceiver;
+  served: ServedPages;
+  comparisons: ReadonlyMap<string, Comparison>;
   history: History;
   /** Owners of jobs. */
   userIds: readonly string[];
@@ -28,7 +34,7 @@ const page = { limit: 10_000 };
 
 /** Checks the invariants of the service at the end of a run. Returns a sentence for each broken one. */
 export async function brokenInvariants(state: FinalState): Promise<string[]> {
-  const { store, files, receiver, history, userIds } = state;
+  const { store, files, receiver, served, comparisons, history, userIds } = state;
   const { problems } = await audit(store);
   const { items: entries } = await store.listLedgerEntries(null, page);
   const { items: jobs } = await store.listJobs({}, page);
@@ -54,6 +60,10 @@ export async function brokenInvariants(state: FinalState): Promise<string[]> {
     checkNotice(receiver, each.job, report);
   }
   problems.push(...checkSubmits(history, whole), ...checkGrants(history, entries));
+  // Records cannot be read if a file is missing, which was reported above.
+  if (problems.length > 0) return problems;
+  problems.push(...(await checkReuse({ store, blobs: files.blobs }, served, jobs)));
+  problems.push(...(await checkHistories({ store, blobs: files.blobs, offers }, comparisons, jobs)));
   return problems;
 }
 
@@ -71,10 +81,19 @@ function checkCredits(each: WholeJob, report: (problem: string) => void): void {
   const done = outcomesOf(each).filter(({ outcome }) => outcome?.status === 'SUCCESS').length;
   const charged = -sum(entries.filter(({ type }) => type === 'charge'));
   const refunded = sum(entries.filter(({ type }) => type === 'refund'));
-  const earned = done * job.unitPrice;
+  const earned = done * job.unitPrice - discountOf(each);
   if (charged !== earned + refunded) report(`charged ${charged}, earned ${earned}, refunded ${refunded}`);
   if (charged !== job.cost && job.state !== 'rejected') report(`costs ${job.cost}, charged ${charged}`);
   if (job.refunded !== refunded) report(`says ${job.refunded} refunded, the ledger ${refunded}`);
+}
+
+/** Returns the credits that the reused units of a job cost less, at half the price of the others. */
+function discountOf(each: WholeJob): number {
+  const isReused = (outcome: Outcome | undefined) =>
+    outcome?.status === 'SUCCESS' && outcome.collectedAt !== undefined;
+  return (
+    outcomesOf(each).filter(({ outcome }) => isReused(outcome)).length * Math.floor(each.job.unitPrice / 2)
+  );
 }
 
 /** Checks that units fail only if the item does not exist, the job was stopped, or the queue refused the batch. */
@@ -89,9 +108,10 @@ function checkUnits(each: WholeJob, report: (problem: string) => void): void {
   if (units.length !== each.job.totalUnits) report(`has ${units.length} of ${each.job.totalUnits} units`);
   for (const { unit, outcome } of units) {
     if (outcome === undefined) report(`unit ${unit.key} has no outcome`);
-    const known = exists(String(unit.input.item_id ?? unit.input.shop_id));
+    const id = String(unit.input.item_id ?? unit.input.shop_id);
+    const known = exists(id);
     if (outcome?.status === 'SUCCESS' && !known) report(`unit ${unit.key} succeeded, and does not exist`);
-    if (outcome?.status === 'FAILED' && outcome.code === 'page_not_found' && known)
+    if (outcome?.status === 'FAILED' && outcome.code === 'page_not_found' && known && !mayVanish(id))
       report(`unit ${unit.key} was not found, and exists`);
     if (outcome?.status === 'FAILED' && (outcome.code === 'internal' || outcome.code === 'unavailable'))
       report(`unit ${unit.key} failed as ${outcome.code}: ${outcome.message}`);
@@ -183,7 +203,9 @@ function checkSubmits({ intended, retries }: History, whole: readonly WholeJob[]
     );
     const report = (problem: string) =>
       problems.push(`submit ${intent.key ?? 'without a key'} of unit ${intent.units[0]}: ${problem}`);
-    if (jobs.length > 1) report(`created ${jobs.length} jobs`);
+    const expected = intent.isQuoteOnly ? 0 : 1;
+    if (jobs.length > expected) report(`created ${jobs.length} jobs`);
+    checkCost(intent, jobs[0], report);
     if (intent.answered.size > 1) report(`was answered with ${[...intent.answered].join(' and ')}`);
     checkAnswer(intent, jobs[0], report);
   }
@@ -191,6 +213,21 @@ function checkSubmits({ intended, retries }: History, whole: readonly WholeJob[]
     if (answered.size > 1) problems.push(`${key} was answered with ${[...answered].join(' and ')}`);
   }
   return problems;
+}
+
+/** Checks that a job costs what its quote said, and no more than its maximum. */
+function checkCost(
+  { options: { maxCredits }, quotedCost, refusals }: IntendedJob,
+  found: WholeJob | undefined,
+  report: (problem: string) => void,
+): void {
+  if (refusals.some((text) => text.includes('already used for a different request')))
+    report('its quote used its idempotency key');
+  if (found === undefined) return;
+  const { cost } = found.job;
+  if (quotedCost !== null && cost !== quotedCost) report(`costs ${cost}, its quote said ${quotedCost}`);
+  if (maxCredits !== undefined && cost > maxCredits)
+    report(`costs ${cost}, more than its maximum ${maxCredits}`);
 }
 
 /** Returns true for a job whose submit was refused because the queue was unavailable: it ended without cost. */

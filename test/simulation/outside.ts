@@ -9,6 +9,7 @@ import type { Poster, PostMessage, PostResponse } from '../../src/fetch/post.ts'
 import type { Pages } from '../../src/jobs/context.ts';
 import type { ListReader, Market, ReadContext, RecordReader } from '../../src/markets/market.ts';
 import { mkta } from '../../src/markets/mkta/index.ts';
+import { type ReadTracked, trackedItem } from '../../src/markets/tracked.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
 
@@ -68,8 +69,26 @@ const missingEvery = 9;
 /** Returns true if the marketplace has the item or shop. */
 export const exists = (id: string): boolean => hash(`there is ${id}`) % missingEvery !== 0;
 
+/** Items of several jobs. */
+export const sharedItems: readonly string[] = Array.from({ length: 8 }, (_, index) => `${9_000_001 + index}`);
+
+/** Time for which the price of an item does not change, in milliseconds. */
+const priceMs = 45_000;
+
+/** Returns true if the item may be missing for a while. */
+export const mayVanish = (id: string): boolean => sharedItems.includes(id);
+
+/** Returns the price of an item at a time; null while it is missing. */
+function priceAt(id: string, now: number): number | null {
+  const draw = hash(`price of ${id} at ${Math.floor(now / priceMs)}`) % 4;
+  return draw === 0 && mayVanish(id) ? null : 1 + draw;
+}
+
+/** Pages that the marketplace served: the item and the simulated time by the id in the response. */
+export type ServedPages = Map<string, { item: string; at: number }>;
+
 /** Creates a process's access to the simulated marketplace. Every response contains a new id. */
-export function createPages(world: World, process: Process): Pages {
+export function createPages(world: World, served: ServedPages, process: Process): Pages {
   const { random } = world;
   const transient = ['network', 'page_failed', 'page_throttled', 'page_blocked'] as const;
   const fetch = async ({ path }: PageRequest, signal: AbortSignal): Promise<PageResponse> => {
@@ -77,8 +96,12 @@ export function createPages(world: World, process: Process): Pages {
     await process.clock.sleep(isSlow ? random.integer(5_000, 30_000) : random.integer(50, 1_500), signal);
     if (world.happens(world.rates.pageFailed)) throw new Fault(random.pick(transient), 'Simulated.');
     const id = path.slice(path.lastIndexOf('/') + 1);
-    if (!exists(id)) throw new Fault('page_not_found', `There is no ${id}.`);
-    const body = Buffer.from(JSON.stringify({ itemId: id, answer: world.newId() }));
+    const at = world.scheduler.now();
+    const price = priceAt(id, at);
+    if (!exists(id) || price === null) throw new Fault('page_not_found', `There is no ${id}.`);
+    const answer = world.newId();
+    served.set(answer, { item: id, at });
+    const body = Buffer.from(JSON.stringify({ itemId: id, answer, price }));
     return { status: 200, headers: {}, body, url: `https://origin.test${path}`, at: process.clock.now() };
   };
   return {
@@ -111,10 +134,13 @@ const list: ListReader = {
   },
 };
 
+const readTracked: ReadTracked = ({ itemId, price }) => trackedItem(itemId, { price: Number(price) });
+
 /** The simulated marketplace: it has the addresses of mkta, and pages with just enough data to tell them apart. */
 export const market: Market = {
   ...mkta,
   readers: { product: record, variants: record, search: list, merchant: list },
+  tracked: { product: readTracked, variants: readTracked, search: readTracked, merchant: readTracked },
 };
 
 /** The simulated webhook receiver. */

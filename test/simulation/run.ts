@@ -4,6 +4,7 @@ import { setWebhook } from '../../src/notify/webhook.ts';
 import type { JobState } from '../../src/store/documents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { newTrackingRun } from '../../src/store/tracking-run.ts';
 import { type Actors, notices, type Shared, startActors } from './actors.ts';
 import { createBroker } from './broker.ts';
 import { createCaller } from './calls.ts';
@@ -67,6 +68,7 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
     files: createSharedFiles(),
     receiver: createReceiver(world),
     witness: createWitness(world, store),
+    served: new Map(),
   };
   try {
     const userIds = [world.newId(), world.newId()];
@@ -107,7 +109,9 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
     if (answered) await clients;
     else world.problems.push('a client never got its response');
     await shared.witness.checkOutcomes();
-    const state = { store, files: shared.files, receiver: shared.receiver, history, userIds };
+    const { files, receiver, served, witness } = shared;
+    const { comparisons } = witness;
+    const state = { store, files, receiver, served, comparisons, history, userIds };
     const problems = [...world.problems, ...(await brokenInvariants(state))];
     const { seen } = world;
     return { problems, seen, traceHash: world.traceHash(), steps: scheduler.steps, settledMs };
@@ -155,11 +159,15 @@ async function stopWorkers({ world }: Shared, actors: Actors): Promise<void> {
   }
 }
 
-/** Returns true once every job has ended and every notification was delivered. */
+/** Returns true once every job has ended and was compared, and every notification was delivered. */
 async function isSettled(store: Store): Promise<boolean> {
   const { items } = await store.listJobs({ states: open }, { limit: 1 });
   if (items.length > 0) return false;
   if ((await store.findJobsWithDueNotice(Number.MAX_SAFE_INTEGER, 1)).length > 0) return false;
+  const { items: jobs } = await store.listJobs({}, { limit: 10_000 });
+  for (const job of jobs) {
+    if (newTrackingRun(job) !== null && (await store.getTrackingRun(job.id))?.stage !== 'done') return false;
+  }
   const { items: deliveries } = await store.listDeliveries(undefined, { limit: 1_000 });
   return deliveries.every(({ state }) => state !== 'pending');
 }

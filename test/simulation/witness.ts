@@ -1,4 +1,5 @@
 import type { Batch, Outcome } from '../../src/store/documents.ts';
+import type { RunProgress, TrackingRun } from '../../src/store/history.ts';
 import type { PostingResult, Store } from '../../src/store/store.ts';
 import type { CallObserver, Process } from './process.ts';
 import type { World } from './world.ts';
@@ -6,8 +7,17 @@ import type { World } from './world.ts';
 /** Observes every call that takes effect in the store. */
 export interface Witness {
   observe: CallObserver;
+  /** Order of the comparisons, by job. */
+  comparisons: ReadonlyMap<string, Comparison>;
   /** Compares the outcomes of every batch with those observed before. */
   checkOutcomes(): Promise<void>;
+}
+
+/** Steps of the simulation at which a job's comparison was created, was found to be the next, and was done. */
+export interface Comparison {
+  created: number;
+  checked: number;
+  done: number;
 }
 
 /** Calls after which outcomes may have changed. */
@@ -47,6 +57,16 @@ export function createWitness(world: World, store: Store): Witness {
       seen.add('frozen writer rejected');
   };
 
+  const comparisons = new Map<string, Comparison>();
+  const observeComparison = (name: string, [first, , progress]: unknown[], result: unknown) => {
+    const step = world.scheduler.steps;
+    if (name === 'createTrackingRun' && result)
+      comparisons.set((first as TrackingRun).jobId, { created: step, checked: 0, done: 0 });
+    if (name === 'hasEarlierRun' && !result) comparisons.get((first as TrackingRun).jobId)!.checked = step;
+    if (name === 'putRunProgress' && result && (progress as RunProgress).stage === 'done')
+      comparisons.get(first as string)!.done = step;
+  };
+
   const observe: CallObserver = async (process, name, parameters, result) => {
     const [first] = parameters as [string];
     if (name === 'claimBatch' && result !== null) {
@@ -54,6 +74,7 @@ export function createWitness(world: World, store: Store): Witness {
       jobOf.set(id, jobId);
       claimedAt.set(`${process.name} ${id}`, world.scheduler.now());
     }
+    observeComparison(name, parameters, result);
     if (fenced.has(name)) observeFenced(process, name, first, result);
     if (name === 'requeueStalled' && (result as unknown[]).length > 0) seen.add('republished batch');
     if (name === 'moveJob' && result !== null && process.name.startsWith('sweep')) {
@@ -71,6 +92,7 @@ export function createWitness(world: World, store: Store): Witness {
 
   return {
     observe,
+    comparisons,
     async checkOutcomes() {
       for (const jobId of new Set(jobOf.values())) await compare(jobId);
     },
