@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { origins } from '../../sandbox/list.ts';
-import { startOrigins } from '../../sandbox/server.ts';
+import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { createApi, type TestApi } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 
@@ -10,6 +10,7 @@ import { createDeployment, type Deployment } from '../support/deployment.ts';
 export interface Place {
   deployment: Deployment;
   api: TestApi;
+  origins: RunningOrigins;
   folder: string;
   close(): Promise<void>;
 }
@@ -35,5 +36,5 @@ export async function openPlace(settings: Record<string, string> = {}): Promise<
     await close();
     throw error;
   }
-  return { deployment, api: createApi(deployment), folder, close };
+  return { deployment, api: createApi(deployment), origins: running, folder, close };
 }

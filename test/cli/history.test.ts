@@ -1,0 +1,162 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { plainIds } from '../../sandbox/mkta/ids.ts';
+import type { TestUser } from '../support/api.ts';
+import { root } from '../support/service.ts';
+import { runTracked, submitTracked, waitForChanges } from '../support/tracked-runs.ts';
+import { openPlace, type Place } from './place.ts';
+
+const [lamp, chair, table] = plainIds(3).map(String) as [string, string, string];
+
+let place: Place;
+let ann: TestUser;
+/** A job that is not the first of its series: the lamp is cheaper, the chair is gone. */
+let jobId: string;
+beforeAll(async () => {
+  place = await openPlace();
+  const { api, origins } = place;
+  ann = await api.createUser(10_000);
+  await runTracked(api, ann, 'daily', [lamp, chair, table]);
+  origins.changeItem('mkta', 'id', lamp, { priceFactor: 0.5 });
+  origins.changeItem('mkta', 'id', chair, { isRemoved: true });
+  jobId = await submitTracked(api, ann, 'daily', [lamp, chair, table]);
+  await waitForChanges(api, ann, jobId);
+});
+afterAll(() => place?.close());
+
+/** Result of a command of the user. */
+interface Ran {
+  code: number;
+  out: string;
+  err: string;
+  /** Standard output as JSON Lines. */
+  // biome-ignore lint/suspicious/noExplicitAny: replies of every shape.
+  json: any[];
+}
+
+function user(...parameters: string[]): Promise<Ran> {
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: place.folder,
+    GLEANER_URL: place.deployment.url,
+    GLEANER_API_KEY: ann.key,
+    NODE_COMPILE_CACHE: join(place.folder, 'compiled'),
+  };
+  const program = [join(root, 'src/cli/main.ts'), ...parameters];
+  return new Promise((resolve) => {
+    execFile(process.execPath, program, { cwd: place.folder, env }, (error, out, err) => {
+      const code = error === null ? 0 : Number(error.code);
+      resolve({
+        code,
+        out,
+        err,
+        get json() {
+          return out
+            .trimEnd()
+            .split('\n')
+            .map((line) => JSON.parse(line));
+        },
+      });
+    });
+  });
+}
+
+describe('gleaner changes', () => {
+  test('lists the changes of a job, and says how many items did not change', async () => {
+    const { code, out, err } = await user('changes', jobId);
+    expect(code).toBe(0);
+    const [head, ...lines] = out.trimEnd().split('\n');
+    expect(head).toMatch(/^CHANGE +MARKET +REGION +ITEM +TITLE +FIELDS$/);
+    expect(lines.toSorted()).toMatchObject([
+      expect.stringMatching(new RegExp(`^changed +mkta +id +${lamp} .*price [0-9.]+ > [0-9.]+`)),
+      expect.stringMatching(new RegExp(`^missing +mkta +id +${chair} `)),
+    ]);
+    expect(err).toContain('2 items in daily: 0 new, 1 changed, 1 missing, 0 back, 1 unchanged.');
+  });
+
+  test('lists the changes of one type as JSON', async () => {
+    const { code, json } = await user('changes', jobId, '--type', 'missing', '--json');
+    expect([code, json]).toMatchObject([0, [{ type: 'missing', key: chair }]]);
+  });
+
+  test('writes all changes to a file', async () => {
+    expect((await user('changes', jobId, '--format', 'csv', '-o', 'changes.csv')).code).toBe(0);
+    const [head, ...rows] = (await readFile(join(place.folder, 'changes.csv'), 'utf8'))
+      .trimEnd()
+      .split(/\r?\n/);
+    expect(head).toContain('type');
+    expect(rows).toHaveLength(2);
+  });
+
+  test('refuses a type together with a file, and an unknown type', async () => {
+    const both = await user('changes', jobId, '--type', 'new', '--format', 'csv');
+    expect([both.code, both.err]).toEqual([2, expect.stringContaining('--type cannot be combined')]);
+    const unknown = await user('changes', jobId, '--type', 'old');
+    expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('type')]);
+  });
+});
+
+describe('gleaner history', () => {
+  test('lists the tracked items, the latest change first, and searches them', async () => {
+    const { json } = await user('history', '--json');
+    expect(json.map(({ key }) => key).slice(0, 1)).toEqual([lamp]);
+    expect(json).toHaveLength(3);
+    const found = await user('history', '--search', chair);
+    expect(found.out.trimEnd().split('\n')).toHaveLength(2);
+    expect((await user('history', '--series', 'weekly')).err).toContain('No tracked items.');
+  });
+
+  test('shows the observations of an item, the latest first, and only the values that are named', async () => {
+    const { json } = await user('history', 'mkta', 'id', lamp, '--json');
+    expect(json).toMatchObject([{ job_id: jobId, changed: expect.arrayContaining(['price']) }, {}]);
+    expect(json[0].values.price).toBeCloseTo(json[1].values.price / 2);
+    const title = await user('history', 'mkta', 'id', lamp, '--fields', 'title', '--json');
+    expect(title.json).toHaveLength(1);
+    const table = await user('history', 'mkta', 'id', lamp);
+    expect(table.out).toMatch(/^OBSERVED +PRICE +STOCK +SOLD +TITLE +CHANGED\n/);
+  });
+
+  test('returns an error for an item that is not tracked, and for a filter of the list with an item', async () => {
+    expect((await user('history', 'mkta', 'id', '404')).code).toBe(4);
+    const both = await user('history', 'mkta', 'id', lamp, '--series', 'daily');
+    expect([both.code, both.err]).toEqual([2, expect.stringContaining('leave out the item')]);
+  });
+});
+
+describe('gleaner rules', () => {
+  test('creates, shows, replaces, lists, and deletes a rule', async () => {
+    const options = ['--name', 'Cheaper', '--threshold', '5', '--market', 'mkta', '--series', 'daily'];
+    const created = await user('rules', 'create', 'price_falls_by', ...options, '--json');
+    expect(created.json).toMatchObject([
+      { name: 'Cheaper', condition: 'price_falls_by', threshold: 5, channel: 'webhook', enabled: true },
+    ]);
+    const { rule_id: ruleId } = created.json[0];
+    expect((await user('rules', 'show', ruleId)).out).toMatch(/items +mkta, series daily\n/);
+    const replaced = await user(
+      'rules',
+      'replace',
+      ruleId,
+      'changes',
+      '--field',
+      'title',
+      '--email',
+      '--off',
+    );
+    expect(replaced.out).toMatch(/condition +changes title\n(.*\n)*channel +email\nstatus +off\n/);
+    const listed = await user('rules', 'list');
+    expect(listed.out).toMatch(/^RULE +NAME +CONDITION +ITEMS +BY +STATUS\n/);
+    expect(listed.out).toMatch(new RegExp(`\n${ruleId} .*changes title +all +email +off\n$`));
+    expect((await user('rules', 'delete', ruleId)).err).toContain(`Deleted ${ruleId}.`);
+    expect((await user('rules', 'list')).err).toContain('No rules.');
+    expect((await user('rules', 'show', ruleId)).code).toBe(4);
+  });
+
+  test('refuses a threshold that is not a number, and an unknown condition', async () => {
+    const number = await user('rules', 'create', 'price_below', '--threshold', 'ten');
+    expect([number.code, number.err]).toEqual([2, expect.stringContaining('"ten" is not a number')]);
+    const condition = await user('rules', 'create', 'price_doubles');
+    expect([condition.code, condition.err]).toEqual([2, expect.stringContaining('condition')]);
+  });
+});
