@@ -30,6 +30,9 @@ export const unlimitedBudget: Budget = {
   spend: async (options, submit) => (await submit(options)).text,
 };
 
+/** The credit ceiling of the API key that submits, which the service enforces. */
+export const ceilingBudget: Budget = { ...unlimitedBudget, isLimited: true };
+
 /** Limits the cost of each submit. */
 export function perSubmitBudget(maxCredits: number): Budget {
   return {

@@ -12,6 +12,10 @@ import {
 } from '../contract/response-headers.ts';
 import { submitOptionFields, submitOptionMetadata } from '../contract/submit-options.ts';
 import { waitMetadata } from '../contract/wait.ts';
+import { sessionHeader } from './mcp-session.ts';
+
+/** Headers of messages of the Model Context Protocol. */
+const mcpHeaders = [sessionHeader, 'mcp-method', 'mcp-name', 'mcp-protocol-version'];
 
 /**
  * Lets pages of other origins call the API with an API key (CORS). `origins`: exact origins, or `*` for every origin;
@@ -31,6 +35,7 @@ export function allowOrigins(origins: readonly string[], serve: RequestListener)
       'if-match',
       'if-none-match',
       'if-range',
+      ...mcpHeaders,
       'range',
       requestIdHeader,
       waitMetadata,
@@ -47,6 +52,7 @@ export function allowOrigins(origins: readonly string[], serve: RequestListener)
       creditsHeader,
       ignoredFieldsHeader,
       'location',
+      sessionHeader,
       requestIdHeader,
       'retry-after',
       tagHeader,

@@ -69,6 +69,7 @@ async function operatorDocument({ publicUrl, version }: RestOptions): Promise<st
 function serveMcpOnDemand({
   caller,
   budget,
+  clock,
   publicUrl,
   version,
   log,
@@ -78,7 +79,7 @@ function serveMcpOnDemand({
   return async (request, response, next) => {
     if (request.path !== '/mcp') return next();
     serving ??= import('./mcp.ts').then(({ serveMcp }) =>
-      serveMcp({ caller, budget, publicUrl, version, log, corsOrigins }),
+      serveMcp({ caller, budget, clock, publicUrl, version, log, corsOrigins }),
     );
     return (await serving)(request, response, next);
   };
