@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { freePort } from '../../src/app/demo/processes.ts';
+import { freePort } from '../engines/ports.ts';
 import { createServiceProcess, runCommand, type ServiceProcess } from '../support/service.ts';
 
 let folder: string;

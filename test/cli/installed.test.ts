@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 // @ts-expect-error: a plain script, which runs before there is a compiler.
 import { isSetUp } from '../../deploy/setup.mjs';
-import { freePort } from '../../src/app/demo/processes.ts';
+import { freePort } from '../engines/ports.ts';
 import { root, run } from '../support/service.ts';
 import { until } from '../support/until.ts';
 

@@ -6,7 +6,7 @@ import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { chromium, skipped } from '../browser/chromium.ts';
-import { freePort } from '../engines/nats.ts';
+import { freePort } from '../engines/ports.ts';
 import { type TestUser, watchJob } from '../support/api.ts';
 import { createServiceProcess } from '../support/service.ts';
 import { until } from '../support/until.ts';

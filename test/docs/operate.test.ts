@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { settings } from '../../src/base/settings.ts';
-import { freePort } from '../engines/nats.ts';
+import { freePort } from '../engines/ports.ts';
 import { createApi } from '../support/api.ts';
 import { createServiceProcess, root, runCommand } from '../support/service.ts';
 import { runShell } from './example.ts';

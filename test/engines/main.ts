@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram, type MissingEngine } from './missing.ts';
 import { startMongo } from './mongo.ts';
-import { freePort, startNats } from './nats.ts';
+import { startNats } from './nats.ts';
+import { freePort } from './ports.ts';
 import { startProgram } from './program.ts';
 
 /** An engine for trying the distributed stack. */

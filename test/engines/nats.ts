@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram, type MissingEngine } from './missing.ts';
+import { freePort } from './ports.ts';
 import { type RunningProgram, startProgram } from './program.ts';
 
 /** A running nats-server with JetStream. */
@@ -91,16 +91,4 @@ async function run(
     stop: () => server.stop().then(remove),
     kill: () => server.kill().then(remove),
   };
-}
-
-/** Returns a port that is free at the time of the call. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { findProgram, type MissingEngine } from './missing.ts';
-import { freePort } from './nats.ts';
+import { freePort } from './ports.ts';
 import { type RunningProgram, startProgram } from './program.ts';
 
 /** A running S3-compatible storage. */

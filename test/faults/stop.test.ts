@@ -10,7 +10,7 @@ import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { openStore } from '../../src/app/stack.ts';
 import { loadConfig } from '../../src/base/config.ts';
-import { freePort } from '../engines/nats.ts';
+import { freePort } from '../engines/ports.ts';
 import { createApi, submitItems, type TestApi, variantSold, watchJob } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { openStacks, stacks } from '../support/engines.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPoster } from '../../src/fetch/post.ts';
 import { newSecret, signatureHeaders } from '../../src/notify/signature.ts';
-import { freePort } from '../engines/nats.ts';
+import { freePort } from '../engines/ports.ts';
 import { root } from '../support/service.ts';
 import { until } from '../support/until.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { freePort } from '../engines/nats.ts';
+import { freePort } from '../engines/ports.ts';
 import { createServiceProcess, type ServiceProcess } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { scrape, sumOf } from './place.ts';

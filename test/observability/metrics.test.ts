@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { freePort } from '../engines/nats.ts';
+import { freePort } from '../engines/ports.ts';
 import { createApi, submitItems, type TestApi, type TestUser, watchJob } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { type OpenedStack, openStacks, stacks } from '../support/engines.ts';

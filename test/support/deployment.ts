@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunningOrigins } from '../../sandbox/server.ts';
-import { freePort } from '../engines/nats.ts';
+import { freePort } from '../engines/ports.ts';
 import type { Engines, Stack } from './engines.ts';
 import { createServiceProcess, grpcUrl, httpUrl, runCommand, type ServiceProcess } from './service.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MissingEngine } from '../engines/missing.ts';
-import { freePort } from '../engines/nats.ts';
+import { freePort } from '../engines/ports.ts';
 import type { RunningProgram } from '../engines/program.ts';
 
 /** A process that a test kills, freezes, and restarts. */

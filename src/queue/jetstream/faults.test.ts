@@ -7,13 +7,8 @@ import { text } from 'node:stream/consumers';
 import { AckPolicy, connect, type JetStreamManager, nanos, RetentionPolicy } from 'nats';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findEngine } from '../../../test/engines/missing.ts';
-import {
-  findNats,
-  freePort,
-  type RunningNats,
-  startNats,
-  startNatsCluster,
-} from '../../../test/engines/nats.ts';
+import { findNats, type RunningNats, startNats, startNatsCluster } from '../../../test/engines/nats.ts';
+import { freePort } from '../../../test/engines/ports.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLog } from '../../base/log.ts';
 import { controlledHandler } from '../contract/controlled-handler.ts';

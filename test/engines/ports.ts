@@ -1,0 +1,35 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+/*
+ * Ports for processes that are started later, or again. They are below those that systems give to outgoing connections
+ * and to servers without a port of their own (32768 on Linux), which would take a free port before its process listens.
+ */
+const first = 10_000;
+const last = 31_999;
+/** Test files that run at the same time have ranges of their own. */
+const ranges = 32;
+const perRange = Math.floor((last - first + 1) / ranges);
+const range = first + (Number(process.env.VITEST_POOL_ID ?? 0) % ranges) * perRange;
+let offset = Math.floor(Math.random() * perRange);
+
+/** Returns a free port, and another one at each call. */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < perRange; tries++) {
+    const port = range + (offset++ % perRange);
+    if (await isFree(port)) return port;
+  }
+  throw new Error(`no port from ${range} to ${range + perRange - 1} is free`);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
+  server.close();
+  await once(server, 'close');
+  return true;
+}
