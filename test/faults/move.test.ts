@@ -6,7 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { createApi, submitItems, variantSold, watchJob } from '../support/api.ts';
+import {
+  createApi,
+  submitItems,
+  type TestApi,
+  type TestUser,
+  variantSold,
+  watchJob,
+} from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { embedded, openStacks, restartableStackWithS3 } from '../support/engines.ts';
 import { root, run, runCommand } from '../support/service.ts';
@@ -44,11 +51,15 @@ describe.skipIf(target!.engines === null)(`move of an embedded service, target: 
     await source.start();
     const before = createApi(source);
     const user = await before.createUser(10_000);
+    const tester = await createTester(before, user);
     const items = plainIds(units).map((id) => ({ item_id: String(id), shop_id: '77' }));
     const ended = await submitItems(before, user, 'id', items.slice(0, 20));
     const running = await submitItems(before, user, 'sg', items);
     const waiting = await submitItems(before, user, 'my', items.slice(0, 5));
     for (const id of [ended, running]) await before.operator('ApproveJob', { job_id: id });
+    const testEnded = await submitItems(before, tester, 'sg', sandboxItems('123', '800'));
+    const testResult = (await watchJob(before, tester, testEnded, 30_000)).download;
+    expect(testResult).toMatchObject({ success_count: 1, failed_count: 1 });
     const { download: finished } = await watchJob(before, user, ended, 30_000);
     const file = await (await fetch(finished.download_url)).text();
     const progress = async () => (await before.get(user, variantSold.download(running))).body.success_count;
@@ -57,6 +68,9 @@ describe.skipIf(target!.engines === null)(`move of an embedded service, target: 
     const dataDir = source.settings.GLEANER_DATA_DIR!;
     const refused = await runCommand(['move', dataDir], moved.settings);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(' is in use by process ') });
+    // Ids that end with 900 are slow, and 991 waits for a decision.
+    const testRunning = await submitItems(before, tester, 'sg', sandboxItems('900', '124', '125'));
+    const testWaiting = await submitItems(before, tester, 'sg', sandboxItems('991'));
     // A crash: claims, and a log of the database that was not written back.
     await source.api.kill();
     const audited = await source.audit();
@@ -76,7 +90,7 @@ describe.skipIf(target!.engines === null)(`move of an embedded service, target: 
     expect(await runCommand(['move', dataDir], moved.settings)).toEqual({
       code: 0,
       stdout: expect.stringMatching(
-        /^Moved 2 accounts and 3 jobs: \d+ documents, \d+ files, [\d,]+ bytes\.\n$/,
+        /^Moved 3 accounts and 6 jobs: \d+ documents, \d+ files, [\d,]+ bytes\.\n$/,
       ),
       stderr: '',
     });
@@ -92,8 +106,37 @@ describe.skipIf(target!.engines === null)(`move of an embedded service, target: 
     expect(await (await fetch(again.download_url)).text()).toBe(file);
     await api.operator('ApproveJob', { job_id: waiting });
     expect((await watchJob(api, user, waiting, 60_000)).download).toMatchObject({ status: 'completed' });
-    expect(await moved.audit()).toMatchObject({ code: 0, problems: [], accounts: 2, jobs: 3 });
+
+    // The test account, its key, and its jobs are in the sandbox as before, and live data is apart.
+    expect((await watchJob(api, tester, testRunning, 60_000)).download).toMatchObject({ success_count: 3 });
+    expect((await api.get(tester, variantSold.download(testEnded))).body.success_count).toBe(1);
+    const testJobs = [testEnded, testRunning, testWaiting];
+    expect(await jobsOf(api, tester)).toEqual(testJobs.map((id) => `${id} test 0`).toSorted());
+    expect((await jobsOf(api, user)).map((line) => line.split(' ')[1])).toEqual(['live', 'live', 'live']);
+    expect((await api.get(tester, '/v1/account')).body.account).toMatchObject({ mode: 'test', balance: 0 });
+    expect((await api.get(tester, `/v1/jobs/${testWaiting}`)).body.status).toBe('awaiting_approval');
+    expect((await api.get(tester, `/v1/jobs/${running}`)).status).toBe(404);
+    expect(await moved.audit()).toMatchObject({ code: 0, problems: [], accounts: 3, jobs: 6 });
   }, 240_000);
+
+  /** Returns items of the sandbox whose ids end with these digits. */
+  const sandboxItems = (...digits: string[]) =>
+    digits.map((end) => ({ item_id: `20000000${end}`, shop_id: '7001' }));
+
+  /** Returns the id, mode, and cost of each job of a user. */
+  async function jobsOf(api: TestApi, caller: TestUser): Promise<string[]> {
+    const { jobs } = (await api.get(caller, '/v1/jobs')).body as {
+      jobs: { job_id: string; mode: string; cost: number }[];
+    };
+    return jobs.map(({ job_id: id, mode, cost }) => `${id} ${mode} ${cost}`).toSorted();
+  }
+
+  /** Creates a test key of a user. */
+  async function createTester(api: TestApi, { id }: TestUser): Promise<TestUser> {
+    const { apiKey } = await api.operator('CreateApiKey', { user_id: id, name: 'ci', mode: 'test' });
+    const { body } = await api.get({ id: '', key: apiKey }, '/v1/account');
+    return { id: body.account.id, key: apiKey };
+  }
 
   /** Runs a move in a process that kills itself after a step. */
   function killMoveAt(step: string) {

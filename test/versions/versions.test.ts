@@ -71,6 +71,34 @@ describe.skipIf(stack!.engines === null)(`this program beside the last release, 
     120_000,
   );
 
+  test('leaves test jobs to workers of this program, and charges and shows none of them', async () => {
+    const api = await start('api', main);
+    await start('worker', released.main);
+    const calls = createApi(deployment);
+    const user = await calls.createUser(1_000);
+    const { apiKey } = await calls.operator('CreateApiKey', { user_id: user.id, name: 'ci', mode: 'test' });
+    const tester = { id: '', key: apiKey };
+    const items = ['123', '124'].map((end) => ({ shop_domain: 'toko-7', product_key: `barang-${end}` }));
+    const submit = () => calls.post(tester, '/v1/mktb/pdp/bulk/submit', { items });
+    const { body } = await submit();
+    const testJob = async () => (await calls.get(tester, `/v1/jobs/${body.job_id}`)).body;
+    // A live job that was submitted later ends before.
+    const live = await submitJob(5);
+    expect(await live.ended()).toMatchObject({ success_count: 5 });
+    expect(await testJob()).toMatchObject({ ended: false, success: 0, failed: 0 });
+    await start('worker', main);
+    const ended = async () => ((await testJob()).ended ? true : undefined);
+    await until('the test job ends', ended, { withinMs: 60_000 });
+    expect(await testJob()).toMatchObject({ status: 'completed', success: 2, cost: 0, charged: 0 });
+
+    await api.stop();
+    await start('api', released.main);
+    // The last release would read the live site.
+    expect((await submit()).status).toBe(402);
+    expect((await calls.get(user, '/v1/jobs')).body.jobs).toEqual([]);
+    expect(await deployment.audit()).toMatchObject({ code: 0, problems: [] });
+  }, 180_000);
+
   test.each([
     ['upgrade', 'released', 'current'],
     ['downgrade', 'current', 'released'],
