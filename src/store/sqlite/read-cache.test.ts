@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -11,11 +11,13 @@ const select = 'SELECT name, value FROM sequences WHERE name = ?';
 const shape = { read: ([name, value]: readonly Value[]) => ({ name, value, inside: [value] }) };
 const insert = 'INSERT INTO sequences (name, value) VALUES (?, ?)';
 
+let folder: string;
 let engine: SqliteEngine;
 let other: SqliteEngine;
 
 beforeEach(() => {
-  const path = join(tmpdir(), `gleaner-read-cache-${randomUUID()}`, 'data.sqlite');
+  folder = mkdtempSync(join(tmpdir(), 'gleaner-read-cache-'));
+  const path = join(folder, 'data.sqlite');
   engine = openEngine(path);
   other = openEngine(path);
   engine.run(insert, 'a', 1);
@@ -23,6 +25,7 @@ beforeEach(() => {
 afterEach(() => {
   engine.close();
   other.close();
+  rmSync(folder, { recursive: true });
 });
 
 const read = (name = 'a') => engine.cache.document(shape, select, name);
