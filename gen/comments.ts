@@ -1638,10 +1638,12 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.session.v1.GetSessionRequest": "Empty: the session or the API key identifies the caller.",
   "gleaner.session.v1.GetSessionResponse": "The caller's session.",
   "gleaner.session.v1.GetSessionResponse.session": "The session.",
+  "gleaner.session.v1.OpenTestAccountRequest": "Empty: the session or the API key identifies the caller.",
+  "gleaner.session.v1.OpenTestAccountResponse": "The test account exists.",
   "gleaner.session.v1.Session": "Who is signed in.",
   "gleaner.session.v1.Session.credit_ceiling": "Maximum credits that the key may spend in total; absent for no limit.",
   "gleaner.session.v1.Session.expires_at": "When the session expires; absent for a call with an API key.",
-  "gleaner.session.v1.Session.mode": "`test` for a session of a test key; `live` for any other.",
+  "gleaner.session.v1.Session.mode": "`test` for a session of a test key, or in a test account; `live` for any other.",
   "gleaner.session.v1.Session.name": "Name of the account.",
   "gleaner.session.v1.Session.operator_role": "Role of an operator's key: `viewer`, `approver`, `admin`; empty for a user's key.",
   "gleaner.session.v1.Session.role": "`user` or `operator`.",
@@ -1649,5 +1651,6 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.session.v1.SessionService": "Sessions of browsers. A session stands for an API key: it allows what the key allows and ends with it. The console signs in with them; programs use keys.",
   "gleaner.session.v1.SessionService.CreateSession": "Creates a session for the API key of the call. The oldest sessions of the account beyond 20 end.",
   "gleaner.session.v1.SessionService.EndSession": "Ends the session of the call, or every session of the account.",
-  "gleaner.session.v1.SessionService.GetSession": "Returns the role and the name of the caller."
+  "gleaner.session.v1.SessionService.GetSession": "Returns the role and the name of the caller.",
+  "gleaner.session.v1.SessionService.OpenTestAccount": "Opens the test account of a user, which is created if it does not exist: a session can use it with the scheme TestSession in place of Session. It allows there what its key allows. Operators have none."
 };

@@ -6,7 +6,7 @@ import type { ApiKey, Mode, User } from '../store/documents.ts';
 import type { BrowserSession, SessionStore } from '../store/sessions.ts';
 import type { AccountStore } from '../store/store.ts';
 import { createKeyUsage, type KeyUsageOptions } from './key-use.ts';
-import { modeOf } from './test-account.ts';
+import { modeOf, testAccountId } from './test-account.ts';
 
 /** An authenticated caller. A session has the permissions of the key that it stands for. */
 export interface Principal extends Permissions {
@@ -19,14 +19,15 @@ export interface Principal extends Permissions {
   /** Credits of the account, from the same query as the key. */
   balance: number;
   /** Session that stands for the key; absent for a call with the key itself. */
-  session?: Pick<BrowserSession, 'hash' | 'expiresAt'>;
+  session?: Pick<BrowserSession, 'hash' | 'userId' | 'expiresAt'>;
   /** Headers added to every response to this request. */
   headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * Returns the caller for an Authorization header: `Bearer` with an API key, or `Session` with the token of a
- * browser's session. Throws fault `unauthenticated`.
+ * Returns the caller for an Authorization header: `Bearer` with an API key, `Session` with the token of a browser's
+ * session, or `TestSession` with the same token for the test account of the session's user. Throws fault
+ * `unauthenticated`.
  */
 export type Authenticate = (authorization: string | undefined | null) => Promise<Principal>;
 
@@ -45,15 +46,18 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   const principalOf = async (key: ApiKey, user: User): Promise<Principal> => {
     requireValid(key, await holderOf(store, user), clock.now());
     used(key);
-    const { userId, id: keyId, creditCeiling } = key;
-    return { userId, keyId, mode: modeOf(user), ...permissionsOf(key), creditCeiling, balance: user.balance };
+    const { id: keyId, creditCeiling } = key;
+    const { id: userId, balance } = user;
+    return { userId, keyId, mode: modeOf(user), ...permissionsOf(key), creditCeiling, balance };
   };
   return async (authorization) => {
-    const [, scheme, token] = /^(Bearer|Session) +([\x21-\x7e]{1,512}) *$/i.exec(authorization ?? '') ?? [];
+    const [, scheme, token] =
+      /^(Bearer|Session|TestSession) +([\x21-\x7e]{1,512}) *$/i.exec(authorization ?? '') ?? [];
     if (token === undefined) throw new Fault('unauthenticated', 'A Bearer token is missing.');
-    if (scheme!.toLowerCase() === 'session') {
+    const isTest = scheme!.toLowerCase() === 'testsession';
+    if (isTest || scheme!.toLowerCase() === 'session') {
       const { session, key, user } = await requireSession(store, sha256(token));
-      const principal = await principalOf(key, user);
+      const principal = await principalOf(key, isTest ? await testAccountOf(store, user) : user);
       requireUnexpired(session, clock.now());
       return { ...principal, session };
     }
@@ -61,6 +65,14 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     if (found === null) throw new Fault('unauthenticated', 'The token is not valid.');
     return principalOf(found.key, found.user);
   };
+}
+
+/** Returns the test account of a user; a test account itself. Fault `unauthenticated` if there is none. */
+async function testAccountOf(store: Pick<AccountStore, 'getUser'>, user: User): Promise<User> {
+  if (modeOf(user) === 'test') return user;
+  const account = user.role === 'user' ? await store.getUser(testAccountId(user.id)) : null;
+  if (account === null) throw new Fault('unauthenticated', 'The user has no test account.');
+  return account;
 }
 
 /** Returns the user who holds an account: for a test account, the user whose it is. */
@@ -82,17 +94,16 @@ function requireValid({ revokedAt, expiresAt }: ApiKey, { suspendedAt }: User, n
  * fault `unauthenticated`.
  */
 export async function requireStillValid(
-  store: Pick<AccountStore, 'listApiKeys' | 'getUser'> & Pick<SessionStore, 'findSession'>,
+  store: Pick<AccountStore, 'getApiKey' | 'getUser'> & Pick<SessionStore, 'findSession'>,
   clock: Clock,
   { userId, keyId, session }: Principal,
 ): Promise<User> {
-  const [keys, user] = await Promise.all([
-    store.listApiKeys(userId),
+  const [key, user] = await Promise.all([
+    store.getApiKey(keyId),
     store.getUser(userId),
     session && requireSession(store, session.hash),
   ]);
-  const key = keys.find(({ id }) => id === keyId);
-  if (key === undefined || user === null) throw new Fault('unauthenticated', 'The token is not valid.');
+  if (key === null || user === null) throw new Fault('unauthenticated', 'The token is not valid.');
   requireValid(key, await holderOf(store, user), clock.now());
   if (session !== undefined) requireUnexpired(session, clock.now());
   return user;

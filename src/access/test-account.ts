@@ -65,6 +65,17 @@ export async function keyAccount(
   return { userId, secret: newTestKey() };
 }
 
+/** Creates the test account of a user, if it does not exist. Faults `forbidden` without a sandbox, and for an operator. */
+export async function openTestAccount(
+  store: Pick<AccountStore, 'createUser'>,
+  user: User,
+  { sandbox, now }: Pick<KeyAccountOptions, 'sandbox' | 'now'>,
+): Promise<void> {
+  if (user.role === 'operator') throw new Fault('forbidden', 'Operators have no test account.');
+  requireSandbox({ sandbox });
+  if (modeOf(user) === 'live') await ensureTestAccount(store, user, now);
+}
+
 /** Throws fault `forbidden` if the service has no sandbox. */
 export function requireSandbox({ sandbox }: { sandbox: boolean }): void {
   if (!sandbox) throw new Fault('forbidden', 'This service has no sandbox (GLEANER_SANDBOX=off).');

@@ -30,9 +30,15 @@ export function writeSessionCookie(
   });
 }
 
-/** Returns the CSRF token of a session. Scripts of other sites cannot read it, and it does not reveal the session. */
-export function csrfTokenOf(token: string): string {
-  return createHash('sha256').update(`csrf ${token}`).digest('base64url');
+/** Purpose of a CSRF token: requests to the account of the session, or to the test account of its user. */
+type Purpose = 'csrf' | 'csrf test';
+
+/**
+ * Returns the CSRF token of a session. Scripts of other sites cannot read it, and it does not reveal the session. It
+ * selects the account, so that a request cannot reach another one than its page shows.
+ */
+export function csrfTokenOf(token: string, purpose: Purpose = 'csrf'): string {
+  return createHash('sha256').update(`${purpose} ${token}`).digest('base64url');
 }
 
 /**
@@ -45,7 +51,9 @@ export function applySessionCookie(request: IncomingMessage, publicUrl: string):
   if (/^Bearer /i.test(headers.authorization ?? '')) return;
   const token = readSessionCookie(request, publicUrl);
   if (token === undefined || !isSameOrigin(request, publicUrl)) return;
-  if (equal(String(headers[csrfHeader]), csrfTokenOf(token))) headers.authorization = `Session ${token}`;
+  const given = String(headers[csrfHeader]);
+  if (equal(given, csrfTokenOf(token))) headers.authorization = `Session ${token}`;
+  else if (equal(given, csrfTokenOf(token, 'csrf test'))) headers.authorization = `TestSession ${token}`;
 }
 
 /**

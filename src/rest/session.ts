@@ -30,11 +30,12 @@ export interface SessionServing {
 /** Path of the session of the console. */
 const path = '/console/session';
 
-const { createSession, getSession, endSession } = SessionService.method;
+const { createSession, getSession, openTestAccount, endSession } = SessionService.method;
 
 /**
  * Serves the sign-in of the console. POST with an API key starts a session and sets its cookie; the session of an
- * earlier cookie ends. GET returns the browser's session, 204 without one. DELETE ends it, or with `everywhere=true`
+ * earlier cookie ends. GET returns the browser's session, 204 without one. POST to `/test` opens the test account for it.
+ * DELETE ends it, or with `everywhere=true`
  * every session of the account. Faults: `forbidden` for another site's request, `unauthenticated` otherwise.
  */
 export function serveSession({ caller, clock, publicUrl }: SessionServing): RequestHandler {
@@ -79,10 +80,13 @@ export function serveSession({ caller, clock, publicUrl }: SessionServing): Requ
     const { session } = await call(getSession, {}, request, token);
     response.json(shape(session!, token));
   });
+  router.post(`${path}/test`, async (request, response) => {
+    requireCredentials(request);
+    await call(openTestAccount, {}, request);
+    response.status(204).end();
+  });
   router.delete(path, async (request, response) => {
-    // The header is set from the cookie if the request has the CSRF token.
-    if (request.headers.authorization === undefined)
-      throw new Fault('unauthenticated', 'The session cookie or its CSRF token is missing.');
+    requireCredentials(request);
     const everywhere = request.query.everywhere === 'true';
     try {
       await call(endSession, { everywhere }, request);
@@ -94,6 +98,12 @@ export function serveSession({ caller, clock, publicUrl }: SessionServing): Requ
     response.status(204).end();
   });
   return router;
+}
+
+/** Throws the fault `unauthenticated` for a request without the session's cookie or CSRF token, which set the header. */
+function requireCredentials({ headers }: Request): void {
+  if (headers.authorization === undefined)
+    throw new Fault('unauthenticated', 'The session cookie or its CSRF token is missing.');
 }
 
 /** Returns a session in the form that the console expects. */
@@ -109,4 +119,6 @@ const shape = (
   has_ceiling: creditCeiling !== undefined,
   expires_at: timestampDate(expiresAt!).toISOString(),
   csrf_token: csrfTokenOf(token),
+  // Of requests to the test account; null if the session has no other.
+  test_csrf_token: role === 'user' && mode === 'live' ? csrfTokenOf(token, 'csrf test') : null,
 });

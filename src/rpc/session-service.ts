@@ -3,15 +3,17 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { type SessionSchema, SessionService } from '../../gen/gleaner/session/v1/session_pb.ts';
 import { createBrowserSession } from '../access/browser-session.ts';
 import type { Principal } from '../access/principal.ts';
+import { openTestAccount } from '../access/test-account.ts';
+import { Fault } from '../contract/fault.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { type Handlers, handle } from './handlers.ts';
 
 /** Dependencies of this module. */
-type SessionServiceContext = Pick<JobContext, 'clock'> &
-  StoreUse<'createSession' | 'deleteSession' | 'deleteSessions' | 'getUser' | 'listApiKeys'>;
+type SessionServiceContext = Pick<JobContext, 'clock' | 'settings'> &
+  StoreUse<'createSession' | 'createUser' | 'deleteSession' | 'deleteSessions' | 'getUser' | 'listApiKeys'>;
 
 /** Returns the handlers of gleaner.session.v1.SessionService. */
-export function sessionHandlers({ store, clock }: SessionServiceContext): Handlers {
+export function sessionHandlers({ store, clock, settings }: SessionServiceContext): Handlers {
   const { method } = SessionService;
   const shape = async (
     { userId, role, mode, scopes, operatorRole, creditCeiling }: Principal,
@@ -36,8 +38,14 @@ export function sessionHandlers({ store, clock }: SessionServiceContext): Handle
     handle(method.getSession, async (_request, { principal }) => ({
       session: await shape(principal, principal.session?.expiresAt),
     })),
+    handle(method.openTestAccount, async (_request, { principal }) => {
+      const user = await store.getUser(principal.userId);
+      if (user === null) throw new Fault('not_found', 'The account does not exist.');
+      await openTestAccount(store, user, { sandbox: settings.sandbox, now: clock.now() });
+      return {};
+    }),
     handle(method.endSession, async ({ everywhere }, { principal: { userId, session } }) => {
-      if (everywhere) await store.deleteSessions(userId);
+      if (everywhere) await store.deleteSessions(session?.userId ?? userId);
       else if (session !== undefined) await store.deleteSession(session.hash);
       return {};
     }),

@@ -11,6 +11,7 @@ import {
   named,
   openBrowser,
   openTab,
+  showTestData,
   signIn,
   type Tab,
   type TabOptions,
@@ -51,7 +52,7 @@ async function inspectAccess({ page }: Tab): Promise<string[]> {
 }
 
 /** Timeout of a test that opens every page, in milliseconds. */
-const timeout = 150_000;
+const timeout = 240_000;
 
 /** Script that returns how many pixels the page, or a button of its fixed header, exceeds the screen. */
 const overflow = `Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll('header button')].map(
@@ -78,11 +79,13 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
   ) => {
     const found: Record<string, string[]> = {};
     const titles: string[] = [];
-    const keys = { operator: env.deployment.operatorKey, user: seeded.anna.key };
-    for (const role of ['operator', 'user'] as const) {
+    const { key } = seeded.anna;
+    const keys = { operator: env.deployment.operatorKey, user: key, tester: key };
+    for (const role of ['operator', 'user', 'tester'] as const) {
       const tab = await openTab(browser, options);
       if (bypass) await tab.page.setBypassCSP(true);
       await signIn(tab, env.url, keys[role]);
+      if (role === 'tester') await showTestData(tab.page);
       for (const { name, path, shows } of pageVisits(seeded).filter((visit) => visit.role === role)) {
         await tab.page.goto(env.url + path);
         await waitForText(tab.page, shows);

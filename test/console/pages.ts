@@ -4,7 +4,8 @@ import type { Seed } from './seed.ts';
 export interface PageVisit {
   name: string;
   path: string;
-  role: 'operator' | 'user';
+  /** `tester`: a user with a live key, in the test account. */
+  role: 'operator' | 'user' | 'tester';
   /** Text that the loaded page contains. */
   shows: string;
 }
@@ -53,5 +54,9 @@ export const pageVisits = ({
   { name: 'keys', path: '/keys', role: 'user', shows: 'catalogue sync' },
   { name: 'destinations', path: '/destinations', role: 'user', shows: 'inbox' },
   { name: 'webhook', path: '/webhook', role: 'user', shows: 'Endpoint URL' },
+  { name: 'test-account', path: '/', role: 'tester', shows: 'Usage' },
+  { name: 'test-submit-form', path: '/submit/mkta/variant_sold', role: 'tester', shows: 'Add item' },
+  { name: 'test-own-jobs', path: '/jobs', role: 'tester', shows: 'Test data' },
+  { name: 'test-keys', path: '/keys', role: 'tester', shows: 'Test data' },
   { name: 'nowhere', path: '/nowhere', role: 'user', shows: 'This page does not exist' },
 ];

@@ -80,6 +80,16 @@ export async function signIn({ page }: Tab, url: string, key: string): Promise<v
   await page.waitForSelector('nav[aria-label=Pages]');
 }
 
+/** Changes a signed-in tab to the test account. On a phone, the switch is in the menu. */
+export async function showTestData(page: Page): Promise<void> {
+  const menu = await page.$(named('button', 'Open menu'));
+  if (await menu?.isVisible()) await menu!.click();
+  // The input of a switch is hidden behind its track.
+  const label = page.locator('nav label ::-p-text(Test data)');
+  await Promise.all([page.waitForNavigation(), label.click()]);
+  await page.waitForSelector(named('note', 'Test data'));
+}
+
 /** Returns a selector by ARIA role and name. */
 export const named = (role: string, name: string) => `::-p-aria([name="${name}"][role="${role}"])`;
 

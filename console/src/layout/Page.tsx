@@ -1,5 +1,6 @@
 import { Group, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { useSession } from '../session/session.ts';
 
 interface PageProps {
   /** Heading and document title. */
@@ -12,9 +13,10 @@ interface PageProps {
 
 /** Page layout: heading, actions and content. */
 export function Page({ title, description, actions, children }: PageProps) {
+  const { isTest } = useSession();
   return (
     <Stack gap="lg">
-      <title>{`${title} · Gleaner`}</title>
+      <title>{`${isTest ? 'Test data · ' : ''}${title} · Gleaner`}</title>
       <Group justify="space-between" align="flex-start">
         <Stack gap={4} maw={720}>
           <Title order={1} size="h2">

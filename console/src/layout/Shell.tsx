@@ -10,6 +10,7 @@ import { Navigation } from './Navigation.tsx';
 import { SearchButton } from './Search.tsx';
 import { SessionMenu } from './SessionMenu.tsx';
 import classes from './skip-link.module.css';
+import { TestBanner, TestSwitch } from './TestAccount.tsx';
 import { TestBadge } from './TestBadge.tsx';
 
 /** Frame around every page: header, navigation and content. */
@@ -43,7 +44,7 @@ export function Shell() {
             <Text fw={600} visibleFrom="xs">
               Gleaner
             </Text>
-            {isTest && <TestBadge />}
+            {isTest && <TestBadge label="Test data" />}
           </Group>
           <Group gap="xs" wrap="nowrap">
             <SearchButton />
@@ -54,9 +55,15 @@ export function Shell() {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" aria-label="Pages">
-        <Navigation />
+        <AppShell.Section grow>
+          <Navigation />
+        </AppShell.Section>
+        <AppShell.Section>
+          <TestSwitch />
+        </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
+        <TestBanner />
         <Outlet />
         <ScrollRestoration />
       </AppShell.Main>

@@ -1,10 +1,10 @@
 import { Badge } from '@mantine/core';
 
 /** Mark of test accounts, and of their keys and jobs. */
-export function TestBadge() {
+export function TestBadge({ label = 'Test' }: { label?: string }) {
   return (
     <Badge variant="light" color="orange" tt="none">
-      Test
+      {label}
     </Badge>
   );
 }

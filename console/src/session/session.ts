@@ -6,8 +6,10 @@ export type Role = 'user' | 'operator';
 
 /** Session of the browser, with the permissions of its key. Its cookie is hidden from scripts. */
 export interface Session extends Permissions {
-  /** Sent with every request to prove that a page of the console sent it; identifies the session. */
+  /** Sent with every request to prove that a page of the console sent it; identifies the session and its account. */
   csrfToken: string;
+  /** Account that this tab can change to, and its token; null for none. */
+  other: { mode: 'live' | 'test'; csrfToken: string } | null;
   /** Name of the account. */
   name: string;
   /** True for a test account, whose jobs use the sandbox. */
@@ -18,6 +20,7 @@ export interface Session extends Permissions {
 
 const signedOut: Session = {
   csrfToken: '',
+  other: null,
   role: 'user',
   scopes: [],
   operatorRole: null,

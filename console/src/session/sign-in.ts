@@ -9,6 +9,9 @@ const address = '/console/session';
 /** Header with the session's CSRF token. */
 export const csrfHeader = 'x-csrf-token';
 
+/** Item of the tab's storage with the token of the test account that the tab shows. */
+const testTokenItem = 'gleaner.test-account';
+
 /** Connection to the other tabs of the browser, which share the cookie. */
 let tabs: BroadcastChannel | undefined;
 
@@ -39,6 +42,21 @@ export async function signOut(everywhere: boolean): Promise<void> {
   await request('DELETE', { [csrfHeader]: csrfToken }, everywhere ? '?everywhere=true' : '');
   setSession(null);
   tabs?.postMessage('changed');
+}
+
+/**
+ * Shows the test account of the session's user in this tab, or the live one again. The console loads again, since its pages
+ * contain data of the other account. Throws a RestError if the service has no sandbox.
+ */
+export async function changeMode(): Promise<void> {
+  const session = currentSession();
+  if (session?.other == null) return;
+  const { mode, csrfToken } = session.other;
+  if (mode === 'test') {
+    await request('POST', { [csrfHeader]: session.csrfToken }, '/test');
+    sessionStorage.setItem(testTokenItem, csrfToken);
+  } else sessionStorage.removeItem(testTokenItem);
+  location.assign('/console');
 }
 
 async function loadSession(): Promise<void> {
@@ -74,6 +92,7 @@ async function readSession(): Promise<Session | null> {
   if (response.status === 204) return null;
   const found = (await response.json()) as {
     csrf_token: string;
+    test_csrf_token: string | null;
     role: Role;
     name: string;
     scopes: KeyScope[];
@@ -81,13 +100,16 @@ async function readSession(): Promise<Session | null> {
     has_ceiling: boolean;
     mode: string;
   };
-  const { csrf_token: csrfToken, role, name, scopes, operator_role: operatorRole } = found;
-  const isTest = found.mode === 'test';
-  return { csrfToken, role, name, isTest, scopes, operatorRole, hasCeiling: found.has_ceiling };
+  const { csrf_token: liveToken, test_csrf_token: testToken, role, name, scopes } = found;
+  const common = { role, name, scopes, operatorRole: found.operator_role, hasCeiling: found.has_ceiling };
+  if (testToken !== null && sessionStorage.getItem(testTokenItem) === testToken)
+    return { ...common, csrfToken: testToken, isTest: true, other: { mode: 'live', csrfToken: liveToken } };
+  const other = testToken === null ? null : ({ mode: 'test', csrfToken: testToken } as const);
+  return { ...common, csrfToken: liveToken, isTest: found.mode === 'test', other };
 }
 
-async function request(method: string, headers: Record<string, string>, query = ''): Promise<Response> {
-  const response = await fetch(address + query, { method, headers });
+async function request(method: string, headers: Record<string, string>, rest = ''): Promise<Response> {
+  const response = await fetch(address + rest, { method, headers });
   if (!response.ok) throw await readRestError(response);
   return response;
 }

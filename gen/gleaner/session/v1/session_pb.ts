@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/session/v1/session.proto.
  */
 export const file_gleaner_session_v1_session: GenFile = /*@__PURE__*/
-  fileDesc("CiBnbGVhbmVyL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxISZ2xlYW5lci5zZXNzaW9uLnYxIswBCgdTZXNzaW9uEgwKBHJvbGUYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzY29wZXMYBCADKAkSFQoNb3BlcmF0b3Jfcm9sZRgFIAEoCRIbCg5jcmVkaXRfY2VpbGluZxgGIAEoA0gAiAEBEh4KBG1vZGUYByABKAlCEIq9GARsaXZlir0YBHRlc3RCEQoPX2NyZWRpdF9jZWlsaW5nIhYKFENyZWF0ZVNlc3Npb25SZXF1ZXN0IlQKFUNyZWF0ZVNlc3Npb25SZXNwb25zZRIsCgdzZXNzaW9uGAEgASgLMhsuZ2xlYW5lci5zZXNzaW9uLnYxLlNlc3Npb24SDQoFdG9rZW4YAiABKAkiEwoRR2V0U2Vzc2lvblJlcXVlc3QiQgoSR2V0U2Vzc2lvblJlc3BvbnNlEiwKB3Nlc3Npb24YASABKAsyGy5nbGVhbmVyLnNlc3Npb24udjEuU2Vzc2lvbiInChFFbmRTZXNzaW9uUmVxdWVzdBISCgpldmVyeXdoZXJlGAEgASgIIhQKEkVuZFNlc3Npb25SZXNwb25zZTLUAgoOU2Vzc2lvblNlcnZpY2USbgoNQ3JlYXRlU2Vzc2lvbhIoLmdsZWFuZXIuc2Vzc2lvbi52MS5DcmVhdGVTZXNzaW9uUmVxdWVzdBopLmdsZWFuZXIuc2Vzc2lvbi52MS5DcmVhdGVTZXNzaW9uUmVzcG9uc2UiCIi8GAGQvBgBEmUKCkdldFNlc3Npb24SJS5nbGVhbmVyLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlcXVlc3QaJi5nbGVhbmVyLnNlc3Npb24udjEuR2V0U2Vzc2lvblJlc3BvbnNlIgiIvBgBkLwYARJlCgpFbmRTZXNzaW9uEiUuZ2xlYW5lci5zZXNzaW9uLnYxLkVuZFNlc3Npb25SZXF1ZXN0GiYuZ2xlYW5lci5zZXNzaW9uLnYxLkVuZFNlc3Npb25SZXNwb25zZSIIiLwYAZC8GAEaBKi7GARCLVorZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9zZXNzaW9uL3YxO3Nlc3Npb252MWIGcHJvdG8z", [file_gleaner_options_v1_options, file_google_protobuf_timestamp]);
+  fileDesc("CiBnbGVhbmVyL3Nlc3Npb24vdjEvc2Vzc2lvbi5wcm90bxISZ2xlYW5lci5zZXNzaW9uLnYxIswBCgdTZXNzaW9uEgwKBHJvbGUYASABKAkSDAoEbmFtZRgCIAEoCRIuCgpleHBpcmVzX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIOCgZzY29wZXMYBCADKAkSFQoNb3BlcmF0b3Jfcm9sZRgFIAEoCRIbCg5jcmVkaXRfY2VpbGluZxgGIAEoA0gAiAEBEh4KBG1vZGUYByABKAlCEIq9GARsaXZlir0YBHRlc3RCEQoPX2NyZWRpdF9jZWlsaW5nIhYKFENyZWF0ZVNlc3Npb25SZXF1ZXN0IlQKFUNyZWF0ZVNlc3Npb25SZXNwb25zZRIsCgdzZXNzaW9uGAEgASgLMhsuZ2xlYW5lci5zZXNzaW9uLnYxLlNlc3Npb24SDQoFdG9rZW4YAiABKAkiEwoRR2V0U2Vzc2lvblJlcXVlc3QiQgoSR2V0U2Vzc2lvblJlc3BvbnNlEiwKB3Nlc3Npb24YASABKAsyGy5nbGVhbmVyLnNlc3Npb24udjEuU2Vzc2lvbiIYChZPcGVuVGVzdEFjY291bnRSZXF1ZXN0IhkKF09wZW5UZXN0QWNjb3VudFJlc3BvbnNlIicKEUVuZFNlc3Npb25SZXF1ZXN0EhIKCmV2ZXJ5d2hlcmUYASABKAgiFAoSRW5kU2Vzc2lvblJlc3BvbnNlMsoDCg5TZXNzaW9uU2VydmljZRJuCg1DcmVhdGVTZXNzaW9uEiguZ2xlYW5lci5zZXNzaW9uLnYxLkNyZWF0ZVNlc3Npb25SZXF1ZXN0GikuZ2xlYW5lci5zZXNzaW9uLnYxLkNyZWF0ZVNlc3Npb25SZXNwb25zZSIIiLwYAZC8GAESZQoKR2V0U2Vzc2lvbhIlLmdsZWFuZXIuc2Vzc2lvbi52MS5HZXRTZXNzaW9uUmVxdWVzdBomLmdsZWFuZXIuc2Vzc2lvbi52MS5HZXRTZXNzaW9uUmVzcG9uc2UiCIi8GAGQvBgBEnQKD09wZW5UZXN0QWNjb3VudBIqLmdsZWFuZXIuc2Vzc2lvbi52MS5PcGVuVGVzdEFjY291bnRSZXF1ZXN0GisuZ2xlYW5lci5zZXNzaW9uLnYxLk9wZW5UZXN0QWNjb3VudFJlc3BvbnNlIgiIvBgBkLwYARJlCgpFbmRTZXNzaW9uEiUuZ2xlYW5lci5zZXNzaW9uLnYxLkVuZFNlc3Npb25SZXF1ZXN0GiYuZ2xlYW5lci5zZXNzaW9uLnYxLkVuZFNlc3Npb25SZXNwb25zZSIIiLwYAZC8GAEaBKi7GARCLVorZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9zZXNzaW9uL3YxO3Nlc3Npb252MWIGcHJvdG8z", [file_gleaner_options_v1_options, file_google_protobuf_timestamp]);
 
 /**
  * Who is signed in.
@@ -66,7 +66,7 @@ export type Session = Message<"gleaner.session.v1.Session"> & {
   creditCeiling?: bigint | undefined;
 
   /**
-   * `test` for a session of a test key; `live` for any other.
+   * `test` for a session of a test key, or in a test account; `live` for any other.
    *
    * @generated from field: string mode = 7;
    */
@@ -160,6 +160,36 @@ export const GetSessionResponseSchema: GenMessage<GetSessionResponse> = /*@__PUR
   messageDesc(file_gleaner_session_v1_session, 4);
 
 /**
+ * Empty: the session or the API key identifies the caller.
+ *
+ * @generated from message gleaner.session.v1.OpenTestAccountRequest
+ */
+export type OpenTestAccountRequest = Message<"gleaner.session.v1.OpenTestAccountRequest"> & {
+};
+
+/**
+ * Describes the message gleaner.session.v1.OpenTestAccountRequest.
+ * Use `create(OpenTestAccountRequestSchema)` to create a new message.
+ */
+export const OpenTestAccountRequestSchema: GenMessage<OpenTestAccountRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_session_v1_session, 5);
+
+/**
+ * The test account exists.
+ *
+ * @generated from message gleaner.session.v1.OpenTestAccountResponse
+ */
+export type OpenTestAccountResponse = Message<"gleaner.session.v1.OpenTestAccountResponse"> & {
+};
+
+/**
+ * Describes the message gleaner.session.v1.OpenTestAccountResponse.
+ * Use `create(OpenTestAccountResponseSchema)` to create a new message.
+ */
+export const OpenTestAccountResponseSchema: GenMessage<OpenTestAccountResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_session_v1_session, 6);
+
+/**
  * Request to sign out.
  *
  * @generated from message gleaner.session.v1.EndSessionRequest
@@ -178,7 +208,7 @@ export type EndSessionRequest = Message<"gleaner.session.v1.EndSessionRequest"> 
  * Use `create(EndSessionRequestSchema)` to create a new message.
  */
 export const EndSessionRequestSchema: GenMessage<EndSessionRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_session_v1_session, 5);
+  messageDesc(file_gleaner_session_v1_session, 7);
 
 /**
  * Sessions that ended.
@@ -193,7 +223,7 @@ export type EndSessionResponse = Message<"gleaner.session.v1.EndSessionResponse"
  * Use `create(EndSessionResponseSchema)` to create a new message.
  */
 export const EndSessionResponseSchema: GenMessage<EndSessionResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_session_v1_session, 6);
+  messageDesc(file_gleaner_session_v1_session, 8);
 
 /**
  * Sessions of browsers. A session stands for an API key: it allows what the key allows and ends with it.
@@ -221,6 +251,17 @@ export const SessionService: GenService<{
     methodKind: "unary";
     input: typeof GetSessionRequestSchema;
     output: typeof GetSessionResponseSchema;
+  },
+  /**
+   * Opens the test account of a user, which is created if it does not exist: a session can use it with the scheme
+   * TestSession in place of Session. It allows there what its key allows. Operators have none.
+   *
+   * @generated from rpc gleaner.session.v1.SessionService.OpenTestAccount
+   */
+  openTestAccount: {
+    methodKind: "unary";
+    input: typeof OpenTestAccountRequestSchema;
+    output: typeof OpenTestAccountResponseSchema;
   },
   /**
    * Ends the session of the call, or every session of the account.
