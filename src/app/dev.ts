@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { childEnvironment, loadConfig } from '../base/config.ts';
+import { createProcessFolder, removeProcessFolder } from '../base/process-folder.ts';
 import { createGleanerClient } from '../client/index.ts';
 import { untilReady } from './demo/processes.ts';
 import { serve } from './serve.ts';
@@ -32,7 +30,7 @@ const example = {
  * resolves when the process is stopped. Settings of the engines, origins, and ports are ignored.
  */
 export async function dev({ dataDir, port, say }: DevOptions): Promise<void> {
-  const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'gleaner-dev-')));
+  const folder = dataDir ?? (await createProcessFolder('dev'));
   const operatorKey = `dev-${randomBytes(16).toString('base64url')}`;
   const config = loadConfig(
     childEnvironment({
@@ -66,7 +64,7 @@ export async function dev({ dataDir, port, say }: DevOptions): Promise<void> {
       await service.stop();
     }
   } finally {
-    if (dataDir === null) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    if (dataDir === null) await removeProcessFolder(folder);
   }
 }
 

@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { processFolderPrefix } from '../../src/base/process-folder.ts';
+import { profileParent } from '../../src/fetch/browser/launch.ts';
 import { readTreeMemory } from '../../src/fetch/browser/memory.ts';
 import type { Fetcher } from '../../src/fetch/http.ts';
 import { until } from '../support/until.ts';
@@ -43,7 +44,7 @@ let fetcher: Fetcher;
 let child: ChildProcess | undefined;
 
 /** Returns the names of the folders of browsers started by a process. */
-const folderOf = (pid: number) => `gleaner-browser-${hostname()}-${pid}-`;
+const folderOf = (pid: number) => processFolderPrefix('browser', pid);
 
 /** Returns the browser processes started by a process, with their command lines. */
 function processesOf(pid: number): { pid: number; line: string }[] {
@@ -60,7 +61,8 @@ function processesOf(pid: number): { pid: number; line: string }[] {
   return found;
 }
 
-const foldersOf = (pid: number) => readdirSync(tmpdir()).filter((name) => name.startsWith(folderOf(pid)));
+const foldersOf = (pid: number) =>
+  readdirSync(profileParent()).filter((name) => name.startsWith(folderOf(pid)));
 
 const noneOf = (pid: number) =>
   until(`no process of a browser of ${pid}`, () => (processesOf(pid).length === 0 ? true : undefined), {
@@ -195,7 +197,7 @@ describe.skipIf(absent)(`the browser processes${absent}`, () => {
       }
       child.kill('SIGKILL');
       await noneOf(child.pid!);
-      for (const name of foldersOf(child.pid!)) rmSync(join(tmpdir(), name), { recursive: true });
+      for (const name of foldersOf(child.pid!)) rmSync(join(profileParent(), name), { recursive: true });
     },
   );
 

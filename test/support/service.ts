@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -22,7 +23,7 @@ export interface ServiceOptions {
   role: Role;
   /** Entry module of the program; default: that of this checkout. */
   program?: string;
-  /** Environment variables. Of the test's own, only PATH and HOME are added, and the folder of compiled modules. */
+  /** Environment variables. Of the test's own, only PATH, HOME, and TMPDIR are added, and the folder of compiled modules. */
   environment: Record<string, string>;
 }
 
@@ -162,6 +163,6 @@ export async function run(
 }
 
 function clean(settings: Record<string, string>): Record<string, string> {
-  const { PATH = '', HOME = '' } = process.env;
-  return { PATH, HOME, NODE_COMPILE_CACHE: compileCache, ...settings };
+  const { PATH = '', HOME = '', TMPDIR = tmpdir() } = process.env;
+  return { PATH, HOME, TMPDIR, NODE_COMPILE_CACHE: compileCache, ...settings };
 }

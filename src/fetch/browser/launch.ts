@@ -1,10 +1,11 @@
+import { tmpdir } from 'node:os';
 import puppeteer, { type Browser, type BrowserContext, type CookieData, type Page } from 'puppeteer-core';
+import { createProcessFolder, removeProcessFolder } from '../../base/process-folder.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { ScopedCache, SessionScope } from '../cookie-store.ts';
 import type { BrowserProcess, OpenPage, SessionContext } from './browser-process.ts';
 import { type Egress, type EgressRules, openEgress } from './egress.ts';
 import { readTreeMemory } from './memory.ts';
-import { createProfile, removeProfile } from './profile.ts';
 import { diagnoseStartFailure } from './start-failure.ts';
 
 /** A page of the browser, and the proxy of its context. */
@@ -63,6 +64,15 @@ async function withTimeout<Value>(ms: number, what: string, promise: Promise<Val
     clearTimeout(timer);
   }
 }
+
+/** Maximum length of the path of a folder that contains the folders of browsers. */
+const maxParentLength = 20;
+
+/**
+ * Returns the folder for the folders of browsers. Chromium creates a socket in its folder, and systems limit the length of
+ * a socket's path to about 100 characters, which it does not survive.
+ */
+export const profileParent = (): string => (tmpdir().length > maxParentLength ? '/tmp' : tmpdir());
 
 /** Returns the flags for the sandbox: Chromium does not start as root with one. */
 function sandboxFlags(): string[] {
@@ -157,19 +167,19 @@ async function openContext(
  * `browser_failed` and the browser's error output.
  */
 export async function launchBrowser(options: LaunchOptions): Promise<BrowserProcess<Tab>> {
-  const profile = await createProfile();
+  const profile = await createProcessFolder('browser', profileParent());
   let browser: Browser;
   try {
     browser = await start(options.path, profile);
   } catch (error) {
-    await removeProfile(profile);
+    await removeProcessFolder(profile);
     throw error;
   }
   const { pid } = browser.process()!;
   const { promise: gone, resolve: resolveGone } = Promise.withResolvers<void>();
   browser.once('disconnected', () => {
     killGroup(pid!);
-    removeProfile(profile)
+    removeProcessFolder(profile)
       .catch(() => {})
       .finally(resolveGone);
   });
