@@ -94,6 +94,8 @@ test('sends the options of a submit as metadata, and retries a job as a submit',
   expect(server.received.map(({ headers }) => headers['gleaner-max-credits'])).toEqual(['0', '7']);
   expect(server.received[1]!.headers['idempotency-key']).toBe('k');
   await expect(gleaner.submit(JobService.method.getJob, { jobId })).rejects.toThrow('does not submit a job');
+  const untyped = { validateOnly: true } as object;
+  await expect(gleaner.submit(JobService.method.retryJob, { jobId }, untyped)).rejects.toThrow('use quote()');
 });
 
 test('quote() asks for a quote only, and rejects if the service returns none', async () => {

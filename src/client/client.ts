@@ -160,6 +160,8 @@ export function createGleanerClient(options: ClientOptions): GleanerClient {
     },
     async submit(method, request, { signal, idempotencyKey = crypto.randomUUID(), ...values } = {}) {
       if (!takesSubmitOptions(method)) throw new TypeError(`${method} does not submit a job`);
+      // Of a caller without types; a quote has no job.
+      if ('validateOnly' in values) throw new TypeError('validateOnly: use quote() in place of submit()');
       const headers = { 'idempotency-key': idempotencyKey, ...writeSubmitOptions(values) };
       const response = await unary(method, request, headers, signal, true);
       const { jobId, taskId } = response as { jobId?: string; taskId?: number };

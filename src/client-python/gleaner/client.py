@@ -13,7 +13,7 @@ import uuid
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, cast
 
 from .errors import GleanerError
-from .models import Job, ResultFile
+from .models import Job, Quote, ResultFile
 from .operations import OPERATIONS
 
 __all__ = ["Client", "Submitted"]
@@ -74,13 +74,26 @@ class Client:
         idempotency_key: Optional[str] = None,
         **options: Any,
     ) -> Submitted:
-        """Submits a job exactly once. ``options`` are those of every submit, such as ``max_credits``."""
+        """Submits a job exactly once, or retries one with ``submit("retryJob", None, job_id=…)``.
+
+        ``options`` are those of every submit, such as ``max_credits``, and the variables of the path. For
+        ``validate_only``, there is ``quote``.
+        """
+        if "validate_only" in options:
+            raise TypeError("submit() creates a job: use quote() instead of validate_only")
         key = idempotency_key or str(uuid.uuid4())
-        response = self.call(operation_id, body, query=options, idempotency_key=key)
+        path = _path_of(operation_id, options)
+        response = self.call(operation_id, body, query=options, idempotency_key=key, **path)
         job_id = response.get("job_id")
         if job_id is None:
             job_id = self._job_of_task(response["task_id"])
         return Submitted(job_id, response)
+
+    def quote(self, operation_id: str, body: Any, **options: Any) -> Quote:
+        """Returns what ``submit`` would cost with the same arguments, and when the job could run. Nothing is created."""
+        path = _path_of(operation_id, options)
+        with self._send(operation_id, body, {**options, "validate_only": True}, None, path, repeatable=True) as response:
+            return cast(Quote, json.loads(response.read()))
 
     def job(self, job_id: str) -> Job:
         """Returns the current state of a job."""
@@ -184,6 +197,7 @@ class Client:
         query: Optional[Dict[str, Any]],
         idempotency_key: Optional[str],
         path: Dict[str, Any],
+        repeatable: bool = False,
     ) -> Any:
         if operation_id not in OPERATIONS:
             raise ValueError(f"There is no operation {operation_id!r}")
@@ -205,7 +219,8 @@ class Client:
             headers["Content-Type"] = "application/json"
         if idempotency_key is not None:
             headers["Idempotency-Key"] = idempotency_key
-        return self._open(verb, url, headers, data, verb == "GET" or idempotency_key is not None)
+        repeatable = repeatable or verb == "GET" or idempotency_key is not None
+        return self._open(verb, url, headers, data, repeatable)
 
     def _open(self, verb: str, url: str, headers: Dict[str, str], data: Optional[bytes], repeatable: bool) -> Any:
         attempts = self._max_attempts if repeatable else 1
@@ -225,6 +240,12 @@ class Client:
                     raise
                 time.sleep(_pause(attempt))
         raise AssertionError("unreachable")
+
+
+def _path_of(operation_id: str, given: Dict[str, Any]) -> Dict[str, Any]:
+    """Takes the variables of an operation's path from the given arguments, and returns them."""
+    _, template = OPERATIONS.get(operation_id, ("", ""))
+    return {name: given.pop(name) for name in list(given) if f"{{{name}}}" in template}
 
 
 def _pause(attempt: int) -> float:

@@ -30,6 +30,20 @@ assert client.job(submitted.job_id)["ended"]
 records = list(client.records(submitted.job_id))
 assert [unit["key"] for unit in records] == ["barang-101", "barang-102"], records
 
+# A quote creates nothing, and a submit is no quote.
+quote = client.quote("submitMktbPdpBulk", items("103", "103"), max_credits=50)
+assert quote["accepted"] and quote["units"] == 2, quote
+assert quote["duplicates"] == 1, quote
+assert fails(lambda: client.quote("submitMktbPdpBulk", items())).status == 422
+assert "quote()" in str(fails(lambda: client.submit("submitMktbPdpBulk", items("103"), validate_only=True), TypeError))
+
+# A retry of a unit whose connection was lost.
+lost = client.submit("submitMktbPdpBulk", items("104", "902"))
+assert client.wait(lost.job_id, timeout=60)["failed"] == 1
+assert client.quote("retryJob", None, job_id=lost.job_id)["units"] == 1
+retry = client.submit("retryJob", None, job_id=lost.job_id)
+assert client.wait(retry.job_id, timeout=60)["total"] == 1
+
 # A kind whose jobs have numbers.
 task = client.submit("submitMktaGetPc", {"region": "sg", "item_id": "20101", "shop_id": "7"})
 assert client.wait(task.job_id, timeout=60)["status"] == "completed"
