@@ -85,6 +85,7 @@ function instructions(url: string, key: string, operatorKey: string, folder: str
     'Gleaner runs on this machine, with the sandbox only. Press Ctrl-C to stop it.',
     `  Console       ${url}/console`,
     `  API           ${url}/docs`,
+    `  Agents (MCP)  ${url}/mcp, with the header Authorization: Bearer <test key>`,
     `  Test key      ${key}`,
     `  Operator key  ${operatorKey}`,
     `  Data          ${folder}`,

@@ -45,11 +45,28 @@ export async function callMethodTool(
   const properties = { submitOptions: options, idempotencyKey, waitMs, signal };
   const call = async (submitOptions: SubmitOptions | undefined) =>
     messageWriter(method.output)(await caller.call(method, request, { ...properties, submitOptions }));
-  if (!isSubmit) return call(undefined);
+  if (!isSubmit) return bounded(await call(undefined), method);
   return budget.spend(options, async (submitOptions) => {
     const text = await call(submitOptions);
     return { text, cost: () => caller.costOf(JSON.parse(text), signal) };
   });
+}
+
+/** Maximum bytes of a response, which must fit into the context of a model. */
+const maxResponseBytes = 100_000;
+
+/** Arguments that make a response smaller. */
+const reducing = ['page_size', 'column'];
+
+/** Returns a response. Fault `page_too_large`, which names what makes it smaller, if it is too large for a model. */
+function bounded(text: string, method: DescMethod): string {
+  const bytes = Buffer.byteLength(text);
+  const ways = method.input.fields.filter(({ name }) => reducing.includes(name)).map(({ name }) => name);
+  if (bytes <= maxResponseBytes || ways.length === 0) return text;
+  throw new Fault(
+    'page_too_large',
+    `The response has ${bytes} bytes, more than the ${maxResponseBytes} of a tool. Request less with ${ways.join(' and ')}.`,
+  );
 }
 
 /** Reads the request and the options of a submit from the arguments. */

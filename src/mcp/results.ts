@@ -5,15 +5,18 @@ import type { ToolArguments, ToolCaller } from './call-tool.ts';
 /** Name of the tool that reads records. */
 export const resultsToolName = 'read_results';
 
-/** Maximum records and bytes of a page. One record is returned however large it is, up to `maxRecordBytes`. */
+/**
+ * Maximum records and bytes of a page, which must fit into the context of a model. One record is returned however large it
+ * is, up to `maxRecordBytes`.
+ */
 const maxRecords = 100;
-const maxPageBytes = 200_000;
+const maxPageBytes = 60_000;
 const maxRecordBytes = 2_000_000;
 
 export const resultsTool = {
   name: resultsToolName,
   description:
-    "Reads a job's records page by page, in the order submitted, also while the job runs. Each record has the index of its unit, and for listings the result file instead of its contents. Continue with next_offset until it is null.",
+    "Reads a job's complete records, which can be large, page by page, in the order submitted, also while the job runs. Each record has the index of its unit, and for listings the result file instead of its contents. Continue with next_offset until it is null. For titles and prices, use list_records.",
   inputSchema: {
     type: 'object',
     properties: {

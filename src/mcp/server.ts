@@ -15,7 +15,7 @@ export interface McpServerOptions {
   onError?: (error: unknown, tool: string) => void;
 }
 
-const instructions = `Gleaner collects product data from online marketplaces. Submit a job with a submit_… tool, wait for it with get_job and wait_seconds, and read its records with read_results. A job costs credits per unit, and failed units are refunded: ask for a quote with validate_only=true first. list_prices has the prices, get_account the balance, and max_credits limits the cost of a job. Jobs in the status awaiting_approval start once an operator approves them, which can take hours: tell the user. list_faults says why units failed.`;
+const instructions = `Gleaner collects product data from online marketplaces. Submit a job with a submit_… tool, wait for it with get_job and wait_seconds, and read its records: list_records has titles and prices, with filters and sorting, and read_results the complete records. A job costs credits per unit, and failed units are refunded: ask for a quote with validate_only=true first. get_price_list has the prices and limits, get_account the balance, and max_credits limits the cost of a job. Jobs in the status awaiting_approval start once an operator approves them, which can take hours: tell the user. list_faults says why units failed.`;
 
 let tools: ReturnType<typeof methodTools> | undefined;
 
@@ -32,11 +32,15 @@ export function createMcpServer({ caller, budget, version, onError = () => {} }:
   const server = new Server({ name: 'gleaner', version }, { capabilities: { tools: {} }, instructions });
   server.setRequestHandler('tools/list', () => ({
     tools: [
-      ...[...known.values()].map(({ name, description, inputSchema, isReadOnly }) => ({
+      ...[...known.values()].map(({ name, description, inputSchema, isReadOnly, isDestructive }) => ({
         name,
         description,
         inputSchema,
-        annotations: { readOnlyHint: isReadOnly, openWorldHint: !isReadOnly },
+        annotations: {
+          readOnlyHint: isReadOnly,
+          destructiveHint: isDestructive,
+          openWorldHint: !isReadOnly,
+        },
       })),
       { ...resultsTool, annotations: { readOnlyHint: true } },
     ],
@@ -63,12 +67,17 @@ const content = (text: string): CallToolResult => ({ content: [{ type: 'text', t
 
 /** Returns an error as JSON text with its code, message, problems, and quota, for the model to act on. */
 function describeError(error: unknown): string {
-  const { code, message, problems, quota, retryAfterMs } = error as Partial<Fault> & Error;
+  const { code, message, problems = [], quota, retryAfterMs } = error as Partial<Fault> & Error;
   if (typeof code !== 'string') return JSON.stringify({ code: 'internal', message: 'Internal error' });
   return JSON.stringify({
     code,
     message: error instanceof Fault ? error.clientMessage : message,
-    ...(problems === undefined || problems.length === 0 ? {} : { problems }),
+    // The service names the place in a request of its own, such as the path.
+    ...(problems.length === 0
+      ? {}
+      : {
+          problems: problems.map((problem) => ({ ...problem, loc: ['arguments', ...problem.loc.slice(1)] })),
+        }),
     ...(quota === undefined ? {} : { quota }),
     ...(retryAfterMs === undefined ? {} : { retry_after_seconds: Math.ceil(retryAfterMs / 1000) }),
   });

@@ -16,6 +16,7 @@ import { endpointOf } from '../contract/endpoint.ts';
 import { services } from '../contract/services.ts';
 import { submitOptionFields, takesSubmitOptions } from '../contract/submit-options.ts';
 import { canWait } from '../contract/wait.ts';
+import { describeTool } from './describe-tool.ts';
 
 /** A tool that calls a method of the contract. */
 export interface MethodTool {
@@ -24,6 +25,8 @@ export interface MethodTool {
   inputSchema: Schema & { type: 'object' };
   method: DescMethod;
   isReadOnly: boolean;
+  /** True if it ends, removes, or replaces something. */
+  isDestructive: boolean;
   /** True if it can cause charges that no maximum cost of the call limits, such as those of a schedule's runs. */
   spendsLater: boolean;
 }
@@ -37,18 +40,19 @@ export const extraArguments = {
 /** Maximum of `wait_seconds`: clients give up on a tool after a minute. */
 export const maxWaitSeconds = 50;
 
-const submitAdvice =
-  'Creates a job, whose units are charged unless they fail; with validate_only=true, it only returns the quote: cost, problems, and whether an operator must approve. A job in the status awaiting_approval starts once an operator approves it: wait for it with get_job. Repeat a call whose result you did not get with the same idempotency_key.';
+/** Names of methods that end, remove, or replace something. */
+const destructive = /^(?:Cancel|Delete|Release|Update)/;
 
 /** Returns the tools of the contract: submits of every kind, and the calls to the caller's jobs and account. */
 export function methodTools(): MethodTool[] {
   const methods = services.flatMap((service) => service.methods).filter(isTool);
   return methods.map((method) => ({
     name: toolName(method),
-    description: descriptionOf(method),
+    description: describeTool(method),
     inputSchema: inputSchemaOf(method),
     method,
     isReadOnly: !changes(method),
+    isDestructive: changes(method) && destructive.test(method.name),
     spendsLater: changes(method) && !isSubmit(method) && method.parent !== JobService,
   }));
 }
@@ -86,11 +90,6 @@ function toolName(method: DescMethod): string {
   const { kind, step } = getOption(method, jobOption);
   if (step === Step.SUBMIT) return `submit_${getOption(method.parent, marketOption)}_${kind}`;
   return method.name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
-}
-
-function descriptionOf(method: DescMethod): string {
-  const about = comments[`${method.parent.typeName}.${method.name}`] ?? method.name;
-  return takesSubmitOptions(method) ? `${about} ${submitAdvice}` : about;
 }
 
 function addArguments(method: DescMethod, schema: Schema): Schema {

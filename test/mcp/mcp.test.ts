@@ -110,6 +110,37 @@ describe.each([
       expect((await call('get_account')).account.mode).toBe('test');
     }));
 
+  test('describes the tools in terms of the tools', () =>
+    connect(fixture.tester.key, async ({ client }) => {
+      const { tools } = await client.listTools();
+      for (const { description } of tools)
+        expect(description).not.toMatch(/endpoint \d|Idempotency-Key|\/v1/);
+      const about = (name: string) => tools.find((tool) => tool.name === name);
+      expect(about('submit_mktb_pdp_bulk')?.description).toMatch(
+        /^Jobs on marketplace B\. Collects product pages/,
+      );
+      expect(about('submit_mktb_pdp_bulk')?.annotations).toMatchObject({ destructiveHint: false });
+      expect(about('cancel_job')?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true });
+    }));
+
+  test('refuses a list that is too large for a model, and says how to request less', () =>
+    connect(fixture.tester.key, async ({ call }) => {
+      const digits = Array.from({ length: 50 }, (_, index) => String(1000 + index));
+      const { job_id: id } = await call('submit_mktb_pdp_bulk', pages(...digits));
+      let job = await call('get_job', { job_id: id, wait_seconds: 20 });
+      while (!job.ended) job = await call('get_job', { job_id: id, wait_seconds: 20 });
+      await expect(call('list_records', { job_id: id })).rejects.toMatchObject({
+        code: 'page_too_large',
+        message: expect.stringContaining('Request less with column and page_size.'),
+      });
+      const { records } = await call('list_records', { job_id: id, column: ['unit_key'] });
+      expect(records).toHaveLength(50);
+      expect(records[0].item.title).toContain('barang-1000');
+      const page = await call('read_results', { job_id: id, limit: 100 });
+      expect(JSON.stringify(page).length).toBeLessThan(62_000);
+      expect(page.next_offset).toBe(page.records.length);
+    }));
+
   test('a job that awaits approval says so', () =>
     connect(fixture.tester.key, async ({ call }) => {
       const items = [{ item_id: '20000000991', shop_id: '7001' }];
@@ -157,6 +188,8 @@ describe.each([
         'arguments.wait_seconds',
       );
       expect(await problems('read_results', { job_id: 7 })).toEqual(['arguments.job_id']);
+      // A problem that the service finds, in the path of its own request.
+      expect(await problems('get_job', { job_id: 'x' })).toEqual(['arguments.job_id']);
       expect(await problems('read_results', { job_id: 'x', limit: 1e9 })).toEqual(['arguments.limit']);
       for (const name of ['__proto__', 'constructor', 'create_api_key', 'delete_files', ''])
         expect(await problems(name, {})).toBe('not_found');
