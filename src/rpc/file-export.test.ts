@@ -31,7 +31,7 @@ const remote = (sign = (path: string) => `${path}?good`) =>
 beforeEach(async () => {
   exportFile = async (path, { format, only }) => ({
     contentType: 'text/csv',
-    fileName: `${path}.${format}${only}`,
+    fileName: `${path}.${format}-${only}`,
     bytes: chunks(),
   });
   const routes = routeFileExport({ exportFile: (...given) => exportFile(...given), verifyLink, log });
@@ -52,7 +52,7 @@ test('a separate gateway gets the records of a file with their type and name', a
     { ...wanted, only: 'changed' },
     signal(),
   );
-  expect([contentType, fileName]).toEqual(['text/csv', 'job/full.csvchanged']);
+  expect([contentType, fileName]).toEqual(['text/csv', 'job/full.csv-changed']);
   expect(await textOf(bytes)).toBe(rows.join(''));
 });
 
