@@ -11,7 +11,7 @@ import { openMongoStore } from '../src/store/mongo/open.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
 import type { Store } from '../src/store/store.ts';
 
-/** Times per operation in microseconds: of the store, and of bare statements for the same rows. */
+/** Times per operation in microseconds: of the store, and of bare statements that write and read the same. */
 export interface HistoryResult {
   observations: number;
   /** Filling the store, per observation. */
@@ -24,9 +24,11 @@ export interface HistoryResult {
   listUs: number;
 }
 
-/** A database with one table of observations, written and read without the service's code. */
+/** A database with observations and the state of each item, written and read without the service's code. */
 interface Bare {
   insert(rows: readonly BareRow[]): Promise<void>;
+  /** Inserts rows, ends the one before each, and writes the states of their items. */
+  change(rows: readonly (BareRow & { previousAt: number; state: TrackedItem })[]): Promise<void>;
   read(item: string): Promise<number>;
   close(): Promise<void>;
 }
@@ -34,13 +36,15 @@ interface Bare {
 interface BareRow {
   item: string;
   at: number;
-  body: string;
+  values: Observation;
 }
 
 const userId = randomUUID();
 const perItem = 100;
 const chunkSize = 200;
-const maxSamples = 400;
+/** Enough that the checkpoints of SQLite, of which each takes as long as hundreds of writes, are averaged. */
+const maxWrites = 10_000;
+const maxReads = 400;
 const firstAt = Date.UTC(2026, 0, 1);
 const hourMs = 3_600_000;
 const far = Number.MAX_SAFE_INTEGER;
@@ -106,7 +110,7 @@ async function measure(store: Store, bare: Bare, observations: number): Promise<
   const bareRow = (item: number, turn: number): BareRow => ({
     item: keyOf(item).key,
     at: atOf(turn),
-    body: JSON.stringify(observationOf(item, turn, null)),
+    values: observationOf(item, turn, null),
   });
   const filled = await timed(async () => {
     for (let item = 0; item < items; item++) {
@@ -124,31 +128,48 @@ async function measure(store: Store, bare: Bare, observations: number): Promise<
   for (let item = 0; item < items; item++)
     await bare.insert(Array.from({ length: perItem }, (_, turn) => bareRow(item, turn)));
 
-  const samples = Math.min(maxSamples, items);
-  const some = Array.from({ length: samples }, (_, at) => Math.floor((at * items) / samples));
+  const sample = (most: number) => {
+    const count = Math.min(most, items);
+    return Array.from({ length: count }, (_, at) => Math.floor((at * items) / count));
+  };
+  const [written, readItems] = [sample(maxWrites), sample(maxReads)];
   const write = { storeUs: 0, bareUs: 0 };
   const read = { storeUs: 0, bareUs: 0 };
   const last = { at: atOf(perItem - 1), jobId: jobOf(perItem - 1) };
-  for (let item = 0; item < samples; item += chunkSize) {
-    const chunk = some.slice(item, item + chunkSize);
+  for (let item = 0; item < written.length; item += chunkSize) {
+    const chunk = written.slice(item, item + chunkSize);
     write.storeUs += await timed(async () => {
       await store.addObservations(
         chunk.map((each) => ({ observation: observationOf(each, perItem, null), previous: last })),
       );
       await store.putTrackedItems(chunk.map((each) => stateOf(each, perItem)));
     });
-    write.bareUs += await timed(() => bare.insert(chunk.map((each) => bareRow(each, perItem))));
+    write.bareUs += await timed(() =>
+      bare.change(
+        chunk.map((each) => ({
+          ...bareRow(each, perItem),
+          previousAt: last.at,
+          state: stateOf(each, perItem),
+        })),
+      ),
+    );
   }
-  for (const item of some) {
+  for (const item of readItems) {
     read.storeUs += await timed(() => store.listObservations(keyOf(item), 0, far, { limit: 100 }));
     read.bareUs += await timed(() => bare.read(keyOf(item).key));
   }
   const list = await timed(() => store.listTrackedItems(userId, '', {}, { limit: 50 }));
-  const each = ({ storeUs, bareUs }: typeof read) => ({
-    storeUs: storeUs / samples,
-    bareUs: bareUs / samples,
+  const each = ({ storeUs, bareUs }: typeof read, count: number) => ({
+    storeUs: storeUs / count,
+    bareUs: bareUs / count,
   });
-  return { observations, fillUs: filled / observations, write: each(write), read: each(read), listUs: list };
+  return {
+    observations,
+    fillUs: filled / observations,
+    write: each(write, written.length),
+    read: each(read, readItems.length),
+    listUs: list,
+  };
 }
 
 const rangeOf = (first: number, end: number) =>
@@ -177,14 +198,29 @@ export async function measureSqliteHistory(observations: number): Promise<Histor
 
 function openBareSqlite(path: string): Bare {
   const database = new DatabaseSync(path);
-  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-    CREATE TABLE rows (item TEXT, at REAL, body TEXT, PRIMARY KEY (item, at)) WITHOUT ROWID`);
-  const insert = database.prepare('INSERT INTO rows VALUES (?, ?, ?)');
+  // The page size, the cache, and the durability of the store.
+  database.exec(`PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+    PRAGMA cache_size = -8192;
+    CREATE TABLE rows (item TEXT, at REAL, ended_at REAL, body TEXT, PRIMARY KEY (item, at)) WITHOUT ROWID;
+    CREATE TABLE states (item TEXT PRIMARY KEY, body TEXT) WITHOUT ROWID`);
+  const insert = database.prepare('INSERT INTO rows VALUES (?, ?, NULL, ?)');
+  const end = database.prepare('UPDATE rows SET ended_at = ? WHERE item = ? AND at = ?');
+  const put = database.prepare('INSERT OR REPLACE INTO states VALUES (?, ?)');
+  const bodyOf = ({ jobId, values, changed }: Observation) => JSON.stringify({ jobId, values, changed });
   const select = database.prepare('SELECT body FROM rows WHERE item = ? ORDER BY at DESC LIMIT 100');
   return {
     async insert(rows) {
       database.exec('BEGIN');
-      for (const { item, at, body } of rows) insert.run(item, at, body);
+      for (const { item, at, values } of rows) insert.run(item, at, bodyOf(values));
+      database.exec('COMMIT');
+    },
+    async change(rows) {
+      database.exec('BEGIN');
+      for (const { item, at, values, previousAt, state } of rows) {
+        insert.run(item, at, bodyOf(values));
+        end.run(at, item, previousAt);
+        put.run(item, JSON.stringify(state));
+      }
       database.exec('COMMIT');
     },
     read: async (item) => select.all(item).map(({ body }) => JSON.parse(String(body))).length,
@@ -196,17 +232,30 @@ function openBareSqlite(path: string): Bare {
 export async function measureMongoHistory(uri: string, observations: number): Promise<HistoryResult> {
   const store = openMongoStore({ uri });
   const client = await MongoClient.connect(uri);
-  const rows = client.db().collection<BareRow & { _id: string }>('bareRows');
+  const rows = client.db().collection<Observation & { _id: string }>('bareRows');
+  const states = client.db().collection<TrackedItem & { _id: string }>('bareStates');
+  const idOf = (item: string, at: number) => `${item}/${at}`;
   const bare: Bare = {
     async insert(added) {
-      await rows.insertMany(added.map((row) => ({ _id: `${row.item}/${row.at}`, ...row })));
+      await rows.insertMany(added.map(({ item, at, values }) => ({ _id: idOf(item, at), ...values })));
+    },
+    async change(changed) {
+      await bare.insert(changed);
+      const ends = changed.map(({ item, at, previousAt }) => ({
+        updateOne: { filter: { _id: idOf(item, previousAt) }, update: { $set: { endedAt: at } } },
+      }));
+      await rows.bulkWrite(ends, { ordered: false });
+      const puts = changed.map(({ item, state }) => ({
+        updateOne: { filter: { _id: item }, update: { $set: state }, upsert: true },
+      }));
+      await states.bulkWrite(puts, { ordered: false });
     },
     async read(item) {
       const found = rows
         .find({ _id: { $gte: `${item}/`, $lt: `${item}0` } })
         .sort({ _id: -1 })
         .limit(100);
-      return (await found.toArray()).map(({ body }) => JSON.parse(body)).length;
+      return (await found.toArray()).length;
     },
     close: () => client.close(),
   };

@@ -237,9 +237,7 @@ await run('history', async () => {
   print(
     `history, ${uri ? 'MongoDB' : 'SQLite'}: ${observations.toLocaleString('en-US')} observations, ${fixed(fillUs, 1)} µs each`,
   );
-  print(
-    `  writing a changed item (observation, end of the one before, state): ${compared(write)} (one insert)`,
-  );
+  print(`  writing a changed item (observation, end of the one before, state): ${compared(write)}`);
   print(`  reading the 100 latest observations of an item: ${compared(read)}`);
   print(`  listing 50 tracked items: ${fixed(listUs)} µs`);
 });
