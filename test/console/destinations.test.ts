@@ -3,9 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { chromium, skipped } from '../browser/chromium.ts';
 import type { TestUser } from '../support/api.ts';
+import { brokenRule } from '../support/hold.ts';
 import { until } from '../support/until.ts';
 import { type ConsoleEnvironment, startConsoleEnvironment } from './environment.ts';
-import { brokenRule, runVariants } from './held-job.ts';
+import { runVariants } from './held-job.ts';
 import {
   click,
   clickInDialog,
@@ -118,7 +119,7 @@ describe.skipIf('missing' in chromium)(`destinations in the console${skipped}`, 
   test('submits with options, quotes with them, and releases the held deliveries', { timeout }, async () => {
     const user = await env.api.createUser(5_000);
     await createInbox(user);
-    const rule = await brokenRule(env, user, await runVariants(env, user, request(40)));
+    const rule = await brokenRule(env.api, user, await runVariants(env, user, request(40)));
 
     const page = await open(user.key, '/submit/mkta/variant_sold?tab=json');
     await page.locator(named('textbox', 'Body')).fill(JSON.stringify(request(40)));
@@ -154,7 +155,7 @@ describe.skipIf('missing' in chromium)(`destinations in the console${skipped}`, 
   test('discards held deliveries after a confirmation, which operators cannot', { timeout }, async () => {
     const user = await env.api.createUser(5_000);
     await createInbox(user);
-    const rule = await brokenRule(env, user, await runVariants(env, user, request(40)));
+    const rule = await brokenRule(env.api, user, await runVariants(env, user, request(40)));
     const jobId = await runVariants(
       env,
       user,

@@ -8,20 +8,6 @@ export interface VariantRequest {
   items: { item_id: string; shop_id: string }[];
 }
 
-/** Returns the rule of the option `hold` that an ended job breaks by most. */
-export async function brokenRule(
-  { api }: ConsoleEnvironment,
-  user: TestUser,
-  jobId: string,
-): Promise<string> {
-  const { fields } = (await api.get(user, `/v1/jobs/${jobId}/quality`)).body as {
-    fields: { name: string; percent: number }[];
-  };
-  const field = fields.toSorted((one, other) => one.percent - other.percent)[0]!;
-  if (field.percent === 100) throw new Error('every field of the job is filled');
-  return `${field.name}:100`;
-}
-
 /** Submits variants, approves the job, and waits until it ends. Returns its id. */
 export async function runVariants(
   { api }: ConsoleEnvironment,

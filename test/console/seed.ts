@@ -1,8 +1,9 @@
 import { demoJobs } from '../../src/app/demo/jobs.ts';
 import { sendJson, type TestUser } from '../support/api.ts';
+import { brokenRule } from '../support/hold.ts';
 import { until } from '../support/until.ts';
 import type { ConsoleEnvironment } from './environment.ts';
-import { brokenRule, runVariants, type VariantRequest } from './held-job.ts';
+import { runVariants, type VariantRequest } from './held-job.ts';
 
 /** Contents of a seeded environment. */
 export interface Seed {
@@ -146,7 +147,7 @@ async function createHeldJob(
     format: 'csv',
   });
   if (created.status !== 201) throw new Error(`destination: ${JSON.stringify(created.body)}`);
-  const rule = await brokenRule(env, user, earlier);
+  const rule = await brokenRule(env.api, user, earlier);
   return runVariants(env, user, request, `?deliver_to=inbox&hold=${encodeURIComponent(rule)}`);
 }
 

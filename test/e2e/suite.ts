@@ -4,6 +4,7 @@ import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { createApi, type TestUser, variantSold, watchJob } from '../support/api.ts';
 import { createDeployment } from '../support/deployment.ts';
 import { openStacks, type Stack } from '../support/engines.ts';
+import { holdCases } from './hold.ts';
 import { operationsCases } from './operations.ts';
 import type { Place } from './place.ts';
 import { rpcCases } from './rpc.ts';
@@ -55,6 +56,7 @@ export async function endToEnd(stack: Stack): Promise<void> {
         expect(body.progress).toBe('2/2 batches complete');
       });
       approvalOffCases(at);
+      holdCases(at);
       operationsCases(at);
     });
 
