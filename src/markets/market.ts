@@ -100,6 +100,11 @@ export interface Market {
    */
   readonly parseUrl?: (page: PageName, url: string) => { input: JsonObject; region: string; type: string };
   /**
+   * Returns the address of a picture that a record of the region names by its id; null for text that is no such id.
+   * Absent: records have addresses.
+   */
+  readonly pictureUrl?: (id: string, region: string) => string | null;
+  /**
    * Returns the problem of an input that the contract's rules cannot express: the field and a message. Null
    * for a valid input. Absent: the contract's rules are sufficient.
    */

@@ -189,6 +189,17 @@ describe('rows()', () => {
   });
 });
 
+describe('itemOf()', () => {
+  const row = { unit_region: 'sg', title: 'Lamp', images: ['4e5dbf53cbd5034edbaa4559d0c8180b'] };
+
+  test('returns the address of a picture that the market names by its id, but none for a test job', () => {
+    const { itemOf } = createExplorer(fixture.context);
+    const image = 'https://down-sg.img.susercontent.com/file/4e5dbf53cbd5034edbaa4559d0c8180b_tn';
+    expect(itemOf(aJob({ kind: 'variant_sold' }), row)).toMatchObject({ image });
+    expect(itemOf(aJob({ kind: 'variant_sold', mode: 'test' }), row)).toMatchObject({ image: null });
+  });
+});
+
 describe('recordLinks()', () => {
   test.each([
     [

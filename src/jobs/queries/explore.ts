@@ -73,10 +73,15 @@ const rowsPerRead = 100;
 export function createExplorer(context: ExplorerContext): Explorer {
   const { offers } = context;
   const placesOf = createScans<Int32Array>((places) => places.byteLength);
-  const itemOf = (job: Job, row: ExactObject) => ({
-    ...trackedValues(offers.of(job), row),
-    ...recordLinks(row),
-  });
+  const itemOf = (job: Job, row: ExactObject) => {
+    const offer = offers.of(job);
+    // Ids of the sandbox are not those of pictures of the site.
+    const pictureUrl = job.mode === 'test' ? undefined : offer.market.pictureUrl;
+    return {
+      ...trackedValues(offer, row),
+      ...recordLinks(row, (id) => pictureUrl?.(id, String(row.unit_region)) ?? null),
+    };
+  };
 
   /** Returns units and positions of the selected entries, in pairs and in order. */
   const scan = async (job: Job, selection: Selection, status: string, only: OnlyFilter) => {

@@ -13,18 +13,21 @@ const maxValues = 2_000;
 
 /**
  * Returns the first http addresses of a record by the names of its members: markets name them differently, and not every
- * page has them.
+ * page has them. `pictureUrl` returns the address of a picture that is named by an id.
  */
-export function recordLinks(record: ExactObject): RecordLinks {
+export function recordLinks(
+  record: ExactObject,
+  pictureUrl: (id: string) => string | null = () => null,
+): RecordLinks {
   const found: RecordLinks = { url: null, image: null };
   // Breadth first: the addresses of the item are above those of its variants and its seller.
   const open: [name: string, value: ExactJson][] = Object.entries(record);
   for (let at = 0; at < open.length && at < maxValues && (!found.url || !found.image); at++) {
     const [name, value] = open[at]!;
     if (typeof value === 'string') {
-      if (!/^https?:\/\/[^\s]{4,2000}$/i.test(value)) continue;
-      if (imageName.test(name)) found.image ??= value;
-      else if (urlName.test(name)) found.url ??= value;
+      const isUrl = /^https?:\/\/[^\s]{4,2000}$/i.test(value);
+      if (imageName.test(name)) found.image ??= isUrl ? value : pictureUrl(value);
+      else if (isUrl && urlName.test(name)) found.url ??= value;
     } else if (Array.isArray(value)) {
       for (const element of value.slice(0, 20)) open.push([name, element]);
     } else if (typeof value === 'object' && value !== null) {

@@ -2,6 +2,7 @@ import type { Market } from '../market.ts';
 import { ids } from './ids.ts';
 import { listedFields } from './listed-fields.ts';
 import { merchant } from './merchant.ts';
+import { pictureUrl } from './pictures.ts';
 import { product } from './product.ts';
 import { regions } from './regions.ts';
 import { samples } from './samples.ts';
@@ -20,4 +21,5 @@ export const mkta: Market = {
   samples,
   tracked,
   parseUrl,
+  pictureUrl,
 };
