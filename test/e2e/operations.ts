@@ -46,6 +46,30 @@ export function operationsCases(at: () => Place): void {
     expect(asked).toMatchObject({ market: 'mkta', concurrency: 16, requestsPerSecond: 5_000 });
   });
 
+  test("operators read a user's records and their quality as the owner does, and each read is audited", async () => {
+    const { api } = at();
+    const user = await api.createUser(100);
+    const items = plainIds(3).map((id) => ({ item_id: String(id), shop_id: '77' }));
+    const jobId = await submitItems(api, user, 'sg', items);
+    await watchJob(api, user, jobId, 45_000);
+    const owned = async (path: string) => (await api.get(user, `/v1/jobs/${jobId}/${path}`)).body;
+    const asOperator = (method: string, more = {}) => api.operator(method, { job_id: jobId, ...more });
+
+    const page = await asOperator('ListRecords', { sort: '-item.price' });
+    const expected = await owned('records?sort=-item.price');
+    expect(page.total).toBe(3);
+    expect(page.records.map((entry: { unitKey: string }) => entry.unitKey)).toEqual(
+      expected.records.map((entry: { unit_key: string }) => entry.unit_key),
+    );
+    const { fields } = await asOperator('ListFields');
+    expect(fields.map((field: { name: string; fill?: number }) => [field.name, field.fill ?? 0])).toEqual(
+      (await owned('fields')).fields.map(({ name, fill }: { name: string; fill: number }) => [name, fill]),
+    );
+    expect(await asOperator('GetQuality')).toMatchObject({ records: '3' });
+    const { entries } = await api.operator('ListAuditEntries', { target: jobId, action: 'ListRecords' });
+    expect(entries).toHaveLength(1);
+  });
+
   test('a user can read usage and ledger until it is suspended', async () => {
     const { api } = at();
     const user = await api.createUser(500);
