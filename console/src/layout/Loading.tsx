@@ -4,7 +4,7 @@ import { Center, Loader } from '@mantine/core';
 export function Loading() {
   return (
     <Center mih="40dvh">
-      <Loader aria-label="Loading" />
+      <Loader role="status" aria-label="Loading" />
     </Center>
   );
 }
