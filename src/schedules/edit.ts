@@ -1,13 +1,12 @@
 import { Fault } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
-import { approvalWaitMs } from '../jobs/context.ts';
 import type { Mode } from '../store/documents.ts';
 import type { MissedRule, OverlapRule, Schedule, SchedulePatch } from '../store/schedules.ts';
 import { type Caller, changeSchedule } from './change.ts';
 import { maxSchedules, type ScheduleContext } from './context.ts';
-import { nextTime, type Timing } from './cron.ts';
+import type { Timing } from './cron.ts';
 import { planRequest, type SubmitMethod, submitMethodOf } from './request.ts';
-import { activate, dueAfterChange, tell } from './state.ts';
+import { activate, dueAfterChange, propose } from './state.ts';
 import { requireValid } from './validate.ts';
 
 /** Fields of a schedule that its owner sets. */
@@ -43,25 +42,14 @@ export async function createSchedule(
   await requireValid(context, method, fields, { userId, units, mode, now });
   if ((await store.countSchedules(userId, maxSchedules)) >= maxSchedules)
     throw new Fault('conflict', `The account has ${maxSchedules} schedules, the maximum. Delete one first.`);
-  const own = {
-    id: newId(),
-    userId,
-    keyId,
-    market,
-    kind,
-    units,
-    createdAt: now,
-    updatedAt: now,
-    revision: 1,
-  };
-  const unused = { pending: null, openRuns: [], creditsSpent: 0, failures: 0 };
-  const begun = {
-    ...own,
+  const created = {
+    ...{ id: newId(), userId, keyId, market, kind, units, createdAt: now, updatedAt: now, revision: 1 },
     ...fields,
-    ...unused,
-    ...startOf(fields, needsApproval(context, method, mode), now),
+    ...{ pending: null, openRuns: [], creditsSpent: 0, failures: 0 },
+    ...{ approvedBy: null, notice: null, noticeAt: null },
+    ...(needsApproval(context, method, mode) ? propose(now) : activate(fields, now)),
   };
-  const schedule: Schedule = { ...begun, dueAt: dueAfterChange(begun, now) };
+  const schedule: Schedule = { ...created, dueAt: dueAfterChange(created, now) };
   await store.createSchedule(schedule, request);
   return schedule;
 }
@@ -84,7 +72,7 @@ export async function updateSchedule(
     await requireValid(context, method, changed, { userId, units, mode, now });
     const edit = { ...changes, units, keyId, ...(request === undefined ? {} : { request }) };
     const isNew = schedule.state === 'rejected' || request !== undefined || exceeds(changed, schedule);
-    if (isNew && needsApproval(context, method, mode)) return { ...edit, ...startOf(changed, true, now) };
+    if (isNew && needsApproval(context, method, mode)) return { ...edit, ...propose(now) };
     // A run that is due already keeps its time.
     if (schedule.state === 'active' && hasSameTimes(changed, schedule)) return edit;
     if (schedule.state !== 'active' && schedule.state !== 'ended') return edit;
@@ -95,35 +83,6 @@ export async function updateSchedule(
 /** Returns whether a schedule awaits approval. Test jobs are decided on without an operator, one by one. */
 function needsApproval({ settings }: ScheduleContext, { offer }: SubmitMethod, mode: Mode): boolean {
   return offer.kind.approval && settings.approval && mode === 'live';
-}
-
-/** Returns the state of a new schedule, or of one that must be approved again. */
-function startOf(
-  timing: Timing,
-  awaitsApproval: boolean,
-  now: number,
-): Pick<
-  Schedule,
-  'state' | 'stateSince' | 'reason' | 'approvedBy' | 'decideBy' | 'nextRunAt' | 'notice' | 'noticeAt'
-> {
-  const begin = { stateSince: now, reason: '', approvedBy: null };
-  if (!awaitsApproval)
-    return {
-      ...begin,
-      state: 'active',
-      decideBy: null,
-      nextRunAt: nextTime(timing, now),
-      notice: null,
-      noticeAt: null,
-    };
-  const decideBy = now + approvalWaitMs;
-  return {
-    ...begin,
-    state: 'awaiting_approval',
-    decideBy,
-    nextRunAt: null,
-    ...tell('awaiting_approval', now),
-  };
 }
 
 const hasSameTimes = (changed: Timing, before: Timing): boolean =>

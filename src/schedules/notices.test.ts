@@ -114,6 +114,14 @@ describe('a schedule that awaits approval', () => {
   });
 });
 
+test('several notifiers send one message', async () => {
+  await create();
+  await fixture.tick(1);
+  const others = Array.from({ length: 4 }, () => createNotifier(notifications.context));
+  await Promise.all(others.map((notifier) => notifications.poll(notifier)));
+  expect(sent()).toEqual([['schedule.awaiting_approval', '/hook/operators']]);
+});
+
 test('the owner of a schedule that the service pauses gets one message', async () => {
   const poor = await fixture.createCaller(0);
   await setWebhook(notifications.context, poor.userId, { url: webhook.url, enabled: true });

@@ -1,8 +1,8 @@
 import { Fault } from '../contract/fault.ts';
-import { undecidedReason } from '../jobs/context.ts';
-import type { Schedule, ScheduleNotice, SchedulePatch } from '../store/schedules.ts';
+import { approvalWaitMs, undecidedReason } from '../jobs/context.ts';
+import type { Schedule, ScheduleNotice } from '../store/schedules.ts';
 import { maxFailures } from './context.ts';
-import { nextTime } from './cron.ts';
+import { nextTime, type Timing } from './cron.ts';
 
 /** Counts a failed run, and pauses the schedule after too many in a row. */
 export function countFailure(schedule: Schedule, now: number, reason: string): Schedule {
@@ -47,12 +47,19 @@ export function endOf(schedule: Schedule, now: number): Schedule {
 }
 
 /** Returns the patch that makes a schedule active from now on; one without a next time ends. */
-export function activate(schedule: Schedule, now: number): SchedulePatch {
-  const nextRunAt = nextTime(schedule, now);
+export function activate(timing: Timing, now: number) {
+  const nextRunAt = nextTime(timing, now);
   const state = { stateSince: now, decideBy: null, nextRunAt };
   return nextRunAt === null
-    ? { ...state, state: 'ended', reason: endedReason }
-    : { ...state, state: 'active', reason: '' };
+    ? ({ ...state, state: 'ended', reason: endedReason } as const)
+    : ({ ...state, state: 'active', reason: '' } as const);
+}
+
+/** Returns the patch with which a schedule awaits the decision of an operator. */
+export function propose(now: number) {
+  const state = { state: 'awaiting_approval', stateSince: now, reason: '' } as const;
+  const decideBy = now + approvalWaitMs;
+  return { ...state, approvedBy: null, decideBy, nextRunAt: null, ...tell('awaiting_approval', now) };
 }
 
 /** Returns when a process has to look at a schedule that a caller created or changed. */
