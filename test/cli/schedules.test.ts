@@ -117,7 +117,7 @@ test('a schedule is created from a file, run, paused, resumed, and deleted', asy
   expect(resumed.out).toMatch(/status +active\n.*next run +20\d\d-/s);
   expect(resumed.out).toMatch(/spent +5 of 50\n/);
   expect((await user(['schedules', 'delete', id])).code).toBe(0);
-  expect((await user(['schedules', 'list'])).err).toContain('No schedules.');
+  expect((await user(['schedules', 'list'])).err).toContain('No matching schedules.');
 });
 
 test('a schedule that awaits approval shows its deadline, and operators approve and reject it', async () => {
@@ -131,6 +131,14 @@ test('a schedule that awaits approval shows its deadline, and operators approve 
     6,
     expect.stringContaining('The schedule awaits approval: it cannot be run'),
   ]);
+  const [waiting, shown, own] = await Promise.all([
+    operator('schedules', 'list', '--status', 'awaiting_approval'),
+    operator('schedules', 'show', id),
+    user(['schedules', 'list', '--status', 'paused']),
+  ]);
+  expect(waiting.out).toMatch(new RegExp(`^SCHEDULE .* USER\\n${id} +Stock .* ${ann.id}`));
+  expect(shown.out).toMatch(new RegExp(`user +${ann.id}\\n`));
+  expect([own.code, own.out, own.err]).toEqual([0, '', expect.stringContaining('No matching schedules.')]);
   expect((await operator('schedules', 'approve', id)).out).toMatch(/status +active\n/);
   expect((await operator('schedules', 'approve', id)).code).toBe(6);
   const rejected = await operator('schedules', 'reject', id, '--reason', 'Too often.', '--json');

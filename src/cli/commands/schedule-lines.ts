@@ -13,6 +13,9 @@ export const scheduleColumns: Column<Schedule>[] = [
   { name: 'SPENT', text: ({ creditsSpent }) => count(creditsSpent), isNumber: true },
 ];
 
+/** Column of the owner, for operators. */
+export const userColumn: Column<Schedule> = { name: 'USER', text: ({ userId }) => userId };
+
 /** Columns of runs. */
 export const runColumns: Column<ScheduleRun>[] = [
   { name: 'RUN', text: ({ runId }) => runId },
@@ -29,6 +32,7 @@ export const scheduleWords = (schedule: Schedule): string =>
   pairs([
     ['schedule', schedule.scheduleId],
     ['name', schedule.name],
+    ['user', schedule.userId],
     ['job', `${schedule.market} ${schedule.kind}, ${counted(schedule.units, 'unit')}`],
     ['status', schedule.state, state],
     ['reason', schedule.reason],

@@ -12,7 +12,7 @@ import {
 import { messageWriter } from '../../contract/json/message-writer.ts';
 import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
 import { UsageError } from './exit.ts';
-import { runColumns, scheduleColumns, scheduleWords } from './schedule-lines.ts';
+import { runColumns, scheduleColumns, scheduleWords, userColumn } from './schedule-lines.ts';
 import type { Session } from './session.ts';
 import { offerNamed } from './submit/offers.ts';
 import { type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
@@ -40,25 +40,8 @@ export function addScheduleCommands(program: Command): void {
     .command('schedules')
     .description('Repeat a job at the times of a cron expression');
   addCreate(schedules);
-  addCommand<{ limit?: string }>(schedules, {
-    usage: 'list',
-    about: 'List your schedules, newest first',
-    options: [limitOption],
-    async run(session, { limit }) {
-      const max = integer('--limit', limit, 50);
-      const request = { pageSize: pageSize(max) };
-      const pages = session.user().pages(method.listSchedules, request, { signal: session.signal });
-      const found = await take(pages, (page) => page.schedules, max);
-      await session.list(
-        ScheduleSchema,
-        found,
-        scheduleColumns,
-        'No schedules. Create one with `gleaner schedules create`.',
-      );
-    },
-  });
+  addList(schedules);
   for (const [name, about, call] of [
-    ['show', 'Show a schedule', method.getSchedule],
     ['pause', 'Start no more runs until the schedule is resumed', method.pauseSchedule],
     ['resume', 'Resume a paused schedule', method.resumeSchedule],
   ] as const)
@@ -82,6 +65,46 @@ export function addScheduleCommands(program: Command): void {
 
 const show = (session: Session, schedule: Schedule) =>
   session.show(ScheduleSchema, schedule, () => scheduleWords(schedule));
+
+/** Adds `list` and `show`, for the caller's schedules, or for those of all users. */
+function addList(schedules: Command): void {
+  const operators = OperatorScheduleService.method;
+  addCommand<{ all?: true; status?: string; limit?: string }>(schedules, {
+    usage: 'list',
+    about: 'List schedules, newest first',
+    options: [
+      ['--all', 'schedules of all users (operators)'],
+      ['--status <status>', 'filter by status: awaiting_approval, active, paused, rejected, ended'],
+      limitOption,
+    ],
+    async run(session, { all, status: state = '', limit }) {
+      const max = integer('--limit', limit, 50);
+      const request = { state, pageSize: pageSize(max) };
+      const options = { signal: session.signal };
+      const isOperator = all === true || session.isOperatorOnly;
+      const pages = isOperator
+        ? session.operator().pages(operators.listSchedules, request, options)
+        : session.user().pages(method.listSchedules, request, options);
+      const found = await take<{ schedules: Schedule[] }, Schedule>(pages, (page) => page.schedules, max);
+      const columns = isOperator ? [...scheduleColumns, userColumn] : scheduleColumns;
+      const none = 'No matching schedules. Create one with `gleaner schedules create`.';
+      await session.list(ScheduleSchema, found, columns, none);
+    },
+  });
+  addCommand<{ operator?: true }>(schedules, {
+    usage: 'show <schedule>',
+    about: 'Show a schedule',
+    options: [['--operator', 'access schedules of all users (operators)']],
+    async run(session, { operator }, scheduleId: string) {
+      const options = { signal: session.signal };
+      const found =
+        operator === true || session.isOperatorOnly
+          ? await session.operator().call(operators.getSchedule, { scheduleId }, options)
+          : await session.user().call(method.getSchedule, { scheduleId }, options);
+      await show(session, found);
+    },
+  });
+}
 
 function addCreate(schedules: Command): void {
   addCommand<CreateFlags>(schedules, {
