@@ -116,6 +116,23 @@ test('a schedule is created from a file, run, paused, resumed, and deleted', asy
   const resumed = await user(['schedules', 'resume', id]);
   expect(resumed.out).toMatch(/status +active\n.*next run +20\d\d-/s);
   expect(resumed.out).toMatch(/spent +5 of 50\n/);
+  const update = ['schedules', 'update', id, '--json'];
+  const changed = await user(
+    [...update, '-', '--max-total-credits', 'none', '--end', '2040-01-01T00:00:00Z', '--max-credits', '10'],
+    `${pages}barang-1002,toko-7\n`,
+  );
+  expect(changed.json).toMatchObject([
+    { units: 2, end_at: '2040-01-01T00:00:00.000Z', options: { max_credits: 10 }, cron: '0 8 1 1 *' },
+  ]);
+  expect(changed.json[0]).not.toHaveProperty('max_total_credits');
+  const [renamed, impossible] = await Promise.all([
+    user([...update, '--name', 'New Year', '--hold', 'data.variants.basicInfo.id:90']),
+    user([...update, '--deliver-to', 'nowhere']),
+  ]);
+  expect(renamed.json).toMatchObject([
+    { name: 'New Year', units: 2, options: { max_credits: 10, hold: 'data.variants.basicInfo.id:90' } },
+  ]);
+  expect([impossible.code, impossible.err]).toEqual([2, expect.stringContaining("'nowhere'")]);
   expect((await user(['schedules', 'delete', id])).code).toBe(0);
   expect((await user(['schedules', 'list'])).err).toContain('No matching schedules.');
 });

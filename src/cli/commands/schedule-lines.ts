@@ -1,5 +1,10 @@
-import type { Schedule, ScheduleRun } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import {
+  type Schedule,
+  type ScheduleRun,
+  ScheduleSchema,
+} from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { type Column, count, counted, pairs, state, time } from './print.ts';
+import type { Session } from './session.ts';
 
 /** Columns of schedules. */
 export const scheduleColumns: Column<Schedule>[] = [
@@ -27,8 +32,11 @@ export const runColumns: Column<ScheduleRun>[] = [
   { name: 'REASON', text: ({ reason }) => reason },
 ];
 
-/** Formats a schedule. */
-export const scheduleWords = (schedule: Schedule): string =>
+/** Shows a schedule. */
+export const showSchedule = (session: Session, schedule: Schedule): Promise<void> =>
+  session.show(ScheduleSchema, schedule, () => wordsOf(schedule));
+
+const wordsOf = (schedule: Schedule): string =>
   pairs([
     ['schedule', schedule.scheduleId],
     ['name', schedule.name],

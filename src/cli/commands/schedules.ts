@@ -1,7 +1,4 @@
-import { create } from '@bufbuild/protobuf';
-import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Command } from 'commander';
-import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import {
   OperatorScheduleService,
   type Schedule,
@@ -9,38 +6,20 @@ import {
   ScheduleSchema,
   ScheduleService,
 } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
-import { messageWriter } from '../../contract/json/message-writer.ts';
 import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
-import { UsageError } from './exit.ts';
-import { runColumns, scheduleColumns, scheduleWords, userColumn } from './schedule-lines.ts';
-import type { Session } from './session.ts';
-import { offerNamed } from './submit/offers.ts';
-import { type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
-import { formats } from './submit/rows.ts';
-import { prepareFrom, requireReadable, withLines } from './submit/source.ts';
+import { addScheduleCreate, addScheduleUpdate } from './schedule-edit.ts';
+import { runColumns, scheduleColumns, showSchedule, userColumn } from './schedule-lines.ts';
 
 const { method } = ScheduleService;
-
-interface CreateFlags extends OptionFlags {
-  cron?: string;
-  name?: string;
-  timeZone?: string;
-  start?: string;
-  end?: string;
-  maxTotalCredits?: string;
-  overlap?: string;
-  missed?: string;
-  format?: string;
-  set?: string[];
-}
 
 /** Adds `schedules`. */
 export function addScheduleCommands(program: Command): void {
   const schedules = program
     .command('schedules')
     .description('Repeat a job at the times of a cron expression');
-  addCreate(schedules);
+  addScheduleCreate(schedules);
   addList(schedules);
+  addScheduleUpdate(schedules);
   for (const [name, about, call] of [
     ['pause', 'Start no more runs until the schedule is resumed', method.pauseSchedule],
     ['resume', 'Resume a paused schedule', method.resumeSchedule],
@@ -49,7 +28,7 @@ export function addScheduleCommands(program: Command): void {
       usage: `${name} <schedule>`,
       about,
       run: async (session, _options, scheduleId: string) =>
-        show(session, await session.user().call(call, { scheduleId }, { signal: session.signal })),
+        showSchedule(session, await session.user().call(call, { scheduleId }, { signal: session.signal })),
     });
   addRuns(schedules);
   addCommand(schedules, {
@@ -62,9 +41,6 @@ export function addScheduleCommands(program: Command): void {
   });
   addDecisions(schedules);
 }
-
-const show = (session: Session, schedule: Schedule) =>
-  session.show(ScheduleSchema, schedule, () => scheduleWords(schedule));
 
 /** Adds `list` and `show`, for the caller's schedules, or for those of all users. */
 function addList(schedules: Command): void {
@@ -101,65 +77,9 @@ function addList(schedules: Command): void {
         operator === true || session.isOperatorOnly
           ? await session.operator().call(operators.getSchedule, { scheduleId }, options)
           : await session.user().call(method.getSchedule, { scheduleId }, options);
-      await show(session, found);
+      await showSchedule(session, found);
     },
   });
-}
-
-function addCreate(schedules: Command): void {
-  addCommand<CreateFlags>(schedules, {
-    usage: 'create <market> <kind> [file]',
-    about: 'Create a schedule that submits the units of a file (- for standard input)',
-    options: [
-      ['--cron <expression>', "times of the runs, for example '0 8 * * *'"],
-      ['--time-zone <name>', 'time zone of the cron expression (default: UTC)'],
-      ['--name <text>', 'display name (default: market, kind, and cron expression)'],
-      ['--start <time>', 'first time of runs, ISO 8601'],
-      ['--end <time>', 'runs start before this time, ISO 8601'],
-      ['--max-total-credits <n>', 'maximum credits of all runs together'],
-      ['--overlap <rule>', 'a run that is due while the last one runs: skip (default), queue, cancel'],
-      ['--missed <rule>', 'runs that were due while the service was down: run_once (default), skip'],
-      ['--set <name=value...>', 'set a field of the request (repeatable)'],
-      ['--format <format>', `format of the file: ${formats.join(', ')}`],
-      ...optionFlags,
-    ],
-    async run(session, flags, market: string, kind: string, file: string | undefined) {
-      const { cron, timeZone = '', overlap = '', missed = '', maxTotalCredits, start, end, ...rest } = flags;
-      if (cron === undefined) throw new UsageError("Missing --cron, for example --cron '0 8 * * *'.");
-      const offer = offerNamed(market, kind);
-      const { name = `${offer.market} ${offer.kind} ${cron}`, format, set = [], ...options } = rest;
-      const prepared = await prepareFrom(offer, file, format, set);
-      requireReadable(session, prepared);
-      const request = {
-        ...{ name, market: offer.market, kind: offer.kind, cron, timeZone, overlap, missed },
-        request: messageWriter(offer.method.input)(prepared.request),
-        options: create(SubmitOptionsSchema, optionsOf(options)),
-        ...timeAt('startAt', '--start', start),
-        ...timeAt('endAt', '--end', end),
-        ...(maxTotalCredits === undefined
-          ? {}
-          : { maxTotalCredits: BigInt(integer('--max-total-credits', maxTotalCredits, 0, 1)) }),
-      };
-      const created = await session
-        .user()
-        .call(method.createSchedule, request, { signal: session.signal })
-        .catch((error: unknown) => {
-          throw withLines(error, prepared);
-        });
-      await show(session, created);
-    },
-  });
-}
-
-function timeAt(
-  field: 'startAt' | 'endAt',
-  flag: string,
-  text: string | undefined,
-): { [name in typeof field]?: Timestamp } {
-  if (text === undefined) return {};
-  const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw new UsageError(`${flag}: "${text}" is not a time such as 2030-01-07T08:00:00Z`);
-  return { [field]: timestampFromMs(ms) };
 }
 
 function addRuns(schedules: Command): void {
@@ -193,7 +113,7 @@ function addDecisions(schedules: Command): void {
     usage: 'approve <schedule>',
     about: 'Approve a schedule up to its limits (operators)',
     run: async (session, _options, scheduleId: string) =>
-      show(
+      showSchedule(
         session,
         await session.operator().call(approveSchedule, { scheduleId }, { signal: session.signal }),
       ),
@@ -204,7 +124,10 @@ function addDecisions(schedules: Command): void {
     options: [['--reason <text>', 'reason to show to the user']],
     run: async (session, { reason = '' }, scheduleId: string) => {
       const request = { scheduleId, reason };
-      await show(session, await session.operator().call(rejectSchedule, request, { signal: session.signal }));
+      await showSchedule(
+        session,
+        await session.operator().call(rejectSchedule, request, { signal: session.signal }),
+      );
     },
   });
 }

@@ -1,0 +1,150 @@
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { Command } from 'commander';
+import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
+import {
+  ScheduleService,
+  type UpdateScheduleRequestSchema,
+} from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import { messageWriter } from '../../contract/json/message-writer.ts';
+import type { Offer } from '../../contract/offers.ts';
+import { jobOptionsOf } from '../../contract/submit-options.ts';
+import { addCommand, integer } from './command.ts';
+import { UsageError } from './exit.ts';
+import { showSchedule } from './schedule-lines.ts';
+import { offerNamed } from './submit/offers.ts';
+import { type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
+import type { Prepared } from './submit/request.ts';
+import { formats } from './submit/rows.ts';
+import { prepareFrom, requireReadable, withLines } from './submit/source.ts';
+
+const { method } = ScheduleService;
+
+interface EditFlags extends OptionFlags {
+  cron?: string;
+  name?: string;
+  timeZone?: string;
+  start?: string;
+  end?: string;
+  maxTotalCredits?: string;
+  overlap?: string;
+  missed?: string;
+  format?: string;
+  set?: string[];
+}
+
+const editOptions = [
+  ['--cron <expression>', "times of the runs, for example '0 8 * * *'"],
+  ['--time-zone <name>', 'time zone of the cron expression (default: UTC)'],
+  ['--name <text>', 'display name (default: market, kind, and cron expression)'],
+  ['--start <time>', 'first time of runs, ISO 8601'],
+  ['--end <time>', 'runs start before this time, ISO 8601'],
+  ['--max-total-credits <n>', 'maximum credits of all runs together'],
+  ['--overlap <rule>', 'a run that is due while the last one runs: skip (default), queue, cancel'],
+  ['--missed <rule>', 'runs that were due while the service was down: run_once (default), skip'],
+  ['--set <name=value...>', 'set a field of the request (repeatable)'],
+  ['--format <format>', `format of the file: ${formats.join(', ')}`],
+  ...optionFlags,
+] as const;
+
+/** Adds `create`. */
+export function addScheduleCreate(schedules: Command): void {
+  addCommand<EditFlags>(schedules, {
+    usage: 'create <market> <kind> [file]',
+    about: 'Create a schedule that submits the units of a file (- for standard input)',
+    options: editOptions,
+    async run(session, flags, market: string, kind: string, file: string | undefined) {
+      const { cron, timeZone = '', overlap = '', missed = '', maxTotalCredits, start, end, ...rest } = flags;
+      if (cron === undefined) throw new UsageError("Missing --cron, for example --cron '0 8 * * *'.");
+      const offer = offerNamed(market, kind);
+      const { name = `${offer.market} ${offer.kind} ${cron}`, format, set = [], ...options } = rest;
+      const prepared = await prepareFrom(offer, file, format, set);
+      requireReadable(session, prepared);
+      const request = {
+        ...{ name, market: offer.market, kind: offer.kind, cron, timeZone, overlap, missed },
+        request: requestText(offer, prepared),
+        options: create(SubmitOptionsSchema, optionsOf(options)),
+        ...limitsOf({ start, end, maxTotalCredits }),
+      };
+      const created = await session
+        .user()
+        .call(method.createSchedule, request, { signal: session.signal })
+        .catch((error: unknown) => {
+          throw withLines(error, prepared);
+        });
+      await showSchedule(session, created);
+    },
+  });
+}
+
+/** Value of a flag that removes a limit. */
+const none = 'none';
+/** Limits that can be removed: the names of their flags and fields. */
+const limitFields = [
+  ['start', 'start_at'],
+  ['end', 'end_at'],
+  ['maxTotalCredits', 'max_total_credits'],
+] as const;
+const kept = (text: string | undefined) => (text === none ? undefined : text);
+
+/** Adds `update`. */
+export function addScheduleUpdate(schedules: Command): void {
+  addCommand<EditFlags>(schedules, {
+    usage: 'update <schedule> [file]',
+    about: 'Change what the flags name, and the units if there is a file; `none` removes a limit',
+    options: editOptions,
+    async run(session, flags, scheduleId: string, file: string | undefined) {
+      const { start, end, maxTotalCredits, format, set = [], ...others } = flags;
+      const { cron, name, timeZone, overlap, missed, ...optionTexts } = others;
+      const changed = optionsOf(optionTexts);
+      const user = session.user();
+      const found = await user.call(method.getSchedule, { scheduleId }, { signal: session.signal });
+      const offer = offerNamed(found.market, found.kind);
+      const prepared =
+        file === undefined && set.length === 0 ? null : await prepareFrom(offer, file, format, set);
+      if (prepared !== null) requireReadable(session, prepared);
+      const request: MessageInitShape<typeof UpdateScheduleRequestSchema> = {
+        scheduleId,
+        ...withoutAbsent({ cron, name, timeZone, overlap, missed }),
+        ...limitsOf({ start: kept(start), end: kept(end), maxTotalCredits: kept(maxTotalCredits) }),
+        clear: limitFields.flatMap(([flag, field]) => (flags[flag] === none ? [field] : [])),
+        ...(prepared === null ? {} : { request: requestText(offer, prepared) }),
+        ...(Object.keys(changed).length === 0
+          ? {}
+          : { options: create(SubmitOptionsSchema, { ...jobOptionsOf(found.options), ...changed }) }),
+      };
+      const updated = await user
+        .call(method.updateSchedule, request, { signal: session.signal })
+        .catch((error: unknown) => {
+          throw prepared === null ? error : withLines(error, prepared);
+        });
+      await showSchedule(session, updated);
+    },
+  });
+}
+
+const requestText = (offer: Offer, { request }: Prepared) => messageWriter(offer.method.input)(request);
+
+/** Returns the fields that are given. */
+const withoutAbsent = <Fields extends object>(fields: Fields): { [name in keyof Fields]?: string } =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+
+function limitsOf({
+  start,
+  end,
+  maxTotalCredits,
+}: Record<(typeof limitFields)[number][0], string | undefined>) {
+  return {
+    ...(start === undefined ? {} : { startAt: timeOf('--start', start) }),
+    ...(end === undefined ? {} : { endAt: timeOf('--end', end) }),
+    ...(maxTotalCredits === undefined
+      ? {}
+      : { maxTotalCredits: BigInt(integer('--max-total-credits', maxTotalCredits, 0, 1)) }),
+  };
+}
+
+function timeOf(flag: string, text: string) {
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) throw new UsageError(`${flag}: "${text}" is not a time such as 2030-01-07T08:00:00Z`);
+  return timestampFromMs(ms);
+}
