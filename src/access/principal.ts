@@ -54,8 +54,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     const [, scheme, token] =
       /^(Bearer|Session|TestSession) +([\x21-\x7e]{1,512}) *$/i.exec(authorization ?? '') ?? [];
     if (token === undefined) throw new Fault('unauthenticated', 'A Bearer token is missing.');
-    const isTest = scheme!.toLowerCase() === 'testsession';
-    if (isTest || scheme!.toLowerCase() === 'session') {
+    if (!/^Bearer$/i.test(scheme!)) {
+      const isTest = /^Test/i.test(scheme!);
       const { session, key, user } = await requireSession(store, sha256(token));
       const principal = await principalOf(key, isTest ? await testAccountOf(store, user) : user);
       requireUnexpired(session, clock.now());
