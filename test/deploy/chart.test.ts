@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
 import { settings } from '../../src/base/settings.ts';
@@ -13,8 +13,12 @@ import { root } from '../support/service.ts';
 const chart = join(root, 'deploy/helm/gleaner');
 const helm = findProgram('helm');
 const validator = findProgram('kubectl-validate');
-const folder = mkdtempSync(join(tmpdir(), 'gleaner-chart-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+let folder: string;
+// Neither hook runs if every test is skipped.
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gleaner-chart-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Every optional part of the chart. */
 const everything = {

@@ -16,11 +16,11 @@ export interface News {
 
 /** Loads the news of the signed-in account. The first visit in a browser starts without news. */
 export function useNews(): News {
-  const { role, name } = useSession();
+  const { role, name, isTest } = useSession();
   const isOperator = role === 'operator';
   const [firstVisitMs] = useState(Date.now);
   const [seenMs, setSeenMs] = useLocalStorage({
-    key: `gleaner.seen.${role}.${name}`,
+    key: `gleaner.seen.${role}.${name}${isTest ? '.test' : ''}`,
     defaultValue: firstVisitMs,
     getInitialValueInEffect: false,
   });
