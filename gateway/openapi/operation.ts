@@ -162,16 +162,16 @@ function contentOf({ method, streams, exported }: ServedEndpoint, context: Opera
   const byType = Map.groupBy(contents, ({ mediaType }) => mediaType);
   return Object.fromEntries(
     Array.from(byType, ([mediaType, listed]) => {
-      const messages = listed
-        .filter(({ message }) => message !== '')
-        .map(({ message }) => findMessage(method.parent.file, message));
+      const names = new Set(listed.map(({ message }) => message).filter((message) => message !== ''));
+      const messages = [...names].map((name) => findMessage(method.parent.file, name));
       const schemas = messages.map((message) => book.response(message));
       if (/[/+]json$/.test(mediaType)) {
         const [first] = messages;
+        const alternatives = listed.some(({ inArray }) => inArray) ? [...schemas, arrayOfObjects] : schemas;
         return [
           mediaType,
           {
-            schema: schemas.length > 1 ? { anyOf: schemas } : (schemas[0] ?? {}),
+            schema: alternatives.length > 1 ? { anyOf: alternatives } : (alternatives[0] ?? {}),
             ...(first ? { example: examples.message(first, 'response') } : {}),
           },
         ];
@@ -191,6 +191,8 @@ function contentOf({ method, streams, exported }: ServedEndpoint, context: Opera
     }),
   );
 }
+
+const arrayOfObjects: Schema = { type: 'array', items: { type: 'object' } };
 
 const idempotencyKey: Schema = {
   name: 'Idempotency-Key',

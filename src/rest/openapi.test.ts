@@ -109,8 +109,14 @@ test('describes states as enums, and JSON of pages as types', () => {
   });
   const { content } =
     document.paths['/v1/mkta/pgnt/jobs/{job_id}/items/{item_token}/data']!.get!.responses['200']!;
-  expect(content['application/json']!.schema.anyOf).toHaveLength(2);
+  expect(content['application/json']!.schema.anyOf).toMatchObject([
+    { $ref: expect.stringContaining('SearchItemsResult') },
+    { $ref: expect.stringContaining('MerchantItemsResult') },
+    { type: 'array' },
+  ]);
 });
+
+const withoutExample = ['*/*', 'text/csv', 'application/vnd.apache.parquet'];
 
 test('has a valid example of every body', () => {
   const ajv = new Ajv2020.default({ strict: false, validateFormats: false });
@@ -126,7 +132,7 @@ test('has a valid example of every body', () => {
         ...Object.entries(responses).flatMap(([status, { content = {} }]) =>
           Object.keys(content).map((type) => ['responses', status, 'content', type]),
         ),
-      ].filter((place) => !['*/*', 'text/csv'].includes(place.at(-1)!));
+      ].filter((place) => !withoutExample.includes(place.at(-1)!));
       for (const place of places) {
         const steps = ['paths', path, verb, ...place];
         const media = steps.reduce<unknown>(

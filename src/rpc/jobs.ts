@@ -1,5 +1,5 @@
 import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
-import { warningHeader } from '../contract/response-headers.ts';
+import { dispositionHeader, warningHeader } from '../contract/response-headers.ts';
 import type { JobContext } from '../jobs/context.ts';
 import type { JobMethod } from '../jobs/offers.ts';
 import { type DataContext, data } from '../jobs/queries/data.ts';
@@ -8,6 +8,7 @@ import { submitterOf } from '../jobs/steps/idempotency.ts';
 import { type SubmitContext, submit } from '../jobs/steps/submit.ts';
 import { type TerminateContext, terminate } from '../jobs/steps/terminate.ts';
 import type { Handler, Handlers, StreamHandler } from './handlers.ts';
+import { streamText } from './job-stream.ts';
 
 /** Dependencies of this module. */
 type JobsContext = Pick<JobContext, 'offers'> & DataContext & ReadContext & SubmitContext & TerminateContext;
@@ -18,7 +19,11 @@ export function jobHandlers(context: JobsContext): Handlers {
   const stream = new Map<string, StreamHandler>();
   for (const [name, method] of context.offers.methods) {
     if (method.step === Step.DATA) {
-      stream.set(name, (request, { principal }) => data(context, method, request, principal.userId));
+      stream.set(name, async function* (request, { principal, responseHeaders }) {
+        const { contentType, fileName, bytes } = await data(context, method, request, principal.userId);
+        if (fileName !== null) responseHeaders[dispositionHeader] = `attachment; filename="${fileName}"`;
+        yield* streamText(contentType, bytes);
+      });
     } else {
       unary.set(name, handlerOf(context, method));
     }

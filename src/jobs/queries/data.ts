@@ -1,26 +1,45 @@
-import { create, type Message } from '@bufbuild/protobuf';
-import { HttpBodySchema } from '../../../gen/google/api/httpbody_pb.ts';
+import type { Message } from '@bufbuild/protobuf';
 import { Fault } from '../../contract/fault.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import type { JobMethod } from '../offers.ts';
 import { requireResults } from './deleted-results.ts';
+import { type ExportFileContext, exportFile } from './export-file.ts';
 import { findJob, type ReadContext } from './read.ts';
 
 /** Dependencies of this module. */
-export type DataContext = Pick<JobContext, 'blobs' | 'links'> & StoreUse<'readBatches'> & ReadContext;
+export type DataContext = Pick<JobContext, 'blobs' | 'links'> &
+  StoreUse<'readBatches'> &
+  ExportFileContext &
+  ReadContext;
+
+/** Fields of a request for the result of a unit. */
+interface DataRequest {
+  itemToken: string;
+  format: string;
+  only: string;
+}
+
+/** Result of a unit. */
+export interface UnitData {
+  contentType: string;
+  /** Name to save a table under; null for the file as it is. */
+  fileName: string | null;
+  bytes: AsyncIterable<Uint8Array>;
+}
 
 /**
- * Streams the result file of one unit. Its token comes from the retrieve response. Faults: `malformed` for a token
- * that does not belong to the job, `not_found` if the unit has no result, `results_deleted`, `unavailable` if the file cannot be read.
+ * Returns the result file of one unit or, with a format, its records as a table. Its token comes from the retrieve
+ * response. Faults: `malformed` for a token that does not belong to the job, `not_found` if the unit has no result,
+ * `results_deleted`, `unavailable` if the file cannot be read, and those of exportFile().
  */
-export async function* data(
+export async function data(
   context: DataContext,
   method: JobMethod,
   request: Message,
   userId: string,
-): AsyncGenerator<Message> {
+): Promise<UnitData> {
   const { blobs, links } = context;
-  const { itemToken } = request as unknown as { itemToken: string };
+  const { itemToken, format, only } = request as unknown as DataRequest;
   const job = await findJob(context, method, request, userId);
   requireResults(job);
   const place = links.readItemToken(job.id, itemToken);
@@ -30,11 +49,8 @@ export async function* data(
   if (outcome?.status !== 'SUCCESS' || !outcome.file)
     throw new Fault('not_found', 'This item has no result.');
   const { path, contentType } = outcome.file;
-  let first = true;
-  for await (const bytes of await blobs.read(path).catch(throwUnavailable)) {
-    yield create(HttpBodySchema, first ? { contentType, data: bytes } : { data: bytes });
-    first = false;
-  }
+  if (format !== '' || only !== '') return exportFile(context, path, { format, only });
+  return { contentType, fileName: null, bytes: await blobs.read(path).catch(throwUnavailable) };
 }
 
 /** Reports a file that was written but is missing as `unavailable`: the storage is at fault, not the caller. */

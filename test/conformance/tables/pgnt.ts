@@ -1,6 +1,7 @@
 import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { errorAnswer } from '../errors.ts';
 import { having, like, positive, text, uuid } from '../matchers.ts';
+import { refusedQuery } from '../pages.ts';
 import type { Case, Endpoint, Prepared } from '../table.ts';
 
 const rpc = MktaService.method;
@@ -155,6 +156,15 @@ const noData = (title: string, status: number, params: Record<string, string>): 
   answer: errorAnswer,
 });
 
+const ofSearch = { job_id: '{searches done}', item_token: '{searches done/0}' };
+
+const tableTypes = {
+  csv: 'text/csv; charset=utf-8',
+  'csv-bom': 'text/csv; charset=utf-8',
+  jsonl: 'application/x-ndjson',
+  parquet: 'application/vnd.apache.parquet',
+};
+
 const data: Endpoint = {
   verb: 'GET',
   path: '/v1/mkta/pgnt/jobs/{job_id}/items/{item_token}/data',
@@ -183,6 +193,39 @@ const data: Endpoint = {
         success: true,
         shops: { [shop('000')]: having({ page_type: 'shop' }) },
       },
+    },
+    {
+      title: 'the items of a search, as JSON',
+      params: { job_id: '{searches done}', item_token: '{searches done/0}', format: 'json' },
+      status: 200,
+      answer: new Array(7).fill(having({ unit_index: 0, unit_list: 'items', itemid: positive })),
+      answerHeaders: {
+        'content-type': 'application/json',
+        'content-disposition': like(/^attachment; filename="mkta_search_items_1_[\w-]+\.json"$/, 'file name'),
+      },
+      restOnly: true,
+    },
+    ...(['csv', 'csv-bom', 'jsonl', 'parquet'] as const).map(
+      (format): Case => ({
+        title: `the items of a shop, as ${format}`,
+        params: { job_id: '{shops done}', item_token: '{shops done/0}', format },
+        status: 200,
+        type: tableTypes[format],
+        restOnly: true,
+      }),
+    ),
+    refusedQuery('format', 'xlsx', 'enum', { params: ofSearch }),
+    {
+      title: 'only, without a format',
+      params: { ...ofSearch, only: 'changed' },
+      status: 422,
+      problems: [[['query', 'format'], 'enum']],
+    },
+    {
+      title: 'the changes of a job that is not tracked',
+      params: { ...ofSearch, format: 'csv', only: 'changed' },
+      status: 422,
+      problems: [[['query', 'only'], 'value_error']],
     },
     noData('a token of nothing', 400, { job_id: '{searches done}', item_token: 'abc' }),
     noData("another job's token", 400, { job_id: '{shops done}', item_token: '{searches done/0}' }),
