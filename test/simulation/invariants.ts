@@ -62,7 +62,7 @@ export async function brokenInvariants(state: FinalState): Promise<string[]> {
   problems.push(...checkSubmits(history, whole), ...checkGrants(history, entries));
   // Records cannot be read if a file is missing, which was reported above.
   if (problems.length > 0) return problems;
-  problems.push(...(await checkReuse({ store, blobs: files.blobs }, served, jobs)));
+  problems.push(...(await checkReuse({ store, blobs: files.blobs, offers }, served, jobs)));
   problems.push(...(await checkHistories({ store, blobs: files.blobs, offers }, comparisons, jobs)));
   return problems;
 }

@@ -1,6 +1,8 @@
+import { linesOf } from '../../src/base/lines.ts';
+import type { Offers } from '../../src/jobs/offers.ts';
 import { type RecordContext, readRecords } from '../../src/jobs/records.ts';
 import { maxAgeMs } from '../../src/jobs/reuse.ts';
-import type { Job } from '../../src/store/documents.ts';
+import type { Batch, Job, Outcome } from '../../src/store/documents.ts';
 import type { ServedPages } from './outside.ts';
 
 /**
@@ -9,12 +11,29 @@ import type { ServedPages } from './outside.ts';
  */
 const toleranceMs = 90_000;
 
+/** Dependencies of checkReuse(). */
+type ReuseContext = RecordContext & { offers: Offers };
+
+/** The parts of a simulated record that tell where it is from. */
+interface Origin {
+  itemId: string;
+  /** Id of the response. */
+  answer: string;
+}
+
+/** A successful unit with its records: one, or the entries of its file. */
+interface Collected {
+  index: number;
+  outcome: Extract<Outcome, { status: 'SUCCESS' }>;
+  records: Origin[];
+}
+
 /**
- * Checks that a record is reused only by jobs with `max_age`, for the item that it was read for, and while it is young
- * enough, and that every other record was read for its own unit.
+ * Checks that a record or a file is reused only by jobs with `max_age`, for the item that it was read for, and while it is
+ * young enough, and that every other one was read for its own unit.
  */
 export async function checkReuse(
-  context: RecordContext,
+  context: ReuseContext,
   served: ServedPages,
   jobs: readonly Job[],
 ): Promise<string[]> {
@@ -27,31 +46,60 @@ export async function checkReuse(
     if (job.reusedUnitPrice !== half) report(`reused units cost ${job.reusedUnitPrice} of ${job.unitPrice}`);
     let reused = 0;
     for await (const batch of context.store.readBatches(job.id)) {
-      for (const [index, body] of await readRecords(context, batch)) {
-        const outcome = batch.outcomes[index];
-        if (outcome?.status !== 'SUCCESS') continue;
-        const place = `${batch.id} ${index}`;
-        const { itemId, answer } = JSON.parse(Buffer.from(body).toString()) as Record<string, string>;
-        const page = served.get(answer!);
-        if (page?.item !== itemId || itemId !== String(batch.units[index]!.input.item_id))
-          report(`unit ${place} has a record of ${itemId}, which was read for ${page?.item}`);
-        if (outcome.collectedAt === undefined) {
-          const other = firstUse.get(answer!);
-          if (other !== undefined)
-            report(`unit ${place} has the record of ${other} and is not marked as reused`);
-          firstUse.set(answer!, place);
-          continue;
-        }
+      for await (const unit of collectedIn(context, job, batch)) {
+        checkOrigins(served, firstUse, batch, unit, report);
+        const { collectedAt } = unit.outcome;
+        if (collectedAt === undefined) continue;
         reused += 1;
-        if (maxAge === null) report(`unit ${place} reused a record without max_age`);
-        else if (outcome.collectedAt < job.createdAt - maxAge - toleranceMs)
-          report(`unit ${place} reused a record that is too old`);
-        if (Math.abs(outcome.collectedAt - page!.at) > toleranceMs)
-          report(`unit ${place} says that its record was read at ${outcome.collectedAt}, not at ${page!.at}`);
+        if (maxAge === null) report(`unit ${batch.id} ${unit.index} reused a record without max_age`);
+        else if (collectedAt < job.createdAt - maxAge - toleranceMs)
+          report(`unit ${batch.id} ${unit.index} reused a record that is too old`);
       }
     }
     if (job.counts !== null && (job.counts.units.reused ?? 0) !== reused)
       report(`says ${job.counts.units.reused} reused, its units ${reused}`);
   }
   return problems;
+}
+
+/** Checks that the records of a unit were served for its item, and marked with their time if they were reused. */
+function checkOrigins(
+  served: ServedPages,
+  firstUse: Map<string, string>,
+  batch: Batch,
+  { index, outcome: { collectedAt }, records }: Collected,
+  report: (problem: string) => void,
+): void {
+  const place = `${batch.id} ${index}`;
+  const { item_id, shop_id } = batch.units[index]!.input;
+  for (const { itemId, answer } of records) {
+    const page = served.get(answer);
+    if (page?.item !== itemId || itemId !== String(item_id ?? shop_id))
+      report(`unit ${place} has a record of ${itemId}, which was read for ${page?.item}`);
+    if (collectedAt !== undefined) continue;
+    const other = firstUse.get(answer);
+    if (other !== undefined) report(`unit ${place} has the record of ${other} and is not marked as reused`);
+    firstUse.set(answer, place);
+  }
+  // A file is marked with the start of its reading.
+  const at = served.get(records[0]?.answer ?? '')?.at;
+  if (collectedAt !== undefined && !(Math.abs(collectedAt - at!) <= toleranceMs))
+    report(`unit ${place} says that its record was read at ${collectedAt}, not at ${at}`);
+}
+
+/** Yields the successful units of a batch. */
+async function* collectedIn(context: ReuseContext, job: Job, batch: Batch): AsyncGenerator<Collected> {
+  const records = await readRecords(context, batch);
+  for (const index of batch.units.keys()) {
+    const outcome = batch.outcomes[index];
+    if (outcome?.status !== 'SUCCESS') continue;
+    if (outcome.file) {
+      const pack = context.offers.of(job).kind.files.unit!;
+      const entries = await Array.fromAsync(
+        pack.entries(linesOf(await context.blobs.read(outcome.file.path))),
+      );
+      yield { index, outcome, records: entries.map(({ text }) => JSON.parse(text) as Origin) };
+    } else
+      yield { index, outcome, records: [JSON.parse(Buffer.from(records.get(index)!).toString()) as Origin] };
+  }
 }
