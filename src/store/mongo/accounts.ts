@@ -1,8 +1,7 @@
-import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { AccountStore } from '../store.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
-import { olderThan } from './paging.ts';
+import { olderThan, readNewest } from './paging.ts';
 import { createSubstringPattern } from './search.ts';
 import { readKey, readUser, withUnderscore } from './shapes.ts';
 
@@ -24,23 +23,17 @@ export function accountStore(engine: MongoEngine): AccountStore {
     getUsers: (ids) =>
       engine.run(async ({ users }) => (await users.find({ _id: { $in: [...ids] } }).toArray()).map(readUser)),
 
-    listUsers: async (role, page, search = '') => {
-      const after = readCursor(page);
+    listUsers: (role, page, search = '') => {
       const text = createSubstringPattern(search);
       const holds = { $or: [{ name: text }, { email: text }, { _id: text }] };
-      const documents = await engine.run(({ users }) =>
-        users
-          .find({
-            role,
-            erased: { $ne: true },
-            testOf: null,
-            $and: [olderThan(after), ...(search === '' ? [] : [holds])],
-          })
-          .sort({ createdAt: -1, _id: -1 })
-          .limit(rowsToRead(page))
-          .toArray(),
+      const own = { role, erased: { $ne: true }, testOf: null };
+      return engine.run(({ users }) =>
+        readNewest(
+          users.find({ ...own, $and: [olderThan(page), ...(search === '' ? [] : [holds])] }),
+          page,
+          readUser,
+        ),
       );
-      return toPage(documents.map(readUser), page, (user) => ({ at: user.createdAt, id: user.id }));
     },
 
     suspendUser: (id, at) =>

@@ -1,8 +1,7 @@
 import type { AuditEntry, AuditLogStore } from '../audit-log.ts';
-import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
-import { olderThan } from './paging.ts';
+import { olderThan, readNewest } from './paging.ts';
 import { withId, withUnderscore } from './shapes.ts';
 
 /** Creates the MongoDB implementation of AuditLogStore. */
@@ -14,20 +13,14 @@ export function auditLogStore(engine: MongoEngine): AuditLogStore {
         await unlessDuplicate(auditLog.insertOne(withUnderscore(entry)));
       }),
 
-    listAuditEntries: async ({ since, until, ...filter }, page) => {
-      const after = readCursor(page);
+    listAuditEntries: ({ since, until, ...filter }, page) => {
       const period = { $gte: since ?? 0, $lt: until ?? Number.MAX_SAFE_INTEGER };
-      const documents = await engine.run(({ auditLog }) =>
-        auditLog
-          .find({ ...filter, createdAt: period, ...olderThan(after) })
-          .sort({ createdAt: -1, _id: -1 })
-          .limit(rowsToRead(page))
-          .toArray(),
-      );
-      return toPage(
-        documents.map((document): AuditEntry => withId(document)),
-        page,
-        ({ createdAt, id }) => ({ at: createdAt, id }),
+      return engine.run(({ auditLog }) =>
+        readNewest(
+          auditLog.find({ ...filter, createdAt: period, ...olderThan(page) }),
+          page,
+          (document): AuditEntry => withId(document),
+        ),
       );
     },
   };

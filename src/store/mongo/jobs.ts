@@ -1,11 +1,10 @@
 import type { Filter } from 'mongodb';
 import type { Cursor } from '../cursor.ts';
-import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Job, JobState, Mode } from '../documents.ts';
 import type { JobStore } from '../store.ts';
 import { createJob, removeJob } from './creating.ts';
 import type { MongoEngine } from './engine.ts';
-import { olderThan } from './paging.ts';
+import { olderThan, readNewest } from './paging.ts';
 import type { HiddenState, JobDocument } from './schema.ts';
 import { readJob } from './shapes.ts';
 import { submissionStore } from './submissions.ts';
@@ -48,18 +47,11 @@ export function jobStore(engine: MongoEngine): JobStore {
     getJobByNumber: (number) =>
       engine.run(async ({ jobs }) => read(await jobs.findOne({ number, ...visible }))),
 
-    listJobs: async ({ states, userIds, mode, ...filter }, page) => {
-      const after = readCursor(page);
+    listJobs: ({ states, userIds, mode, ...filter }, page) => {
       const among: Filter<JobDocument> = states ? { state: { $in: [...states] } } : visible;
       const owners: Filter<JobDocument> = userIds ? { $and: [{ userId: { $in: [...userIds] } }] } : {};
-      const documents = await engine.run(({ jobs }) =>
-        jobs
-          .find({ ...owners, ...filter, ...ofMode(mode), ...among, ...olderThan(after) })
-          .sort({ createdAt: -1, _id: -1 })
-          .limit(rowsToRead(page))
-          .toArray(),
-      );
-      return toPage(documents.map(readJob), page, (job) => ({ at: job.createdAt, id: job.id }));
+      const which = { ...owners, ...filter, ...ofMode(mode), ...among };
+      return engine.run(({ jobs }) => readNewest(jobs.find({ ...which, ...olderThan(page) }), page, readJob));
     },
 
     moveJob: (jobId, from, to, at, patch = {}) =>

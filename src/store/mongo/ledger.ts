@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { readCursor, rowsToRead, toPage } from '../cursor.ts';
+import { rowsToRead, toPage } from '../cursor.ts';
 import type { LedgerStore, LedgerSum } from '../store.ts';
 import type { MongoEngine } from './engine.ts';
 import { olderThan } from './paging.ts';
@@ -41,7 +41,6 @@ export function ledgerStore(engine: MongoEngine): LedgerStore {
       }),
 
     listLedgerEntries: async (userId, page) => {
-      const after = readCursor(page);
       const entries = await engine.run(async (collections) => {
         const { users, ledger } = collections;
         const openKeys =
@@ -49,7 +48,7 @@ export function ledgerStore(engine: MongoEngine): LedgerStore {
             ? await openKeysOfAll(collections)
             : ((await users.findOne({ _id: userId }))?.openKeys ?? []);
         return ledger
-          .find({ ...(userId === null ? {} : { userId }), $and: [olderThan(after), counting(openKeys)] })
+          .find({ ...(userId === null ? {} : { userId }), $and: [olderThan(page), counting(openKeys)] })
           .sort({ createdAt: -1, _id: -1 })
           .limit(rowsToRead(page))
           .toArray();

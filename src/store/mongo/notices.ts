@@ -1,9 +1,8 @@
-import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { NoticeStore } from '../notices.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
 import { visible as visibleJobs } from './jobs.ts';
-import { olderThan } from './paging.ts';
+import { olderThan, readNewest } from './paging.ts';
 import { readDelivery, readJob, withUnderscore } from './shapes.ts';
 
 /** Creates the MongoDB implementation of NoticeStore. */
@@ -107,16 +106,11 @@ export function noticeStore(engine: MongoEngine): NoticeStore {
         return (await deliveries.updateOne(which, { $set: { nextAttemptAt: until } })).matchedCount === 1;
       }),
 
-    listDeliveries: async (userId, page) => {
-      const after = readCursor(page);
-      const documents = await engine.run(({ deliveries }) =>
-        deliveries
-          .find({ ...(userId === undefined ? {} : { userId }), ...olderThan(after) })
-          .sort({ createdAt: -1, _id: -1 })
-          .limit(rowsToRead(page))
-          .toArray(),
+    listDeliveries: (userId, page) => {
+      const own = userId === undefined ? {} : { userId };
+      return engine.run(({ deliveries }) =>
+        readNewest(deliveries.find({ ...own, ...olderThan(page) }), page, readDelivery),
       );
-      return toPage(documents.map(readDelivery), page, ({ createdAt, id }) => ({ at: createdAt, id }));
     },
 
     redeliver: (id, now, userId) =>

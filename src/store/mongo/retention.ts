@@ -1,11 +1,10 @@
-import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import { deletedUserName, type RetentionStore } from '../retention.ts';
 import { removeJob } from './creating.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
 import { changesOf, observationsOfUser } from './history-ids.ts';
 import { following, visible } from './jobs.ts';
-import { olderThan } from './paging.ts';
+import { olderThan, readNewest } from './paging.ts';
 import type { Collections } from './schema.ts';
 import { readDeletedJob, readJob, readUser, withUnderscore } from './shapes.ts';
 
@@ -63,17 +62,10 @@ export function retentionStore(engine: MongoEngine): RetentionStore {
         return found && readDeletedJob(found);
       }),
 
-    listDeletedJobs: async (userId, page) => {
-      const after = readCursor(page);
-      const found = await engine.run(({ deletedJobs }) =>
-        deletedJobs
-          .find({ userId, ...olderThan(after) })
-          .sort({ createdAt: -1, _id: -1 })
-          .limit(rowsToRead(page))
-          .toArray(),
-      );
-      return toPage(found.map(readDeletedJob), page, ({ createdAt, id }) => ({ at: createdAt, id }));
-    },
+    listDeletedJobs: (userId, page) =>
+      engine.run(({ deletedJobs }) =>
+        readNewest(deletedJobs.find({ userId, ...olderThan(page) }), page, readDeletedJob),
+      ),
 
     markUserDeleted: (id, at) =>
       engine.run(async ({ users }) => {

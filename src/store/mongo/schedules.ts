@@ -1,8 +1,7 @@
-import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Schedule, ScheduleStore } from '../schedules.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
-import { olderThan } from './paging.ts';
+import { olderThan, readNewest } from './paging.ts';
 import type { ScheduleDocument } from './schema.ts';
 import { withId, withUnderscore } from './shapes.ts';
 
@@ -42,17 +41,10 @@ export function scheduleStore(engine: MongoEngine): ScheduleStore {
         return found && { request: found.request, revision: found.revision };
       }),
 
-    listSchedules: async (filter, page) => {
-      const after = readCursor(page);
-      const documents = await engine.run(({ schedules }) =>
-        schedules
-          .find({ ...filter, ...olderThan(after) }, { projection })
-          .sort({ createdAt: -1, _id: -1 })
-          .limit(rowsToRead(page))
-          .toArray(),
-      );
-      return toPage(documents.map(read), page, ({ createdAt, id }) => ({ at: createdAt, id }));
-    },
+    listSchedules: (filter, page) =>
+      engine.run(({ schedules }) =>
+        readNewest(schedules.find({ ...filter, ...olderThan(page) }, { projection }), page, read),
+      ),
 
     countSchedules: (userId, max) =>
       engine.run(({ schedules }) => schedules.countDocuments({ userId }, { limit: max })),
@@ -117,16 +109,9 @@ export function scheduleStore(engine: MongoEngine): ScheduleStore {
         return found && withId(found);
       }),
 
-    listScheduleRuns: async (scheduleId, page) => {
-      const after = readCursor(page);
-      const documents = await engine.run(({ scheduleRuns }) =>
-        scheduleRuns
-          .find({ scheduleId, ...olderThan(after) })
-          .sort({ createdAt: -1, _id: -1 })
-          .limit(rowsToRead(page))
-          .toArray(),
-      );
-      return toPage(documents.map(withId), page, ({ createdAt, id }) => ({ at: createdAt, id }));
-    },
+    listScheduleRuns: (scheduleId, page) =>
+      engine.run(({ scheduleRuns }) =>
+        readNewest(scheduleRuns.find({ scheduleId, ...olderThan(page) }), page, withId),
+      ),
   };
 }

@@ -1,7 +1,7 @@
-import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { AccountStore } from '../store.ts';
 import type { Value } from './connection.ts';
 import type { SqliteEngine } from './engine.ts';
+import { type Condition, readNewest } from './paging.ts';
 import { apiKeys, users } from './shapes.ts';
 
 /** Used by every authenticated call: a key and its user. */
@@ -34,19 +34,16 @@ export function accountStore(engine: SqliteEngine): AccountStore {
       ),
 
     listUsers: async (role, page, search = '') => {
-      const after = readCursor(page);
-      const rows = engine.documents(
-        users,
-        `SELECT ${users.select} FROM users WHERE role = ?1 AND erased = 0 AND test_of IS NULL AND (created_at, id) < (?2, ?3)
-           AND (?4 = '' OR instr(fold(name), ?4) OR instr(fold(email), ?4) OR instr(fold(id), ?4))
-         ORDER BY created_at DESC, id DESC LIMIT ?5`,
-        role,
-        after.at,
-        after.id,
-        search.toLowerCase(),
-        rowsToRead(page),
-      );
-      return toPage(rows, page, (user) => ({ at: user.createdAt, id: user.id }));
+      const where: Condition[] = [['role = ? AND erased = 0 AND test_of IS NULL', role]];
+      const text = search.toLowerCase();
+      if (text !== '')
+        where.push([
+          '(instr(fold(name), ?) OR instr(fold(email), ?) OR instr(fold(id), ?))',
+          text,
+          text,
+          text,
+        ]);
+      return readNewest(engine, { table: 'users', shape: users, where, order: ['createdAt', 'id'] }, page);
     },
 
     suspendUser: async (id, at) =>

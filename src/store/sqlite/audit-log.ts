@@ -1,6 +1,6 @@
 import type { AuditFilter, AuditLogStore } from '../audit-log.ts';
-import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { SqliteEngine } from './engine.ts';
+import { type Condition, readNewest } from './paging.ts';
 import { auditLog } from './shapes.ts';
 
 /** Conditions of a filter, by its field. */
@@ -24,19 +24,13 @@ export function auditLogStore(engine: SqliteEngine): AuditLogStore {
     },
 
     listAuditEntries: async (filter, page) => {
-      const after = readCursor(page);
       const given = conditions.filter(([name]) => filter[name] !== undefined);
-      const rows = engine.documents(
-        auditLog,
-        `SELECT ${auditLog.select} FROM audit_log
-         WHERE ${given.map(([, condition]) => `${condition} AND `).join('')} (created_at, id) < (?, ?)
-         ORDER BY created_at DESC, id DESC LIMIT ?`,
-        ...given.map(([name]) => filter[name]!),
-        after.at,
-        after.id,
-        rowsToRead(page),
+      const where = given.map(([name, condition]): Condition => [condition, filter[name]!]);
+      return readNewest(
+        engine,
+        { table: 'audit_log', shape: auditLog, where, order: ['createdAt', 'id'] },
+        page,
       );
-      return toPage(rows, page, ({ createdAt, id }) => ({ at: createdAt, id }));
     },
   };
 }

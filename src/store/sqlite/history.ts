@@ -1,8 +1,9 @@
 import { inChunks } from '../chunks.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import { countsOf, type HistoryStore, type ItemChangeType, type ItemKey } from '../history.ts';
-import type { Connection, RowReader, Value } from './connection.ts';
+import type { Connection, RowReader } from './connection.ts';
 import type { SqliteEngine } from './engine.ts';
+import { type Condition, readNewest } from './paging.ts';
 import { ruleStore } from './rules.ts';
 import { itemChanges, observations, trackedItems, trackingRuns } from './shapes.ts';
 
@@ -180,46 +181,26 @@ type ReadMethods = Pick<
 function historyReads(engine: SqliteEngine): ReadMethods {
   return {
     listTrackedItems: async (userId, series, { market, region, search }, page) => {
-      const after = readCursor(page);
-      const conditions: [sql: string, ...values: Value[]][] = [
-        ['user_id = ? AND series = ?', userId, series],
-      ];
-      if (market !== undefined) conditions.push(['market = ?', market]);
-      if (region !== undefined) conditions.push(['region = ?', region]);
+      const where: Condition[] = [['user_id = ? AND series = ?', userId, series]];
+      if (market !== undefined) where.push(['market = ?', market]);
+      if (region !== undefined) where.push(['region = ?', region]);
       if (search !== undefined)
-        conditions.push([
+        where.push([
           `(instr(fold(key), ?) > 0 OR instr(fold(coalesce(json_extract(item_values, '$.title'), '')), ?) > 0)`,
           search.toLowerCase(),
           search.toLowerCase(),
         ]);
-      const rows = engine.documents(
-        trackedItems,
-        `SELECT ${trackedItems.select} FROM tracked_items
-         WHERE ${conditions.map(([sql]) => sql).join(' AND ')} AND (changed_at, id) < (?, ?)
-         ORDER BY changed_at DESC, id DESC LIMIT ?`,
-        ...conditions.flatMap(([, ...values]) => values),
-        after.at,
-        after.id,
-        rowsToRead(page),
-      );
-      return toPage(rows, page, ({ changedAt, id }) => ({ at: changedAt, id }));
+      const order = ['changedAt', 'id'] as const;
+      return readNewest(engine, { table: 'tracked_items', shape: trackedItems, where, order }, page);
     },
 
     listObservations: async (item, from, to, page) => {
-      const after = readCursor(page);
-      const rows = engine.documents(
-        observations,
-        `SELECT ${observations.select} FROM observations
-         WHERE ${itemColumns} AND at >= ? AND at < ? AND (at, job_id) < (?, ?)
-         ORDER BY at DESC, job_id DESC LIMIT ?`,
-        ...itemValues(item),
-        from,
-        to,
-        after.at,
-        after.id,
-        rowsToRead(page),
-      );
-      return toPage(rows, page, ({ at, jobId }) => ({ at, id: jobId }));
+      const where: Condition[] = [
+        [itemColumns, ...itemValues(item)],
+        ['at >= ? AND at < ?', from, to],
+      ];
+      const order = ['at', 'jobId'] as const;
+      return readNewest(engine, { table: 'observations', shape: observations, where, order }, page);
     },
 
     findObservation: async (item, before) =>

@@ -2,12 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../contract/fault.ts';
 import { inChunks } from '../chunks.ts';
 import type { Cursor } from '../cursor.ts';
-import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Batch, Job, JobState } from '../documents.ts';
 import { deletedFault, removedFault } from '../removed-fault.ts';
 import type { JobStore } from '../store.ts';
 import type { Connection, Value } from './connection.ts';
 import { isDuplicate, type SqliteEngine } from './engine.ts';
+import { type Condition, readNewest } from './paging.ts';
 import { removeJob, visible } from './removing.ts';
 import { batches, columnOf, jobs, toColumn } from './shapes.ts';
 import { submissionStore } from './submissions.ts';
@@ -55,7 +55,6 @@ export function jobStore(engine: SqliteEngine): JobStore {
     getJobByNumber: async (number) => engine.cache.document(jobs, jobByNumber, String(number)),
 
     listJobs: async (filter, page) => {
-      const after = readCursor(page);
       const { userId, userIds, kind, market, mode, states, retryOf } = filter;
       const terms: [string, Value | undefined][] = [
         ['user_id = ?', userId],
@@ -67,16 +66,8 @@ export function jobStore(engine: SqliteEngine): JobStore {
         ['state IN (SELECT value FROM json_each(?))', states && JSON.stringify(states)],
       ];
       const given = terms.filter((term): term is [string, Value] => term[1] !== undefined);
-      const rows = engine.documents(
-        jobs,
-        `SELECT ${jobs.select} FROM jobs WHERE ${given.map(([sql]) => `${sql} AND `).join('')}
-         ${visible} AND (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?`,
-        ...given.map(([, value]) => value),
-        after.at,
-        after.id,
-        rowsToRead(page),
-      );
-      return toPage(rows, page, (job) => ({ at: job.createdAt, id: job.id }));
+      const where: Condition[] = [...given, [visible]];
+      return readNewest(engine, { table: 'jobs', shape: jobs, where, order: ['createdAt', 'id'] }, page);
     },
 
     moveJob: async (jobId, from, to, at, patch = {}) => {

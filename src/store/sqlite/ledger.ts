@@ -1,9 +1,9 @@
 import { Fault } from '../../contract/fault.ts';
-import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { LedgerEntry } from '../documents.ts';
 import { voidedKeyFault } from '../ledger-fault.ts';
 import type { LedgerStore, LedgerSum, SpentCeiling } from '../store.ts';
 import type { SqliteEngine } from './engine.ts';
+import { type Condition, readNewest } from './paging.ts';
 import { ledger } from './shapes.ts';
 
 const dayMs = 86_400_000;
@@ -65,17 +65,8 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
     getLedgerEntry: async (key) => entryOf(key),
 
     listLedgerEntries: async (userId, page) => {
-      const after = readCursor(page);
-      const rows = engine.documents(
-        ledger,
-        `SELECT ${ledger.select} FROM ledger WHERE ${userId === null ? '' : 'user_id = ? AND '}(created_at, key) < (?, ?)
-         ORDER BY created_at DESC, key DESC LIMIT ?`,
-        ...(userId === null ? [] : [userId]),
-        after.at,
-        after.id,
-        rowsToRead(page),
-      );
-      return toPage(rows, page, (entry) => ({ at: entry.createdAt, id: entry.key }));
+      const where: Condition[] = userId === null ? [] : [['user_id = ?', userId]];
+      return readNewest(engine, { table: 'ledger', shape: ledger, where, order: ['createdAt', 'key'] }, page);
     },
 
     sumLedger: async (userId, since) =>

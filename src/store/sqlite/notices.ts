@@ -1,7 +1,7 @@
-import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { Webhook } from '../documents.ts';
 import type { NoticeStore } from '../notices.ts';
 import type { SqliteEngine } from './engine.ts';
+import { type Condition, readNewest } from './paging.ts';
 import { visible } from './removing.ts';
 import { deliveries, jobs } from './shapes.ts';
 
@@ -117,17 +117,12 @@ export function noticeStore(engine: SqliteEngine): NoticeStore {
       ) === 1,
 
     listDeliveries: async (userId, page) => {
-      const after = readCursor(page);
-      const rows = engine.documents(
-        deliveries,
-        `SELECT ${deliveries.select} FROM deliveries WHERE ${userId === undefined ? '' : 'user_id IS ? AND '}
-           (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?`,
-        ...(userId === undefined ? [] : [userId]),
-        after.at,
-        after.id,
-        rowsToRead(page),
+      const where: Condition[] = userId === undefined ? [] : [['user_id IS ?', userId]];
+      return readNewest(
+        engine,
+        { table: 'deliveries', shape: deliveries, where, order: ['createdAt', 'id'] },
+        page,
       );
-      return toPage(rows, page, ({ createdAt, id }) => ({ at: createdAt, id }));
     },
 
     redeliver: async (id, now, userId) =>

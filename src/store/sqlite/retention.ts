@@ -1,7 +1,7 @@
-import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import { deletedUserName, type RetentionStore } from '../retention.ts';
 import type { SqliteEngine } from './engine.ts';
 import { placeOf } from './jobs.ts';
+import { type Condition, readNewest } from './paging.ts';
 import { finishRemoval, visible } from './removing.ts';
 import { deletedJobs, jobs, users } from './shapes.ts';
 
@@ -92,17 +92,12 @@ export function retentionStore(engine: SqliteEngine): RetentionStore {
       engine.document(deletedJobs, `SELECT ${deletedJobs.select} FROM deleted_jobs WHERE id = ?`, jobId),
 
     listDeletedJobs: async (userId, page) => {
-      const after = readCursor(page);
-      const rows = engine.documents(
-        deletedJobs,
-        `SELECT ${deletedJobs.select} FROM deleted_jobs WHERE user_id = ? AND (created_at, id) < (?, ?)
-         ORDER BY created_at DESC, id DESC LIMIT ?`,
-        userId,
-        after.at,
-        after.id,
-        rowsToRead(page),
+      const where: Condition[] = [['user_id = ?', userId]];
+      return readNewest(
+        engine,
+        { table: 'deleted_jobs', shape: deletedJobs, where, order: ['createdAt', 'id'] },
+        page,
       );
-      return toPage(rows, page, ({ createdAt, id }) => ({ at: createdAt, id }));
     },
 
     markUserDeleted: async (id, at) =>

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { ScheduleRequest, ScheduleStore } from '../schedules.ts';
 import type { SqliteEngine } from './engine.ts';
+import { type Condition, readNewest } from './paging.ts';
 import { columnOf, scheduleRuns, schedules, toColumn } from './shapes.ts';
 
 /** Runs deleted per statement, which blocks the process for some milliseconds. */
@@ -33,18 +33,14 @@ export function scheduleStore(engine: SqliteEngine): ScheduleStore {
       engine.get<ScheduleRequest>('SELECT request, revision FROM schedules WHERE id = ?', id) ?? null,
 
     listSchedules: async ({ userId, state }, page) => {
-      const after = readCursor(page);
-      const rows = engine.documents(
-        schedules,
-        `SELECT ${schedules.select} FROM schedules WHERE ${userId === undefined ? '' : 'user_id = ? AND '}
-           ${state === undefined ? '' : 'state = ? AND '} (created_at, id) < (?, ?)
-         ORDER BY created_at DESC, id DESC LIMIT ?`,
-        ...[userId, state].filter((value) => value !== undefined),
-        after.at,
-        after.id,
-        rowsToRead(page),
+      const where: Condition[] = [];
+      if (userId !== undefined) where.push(['user_id = ?', userId]);
+      if (state !== undefined) where.push(['state = ?', state]);
+      return readNewest(
+        engine,
+        { table: 'schedules', shape: schedules, where, order: ['createdAt', 'id'] },
+        page,
       );
-      return toPage(rows, page, ({ createdAt, id }) => ({ at: createdAt, id }));
     },
 
     countSchedules: async (userId, max) =>
@@ -108,17 +104,12 @@ export function scheduleStore(engine: SqliteEngine): ScheduleStore {
       engine.document(scheduleRuns, `SELECT ${scheduleRuns.select} FROM schedule_runs WHERE id = ?`, id),
 
     listScheduleRuns: async (scheduleId, page) => {
-      const after = readCursor(page);
-      const rows = engine.documents(
-        scheduleRuns,
-        `SELECT ${scheduleRuns.select} FROM schedule_runs WHERE schedule_id = ? AND (created_at, id) < (?, ?)
-         ORDER BY created_at DESC, id DESC LIMIT ?`,
-        scheduleId,
-        after.at,
-        after.id,
-        rowsToRead(page),
+      const where: Condition[] = [['schedule_id = ?', scheduleId]];
+      return readNewest(
+        engine,
+        { table: 'schedule_runs', shape: scheduleRuns, where, order: ['createdAt', 'id'] },
+        page,
       );
-      return toPage(rows, page, ({ createdAt, id }) => ({ at: createdAt, id }));
     },
   };
 }
