@@ -116,7 +116,7 @@ function responses(
   const whole = endpoint.takesOptions ? wholeBodyField(endpoint.method.output) : undefined;
   return {
     [endpoint.successStatus]: {
-      description: endpoint.successStatus === 202 ? 'Accepted.' : 'The current state.',
+      description: successTexts[endpoint.successStatus] ?? 'The current state.',
       headers: {
         ...headers.caller,
         ...(query.length + body.length > 0 ? headers.ignored : {}),
@@ -194,11 +194,13 @@ function contentOf({ method, streams, exported }: ServedEndpoint, context: Opera
 
 const arrayOfObjects: Schema = { type: 'array', items: { type: 'object' } };
 
+const successTexts: Readonly<Record<number, string>> = { 201: 'Created.', 202: 'Accepted.' };
+
 const idempotencyKey: Schema = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'The same key and request within 24 hours return the first response again; the same key with another request is a conflict.',
+    'Repeating the same key and request within 24 hours returns what the first one created; the same key with another request is a conflict.',
   schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
 };
 

@@ -13,13 +13,14 @@ export type ShownBy = (
   endpoints: readonly ServedEndpoint[],
 ) => ServedEndpoint | undefined;
 
-/** Derives the `Location` of responses with status 202; undefined for other endpoints. */
+/** Derives the `Location` of responses with status 201 or 202; undefined for other endpoints. */
 export function locatorOf(
   endpoint: ServedEndpoint,
   endpoints: readonly ServedEndpoint[],
   shownBy: ShownBy,
 ): Locate | undefined {
-  const shown = endpoint.successStatus === 202 ? shownBy(endpoint, endpoints) : undefined;
+  const creates = endpoint.successStatus === 201 || endpoint.successStatus === 202;
+  const shown = creates ? shownBy(endpoint, endpoints) : undefined;
   const field = shown && variableIn(shown, endpoint);
   if (field === undefined) return undefined;
   return (response, form) => {

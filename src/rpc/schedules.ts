@@ -38,8 +38,8 @@ function userHandlers(context: ScheduleContext) {
   const { method } = ScheduleService;
   const shape = (schedule: Schedule) => withRequest(context, schedule);
   return [
-    handle(method.createSchedule, async (request, { principal }) =>
-      shape(await createSchedule(context, principal, newSchedule(request))),
+    handle(method.createSchedule, async (request, { principal, idempotencyKey }) =>
+      shape(await createSchedule(context, principal, newSchedule(request), idempotencyKey)),
     ),
     handle(method.listSchedules, (request, { principal }) =>
       listOf(context, { userId: principal.userId, ...stateOf(request) }, request),

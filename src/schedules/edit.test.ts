@@ -40,6 +40,19 @@ const jobsOf = async () =>
   (await fixture.context.store.listJobs({ userId: caller.userId }, { limit: 100 })).items;
 
 describe('createSchedule()', () => {
+  test('creates one schedule for each idempotency key of a user', async () => {
+    const createUnder = (key: string, fields: Partial<NewSchedule> = {}, by = caller) =>
+      fixture.create(by, { options: { maxCredits: 100 }, ...fields }, key);
+    const [first, second] = await Promise.all([createUnder('a'), createUnder('a')]);
+    expect(second).toEqual(first);
+    expect(await createUnder('a')).toEqual(first);
+    expect(await fixture.context.store.countSchedules(caller.userId, 10)).toBe(1);
+    for (const other of [{ cron: '1 8 * * *' }, { request: csvRequest('region,shop_id,item_id\nsg,7,9\n') }])
+      await expect(createUnder('a', other)).rejects.toMatchObject({ code: 'conflict' });
+    const others = [await createUnder('b'), await createUnder('a', {}, await fixture.createCaller(1_000))];
+    expect(new Set([first, ...others].map(({ id }) => id)).size).toBe(3);
+  });
+
   test('locates the problems of the request of every kind in `request`', async () => {
     const request = JSON.stringify({ items: [{ item_id: '1', shop_id: '7', country: 'xx' }] });
     expect(await problemsOf(create({ kind: 'variant_sold', request }))).toEqual([

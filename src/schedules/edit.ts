@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import { idFromName } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
 import type { Mode } from '../store/documents.ts';
@@ -27,15 +29,21 @@ export interface NewSchedule extends ScheduleFields {
 }
 
 /**
- * Creates a schedule of the caller. It is active, or awaits approval if its kind does. Faults: `invalid`; `conflict` for
- * one schedule too many.
+ * Creates a schedule of the caller. It is active, or awaits approval if its kind does. Under an idempotency key, a
+ * repeated call returns the schedule that the first one created. Faults: `invalid`; `conflict` for one schedule too
+ * many, and for a key whose schedule differs.
  */
 export async function createSchedule(
   context: ScheduleContext,
   { userId, keyId, mode }: Caller,
-  { market, kind, request, ...fields }: NewSchedule,
+  wanted: NewSchedule,
+  idempotencyKey?: string,
 ): Promise<Schedule> {
+  const { market, kind, request, ...fields } = wanted;
   const { store, clock, newId } = context;
+  const id = idempotencyKey === undefined ? newId() : idFromName(`schedule/${userId}/${idempotencyKey}`);
+  const earlier = idempotencyKey === undefined ? null : await store.getSchedule(id);
+  if (earlier !== null) return requireSame(context, earlier, wanted);
   const method = submitMethodOf(context.offers, market, kind);
   const { units } = await planRequest(method, request);
   const now = clock.now();
@@ -43,15 +51,33 @@ export async function createSchedule(
   if ((await store.countSchedules(userId, maxSchedules)) >= maxSchedules)
     throw new Fault('conflict', `The account has ${maxSchedules} schedules, the maximum. Delete one first.`);
   const created = {
-    ...{ id: newId(), userId, keyId, market, kind, units, createdAt: now, updatedAt: now, revision: 1 },
+    ...{ id, userId, keyId, market, kind, units, createdAt: now, updatedAt: now, revision: 1 },
     ...fields,
     ...{ pending: null, openRuns: [], creditsSpent: 0, failures: 0 },
     ...{ approvedBy: null, notice: null, noticeAt: null },
     ...(needsApproval(context, method, mode) ? propose(now) : activate(fields, now)),
   };
   const schedule: Schedule = { ...created, dueAt: dueAfterChange(created, now) };
-  await store.createSchedule(schedule, request);
-  return schedule;
+  if (await store.createSchedule(schedule, request)) return schedule;
+  // A call under the same key was faster.
+  const first = await store.getSchedule(id);
+  return first === null ? schedule : requireSame(context, first, wanted);
+}
+
+/** Returns a schedule. Fault `conflict` if it differs from the one that a repeated call creates. */
+async function requireSame(
+  { store }: ScheduleContext,
+  schedule: Schedule,
+  wanted: NewSchedule,
+): Promise<Schedule> {
+  const stored = await store.getScheduleRequest(schedule.id);
+  const actual: Record<string, unknown> = { ...schedule, request: stored?.request };
+  if (Object.entries(wanted).every(([field, value]) => isDeepStrictEqual(actual[field], value)))
+    return schedule;
+  throw new Fault(
+    'conflict',
+    `The Idempotency-Key was already used for the schedule '${schedule.id}', which differs.`,
+  );
 }
 
 /**

@@ -6,6 +6,7 @@ import { freePort } from '../engines/ports.ts';
 import { createApi, sendJson, type TestApi, type TestUser } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { createServiceProcess, httpUrl, type ServiceProcess } from '../support/service.ts';
+import { aSchedule } from './bodies.ts';
 
 // Features for the convenience of clients, on the service in one process and through a separate gateway process.
 let running: RunningOrigins;
@@ -73,6 +74,20 @@ test.for(both)(
     expect([dear.status, dear.headers.get('x-credits-remaining')]).toEqual([402, '92']);
   },
 );
+
+test.for(both)('%s: a schedule is created once per idempotency key, with its location', async (where) => {
+  const { key } = await api.createUser(100);
+  const send = (change = {}) => {
+    const path = `${urls[where]}/v1/schedules`;
+    return sendJson('POST', path, key, { ...aSchedule, ...change }, { 'idempotency-key': 'daily' });
+  };
+  const [first, again, other] = [await send(), await send(), await send({ cron: '0 9 29 2 *' })];
+  expect([first.status, again.status, other.status]).toEqual([201, 201, 409]);
+  expect(again.body).toEqual(first.body);
+  expect(first.headers.get('location')).toBe(`/v1/schedules/${first.body.schedule_id}`);
+  const { body: listed } = await sendJson('GET', `${urls[where]}/v1/schedules`, key);
+  expect(listed.schedules).toHaveLength(1);
+});
 
 test.for(both)('%s: a wait ends with the task, and a current ETag is answered with 304', async (where) => {
   const submitted = await sendJson('POST', `${urls[where]}/v1/mkta/get_pc/submit`, user.key, page);

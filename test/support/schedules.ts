@@ -12,7 +12,7 @@ import { type JobFixture, openJobFixture } from './jobs.ts';
 export interface ScheduleFixture extends JobFixture {
   /** Creates a user with a key. */
   createCaller(credits: number, key?: { creditCeiling?: number; expiresAt?: number }): Promise<Caller>;
-  create(caller: Caller, fields?: Partial<NewSchedule>): Promise<Schedule>;
+  create(caller: Caller, fields?: Partial<NewSchedule>, idempotencyKey?: string): Promise<Schedule>;
   get(id: string): Promise<Schedule>;
   /** Returns the runs, oldest first. */
   runs(id: string): Promise<ScheduleRun[]>;
@@ -58,12 +58,17 @@ export function withSchedules(fixture: JobFixture): ScheduleFixture {
       });
       return { userId, keyId, mode: 'live' };
     },
-    create: (caller, fields = {}) =>
-      createSchedule(context, caller, {
-        ...{ name: 'Prices', market: 'mkta', kind: 'get_pc_bulk', request: csvRequest() },
-        ...{ cron: '* * * * *', timeZone: 'UTC', startAt: null, endAt: null, maxTotalCredits: null },
-        ...{ overlap: 'skip', missed: 'run_once', options: {}, ...fields },
-      }),
+    create: (caller, fields = {}, idempotencyKey) =>
+      createSchedule(
+        context,
+        caller,
+        {
+          ...{ name: 'Prices', market: 'mkta', kind: 'get_pc_bulk', request: csvRequest() },
+          ...{ cron: '* * * * *', timeZone: 'UTC', startAt: null, endAt: null, maxTotalCredits: null },
+          ...{ overlap: 'skip', missed: 'run_once', options: {}, ...fields },
+        },
+        idempotencyKey,
+      ),
     get: async (id) => (await store.getSchedule(id))!,
     runs: async (id) => (await store.listScheduleRuns(id, { limit: 100 })).items.reverse(),
     async tick(ms) {
