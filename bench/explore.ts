@@ -56,7 +56,12 @@ export async function measureExplore(rounds: number, records: number): Promise<E
   const folder = mkdtempSync(join(tmpdir(), 'gleaner-bench-'));
   const store = openSqliteStore({ path: join(folder, 'gleaner.db') });
   const blobs = openFiles({ directory: join(folder, 'results') });
-  const context: BenchContext = { store, blobs, offers: resolveOffers(services, kinds, markets) };
+  const context: BenchContext = {
+    store,
+    blobs,
+    offers: resolveOffers(services, kinds, markets),
+    settings: { origins: new Map() },
+  };
   try {
     const { job, parts } = await fillJob(context, records);
     const bare: number[] = [];

@@ -105,6 +105,11 @@ export interface Market {
    */
   readonly pictureUrl?: (id: string, region: string) => string | null;
   /**
+   * Returns the path of the page of a record's item at the origin of its region, for records without its address; null
+   * if the record does not name the item. Absent: records have addresses.
+   */
+  readonly pagePath?: (record: JsonObject) => string | null;
+  /**
    * Returns the problem of an input that the contract's rules cannot express: the field and a message. Null
    * for a valid input. Absent: the contract's rules are sufficient.
    */

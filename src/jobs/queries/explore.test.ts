@@ -198,6 +198,20 @@ describe('itemOf()', () => {
     expect(itemOf(aJob({ kind: 'variant_sold' }), row)).toMatchObject({ image });
     expect(itemOf(aJob({ kind: 'variant_sold', mode: 'test' }), row)).toMatchObject({ image: null });
   });
+
+  test('returns the address of a page at the origin of its region, but none for a test job', () => {
+    const addresses = new Map([['sg', 'https://site.test']]);
+    const origins = new Map([['mkta', { ...fixture.context.settings.origins.get('mkta')!, addresses }]]);
+    const { itemOf } = createExplorer({ ...fixture.context, settings: { origins } });
+    const of = (kind: string, record: object, mode: Job['mode'] = 'live') =>
+      itemOf(aJob({ kind, mode }), { unit_region: 'sg', ...record }).url;
+    expect(of('variant_sold', { itemId: '4', shopId: '7' })).toBe('https://site.test/product/7/4');
+    const page = { data: { item: { item_id: 4, shop_id: 7, url: 'https://other.test/' } } };
+    expect(of('get_pc', page)).toBe('https://site.test/product/7/4');
+    expect(of('variant_sold', { itemId: '4', shopId: '//evil.test' })).toBeNull();
+    expect(of('variant_sold', { itemId: '4', shopId: '7', unit_region: 'my' })).toBeNull();
+    expect(of('variant_sold', { itemId: '4', shopId: '7' }, 'test')).toBeNull();
+  });
 });
 
 describe('recordLinks()', () => {
@@ -217,5 +231,15 @@ describe('recordLinks()', () => {
     [{ url: '/dp/B0', title: 'https://x.test/not-a-link' }, null, null],
   ])('of %j', (record, url, image) => {
     expect(recordLinks(record)).toEqual({ url, image });
+  });
+
+  test.each([
+    ['/dp/B0?x=1', 'https://s.test/dp/B0?x=1'],
+    ['//evil.test/dp', null],
+    ['/\\evil.test', null],
+    ['dp/B0', null],
+    ['https://other.test/p', 'https://other.test/p'],
+  ])('completes the path %s with the origin', (url, expected) => {
+    expect(recordLinks({ url }, { origin: 'https://s.test' }).url).toBe(expected);
   });
 });

@@ -8,16 +8,18 @@ import type { ExactObject } from '../../formats/json-text.ts';
 import { parseSelection, type Selection, type SelectionText, type SortKey } from '../../formats/select.ts';
 import type { Page } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
-import type { StoreUse } from '../context.ts';
+import type { JobSettings, StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
 import { changedEntries, type OnlyFilter } from './changed.ts';
 import { requireResults } from './deleted-results.ts';
-import { type RecordLinks, recordLinks } from './record-links.ts';
+import { pageUrl, type RecordLinks, recordLinks } from './record-links.ts';
 import { type Entry, type RowScope, type RowsContext, readEntries, rowColumnsOf, rowsIn } from './rows.ts';
 import { createScans } from './scans.ts';
 
 /** Dependencies of this module. */
-export type ExplorerContext = RowsContext & StoreUse<'getChanges'>;
+export type ExplorerContext = RowsContext & {
+  settings: Pick<JobSettings, 'origins'>;
+} & StoreUse<'getChanges'>;
 
 /** Rows of a job to export. With `only`, the job must be compared: see requireCompared(). */
 export interface RowQuery extends SelectionText {
@@ -71,16 +73,21 @@ const rowsPerRead = 100;
 
 /** Creates the queries. */
 export function createExplorer(context: ExplorerContext): Explorer {
-  const { offers } = context;
+  const { offers, settings } = context;
   const placesOf = createScans<Int32Array>((places) => places.byteLength);
   const itemOf = (job: Job, row: ExactObject) => {
     const offer = offers.of(job);
-    // Ids of the sandbox are not those of pictures of the site.
-    const pictureUrl = job.mode === 'test' ? undefined : offer.market.pictureUrl;
-    return {
-      ...trackedValues(offer, row),
-      ...recordLinks(row, (id) => pictureUrl?.(id, String(row.unit_region)) ?? null),
-    };
+    const { market } = offer;
+    const region = String(row.unit_region);
+    // Ids of the sandbox are not those of the site.
+    const isTest = job.mode === 'test';
+    const origin = isTest ? null : (settings.origins.get(market.name)?.addresses.get(region) ?? null);
+    const path = market.pagePath?.(row as unknown as JsonObject) ?? '';
+    const links = recordLinks(row, {
+      origin,
+      pictureUrl: (id) => (isTest ? null : (market.pictureUrl?.(id, region) ?? null)),
+    });
+    return { ...trackedValues(offer, row), ...links, url: pageUrl(origin, path) ?? links.url };
   };
 
   /** Returns units and positions of the selected entries, in pairs and in order. */

@@ -8,7 +8,7 @@ import { regions } from './regions.ts';
 import { samples } from './samples.ts';
 import { search } from './search.ts';
 import { tracked } from './tracked.ts';
-import { parseUrl } from './urls.ts';
+import { pagePath, parseUrl } from './urls.ts';
 import { variants } from './variants.ts';
 
 /** Marketplace A. */
@@ -22,4 +22,5 @@ export const mkta: Market = {
   tracked,
   parseUrl,
   pictureUrl,
+  pagePath,
 };

@@ -1,5 +1,6 @@
-import type { JsonObject } from '../../base/json.ts';
+import { isObject, type JsonObject } from '../../base/json.ts';
 import type { PageName } from '../market.ts';
+import { idOf } from './item.ts';
 import { regions } from './regions.ts';
 
 /** Parsed URL: a reader's input, the region, and the task type. */
@@ -89,4 +90,13 @@ export function parseUrl(page: PageName, text: string): ParsedUrl {
     default:
       return { ...product(url.pathname), region };
   }
+}
+
+/** Returns the path of the page of a record's item (see product()), whose ids have another name on each page. */
+export function pagePath(record: JsonObject): string | null {
+  const data = isObject(record.data) ? record.data : {};
+  const item = isObject(data.item) ? data.item : record;
+  const shop = idOf(item, 'shop_id', 'shopId', 'shopid');
+  const id = idOf(item, 'item_id', 'itemId', 'itemid');
+  return shop === null || id === null ? null : `/product/${shop}/${id}`;
 }
