@@ -94,7 +94,13 @@ export function recordColumns(
     },
     { name: 'item.stock', title: 'Stock', align: 'right', sortBy, cell: ({ item }) => count(item?.stock) },
     { name: 'item.sold', title: 'Sold', align: 'right', sortBy, cell: ({ item }) => count(item?.sold) },
-    { name: 'item.rating', title: 'Rating', align: 'right', sortBy, cell: ({ item }) => item?.rating ?? '' },
+    {
+      name: 'item.rating',
+      title: 'Rating',
+      align: 'right',
+      sortBy,
+      cell: ({ item }) => item?.rating?.toFixed(1) ?? '',
+    },
     ...fields.map((name) => ({
       name,
       title: name,
