@@ -22,6 +22,7 @@ const screenshots: [suffix: string, TabOptions, names: string[]][] = [
     [
       ...['approvals', 'jobs', 'job', 'user', 'operators', 'origins', 'work', 'notifications'],
       ...['account', 'submit', 'submit-form', 'own-job', 'keys', 'webhook'],
+      ...['job-results', 'schedule'],
     ],
   ],
   ['-dark', { width: 1200, height: 760, scheme: 'dark' }, ['job']],
@@ -46,6 +47,8 @@ async function takeScreenshots(
       await tab.page.goto(url + path);
       await waitForText(tab.page, shows).catch((error: Error) => console.error(`${name}: ${error.message}`));
       await waitForLoaded(tab.page).catch((error: Error) => console.error(`${name}: ${error.message}`));
+      if (path.includes('?tab='))
+        await tab.page.evaluate(`document.querySelector('main [role=tablist]').scrollIntoView()`);
       // Charts are drawn shortly after their data has loaded.
       await wait(400);
       const file = join(folder, `${name}${suffix}.png`);
