@@ -133,6 +133,7 @@ test('isAudited() selects every method that changes something or shows the resul
     'ApproveSchedule',
     'RejectSchedule',
     'CreateSession',
+    'OpenTestAccount',
     'EndSession',
   ]);
   const submits = marketServices.flatMap(({ methods }) =>

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createCrashingProcess } from '../../test/support/crash.ts';
 import { openScheduleFixture, type ScheduleFixture } from '../../test/support/schedules.ts';
-import { stores } from '../../test/support/stores.ts';
+import { findStores } from '../../test/support/stores.ts';
 import { approvalWaitMs } from '../jobs/context.ts';
 import { approveSchedule, type Caller } from './change.ts';
 import { leaseMs } from './context.ts';
@@ -15,7 +15,7 @@ const request = JSON.stringify({ items: [{ item_id: '1', shop_id: '7', country: 
 const create = (caller: Caller) => fixture.create(caller, { kind: 'variant_sold', request });
 const rejected = { state: 'rejected', notice: 'rejected', decideBy: null, dueAt: null };
 
-describe.each(stores)('on $name', ({ open }) => {
+describe.each(await findStores())('on $name', ({ open }) => {
   describe.skipIf(open === null)('a schedule on which no operator decides', () => {
     test('is rejected at its deadline by one of several processes', async () => {
       fixture = await openScheduleFixture({}, open?.());

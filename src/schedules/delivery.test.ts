@@ -3,14 +3,14 @@ import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { putAddress, storeDestination } from '../../test/support/destinations.ts';
 import { type NotificationFixture, openNotifications } from '../../test/support/notifications.ts';
 import { minute, type ScheduleFixture, withSchedules } from '../../test/support/schedules.ts';
-import { stores } from '../../test/support/stores.ts';
+import { findStores } from '../../test/support/stores.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
 import { qualityOf } from '../jobs/queries/quality.ts';
 import { releaseHold } from '../jobs/steps/release-hold.ts';
 import type { Job } from '../store/documents.ts';
 import type { Caller } from './change.ts';
 
-describe.each(stores)('on $name', ({ open }) => {
+describe.each(await findStores())('on $name', ({ open }) => {
   describe.skipIf(open === null)('the runs of a schedule with a destination', () => {
     let notifications: NotificationFixture;
     let fixture: ScheduleFixture;

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { createCrashingProcess } from '../../test/support/crash.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
-import { stores } from '../../test/support/stores.ts';
+import { findStores } from '../../test/support/stores.ts';
 import { newId } from '../base/id.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { audit } from '../jobs/queries/audit.ts';
@@ -39,7 +39,7 @@ const withRetention = (retention: Partial<JobContext['settings']['retention']>) 
   },
 });
 
-describe.each(stores)('retention on $name', ({ open }) => {
+describe.each(await findStores())('retention on $name', ({ open }) => {
   const openFixture = async (retention: Partial<JobContext['settings']['retention']> = {}) => {
     fixture = await openJobFixture(withRetention(retention), open?.());
     await fixture.startWorker();

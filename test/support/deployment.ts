@@ -106,7 +106,7 @@ export async function createDeployment(options: DeploymentOptions): Promise<Depl
         })
         .join('\n\n'),
     saveLogs: async () => {
-      const logs = await mkdtemp(join(tmpdir(), 'gleaner-logs-'));
+      const logs = await mkdtemp(join(process.env.KEPT_DIR ?? tmpdir(), 'gleaner-logs-'));
       for (const [index, { role, log }] of processes.entries())
         await writeFile(join(logs, `${index}-${role}.log`), log());
       return logs;

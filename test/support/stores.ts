@@ -3,11 +3,6 @@ import { openMongoStore } from '../../src/store/mongo/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { findMongo } from '../engines/mongo.ts';
 
-const mongo = await findMongo();
-afterAll(async () => {
-  if (!('missing' in mongo)) await mongo.stop();
-});
-
 /** A store on which tests within the process run; null if its engine is missing. */
 interface TestStore {
   name: string;
@@ -15,10 +10,16 @@ interface TestStore {
   open: (() => Store | undefined) | null;
 }
 
-/** Both stores, for `describe.each`. */
-export const stores: readonly TestStore[] = [
-  { name: 'SQLite', open: () => undefined },
-  'missing' in mongo
-    ? { name: `MongoDB (${mongo.missing})`, open: null }
-    : { name: 'MongoDB', open: () => openMongoStore({ uri: mongo.fresh() }) },
-];
+/** Finds both stores, for `describe.each`. To be called by a test file, at whose end the engine is stopped. */
+export async function findStores(): Promise<readonly TestStore[]> {
+  const mongo = await findMongo();
+  afterAll(async () => {
+    if (!('missing' in mongo)) await mongo.stop();
+  });
+  return [
+    { name: 'SQLite', open: () => undefined },
+    'missing' in mongo
+      ? { name: `MongoDB (${mongo.missing})`, open: null }
+      : { name: 'MongoDB', open: () => openMongoStore({ uri: mongo.fresh() }) },
+  ];
+}

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createCrashingProcess } from '../../../test/support/crash.ts';
 import { intercept } from '../../../test/support/intercept.ts';
 import { grant, type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
-import { stores } from '../../../test/support/stores.ts';
+import { findStores } from '../../../test/support/stores.ts';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Job } from '../../store/documents.ts';
@@ -71,7 +71,7 @@ async function expectNothing(userId: string, where: string): Promise<void> {
   expect(await fixture.balance(userId), where).toBe(credits);
 }
 
-describe.each(stores)('on $name', ({ open }) => {
+describe.each(await findStores())('on $name', ({ open }) => {
   describe.skipIf(open === null).each(submits)('submitting $name without an idempotency key', (one) => {
     beforeEach(async () => {
       fixture = await openJobFixture({ approval: one.approval }, open?.());
