@@ -77,8 +77,10 @@ function checkUnanswered(
   // All calls with the same key create one job.
   const calls: readonly CallOutcome[] = submission.isKeyed ? ['unanswered'] : submission.outcomes;
   const named = own.filter(({ isAcknowledged }) => isAcknowledged).length;
-  if (submission.isKeyed && own.length > 1)
-    problems.add('duplicated', `one key created the jobs ${own.map(({ jobId }) => jobId).join(' and ')}`);
+  // A refused submit whose work could not be queued leaves a failed job without a charge, and releases its key.
+  const lasting = own.filter(({ job }) => job?.status !== 'failed' || job.refunded < job.cost);
+  if (submission.isKeyed && lasting.length > 1)
+    problems.add('duplicated', `one key created the jobs ${lasting.map(({ jobId }) => jobId).join(' and ')}`);
   compareCalls(submission.isKeyed && named > 0 ? [] : calls, own, charged, problems);
 }
 
