@@ -138,7 +138,7 @@ describe.each(opened)('$title', ({ engines, distributed, title }) => {
           await service.kill();
           story.push(service.role);
           await wait(draw.integer(0, 300));
-          service.launch();
+          await service.start();
         }
       };
       const expected = await runSeries(scene, async () => {});
