@@ -93,6 +93,10 @@ function odd(request: OriginRequest, itemId: string, shopId: string): OriginRepl
         `const link = document.createElement('a'); link.href = '/file'; link.download = 'a.bin'; link.click(); ${item}`,
         '<img src="/picture.png"><video src="/film.mp4"></video><iframe src="http://other-site.example/"></iframe>',
       );
+    case '837':
+      return page(
+        `for (let at = 0; at < 60; at++) { const frame = document.createElement('iframe'); frame.src = 'http://other-site.example/' + at; document.body.append(frame); setTimeout(() => frame.remove(), at % 7); } ${item}`,
+      );
     default:
       return undefined;
   }

@@ -466,6 +466,7 @@ describe.skipIf(skipped)(`a page in the browser${skipped}`, () => {
       ['832', 'an earlier request for another item'],
       ['835', 'a moved address'],
       ['836', 'downloads, images, and cross-site frames'],
+      ['837', 'requests that it cancels'],
       ['901', 'a connection lost once'],
     ])('%s: reads the record despite %s', async (digits) => {
       expect(await read(digits)).toMatchObject({ data: { item: { item_id: Number(`30000000${digits}`) } } });

@@ -55,16 +55,21 @@ export function intercept(
   };
 }
 
-function allow(cdp: CDPSession, { requestId }: PausedEvent): Promise<unknown> {
-  return cdp.send('Fetch.continueRequest', { requestId });
+async function allow(cdp: CDPSession, { requestId }: PausedEvent): Promise<void> {
+  await cdp.send('Fetch.continueRequest', { requestId }).catch(ignoreCancelled);
 }
 
-function block(
+async function block(
   cdp: CDPSession,
   { requestId }: PausedEvent,
   errorReason: Protocol.Network.ErrorReason,
-): Promise<unknown> {
-  return cdp.send('Fetch.failRequest', { requestId, errorReason });
+): Promise<void> {
+  await cdp.send('Fetch.failRequest', { requestId, errorReason }).catch(ignoreCancelled);
+}
+
+/** Ignores the error for a request that the page has cancelled while it was paused. Rethrows any other. */
+function ignoreCancelled(error: Error): void {
+  if (!error.message.includes('Invalid InterceptionId')) throw error;
 }
 
 /** Decides on the request for a main document. */
