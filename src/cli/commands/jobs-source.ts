@@ -4,6 +4,7 @@ import { platformClock } from '../../client/clock.ts';
 import {
   type ByteStream,
   type CallOptions,
+  type GleanerClient,
   GleanerError,
   type Quote,
   type WaitOptions,
@@ -45,15 +46,11 @@ export function jobsOf(session: Session, isOperator: boolean): JobSource {
         return client.call(JobService.method.cancelJob, { jobId }, options);
       },
       quality: (jobId) => client.call(JobService.method.getQuality, { jobId }, options),
-      results: (jobId, selection) =>
-        selection.format === '' && selection.only === ''
-          ? client.stream(JobService.method.streamResults, { jobId }, options)
-          : client.stream(JobService.method.exportRecords, { jobId, ...selection }, options),
+      results: resultsOf(client, JobService.method, options),
     };
   }
   const client = session.operator();
-  const { getJob, listJobs, retryJob, cancelJob, getQuality, streamResults, exportRecords } =
-    OperatorService.method;
+  const { getJob, listJobs, retryJob, cancelJob, getQuality } = OperatorService.method;
   const source: JobSource = {
     async find(id) {
       if (!/^\d+$/.test(checkId(id))) return (await client.call(getJob, { jobId: id }, options)).job!;
@@ -75,12 +72,24 @@ export function jobsOf(session: Session, isOperator: boolean): JobSource {
     },
     cancel: async (jobId, reason) => (await client.call(cancelJob, { jobId, reason }, options)).job!,
     quality: (jobId) => client.call(getQuality, { jobId }, options),
-    results: (jobId, selection) =>
-      selection.format === '' && selection.only === ''
-        ? client.stream(streamResults, { jobId }, options)
-        : client.stream(exportRecords, { jobId, ...selection }, options),
+    results: resultsOf(client, OperatorService.method, options),
   };
   return source;
+}
+
+/** Returns the function that reads results with the calls of a service. */
+function resultsOf(
+  client: Pick<GleanerClient, 'stream'>,
+  {
+    streamResults,
+    exportRecords,
+  }: Pick<(typeof JobService | typeof OperatorService)['method'], 'streamResults' | 'exportRecords'>,
+  options: CallOptions,
+): JobSource['results'] {
+  return (jobId, selection) =>
+    selection.format === '' && selection.only === ''
+      ? client.stream(streamResults, { jobId }, options)
+      : client.stream(exportRecords, { jobId, ...selection }, options);
 }
 
 /** Parses a job reference: a UUID, a task number, or a path that ends with one. Throws a UsageError. */
