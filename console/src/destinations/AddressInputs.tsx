@@ -12,9 +12,7 @@ export interface AddressInputsProps {
 }
 
 const secretHelp = (destination: Destination | null) =>
-  destination === null
-    ? 'Stored encrypted, and never shown again.'
-    : 'Leave empty to keep the stored one. Enter it again if the URL, the bucket, or the access key changes.';
+  destination === null ? 'Stored encrypted, and never shown again.' : 'Leave empty to keep the stored one.';
 
 /** Inputs for a bucket. */
 export function BucketInputs({ form, destination }: AddressInputsProps) {
@@ -38,7 +36,9 @@ export function BucketInputs({ form, destination }: AddressInputsProps) {
       <TextInput label="Access key ID" autoComplete="off" withAsterisk {...form.getInputProps('accessKey')} />
       <PasswordInput
         label="Secret key"
-        description={secretHelp(destination)}
+        description={`${secretHelp(destination)}${
+          destination === null ? '' : ' Enter it again if the URL, the bucket, or the access key changes.'
+        }`}
         autoComplete="new-password"
         withAsterisk={destination === null}
         {...form.getInputProps('secretKey')}
@@ -62,11 +62,7 @@ export function HttpsInputs({ form, destination }: AddressInputsProps) {
       <HeaderInputs form={form} stored={destination?.headerNames ?? []} />
       <PasswordInput
         label="Query"
-        description={`Such as the signature of a storage service. ${
-          destination === null
-            ? 'Stored encrypted, and never shown again.'
-            : 'Leave empty to keep the stored one.'
-        }`}
+        description={`Such as the signature of a storage service. ${secretHelp(destination)}`}
         autoComplete="new-password"
         {...form.getInputProps('query')}
       />

@@ -1,5 +1,5 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Alert, Anchor, Code } from '@mantine/core';
+import { Anchor, Code } from '@mantine/core';
 import { Link, useParams } from 'react-router';
 import { OperatorScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { pollMs } from '../app/queries.ts';
@@ -38,7 +38,6 @@ export function DecisionPage() {
         </>
       }
     >
-      {schedule.reason !== '' && <Alert color="yellow">{schedule.reason}</Alert>}
       <ScheduleSummary schedule={schedule} />
       <Section title="Request of each run">
         <Code block tabIndex={0} role="region" aria-label="Request" style={{ overflow: 'auto' }}>

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@connectrpc/connect-query';
-import { Alert, Anchor } from '@mantine/core';
+import { Anchor } from '@mantine/core';
 import { Link, useParams } from 'react-router';
 import { type Schedule, ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { pollMs } from '../app/queries.ts';
@@ -37,7 +37,6 @@ export function SchedulePage() {
         </>
       }
     >
-      {schedule.reason !== '' && <Alert color="yellow">{schedule.reason}</Alert>}
       <ScheduleSummary schedule={schedule} />
       {schedule.state === 'active' && <NextTimes schedule={schedule} />}
       <Runs scheduleId={schedule.scheduleId} />
