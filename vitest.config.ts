@@ -19,7 +19,19 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'suites', include: ['test/**/*.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'suites',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/system/**', '**/fixture/**'],
+        },
+      },
+      // Programs that others wrote and packages as users install them: `npm run test:system`.
+      {
+        extends: true,
+        test: { name: 'system', include: ['test/system/**/*.test.ts'], exclude: ['**/fixture/**'] },
+      },
     ],
   },
 });

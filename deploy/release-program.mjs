@@ -1,4 +1,4 @@
-// Stores the bundle of this program as the released one, which test/versions runs beside later programs:
+// Stores the bundle of this program as the released one, which test/system/versions runs beside later programs:
 // `npm run release:program`. The argument is the folder of the sources, the root by default.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,5 +16,5 @@ const files = Object.fromEntries(
 rmSync(folder, { recursive: true });
 const { BROTLI_PARAM_QUALITY: quality, BROTLI_PARAM_LGWIN: window } = constants;
 const packed = brotliCompressSync(JSON.stringify({ files }), { params: { [quality]: 11, [window]: 24 } });
-writeFileSync(join(root, 'test/versions/released.json.br'), packed);
+writeFileSync(join(root, 'test/system/versions/released.json.br'), packed);
 console.log(`${Object.keys(files).length} files, ${packed.length.toLocaleString('en-US')} bytes`);

@@ -1,4 +1,5 @@
-// Runs the whole test suite. The last line of output is "N passed, N failed" (", N skipped").
+// Runs the tests of a tier: `test.mjs [--system] [vitest parameters]`. The last line of output is
+// "N passed, N failed" (", N skipped").
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,9 @@ import { root, setUp } from './setup.mjs';
 
 setUp();
 buildConsole();
+const parameters = process.argv.slice(2);
+const isSystem = parameters[0] === '--system';
+const projects = isSystem ? ['system'] : ['unit', 'suites'];
 const folder = mkdtempSync(join(tmpdir(), 'gleaner-test-'));
 const report = join(folder, 'report.json');
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
@@ -19,7 +23,8 @@ const code = await runNode([
   '--reporter=default',
   '--reporter=json',
   `--outputFile.json=${report}`,
-  ...process.argv.slice(2),
+  ...projects.map((project) => `--project=${project}`),
+  ...parameters.slice(isSystem ? 1 : 0),
 ]);
 let failed = true;
 try {

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { adversarial, columns, nested, stream } from '../../test/formats/rows.ts';
+import { adversarial, columns, nested, stream } from '../../test/system/readers/rows.ts';
 import { createFormat, type FormatName } from './format.ts';
 import { type ExactObject, formatExact, parseExact } from './json-text.ts';
 

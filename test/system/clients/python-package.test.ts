@@ -3,14 +3,14 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { collection } from '../../deploy/collection.ts';
-import { type OpenApi, openApiDocument, operationsOf } from '../../deploy/openapi-document.ts';
-import { pythonModels, pythonOperations } from '../../deploy/python-models.ts';
-import manifest from '../../package.json' with { type: 'json' };
-import { findEngine } from '../engines/missing.ts';
-import { openSandboxFixture, type SandboxFixture } from '../sandbox/fixture.ts';
-import { type Engines, embedded } from '../support/engines.ts';
-import { root } from '../support/service.ts';
+import { collection } from '../../../deploy/collection.ts';
+import { type OpenApi, openApiDocument, operationsOf } from '../../../deploy/openapi-document.ts';
+import { pythonModels, pythonOperations } from '../../../deploy/python-models.ts';
+import manifest from '../../../package.json' with { type: 'json' };
+import { findEngine } from '../../engines/missing.ts';
+import { openSandboxFixture, type SandboxFixture } from '../../sandbox/fixture.ts';
+import { type Engines, embedded } from '../../support/engines.ts';
+import { root } from '../../support/service.ts';
 import { findPythonPackages, run } from './tools.ts';
 
 const packageFolder = join(root, 'src/client-python');
@@ -63,7 +63,7 @@ describe('the Python package', () => {
   });
 
   const runTests = (path: string, more: Record<string, string> = {}) =>
-    run('python3', ['-W', 'error', join(root, 'test/clients/python/package_test.py')], {
+    run('python3', ['-W', 'error', join(root, 'test/system/clients/python/package_test.py')], {
       cwd: folder,
       env: {
         GLEANER_URL: fixture.deployment.url,

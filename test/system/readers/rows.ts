@@ -1,5 +1,5 @@
-import { columnsOf, othersColumn, topColumn } from '../../src/formats/columns.ts';
-import type { ExactObject } from '../../src/formats/json-text.ts';
+import { columnsOf, othersColumn, topColumn } from '../../../src/formats/columns.ts';
+import type { ExactObject } from '../../../src/formats/json-text.ts';
 
 /** Columns of the adversarial rows. */
 export const columns = [

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { root } from '../support/service.ts';
+import { root } from '../../support/service.ts';
 
 // A marketplace is one proto file and two folders, a kind one folder: fixture/ has nothing else.
 const parts = ['src', 'gen', 'proto', 'sandbox', 'gateway', 'console', 'deploy', 'docs', 'test'];
@@ -35,7 +35,7 @@ beforeAll(async () => {
   for (const name of [...parts, ...files])
     cpSync(join(root, name), join(tree, name), { recursive: true, filter: isCopied });
   symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
-  cpSync(join(root, 'test/extension/fixture'), tree, { recursive: true });
+  cpSync(join(root, 'test/system/extension/fixture'), tree, { recursive: true });
   const path = [join(root, 'node_modules/.bin'), join(process.execPath, '..'), '/usr/bin', '/bin'].join(':');
   await execute(process.execPath, [packaged('@bufbuild/buf/bin/buf'), 'generate'], {
     cwd: tree,

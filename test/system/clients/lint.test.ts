@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TestGateway } from '../../gateway/fixture/gateway.ts';
-import { services } from '../../src/contract/services.ts';
-import { startTestApi } from '../../src/rest/fixture.ts';
-import { root } from '../support/service.ts';
+import type { TestGateway } from '../../../gateway/fixture/gateway.ts';
+import { services } from '../../../src/contract/services.ts';
+import { startTestApi } from '../../../src/rest/fixture.ts';
+import { root } from '../../support/service.ts';
 import { run } from './tools.ts';
 
 let gateway: TestGateway;

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
-import { root } from '../support/service.ts';
+import { root } from '../../support/service.ts';
 
 /** The last release, unpacked. */
 export interface ReleasedProgram {

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import manifest from '../../package.json' with { type: 'json' };
-import { settings } from '../../src/base/settings.ts';
-import { gauges } from '../../src/telemetry/catalog.ts';
-import { findProgram } from '../engines/missing.ts';
-import { root } from '../support/service.ts';
+import manifest from '../../../package.json' with { type: 'json' };
+import { settings } from '../../../src/base/settings.ts';
+import { gauges } from '../../../src/telemetry/catalog.ts';
+import { findProgram } from '../../engines/missing.ts';
+import { root } from '../../support/service.ts';
 
 const chart = join(root, 'deploy/helm/gleaner');
 const helm = findProgram('helm');

@@ -1,10 +1,10 @@
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openPlace, type Place } from '../cli/place.ts';
-import { findEngine } from '../engines/missing.ts';
-import type { TestUser } from '../support/api.ts';
-import { root } from '../support/service.ts';
+import { openPlace, type Place } from '../../cli/place.ts';
+import { findEngine } from '../../engines/missing.ts';
+import type { TestUser } from '../../support/api.ts';
+import { root } from '../../support/service.ts';
 import { findGo, findPythonGenerator, findTypescriptGenerator, run } from './tools.ts';
 
 const [python, typescript, go] = await Promise.all([
@@ -40,7 +40,7 @@ describe('a client generated from the contract runs a job', () => {
     'in Python, by openapi-python-client',
     async () => {
       if ('missing' in python) return;
-      const own = join(root, 'test/clients/python');
+      const own = join(root, 'test/system/clients/python');
       const cwd = await mkdtemp(join(folder, 'python-'));
       const env = { ...access(), PYTHONPATH: `${python.folder}:${cwd}`, PYTHONDONTWRITEBYTECODE: '1' };
       const output = [
@@ -74,7 +74,7 @@ describe('a client generated from the contract runs a job', () => {
       await writeFile(join(cwd, 'openapi-ts.config.mjs'), `export default ${JSON.stringify(settings)};`);
       const bin = join(typescript.folder, 'node_modules/.bin');
       await run(join(bin, 'openapi-ts'), ['--file', 'openapi-ts.config.mjs'], { cwd });
-      await cp(join(root, 'test/clients/typescript/run-job.ts'), join(cwd, 'run-job.ts'));
+      await cp(join(root, 'test/system/clients/typescript/run-job.ts'), join(cwd, 'run-job.ts'));
       const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')];
       const options = ['--noEmit', '--strict', '--skipLibCheck', '--allowImportingTsExtensions', ...types];
       const target = ['--module', 'nodenext', '--target', 'esnext', '--lib', 'esnext,dom,dom.iterable'];

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { access, cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { findProgram, type MissingEngine } from '../engines/missing.ts';
-import { root } from '../support/service.ts';
+import { findProgram, type MissingEngine } from '../../engines/missing.ts';
+import { root } from '../../support/service.ts';
 
 /** Result of a program that ended with the exit code 0. */
 export interface Output {
@@ -43,7 +43,7 @@ export function findPythonPackages(
 export function findTypescriptGenerator(): Promise<Generator | MissingEngine> {
   return install(typescriptFolder, async (folder) => {
     for (const name of ['package.json', 'package-lock.json'])
-      await cp(join(root, 'test/clients/typescript', name), join(folder, name));
+      await cp(join(root, 'test/system/clients/typescript', name), join(folder, name));
     const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
     await execute('npm', ['ci', ...options], { cwd: folder });
   });
@@ -51,7 +51,7 @@ export function findTypescriptGenerator(): Promise<Generator | MissingEngine> {
 
 /** Returns the folder of the Go module, whose tools are the generators, or why Go is unavailable. */
 export function findGo(): Promise<Generator | MissingEngine> {
-  const folder = join(root, 'test/clients/go');
+  const folder = join(root, 'test/system/clients/go');
   return findProgram('go') === null ? missing('Go is missing: install golang') : Promise.resolve({ folder });
 }
 

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { plainIds } from '../../sandbox/mkta/ids.ts';
-import { mkta } from '../../sandbox/mkta/index.ts';
-import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { createApi, submitItems, variantSold, watchJob } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { type Engines, openStacks, restartableStack } from '../support/engines.ts';
-import { createServiceProcess, main, type ServiceProcess } from '../support/service.ts';
-import { until } from '../support/until.ts';
+import { plainIds } from '../../../sandbox/mkta/ids.ts';
+import { mkta } from '../../../sandbox/mkta/index.ts';
+import { type RunningOrigins, startOrigins } from '../../../sandbox/server.ts';
+import { createApi, submitItems, variantSold, watchJob } from '../../support/api.ts';
+import { createDeployment, type Deployment } from '../../support/deployment.ts';
+import { type Engines, openStacks, restartableStack } from '../../support/engines.ts';
+import { createServiceProcess, main, type ServiceProcess } from '../../support/service.ts';
+import { until } from '../../support/until.ts';
 import { type ReleasedProgram, unpackReleasedProgram } from './released.ts';
 
 const units = 200;

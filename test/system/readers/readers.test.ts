@@ -2,12 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { cellReader } from '../../src/formats/cells.ts';
-import { createFormat } from '../../src/formats/format.ts';
-import type { ExactObject } from '../../src/formats/json-text.ts';
+import { cellReader } from '../../../src/formats/cells.ts';
+import { createFormat } from '../../../src/formats/format.ts';
+import type { ExactObject } from '../../../src/formats/json-text.ts';
+import { findEngine } from '../../engines/missing.ts';
+import { root } from '../../support/service.ts';
 import { findPythonPackages, run } from '../clients/tools.ts';
-import { findEngine } from '../engines/missing.ts';
-import { root } from '../support/service.ts';
 import { adversarial, columns, stream } from './rows.ts';
 
 const packages = ['duckdb==2.0.0', 'pandas==3.1.1', 'pyarrow==26.0.1', 'openpyxl==3.1.5'];
@@ -48,7 +48,7 @@ describe.skipIf('missing' in python)('tables with adversarial records', () => {
       createFormat('jsonl', columns)(stream([...readable, ...more])),
     );
     const env = { PYTHONPATH: python.folder, PYTHONDONTWRITEBYTECODE: '1' };
-    const script = join(root, 'test/formats/read_tables.py');
+    const script = join(root, 'test/system/readers/read_tables.py');
     const { stdout } = await run('python3', [script, folder], { cwd: folder, env });
     seen = JSON.parse(stdout) as Seen;
   }, timeoutMs);

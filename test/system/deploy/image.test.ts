@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { DockerfileParser } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
 import { expect, test } from 'vitest';
-import manifest from '../../package.json' with { type: 'json' };
-import { root } from '../support/service.ts';
+import manifest from '../../../package.json' with { type: 'json' };
+import { root } from '../../support/service.ts';
 
 const text = readFileSync(join(root, 'deploy/Dockerfile'), 'utf8');
 const file = DockerfileParser.parse(text);

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import manifest from '../../package.json' with { type: 'json' };
-import { root, run } from '../support/service.ts';
+import manifest from '../../../package.json' with { type: 'json' };
+import { root, run } from '../../support/service.ts';
 
 interface Workflow {
   jobs: Record<string, { steps: { run?: string }[] }>;

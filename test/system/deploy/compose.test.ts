@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { settings } from '../../src/base/settings.ts';
-import { findProgram } from '../engines/missing.ts';
-import { root } from '../support/service.ts';
+import { settings } from '../../../src/base/settings.ts';
+import { findProgram } from '../../engines/missing.ts';
+import { root } from '../../support/service.ts';
 
 interface Service {
   image: string;
