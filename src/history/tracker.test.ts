@@ -250,20 +250,22 @@ describe('a job with max_age', () => {
 });
 
 describe('a listing', () => {
+  const run = async () => {
+    const { store } = fixture.context;
+    await fixture.clock.advance(1_000);
+    const request = { urls: ['https://mkta.sg/shop/21'] };
+    const { jobId } = await fixture.submit(userId, 'SubmitMerchantItems', request, undefined, {
+      track: 'shop-21',
+    });
+    await approve(fixture.context, jobId, newId());
+    const job = await fixture.waitForState(jobId, 'completed');
+    await store.createTrackingRun(newTrackingRun(job)!);
+    await tracking.compare();
+    return (await store.getTrackingRun(jobId))!;
+  };
+
   test('tracks each listed item, and reports those that the listing does not contain any more', async () => {
     const { store } = fixture.context;
-    const run = async () => {
-      await fixture.clock.advance(1_000);
-      const request = { urls: ['https://mkta.sg/shop/21'] };
-      const { jobId } = await fixture.submit(userId, 'SubmitMerchantItems', request, undefined, {
-        track: 'shop-21',
-      });
-      await approve(fixture.context, jobId, newId());
-      const job = await fixture.waitForState(jobId, 'completed');
-      await store.createTrackingRun(newTrackingRun(job)!);
-      await tracking.compare();
-      return (await store.getTrackingRun(jobId))!;
-    };
     const first = await run();
     const listed = first.counts.new;
     expect(listed).toBeGreaterThan(20);
@@ -278,6 +280,17 @@ describe('a listing', () => {
       { key: cheaper!.key, type: 'changed', before: { price: cheaper!.values.price } },
       { key: gone!.key, type: 'missing' },
     ]);
+  });
+
+  test.each(['\u2028', '\u2029', '\u0085'])('tracks an item whose title contains %j', async (separator) => {
+    const { store } = fixture.context;
+    const listed = (await run()).counts.new;
+    const [item] = (await store.listTrackedItems(userId, 'shop-21', {}, { limit: 1 })).items;
+    const title = `Lamp${separator}second edition`;
+    tracking.changeItem(item!.key, { title }, 'sg');
+    const second = await run();
+    expect(second.counts).toEqual({ ...none, changed: 1, unchanged: listed - 1 });
+    expect(await changesOf(second.jobId)).toMatchObject([{ key: item!.key, after: { title } }]);
   });
 });
 

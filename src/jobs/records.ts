@@ -1,9 +1,11 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { readCsvField } from '../base/csv.ts';
+import { linesOf } from '../base/lines.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
-import type { Batch, Part } from '../store/documents.ts';
+import type { FileEntry, UnitFilePack } from '../kinds/kind.ts';
+import type { Batch, Part, StoredFile } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
 export interface RecordContext {
@@ -121,6 +123,21 @@ export async function* readRows(
   }
   if (left !== 0)
     throw new Fault('internal', `${part.path} ends before byte ${end}: its content was changed`);
+}
+
+/** Yields the entries of a unit's file. Fault `internal` if the file has another number of entries than were written. */
+export async function* readFileEntries(
+  { blobs }: Pick<RecordContext, 'blobs'>,
+  pack: UnitFilePack,
+  { path, items }: StoredFile,
+): AsyncGenerator<FileEntry> {
+  let count = 0;
+  for await (const entry of pack.entries(linesOf(await blobs.read(path)))) {
+    count++;
+    yield entry;
+  }
+  if (count !== items)
+    throw new Fault('internal', `${path} has ${count} entries instead of ${items}: its content was changed`);
 }
 
 async function readRange(

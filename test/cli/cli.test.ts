@@ -315,7 +315,7 @@ test('logs formats and filters log lines, and keeps other output', async () => {
   const line = (level: number, fields: object) =>
     `${JSON.stringify({ level, time: '2030-01-07T04:00:00.000Z', role: 'serve', ...fields })}\n`;
   const request = line(30, { requestId: 'r1', status: 200, msg: 'request' });
-  const ended = line(40, { jobId: 'j1', msg: 'job\u001b[31m ended' });
+  const ended = line(40, { jobId: 'j1', msg: 'job\u001b[31m ended\u2028early' });
   const log = `Gleaner, serve\n${request}${ended}`;
   const shown = (await user(['logs'], log)).out;
   expect(shown).toContain('Gleaner, serve\n');

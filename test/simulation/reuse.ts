@@ -1,6 +1,5 @@
-import { linesOf } from '../../src/base/lines.ts';
 import type { Offers } from '../../src/jobs/offers.ts';
-import { type RecordContext, readRecords } from '../../src/jobs/records.ts';
+import { type RecordContext, readFileEntries, readRecords } from '../../src/jobs/records.ts';
 import { maxAgeMs } from '../../src/jobs/reuse.ts';
 import type { Batch, Job, Outcome } from '../../src/store/documents.ts';
 import type { ServedPages } from './outside.ts';
@@ -95,9 +94,7 @@ async function* collectedIn(context: ReuseContext, job: Job, batch: Batch): Asyn
     if (outcome?.status !== 'SUCCESS') continue;
     if (outcome.file) {
       const pack = context.offers.of(job).kind.files.unit!;
-      const entries = await Array.fromAsync(
-        pack.entries(linesOf(await context.blobs.read(outcome.file.path))),
-      );
+      const entries = await Array.fromAsync(readFileEntries(context, pack, outcome.file));
       yield { index, outcome, records: entries.map(({ text }) => JSON.parse(text) as Origin) };
     } else
       yield { index, outcome, records: [JSON.parse(Buffer.from(records.get(index)!).toString()) as Origin] };

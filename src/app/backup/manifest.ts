@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, renameSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { ConfigError } from '../../base/config.ts';
 import { openPrivateFile } from '../../base/data-dir.ts';
+import { linesOf } from '../../base/lines.ts';
 import { syncFolder } from '../../base/sync-folder.ts';
 import { Fault } from '../../contract/fault.ts';
 
@@ -92,7 +92,7 @@ export async function readHeader(folder: string): Promise<ManifestHeader> {
   let header: Partial<ManifestHeader> | undefined;
   let last: Partial<ManifestEnd> = {};
   let lines = 0;
-  for await (const line of linesOf(folder)) {
+  for await (const line of entriesOf(folder)) {
     last = line;
     header ??= last as Partial<ManifestHeader>;
     lines += 1;
@@ -104,12 +104,12 @@ export async function readHeader(folder: string): Promise<ManifestHeader> {
 
 /** Yields the files of a manifest. */
 export async function* readFiles(folder: string): AsyncGenerator<ManifestFile> {
-  for await (const line of linesOf(folder)) if ('path' in line) yield line as ManifestFile;
+  for await (const line of entriesOf(folder)) if ('path' in line) yield line as ManifestFile;
 }
 
-async function* linesOf(folder: string): AsyncGenerator<object> {
+async function* entriesOf(folder: string): AsyncGenerator<object> {
   const path = join(folder, manifestName);
-  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+  for await (const line of linesOf(createReadStream(path))) {
     try {
       yield JSON.parse(line) as object;
     } catch {

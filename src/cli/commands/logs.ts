@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import type { Command } from 'commander';
 import pino from 'pino';
+import { linesOf } from '../../base/lines.ts';
 import { readableLog } from '../../base/readable-log.ts';
 import { addCommand } from './command.ts';
 import { UsageError } from './exit.ts';
@@ -35,8 +35,9 @@ export function addLogsCommand(program: Command): void {
       const { prettyFactory } = await import('pino-pretty');
       const format = prettyFactory(readableLog(process.stdout.isTTY === true));
       const input = isInput ? process.stdin : createReadStream(file);
-      session.signal.addEventListener('abort', () => input.destroy(), { once: true });
-      for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+      session.signal.addEventListener('abort', () => input.destroy(session.signal.reason), { once: true });
+      for await (const text of linesOf(input)) {
+        const line = text.replace(/\r$/, '');
         const entry = parseEntry(line);
         // Output of a service that is no log line, such as its start message, has no level.
         if (!isWanted(entry)) continue;

@@ -1,6 +1,4 @@
-import { linesOf } from '../../base/lines.ts';
 import { mapAhead } from '../../base/map-ahead.ts';
-import { Fault } from '../../contract/fault.ts';
 import { type Column, columnsOf, othersColumn, topColumn } from '../../formats/columns.ts';
 import { type FormatName, formatInfo } from '../../formats/format.ts';
 import { type ExactObject, parseExact } from '../../formats/json-text.ts';
@@ -9,7 +7,7 @@ import type { Batch, BatchSummary, Job, StoredFile } from '../../store/documents
 import type { JobContext, StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
 import { mayHoldFailed, type PlacedBatch, type PlacedUnit, readPlaced, unitsOf } from '../placed.ts';
-import { readRecord, readRecords } from '../records.ts';
+import { readFileEntries, readRecord, readRecords } from '../records.ts';
 import { requireResults } from './deleted-results.ts';
 
 /** Dependencies of this module. */
@@ -167,21 +165,19 @@ const placeOf = ({ index, unit, region }: PlacedUnit): ExactObject => ({
   unit_region: region,
 });
 
-/** Yields the entries of a unit's file. Fault `internal` if the file has another number of entries than were written. */
+/** Yields the entries of a unit's file. */
 async function* entryRows(
-  { blobs }: RowsContext,
+  context: RowsContext,
   pack: UnitFilePack,
-  { path, items }: StoredFile,
+  file: StoredFile,
   { unit, batch }: Pick<Entry, 'unit' | 'batch'>,
 ): AsyncGenerator<Entry> {
-  let count = 0;
-  for await (const { list, text } of pack.entries(linesOf(await blobs.read(path)))) {
-    const position = count++;
+  let position = 0;
+  for await (const { list, text } of readFileEntries(context, pack, file)) {
     const place = { ...placeOf(unit), unit_list: list, unit_position: position };
     yield { unit, batch, position, row: { ...place, ...parseRecord(text) } };
+    position++;
   }
-  if (count !== items)
-    throw new Fault('internal', `${path} has ${count} entries instead of ${items}: its content was changed`);
 }
 
 function parseRecord(text: string): ExactObject {
