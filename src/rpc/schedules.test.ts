@@ -75,9 +75,15 @@ test('operators list, approve, and reject schedules, and the audit log names the
   expect(schedules).toMatchObject([{ scheduleId, userId, costPerRun: 10n }]);
   const seen = await core.operator.call(operators.getSchedule, { scheduleId });
   expect(seen.request).toBe(variantSold.request);
-  expect(await core.operator.call(operators.approveSchedule, { scheduleId })).toMatchObject({
-    state: 'active',
-  });
+  await user.call(method.updateSchedule, { scheduleId, name: 'Larger' });
+  const { updatedAt } = seen;
+  for (const stale of [updatedAt, undefined])
+    await expect(
+      core.operator.call(operators.approveSchedule, { scheduleId, updatedAt: stale }),
+    ).rejects.toMatchObject({ code: stale === undefined ? 'invalid' : 'conflict' });
+  const changed = await core.operator.call(operators.getSchedule, { scheduleId });
+  const request = { scheduleId, updatedAt: changed.updatedAt };
+  expect(await core.operator.call(operators.approveSchedule, request)).toMatchObject({ state: 'active' });
   await core.operator.call(operators.rejectSchedule, { scheduleId, reason: 'Too often.' });
   expect(await user.call(method.getSchedule, { scheduleId })).toMatchObject({
     state: 'rejected',
@@ -86,9 +92,12 @@ test('operators list, approve, and reject schedules, and the audit log names the
   });
   const log = await core.operator.call(OperatorService.method.listAuditEntries, { target: scheduleId });
   expect(log.entries.map(({ action }) => action).toSorted()).toEqual([
+    // The refused approval, too.
+    'ApproveSchedule',
     'ApproveSchedule',
     'CreateSchedule',
     'RejectSchedule',
+    'UpdateSchedule',
   ]);
 });
 

@@ -100,9 +100,10 @@ function operatorHandlers(context: ScheduleContext) {
     handle(method.getSchedule, async ({ scheduleId }) =>
       shape(await requireSchedule(context.store, scheduleId, null)),
     ),
-    handle(method.approveSchedule, async ({ scheduleId }, { principal }) =>
-      shape(await approveSchedule(context, scheduleId, principal.userId)),
-    ),
+    handle(method.approveSchedule, async ({ scheduleId, updatedAt }, { principal }) => {
+      const seen = { operatorId: principal.userId, updatedAt: msOf(updatedAt)! };
+      return shape(await approveSchedule(context, scheduleId, seen));
+    }),
     handle(method.rejectSchedule, async ({ scheduleId, reason }) =>
       shape(await rejectSchedule(context, scheduleId, reason)),
     ),

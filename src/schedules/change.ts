@@ -30,7 +30,9 @@ export async function changeSchedule(
     const now = clock.now();
     const patch = await apply(schedule, now);
     if (patch === null) return schedule;
-    const due = { dueAt: dueAfterChange({ ...schedule, ...patch }, now), updatedAt: now };
+    // Later with each change, because an approval names the version that the operator has seen by this time.
+    const updatedAt = Math.max(now, schedule.updatedAt + 1);
+    const due = { dueAt: dueAfterChange({ ...schedule, ...patch }, now), updatedAt };
     const changed = await store.updateSchedule(id, schedule.revision, { ...due, ...patch });
     if (changed !== null) return changed;
   }
@@ -71,10 +73,22 @@ export function resumeSchedule(
   });
 }
 
-/** Approves a schedule that awaits approval. Fault `conflict` for another one. */
-export function approveSchedule(context: ScheduleContext, id: string, operatorId: string): Promise<Schedule> {
+/**
+ * Approves a schedule that awaits approval. `updatedAt` is that of the schedule as the operator has seen it. Fault
+ * `conflict` for a schedule in another state, and for one that was changed since.
+ */
+export function approveSchedule(
+  context: ScheduleContext,
+  id: string,
+  { operatorId, updatedAt }: { operatorId: string; updatedAt: number },
+): Promise<Schedule> {
   return changeSchedule(context, id, null, (schedule, now) => {
     requireState(schedule, ['awaiting_approval'], 'approved');
+    if (schedule.updatedAt !== updatedAt)
+      throw new Fault(
+        'conflict',
+        `The schedule was changed at ${new Date(schedule.updatedAt).toISOString()}: read it again before you approve it.`,
+      );
     return { ...activate(schedule, now), approvedBy: operatorId, ...tell('approved', now) };
   });
 }

@@ -3,7 +3,7 @@ import { createCrashingProcess } from '../../test/support/crash.ts';
 import { openScheduleFixture, type ScheduleFixture } from '../../test/support/schedules.ts';
 import { findStores } from '../../test/support/stores.ts';
 import { approvalWaitMs } from '../jobs/context.ts';
-import { approveSchedule, type Caller } from './change.ts';
+import type { Caller } from './change.ts';
 import { leaseMs } from './context.ts';
 import { runDueSchedules } from './due.ts';
 
@@ -32,10 +32,7 @@ describe.each(await findStores())('on $name', ({ open }) => {
       fixture = await openScheduleFixture({}, open?.());
       const { id } = await create(await fixture.createCaller(100));
       await fixture.clock.advance(approvalWaitMs);
-      const [approved] = await Promise.allSettled([
-        approveSchedule(fixture.context, id, 'operator-1'),
-        runDueSchedules(fixture.context),
-      ]);
+      const [approved] = await Promise.allSettled([fixture.approve(id), runDueSchedules(fixture.context)]);
       await fixture.tick(leaseMs);
       const { state } = await fixture.get(id);
       expect(state).toBe(approved.status === 'fulfilled' ? 'active' : 'rejected');

@@ -7,6 +7,7 @@ import {
   type ScheduleFixture,
 } from '../../test/support/schedules.ts';
 import { Fault } from '../contract/fault.ts';
+import type { Schedule } from '../store/schedules.ts';
 import { approveSchedule, type Caller, pauseSchedule, rejectSchedule, resumeSchedule } from './change.ts';
 import { type NewSchedule, type ScheduleFields, updateSchedule } from './edit.ts';
 
@@ -114,16 +115,26 @@ describe('a schedule of a kind that requires approval', () => {
     expect(schedule).toMatchObject({ state: 'awaiting_approval', nextRunAt: null });
     await fixture.tick(3 * minute);
     expect(await jobsOf()).toEqual([]);
-    await approveSchedule(fixture.context, schedule.id, 'operator-1');
+    await fixture.approve(schedule.id);
     await fixture.tick(minute);
     expect(await jobsOf()).toMatchObject([{ state: 'processing', decidedBy: 'operator-1', cost: 20 }]);
     expect(await fixture.balance(caller.userId)).toBe(980);
   });
 
+  test('is approved as the operator has seen it only', async () => {
+    const seen = await create(variantSold);
+    const changed = await updateSchedule(fixture.context, seen.id, caller, {}, items(3));
+    const approveAs = ({ id, updatedAt }: Schedule) =>
+      approveSchedule(fixture.context, id, { operatorId: 'operator-1', updatedAt });
+    await expect(approveAs(seen)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await fixture.get(seen.id)).toMatchObject({ state: 'awaiting_approval', approvedBy: null });
+    expect(await approveAs(changed)).toMatchObject({ state: 'active', units: 3 });
+  });
+
   test('that must be approved again keeps the runs that have begun', async () => {
     const { id } = await create({ ...variantSold, overlap: 'queue' });
     await fixture.tick(1);
-    await approveSchedule(fixture.context, id, 'operator-1');
+    await fixture.approve(id);
     await fixture.tick(minute);
     await fixture.tick(minute);
     expect(await fixture.get(id)).toMatchObject({ openRuns: [{}], pending: { isQueued: true } });
@@ -143,13 +154,13 @@ describe('a schedule of a kind that requires approval', () => {
 
   test('runs no more after a rejection', async () => {
     const { id } = await create(variantSold);
-    await approveSchedule(fixture.context, id, 'operator-1');
+    await fixture.approve(id);
     const rejected = await rejectSchedule(fixture.context, id, 'Too often.');
     expect(rejected).toMatchObject({ state: 'rejected', reason: 'Too often.', approvedBy: null });
     await fixture.tick(2 * minute);
     expect(await jobsOf()).toEqual([]);
     await expect(resumeSchedule(fixture.context, id, caller)).rejects.toMatchObject({ code: 'conflict' });
-    await expect(approveSchedule(fixture.context, id, 'operator-1')).rejects.toMatchObject({
+    await expect(fixture.approve(id)).rejects.toMatchObject({
       code: 'conflict',
     });
   });
@@ -166,7 +177,7 @@ describe('a schedule of a kind that requires approval', () => {
   ])('with %s', async (_name, changes, request, state) => {
     const limits = { maxTotalCredits: 200, endAt: 3e12, options: { maxCredits: 30 } };
     const { id } = await create({ ...variantSold, ...limits });
-    await approveSchedule(fixture.context, id, 'operator-1');
+    await fixture.approve(id);
     const changed = await updateSchedule(fixture.context, id, caller, changes, request);
     expect(changed).toMatchObject({ state, approvedBy: state === 'active' ? 'operator-1' : null });
     await fixture.tick(minute);

@@ -96,7 +96,9 @@ export async function updateSchedule(
     const units = request === undefined ? schedule.units : (await planRequest(method, request)).units;
     const changed = { ...schedule, ...changes, units };
     await requireValid(context, method, changed, { userId, units, mode, now });
-    const edit = { ...changes, units, keyId, ...(request === undefined ? {} : { request }) };
+    // A run that waits is submitted as changed, so the caller's key pays for it.
+    const pending = schedule.pending && { ...schedule.pending, keyId };
+    const edit = { ...changes, units, keyId, pending, ...(request === undefined ? {} : { request }) };
     const isNew = schedule.state === 'rejected' || request !== undefined || exceeds(changed, schedule);
     if (isNew && needsApproval(context, method, mode)) return { ...edit, ...propose(now) };
     // A run that is due already keeps its time.

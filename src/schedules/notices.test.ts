@@ -8,7 +8,7 @@ import { setWebhook } from '../notify/webhook.ts';
 import type { Webhook } from '../store/documents.ts';
 import type { Schedule } from '../store/schedules.ts';
 import { sweep } from '../sweep/sweep.ts';
-import { approveSchedule, type Caller, rejectSchedule } from './change.ts';
+import { type Caller, rejectSchedule } from './change.ts';
 import { leaseMs } from './context.ts';
 import { updateSchedule } from './edit.ts';
 
@@ -49,7 +49,7 @@ describe('a schedule that awaits approval', () => {
     const { id, decideBy } = await create();
     await tick(1);
     await tick(1);
-    await approveSchedule(fixture.context, id, 'operator-1');
+    await fixture.approve(id);
     await tick(1);
     await rejectSchedule(fixture.context, id, 'Too often.');
     await tick(1);
@@ -84,7 +84,7 @@ describe('a schedule that awaits approval', () => {
     const reason = 'It was not approved within 24 hours.';
     expect(messages()[2].data).toMatchObject({ state: 'rejected', reason });
     expect(await fixture.get(id)).toMatchObject({ state: 'rejected', reason, decideBy: null, dueAt: null });
-    await expect(approveSchedule(fixture.context, id, 'o')).rejects.toMatchObject({ code: 'conflict' });
+    await expect(fixture.approve(id)).rejects.toMatchObject({ code: 'conflict' });
   });
 
   test('has the full time again when its owner changes it', async () => {
@@ -107,7 +107,7 @@ describe('a schedule that awaits approval', () => {
 
   test('has no deadline any more once it is approved', async () => {
     const { id } = await create();
-    const approved = await approveSchedule(fixture.context, id, 'operator-1');
+    const approved = await fixture.approve(id);
     expect(approved).toMatchObject({ decideBy: null, dueAt: approved.nextRunAt });
     await tick(25 * hour);
     expect(await fixture.get(id)).toMatchObject({ state: 'active' });

@@ -10,6 +10,7 @@ import type { Fault } from '../contract/fault.ts';
 import type { Schedule } from '../store/schedules.ts';
 import { pauseSchedule, resumeSchedule, runSchedule } from './change.ts';
 import { runDueSchedules } from './due.ts';
+import { updateSchedule } from './edit.ts';
 
 let fixture: ScheduleFixture;
 beforeEach(async () => {
@@ -87,6 +88,27 @@ describe('a run', () => {
 });
 
 describe('a run that is due while the last one has not ended', () => {
+  test('counts against the key that changes the schedule while the run waits', async () => {
+    const owner = await fixture.createCaller(1_000);
+    const schedule = await fixture.create(owner, { overlap: 'queue' });
+    await fixture.tick(minute);
+    const [first] = await fixture.runs(schedule.id);
+    await fixture.tick(minute);
+    expect(await fixture.get(schedule.id)).toMatchObject({ pending: { isQueued: true } });
+    const keyId = await fixture.createKey(owner.userId, { creditCeiling: 0 });
+    const rows = Array.from({ length: 100 }, (_, row) => `sg,77,3000000${1000 + row}\n`);
+    const request = csvRequest(`region,shop_id,item_id\n${rows.join('')}`);
+    await updateSchedule(fixture.context, schedule.id, { ...owner, keyId }, {}, request);
+    await fixture.endJob(first!.jobId);
+    await fixture.tick(20_000);
+    await fixture.tick(20_000);
+    expect(await fixture.balance(owner.userId)).toBe(1_000 - 8);
+    expect(await statesOf(schedule)).toEqual([
+      ['completed', ''],
+      ['not_submitted', expect.stringContaining('ceiling')],
+    ]);
+  });
+
   test('is skipped', async () => {
     const schedule = await fixture.create(await fixture.createCaller(100));
     await fixture.tick(minute);

@@ -26,7 +26,7 @@ export interface PendingRun {
   scheduledFor: number;
   startedAt: number;
   trigger: RunTrigger;
-  /** Key whose credit ceiling the run's job counts against. */
+  /** Key whose credit ceiling the run's job counts against: the one that began the run, or changed the schedule since. */
   keyId: string;
   /** True while the run waits for the end of the last one. */
   isQueued: boolean;

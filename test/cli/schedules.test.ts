@@ -156,9 +156,17 @@ test('a schedule that awaits approval shows its deadline, and operators approve 
   expect(waiting.out).toMatch(new RegExp(`^SCHEDULE .* USER\\n${id} +Stock .* ${ann.id}`));
   expect(shown.out).toMatch(new RegExp(`user +${ann.id}\\n`));
   expect([own.code, own.out, own.err]).toEqual([0, '', expect.stringContaining('No matching schedules.')]);
-  expect((await operator('schedules', 'approve', id)).out).toMatch(/status +active\n/);
-  expect((await operator('schedules', 'approve', id)).code).toBe(6);
+  const seen = /updated at +(\S+)/.exec(shown.out)![1]!;
+  const approve = (...flags: string[]) => operator('schedules', 'approve', id, ...flags);
+  expect(await approve()).toMatchObject({ code: 2, err: expect.stringContaining('Missing --updated-at.') });
+  const stale = new Date(Date.parse(seen) - 1).toISOString();
+  expect(await approve('--updated-at', stale)).toMatchObject({
+    code: 6,
+    err: expect.stringContaining('read it again'),
+  });
+  expect((await approve('--updated-at', seen)).out).toMatch(/status +active\n/);
+  expect((await approve('--updated-at', seen)).code).toBe(6);
   const rejected = await operator('schedules', 'reject', id, '--reason', 'Too often.', '--json');
   expect(rejected.json).toMatchObject([{ state: 'rejected', reason: 'Too often.', user_id: ann.id }]);
-  expect((await user(['schedules', 'approve', id])).code).toBe(2);
+  expect((await user(['schedules', 'approve', id, '--updated-at', seen])).code).toBe(2);
 });

@@ -1,19 +1,26 @@
 import { newId } from '../../src/base/id.ts';
 import type { JobSettings } from '../../src/jobs/context.ts';
-import type { Caller } from '../../src/schedules/change.ts';
+import { approveSchedule, type Caller } from '../../src/schedules/change.ts';
 import { runDueSchedules } from '../../src/schedules/due.ts';
 import { createSchedule, type NewSchedule } from '../../src/schedules/edit.ts';
-import type { JobState } from '../../src/store/documents.ts';
+import type { ApiKey, JobState } from '../../src/store/documents.ts';
 import type { Schedule, ScheduleRun } from '../../src/store/schedules.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type JobFixture, openJobFixture } from './jobs.ts';
 
+/** Fields of a key that tests choose. */
+type KeyFields = Partial<Pick<ApiKey, 'creditCeiling' | 'expiresAt'>>;
+
 /** The steps of schedules within the test process. Runs are due every minute, and cost 8 credits. */
 export interface ScheduleFixture extends JobFixture {
   /** Creates a user with a key. */
-  createCaller(credits: number, key?: { creditCeiling?: number; expiresAt?: number }): Promise<Caller>;
+  createCaller(credits: number, key?: KeyFields): Promise<Caller>;
+  /** Creates a key of a user, and returns its id. */
+  createKey(userId: string, key?: KeyFields): Promise<string>;
   create(caller: Caller, fields?: Partial<NewSchedule>, idempotencyKey?: string): Promise<Schedule>;
   get(id: string): Promise<Schedule>;
+  /** Approves a schedule as it is now, by the operator `operator-1`. */
+  approve(id: string): Promise<Schedule>;
   /** Returns the runs, oldest first. */
   runs(id: string): Promise<ScheduleRun[]>;
   /** Advances the clock and does what is due then. */
@@ -38,26 +45,22 @@ export const openScheduleFixture = async (settings: Partial<JobSettings> = {}, g
 export function withSchedules(fixture: JobFixture): ScheduleFixture {
   const { context, clock } = fixture;
   const { store } = context;
+  const createKey: ScheduleFixture['createKey'] = async (userId, key = {}) => {
+    const id = newId();
+    await store.createApiKey({
+      ...{ id, userId, role: 'user', name: 'k', hash: newId(), prefix: 'gl_', createdAt: clock.now() },
+      ...{ expiresAt: null, revokedAt: null, lastUsedAt: null, scopes: null, operatorRole: null },
+      ...{ creditCeiling: null, creditsSpent: 0, ...key },
+    });
+    return id;
+  };
   return {
     ...fixture,
     async createCaller(credits, key = {}) {
       const userId = await fixture.createUser(credits);
-      const keyId = newId();
-      await store.createApiKey({
-        ...{
-          id: keyId,
-          userId,
-          role: 'user',
-          name: 'k',
-          hash: newId(),
-          prefix: 'gl_',
-          createdAt: clock.now(),
-        },
-        ...{ expiresAt: null, revokedAt: null, lastUsedAt: null, scopes: null, operatorRole: null },
-        ...{ creditCeiling: null, creditsSpent: 0, ...key },
-      });
-      return { userId, keyId, mode: 'live' };
+      return { userId, keyId: await createKey(userId, key), mode: 'live' };
     },
+    createKey,
     create: (caller, fields = {}, idempotencyKey) =>
       createSchedule(
         context,
@@ -70,6 +73,10 @@ export function withSchedules(fixture: JobFixture): ScheduleFixture {
         idempotencyKey,
       ),
     get: async (id) => (await store.getSchedule(id))!,
+    async approve(id) {
+      const { updatedAt } = (await store.getSchedule(id))!;
+      return approveSchedule(context, id, { operatorId: 'operator-1', updatedAt });
+    },
     runs: async (id) => (await store.listScheduleRuns(id, { limit: 100 })).items.reverse(),
     async tick(ms) {
       await clock.advance(ms);

@@ -9,7 +9,11 @@ import { ReasonModal } from '../reason/ReasonModal.tsx';
 const { method } = OperatorScheduleService;
 
 /** Buttons with which an operator approves or rejects a schedule. */
-export function DecisionButtons({ schedule: { scheduleId } }: { schedule: Pick<Schedule, 'scheduleId'> }) {
+export function DecisionButtons({
+  schedule: { scheduleId, updatedAt },
+}: {
+  schedule: Pick<Schedule, 'scheduleId' | 'updatedAt'>;
+}) {
   const attempt = useAttempt();
   const approve = useMutation(method.approveSchedule);
   const reject = useMutation(method.rejectSchedule);
@@ -21,7 +25,7 @@ export function DecisionButtons({ schedule: { scheduleId } }: { schedule: Pick<S
         call={method.approveSchedule}
         size="compact-sm"
         disabled={busy}
-        onClick={() => attempt(approve.mutateAsync({ scheduleId }), 'Schedule approved.')}
+        onClick={() => attempt(approve.mutateAsync({ scheduleId, updatedAt }), 'Schedule approved.')}
       >
         Approve
       </CallButton>

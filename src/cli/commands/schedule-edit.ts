@@ -143,7 +143,7 @@ function limitsOf({
   };
 }
 
-function timeOf(flag: string, text: string) {
+export function timeOf(flag: string, text: string) {
   const ms = Date.parse(text);
   if (Number.isNaN(ms)) throw new UsageError(`${flag}: "${text}" is not a time such as 2030-01-07T08:00:00Z`);
   return timestampFromMs(ms);

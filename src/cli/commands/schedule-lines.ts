@@ -1,3 +1,4 @@
+import { timestampDate } from '@bufbuild/protobuf/wkt';
 import {
   type Schedule,
   type ScheduleRun,
@@ -53,4 +54,6 @@ const wordsOf = (schedule: Schedule): string =>
     ['spent', `${count(schedule.creditsSpent)} of ${schedule.maxTotalCredits ?? 'unlimited'}`],
     ['overlap', schedule.overlap],
     ['missed', schedule.missed],
+    // Exact, because an approval names it.
+    ['updated at', schedule.updatedAt === undefined ? '' : timestampDate(schedule.updatedAt).toISOString()],
   ]);

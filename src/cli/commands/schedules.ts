@@ -7,7 +7,8 @@ import {
   ScheduleService,
 } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
-import { addScheduleCreate, addScheduleUpdate } from './schedule-edit.ts';
+import { UsageError } from './exit.ts';
+import { addScheduleCreate, addScheduleUpdate, timeOf } from './schedule-edit.ts';
 import { runColumns, scheduleColumns, showSchedule, userColumn } from './schedule-lines.ts';
 
 const { method } = ScheduleService;
@@ -109,14 +110,23 @@ function addRuns(schedules: Command): void {
 
 function addDecisions(schedules: Command): void {
   const { approveSchedule, rejectSchedule } = OperatorScheduleService.method;
-  addCommand(schedules, {
+  addCommand<{ updatedAt?: string }>(schedules, {
     usage: 'approve <schedule>',
     about: 'Approve a schedule up to its limits (operators)',
-    run: async (session, _options, scheduleId: string) =>
-      showSchedule(
+    options: [
+      ['--updated-at <time>', 'the time "updated at" of the schedule as you have read it (required)'],
+    ],
+    run: async (session, { updatedAt }, scheduleId: string) => {
+      if (updatedAt === undefined)
+        throw new UsageError(
+          `Missing --updated-at. Read the schedule with \`gleaner schedules show ${scheduleId} --operator\`, and pass its time "updated at".`,
+        );
+      const request = { scheduleId, updatedAt: timeOf('--updated-at', updatedAt) };
+      await showSchedule(
         session,
-        await session.operator().call(approveSchedule, { scheduleId }, { signal: session.signal }),
-      ),
+        await session.operator().call(approveSchedule, request, { signal: session.signal }),
+      );
+    },
   });
   addCommand<{ reason?: string }>(schedules, {
     usage: 'reject <schedule>',
