@@ -115,6 +115,28 @@ test.each([
   expect(await fixture.balance(userId)).toBe(5);
 });
 
+test('refuses the Idempotency-Key of a grant for another amount or note', async () => {
+  const { grantCredits } = OperatorService.method;
+  const userId = await fixture.createUser(0);
+  const { authenticate, unary } = createCore(fixture.context, [OperatorService]);
+  const principal = await authenticate(`Bearer ${await createOperatorKey(fixture.context.store, 'test', 1)}`);
+  const grant = (amount: bigint, note: string) => {
+    const call = { principal, responseHeaders: {}, waitMs: 0, idempotencyKey: 'order 7' } as Call;
+    return unary(grantCredits, create(grantCredits.input, { userId, amount, note }), call);
+  };
+  await grant(5n, 'invoice 7');
+  for (const [amount, note] of [
+    [6n, 'invoice 7'],
+    [5n, 'invoice 8'],
+  ] as const)
+    await expect(grant(amount, note)).rejects.toMatchObject({
+      code: 'conflict',
+      message:
+        "The Idempotency-Key 'order 7' was already used for a grant of 5 credits with the note 'invoice 7'.",
+    });
+  expect(await grant(5n, 'invoice 7')).toMatchObject({ balance: 5n });
+});
+
 test.each<[string, (key: string, user: string) => Promise<unknown>, RegExp]>([
   ['is revoked', (key) => fixture.context.store.revokeApiKey(key, fixture.clock.now()), /revoked/],
   ['is of a user who is suspended', (_, user) => fixture.context.store.suspendUser(user, 1), /suspended/],

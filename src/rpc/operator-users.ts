@@ -17,6 +17,7 @@ export type OperatorUsersContext = Pick<JobContext, 'clock' | 'newId' | 'setting
   StoreUse<
     | 'createApiKey'
     | 'createUser'
+    | 'getLedgerEntry'
     | 'getUser'
     | 'listApiKeys'
     | 'listJobs'
@@ -160,6 +161,12 @@ export function operatorUserHandlers(context: OperatorUsersContext): [string, Ha
       });
       if (!posting.posted)
         throw new Fault('conflict', `The account has ${posting.balance} credits, fewer than ${-amount}.`);
+      const entry = await store.getLedgerEntry(key);
+      if (entry !== null && (entry.amount !== Number(amount) || entry.note !== note))
+        throw new Fault(
+          'conflict',
+          `The Idempotency-Key '${idempotencyKey}' was already used for a grant of ${entry.amount} credits with the note '${entry.note}'.`,
+        );
       return { balance: BigInt(posting.balance) };
     }),
   ];

@@ -7,8 +7,10 @@ import {
   type ScheduleFixture,
 } from '../../test/support/schedules.ts';
 import { Fault } from '../contract/fault.ts';
+import { reject } from '../jobs/steps/decide.ts';
 import type { Schedule } from '../store/schedules.ts';
 import { approveSchedule, type Caller, pauseSchedule, rejectSchedule, resumeSchedule } from './change.ts';
+import { runDueSchedules } from './due.ts';
 import { type NewSchedule, type ScheduleFields, updateSchedule } from './edit.ts';
 
 let fixture: ScheduleFixture;
@@ -182,6 +184,23 @@ describe('a schedule of a kind that requires approval', () => {
     expect(changed).toMatchObject({ state, approvedBy: state === 'active' ? 'operator-1' : null });
     await fixture.tick(minute);
     expect(await jobsOf()).toHaveLength(state === 'active' ? 1 : 0);
+  });
+
+  test('has spent no credits on a run that was rejected before it was charged', async () => {
+    await fixture.close();
+    fixture = await openScheduleFixture({ approval: false });
+    caller = await fixture.createCaller(100);
+    const { id } = await create(variantSold);
+    // Approvals are enabled later: the schedule has none, so each run awaits its own.
+    const context = { ...fixture.context, settings: { ...fixture.context.settings, approval: true } };
+    await fixture.clock.advance(minute);
+    await runDueSchedules(context);
+    const [run] = await fixture.runs(id);
+    await reject(context, run!.jobId!, 'operator-1', 'No.');
+    await fixture.tick(20_000);
+    expect(await fixture.balance(caller.userId)).toBe(100);
+    expect(await fixture.runs(id)).toMatchObject([{ state: 'rejected', cost: 0, refunded: 0 }]);
+    expect(await fixture.get(id)).toMatchObject({ creditsSpent: 0 });
   });
 
   test('is active at once if approvals are disabled', async () => {

@@ -1,3 +1,5 @@
+import { jobRefunds } from '../credits/job-credits.ts';
+import type { StoreUse } from '../jobs/context.ts';
 import type { DeletedJob, Job } from '../store/documents.ts';
 import type { OpenRun, RunState, Schedule, ScheduleRun } from '../store/schedules.ts';
 import type { ScheduleContext } from './context.ts';
@@ -31,30 +33,44 @@ async function settleRun(
 ): Promise<Schedule> {
   const { store, clock } = context;
   const run = await store.getScheduleRun(runId);
-  // A job that was discarded is fully refunded, or was never charged.
-  const refunded = job?.refunded ?? run?.cost ?? 0;
+  const counted = run?.cost ?? 0;
+  const credits = await creditsOf(context, job, counted);
   const state = job === null ? 'not_submitted' : (job.state as RunState);
   if (run !== null)
     await recordRun(context, {
       ...run,
+      ...credits,
       state,
       reason: job === null ? 'The submit was discarded.' : '',
-      refunded,
       endedAt: job?.finishedAt ?? clock.now(),
       revision: schedule.revision,
     });
-  const charged = { ...schedule, creditsSpent: schedule.creditsSpent - refunded };
+  const creditsSpent = schedule.creditsSpent - counted + credits.cost - credits.refunded;
+  const charged = { ...schedule, creditsSpent };
   if (state === 'completed' || state === 'partial_complete') return { ...charged, failures: 0 };
   if (state === 'terminated' || run?.trigger === 'manual') return charged;
   return countFailure(charged, clock.now(), `The job of the last run ended as ${state}.`);
 }
 
+/** Returns the credits that a run's ended job has cost, 0 if it was never charged, and those refunded. */
+async function creditsOf(
+  { store }: StoreUse<'getLedgerEntry'>,
+  job: Pick<Job, 'id' | 'cost' | 'refunded'> | null,
+  cost: number,
+): Promise<Pick<ScheduleRun, 'cost' | 'refunded'>> {
+  // A job that was discarded is fully refunded, or was never charged.
+  if (job === null) return { cost, refunded: cost };
+  const isCharged = job.cost === 0 || (await jobRefunds(store, job)).charged;
+  return { cost: isCharged ? job.cost : 0, refunded: job.refunded };
+}
+
 /** Returns a run with the result of its job, which may have ended since the run was stored. */
 export async function withResult(
-  { store }: Pick<ScheduleContext, 'store'>,
+  context: Pick<ScheduleContext, 'store'>,
   run: ScheduleRun,
 ): Promise<ScheduleRun> {
-  const job = run.state === 'running' && run.jobId !== null ? await store.getJob(run.jobId) : null;
+  const job = run.state === 'running' && run.jobId !== null ? await context.store.getJob(run.jobId) : null;
   if (job === null || job.finishedAt === null) return run;
-  return { ...run, state: job.state as RunState, refunded: job.refunded, endedAt: job.finishedAt };
+  const credits = await creditsOf(context, job, run.cost);
+  return { ...run, ...credits, state: job.state as RunState, endedAt: job.finishedAt };
 }
