@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { createDiskSpace, type DiskSpace, readFreeBytes, unusedDisk } from '../base/disk-space.ts';
 import { newId } from '../base/id.ts';
-import { createLog, type Log } from '../base/log.ts';
+import { createLog, type Log, type LogOutput } from '../base/log.ts';
 import { createSharedClock, type SharedClock } from '../base/shared-clock.ts';
 import { services } from '../contract/services.ts';
 import { createDestinations } from '../destination/destinations.ts';
@@ -70,6 +70,8 @@ interface ProgramOptions {
   readsPages?: boolean;
   /** Default: nothing is measured. */
   metrics?: Metrics;
+  /** Receives the log; standard error by default. */
+  logOutput?: LogOutput | undefined;
   /** Id of this process as a holder of permits; random by default. */
   holder?: string;
 }
@@ -84,7 +86,7 @@ export async function compose(
   publicUrl: () => string,
   options: StackOptions & ProgramOptions = {},
 ): Promise<Program> {
-  const log = createLog(config.logLevel, role);
+  const log = createLog(config.logLevel, role, options.logOutput);
   const clock: SharedClock = createSharedClock({
     host: systemClock,
     monotonic: () => performance.now(),

@@ -52,7 +52,7 @@ export async function dev({ dataDir, port, say }: DevOptions): Promise<void> {
   );
   const stopped = waitForStop();
   try {
-    const service = await serve(config, 'serve', () => {});
+    const service = await serve(config, 'serve', { say: () => {} });
     try {
       const url = `http://127.0.0.1:${service.httpPort}`;
       await untilReady(url, 60);

@@ -6,7 +6,7 @@ import { type BodyBudget, createBodyBudget } from '../base/body-budget.ts';
 import type { Config } from '../base/config.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../base/connections.ts';
 import { DataRefusedError } from '../base/data-refused-error.ts';
-import { createLog } from '../base/log.ts';
+import { createLog, type LogOutput } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import { services } from '../contract/services.ts';
 import { exportFile } from '../jobs/queries/export-file.ts';
@@ -72,15 +72,27 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/** Outputs of a service. */
+export interface ServiceOutputs {
+  /** Shows a line to the operator. */
+  say(line: string): void;
+  /** Receives the log; standard error by default. */
+  logOutput?: LogOutput;
+}
+
 /**
- * Starts a role. The engines may be unavailable: work starts once they respond. Throws fault `unavailable` if a port
+ * Starts a role. Any number of services can run in one process, on their own data folders and ports. The engines may be unavailable: work starts once they respond. Throws fault `unavailable` if a port
  * is in use, a ConfigError if another service uses the data folder, and a DataRefusedError if it must not use the
  * data.
  */
-export async function serve(config: Config, role: Role, say: (line: string) => void): Promise<Service> {
+export async function serve(
+  config: Config,
+  role: Role,
+  { say, logOutput }: ServiceOutputs,
+): Promise<Service> {
   const run = parts[role];
   const publicUrl = () => config.publicUrl ?? `http://127.0.0.1:${service.httpPort ?? config.httpPort}`;
-  const { program, telemetry, close } = await openProgram(config, role, publicUrl);
+  const { program, telemetry, close } = await openProgram(config, role, publicUrl, logOutput);
   const { context, stack, log } = program;
   const stopping = new AbortController();
   let isOperable = () => false;
@@ -142,9 +154,14 @@ export async function serve(config: Config, role: Role, say: (line: string) => v
 }
 
 /** Puts the program of a role together. Locks the data folder for `serve`, until `close` is called. */
-async function openProgram(config: Config, role: Role, publicUrl: () => string) {
+async function openProgram(
+  config: Config,
+  role: Role,
+  publicUrl: () => string,
+  logOutput: LogOutput | undefined,
+) {
   const unlock = role === 'serve' ? await lockData(config) : () => {};
-  const log = createLog(config.logLevel, role);
+  const log = createLog(config.logLevel, role, logOutput);
   const telemetry = await startTelemetry(config, role, log);
   const tracing = await startTracing(config, role, log);
   const closeTelemetry = async () => {
@@ -152,11 +169,13 @@ async function openProgram(config: Config, role: Role, publicUrl: () => string) 
   };
   const metrics = telemetry?.metrics ?? noMetrics;
   const readsPages = parts[role].worker && config.workers === 0;
-  const program = await compose(config, role, publicUrl, { readsPages, metrics }).catch(async (error) => {
-    await closeTelemetry();
-    unlock();
-    throw error;
-  });
+  const program = await compose(config, role, publicUrl, { readsPages, metrics, logOutput }).catch(
+    async (error) => {
+      await closeTelemetry();
+      unlock();
+      throw error;
+    },
+  );
   const close = async () => {
     await program.close();
     await closeTelemetry();

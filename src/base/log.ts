@@ -2,14 +2,22 @@ import { createRequire } from 'node:module';
 import pino from 'pino';
 import { readableLog } from './readable-log.ts';
 
-/** Structured logger on standard error: JSON lines, or readable lines if it is a terminal. */
+/** Structured logger. */
 export type Log = pino.Logger;
 
-/** Creates the logger of a process. `level` is a pino level: trace, debug, info, warn, error, fatal, or silent. */
-export function createLog(level: string, role: string): Log {
-  output ??= createOutput();
+/** Receives the lines of a log, each with its line break. */
+export interface LogOutput {
+  write(lines: string): void;
+}
+
+/**
+ * Creates the logger of a service. `level` is a pino level: trace, debug, info, warn, error, fatal, or silent. By default
+ * it writes to standard error: JSON lines, or readable lines if that is a terminal.
+ */
+export function createLog(level: string, role: string, to?: LogOutput): Log {
+  if (to === undefined) output ??= createOutput();
   const mixin = readFields === undefined ? {} : { mixin: readFields };
-  return pino({ level, base: { role }, timestamp: pino.stdTimeFunctions.isoTime, ...mixin }, output);
+  return pino({ level, base: { role }, timestamp: pino.stdTimeFunctions.isoTime, ...mixin }, to ?? output!);
 }
 
 let readFields: (() => object) | undefined;

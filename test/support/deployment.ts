@@ -3,9 +3,18 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunningOrigins } from '../../sandbox/server.ts';
+import { type Audit, runAudit } from '../../src/app/audit.ts';
+import { loadConfig } from '../../src/base/config.ts';
 import { freePort } from '../engines/ports.ts';
 import type { Engines, Stack } from './engines.ts';
-import { createServiceProcess, grpcUrl, httpUrl, runCommand, type ServiceProcess } from './service.ts';
+import {
+  createServiceInProcess,
+  createServiceProcess,
+  grpcUrl,
+  httpUrl,
+  runCommand,
+  type ServiceProcess,
+} from './service.ts';
 
 /** Options for createDeployment(). */
 export interface DeploymentOptions {
@@ -18,6 +27,11 @@ export interface DeploymentOptions {
   originLimits?: { concurrency: number; requests_per_second: number };
   /** Processes on the distributed stack. */
   layout?: Layout;
+  /**
+   * Whether the services run in the process of the test, in a fraction of the time; without worker processes unless
+   * `settings` say otherwise. Only processes can be killed, frozen, and waited for.
+   */
+  inProcess?: boolean;
 }
 
 /** Numbers of processes by role. The gateways are in front of the first api process. */
@@ -49,8 +63,8 @@ export interface Deployment {
   recentLog(): string;
   /** Writes the complete log of each process to a new folder, and returns its path. */
   saveLogs(): Promise<string>;
-  /** Runs `gleaner audit`, which verifies that balances, ledger, and jobs agree. */
-  audit(): Promise<{ code: number; problems: string[]; accounts: number; jobs: number }>;
+  /** Runs `gleaner audit`, or its function if the services run in the process of the test, which verifies that balances, ledger, and jobs agree. */
+  audit(): Promise<AuditResult>;
   /** Stops the processes gracefully, removes their data, and returns their exit codes. */
   stop(): Promise<(number | null)[]>;
 }
@@ -60,7 +74,7 @@ const defaultOriginLimits = { concurrency: 16, requests_per_second: 5_000 };
 
 /** Prepares a deployment. No process runs before `start()`. */
 export async function createDeployment(options: DeploymentOptions): Promise<Deployment> {
-  const { stack, engines, origins, originLimits = defaultOriginLimits } = options;
+  const { engines, origins, originLimits = defaultOriginLimits, inProcess = false } = options;
   const folder = await mkdtemp(join(tmpdir(), 'gleaner-'));
   const originsFile = join(folder, 'origins.json');
   await writeFile(originsFile, JSON.stringify(withLimits(origins.config, originLimits)));
@@ -73,10 +87,11 @@ export async function createDeployment(options: DeploymentOptions): Promise<Depl
     GLEANER_ORIGINS: originsFile,
     GLEANER_OPERATOR_KEY: operatorKey,
     GLEANER_WORKING_HOURS: 'off',
+    ...(inProcess ? { GLEANER_WORKERS: '0' } : {}),
     ...engines.settings,
     ...options.settings,
   };
-  const { apis, workers, gateways } = await createProcesses(stack.distributed, settings, options.layout);
+  const { apis, workers, gateways } = await createProcesses({ ...options, inProcess }, settings);
   const [api] = apis;
   const processes = [...new Set([...apis, ...gateways, ...workers].map(({ service }) => service))];
   const deployment: Deployment = {
@@ -111,11 +126,7 @@ export async function createDeployment(options: DeploymentOptions): Promise<Depl
         await writeFile(join(logs, `${index}-${role}.log`), log());
       return logs;
     },
-    audit: async () => {
-      const { code, stdout, stderr } = await runCommand(['audit', '--json'], settings);
-      if (stdout === '') throw new Error(`the audit printed nothing: ${stderr}`);
-      return { code, ...(JSON.parse(stdout) as { problems: string[]; accounts: number; jobs: number }) };
-    },
+    audit: () => (inProcess ? auditInProcess(settings) : auditByCommand(settings)),
     stop: async () => {
       const codes = await Promise.all(processes.map((process) => process.stop()));
       await rm(folder, { recursive: true, force: true });
@@ -125,6 +136,20 @@ export async function createDeployment(options: DeploymentOptions): Promise<Depl
   return deployment;
 }
 
+/** Result of an audit; `code` is the exit code of `gleaner audit`. */
+type AuditResult = Pick<Audit, 'problems' | 'accounts' | 'jobs'> & { code: number };
+
+async function auditInProcess(settings: Record<string, string>): Promise<AuditResult> {
+  const result = await runAudit(loadConfig(settings));
+  return { code: result.problems.length === 0 ? 0 : 1, ...result };
+}
+
+async function auditByCommand(settings: Record<string, string>): Promise<AuditResult> {
+  const { code, stdout, stderr } = await runCommand(['audit', '--json'], settings);
+  if (stdout === '') throw new Error(`the audit printed nothing: ${stderr}`);
+  return { code, ...(JSON.parse(stdout) as Audit) };
+}
+
 interface PreparedProcess {
   service: ServiceProcess;
   environment: Record<string, string>;
@@ -132,12 +157,12 @@ interface PreparedProcess {
 
 /** Prepares the processes of a deployment. The first one uses the ports in the settings, the others free ones. */
 async function createProcesses(
-  distributed: boolean,
+  { stack: { distributed }, layout = defaultLayout, inProcess }: DeploymentOptions,
   settings: Record<string, string>,
-  layout: Layout = defaultLayout,
 ): Promise<Record<keyof Layout, PreparedProcess[]>> {
+  const create = inProcess ? createServiceInProcess : createServiceProcess;
   const prepare = (role: ServiceProcess['role'], environment = settings): PreparedProcess => ({
-    service: createServiceProcess({ role, environment }),
+    service: create({ role, environment }),
     environment,
   });
   if (!distributed) {

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import type { Role } from '../../src/app/serve.ts';
+import { type Role, type Service, serve } from '../../src/app/serve.ts';
+import { loadConfig } from '../../src/base/config.ts';
 import { until, withTimeout } from './until.ts';
 
 /** Root folder of the project. */
@@ -25,6 +26,69 @@ export interface ServiceOptions {
   program?: string;
   /** Environment variables. Of the test's own, only PATH, HOME, and TMPDIR are added, and the folder of compiled modules. */
   environment: Record<string, string>;
+}
+
+/** A service on this thread that can be restarted with the same settings. */
+export function createServiceInProcess({ role, environment }: ServiceOptions): ServiceProcess {
+  let settings = environment;
+  let service: Promise<Service> | null = null;
+  let log = '';
+  const append = (text: string) => {
+    log += text;
+  };
+  const launch = (changes: Record<string, string> = {}) => {
+    if (service) throw new Error(`the ${role} is already running`);
+    settings = { ...settings, ...changes };
+    service = serve(loadConfig(settings), role, {
+      say: (line) => append(`${line}\n`),
+      logOutput: { write: append },
+    });
+    // start() and stop() report the rejection.
+    service.catch(() => {});
+  };
+  const spawnedOnly = (): never => {
+    throw new Error(
+      `the ${role} runs in the process of the test: create its deployment with \`inProcess: false\``,
+    );
+  };
+  return {
+    role,
+    pid: () => process.pid,
+    running: () => service !== null,
+    log: () => log,
+    launch,
+    async start(changes) {
+      launch(changes);
+      try {
+        await service;
+        await until(`the ${role} is ready`, () => isReady(role, settings), {
+          withinMs: startMs,
+          everyMs: 10,
+        });
+      } catch (error) {
+        await this.stop().catch(() => {});
+        throw new Error(`${(error as Error).message}\n${log.slice(-4_000)}`, { cause: error });
+      }
+    },
+    async stop() {
+      const stopping = service;
+      service = null;
+      const stopped = stopping?.then((running) => running.stop());
+      await withTimeout(`the ${role} stops\n${log.slice(-2_000)}`, stopMs, stopped ?? Promise.resolve());
+      return stopping ? 0 : null;
+    },
+    kill: spawnedOnly,
+    freeze: spawnedOnly,
+    resume: spawnedOnly,
+  };
+}
+
+/** Returns true once the role's port is ready; roles without one are ready once they have started. */
+async function isReady(role: Role, settings: Record<string, string>): Promise<true> {
+  if (role === 'worker' || role === 'core') return true;
+  const response = await fetch(`${httpUrl(settings)}/ready`);
+  if (!response.ok) throw new Error(await response.text());
+  return true;
 }
 
 /** A process of the service that can be restarted with the same settings. */
@@ -81,9 +145,7 @@ export function createServiceProcess({ role, environment, program = main }: Serv
 
   const ready = async (): Promise<true | undefined> => {
     if (role === 'worker' || role === 'core') return log.includes('"msg":"started"', readyFrom) || undefined;
-    const response = await fetch(`${httpUrl(settings)}/ready`);
-    if (!response.ok) throw new Error(await response.text());
-    return true;
+    return isReady(role, settings);
   };
 
   return {

@@ -27,7 +27,7 @@ export function addServiceRoles(program: Command, say: (line: string) => void): 
         holdYoungGeneration();
         const { serve } = await import('../../app/serve.ts');
         const { waitForStop } = await import('../../app/stop.ts');
-        const service = await serve(loadConfig(), role as Role, say);
+        const service = await serve(loadConfig(), role as Role, { say });
         collectGarbage();
         limitHeapGrowth();
         const refused = await Promise.race([waitForStop(), service.refused]);
