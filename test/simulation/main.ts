@@ -1,10 +1,12 @@
 import { parseArgs } from 'node:util';
 import { openMongoStore } from '../../src/store/mongo/open.ts';
 import { type FoundMongo, findMongo } from '../engines/mongo.ts';
+import { brokenStores, revealDefect } from './broken-stores.ts';
 import { simulate } from './run.ts';
 import { type RarePath, rarePaths } from './world.ts';
 
 const usage = `Usage: npm run simulate -- [--seed S | --seeds N [--from S]] [--jobs N] [--mongo] [--trace]
+       npm run simulate -- --defects [--seeds N]
 
 Runs the core with simulated faults and checks its invariants at the end. Exits with 1 if one is broken.
 
@@ -14,6 +16,7 @@ Runs the core with simulated faults and checks its invariants at the end. Exits 
   --jobs N   jobs that clients submit in each run (default 6)
   --mongo    run on MongoDB (MONGODB_TEST_URI or a test engine) instead of SQLite in memory
   --trace    print every event
+  --defects  print a seed that reveals each deliberate defect of the store (default: of 60 seeds)
 `;
 
 const { values } = parseArgs({
@@ -24,6 +27,7 @@ const { values } = parseArgs({
     jobs: { type: 'string' },
     mongo: { type: 'boolean', default: false },
     trace: { type: 'boolean', default: false },
+    defects: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 });
@@ -36,11 +40,25 @@ function parseCount(name: 'seed' | 'seeds' | 'from' | 'jobs', fallback: number):
   process.exit(2);
 }
 
+/** Prints the first seed that reveals each defect. Returns 1 if none of the seeds reveals one of them. */
+async function findSeeds(count: number): Promise<number> {
+  let missed = 0;
+  for (const broken of brokenStores) {
+    let seed = 1;
+    while (seed <= count && (await revealDefect(broken, seed)).length === 0) seed += 1;
+    const found = seed <= count ? `seed ${seed}` : `none of ${count} seeds`;
+    if (seed > count) missed += 1;
+    console.log(`a store that ${broken.defect}: ${found}, stored ${broken.seed}`);
+  }
+  return missed > 0 ? 1 : 0;
+}
+
 async function main(): Promise<number> {
   if (values.help) {
     console.log(usage);
     return 0;
   }
+  if (values.defects) return findSeeds(parseCount('seeds', 60));
   const first = parseCount('seed', parseCount('from', 1));
   const count = values.seed === undefined ? parseCount('seeds', 200) : 1;
   const jobs = parseCount('jobs', 6);

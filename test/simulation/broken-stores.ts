@@ -1,0 +1,93 @@
+import type { Outcome } from '../../src/store/documents.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { simulate } from './run.ts';
+
+/** A store with a defect that the simulation must reveal. */
+export interface BrokenStore {
+  /** What the store does wrong. */
+  defect: string;
+  /** Seed of a run that reveals the defect. `npm run simulate -- --defects` finds seeds. */
+  seed: number;
+  /** Returns the methods that replace those of a correct store. */
+  change(store: Store): Partial<Store>;
+}
+
+/** Runs a seed on a broken store, and returns the problems that it reveals. */
+export async function revealDefect({ change }: BrokenStore, seed: number): Promise<string[]> {
+  const store = openSqliteStore({ path: ':memory:' });
+  return (await simulate({ seed, store: { ...store, ...change(store) } })).problems;
+}
+
+/** Broken stores, each of another kind of defect. */
+export const brokenStores: readonly BrokenStore[] = [
+  {
+    defect: 'posts an entry again with another key',
+    seed: 3,
+    change: (store) => {
+      let posts = 0;
+      return {
+        postLedgerEntry: (entry) =>
+          store.postLedgerEntry(
+            entry.type === 'refund' && posts++ === 0 ? { ...entry, key: `${entry.key}:again` } : entry,
+          ),
+      };
+    },
+  },
+  {
+    defect: 'records successes without the reference to their records',
+    seed: 1,
+    change: (store) => ({
+      recordOutcomes: (batchId, attempt, outcomes) => store.recordOutcomes(batchId, attempt, outcomes, null),
+      finishBatch: (batchId, attempt, outcomes, _part, file, now) =>
+        store.finishBatch(batchId, attempt, outcomes, null, file, now),
+    }),
+  },
+  { defect: 'forgets idempotency keys', seed: 1, change: () => ({ claimSubmission: async () => null }) },
+  {
+    defect: 'forgets the owner of a claim',
+    seed: 5,
+    change: (store) => ({
+      renewBatch: async () => true,
+      releaseBatch: async () => false,
+      requeueStalled: async () => [],
+      claimBatch: store.claimBatch,
+    }),
+  },
+  {
+    defect: 'does not mark reused records',
+    seed: 9,
+    change: (store) => {
+      const unmark = (outcomes: Record<number, Outcome>) =>
+        Object.fromEntries(
+          Object.entries(outcomes).map(([index, outcome]) =>
+            outcome.status === 'SUCCESS' ? [index, { ...outcome, collectedAt: undefined }] : [index, outcome],
+          ),
+        );
+      return {
+        recordOutcomes: (batchId, attempt, outcomes, part) =>
+          store.recordOutcomes(batchId, attempt, unmark(outcomes), part),
+        finishBatch: (batchId, attempt, outcomes, part, file, now) =>
+          store.finishBatch(batchId, attempt, unmark(outcomes), part, file, now),
+      };
+    },
+  },
+  {
+    defect: 'forgets what ended an observation',
+    seed: 35,
+    change: (store) => ({
+      addObservations: (added) => store.addObservations(added.map((each) => ({ ...each, previous: null }))),
+    }),
+  },
+  { defect: 'compares jobs in any order', seed: 18, change: () => ({ hasEarlierRun: async () => false }) },
+  {
+    defect: 'keeps a notification twice',
+    seed: 5,
+    change: (store) => {
+      let kept = 0;
+      return {
+        createDelivery: (delivery) => store.createDelivery({ ...delivery, key: `${delivery.key} ${kept++}` }),
+      };
+    },
+  },
+];
