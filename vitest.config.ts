@@ -1,5 +1,12 @@
 import { defineConfig } from 'vitest/config';
 
+/** Suites of the distributed stack, which the system tier repeats on the MongoDB engine at MONGODB_TEST_URI. */
+const distributed = [
+  'src/store/mongo/**/*.test.ts',
+  'test/e2e/distributed.test.ts',
+  'test/faults/**/*.test.ts',
+];
+
 export default defineConfig({
   test: {
     // Suites that start processes and engines take longer than unit tests.
@@ -30,7 +37,11 @@ export default defineConfig({
       // Programs that others wrote and packages as users install them: `npm run test:system`.
       {
         extends: true,
-        test: { name: 'system', include: ['test/system/**/*.test.ts'], exclude: ['**/fixture/**'] },
+        test: {
+          name: 'system',
+          include: ['test/system/**/*.test.ts', ...(process.env.MONGODB_TEST_URI ? distributed : [])],
+          exclude: ['**/fixture/**'],
+        },
       },
     ],
   },

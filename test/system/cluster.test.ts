@@ -1,0 +1,33 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { findEngine } from '../engines/missing.ts';
+import { clusterStack } from '../support/cluster-engines.ts';
+import { root, run } from '../support/service.ts';
+
+const { MONGODB_TEST_URI: second, HOME = '' } = process.env;
+const engines = await findEngine(clusterStack.open());
+if (!('missing' in engines)) await engines.stop();
+const missing = 'missing' in engines ? ` (${engines.missing})` : '';
+const timeoutMs = 400_000;
+
+/** Short: freezes end before a lease does. `npm run cluster` alone makes a longer run. */
+const options = ['--jobs', '8', '--items', '40', '--kills', '10', '--freeze-seconds', '3'];
+
+const databases = [
+  { name: 'the test engine of MongoDB', uri: undefined },
+  ...(second ? [{ name: 'the engine at MONGODB_TEST_URI', uri: second }] : []),
+];
+
+describe.skipIf(missing !== '')(`a cluster of engines${missing}`, () => {
+  test.each(databases)(
+    'keeps every invariant on $name while each server is killed and frozen',
+    async ({ uri }) => {
+      const chaos = [join(root, 'test/chaos/main.ts'), '--stack', 'cluster', ...options];
+      const environment = { HOME, ...(uri ? { MONGODB_TEST_URI: uri } : {}) };
+      const { code, stdout, stderr } = await run(process.execPath, chaos, environment, root, timeoutMs);
+      expect(code, `${stdout}${stderr}`.slice(-8_000)).toBe(0);
+      expect(stdout).toMatch(/^1 passed, 0 failed$/m);
+    },
+    timeoutMs + 30_000,
+  );
+});
