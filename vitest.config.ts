@@ -13,7 +13,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: 'forks',
-    globalSetup: ['test/support/temporary-folder.ts'],
+    globalSetup: ['test/support/temporary-folder.ts', 'test/engines/broker.ts'],
     // Much of what the suites wait for is time, not work: one file for each core, also on a machine of two.
     maxWorkers: '100%',
     projects: [

@@ -4,7 +4,7 @@ import { createLog } from '../../src/base/log.ts';
 import { type MarketOrigins, parseOrigins } from '../../src/base/origins.ts';
 import { type BrowserFetcherOptions, createBrowserFetcher } from '../../src/fetch/browser/fetcher.ts';
 import type { Fetcher } from '../../src/fetch/http.ts';
-import { findEngine, type MissingEngine } from '../engines/missing.ts';
+import { chromiumMissing, findEngine, type MissingEngine } from '../engines/missing.ts';
 
 /** An installed browser. */
 export interface Chromium {
@@ -14,9 +14,7 @@ export interface Chromium {
 async function installed(): Promise<Chromium | MissingEngine> {
   const path = process.env.GLEANER_BROWSER ?? findBrowser(process.env.PATH ?? '');
   if (path) return { path };
-  return {
-    missing: 'no Chromium is installed: apt-get install chromium, or set GLEANER_BROWSER to the path of one',
-  };
+  return { missing: chromiumMissing };
 }
 
 /** The installed browser, or the reason why tests that need one are skipped. */

@@ -6,8 +6,9 @@ import type { Browser } from 'puppeteer-core';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openPlace, type Place } from '../cli/place.ts';
-import { openBrowser, openTab, type Tab } from '../console/tab.ts';
+import { openTab, type Tab } from '../console/tab.ts';
 import type { TestUser } from '../support/api.ts';
+import { sharedBrowser } from '../support/browser.ts';
 import { root, run } from '../support/service.ts';
 import { skipped } from './chromium.ts';
 
@@ -75,14 +76,14 @@ describe.skipIf(skipped)(`the client in a page of another origin${skipped}`, () 
     place = await openPlace({ GLEANER_CORS_ORIGINS: addressOf('localhost') });
     code = await bundle(place.folder);
     user = await place.api.createUser(1_000);
-    browser = await openBrowser();
+    browser = await sharedBrowser();
   });
   beforeEach(async () => {
     tab = await openTab(browser);
     return () => tab.close();
   });
   afterAll(async () => {
-    await browser?.close();
+    await browser?.disconnect();
     page?.close();
     await place?.close();
   });

@@ -8,6 +8,10 @@ export interface MissingEngine {
   missing: string;
 }
 
+/** Hint for tests that need a browser. */
+export const chromiumMissing =
+  'no Chromium is installed: apt-get install chromium, or set GLEANER_BROWSER to the path of one';
+
 /** Folder to which `deploy/engines.sh` installs engines that the system has no package for. */
 export const engineCache = fileURLToPath(new URL('../../.cache/engines', import.meta.url));
 

@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { MongoClient } from 'mongodb';
 import { engineCache, findEngine, findProgram, type MissingEngine } from './missing.ts';
 import { type RunningProgram, startProgram } from './program.ts';
+import { isRun, shareEngine } from './share.ts';
 
 /** A running MongoDB engine. */
 export interface FoundMongo {
@@ -15,7 +16,7 @@ export interface FoundMongo {
   readonly uri: string;
   /** Returns the connection string of another new database. */
   fresh(): string;
-  /** Stops the engine if it was started here, otherwise drops the databases. */
+  /** Drops the databases, or stops an engine that startMongo() started. */
   stop(): Promise<void>;
 }
 
@@ -37,12 +38,15 @@ const launcher = fileURLToPath(new URL('MongoServer.java', import.meta.url));
 const jars = join(engineCache, 'mongo-java-server-1.47.0');
 
 /**
- * Returns the engine for a test file: the one at MONGODB_TEST_URI, otherwise a new one, or the reason for
- * skipping the tests. Throws that reason if CI is set.
+ * Returns the engine for a test file: the one at MONGODB_TEST_URI, otherwise the one that the test files of
+ * a run share, outside of a run a new one, or the reason for skipping the tests. Throws that reason if CI is set.
  */
 export async function findMongo(): Promise<FoundMongo | MissingEngine> {
   const given = process.env.MONGODB_TEST_URI;
-  return given ? givenMongo(given) : findEngine(startMongo());
+  if (given) return givenMongo(given);
+  if (!isRun()) return findEngine(startMongo());
+  const shared = await shareEngine('mongo');
+  return 'missing' in shared ? shared : givenMongo(shared.address);
 }
 
 /**
@@ -52,7 +56,8 @@ export async function findMongo(): Promise<FoundMongo | MissingEngine> {
  */
 export async function startMongo(options: MongoOptions = {}): Promise<RunningMongo | MissingEngine> {
   const java = findProgram('java');
-  if (!java || !findProgram('javac')) {
+  const javac = findProgram('javac');
+  if (!java || !javac) {
     return {
       missing:
         'the MongoDB test engine needs a JDK, 17 or newer (Debian: apt-get install default-jdk-headless)',
@@ -60,14 +65,43 @@ export async function startMongo(options: MongoOptions = {}): Promise<RunningMon
   }
   const missing = await downloadJars();
   if (missing) return { missing };
+  const compiled = await compileLauncher(javac);
   const rest = options.dataFile === undefined ? [] : [options.dataFile];
   const program = await startProgram(
     java,
-    ['-cp', join(jars, '*'), launcher, `${options.port ?? 0}`, ...rest],
+    [...quickStart, '-cp', classPath(compiled), 'MongoServer', `${options.port ?? 0}`, ...rest],
     (line) => (/^\d+$/.test(line) ? Number(line) : null),
   );
   const base = `mongodb://127.0.0.1:${program.readyValue}/`;
   return { ...program, port: program.readyValue, uri: withDatabase(base), fresh: () => withDatabase(base) };
+}
+
+/** Options of a JVM that runs for seconds. */
+const quickStart = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
+
+const classPath = (folder: string) => [join(jars, '*'), folder].join(delimiter);
+
+/** Compiles the launcher unless that is done, and returns the folder of its classes. */
+async function compileLauncher(javac: string): Promise<string> {
+  const version = createHash('sha256')
+    .update(await readFile(launcher))
+    .digest('hex')
+    .slice(0, 12);
+  const compiled = join(engineCache, `mongo-server-${version}`);
+  if (existsSync(compiled)) return compiled;
+  await promisify(execFile)(javac, [
+    '-cp',
+    classPath(compiled),
+    '-d',
+    `${compiled}-${process.pid}`,
+    launcher,
+  ]);
+  // Another process may have compiled it at the same time.
+  await rename(`${compiled}-${process.pid}`, compiled).catch(async (error) => {
+    await rm(`${compiled}-${process.pid}`, { recursive: true, force: true });
+    if (!existsSync(compiled)) throw error;
+  });
+  return compiled;
 }
 
 /** Downloads the engine's jars unless they are cached. Returns the reason if that fails. */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram, type MissingEngine } from './missing.ts';
@@ -10,6 +10,8 @@ export interface RunningNats extends RunningProgram {
   /** `nats://127.0.0.1:<port>`; for a cluster, the addresses of all servers. */
   readonly url: string;
   readonly port: number;
+  /** Returns the address of an account that was not returned before. Throws without `accounts`. */
+  nextAccount(): string;
 }
 
 /** Options for startNats(). */
@@ -18,6 +20,8 @@ export interface NatsOptions {
   directory?: string;
   /** By default a free port. */
   port?: number;
+  /** Whether the server has accounts, each with its own JetStream, instead of one for all clients. */
+  accounts?: boolean;
   /** Membership of a cluster. By default a single server. */
   member?: NatsMember;
 }
@@ -68,11 +72,25 @@ export async function natsMembers(size: number): Promise<NatsMember[]> {
   return routes.map((route, index) => ({ name: `server-${index}`, route, routes }));
 }
 
+/** Number of accounts of a server that has them: more than a run of the tests needs. */
+const maxAccounts = 1_000;
+
+/** Writes a configuration with accounts to a folder and returns its path. */
+async function writeAccounts(directory: string): Promise<string> {
+  const path = join(directory, 'accounts.conf');
+  const accounts = Array.from(
+    { length: maxAccounts },
+    (_, index) => `a${index} { jetstream: enabled, users: [{ user: a${index}, password: a }] }`,
+  );
+  await writeFile(path, `accounts {\n${accounts.join('\n')}\n}\n`);
+  return path;
+}
+
 async function run(
   program: string,
   port: number,
   directory: string,
-  { directory: given, member }: NatsOptions,
+  { directory: given, member, accounts }: NatsOptions,
 ): Promise<RunningNats> {
   const cluster = member
     ? ['--name', member.name, '--cluster_name', 'gleaner-test', '--cluster', member.route]
@@ -80,13 +98,19 @@ async function run(
   const routes = member ? ['--routes', member.routes.join(',')] : [];
   const ready = (line: string) => (line.includes('Server is ready') ? true : null);
   const parameters = ['-a', '127.0.0.1', '-p', `${port}`, '-js', '-sd', directory, ...cluster, ...routes];
+  if (accounts) parameters.push('-c', await writeAccounts(directory));
   const server = await startProgram(program, parameters, ready);
+  let used = 0;
   const remove = async () => {
     if (given === undefined) await rm(directory, { recursive: true, force: true });
   };
   return {
     ...server,
     port,
+    nextAccount() {
+      if (!accounts || used === maxAccounts) throw new Error('nats-server has no further account');
+      return `nats://a${used++}:a@127.0.0.1:${port}`;
+    },
     url: `nats://127.0.0.1:${port}`,
     stop: () => server.stop().then(remove),
     kill: () => server.kill().then(remove),

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,8 @@ export interface RunningS3 extends RunningProgram {
   /** GLEANER_S3_URL of an existing bucket, with credentials. */
   readonly url: string;
   readonly port: number;
+  /** Creates another bucket and returns its GLEANER_S3_URL. */
+  createBucket(): Promise<string>;
 }
 
 /** Options for startS3(). */
@@ -36,7 +39,12 @@ export async function startS3(options: S3Options = {}): Promise<RunningS3 | Miss
   const port = options.port ?? (await freePort());
   // A bucket is a folder; metadata of its objects is kept in another one.
   const [data, metadata] = [join(directory, 'data'), join(directory, 'metadata')];
-  await mkdir(join(data, 'results'), { recursive: true });
+  const addressOf = (bucket: string) => `http://gleaner:gleaner%2Fsecret@127.0.0.1:${port}/${bucket}`;
+  const createBucket = async (bucket = `bucket-${randomBytes(6).toString('hex')}`) => {
+    await mkdir(join(data, bucket), { recursive: true });
+    return addressOf(bucket);
+  };
+  await createBucket('results');
   await mkdir(metadata, { recursive: true });
   const server = await startProgram(
     program,
@@ -52,7 +60,8 @@ export async function startS3(options: S3Options = {}): Promise<RunningS3 | Miss
   return {
     ...server,
     port,
-    url: `http://gleaner:gleaner%2Fsecret@127.0.0.1:${port}/results`,
+    url: addressOf('results'),
+    createBucket: () => createBucket(),
     stop: () => server.stop().then(remove),
     kill: () => server.kill().then(remove),
   };

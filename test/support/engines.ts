@@ -3,6 +3,7 @@ import { findEngine, type MissingEngine } from '../engines/missing.ts';
 import { findMongo, startMongo } from '../engines/mongo.ts';
 import { startNats } from '../engines/nats.ts';
 import { startS3 } from '../engines/s3.ts';
+import { shareEngine } from '../engines/share.ts';
 import { type FaultyProcess, type RestartableEngine, startOwn } from './restartable.ts';
 
 /** The engines of one deployment. */
@@ -35,11 +36,11 @@ export const embedded: Stack = {
   open: async () => ({ settings: {}, mongo: null, nats: null, stop: async () => {} }),
 };
 
-/** MongoDB (at MONGODB_TEST_URI if that is set) and nats-server. */
+/** A database of the run's MongoDB (at MONGODB_TEST_URI if that is set), and an account of its nats-server. */
 const distributed: Stack = {
   name: 'distributed',
   distributed: true,
-  open: () => openEngines(openMongo),
+  open: () => openEngines(openMongo, openSharedNats),
 };
 
 /** Both stacks, for `describe.each`. */
@@ -49,7 +50,7 @@ export const stacks: readonly Stack[] = [embedded, distributed];
 export const restartableStack: Stack = {
   name: 'distributed, on its own engines',
   distributed: true,
-  open: () => openEngines(startOwnMongo),
+  open: () => openEngines(startOwnMongo, startOwnNats),
 };
 
 /** Same as restartableStack, with result files in an S3 storage that can also be stopped. */
@@ -75,7 +76,14 @@ export const restartableStackWithS3: Stack = {
 
 /** Distributed stacks for fault tests: on its own engines and, if MONGODB_TEST_URI is set, on that MongoDB. */
 export const distributedStacks: readonly Stack[] = process.env.MONGODB_TEST_URI
-  ? [restartableStack, { ...distributed, name: 'distributed, on MONGODB_TEST_URI' }]
+  ? [
+      restartableStack,
+      {
+        name: 'distributed, on MONGODB_TEST_URI',
+        distributed: true,
+        open: () => openEngines(openMongo, startOwnNats),
+      },
+    ]
   : [restartableStack];
 
 /** Result of openStacks() for one stack. */
@@ -97,24 +105,26 @@ export function openStacks(wanted: readonly Stack[]): Promise<OpenedStack[]> {
   );
 }
 
-interface OpenMongo {
+/** An engine of a deployment. */
+interface OpenEngine {
   uri: string;
   engine: RestartableEngine | null;
   stop(): Promise<void>;
 }
 
 async function openEngines(
-  mongoOf: () => Promise<OpenMongo | MissingEngine>,
+  mongoOf: () => Promise<OpenEngine | MissingEngine>,
+  natsOf: () => Promise<OpenEngine | MissingEngine>,
 ): Promise<Engines | MissingEngine> {
   const mongo = await mongoOf();
   if ('missing' in mongo) return mongo;
-  const nats = await startOwn('nats', startNats);
+  const nats = await natsOf();
   if ('missing' in nats) {
     await mongo.stop();
     return nats;
   }
   return {
-    settings: { MONGODB_URI: mongo.uri, NATS_URL: nats.first.url },
+    settings: { MONGODB_URI: mongo.uri, NATS_URL: nats.uri },
     mongo: mongo.engine,
     nats: nats.engine,
     stop: async () => {
@@ -124,15 +134,26 @@ async function openEngines(
   };
 }
 
-async function openMongo(): Promise<OpenMongo | MissingEngine> {
+async function openMongo(): Promise<OpenEngine | MissingEngine> {
   const found = await findMongo();
   return 'missing' in found ? found : { uri: found.uri, engine: null, stop: () => found.stop() };
 }
 
-async function startOwnMongo(): Promise<OpenMongo | MissingEngine> {
+async function openSharedNats(): Promise<OpenEngine | MissingEngine> {
+  const shared = await shareEngine('nats');
+  return 'missing' in shared ? shared : { uri: shared.address, engine: null, stop: async () => {} };
+}
+
+async function startOwnMongo(): Promise<OpenEngine | MissingEngine> {
   const opened = await startOwn('mongo', ({ directory, port }) =>
     startMongo({ dataFile: join(directory, 'data'), port }),
   );
   if ('missing' in opened) return opened;
   return { uri: opened.first.uri, engine: opened.engine, stop: opened.stop };
+}
+
+async function startOwnNats(): Promise<OpenEngine | MissingEngine> {
+  const opened = await startOwn('nats', startNats);
+  if ('missing' in opened) return opened;
+  return { uri: opened.first.url, engine: opened.engine, stop: opened.stop };
 }
