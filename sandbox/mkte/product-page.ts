@@ -26,6 +26,8 @@ const layouts: Readonly<Record<string, (parts: Parts) => string>> = {
     ),
   '711': (parts) => accordion(parts, ['snsAccordionRowMiddle', 'newAccordionRow_0']),
   '712': (parts) => modern(parts),
+  '713': (parts) => offerLine(parts),
+  '714': (parts) => digitalMusic(parts),
 };
 
 function shell(product: FakeProduct, store: Store, body: string): string {
@@ -172,6 +174,20 @@ function unavailable({ product, store }: Parts): string {
 
 function notDelivered({ product, store }: Parts): string {
   return `${title(product)}${byline(product, store)}${stars(product, store)}<div id="availability"><script>var a = "In Stock";</script></div><input type="hidden" name="ASIN" value="${product.asin}">${bullets(product)}`;
+}
+
+/** Returns a page without a buy box: its only price is in the line about other sellers' offers. */
+function offerLine({ product, store }: Parts): string {
+  return `${title(product)}${byline(product, store)}${stars(product, store)}<input type="hidden" name="ASIN" value="${product.asin}">${bullets(product)}
+<div id="olp_feature_div"><div class="olp-padding"><a href="/gp/offer-listing/x?condition=used">Used (2) from <span class="a-color-price">${money(store, product.usedPrice)}</span></a><a href="/gp/offer-listing/x">New (3) from <span class="a-color-price">${money(store, product.price)}</span></a> + free shipping</div></div>`;
+}
+
+/** Returns an album: the formats have offer lines, and the selected one has no other price. */
+function digitalMusic({ product, store }: Parts): string {
+  const format = (state: string, name: string, amount: number) =>
+    `<li class="swatchElement ${state}"><span class="slot-title">${name}</span><span class="tmm-olp-links"><span class="olp-new olp-link"><a href="/x">4 New from ${money(store, amount)}</a></span></span></li>`;
+  return `${title(product)}${contributors()}${stars(product, store)}<input type="hidden" name="ASIN" value="${product.asin}">
+<div id="tmmSwatches"><ul>${format('unselected', 'Vinyl', product.price * 4)}${format('selected', 'MP3 Music', product.price)}</ul></div><div>Stream ${money(store, 0)} with a membership</div>`;
 }
 
 function clothing({ product, store }: Parts): string {

@@ -42,6 +42,11 @@ describe('coercions', () => {
     ['-1', -1],
   ])('number(%j) is %d', (value, expected) => expect(number(value)).toBe(expected));
 
+  it('number() does not read a comma that can separate thousands as a decimal comma', () => {
+    expect(number('1,299')).toBeNull();
+    expect(positive('12,345')).toBeNull();
+  });
+
   it('integer() rejects fractions and unsafe integers', () => {
     expect(integer('12')).toBe(12);
     expect(integer('4.9')).toBeNull();

@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
+import { priceAmount } from './money.ts';
 
 /** Returns the value if it is an object, else an empty object. */
 export function object(value: unknown): JsonObject {
@@ -21,10 +22,13 @@ export function text(value: unknown): string | null {
   return typeof value === 'number' && Number.isFinite(value) ? String(value) : null;
 }
 
-/** Returns a number, also from text with a decimal point or comma ("4.9", "4,9"). Null for anything else. */
+/**
+ * Returns a number, also from text with a decimal point or comma ("4.9", "4,9"). Null for anything else, also for a
+ * comma that can separate thousands ("1,299").
+ */
 export function number(value: unknown): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
-  if (typeof value !== 'string' || !/^\s*-?\d+(?:[.,]\d+)?\s*$/.test(value)) return null;
+  if (typeof value !== 'string' || !/^\s*-?\d+(?:\.\d+|,\d{1,2})?\s*$/.test(value)) return null;
   return Number(value.replace(',', '.'));
 }
 
@@ -42,15 +46,11 @@ export function positive(value: unknown): number | null {
 }
 
 /**
- * Returns an amount of rupiah from a number or from text such as "Rp1.234.000", "Rp 4.000 - Rp 8.000" (the
- * first amount) or "IDR 12.500,00". Points separate thousands, a comma the decimals. Null for no amount and
- * for 0.
+ * Returns an amount of rupiah from a number or from text such as "Rp1.234.000", "Rp 4.000 - Rp 8.000" (4000) or
+ * "IDR 12.500,00", by the rules of priceAmount(). Null for 0.
  */
 export function rupiah(value: unknown): number | null {
-  if (typeof value === 'number') return positive(value);
-  if (typeof value !== 'string') return null;
-  const match = /\d+(?:\.\d{3})*(?:,\d{1,2}(?!\d))?/.exec(value);
-  return match ? positive(match[0].replaceAll('.', '').replace(',', '.')) : null;
+  return positive(typeof value === 'string' ? priceAmount(value, 'IDR') : value);
 }
 
 /**

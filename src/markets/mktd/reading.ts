@@ -56,9 +56,9 @@ export function imageUrls(value: Json | undefined): string[] {
     .filter((url) => url !== null);
 }
 
-/** Returns the amount in a display text. Null for none, 0, and amounts masked with "?" or "*". */
+/** Returns the amount in a display text by the rules of priceAmount(). Null for 0. */
 export function shownAmount(value: Json | undefined): number | null {
-  return typeof value !== 'string' || /[?*]/.test(value) ? null : positive(priceAmount(value));
+  return typeof value === 'string' ? positive(priceAmount(value)) : null;
 }
 
 /** Returns the units in stock if they are a non-negative integer, else null. */

@@ -40,12 +40,14 @@ function ownAsins(page: HtmlPage): Set<string> {
 /**
  * Checks that a page is about the requested product. Fault `page_mismatch`. The canonical link counts only if
  * form, scripts and reviews name no ASIN, because it can name the parent or a sibling. A page that names no
- * product passes.
+ * product passes. The message names the product of the page, and says if it is a variant of the requested one.
  */
 export function checkAsin(page: HtmlPage, asked: string, variants: ReadonlySet<string>): void {
   const own = ownAsins(page);
   const canonical = asinIn(attribute(find(page.root, 'link[rel="canonical"]'), 'href'));
   if (own.size === 0 && (canonical === null || canonical === asked || variants.has(asked))) return;
   if (own.has(asked)) return;
-  throw new Fault('page_mismatch', `the page is about product ${[...own][0] ?? canonical}, not ${asked}`);
+  const shown = [...own][0] ?? canonical;
+  const what = variants.has(asked) ? `shows variant ${shown} of the product` : `is about product ${shown}`;
+  throw new Fault('page_mismatch', `the page ${what}, not ${asked}`);
 }

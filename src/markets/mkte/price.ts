@@ -156,6 +156,35 @@ function formatPrices(page: HtmlPage): Priced[] {
   return shown === null ? [] : [{ kind: byId(page, 'usedOnlyBuybox') ? 'used' : 'new', text: shown }];
 }
 
+/** Places of the line with the lowest price of all offers: "3 New from $8.00". */
+const offerLines = [
+  '#olp_feature_div a',
+  '#olpLinkWidget_feature_div a',
+  '#dynamic-aod-ingress-box a',
+  '#mediaOlp .olp-link',
+  '.swatchElement.selected .olp-link',
+];
+
+/** Words for the condition of the offers in such a line, in the languages of the stores. A line for members has neither. */
+const lineKinds: readonly (readonly [OfferKind, RegExp])[] = [
+  ['member', /prime|member/i],
+  ['used', /used|gebraucht|occasion|usat|usad|segunda mano|中古|begagnad|używan|tweedehands|kullanılmış/iu],
+  ['new', /new|neu|nuov|nuev|novo|新品|nya?\b|nieuw|now[ey]|yeni/iu],
+];
+
+/** Returns the prices in the line about all offers. Digital music and items without a buy box have only this one. */
+function offerLinePrices(page: HtmlPage): Priced[] {
+  return findAll(page.root, offerLines.join(', ')).flatMap((line): Priced[] => {
+    const said = words(line) ?? '';
+    const kind = lineKinds.find(([, pattern]) => pattern.test(said))?.[0];
+    if (kind === undefined) return [];
+    const block = find(line, '.a-price, .a-color-price');
+    const after = /\s(?:from|ab|de|da|desde|vanaf|från|od|より)\s?:?\s(?=\D{0,4}\d)(.+)$/iu.exec(said);
+    const shown = block === undefined ? (after?.[1] ?? null) : priceText(block);
+    return shown === null ? [] : [{ kind, text: shown }];
+  });
+}
+
 function originalText(page: HtmlPage, chosen: Priced): string | null {
   const blocks = blockIds
     .flatMap((id) => allById(page, id))
@@ -177,13 +206,16 @@ function originalText(page: HtmlPage, chosen: Priced): string | null {
 /**
  * Returns the one-time price for a buyer without membership and its offer: the new offer, else the used one,
  * else the first delivery of a subscription. `original_price` is the struck price of the same offer if it is
- * higher. A range gives its lower end. All values are null for a page without a price, which is normal:
- * unavailable, not delivered to the visitor, or other sellers' offers only.
+ * higher. A range gives its lower end. If the page offers nothing itself, the price is that of the line about all
+ * offers ("3 New from $8.00"). All values are null for a page without a price, which is normal: unavailable, or
+ * not delivered to the visitor.
  */
 export function priceOf(page: HtmlPage, home: string | null): { price: Price; kind: OfferKind } {
   const sources = [blockPrices(page), olderPrices(page), dataPrices(page)];
   const ranked = offerKinds.flatMap((kind) => sources.flat().filter((priced) => priced.kind === kind));
-  for (const chosen of [...ranked, ...formatPrices(page)]) {
+  const line = offerLinePrices(page);
+  const inLine = offerKinds.flatMap((kind) => line.filter((priced) => priced.kind === kind));
+  for (const chosen of [...ranked, ...formatPrices(page), ...inLine]) {
     const currency = priceCurrency(chosen.text, home);
     const amount = priceAmount(chosen.text, currency);
     if (amount === null) continue;

@@ -124,6 +124,27 @@ describe('a record', () => {
     });
   });
 
+  it.each(['713', '714'])('reads a price that is only in the line about all offers (%s)', async (ending) => {
+    const made = fakeProduct('us', asinOf(ending));
+    expect(await read(ending)).toMatchObject({
+      price: { amount: made.price, currency: 'USD', original_price: null },
+      condition: null,
+    });
+  });
+
+  it('reads no price from a line about offers whose condition it does not know', () => {
+    const line = (said: string) => titled(`<div id="olp_feature_div"><a>${said}</a></div>`);
+    expect(extract(line('Gebraucht (2) ab 9,50 €')).condition).toBe('used');
+    expect(extract(line('Neu (2) ab 9,50 €'))).toMatchObject({ price: { amount: 9.5 }, condition: null });
+    for (const said of [
+      'Abc (2) from $9.50',
+      '2 New',
+      'New (2) from $9.50 and $4.00',
+      'New with Prime from $3.00',
+    ])
+      expect(extract(line(said))).toMatchObject({ price: { amount: null } });
+  });
+
   it('has no price if the page has none, whether sold out or not delivered', async () => {
     const none = { amount: null, currency: null, original_price: null };
     expect(await read('704', 'de')).toMatchObject({
@@ -240,6 +261,15 @@ describe('a page without the product', () => {
       expect(faultOf(`<input name="ASIN" value="B0OTHER001">${page('')}`).message).toContain('B0OTHER001');
     }
     expect(extract(page('')).title).toBe('Thing');
+  });
+
+  it('is about a variant of the product, which its message names', () => {
+    const map = '<script>x = {"dimensionToAsinMap" : {"0":"B0OTHER001","1":"B0TEST0001"}}</script>';
+    const shown = faultOf(`<span id="productTitle">Thing</span><input name="ASIN" value="B0OTHER001">${map}`);
+    expect(shown).toMatchObject({
+      code: 'page_mismatch',
+      message: 'the page shows variant B0OTHER001 of the product, not B0TEST0001',
+    });
   });
 
   it('is a fault wherever a complete page is truncated', () => {
