@@ -266,8 +266,9 @@ async function openLink(
       ...optional(signal),
     });
   if (url.origin === new URL(base).origin) return request({ authorization });
+  const isWeaker = url.protocol !== 'https:' && base.startsWith('https:');
   return request({}).catch((error: unknown) => {
-    if (error instanceof GleanerError && error.status === 401) return request({ authorization });
+    if (!isWeaker && error instanceof GleanerError && error.status === 401) return request({ authorization });
     throw error;
   });
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import http.client
 import json
 import os
 import time
@@ -10,7 +11,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 import uuid
-from typing import Any, Dict, Iterator, List, NamedTuple, Optional, cast
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, cast
 
 from .errors import GleanerError
 from .models import Job, Quote, ResultFile
@@ -21,6 +22,10 @@ __all__ = ["Client", "Submitted"]
 # Responses after which a repeatable request is sent again.
 _RETRIED = (429, 502, 503, 504)
 _CHUNK = 1 << 20
+# Longest Retry-After that is waited for, in seconds.
+_MAX_RETRY_AFTER = 120
+# What a broken connection raises. A chunked response that is cut off raises an HTTPException.
+_BROKEN = (urllib.error.URLError, ConnectionError, TimeoutError, http.client.HTTPException)
 # Time that the service may hold a response back while a job has not changed, in seconds.
 _WAIT_SECONDS = 30
 
@@ -30,6 +35,25 @@ class Submitted(NamedTuple):
 
     job_id: str
     response: Dict[str, Any]
+
+
+def _origin_of(url: str) -> Tuple[str, Optional[str], Optional[int]]:
+    parts = urllib.parse.urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects, without the API key to another origin, and never from HTTPS to HTTP."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        scheme = _origin_of(req.full_url)[0]
+        if scheme == "https" and _origin_of(newurl)[0] != "https":
+            fp.close()
+            raise GleanerError(code, {"detail": f"{req.full_url} redirects from HTTPS to {newurl}"})
+        request = super().redirect_request(req, fp, code, msg, headers, newurl)
+        if request is not None and _origin_of(req.full_url) != _origin_of(newurl):
+            request.remove_header("Authorization")
+        return request
 
 
 class Client:
@@ -48,6 +72,8 @@ class Client:
         self._api_key = api_key
         self._timeout = timeout
         self._max_attempts = max_attempts
+        self._opener = urllib.request.build_opener(_Redirects)
+        self._sleep = time.sleep
 
     def call(
         self,
@@ -111,7 +137,7 @@ class Client:
             if end is not None and time.monotonic() >= end:
                 raise TimeoutError(f"job {job_id} is {job['status']} after {timeout} s")
             if seconds == 0:
-                time.sleep(0.2)
+                self._sleep(0.2)
 
     def pages(self, operation_id: str, items: str, *, query: Optional[Dict[str, Any]] = None, **path: Any) -> Iterator[Any]:
         """Yields the elements of ``items`` of every page of a list, for example ``pages("listJobs", "jobs")``."""
@@ -137,27 +163,31 @@ class Client:
     def download(self, file: ResultFile, folder: str) -> str:
         """Saves a result file in a folder under its name, and returns the path.
 
-        The file gets its name only when its SHA-256 is right. An interrupted download continues where it ended. Raises
-        ValueError for other contents.
+        The file gets its name only when its SHA-256 is right. An interrupted download continues where it ended, and
+        fails after ``max_attempts`` attempts in a row that get no further. Raises ValueError for other contents.
         """
         os.makedirs(folder, exist_ok=True)
         target = os.path.join(folder, os.path.basename(file["name"]))
         if os.path.exists(target) and _digest_of(target).hexdigest() == file["sha256"]:
             return target
         part = target + ".part"
-        for attempt in range(1, self._max_attempts + 1):
+        idle = 0
+        while True:
+            before = _size_of(part)
             try:
                 self._append(file, part)
                 break
-            except (ConnectionError, TimeoutError, urllib.error.URLError):
-                if attempt == self._max_attempts:
+            except _BROKEN:
+                idle = 0 if _size_of(part) > before else idle + 1
+                if idle >= self._max_attempts:
                     raise
-                time.sleep(_pause(attempt))
+                self._sleep(_pause(idle + 1))
         digest = _digest_of(part).hexdigest()
         if digest != file["sha256"]:
-            os.remove(part)
+            _discard(part)
             raise ValueError(f"{file['name']}: SHA-256 is {digest}, not {file['sha256']}")
         os.replace(part, target)
+        _remove(_note_of(part))
         return target
 
     def download_all(self, job_id: str, folder: str) -> List[str]:
@@ -166,23 +196,31 @@ class Client:
 
     def _append(self, file: ResultFile, part: str) -> None:
         """Appends the rest of a file to what an earlier attempt saved of it."""
-        size = os.path.getsize(part) if os.path.exists(part) else 0
-        if size == int(file["bytes"]) and size > 0:
+        total = int(file["bytes"])
+        etag = _etag_of(part, file)
+        size = 0 if etag is None else _size_of(part)
+        if size == total and size > 0:
             return
-        headers = {"Range": f"bytes={size}-"} if 0 < size < int(file["bytes"]) else {}
+        headers = {"Range": f"bytes={size}-", "If-Range": cast(str, etag)} if 0 < size < total else {}
         link = urllib.parse.urljoin(self.url + "/", file["download_url"])
         # Some links need the owner's key, too. It is for the service only, never for a storage engine.
-        if urllib.parse.urlsplit(link)[:2] == urllib.parse.urlsplit(self.url)[:2]:
+        if _origin_of(link) == _origin_of(self.url):
             headers["Authorization"] = f"Bearer {self._api_key}"
         with self._open("GET", link, headers, None, True) as response:
-            mode = "ab" if response.status == 206 else "wb"
-            with open(part, mode) as output:
-                left = int(response.headers.get("Content-Length") or 0)
-                while chunk := response.read(_CHUNK):
+            is_resumed = response.status == 206 and f"bytes {size}-" in response.headers.get("Content-Range", "")
+            if response.status != 200 and not is_resumed:
+                _discard(part)
+                raise ConnectionError(f"{file['name']}: the service does not serve the requested range")
+            size = size if is_resumed else 0
+            _write_note(part, file, response.headers.get("ETag", ""))
+            with open(part, "ab" if is_resumed else "wb") as output:
+                for chunk in _chunks_of(response):
+                    size += len(chunk)
+                    if size > total:
+                        raise ValueError(f"{file['name']}: it has more than {total} bytes")
                     output.write(chunk)
-                    left -= len(chunk)
-        if left > 0:
-            raise ConnectionError(f"{file['name']}: the connection ended {left} bytes early")
+        if size < total:
+            raise ConnectionError(f"{file['name']}: the connection ended {total - size} bytes early")
 
     def _job_of_task(self, task_id: int) -> str:
         for job in self.pages("listJobs", "jobs"):
@@ -227,18 +265,19 @@ class Client:
         for attempt in range(1, attempts + 1):
             request = urllib.request.Request(url, data=data, headers=headers, method=verb)
             try:
-                return urllib.request.urlopen(request, timeout=self._timeout + _WAIT_SECONDS)
+                return self._opener.open(request, timeout=self._timeout + _WAIT_SECONDS)
             except urllib.error.HTTPError as error:
                 failed = GleanerError.of(error)
                 # A request in progress under the same key is a conflict that names when to ask again.
                 is_retried = error.code in _RETRIED or (error.code == 409 and "Retry-After" in error.headers)
-                if not is_retried or attempt == attempts:
+                pause = _pause(attempt) if failed.retry_after is None else failed.retry_after
+                if not is_retried or attempt == attempts or pause > _MAX_RETRY_AFTER:
                     raise failed from None
-                time.sleep(failed.retry_after if failed.retry_after is not None else _pause(attempt))
-            except (urllib.error.URLError, ConnectionError, TimeoutError):
+                self._sleep(pause)
+            except _BROKEN:
                 if attempt == attempts:
                     raise
-                time.sleep(_pause(attempt))
+                self._sleep(_pause(attempt))
         raise AssertionError("unreachable")
 
 
@@ -250,6 +289,54 @@ def _path_of(operation_id: str, given: Dict[str, Any]) -> Dict[str, Any]:
 
 def _pause(attempt: int) -> float:
     return float(min(30, 0.5 * 2 ** (attempt - 1)))
+
+
+def _chunks_of(response: Any) -> Iterator[bytes]:
+    """Yields the body of a response, also what precedes the cut of a chunked one."""
+    try:
+        while chunk := response.read(_CHUNK):
+            yield chunk
+    except http.client.IncompleteRead as error:
+        yield error.partial
+        raise
+
+
+def _size_of(path: str) -> int:
+    return os.path.getsize(path) if os.path.exists(path) else 0
+
+
+def _remove(path: str) -> None:
+    if os.path.exists(path):
+        os.remove(path)
+
+
+def _note_of(part: str) -> str:
+    return part + ".json"
+
+
+def _discard(part: str) -> None:
+    _remove(part)
+    _remove(_note_of(part))
+
+
+def _write_note(part: str, file: ResultFile, etag: str) -> None:
+    """Records which bytes a partial file holds. A weak tag does not identify bytes: such a file is not resumed."""
+    if not etag.startswith('"'):
+        _remove(_note_of(part))
+        return
+    with open(_note_of(part), "w", encoding="utf-8") as note:
+        json.dump({"sha256": file["sha256"], "etag": etag}, note)
+
+
+def _etag_of(part: str, file: ResultFile) -> Optional[str]:
+    """Returns the entity tag of a partial file that can be resumed. None for another file's, and for one without a note."""
+    try:
+        with open(_note_of(part), encoding="utf-8") as content:
+            note = json.load(content)
+    except (OSError, ValueError):
+        return None
+    is_own = isinstance(note, dict) and note.get("sha256") == file["sha256"] and _size_of(part) <= int(file["bytes"])
+    return note.get("etag") if is_own and os.path.exists(part) else None
 
 
 def _text(value: Any) -> str:

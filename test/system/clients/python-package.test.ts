@@ -75,6 +75,17 @@ describe('the Python package', () => {
     });
 
   test(
+    'keeps the key from other origins, and resumes interrupted downloads',
+    async () => {
+      await run('python3', ['-W', 'error', join(root, 'test/system/clients/python/transfer_test.py')], {
+        cwd: folder,
+        env: { PYTHONPATH: packageFolder, PYTHONDONTWRITEBYTECODE: '1' },
+      });
+    },
+    timeoutMs,
+  );
+
+  test(
     'submits, waits, reads, and downloads, and reports errors',
     async () => {
       const { stdout } = await runTests(packageFolder);
