@@ -12,6 +12,7 @@ versitygw_version=v1.8.0
 helm_version=v4.3.1
 kubectl_validate_version=v0.0.4
 compose_version=v2.16.2
+connect_version=v1.0.7
 missing=()
 apt_updated=
 
@@ -68,6 +69,7 @@ nats_by_go() { go_install "github.com/nats-io/nats-server/v2@$nats_version"; }
 versitygw_by_go() { go_install "github.com/versity/versitygw/cmd/versitygw@$versitygw_version"; }
 helm_by_go() { go_install "helm.sh/helm/v4/cmd/helm@$helm_version"; }
 kubectl_validate_by_go() { go_install "sigs.k8s.io/kubectl-validate@$kubectl_validate_version"; }
+connect_by_go() { go_install "connectrpc.com/conformance/cmd/connectconformance@$connect_version"; }
 # The program is named after its folder, cmd.
 compose_by_go() {
   go_install "github.com/compose-spec/compose-go/v2/cmd@$compose_version" && mv "$engines/cmd" "$engines/compose-spec"
@@ -97,6 +99,7 @@ step promtool 'checks of the alert rules' promtool_by_apt
 step versitygw 'the S3 test engine' versitygw_by_go
 step helm 'renders the chart' helm_by_go
 step kubectl-validate 'checks the rendered chart against the schemas of Kubernetes' kubectl_validate_by_go
+step connectconformance 'checks the protocols of RPC' connect_by_go
 step compose-spec 'checks deploy/compose.yaml' compose_by_go
 
 if [ ${#missing[@]} -gt 0 ]; then

@@ -104,6 +104,7 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
       sendEmpty(response, 400);
       return;
     }
+    universal = { ...universal, body: readToEnd(request, response) };
     // The gateway's port has set the header already.
     const requestId = requestIdOf(response.getHeader(requestIdHeader) ?? request.headers[requestIdHeader]);
     response.setHeader(requestIdHeader, requestId);
@@ -122,6 +123,19 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
       .then((result) => universalResponseToNodeResponse(result, response))
       .catch(() => response.destroy());
   };
+}
+
+/**
+ * Returns the body of a request. The part that a refused call does not read is discarded after the response: a client
+ * that waits to send it would not read the response, and closing the connection would lose the response.
+ */
+function readToEnd(
+  request: Parameters<RpcListener>[0],
+  response: Parameters<RpcListener>[1],
+): AsyncIterable<Uint8Array<ArrayBuffer>> {
+  // The response of HTTP/2 emits this only once the stream is closed.
+  ('stream' in response ? response.stream : response).once('finish', () => request.resume());
+  return { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) };
 }
 
 function sendEmpty(response: ServerResponse | Http2ServerResponse, status: number): void {
