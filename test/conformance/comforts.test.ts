@@ -5,7 +5,7 @@ import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { freePort } from '../engines/ports.ts';
 import { createApi, sendJson, type TestApi, type TestUser } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
-import { createServiceProcess, httpUrl, type ServiceProcess } from '../support/service.ts';
+import { createServiceInProcess, httpUrl, type ServiceProcess } from '../support/service.ts';
 import { aSchedule } from './bodies.ts';
 
 // Features for the convenience of clients, on the service in one process and through a separate gateway process.
@@ -19,6 +19,7 @@ let user: TestUser;
 beforeAll(async () => {
   running = await startOrigins({ origins });
   deployment = await createDeployment({
+    inProcess: true,
     stack: { distributed: false },
     engines: { settings: {}, mongo: null, nats: null, stop: async () => {} },
     origins: running,
@@ -38,7 +39,7 @@ beforeAll(async () => {
   // Both processes read the same result files, as those of a bucket.
   await mkdir(environment.GLEANER_DATA_DIR);
   await symlink(`${settings.GLEANER_DATA_DIR}/results`, `${environment.GLEANER_DATA_DIR}/results`);
-  gateway = createServiceProcess({ role: 'gateway', environment });
+  gateway = createServiceInProcess({ role: 'gateway', environment });
   await gateway.start();
   urls = { serve: deployment.url, gateway: httpUrl(environment) };
   api = createApi(deployment);

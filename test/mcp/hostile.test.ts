@@ -8,8 +8,7 @@ let url: string;
 let key: string;
 beforeAll(async () => {
   fixture = await openSandboxFixture(false, (await embedded.open()) as Engines, {
-    GLEANER_CORS_ORIGINS: 'https://app.example',
-    GLEANER_REQUESTS_PER_SECOND: '5',
+    settings: { GLEANER_CORS_ORIGINS: 'https://app.example', GLEANER_REQUESTS_PER_SECOND: '5' },
   });
   url = `${fixture.deployment.url}/mcp`;
 });

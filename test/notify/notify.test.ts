@@ -37,7 +37,13 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
       GLEANER_OPERATOR_EMAIL: 'ann@example.org',
       GLEANER_WEBHOOK_PRIVATE: 'on',
     };
-    deployment = await createDeployment({ stack: { distributed }, engines, origins, settings });
+    deployment = await createDeployment({
+      inProcess: true,
+      stack: { distributed },
+      engines,
+      origins,
+      settings,
+    });
     api = createApi(deployment);
     await deployment.start();
   });

@@ -26,7 +26,13 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
       GLEANER_EMAIL_FROM: 'gleaner@example.org',
       GLEANER_OPERATOR_EMAIL: 'ann@example.org',
     };
-    deployment = await createDeployment({ stack: { distributed }, engines, origins, settings });
+    deployment = await createDeployment({
+      inProcess: true,
+      stack: { distributed },
+      engines,
+      origins,
+      settings,
+    });
     api = createApi(deployment);
     await deployment.start();
   });

@@ -1,7 +1,7 @@
 import { origins as fakeOrigins } from '../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { type ApiResponse, createApi, sendJson, type TestApi, type TestUser } from '../support/api.ts';
-import { createDeployment, type Deployment } from '../support/deployment.ts';
+import { createDeployment, type Deployment, type DeploymentOptions } from '../support/deployment.ts';
 import type { Engines } from '../support/engines.ts';
 import { until } from '../support/until.ts';
 
@@ -38,10 +38,11 @@ export interface SandboxFixture {
 export async function openSandboxFixture(
   distributed: boolean,
   engines: Engines,
-  settings: Record<string, string> = {},
+  { settings, inProcess = true }: Pick<DeploymentOptions, 'settings' | 'inProcess'> = {},
 ): Promise<SandboxFixture> {
   const live = await startOrigins({ origins: fakeOrigins });
   const deployment = await createDeployment({
+    inProcess,
     stack: { distributed },
     engines,
     origins: live,

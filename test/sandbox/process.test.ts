@@ -21,7 +21,11 @@ function exists(pid: number): boolean {
 describe('the process of the fake marketplaces', () => {
   let fixture: SandboxFixture;
   beforeEach(async () => {
-    fixture = await openSandboxFixture(false, (await embedded.open()) as Engines, { GLEANER_WORKERS: '1' });
+    const engines = (await embedded.open()) as Engines;
+    fixture = await openSandboxFixture(false, engines, {
+      settings: { GLEANER_WORKERS: '1' },
+      inProcess: false,
+    });
   });
   afterEach(() => fixture.stop());
 
