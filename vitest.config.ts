@@ -7,6 +7,9 @@ const distributed = [
   'test/faults/**/*.test.ts',
 ];
 
+/** Suites whose services run in the process of the test, and that change no state of it. They share processes. */
+const services = ['test/{notify,sandbox,sessions}/**/*.test.ts'];
+
 export default defineConfig({
   test: {
     // Suites that start processes and engines take longer than unit tests.
@@ -26,12 +29,13 @@ export default defineConfig({
           isolate: false,
         },
       },
+      { extends: true, test: { name: 'services', include: services, isolate: false } },
       {
         extends: true,
         test: {
           name: 'suites',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/system/**', '**/fixture/**'],
+          exclude: ['test/system/**', '**/fixture/**', ...services],
         },
       },
       // Programs that others wrote and packages as users install them: `npm run test:system`.
