@@ -1,6 +1,7 @@
+import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { Fault } from './fault.ts';
 
-/** Maximum number of objects and arrays in a JSON body, and of fields at the top of a binary one. */
+/** Maximum number of objects and arrays in a JSON body, and of values in a binary one. */
 const maxMessages = 120_000;
 
 /** Maximum number of braces, brackets, colons and commas in a JSON body. */
@@ -21,29 +22,88 @@ export function checkJsonSize(body: Uint8Array): void {
   if (opening > maxMessages || opening + separators > maxJsonTokens) throw tooMany();
 }
 
-/** Checks like checkJsonSize(), for a binary Protobuf message. Stops at a malformed field, which the parser reports. */
-export function checkBinarySize(body: Uint8Array): void {
-  let fields = 0;
+/** Maximum levels of nested messages, as of the parser. */
+const maxDepth = 100;
+
+/** Bytes of values of a fixed length, by wire type. */
+const fixedBytes: Readonly<Record<number, number>> = { 1: 8, 5: 4 };
+
+/**
+ * Checks like checkJsonSize(), for a binary message of a type: counts its fields, those of nested messages, and the
+ * elements of packed lists. Throws `malformed` for what no encoder of the contract writes: a group, a varint of more than
+ * 10 bytes, or a field that ends after its message.
+ */
+export function checkBinarySize(body: Uint8Array, type: DescMessage): void {
+  let values = 0;
   let at = 0;
-  const varint = () => {
+  const count = () => {
+    values += 1;
+    if (values > maxMessages) throw tooMany();
+  };
+  const varint = (end: number) => {
     let value = 0;
     for (let shift = 0; shift < 70; shift += 7) {
-      const byte = body[at++] ?? 0;
+      if (at >= end) throw notProtobuf('a field ends after its message');
+      const byte = body[at++]!;
       value += (byte & 0x7f) * 2 ** shift;
-      if (byte < 0x80) break;
+      if (byte < 0x80) return value;
     }
-    return value;
+    throw notProtobuf('a varint has more than 10 bytes');
   };
-  while (at < body.length) {
-    fields += 1;
-    if (fields > maxMessages) throw tooMany();
-    const wireType = varint() & 7;
-    if (wireType === 0) varint();
-    else if (wireType === 1) at += 8;
-    else if (wireType === 2) at += varint();
-    else if (wireType === 5) at += 4;
-    else return;
+  const message = (fields: Fields, end: number, depth: number) => {
+    if (depth > maxDepth) throw notProtobuf(`it has more than ${maxDepth} levels`);
+    while (at < end) {
+      count();
+      const tag = varint(end);
+      field(tag % 8, fields.get(Math.floor(tag / 8)), end, depth);
+    }
+  };
+  const field = (wireType: number, content: Content | undefined, end: number, depth: number) => {
+    if (wireType === 0) return void varint(end);
+    const bytes = wireType === 2 ? varint(end) : fixedBytes[wireType];
+    if (bytes === undefined) throw notProtobuf(`wire type ${wireType} is not supported`);
+    if (bytes > end - at) throw notProtobuf('a field ends after its message');
+    const last = at + bytes;
+    if (wireType === 2 && typeof content === 'function') message(content(), last, depth + 1);
+    // Each varint ends with a byte below 128; elements of a fixed length count per byte.
+    else if (wireType === 2 && content === 'packed') for (; at < last; at += 1) if (body[at]! < 0x80) count();
+    at = last;
+  };
+  message(fieldsOf(type), body.length, 1);
+}
+
+/** What a field with a length contains: the elements of a packed list, or a message with the returned fields. */
+type Content = 'packed' | (() => Fields);
+/** Fields that contain further values, by number. */
+type Fields = ReadonlyMap<number, Content>;
+
+const knownFields = new WeakMap<DescMessage, Fields>();
+
+function fieldsOf(type: DescMessage): Fields {
+  let fields = knownFields.get(type);
+  if (fields === undefined) {
+    const contents = type.fields.map((field) => [field.number, contentOf(field)] as const);
+    fields = new Map(contents.filter((entry): entry is [number, Content] => entry[1] !== null));
+    knownFields.set(type, fields);
   }
+  return fields;
+}
+
+/** Returns what a field contains; null for a single value. */
+function contentOf(field: DescField): Content | null {
+  const { message } = field;
+  if (field.fieldKind === 'map') {
+    // An entry is a message with a key and a value.
+    const entry: Fields = message ? new Map([[2, () => fieldsOf(message)]]) : new Map();
+    return () => entry;
+  }
+  if (message) return () => fieldsOf(message);
+  if (field.fieldKind !== 'list') return null;
+  return field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES ? null : 'packed';
+}
+
+function notProtobuf(reason: string): Fault {
+  return new Fault('malformed', `The body is not a valid Protobuf message: ${reason}.`);
 }
 
 function tooMany(): Fault {

@@ -140,3 +140,80 @@ describe('the body limit', () => {
     expect((await post(submit, 'no gzip', gzip)).status).toBe(400);
   });
 });
+
+describe('an enveloped call with more than one message', () => {
+  const envelope = (flags: number, message: Buffer) => {
+    const head = Buffer.alloc(5);
+    head[0] = flags;
+    head.writeUInt32BE(message.length, 1);
+    return Buffer.concat([head, message]);
+  };
+  const sendWeb = async (port: number, contentType: string, body: Buffer) => {
+    const headers = {
+      'content-type': contentType,
+      'grpc-encoding': 'gzip',
+      authorization: stage.authorization,
+    };
+    const response = await fetch(`http://127.0.0.1:${port}${submit}`, { method: 'POST', body, headers });
+    const text = Buffer.from(await response.arrayBuffer()).toString('latin1');
+    const [, status] = /grpc-status: ?(\d+)/.exec(text) ?? [];
+    return status ?? response.headers.get('grpc-status');
+  };
+  const sendGrpc = async (port: number, contentType: string, body: Buffer) => {
+    const session = connectHttp2(`http://127.0.0.1:${port}`);
+    try {
+      const stream = session.request({
+        ...{ ':method': 'POST', ':path': submit, 'content-type': contentType, 'grpc-encoding': 'gzip' },
+        ...{ te: 'trailers', authorization: stage.authorization },
+      });
+      const ended = Promise.race([once(stream, 'response'), once(stream, 'trailers')]);
+      stream.end(body);
+      const [head] = await ended;
+      return head['grpc-status'] ?? (await once(stream.resume(), 'trailers'))[0]['grpc-status'];
+    } finally {
+      session.destroy();
+    }
+  };
+  // Neither can be decompressed or parsed, which another status would report.
+  const unreadable = { plain: envelope(0, Buffer.from([7])), compressed: envelope(1, Buffer.from([7])) };
+
+  test.each(
+    ['+proto', '+json'].flatMap((suffix) =>
+      (['core', 'gateway', 'forward'] as const).flatMap((role) =>
+        (['plain', 'compressed'] as const).map((kind) => ({ suffix, role, kind })),
+      ),
+    ),
+  )(
+    'is refused before the second one, $kind, is read: $suffix at the $role',
+    async ({ suffix, role, kind }) => {
+      const body = Buffer.concat([
+        envelope(0, Buffer.from(suffix === '+json' ? '{}' : '')),
+        unreadable[kind],
+      ]);
+      const port = ports()[role];
+      expect(await sendWeb(port, `application/grpc-web${suffix}`, body)).toBe('12');
+      if (role !== 'gateway') expect(await sendGrpc(port, `application/grpc${suffix}`, body)).toBe('12');
+    },
+  );
+
+  test.each([2, 0x80, 0xff])('and an envelope with the flags %i are refused', async (flags) => {
+    for (const role of ['core', 'gateway', 'forward'] as const)
+      expect(
+        await sendWeb(ports()[role], 'application/grpc-web+proto', envelope(flags, Buffer.alloc(0))),
+      ).toBe('3');
+  });
+
+  test.each([
+    ['Connect', 'application/proto', (body: Buffer) => body],
+    ['gRPC-Web', 'application/grpc-web+proto', (body: Buffer) => envelope(0, body)],
+  ])('a group does not end the count of values: %s', async (_name, contentType, encode) => {
+    const body = encode(
+      Buffer.concat([Buffer.from([0xc3, 0x3e, 0xc4, 0x3e]), Buffer.alloc(400_000, Buffer.from([0x12, 0]))]),
+    );
+    if (contentType === 'application/proto')
+      expect(await post(submit, body, { 'content-type': contentType })).toMatchObject({
+        body: { code: 'invalid_argument', message: expect.stringContaining('wire type 3') },
+      });
+    else expect(await sendWeb(stage.server.port, contentType, body)).toBe('3');
+  });
+});

@@ -116,7 +116,7 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
         if (response.destroyed) release();
         else response.once('close', release);
       };
-      universal = screenBody(universal, { limit, compressions, reserve });
+      universal = screenBody(universal, { limit, input: handler.method.input, compressions, reserve });
     }
     const call = universal;
     inCallSpan(methodPath(handler.method), request, response, () => handler(call))

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { DescMessage } from '@bufbuild/protobuf';
 import { Code, ConnectError } from '@connectrpc/connect';
 import type { Compression, UniversalServerRequest } from '@connectrpc/connect/protocol';
 import { readAllBytes } from '@connectrpc/connect/protocol';
@@ -11,6 +12,8 @@ import { toConnectError } from './fault-detail.ts';
 export interface ScreenOptions {
   /** Maximum body before and after decompression, in bytes. */
   limit: number;
+  /** Type of the request. */
+  input: DescMessage;
   compressions: readonly Compression[];
   /** Reserves memory for a body that is large or may become so; called before more than 64 KB are held. */
   reserve(bytes: number): Promise<void>;
@@ -28,12 +31,13 @@ const prefixBytes = 5;
  */
 export function screenBody(request: UniversalServerRequest, options: ScreenOptions): UniversalServerRequest {
   const contentType = request.header.get('content-type') ?? '';
-  const checkSize = /[/+]json\b/.test(contentType) ? checkJsonSize : checkBinarySize;
+  const isJson = /[/+]json\b/.test(contentType);
   const check = async (bytes: Uint8Array) => {
     if (bytes.length <= smallBodyBytes) return;
     // Large bodies are parsed one by one, with other work between them.
     await setImmediate();
-    checkSize(bytes);
+    if (isJson) checkJsonSize(bytes);
+    else checkBinarySize(bytes, options.input);
   };
   const isEnveloped = contentType.startsWith('application/grpc');
   const header = new Headers(request.header);
@@ -58,20 +62,25 @@ export function screenBody(request: UniversalServerRequest, options: ScreenOptio
         yield decoded;
         return;
       }
-      // Further messages, which a unary call does not have, are left to Connect to refuse.
+      const flags = raw[0] ?? 0;
+      if (flags > 1) throw new Fault('malformed', `Envelope flags ${flags} are not supported.`);
       const end = prefixBytes + (raw.length < prefixBytes ? 0 : Buffer.from(raw).readUInt32BE(1));
-      const message = raw.subarray(prefixBytes, end);
-      const isCompressed = ((raw[0] ?? 0) & 1) === 1 && compression !== undefined;
+      // Connect decompresses and parses a further message before it refuses the call.
+      if (raw.length > end)
+        throw new ConnectError('A unary call has one message; the body has more.', Code.Unimplemented);
+      // Connect reports a message that is cut short, without parsing it.
+      const isWhole = raw.length === end;
+      const message = raw.subarray(prefixBytes);
+      const isCompressed = isWhole && flags === 1 && compression !== undefined;
       const decoded = isCompressed ? await decode(message) : message;
-      await check(decoded);
+      if (isWhole) await check(decoded);
       if (!isCompressed) {
         yield raw;
         return;
       }
       const prefix = Buffer.alloc(prefixBytes);
-      prefix[0] = raw[0]! & ~1;
       prefix.writeUInt32BE(decoded.length, 1);
-      yield Buffer.concat([prefix, decoded, raw.subarray(end)]);
+      yield Buffer.concat([prefix, decoded]);
     } catch (error) {
       throw asError(error, options.limit);
     }
