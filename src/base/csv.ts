@@ -8,13 +8,43 @@ export function readCsvField(field: string): string {
   return field.startsWith('"') ? field.slice(1, -1).replaceAll('""', '"') : field;
 }
 
-/** Text that a spreadsheet would treat as a formula or as part of the previous cell. */
-const formula = /^[=+\-@\t\r\n]/;
+/**
+ * Position at which a spreadsheet would start a formula: at the start, and after a character that separates cells in some
+ * language or ends a line. Full-width forms count as signs, too. A tab or line end at the start would be part of the
+ * previous cell.
+ */
+const formula = /(?<=^|[;|\t\r\n])(?=[=+\-@＝＋－＠])|^(?=[\t\r\n])/g;
 
 /**
- * Returns user-supplied text that a spreadsheet does not evaluate as a formula: prepends an apostrophe, which most
- * spreadsheets hide, to text that looks like one.
+ * Returns user-supplied text that a spreadsheet does not evaluate as a formula: inserts an apostrophe, which most
+ * spreadsheets hide, before what looks like one.
  */
 export function plainText(text: string): string {
-  return formula.test(text) ? `'${text}` : text;
+  return text.replace(formula, "'");
+}
+
+/**
+ * Returns JSON of the same value that a spreadsheet does not evaluate as a formula: escapes the sign of a formula within
+ * strings. JSON has semicolons and bars in strings only.
+ */
+export function plainJson(json: string): string {
+  return json.replace(
+    /(?<=[;|])[=+\-@＝＋－＠]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** Value of a cell. Objects and lists are written as JSON; null is an empty field, the empty string is `""`. */
+export type CsvValue = string | number | bigint | boolean | object | null;
+
+/** Formats a line of a CSV file. Texts that a spreadsheet would evaluate are made plain; numbers are as they are. */
+export function csvLine(values: readonly CsvValue[]): string {
+  return `${values.map(csvCell).join(',')}\r\n`;
+}
+
+/** Formats a cell of csvLine(). */
+export function csvCell(value: CsvValue): string {
+  if (value === null) return '';
+  if (typeof value === 'string') return value === '' ? '""' : csvField(plainText(value));
+  return typeof value === 'object' ? csvField(plainJson(JSON.stringify(value))) : String(value);
 }

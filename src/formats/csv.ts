@@ -1,4 +1,4 @@
-import { plainText } from '../base/csv.ts';
+import { csvCell, csvField, csvLine, plainJson } from '../base/csv.ts';
 import { type Cell, cellReader } from './cells.ts';
 import type { Column } from './columns.ts';
 import type { ExactObject } from './json-text.ts';
@@ -8,7 +8,7 @@ const mark = '\ufeff';
 
 /**
  * Yields rows as CSV (RFC 4180) with a header. Null is an empty field, the empty string is `""`. Strings that a
- * spreadsheet would evaluate start with an apostrophe; numbers do not.
+ * spreadsheet would evaluate are made plain; numbers are as they are.
  */
 export async function* csvText(
   columns: readonly Column[],
@@ -16,15 +16,10 @@ export async function* csvText(
   { bom = false }: { bom?: boolean } = {},
 ): AsyncGenerator<string> {
   const cellsOf = cellReader(columns);
-  yield `${bom ? mark : ''}${columns.map(({ name }) => field(plainText(name))).join(',')}\r\n`;
-  for await (const row of rows) yield `${cellsOf(row).map(cellText).join(',')}\r\n`;
-}
-
-function cellText(cell: Cell): string {
-  if (cell === null) return '';
-  return typeof cell === 'string' ? field(plainText(cell)) : String(cell);
-}
-
-function field(text: string): string {
-  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  yield `${bom ? mark : ''}${csvLine(columns.map(({ name }) => name))}`;
+  // Cells of these columns are JSON already.
+  const isJson = columns.map(({ type }) => type === 'json' || type === 'others');
+  const textOf = (cell: Cell, at: number) =>
+    isJson[at] && typeof cell === 'string' ? csvField(plainJson(cell)) : csvCell(cell);
+  for await (const row of rows) yield `${cellsOf(row).map(textOf).join(',')}\r\n`;
 }

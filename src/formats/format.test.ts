@@ -36,7 +36,7 @@ describe('csv', () => {
       `0,"'=HYPERLINK(""http://evil.example"";""x"")",-1.5,'+1,,,,,,,`,
     );
     expect(await lineOf(adversarial[1]!)).toBe("1,'@SUM(1),0,'-x,-3,,,,,,");
-    expect(await lineOf(adversarial[2]!)).toBe(`2,'\t=1,1e+21,"'\r\n=1",,,,,,,`);
+    expect(await lineOf(adversarial[2]!)).toBe(`2,'\t'=1,1e+21,"'\r\n'=1",,,,,,,`);
   });
 
   test('quotes commas, quotes and line ends, and distinguishes the empty string from null', async () => {

@@ -30,7 +30,7 @@ export interface Selection {
 }
 
 /** Value that rows are sorted by. */
-export type SortKey = string | number | null;
+export type SortKey = string | number | bigint | null;
 
 type Condition = (cells: readonly Cell[]) => boolean;
 
@@ -72,7 +72,17 @@ export function parseSelection(
 
 function keyOf(cell: Cell): SortKey {
   if (cell === null || cell === '') return null;
-  return typeof cell === 'string' ? cell.slice(0, maxKeyLength).toLowerCase() : Number(cell);
+  return typeof cell === 'string' ? cell.slice(0, maxKeyLength).toLowerCase() : exact(cell);
+}
+
+const exact = (cell: number | bigint | boolean) => (typeof cell === 'boolean' ? Number(cell) : cell);
+
+/** Returns the number in a text, as a bigint if only that is exact. NaN for another text. */
+function numberIn(text: string): number | bigint {
+  const number = Number(text);
+  return /^\s*[+-]?\d+\s*$/.test(text) && !Number.isSafeInteger(number)
+    ? BigInt(text.trim().replace('+', ''))
+    : number;
 }
 
 function sortColumn(name: string, columns: readonly Column[]): Column {
@@ -87,9 +97,12 @@ function sortColumn(name: string, columns: readonly Column[]): Column {
 const isScalar = ({ type }: Column) => type !== 'json' && type !== 'others';
 const namesOf = (columns: readonly Column[]) => columns.filter(isScalar).map(({ name }) => name);
 
-const operators: Readonly<Record<string, (cell: number | string, value: number | string) => boolean>> = {
-  '=': (cell, value) => cell === value,
-  '!=': (cell, value) => cell !== value,
+type Operand = number | bigint | string;
+
+/** Integers and numbers are compared by their exact values, also a bigint with a number. */
+const operators: Readonly<Record<string, (cell: Operand, value: Operand) => boolean>> = {
+  '=': (cell, value) => cell === value || !(cell < value || cell > value),
+  '!=': (cell, value) => cell < value || cell > value,
   '<': (cell, value) => cell < value,
   '<=': (cell, value) => cell <= value,
   '>': (cell, value) => cell > value,
@@ -121,13 +134,14 @@ function conditionOf(
     const isEmpty = operator === '=';
     return (cells) => (cells[index] === null || cells[index] === '') === isEmpty;
   }
-  const value = isNumeric && operator !== '~' ? Number(given) : given.trim().toLowerCase();
+  const value = isNumeric && operator !== '~' ? numberIn(given) : given.trim().toLowerCase();
   if (Number.isNaN(value)) throw wrong(`${column.name} is a number; ${quote(given)} is not`);
   const holds = operators[operator]!;
   return (cells) => {
     const cell = cells[index] ?? null;
     if (cell === null) return false;
-    const known = typeof value === 'number' ? Number(cell) : String(cell).toLowerCase();
+    const known =
+      typeof value === 'string' || typeof cell === 'string' ? String(cell).toLowerCase() : exact(cell);
     return holds(known, value);
   };
 }

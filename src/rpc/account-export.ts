@@ -63,7 +63,11 @@ export async function* exportAccount(context: AccountExportContext, user: User):
   yield* exportList('ledger_entry', (page) => store.listLedgerEntries(id, page));
   yield* exportList('delivery', (page) => store.listDeliveries(id, page));
   yield* exportList('audit_entry', (page) => store.listAuditEntries({ actorId: id }, page));
-  yield* exportList('audit_entry', (page) => store.listAuditEntries({ target: id }, page));
+  // What operators did to the account, without their addresses and keys.
+  for await (const entry of all((page) => store.listAuditEntries({ target: id }, page))) {
+    const { source: _, keyId: __, ...shown } = entry;
+    if (entry.actorId !== id) yield line('audit_entry', shown);
+  }
 }
 
 async function* exportJob(context: AccountExportContext, job: Job): AsyncGenerator<string> {

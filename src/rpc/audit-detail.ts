@@ -1,5 +1,7 @@
 import { type DescMethod, type Message, ScalarType, toJson } from '@bufbuild/protobuf';
 
+import { originOnly } from '../contract/redact.ts';
+
 /** Maximum characters of a detail. */
 const maxDetail = 2_000;
 /** Maximum entries of a list that a detail shows. */
@@ -8,7 +10,7 @@ const maxEntries = 20;
 /**
  * Returns the request of an audited call as JSON text, up to 2,000 characters. Longer lists and files are replaced by
  * their size, so that the cost of an entry does not grow with the request. Secrets (`debug_redact` in the contract) are
- * left out.
+ * left out, except for the origins of addresses.
  */
 export function auditDetail({ input }: DescMethod, request: Message): string {
   const sizes: Record<string, string> = {};
@@ -16,7 +18,9 @@ export function auditDetail({ input }: DescMethod, request: Message): string {
   for (const { name, localName, fieldKind, scalar, proto } of input.fields) {
     const value = values[localName];
     if (proto.options?.debugRedact) {
-      if (fieldKind === 'list' ? (value as unknown[]).length > 0 : value !== '') sizes[name] = 'redacted';
+      const isGiven =
+        fieldKind === 'list' ? (value as unknown[]).length > 0 : value !== undefined && value !== '';
+      if (isGiven) sizes[name] = typeof value === 'string' ? originOnly(value) : 'redacted';
     } else if (fieldKind === 'list' && (value as unknown[]).length > maxEntries)
       sizes[name] = `${(value as unknown[]).length} entries`;
     else if (scalar === ScalarType.BYTES && (value as Uint8Array).length > 0)

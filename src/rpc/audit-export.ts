@@ -1,6 +1,6 @@
 import { create, type Message } from '@bufbuild/protobuf';
 import { HttpBodySchema } from '../../gen/google/api/httpbody_pb.ts';
-import { csvField, plainText } from '../base/csv.ts';
+import { csvLine } from '../base/csv.ts';
 import type { AuditEntry, AuditFilter, AuditLogStore } from '../store/audit-log.ts';
 import type { AccountStore } from '../store/store.ts';
 
@@ -34,8 +34,8 @@ interface Format {
 const formats: Record<string, Format> = {
   csv: {
     contentType: 'text/csv; charset=utf-8',
-    head: `${columns.join(',')}\r\n`,
-    line: (line) => `${columns.map((name) => csvField(plainText(line[name]))).join(',')}\r\n`,
+    head: csvLine(columns),
+    line: (line) => csvLine(columns.map((name) => line[name] || null)),
   },
   jsonl: {
     contentType: 'application/x-ndjson',

@@ -77,6 +77,15 @@ test('records what was created, and the changes of users to their accounts', asy
   expect(details).toEqual([JSON.stringify({ key_id: created.keyId }), JSON.stringify({ name: 'ci' })]);
 });
 
+test('records the origin of a webhook only, because its path can be a credential', async () => {
+  const { user } = await core.operator.call(method.createUser, { name: 'Ann' });
+  const { caller } = await core.createKey(user!.id);
+  await caller.call(AccountService.method.setWebhook, { url: 'https://hooks.example/T0/secret?token=1' });
+  await caller.call(AccountService.method.setWebhook, { url: '' });
+  const details = (await entries({ actorId: user!.id })).map(({ detail }) => JSON.parse(detail));
+  expect(details.map(({ url }) => url).sort()).toEqual(['', 'https://hooks.example/redacted']);
+});
+
 test('an action succeeds although its entry cannot be stored', async () => {
   fixture.context.store.appendAuditEntry = async () => {
     throw new Error('no space');

@@ -189,6 +189,34 @@ describe('ExportAccount', () => {
     expect(text).not.toContain((await fixture.context.store.listApiKeys(userId))[0]!.hash);
   });
 
+  test('has each entry of the audit log once, without the addresses and keys of operators', async () => {
+    const { store, clock } = fixture.context;
+    const own = { actorId: userId, role: 'user', keyId: 'own-key', source: '192.0.2.1' } as const;
+    const operators = {
+      actorId: newId(),
+      role: 'operator',
+      keyId: 'operator-key',
+      source: '192.0.2.9',
+    } as const;
+    for (const actor of [own, operators])
+      await store.appendAuditEntry({
+        id: newId(),
+        createdAt: clock.now(),
+        ...actor,
+        action: 'Inspect',
+        target: userId,
+        outcome: 'ok',
+        detail: '{}',
+      });
+    const lines = linesOf(await user.stream(AccountService.method.exportAccount, {}));
+    const entries = lines.filter(({ data }) => (data as { action?: string }).action === 'Inspect');
+    expect(entries.map(({ data }) => data)).toEqual([
+      expect.objectContaining({ actor_id: userId, source: '192.0.2.1', key_id: 'own-key' }),
+      expect.not.objectContaining({ source: expect.anything(), key_id: expect.anything() }),
+    ]);
+    expect(JSON.stringify(lines)).not.toMatch(/192\.0\.2\.9|operator-key/);
+  });
+
   test('operators export any user, which is recorded', async () => {
     const lines = linesOf(await core.operator.stream(exportUser, { userId }));
     expect(lines[0]).toMatchObject({ type: 'account', data: { id: userId } });

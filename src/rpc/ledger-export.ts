@@ -1,6 +1,6 @@
 import { create, type Message } from '@bufbuild/protobuf';
 import { HttpBodySchema } from '../../gen/google/api/httpbody_pb.ts';
-import { csvField, plainText } from '../base/csv.ts';
+import { csvLine } from '../base/csv.ts';
 import type { LedgerEntry } from '../store/documents.ts';
 import type { LedgerStore } from '../store/store.ts';
 
@@ -28,10 +28,10 @@ const columns = ['key', 'amount', 'type', 'job_id', 'note', 'created_at'] as con
 const formats: Record<string, Format> = {
   csv: {
     contentType: 'text/csv; charset=utf-8',
-    head: `${columns.join(',')}\r\n`,
+    head: csvLine(columns),
     line: (entry) => {
-      const fields = { ...fieldsOf(entry), note: plainText(entry.note) };
-      return `${columns.map((name) => csvField(String(fields[name]))).join(',')}\r\n`;
+      const fields = fieldsOf(entry);
+      return csvLine(columns.map((name) => (fields[name] === '' ? null : fields[name])));
     },
   },
   jsonl: {

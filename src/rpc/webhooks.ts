@@ -7,6 +7,7 @@ import {
 } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Fault } from '../contract/fault.ts';
+import { originOnly } from '../contract/redact.ts';
 import { problemOfTarget } from '../fetch/target.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { queueOperatorTest, queueTest } from '../notify/queue.ts';
@@ -83,7 +84,8 @@ function deliveryShape(delivery: Delivery): MessageInitShape<typeof DeliverySche
     deliveryId: id,
     type,
     channel,
-    target,
+    // The path of a webhook can be a credential, and deliveries are for readers, too.
+    target: channel === 'webhook' ? originOnly(target) : target,
     state,
     attempts,
     error,

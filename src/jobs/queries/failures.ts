@@ -1,4 +1,4 @@
-import { csvField } from '../../base/csv.ts';
+import { type CsvValue, csvLine } from '../../base/csv.ts';
 import { jobRefunds } from '../../credits/job-credits.ts';
 import type { Job } from '../../store/documents.ts';
 import type { StoreUse } from '../context.ts';
@@ -38,13 +38,13 @@ export async function* failures(
   job: Job,
   format: FailureFormat,
 ): AsyncGenerator<string> {
-  if (format === 'csv') yield `${columns.join(',')}\r\n`;
+  if (format === 'csv') yield csvLine(columns);
   const refunds = await jobRefunds(store, job);
   for await (const placed of readPlaced(store, job.id, mayHoldFailed(job))) {
     for (const { index, batchId, region, unit, outcome } of unitsOf(job, placed)) {
       if (outcome?.status !== 'FAILED') continue;
       const { code, message } = outcome;
-      const row: Record<(typeof columns)[number], unknown> = {
+      const row: Record<(typeof columns)[number], CsvValue> = {
         index,
         batch_id: batchId,
         key: unit.key,
@@ -55,14 +55,7 @@ export async function* failures(
         credits: refunds.charged ? job.unitPrice : 0,
         refund_entry: refunds.entryOf(code),
       };
-      yield format === 'csv'
-        ? `${columns.map((column) => cell(row[column])).join(',')}\r\n`
-        : `${JSON.stringify(row)}\n`;
+      yield format === 'csv' ? csvLine(columns.map((column) => row[column])) : `${JSON.stringify(row)}\n`;
     }
   }
-}
-
-function cell(value: unknown): string {
-  if (value === null) return '';
-  return csvField(typeof value === 'object' ? JSON.stringify(value) : String(value));
 }

@@ -203,6 +203,11 @@ describe('failures()', () => {
     );
   });
 
+  test('writes no text that a spreadsheet evaluates', async () => {
+    const job = await createJob(1, [ended({ ...blocked, message: '=HYPERLINK(A1);@x' })]);
+    expect(await write(job, 'csv')).toContain(",'=HYPERLINK(A1);'@x,0,");
+  });
+
   test('writes the unit price and the refund of a charged job', async () => {
     const userId = await fixture.createUser(100);
     const job = await createJob(1, [ended(blocked)], { userId, unitPrice: 7 });

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { csvField } from '../../base/csv.ts';
+import { csvField, plainJson } from '../../base/csv.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { FilePack } from '../../kinds/kind.ts';
 import type { Batch, Job, Part, StoredFile } from '../../store/documents.ts';
@@ -34,7 +34,7 @@ export interface ComposedRows {
   records: Part['records'];
 }
 
-/** Composes the rows of a batch in submission order. Fault `internal` when a successful unit has no record. */
+/** Composes the rows of a batch in submission order. In CSV, records keep their values, not each byte (plainJson()). Fault `internal` when a successful unit has no record. */
 export function composeRows(pack: Rows, job: Job, batch: Batch, records: Records): ComposedRows {
   const composed: ComposedRows = { chunks: [], bytes: 0, items: 0, records: {} };
   const add = (chunk: string | Uint8Array) => {
@@ -54,7 +54,8 @@ export function composeRows(pack: Rows, job: Job, batch: Batch, records: Records
       const record = records.get(index);
       // The unit was charged; a file without its record would report it as failed.
       if (!record) throw new Fault('internal', `unit ${index} of batch ${batch.id} has lost its record`);
-      const bytes = encoding === 'csv' ? Buffer.from(csvField(Buffer.from(record).toString())) : record;
+      const bytes =
+        encoding === 'csv' ? Buffer.from(csvField(plainJson(Buffer.from(record).toString()))) : record;
       composed.records[index] = [composed.bytes, bytes.byteLength];
       add(bytes);
     }

@@ -37,6 +37,15 @@ test('writes CSV with one row per submitted row and its page as one field', () =
   expect(second).toEqual(['sg', '1', '2', 'FAILED', 'There is no item 2, "gone"\nfor good', '']);
 });
 
+test('writes no error that a spreadsheet evaluates', () => {
+  const job = aJob({ number: 7, params: { resultFormat: 'csv' } });
+  const outcome: Outcome = { ...failed, message: '=HYPERLINK("http://x");=1' };
+  const text = jobFile.row(unit, outcome, { job, region: 'sg' })!.join('');
+  expect((parse(text, { record_delimiter: '\r\n' }) as string[][])[0]![4]).toBe(
+    '\'=HYPERLINK("http://x");\'=1',
+  );
+});
+
 test('writes JSON Lines with one line per row and its page', () => {
   const { name, type, text } = fileOf('jsonl');
   expect([name, type]).toEqual(['get_pc_bulk_7.jsonl', 'application/x-ndjson']);

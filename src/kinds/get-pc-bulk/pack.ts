@@ -1,4 +1,4 @@
-import { csvField } from '../../base/csv.ts';
+import { csvLine } from '../../base/csv.ts';
 import { prefixFields } from '../../base/record-shape.ts';
 import type { Job, Outcome, Unit } from '../../store/documents.ts';
 import type { FilePack, Row } from '../kind.ts';
@@ -11,8 +11,9 @@ const asCsv = (job: Job) => job.params.resultFormat !== 'jsonl';
 
 function csvRow(unit: Unit, outcome: Outcome, region: string): Row {
   const { shop_id: shop, item_id: item } = unit.input;
-  const error = outcome.status === 'FAILED' ? outcome.message : '';
-  return [`${region},${shop},${item},${outcome.status},${csvField(error)},`, '\r\n'];
+  const error = outcome.status === 'FAILED' ? outcome.message : null;
+  const line = csvLine([region, String(shop), String(item), outcome.status, error, null]);
+  return [line.slice(0, -2), line.slice(-2)];
 }
 
 function jsonLine(unit: Unit, outcome: Outcome, region: string): Row {

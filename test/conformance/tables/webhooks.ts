@@ -27,7 +27,7 @@ const message = having({
   type: 'test',
   job_id: '',
   channel: 'webhook',
-  target: url,
+  target: `${new URL(url).origin}/redacted`,
   body: having({ type: 'test' }),
   user_id: uuid,
 });

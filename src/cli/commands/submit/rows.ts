@@ -1,4 +1,5 @@
 import { parse } from 'csv-parse/sync';
+import { csvField } from '../../../base/csv.ts';
 import { isObject, type Json } from '../../../base/json.ts';
 import { UsageError } from '../exit.ts';
 
@@ -77,7 +78,7 @@ function parseCsv(
   return { header, rows };
 }
 
-/** Formats objects as CSV with the union of their field names. */
+/** Formats objects as CSV with the union of their field names, for the service: the values are exact. */
 export function toCsv(name: string, values: readonly Json[]): string {
   const rows = values.map((value, at) => {
     if (!isObject(value)) throw new UsageError(`${name}: entry ${at + 1} is not an object`);
@@ -85,13 +86,8 @@ export function toCsv(name: string, values: readonly Json[]): string {
   });
   const header = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const cell = (value: unknown) => {
-    const text =
-      value === undefined || value === null
-        ? ''
-        : typeof value === 'object'
-          ? JSON.stringify(value)
-          : String(value);
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    if (value === undefined || value === null) return '';
+    return csvField(typeof value === 'object' ? JSON.stringify(value) : String(value));
   };
   return [header, ...rows.map((row) => header.map((column) => row[column]))]
     .map((cells) => `${cells.map(cell).join(',')}\n`)
