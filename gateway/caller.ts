@@ -46,6 +46,8 @@ export interface Session {
    * authenticate() counts requests. A fault if a limit is exceeded.
    */
   count?(): Promise<Readonly<Record<string, string>>>;
+  /** Returns whether the caller may call a method; absent if every caller may call each. */
+  allows?(method: DescMethod): Promise<boolean>;
   /** Calls a unary method with a message of its input type, which the service validates. */
   call<I extends DescMessage, O extends DescMessage>(
     method: DescMethod & { input: I; output: O },

@@ -2,7 +2,6 @@ import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { Fault, type Problem } from '../contract/fault.ts';
 import { messageReader } from '../contract/json/message-reader.ts';
 import { messageWriter } from '../contract/json/message-writer.ts';
-import { parseJson } from '../contract/json/parse.ts';
 import { refused, startReading } from '../contract/json/reading.ts';
 import { readSubmitOptions } from '../contract/read-submit-options.ts';
 import { type SubmitOptions, takesSubmitOptions } from '../contract/submit-options.ts';
@@ -71,8 +70,6 @@ function bounded(text: string, method: DescMethod): string {
 
 /** Reads the request and the options of a submit from the arguments. */
 function readArguments(method: DescMethod, given: ToolArguments) {
-  // The contract's reader distinguishes integers of every size by their text.
-  const values = parseJson(JSON.stringify(given)) as ToolArguments;
   const own = new Set<string>(Object.values(extraArguments));
   const problems: Problem[] = [];
   let options: SubmitOptions | undefined;
@@ -88,7 +85,7 @@ function readArguments(method: DescMethod, given: ToolArguments) {
     options = read.options;
     problems.push(...read.problems);
   }
-  const members = Object.fromEntries(Object.entries(values).filter(([name]) => !own.has(name)));
+  const members = Object.fromEntries(Object.entries(given).filter(([name]) => !own.has(name)));
   const reading = startReading(['arguments'], { isStrict: true });
   const request = messageReader(method.input)(members, reading);
   problems.push(

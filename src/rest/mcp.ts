@@ -11,9 +11,11 @@ import type {
 } from '../../gateway/caller.ts';
 import { addHeaders, admit, type Exchange, sendFault, sendJson } from '../../gateway/exchange.ts';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import type { HttpBody } from '../../gen/google/api/httpbody_pb.ts';
 import { acceptRequest } from '../base/connections.ts';
 import type { Log } from '../base/log.ts';
+import { smallBodyBytes } from '../contract/body-limit.ts';
 import { Fault } from '../contract/fault.ts';
 import { type Budget, ceilingBudget, perSubmitBudget, unlimitedBudget } from '../mcp/budget.ts';
 import type { ToolCaller } from '../mcp/call-tool.ts';
@@ -74,7 +76,7 @@ export function serveMcp(serving: McpServing): RequestHandler {
       return sendMethodNotAllowed(exchange, credits === null ? 'POST' : 'POST, DELETE');
     const release = await budget.reserve(session.userId, maxMessageBytes, exchange.signal);
     try {
-      const parsedBody = await readMessage(request);
+      const parsedBody = await readMessage(request, () => requireSubmit(session));
       const authInfo = { token: '', clientId: session.userId, scopes: [] };
       const limited = id === undefined ? session : await sessions.open(id);
       if (credits !== null && id === undefined)
@@ -122,6 +124,13 @@ const createHandler = ({ version, log }: McpServing, calls: WeakMap<object, McpC
       onerror: (error) => log.debug({ err: error }, 'protocol error'),
     },
   );
+
+/** Throws the fault `too_large` for a caller who may submit no job: no other message has more than 64 KB. */
+async function requireSubmit(session: Session): Promise<void> {
+  if ((await session.allows?.(MktaService.method.submitVariantSold)) !== false) return;
+  const limit = `The message has more than ${smallBodyBytes} bytes`;
+  throw new Fault('too_large', `${limit}, the maximum for a key without the scope 'submit'.`);
+}
 
 /** Throws the fault `forbidden` for the page of another origin. */
 function requireAllowedOrigin(request: HttpRequest, { corsOrigins, publicUrl }: McpServing): void {

@@ -37,6 +37,8 @@ export interface CoreSession {
    * authenticate() counts requests. Fault `rate_limited`.
    */
   count?(): Promise<ResponseHeaders>;
+  /** Returns whether the caller's key allows a method. */
+  allows(method: DescMethod): Promise<boolean>;
   call<I extends DescMessage, O extends DescMessage>(
     method: DescMethod & { input: I; output: O },
     message: MessageShape<I>,

@@ -1,5 +1,6 @@
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { clientAddress, forwardedForHeader } from '../base/client-address.ts';
+import { refusalOf } from '../contract/permission.ts';
 import { creditsHeader } from '../contract/response-headers.ts';
 import { inSpan } from '../telemetry/trace.ts';
 import { methodPath } from './call-spans.ts';
@@ -27,6 +28,7 @@ export function createDirectCaller(core: Core): CoreClient {
       return {
         userId: principal.userId,
         headers: { [creditsHeader]: String(principal.balance), ...principal.headers },
+        allows: async (target) => refusalOf(target, principal) === null,
         call: (method, message, context) =>
           inSpan(
             methodPath(method),

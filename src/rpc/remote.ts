@@ -66,6 +66,16 @@ export function createRemoteCaller(remote: RemoteCore): CoreClient {
         userId: id,
         headers: { ...known, [creditsHeader]: String(balance) },
         ...countedCalls(remote, credentials),
+        allows: async (target) => {
+          try {
+            await getAccount({ headers: credentials, timeoutMs: remoteTimeoutMs }, target);
+            return true;
+          } catch (error) {
+            const fault = fromConnectError(error);
+            if (fault.code === 'forbidden') return false;
+            throw fault;
+          }
+        },
       };
     },
   };

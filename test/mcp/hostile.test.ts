@@ -65,6 +65,29 @@ describe('/mcp', () => {
     ['more than 4 MB', `{"x":"${'x'.repeat(5_000_000)}"}`, 413],
   ])('rejects %s', async (_name, body, status) => expect((await post(body)).status).toBe(status));
 
+  const callTool = (given: string) =>
+    `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_job","arguments":${given}}}`;
+
+  test('rejects more values than other bodies may have, and names that the protocol would copy', async () => {
+    const values = await post(callTool(`{"job_id":[${'{},'.repeat(200_000)}{}]}`));
+    expect([values.status, await values.text()]).toEqual([413, expect.stringContaining('more values')]);
+    const names = Array.from({ length: 101 }, (_, index) => `"a${index}":1`).join();
+    for (const body of [callTool(`{${names}}`), `{"params":{${names}}}`, `{${names}}`])
+      expect((await post(body)).status).toBe(413);
+  });
+
+  test('limits messages to 64 KB for keys without the scope submit', async () => {
+    const create = (scopes: string[]) =>
+      fixture.api.operator('CreateApiKey', { user_id: fixture.user.id, name: 'ci', mode: 'test', scopes });
+    const large = callTool(`{"job_id":"${'x'.repeat(70_000)}"}`);
+    key = (await create(['read'])).apiKey;
+    expect((await post(listTools)).status).toBe(200);
+    const refused = await post(large);
+    expect([refused.status, await refused.text()]).toEqual([413, expect.stringContaining("scope 'submit'")]);
+    key = (await create(['read', 'submit'])).apiKey;
+    expect((await post(large)).status).toBe(200);
+  });
+
   test.each([
     ['no method', '{"jsonrpc":"2.0","id":1}'],
     ['an unknown method', '{"jsonrpc":"2.0","id":1,"method":"x"}'],
