@@ -85,14 +85,10 @@ export interface ServiceOutputs {
  * is in use, a ConfigError if another service uses the data folder, and a DataRefusedError if it must not use the
  * data.
  */
-export async function serve(
-  config: Config,
-  role: Role,
-  { say, logOutput }: ServiceOutputs,
-): Promise<Service> {
+export async function serve(config: Config, role: Role, outputs: ServiceOutputs): Promise<Service> {
   const run = parts[role];
   const publicUrl = () => config.publicUrl ?? `http://127.0.0.1:${service.httpPort ?? config.httpPort}`;
-  const { program, telemetry, close } = await openProgram(config, role, publicUrl, logOutput);
+  const { program, telemetry, close } = await openProgram(config, role, publicUrl, outputs.logOutput);
   const { context, stack, log } = program;
   const stopping = new AbortController();
   let isOperable = () => false;
@@ -112,7 +108,7 @@ export async function serve(
   let working: PageWork | null = null;
   try {
     service.refused = (await checkStore(program, stopping.signal, closers)).refused;
-    sayEngines(role, stack, say);
+    sayEngines(role, stack, outputs.say);
     const state = { id: context.newId(), ready: () => ready(), slots: () => working?.tally().slots };
     if (telemetry)
       service.opsPort = await openOperations(program, run, telemetry, state, stopping.signal, closers);
@@ -136,9 +132,9 @@ export async function serve(
       ready = () => edge.caller.ready();
       service.httpPort = await openGateway(program, edge, { budget, limits, publicUrl }, closers);
     }
-    sayPorts(service, say);
+    sayPorts(service, outputs.say);
     if (run.core) {
-      isOperable = startOperator(program, stopping.signal, say, closers);
+      isOperable = startOperator(program, stopping.signal, outputs.say, closers);
       closers.push(inBackground(notify(program, publicUrl, stopping.signal)));
     }
     if (run.worker) {
