@@ -12,6 +12,7 @@ import { parse, type Template } from './paths/parse.ts';
 import { createTrie } from './paths/trie.ts';
 import { errorBody } from './response/errors.ts';
 import { type Locate, locatorOf, type ShownBy, shownByService } from './response/location.ts';
+import { createPublicContent, keepContent, sendPublicContent } from './response/public-content.ts';
 import { createResponseCache, type RetentionPolicy } from './response/response-cache.ts';
 import { endpointServer, type Serve, type Serving } from './transcode.ts';
 
@@ -33,8 +34,10 @@ export interface GatewayOptions {
   log: GatewayLog;
   clock: GatewayClock;
   budget: GatewayBudget;
+  /** Returns the base address of the service, which may be known late. The documents are built once per address. */
+  publicUrl: () => string;
   /** Loads the texts of the OpenAPI document. */
-  loadApi: () => Promise<ApiInfo>;
+  loadApi: () => Promise<Omit<ApiInfo, 'publicUrl'>>;
   /** Paths that a declared path is served under; default: the path itself. */
   pathForms?: PathForms;
   /** Paths of the OpenAPI documents, one per path form; default: one document at `/openapi.json`. */
@@ -85,20 +88,19 @@ export function createGateway(options: GatewayOptions): RequestListener {
   addEndpoints(locators, { ...options, isVolatile }, (verb, template, route) =>
     routes.insert(verb, template, route),
   );
-  // The document is created for each request, since the public address may be known late. Its code and texts are large
-  // and loaded on demand.
-  const openApi = async (form: number) => {
-    const [api, { openApiDocument }] = await Promise.all([options.loadApi(), import('./openapi/openapi.ts')]);
-    return JSON.stringify(
-      openApiDocument({ ...api, endpoints, pathForms, form, extraPaths, isLocated, isVolatile }),
-    );
-  };
-  const documentation: ExtraPath[] = [
-    ...(options.documents ?? ['/openapi.json']).map((path, form) => ({
-      path,
-      serve: async (exchange: Exchange) => sendJson(exchange, 200, await openApi(form)),
-    })),
-  ];
+  // The code and texts of the documents are large and loaded on demand.
+  const documentation = (options.documents ?? ['/openapi.json']).map((path, form): ExtraPath => {
+    const content = keepContent(options.publicUrl, async () => {
+      const [api, { openApiDocument }] = await Promise.all([
+        options.loadApi(),
+        import('./openapi/openapi.ts'),
+      ]);
+      const { publicUrl } = options;
+      const document = { ...api, publicUrl, endpoints, pathForms, form, extraPaths, isLocated, isVolatile };
+      return createPublicContent('application/json', JSON.stringify(openApiDocument(document)));
+    });
+    return { path, serve: async (exchange) => sendPublicContent(exchange, await content()) };
+  });
   for (const { path, serve } of [...extraPaths, ...documentation])
     for (const form of pathForms(path)) routes.insert('GET', parse(form), { name: path, serve });
 

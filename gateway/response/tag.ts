@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { DescField, DescMessage } from '@bufbuild/protobuf';
 
 /** Returns a weak entity tag of a response's text, for responses to which the core gives none. */
-export function textTag(text: string): string {
+export function textTag(text: string | Buffer): string {
   return `W/"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
 }
 

@@ -72,6 +72,8 @@ test('serves hashed files compressed and cacheable for a year', async () => {
   expect(response.headers.get('content-type')).toMatch(/^text\/javascript/);
   expect(response.headers.get('content-encoding')).toBe('gzip');
   expect(await response.text()).toBe(script);
+  const headers = { 'if-none-match': response.headers.get('etag')! };
+  expect((await get('/console/assets/index-abc.js', headers)).status).toBe(304);
 });
 
 test.each(['/console/assets/gone-abc.js', '/console/assets/..%2findex.html', '/console/assets/../.digest'])(

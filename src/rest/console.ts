@@ -4,6 +4,13 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import compression from 'compression';
 import express, { type RequestHandler } from 'express';
+import type { Exchange } from '../../gateway/exchange.ts';
+import {
+  createPublicContent,
+  keepContent,
+  type PublicContent,
+  sendPublicContent,
+} from '../../gateway/response/public-content.ts';
 
 // Compiled, every module is in dist.
 const isCompiled = extname(import.meta.url) === '.js';
@@ -30,6 +37,23 @@ const missing = `<!doctype html>
 </html>
 `;
 
+/** Media types of the files that a build has. */
+const contentTypes: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.map': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+
+const assetHeaders = {
+  'cache-control': 'public, max-age=31536000, immutable',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
 /**
  * Serves the built console under /console: its hashed files, cacheable for a year, and its page for every other path
  * below, so that deep links work. `/` redirects there. Without a build, the page explains how to build it, with
@@ -50,21 +74,24 @@ export function serveConsole(folder = built): RequestHandler {
     response.status(text === null ? 503 : 200).send(text?.replace('%STYLE_NONCE%', nonce) ?? missing);
   };
   router.get('/', (_request, response) => response.redirect('/console'));
+  const assets = new Map<string, () => Promise<PublicContent>>();
+  router.get('/console/assets/:name', async (request, response, next) => {
+    const { name } = request.params;
+    const type = contentTypes[extname(name)];
+    if (!/^[\w-][\w.-]*$/.test(name) || type === undefined) return next('router');
+    const read =
+      assets.get(name) ??
+      keepContent(
+        () => '',
+        async () => createPublicContent(type, await readFile(join(folder, 'assets', name))),
+      );
+    const content = await read().catch(() => null);
+    if (content === null) return next('router');
+    assets.set(name, read);
+    await sendPublicContent(response.locals.exchange as Exchange, content, assetHeaders);
+  });
+  router.use('/console/assets', (_request, _response, next) => next('router'));
   router.use('/console', compression());
-  router.use(
-    '/console/assets',
-    express.static(join(folder, 'assets'), {
-      immutable: true,
-      maxAge: '365d',
-      index: false,
-      redirect: false,
-      setHeaders: (response) => {
-        response.setHeader('referrer-policy', 'no-referrer');
-        response.setHeader('x-content-type-options', 'nosniff');
-      },
-    }),
-    (_request, _response, next) => next('router'),
-  );
   router.get(['/console', '/console/*path'], page);
   return router;
 }

@@ -1,7 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Exchange, sendContent } from '../../gateway/exchange.ts';
+import type { Exchange } from '../../gateway/exchange.ts';
+import {
+  createPublicContent,
+  keepContent,
+  type PublicContent,
+  sendPublicContent,
+} from '../../gateway/response/public-content.ts';
 import { Fault } from '../contract/fault.ts';
 
 // Compiled, every module is in dist. deploy/console.mjs copies the renderer beside the console.
@@ -87,35 +93,38 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+const script = 'text/javascript; charset=utf-8';
+const page = createPublicContent('text/html; charset=utf-8', html);
+const keep = (read: () => Promise<PublicContent>) => keepContent(() => '', read);
+const scripts = new Map([
+  ['settings.js', keep(async () => createPublicContent(script, settings))],
+  ['start.js', keep(async () => createPublicContent(script, start))],
+  ['scalar.js', keep(readRenderer)],
+]);
+
+const headers = {
+  'content-security-policy': policy,
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
 /** Serves the API reference: Scalar over the OpenAPI documents, without requests to other origins. */
-export function serveDocs(exchange: Exchange): void {
-  send(exchange, 'text/html; charset=utf-8', html, 'no-cache');
+export function serveDocs(exchange: Exchange): Promise<void> {
+  return sendPublicContent(exchange, page, headers);
 }
 
 /** Serves one of the page's scripts. Faults: `not_found` for any other name, and without a build of the console. */
 export async function serveDocsFile(exchange: Exchange, name: string): Promise<void> {
-  const script = 'text/javascript; charset=utf-8';
-  if (name === 'settings.js') send(exchange, script, settings, 'no-cache');
-  else if (name === 'start.js') send(exchange, script, start, 'no-cache');
-  else if (name === 'scalar.js') send(exchange, script, await readRenderer(), 'max-age=86400');
-  else throw new Fault('not_found', 'The documentation has no such file');
+  const content = scripts.get(name);
+  if (content === undefined) throw new Fault('not_found', 'The documentation has no such file');
+  const caching = name === 'scalar.js' ? { 'cache-control': 'max-age=86400' } : {};
+  await sendPublicContent(exchange, await content(), { ...headers, ...caching });
 }
 
-async function readRenderer(): Promise<Buffer> {
+async function readRenderer(): Promise<PublicContent> {
   try {
-    return await readFile(renderer);
+    return createPublicContent(script, await readFile(renderer));
   } catch (cause) {
     throw new Fault('not_found', 'The API reference has not been built: run npm run setup', { cause });
   }
-}
-
-function send(exchange: Exchange, type: string, content: string | Buffer, cacheControl: string): void {
-  const { response } = exchange;
-  response.statusCode = 200;
-  response.setHeader('content-type', type);
-  response.setHeader('cache-control', cacheControl);
-  response.setHeader('content-security-policy', policy);
-  response.setHeader('referrer-policy', 'no-referrer');
-  response.setHeader('x-content-type-options', 'nosniff');
-  sendContent(exchange, content);
 }

@@ -356,3 +356,30 @@ test('declares the headers of authenticated, tagged and 202 responses', () => {
   expect(Object.keys(responses.Error402!.headers)).toEqual(caller);
   expect(Object.keys(responses.Error401!.headers)).toEqual(['X-Request-Id', 'WWW-Authenticate']);
 });
+
+test.each([
+  '/openapi.json',
+  '/v1/openapi.json',
+  '/openapi-short.json',
+  '/openapi-operator.json',
+  '/docs',
+  '/docs/start.js',
+])('serves %s with a validator, in the encodings that clients accept', async (path) => {
+  const ask = (headers: Record<string, string> = {}) => gateway.ask(path, { key: null, headers });
+  const plain = await ask({ 'accept-encoding': 'identity' });
+  const text = await plain.text();
+  const tag = plain.headers.get('etag')!;
+  expect(plain.headers.get('cache-control')).toBe('no-cache');
+  for (const encoding of ['br', 'gzip']) {
+    const encoded = await ask({ 'accept-encoding': encoding });
+    // Less than 1 KB is sent as it is.
+    if (text.length < 1024) continue;
+    expect([encoded.headers.get('content-encoding'), encoded.headers.get('vary')]).toEqual([
+      encoding,
+      'accept-encoding',
+    ]);
+    expect([await encoded.text(), encoded.headers.get('etag')]).toEqual([text, tag]);
+  }
+  const known = await ask({ 'if-none-match': tag });
+  expect([known.status, await known.text(), known.headers.get('etag')]).toEqual([304, '', tag]);
+});

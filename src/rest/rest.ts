@@ -2,8 +2,13 @@ import type { RequestListener } from 'node:http';
 import type { DescService } from '@bufbuild/protobuf';
 import type { RequestHandler } from 'express';
 import type { Caller } from '../../gateway/caller.ts';
-import { sendJson } from '../../gateway/exchange.ts';
 import { createGateway } from '../../gateway/gateway.ts';
+import {
+  createPublicContent,
+  keepContent,
+  type PublicContent,
+  sendPublicContent,
+} from '../../gateway/response/public-content.ts';
 import type { BodyBudget } from '../base/body-budget.ts';
 import type { Clock } from '../base/clock.ts';
 import { acceptRequest } from '../base/connections.ts';
@@ -56,13 +61,14 @@ export function addressForms(path: string): string[] {
   return [`/v1${short}`, short];
 }
 
-/** Returns the text of the OpenAPI document of the operators' calls. Its code is loaded on demand, like that of the others. */
-async function operatorDocument({ publicUrl, version }: RestOptions): Promise<string> {
+/** Returns the OpenAPI document of the operators' calls. Its code is loaded on demand, like that of the others. */
+async function operatorDocument({ publicUrl, version }: RestOptions): Promise<PublicContent> {
   const [{ operatorInfo }, { connectDocument }] = await Promise.all([
     import('./api-info.ts'),
     import('../../gateway/openapi/connect-document.ts'),
   ]);
-  return JSON.stringify(connectDocument({ ...operatorInfo, publicUrl, version }));
+  const document = connectDocument({ ...operatorInfo, publicUrl, version });
+  return createPublicContent('application/json', JSON.stringify(document));
 }
 
 /** Serves the tools for agents, whose code is loaded with the first request. */
@@ -88,13 +94,15 @@ function serveMcpOnDemand({
 /** Creates the REST interface: the gateway over the services, and the paths that no proto declares. */
 export function createRestApi(options: RestOptions): RequestListener {
   const { services, caller, log, clock, budget, publicUrl, version, mounts = [], retrieveCache } = options;
+  const operatorContent = keepContent(publicUrl, () => operatorDocument(options));
   const gateway = createGateway({
     services,
     caller,
     log,
     clock,
     budget,
-    loadApi: async () => ({ ...(await import('./api-info.ts')).apiInfo, publicUrl, version }),
+    publicUrl,
+    loadApi: async () => ({ ...(await import('./api-info.ts')).apiInfo, version }),
     pathForms: addressForms,
     documents: ['/openapi.json', '/openapi-short.json'],
     extraPaths: [
@@ -117,7 +125,7 @@ export function createRestApi(options: RestOptions): RequestListener {
       { path: '/images', serve: (exchange) => serveImage(options.images, exchange) },
       {
         path: '/openapi-operator.json',
-        serve: async (exchange) => sendJson(exchange, 200, await operatorDocument(options)),
+        serve: async (exchange) => sendPublicContent(exchange, await operatorContent()),
       },
       { path: '/docs', serve: serveDocs },
       { path: '/docs/{name}', serve: (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!) },
