@@ -294,7 +294,10 @@ export interface Batch {
   stalledClaims: number;
   /** The unit last read in isolation after claims without progress; null if there was none. */
   solo: SoloUnit | null;
+  /** Time from which the batch is due. Publishing its message again does not change it. */
   queuedAt: number | null;
+  /** Time at which its message was last published, or is to be. */
+  publishedAt: number | null;
   /** Expiry of the claim unless it is renewed. */
   leaseUntil: number | null;
   /** Earliest time at which the batch may be published again. */

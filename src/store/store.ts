@@ -331,10 +331,15 @@ export interface BatchStore {
   /** Returns the batch and the index of the job's first unit with this key. */
   findUnit(jobId: string, key: string): Promise<{ batch: Batch; index: number } | null>;
   /**
-   * Moves up to `limit` stalled batches to `queued` at `now`: batches queued before `queuedBefore` whose
-   * `notBefore` has passed, and claims that expired before `now`. Each batch is returned to one caller only.
+   * Moves up to `limit` batches whose claims expired before `now` to `queued` at `now`, the longest expired first. Each
+   * batch is returned to one caller only.
    */
-  requeueStalled(now: number, queuedBefore: number, limit: number): Promise<BatchReference[]>;
+  requeueExpired(now: number, limit: number): Promise<BatchReference[]>;
+  /**
+   * Marks up to `limit` queued batches that were published before `publishedBefore`, and whose `notBefore` has passed, as
+   * published at `now`, the longest published first. Each batch is returned to one caller only.
+   */
+  republishQueued(now: number, publishedBefore: number, limit: number): Promise<BatchReference[]>;
   /** Counts queued and claimed batches by market and lane. */
   countBacklog(): Promise<{ market: string; lane: Lane; queued: number; claimed: number }[]>;
   /**

@@ -268,6 +268,34 @@ describe('stalled batches', () => {
     await fixture.waitForState(jobId, 'completed');
   });
 
+  test('are due since they were queued, however often they are republished', async () => {
+    const { store } = fixture.context;
+    const { jobId } = await submitted(3);
+    await approve(fixture.context, jobId, operatorId);
+    const since = fixture.clock.now();
+    for (let minute = 0; minute < 15; minute += 1) {
+      await fixture.clock.advance(60_001);
+      await sweep(fixture.context);
+    }
+    // The alert about batches that wait, and the number of workers, depend on it.
+    expect(await store.findOldestDue(fixture.clock.now())).toBe(since);
+  });
+
+  test('of a dead worker are requeued in one round, whatever number waits', async () => {
+    await fixture.close();
+    fixture = await openJobFixture({ jobWindow: 10_000 });
+    const { store, clock } = fixture.context;
+    const userId = await fixture.createUser(400_000);
+    const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(30_000));
+    await approve(fixture.context, jobId, operatorId);
+    const { id } = (await store.listBatches(jobId)).at(-1)!;
+    await fixture.clock.advance(50_000);
+    await store.claimBatch(id, 0, clock.now(), clock.now() + 10_001);
+    await fixture.clock.advance(10_002);
+    await sweep(fixture.context);
+    expect((await store.listBatches(jobId)).at(-1)).toMatchObject({ id, state: 'queued', attempt: 1 });
+  });
+
   test('are republished when the lease of a dead worker expires', async () => {
     const { jobId } = await submitted(3);
     const { store, clock } = fixture.context;

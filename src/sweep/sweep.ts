@@ -26,7 +26,8 @@ type SweepContext = Pick<JobContext, 'blobs' | 'clock' | 'drift' | 'log' | 'metr
     | 'moveJob'
     | 'ping'
     | 'repairLedger'
-    | 'requeueStalled'
+    | 'republishQueued'
+    | 'requeueExpired'
   > &
   DecideDueContext &
   DiscardContext &
@@ -45,7 +46,7 @@ const interruptedMs = 30_000;
 const lostMs = 60_000;
 /** Age at which batches without a job and half-posted ledger entries are removed. */
 const orphanMs = 3_600_000;
-/** Stalled batches republished per query. */
+/** Stalled batches published per query. */
 const pageSize = 500;
 
 /** Interval between sweeps. */
@@ -150,9 +151,25 @@ async function expireRecords({ store, settings }: SweepContext, now: number): Pr
   await store.expire(cutoffsOf(settings, now));
 }
 
-/** Republishes stalled batches. The queue ignores the ones that it still holds. */
+/**
+ * Publishes all batches whose claims have expired, and then a page of those that nobody has claimed for long, whose
+ * messages may be lost: the queue ignores the ones that it still holds.
+ */
 async function republish(context: SweepContext, now: number): Promise<void> {
-  await publishStalled(context, await context.store.requeueStalled(now, now - lostMs, pageSize));
+  const { store } = context;
+  await publishAll(context, () => store.requeueExpired(now, pageSize));
+  await publishStalled(context, await store.republishQueued(now, now - lostMs, pageSize));
+}
+
+/** Publishes the stalled batches of all pages, and returns their number. */
+async function publishAll(context: SweepContext, next: () => Promise<BatchReference[]>): Promise<number> {
+  let count = 0;
+  for (;;) {
+    const batches = await next();
+    await publishStalled(context, batches);
+    count += batches.length;
+    if (batches.length < pageSize) return count;
+  }
 }
 
 async function publishStalled(context: SweepContext, batches: readonly BatchReference[]): Promise<void> {
@@ -177,15 +194,10 @@ async function finishEnded(context: SweepContext, job: Job): Promise<void> {
  */
 export async function refill(context: SweepContext): Promise<number> {
   const { store, clock } = context;
-  // A time after the end of every lease. Batches taken then are not taken again by this loop.
+  // A time after the end of every lease. Batches taken then are not taken again by these loops.
   const later = clock.now() + leaseMs;
-  let count = 0;
-  for (;;) {
-    const batches = await store.requeueStalled(later, later, pageSize);
-    await publishStalled(context, batches);
-    count += batches.length;
-    if (batches.length < pageSize) return count;
-  }
+  const expired = await publishAll(context, () => store.requeueExpired(later, pageSize));
+  return expired + (await publishAll(context, () => store.republishQueued(later, later, pageSize)));
 }
 
 /** Sweeps every `intervalMs` until the signal is aborted; resolves when the last round has ended. */

@@ -50,7 +50,8 @@ export const brokenStores: readonly BrokenStore[] = [
     change: (store) => ({
       renewBatch: async () => true,
       releaseBatch: async () => false,
-      requeueStalled: async () => [],
+      requeueExpired: async () => [],
+      republishQueued: async () => [],
       claimBatch: store.claimBatch,
     }),
   },

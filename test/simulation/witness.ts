@@ -76,7 +76,8 @@ export function createWitness(world: World, store: Store): Witness {
     }
     observeComparison(name, parameters, result);
     if (fenced.has(name)) observeFenced(process, name, first, result);
-    if (name === 'requeueStalled' && (result as unknown[]).length > 0) seen.add('republished batch');
+    if (name === 'requeueExpired' || name === 'republishQueued')
+      if ((result as unknown[]).length > 0) seen.add('republished batch');
     if (name === 'moveJob' && result !== null && process.name.startsWith('sweep')) {
       if ((parameters[1] as string[]).includes('submitted')) seen.add('resumed submit');
     }

@@ -187,6 +187,7 @@ function* buildBatches(
         state: 'waiting',
         attempt: 0,
         queuedAt: null,
+        publishedAt: null,
         leaseUntil: null,
         notBefore: null,
         file: null,

@@ -62,8 +62,26 @@ describe('the job of a submission', () => {
     const begun = { attempt: 0, leaseUntil: null, notBefore: null, endedAt: null, stalledClaims: 0 };
     const empty = { outcomes: {}, success: 0, failed: 0, file: null, parts: [], solo: null };
     expect(batches.map(({ units, ...batch }) => ({ ...batch, units: units.length }))).toMatchObject([
-      { ...begun, ...empty, seq: 0, region: 'sg', units: 2, state: 'queued', queuedAt: noon },
-      { ...begun, ...empty, seq: 1, region: 'id', units: 1, state: 'queued', queuedAt: noon },
+      {
+        ...begun,
+        ...empty,
+        seq: 0,
+        region: 'sg',
+        units: 2,
+        state: 'queued',
+        queuedAt: noon,
+        publishedAt: noon,
+      },
+      {
+        ...begun,
+        ...empty,
+        seq: 1,
+        region: 'id',
+        units: 1,
+        state: 'queued',
+        queuedAt: noon,
+        publishedAt: noon,
+      },
     ]);
   });
 

@@ -75,6 +75,7 @@ export function claimContract(open: OpenStores): void {
       attempt: 1,
       stalledClaims: 1,
       queuedAt: aTime,
+      publishedAt: aTime,
       leaseUntil: aTime + 500,
     };
     expect(claimed).toEqual({ ...expected, dueAt: aTime });

@@ -139,6 +139,7 @@ export function aBatch(
     state: 'waiting',
     attempt: 0,
     queuedAt: null,
+    publishedAt: null,
     leaseUntil: null,
     notBefore: null,
     file: null,

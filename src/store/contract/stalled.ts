@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { aFailure, aTime, storeJob } from './samples.ts';
 import { type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
-/** requeueStalled(). Each test uses its own times, so that it sees no batch of another test. */
+/** requeueExpired() and republishQueued(). Each test uses its own times, so that it sees no batch of another test. */
 export function stalledContract(open: OpenStores): void {
   const stores = setUpStores(open);
 
-  test('batches queued before a time are returned once and queued at now', async () => {
+  test('batches published before a time are returned once, and are due since they were queued', async () => {
     const now = aTime;
     const { job, batches } = await storeJob(stores.store, 3, { lane: 'single' });
     await stores.store.queueBatches(job.id, 1, now - 100);
@@ -22,15 +22,37 @@ export function stalledContract(open: OpenStores): void {
         attempt: 0,
       },
     ];
-    expect(await stores.store.requeueStalled(now, now - 50, 10)).toEqual(expected);
-    expect(await stores.store.requeueStalled(now, now - 50, 10)).toEqual([]);
+    expect(await stores.store.republishQueued(now, now - 50, 10)).toEqual(expected);
+    expect(await stores.store.republishQueued(now, now - 50, 10)).toEqual([]);
     const listed = await stores.store.listBatches(job.id);
-    expect(listed.map(({ state, queuedAt }) => [state, queuedAt])).toEqual([
-      ['queued', now],
-      ['queued', now - 50],
-      ['waiting', null],
+    expect(listed.map(({ state, queuedAt, publishedAt }) => [state, queuedAt, publishedAt])).toEqual([
+      ['queued', now - 100, now],
+      ['queued', now - 50, now - 50],
+      ['waiting', null, null],
     ]);
-    await stores.store.failBatches(job.id, ['queued', 'waiting'], aFailure, aTime);
+    expect(await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10)).toMatchObject({
+      dueAt: now - 100,
+    });
+    await stores.store.failBatches(job.id, ['queued', 'waiting', 'claimed'], aFailure, aTime);
+  });
+
+  test('expired claims are requeued however many batches are queued, the longest expired first', async () => {
+    const now = aTime + 5_000;
+    const { job, batches } = await storeJob(stores.store, 6);
+    await stores.store.queueBatches(job.id, 6, now - 900);
+    for (const [at, until] of [
+      [4, now - 100],
+      [5, now - 200],
+    ] as const)
+      await stores.store.claimBatch(batches[at]!.id, 0, now - 500, until);
+    const requeued = async () =>
+      (await stores.store.requeueExpired(now, 1)).map(({ batchId }) =>
+        batches.findIndex(({ id }) => id === batchId),
+      );
+    expect([await requeued(), await requeued(), await requeued()]).toEqual([[5], [4], []]);
+    const listed = await stores.store.listBatches(job.id);
+    expect(listed[5]).toMatchObject({ state: 'queued', queuedAt: now, publishedAt: now, leaseUntil: null });
+    await stores.store.failBatches(job.id, ['queued'], aFailure, aTime);
   });
 
   test('an expired claim is requeued, and its worker is superseded', async () => {
@@ -39,7 +61,7 @@ export function stalledContract(open: OpenStores): void {
     await stores.store.queueBatches(job.id, 2, now);
     await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10);
     await stores.store.claimBatch(batches[1]!.id, 0, now, now + 11);
-    const taken = await stores.store.requeueStalled(now + 11, 0, 10);
+    const taken = await stores.store.requeueExpired(now + 11, 10);
     expect(taken).toEqual([
       {
         jobId: job.id,
@@ -63,8 +85,8 @@ export function stalledContract(open: OpenStores): void {
     await stores.store.queueBatches(job.id, 1, now);
     await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10);
     await stores.store.releaseBatch(batches[0]!.id, 1, now + 500);
-    expect(await stores.store.requeueStalled(now + 499, now + 400, 10)).toEqual([]);
-    expect(await stores.store.requeueStalled(now + 500, now + 400, 10)).toHaveLength(1);
+    expect(await stores.store.republishQueued(now + 499, now + 400, 10)).toEqual([]);
+    expect(await stores.store.republishQueued(now + 500, now + 400, 10)).toHaveLength(1);
     await stores.store.failBatches(job.id, ['queued'], aFailure, aTime);
   });
 
@@ -75,7 +97,7 @@ export function stalledContract(open: OpenStores): void {
     await stores.store.unqueueBatches(await stores.store.queueBatches(job.id, 1, now), now);
     expect(await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10)).toMatchObject({ attempt: 1 });
     await stores.store.releaseBatch(batches[0]!.id, 1, now + 500);
-    expect(await stores.store.requeueStalled(now + 500, now + 400, 10)).toHaveLength(1);
+    expect(await stores.store.republishQueued(now + 500, now + 400, 10)).toHaveLength(1);
     await stores.store.failBatches(job.id, ['queued'], aFailure, aTime);
   });
 
@@ -109,13 +131,13 @@ export function stalledContract(open: OpenStores): void {
     const now = aTime + 30_000;
     const { job } = await storeJob(stores.store, 40);
     await stores.store.queueBatches(job.id, 40, now - 10);
-    const given = await runConcurrently(6, stores, (store) => store.requeueStalled(now, now, 9));
+    const given = await runConcurrently(6, stores, (store) => store.republishQueued(now, now, 9));
     expect(Math.max(...given.map(({ length }) => length))).toBeLessThanOrEqual(9);
     const ids = given.flat().map(({ batchId }) => batchId);
     expect(new Set(ids).size).toBe(ids.length);
-    const rest = await stores.store.requeueStalled(now, now, 100);
+    const rest = await stores.store.republishQueued(now, now, 100);
     expect(new Set([...ids, ...rest.map(({ batchId }) => batchId)]).size).toBe(40);
     expect(ids.length + rest.length).toBe(40);
-    expect(await stores.store.requeueStalled(now, now, 0)).toEqual([]);
+    expect(await stores.store.republishQueued(now, now, 0)).toEqual([]);
   });
 }

@@ -24,13 +24,13 @@ export function batchStore(engine: MongoEngine): BatchStore {
           notBefore: { $not: { $gt: now } },
           ...(region === undefined ? {} : { region }),
         };
-        return moveBatches(batches, which, 'seq', limit, { state: 'queued', queuedAt: now, notBefore: null });
+        return moveBatches(batches, which, 'seq', limit, queuedAs(now));
       }),
 
     unqueueBatches: (references, notBefore) =>
       engine.run(async ({ batches }) => {
         if (references.length === 0) return;
-        const fields = { state: 'waiting' as const, queuedAt: null, notBefore };
+        const fields = { state: 'waiting' as const, queuedAt: null, publishedAt: null, notBefore };
         await batches.bulkWrite(
           references.map(({ batchId, attempt }) => ({
             updateOne: { filter: { _id: batchId, attempt, state: 'queued' }, update: { $set: fields } },
@@ -49,9 +49,9 @@ export function batchStore(engine: MongoEngine): BatchStore {
               { state: 'claimed', leaseUntil: { $lt: now } },
             ],
           },
-          // Also set for a batch that was waiting, so that requeueStalled() finds it after its release.
+          // Also set for a batch that was waiting, so that republishQueued() finds it after its release.
           {
-            $set: { state: 'claimed', queuedAt: now, leaseUntil, notBefore: null },
+            $set: { state: 'claimed', queuedAt: now, publishedAt: now, leaseUntil, notBefore: null },
             $inc: { attempt: 1, stalledClaims: 1 },
           },
           { returnDocument: 'before' },
@@ -64,6 +64,7 @@ export function batchStore(engine: MongoEngine): BatchStore {
           ...batch,
           state: 'claimed',
           queuedAt: now,
+          publishedAt: now,
           leaseUntil,
           notBefore: null,
           attempt: batch.attempt + 1,
@@ -111,24 +112,28 @@ export function batchStore(engine: MongoEngine): BatchStore {
     failBatches: (jobId, states, outcome, now) =>
       engine.run(({ batches }) => failBatches(batches, jobId, states, outcome, now)),
 
-    requeueStalled: (now, queuedBefore, limit) =>
+    requeueExpired: (now, limit) =>
       engine.run(({ batches }) => {
-        // Moved batches must not match again.
-        const stalled: Filter<BatchDocument> = {
-          $or: [
-            {
-              state: 'queued',
-              queuedAt: { $lt: Math.min(queuedBefore, now) },
-              notBefore: { $not: { $gt: now } },
-            },
-            { state: 'claimed', leaseUntil: { $lt: now } },
-          ],
+        const expired: Filter<BatchDocument> = { state: 'claimed', leaseUntil: { $lt: now } };
+        return moveBatches(batches, expired, 'leaseUntil', limit, { ...queuedAs(now), leaseUntil: null });
+      }),
+
+    republishQueued: (now, publishedBefore, limit) =>
+      engine.run(({ batches }) => {
+        // Marked batches must not match again. Earlier versions did not write the field.
+        const lost: Filter<BatchDocument> = {
+          state: 'queued',
+          publishedAt: { $not: { $gte: Math.min(publishedBefore, now) } },
+          notBefore: { $not: { $gt: now } },
         };
-        const fields = { state: 'queued' as const, queuedAt: now, leaseUntil: null, notBefore: null };
-        return moveBatches(batches, stalled, 'queuedAt', limit, fields);
+        return moveBatches(batches, lost, 'publishedAt', limit, { publishedAt: now });
       }),
   };
 }
+
+/** Returns the fields of a batch whose message is published at `now`. */
+const queuedAs = (now: number) =>
+  ({ state: 'queued', queuedAt: now, publishedAt: now, notBefore: null }) as const;
 
 /**
  * Updates up to `limit` batches that match a condition, lowest `order` first, each for one caller: every update
@@ -137,7 +142,7 @@ export function batchStore(engine: MongoEngine): BatchStore {
 async function moveBatches(
   batches: Collections['batches'],
   condition: Filter<BatchDocument>,
-  order: 'seq' | 'queuedAt',
+  order: 'seq' | 'leaseUntil' | 'publishedAt',
   limit: number,
   fields: Partial<BatchDocument>,
 ): Promise<BatchReference[]> {

@@ -9,6 +9,7 @@ import {
   createHistoryIndexes,
   createIndexes,
   createModeIndexes,
+  createPublishIndexes,
   createScheduleIndexes,
   createScheduleNoticeIndexes,
   createTurnIndexes,
@@ -32,6 +33,7 @@ export const migrations: readonly Migration[] = [
   createModeIndexes,
   createScheduleNoticeIndexes,
   createTurnIndexes,
+  createPublishIndexes,
 ];
 
 /**

@@ -343,6 +343,12 @@ const scheduleNoticeIndexes: typeof indexes = {
   schedules: [{ key: { noticeAt: 1, _id: 1 }, partialFilterExpression: { noticeAt: { $gt: 0 } } }],
 };
 
+/** Index of queued batches by the time of their publication. */
+const publishIndexes: typeof indexes = { batches: [{ key: { state: 1, publishedAt: 1 } }] };
+
+/** Creates the missing index of queued batches. */
+export const createPublishIndexes = (database: Db): Promise<void> => createAll(database, publishIndexes);
+
 /** Creates the missing indexes of messages about schedules. */
 export const createScheduleNoticeIndexes = (database: Db): Promise<void> =>
   createAll(database, scheduleNoticeIndexes);

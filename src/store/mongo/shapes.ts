@@ -145,6 +145,7 @@ export function readBatch(document: BatchDocument): Batch {
     units: JSON.parse(units) as Unit[],
     // Earlier versions did not write these fields.
     parts: rest.parts ?? [],
+    publishedAt: rest.publishedAt ?? null,
     endedAt: rest.endedAt ?? null,
     stalledClaims: rest.stalledClaims ?? 0,
     solo: rest.solo ?? null,

@@ -20,10 +20,11 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
           : `job_id = ? AND region = ? AND state = 'waiting'`;
       return toReferences(
         engine.all(
-          `UPDATE batches SET state = 'queued', queued_at = ?, not_before = NULL WHERE id IN (
+          `UPDATE batches SET state = 'queued', queued_at = ?, published_at = ?, not_before = NULL WHERE id IN (
              SELECT id FROM batches WHERE ${among} AND (not_before IS NULL OR not_before <= ?)
                ORDER BY seq LIMIT ?
            ) RETURNING ${reference}`,
+          now,
           now,
           jobId,
           ...(region === undefined ? [] : [region]),
@@ -37,7 +38,7 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
       engine.write(() => {
         for (const { batchId, attempt } of references) {
           engine.run(
-            `UPDATE batches SET state = 'waiting', queued_at = NULL, not_before = ?
+            `UPDATE batches SET state = 'waiting', queued_at = NULL, published_at = NULL, not_before = ?
              WHERE id = ? AND attempt = ? AND state = 'queued'`,
             notBefore,
             batchId,
@@ -55,10 +56,11 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
         const row = engine.document(
           batches,
           `UPDATE batches SET state = 'claimed', attempt = attempt + 1, stalled_claims = stalled_claims + 1,
-             queued_at = ?, lease_until = ?, not_before = NULL
+             queued_at = ?, published_at = ?, lease_until = ?, not_before = NULL
            WHERE id = ? AND ((state IN ('waiting', 'queued') AND attempt = ?) OR (state = 'claimed' AND lease_until < ?))
            RETURNING ${batches.select}`,
-          // Also set for a batch that was waiting, so that requeueStalled() finds it after its release.
+          // Also set for a batch that was waiting, so that republishQueued() finds it after its release.
+          now,
           now,
           leaseUntil,
           batchId,
@@ -109,19 +111,28 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
     failBatches: async (jobId, states, outcome, now) =>
       engine.write(() => failBatches(engine, jobId, states, outcome, now)),
 
-    requeueStalled: async (now, queuedBefore, limit) =>
+    requeueExpired: async (now, limit) =>
       toReferences(
         engine.all(
-          `UPDATE batches SET state = 'queued', queued_at = ?1, lease_until = NULL, not_before = NULL WHERE id IN (
-             SELECT id FROM (
-               SELECT id, queued_at AS since FROM batches
-                 WHERE state = 'queued' AND queued_at < ?2 AND (not_before IS NULL OR not_before <= ?1)
-               UNION ALL
-               SELECT id, lease_until AS since FROM batches WHERE state = 'claimed' AND lease_until < ?1
-             ) ORDER BY since LIMIT ?3
+          `UPDATE batches SET state = 'queued', queued_at = ?1, published_at = ?1, lease_until = NULL, not_before = NULL
+           WHERE id IN (
+             SELECT id FROM batches WHERE state = 'claimed' AND lease_until < ?1 ORDER BY lease_until LIMIT ?2
            ) RETURNING ${reference}`,
           now,
-          queuedBefore,
+          Math.max(0, limit),
+        ),
+      ),
+
+    republishQueued: async (now, publishedBefore, limit) =>
+      toReferences(
+        engine.all(
+          `UPDATE batches SET published_at = ?1 WHERE id IN (
+             SELECT id FROM batches
+               WHERE state = 'queued' AND published_at < ?2 AND (not_before IS NULL OR not_before <= ?1)
+               ORDER BY published_at LIMIT ?3
+           ) RETURNING ${reference}`,
+          now,
+          publishedBefore,
           Math.max(0, limit),
         ),
       ),

@@ -245,6 +245,10 @@ const steps = [
   UPDATE tracking_runs SET turn = NULL WHERE stage = 'done';
   CREATE INDEX tracking_runs_by_turn ON tracking_runs (user_id, at, job_id) WHERE due_at IS NOT NULL;
   CREATE UNIQUE INDEX tracking_runs_active ON tracking_runs (user_id) WHERE turn = 'active';`,
+  `ALTER TABLE batches ADD COLUMN published_at REAL;
+  UPDATE batches SET published_at = queued_at WHERE state <> 'done';
+  CREATE INDEX batches_published ON batches (published_at) WHERE state = 'queued';
+  DROP INDEX batches_queued;`,
 ];
 
 /** Version of this program's schema. */

@@ -199,6 +199,7 @@ const summaryFields = [
   'state',
   'attempt',
   'queuedAt',
+  'publishedAt',
   'leaseUntil',
   'notBefore',
   'file',
