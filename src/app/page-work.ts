@@ -2,7 +2,6 @@ import { markets } from '../markets/list.ts';
 import { hasUnfinished } from '../sweep/unfinished.ts';
 import { type PoolTally, startWorkerPool, type WorkerPool } from '../worker/pool.ts';
 import type { Program } from './compose.ts';
-import { maintainForever } from './maintain.ts';
 import { programs } from './programs.ts';
 import { exportsMetrics } from './telemetry.ts';
 
@@ -21,7 +20,7 @@ export interface PageWork {
   stop(): Promise<void>;
 }
 
-/** Starts page work and the sweep as `GLEANER_WORKERS` says. */
+/** Starts page work as `GLEANER_WORKERS` says. */
 export async function startPageWork(
   program: Program,
   role: string,
@@ -43,42 +42,31 @@ export async function startPageWork(
   return startWithFirstBatch(program, start);
 }
 
-/** Processes batches and sweeps in this process's own thread. */
+/** Processes batches in this process's own thread. */
 async function workInThread(context: Program['context']): Promise<PageWork> {
-  const stopping = new AbortController();
   const { startWorker } = await import('../worker/worker.ts');
   const worker = await startWorker(context, markets);
-  const sweeping = maintainForever(context, stopping.signal);
   return {
     tally: () => {
       const busy = worker.tally.batches > 0 ? 1 : 0;
       return { workers: 0, memoryBytes: 0, slots: { busy, idle: 1 - busy, stopped: 0 }, ...worker.tally };
     },
-    async stop() {
-      stopping.abort(new Error('the service is stopping'));
-      await worker.stop();
-      await sweeping;
-    },
+    stop: () => worker.stop(),
   };
 }
 
-/** Starts worker processes when the first batch is published. Until then this process runs the sweep, which is idle. */
-function startWithFirstBatch({ config, context, published }: Program, start: () => WorkerPool): PageWork {
-  const sweepingHere = new AbortController();
-  const sweeping = maintainForever(context, sweepingHere.signal);
+/** Starts worker processes when the first batch is published. */
+function startWithFirstBatch({ config, published }: Program, start: () => WorkerPool): PageWork {
   let pool: WorkerPool | null = null;
   let isStopped = false;
   void published.then(() => {
-    if (isStopped) return;
-    pool = start();
-    sweepingHere.abort(new Error('sweep moved to a worker'));
+    if (!isStopped) pool = start();
   });
   return {
     tally: () => pool?.tally() ?? { ...idle, slots: { busy: 0, idle: 0, stopped: config.workers } },
     async stop() {
       isStopped = true;
-      sweepingHere.abort(new Error('the service is stopping'));
-      await Promise.all([sweeping, pool?.stop()]);
+      await pool?.stop();
     },
   };
 }

@@ -10,7 +10,6 @@ import { createMetricsBuffer } from '../telemetry/buffer.ts';
 import { type ParentCalls, reportMs, type WorkerCalls, type WorkerSetup } from '../worker/protocol.ts';
 import { startWorker } from '../worker/worker.ts';
 import { compose } from './compose.ts';
-import { maintainForever } from './maintain.ts';
 import { startTracing } from './telemetry.ts';
 
 /*
@@ -93,12 +92,11 @@ async function run({ config, role, index, holder, publicUrl, measures }: WorkerS
       await clock.sleep(reportMs, signal).catch(() => {});
     }
   })();
-  const sweeping =
-    index === 0 ? maintainForever(context, signal) : flushDriftForever(context, sweepMs, signal);
+  const flushing = flushDriftForever(context, sweepMs, signal);
   return {
     async stop() {
       stopping.abort(new Error('the worker is stopping'));
-      await Promise.all([worker.stop(), sweeping, reporting]);
+      await Promise.all([worker.stop(), flushing, reporting]);
       await program.close();
       await tracing?.close();
       report();

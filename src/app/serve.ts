@@ -114,8 +114,8 @@ export async function serve(config: Config, role: Role, outputs: ServiceOutputs)
       service.opsPort = await openOperations(program, run, telemetry, state, stopping.signal, closers);
     if (stack.name === 'embedded' && run.worker) await resumeBatches(program);
     if (role === 'serve') closers.push(await startBackups(program, telemetry, stopping.signal));
-    if (run.core || run.worker) logMissingOrigins(context);
-    if (run.core || run.worker) closers.push(startReporting(program, state.id, role, () => working?.tally()));
+    const tally = () => working?.tally();
+    if (run.core || run.worker) startUpkeep(program, { id: state.id, role, tally }, stopping.signal, closers);
     const core = run.core ? openCore(program, () => isOperable(), stopping.signal, closers) : null;
     const limits = { ...defaultConnectionLimits, maxConnections: config.maxConnections };
     const budget = createBodyBudget();
@@ -140,13 +140,25 @@ export async function serve(config: Config, role: Role, outputs: ServiceOutputs)
     if (run.worker) {
       working = await startPageWork(program, role, publicUrl);
       closers.push(working.stop);
-    } else if (run.core) closers.push(inBackground(maintainForever(context, stopping.signal)));
+    }
     log.info({ stack: stack.name, httpPort: service.httpPort, grpcPort: service.grpcPort }, 'started');
     return service;
   } catch (error) {
     await service.stop();
     throw error;
   }
+}
+
+/** Starts the reports of a process, the sweep, and the comparison of jobs: not in workers, which hostile pages can stall. */
+function startUpkeep(
+  program: Program,
+  { id, role, tally }: { id: string; role: Role; tally: Parameters<typeof startReporting>[3] },
+  stopping: AbortSignal,
+  closers: (() => Promise<unknown>)[],
+): void {
+  logMissingOrigins(program.context);
+  closers.push(startReporting(program, id, role, tally));
+  closers.push(inBackground(maintainForever(program.context, stopping)));
 }
 
 /** Puts the program of a role together. Locks the data folder for `serve`, until `close` is called. */

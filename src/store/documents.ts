@@ -289,7 +289,8 @@ export interface Batch {
   /** Incremented by each claim. Writes name it, so that a superseded worker's write has no effect. */
   attempt: number;
   /**
-   * Consecutive claims without an outcome, including the current one. Claims that were released are not counted.
+   * Claims that ended in a crash or a failure, including the current one. Claims that were released are not counted. A new
+   * outcome lowers the count to at most `maxStalledWithProgress`.
    */
   stalledClaims: number;
   /** The unit last read in isolation after claims without progress; null if there was none. */

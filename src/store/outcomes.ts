@@ -12,6 +12,12 @@ export interface OutcomeWrite {
   end?: { file: StoredFile | null; at: number };
 }
 
+/**
+ * Maximum count of claims without progress that remains after an outcome: one unit may end a worker while others of the
+ * batch have outcomes, so that progress must not clear the batch of suspicion.
+ */
+export const maxStalledWithProgress = 3;
+
 /** Changes that a write makes to a batch: new outcomes, and the parts and counts after the write. */
 export interface OutcomeChange {
   fresh: Outcomes;

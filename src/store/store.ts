@@ -278,8 +278,8 @@ export interface BatchStore {
   startSolo(batchId: string, attempt: number, solo: SoloUnit): Promise<boolean>;
   /**
    * Writes outcomes of units and the part with their records. Returns false if the claim was lost. A unit keeps
-   * its first outcome, so a repeated write counts nothing twice. A new outcome resets the count of claims without
-   * progress.
+   * its first outcome, so a repeated write counts nothing twice. A new outcome lowers the count of claims
+   * without progress to at most `maxStalledWithProgress`.
    */
   recordOutcomes(
     batchId: string,

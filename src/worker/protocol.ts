@@ -9,7 +9,7 @@ import type { MetricsReport } from '../telemetry/buffer.ts';
 export interface WorkerSetup {
   config: Config;
   role: string;
-  /** Index of the worker in its parent, from 0. Worker 0 runs the sweep. */
+  /** Index of the worker in its parent, from 0. */
   index: number;
   /** Id of the process as a holder of origins' permits, which its parent releases if it dies. */
   holder: string;

@@ -123,9 +123,38 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       expect(deployment.processes.every((process) => process.running())).toBe(true);
     });
 
+    test('workers that stall do not delay the sweep', { timeout: 120_000 }, async () => {
+      const user = await api.createUser(10_000);
+      const started = await startLargeJob(api, 50);
+      await checkLargeJob(
+        { api, deployment },
+        started,
+        await watchJob(api, started.user, started.jobId, 60_000),
+      );
+      const { apiKey } = await api.operator('CreateApiKey', { user_id: user.id, name: 'ci', mode: 'test' });
+      const pids = workerPids();
+      expect(pids).not.toEqual([]);
+      for (const pid of pids) process.kill(pid, 'SIGSTOP');
+      try {
+        // The sweep approves test jobs.
+        const jobId = await submitItems(api, { ...user, key: apiKey }, 'id', [{ item_id: '1', shop_id: '77' }]);
+        await until(
+          'the sweep approves the job',
+          async () => {
+            const { job } = await api.operator('GetJob', { job_id: jobId });
+            return job.status === 'awaiting_approval' ? undefined : true;
+          },
+          { withinMs: 30_000 },
+        );
+      } finally {
+        for (const pid of pids) if (runs(pid)) process.kill(pid, 'SIGCONT');
+      }
+    });
+
     test('a page that kills every worker reading it fails alone, and the API stays available', {
       timeout: 260_000,
     }, async () => {
+      const deaths = log().split('"msg":"worker died"').length - 1;
       const user = await api.createUser(10_000);
       const ids = plainIds(39).map(String);
       ids.splice(25, 0, poisonId);
@@ -159,6 +188,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       const { body: merged } = await sendJson('GET', download.download_url, null);
       expect(merged.map(({ itemId }: { itemId: string }) => itemId)).toEqual(ids);
       expect(log()).toContain('"msg":"unit abandoned"');
+      expect(log().split('"msg":"worker died"').length - 1 - deaths).toBeLessThanOrEqual(4);
       expect(await deployment.audit()).toMatchObject({ code: 0, problems: [] });
     });
 

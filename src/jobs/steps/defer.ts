@@ -1,11 +1,9 @@
 import type { BatchReference } from '../../store/documents.ts';
-import type { JobContext, StoreUse } from '../context.ts';
-import { publishLater, type ReleaseContext } from './release.ts';
+import type { StoreUse } from '../context.ts';
+import { postpone, type ReleaseContext } from './release.ts';
 
 /** Dependencies of this module. */
-type DeferContext = Pick<JobContext, 'clock' | 'log'> &
-  StoreUse<'claimBatch' | 'releaseBatch'> &
-  ReleaseContext;
+type DeferContext = StoreUse<'claimBatch'> & ReleaseContext;
 
 /**
  * Defers a batch for `ms` milliseconds without reading it, then publishes it. If this process has stopped by then, the
@@ -17,10 +15,8 @@ export async function deferBatch(
   ms: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, clock, log } = context;
+  const { store, clock } = context;
   const now = clock.now();
   const batch = await store.claimBatch(message.batchId, message.attempt, now, now + ms);
-  if (batch === null || !(await store.releaseBatch(batch.id, batch.attempt, now + ms))) return;
-  log.debug({ jobId: batch.jobId, batchId: batch.id, ms }, 'batch deferred');
-  publishLater(context, { ...message, attempt: batch.attempt }, ms, signal);
+  if (batch !== null) await postpone(context, batch, message, ms, signal);
 }

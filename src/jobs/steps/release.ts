@@ -55,6 +55,20 @@ export async function backOff(
   }
 }
 
+/** Releases a batch for `ms` milliseconds without a reason that its owner sees. */
+export async function postpone(
+  context: ReleaseContext,
+  { id, jobId, attempt }: Batch,
+  message: BatchReference,
+  ms: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, clock, log } = context;
+  if (!(await store.releaseBatch(id, attempt, clock.now() + ms))) return;
+  log.debug({ jobId, batchId: id, ms }, 'batch deferred');
+  publishLater(context, { ...message, attempt }, ms, signal);
+}
+
 /** Publishes a batch after `ms` milliseconds. If this process has stopped by then, the sweep publishes it. */
 export function publishLater(
   { queue, clock }: ReleaseContext,

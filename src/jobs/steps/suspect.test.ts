@@ -87,24 +87,44 @@ async function liveOn(batch: () => Promise<Batch>, nextDeath: () => Promise<void
 }
 
 describe('a unit that kills its worker', () => {
-  test('fails alone after seven deaths, and its neighbours succeed', async () => {
+  test('fails alone after four deaths, and its neighbours succeed', async () => {
     const job = await approved(20);
-    expect(await liveOn(job.batch, killing(poison))).toBe(7);
+    expect(await liveOn(job.batch, killing(poison))).toBe(4);
     expect(await job.failures()).toEqual([[poison, 'work_abandoned']]);
     const ended = await fixture.waitForState(job.jobId, 'completed');
     expect(ended).toMatchObject({ refunded: ended.unitPrice });
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('costs three more deaths per further unit, up to three units; then the rest is abandoned', async () => {
+  test('fails after four deaths although other units have outcomes each time', async () => {
+    const job = await approved(40);
+    let toll = () => {};
+    let read = 0;
+    fixture.wrapFetch((fetch, itemId) => async (request) => {
+      if (itemId === poison) {
+        // Other units are written by then.
+        await fixture.clock.sleep(5_000);
+        toll();
+        return new Promise(() => {});
+      }
+      read += 1;
+      await fixture.clock.sleep(read > 16 ? 2_500 : 0);
+      return fetch(request);
+    });
+    const deaths = await liveOn(job.batch, () => new Promise<void>((resolve) => (toll = resolve)));
+    expect(deaths).toBe(4);
+    expect(await job.failures()).toEqual([[poison, 'work_abandoned']]);
+  });
+
+  test('costs two more deaths per further unit, up to three units; then the rest is abandoned', async () => {
     const ids = Array.from({ length: 10 }, (_, at) => `3000000000${at}`);
     const job = await approved(10);
-    expect(await liveOn(job.batch, killing(...ids))).toBe(13);
+    expect(await liveOn(job.batch, killing(...ids))).toBe(8);
     expect(await job.failures()).toEqual(ids.map((id) => [id, 'work_abandoned']));
     const messages = Object.values((await job.batch()).outcomes).map((outcome) =>
       outcome.status === 'FAILED' ? outcome.message : '',
     );
-    for (const message of messages.slice(0, 3)) expect(message).toContain('started 3 times on its own');
+    for (const message of messages.slice(0, 3)) expect(message).toContain('started 2 times on its own');
     expect(messages[3]).toBe('3 other units of the batch crashed their workers');
     expect(await fixture.problems()).toEqual([]);
   });
@@ -139,17 +159,17 @@ describe('a batch', () => {
     };
   };
 
-  test('whose results cannot be written is abandoned after seven claims', async () => {
+  test('whose results cannot be written is abandoned after four claims', async () => {
     const job = await approved(1);
     const mend = failingWrites(
       () => new Fault('unavailable', 'full', { cause: Object.assign(new Error(), { code: 'ENOSPC' }) }),
     );
-    await workAll(7);
-    expect(await job.batch()).toMatchObject({ attempt: 7, solo: { index: 0, starts: 3 }, outcomes: {} });
+    await workAll(4);
+    expect(await job.batch()).toMatchObject({ attempt: 4, solo: { index: 0, starts: 2 }, outcomes: {} });
     mend();
     await workAll(1);
     expect(await job.failures()).toEqual([['30000000000', 'work_abandoned']]);
-    expect(fixture.requestedItems()).toHaveLength(7);
+    expect(fixture.requestedItems()).toHaveLength(4);
     const ended = await fixture.waitForState(job.jobId, 'failed');
     expect(ended.refunded).toBe(ended.cost);
     expect(await fixture.problems()).toEqual([]);

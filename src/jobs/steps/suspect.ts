@@ -4,22 +4,33 @@ import type { BatchWait } from '../../store/waits.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import { type ReadUnitContext, readUnit, type UnitResult } from './read-unit.ts';
+import { type ReadUnitsContext, readUnits } from './read-units.ts';
 import { countsAsStalled } from './stalled.ts';
 import { type DeferredUnit, maxWaitMs, type ReadUnits, waitingSince, waitOf } from './waiting.ts';
 
 /** Dependencies of this module. */
-export type SuspectContext = Pick<JobContext, 'clock' | 'log'> & StoreUse<'startSolo'> & ReadUnitContext;
+export type SuspectContext = Pick<JobContext, 'clock' | 'log'> &
+  StoreUse<'startSolo'> &
+  ReadUnitContext &
+  ReadUnitsContext;
 
-/** Consecutive claims without progress after which a batch's units are read one at a time. */
-const maxSharedClaims = 4;
+/*
+ * A page that kills its worker costs at most four deaths: one while other batches are read, one while its batch is the
+ * only suspect one, and two while its unit is.
+ */
+
+/** Claims without progress after which a worker reads no other suspect batch meanwhile. */
+const maxSharedClaims = 1;
+/** Claims without progress after which a batch's units are read one at a time. */
+const maxExclusiveClaims = 2;
 /** Maximum solo starts of a unit that may end without an outcome before the unit is abandoned. */
-const maxSoloStarts = 3;
+const maxSoloStarts = 2;
 /** Abandoned units of a batch after which its other units are abandoned too. */
 const maxAbandoned = 3;
-/** Consecutive claims without progress after which all unread units of a batch are abandoned. */
+/** Claims without progress after which all unread units of a batch are abandoned. */
 const maxStalledClaims = 14;
 
-/** Limit of one suspect unit at a time per worker: with two, a crash could be the fault of either. */
+/** Limit of one suspect batch or unit at a time per worker: with two, a crash could be the fault of either. */
 const limits = new WeakMap<object, ConcurrencyLimit>();
 
 function limitOf(context: SuspectContext): ConcurrencyLimit {
@@ -28,9 +39,33 @@ function limitOf(context: SuspectContext): ConcurrencyLimit {
   return limit;
 }
 
-/** Returns true if earlier claims of a batch ended without progress, so that one of its units may be the cause. */
-export function isSuspect({ stalledClaims, solo }: Batch): boolean {
-  return stalledClaims > maxSharedClaims || solo !== null;
+/** Returns the function that reads a batch, given how earlier claims of it ended. */
+export function readerOf({ stalledClaims, solo }: Batch): typeof readExclusive {
+  if (stalledClaims > maxExclusiveClaims || solo !== null) return readSuspect;
+  return stalledClaims > maxSharedClaims ? readExclusive : readUnits;
+}
+
+/**
+ * Reads a batch of which a claim ended without progress while this worker reads no other suspect one, so that the next
+ * death tells which batch is the cause. Returns `busy` while the worker reads another: waiting for it would count as a
+ * claim without progress if that one ends the worker.
+ */
+async function readExclusive(
+  context: SuspectContext,
+  job: Job,
+  batch: Batch,
+  writer: BatchWriter,
+  waited: BatchWait | null,
+  signal: AbortSignal,
+): Promise<ReadUnits | 'busy' | null> {
+  const limit = limitOf(context);
+  if (limit.inUse > 0) return 'busy';
+  const release = await limit.acquire(signal);
+  try {
+    return await readUnits(context, job, batch, writer, waited, signal);
+  } finally {
+    release();
+  }
 }
 
 /** Returns the outcome of an abandoned unit, or null if it may still be read. */

@@ -5,20 +5,21 @@ import type { BatchWait } from '../../store/waits.ts';
 import { type JobContext, leaseMs, type StoreUse } from '../context.ts';
 import { type BatchWriterContext, createBatchWriter } from './batch-writer.ts';
 import { type DispatchContext, dispatch } from './dispatch.ts';
-import { type ReadUnitsContext, readUnits } from './read-units.ts';
-import { backOff, deferUntil, type ReleaseContext, releaseClaim } from './release.ts';
+import { backOff, deferUntil, postpone, type ReleaseContext, releaseClaim } from './release.ts';
 import { type SettleContext, settle } from './settle.ts';
-import { isSuspect, readSuspect, type SuspectContext } from './suspect.ts';
+import { readerOf, type SuspectContext } from './suspect.ts';
 
 /** Dependencies of this module. */
 type WorkContext = Pick<JobContext, 'clock' | 'disk' | 'log'> &
   StoreUse<'claimBatch' | 'deleteWait' | 'getJob' | 'getWait' | 'renewBatch'> &
   BatchWriterContext &
   DispatchContext &
-  ReadUnitsContext &
   ReleaseContext &
   SettleContext &
   SuspectContext;
+
+/** Delay of a suspect batch while the worker reads another one, in milliseconds. */
+const suspectRetryMs = 5_000;
 
 /** Reason of the signal of a batch that ended. Without a reason, each abort would create an exception with a stack. */
 const batchEnded = new Error('the batch ended');
@@ -52,10 +53,13 @@ export async function work(
   try {
     // A batch on its first claim was never deferred.
     waited = batch.attempt > 1 ? await store.getWait(batch.id) : null;
-    const read = isSuspect(batch) ? readSuspect : readUnits;
     const writer = createBatchWriter(context, job, batch, waited, both);
-    const ended = await read(context, job, batch, writer, waited, both);
+    const ended = await readerOf(batch)(context, job, batch, writer, waited, both);
     if (ended === null) return;
+    if (ended === 'busy') {
+      await postpone(context, batch, message, suspectRetryMs, signal);
+      return;
+    }
     if (ended.wait) {
       if (!(await writer.flush())) return;
       await deferUntil(context, batch, message, ended.wait, signal);

@@ -21,19 +21,21 @@ export function attemptContract(open: OpenStores): void {
     expect(await takeOver(batch, 2)).toMatchObject({ attempt: 3, stalledClaims: 3 });
   });
 
-  test('a new outcome resets the count, a repeated or empty write does not', async () => {
+  test('a new outcome lowers the count to 3 and never clears it, a repeated or empty write does not', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
-    await takeOver(batch, 1);
-    await stores.store.recordOutcomes(batch.id, 2, {}, null);
-    expect(await reread(batch)).toMatchObject({ stalledClaims: 2 });
-    await stores.store.recordOutcomes(batch.id, 2, { 1: aSuccess(2) }, aPart('j/p1', 1));
-    expect(await reread(batch)).toMatchObject({ stalledClaims: 0 });
-    expect(await takeOver(batch, 2)).toMatchObject({ attempt: 3, stalledClaims: 1 });
-    await stores.store.recordOutcomes(batch.id, 3, { 1: aFailure }, null);
+    await stores.store.recordOutcomes(batch.id, 1, { 2: aFailure }, null);
     expect(await reread(batch)).toMatchObject({ stalledClaims: 1 });
+    for (let attempt = 1; attempt < 5; attempt += 1) await takeOver(batch, attempt);
+    await stores.store.recordOutcomes(batch.id, 5, {}, null);
+    expect(await reread(batch)).toMatchObject({ stalledClaims: 5 });
+    await stores.store.recordOutcomes(batch.id, 5, { 1: aSuccess(5) }, aPart('j/p1', 1));
+    expect(await reread(batch)).toMatchObject({ stalledClaims: 3 });
+    expect(await takeOver(batch, 5)).toMatchObject({ attempt: 6, stalledClaims: 4 });
+    await stores.store.recordOutcomes(batch.id, 6, { 1: aFailure }, null);
+    expect(await reread(batch)).toMatchObject({ stalledClaims: 4 });
     // An outcome of a superseded worker is not progress.
-    await stores.store.recordOutcomes(batch.id, 2, { 0: aFailure }, null);
-    expect(await reread(batch)).toMatchObject({ stalledClaims: 1 });
+    await stores.store.recordOutcomes(batch.id, 5, { 0: aFailure }, null);
+    expect(await reread(batch)).toMatchObject({ stalledClaims: 4 });
   });
 
   test('a released claim does not count, a claim released after a failure does', async () => {
@@ -52,7 +54,7 @@ export function attemptContract(open: OpenStores): void {
     expect(await stores.store.startSolo(batch.id, 0, { index: 2, starts: 1 })).toBe(false);
     expect(await stores.other.startSolo(batch.id, 1, { index: 2, starts: 1 })).toBe(true);
     await stores.store.recordOutcomes(batch.id, 1, { 0: aFailure }, null);
-    expect(await takeOver(batch, 1)).toMatchObject({ stalledClaims: 1, solo: { index: 2, starts: 1 } });
+    expect(await takeOver(batch, 1)).toMatchObject({ stalledClaims: 2, solo: { index: 2, starts: 1 } });
     expect(await stores.store.startSolo(batch.id, 1, { index: 2, starts: 2 })).toBe(false);
     expect(await stores.store.startSolo(batch.id, 2, { index: 2, starts: 2 })).toBe(true);
     expect(await reread(batch)).toMatchObject({ solo: { index: 2, starts: 2 } });

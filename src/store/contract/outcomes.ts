@@ -17,7 +17,7 @@ export function outcomeContract(open: OpenStores): void {
     const outcomes: Record<number, Outcome> = { 2: { status: 'SUCCESS', attempt: 1, file }, 0: aFailure };
     const part = aPart('j/p', 2);
     expect(await stores.store.recordOutcomes(batch.id, 1, outcomes, part)).toBe(true);
-    const kept = { ...batch, outcomes, parts: [part], success: 1, failed: 1, stalledClaims: 0 };
+    const kept = { ...batch, outcomes, parts: [part], success: 1, failed: 1, stalledClaims: 1 };
     expect(await reread(batch)).toEqual(kept);
   });
 
@@ -78,7 +78,7 @@ export function outcomeContract(open: OpenStores): void {
       // Replaces the earlier parts.
       parts: [part],
       endedAt: aTime,
-      stalledClaims: 0,
+      stalledClaims: 1,
     };
     expect(await reread(batch)).toEqual(done);
     expect(await finish(aFailure)).toBe(true);

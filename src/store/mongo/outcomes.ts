@@ -1,6 +1,12 @@
 import { newId } from '../../base/id.ts';
 import type { BatchState, Outcome } from '../documents.ts';
-import { addOutcomes, countOutcomes, failOutstanding, type OutcomeWrite } from '../outcomes.ts';
+import {
+  addOutcomes,
+  countOutcomes,
+  failOutstanding,
+  maxStalledWithProgress,
+  type OutcomeWrite,
+} from '../outcomes.ts';
 import type { BatchDocument, Collections } from './schema.ts';
 
 /** Batches failed per message. */
@@ -53,9 +59,9 @@ export async function writeOutcomes(
         success,
         failed,
         ...(parts === earlier ? {} : { parts }),
-        ...(added.length > 0 ? { stalledClaims: 0 } : {}),
         ...ending,
       },
+      ...(added.length > 0 ? { $min: { stalledClaims: maxStalledWithProgress } } : {}),
     });
     if (matchedCount > 0) return true;
   }

@@ -1,5 +1,11 @@
 import type { BatchReference, BatchState, Outcome } from '../documents.ts';
-import { addOutcomes, countOutcomes, failOutstanding, type OutcomeWrite } from '../outcomes.ts';
+import {
+  addOutcomes,
+  countOutcomes,
+  failOutstanding,
+  maxStalledWithProgress,
+  type OutcomeWrite,
+} from '../outcomes.ts';
 import type { BatchStore } from '../store.ts';
 import type { Connection } from './connection.ts';
 import type { SqliteEngine } from './engine.ts';
@@ -161,7 +167,8 @@ function writeOutcomes(engine: Connection, batchId: string, attempt: number, wri
   const before = { total, outcomes: known, parts: JSON.parse(batch.parts) };
   const { fresh, parts, success, failed } = addOutcomes(batchId, before, write);
   engine.run(
-    'UPDATE batches SET outcomes = ?, parts = ?, success = ?, failed = ?, stalled_claims = iif(?, 0, stalled_claims) WHERE id = ?',
+    `UPDATE batches SET outcomes = ?, parts = ?, success = ?, failed = ?, stalled_claims = iif(?, min(stalled_claims, ${maxStalledWithProgress}), stalled_claims)
+     WHERE id = ?`,
     JSON.stringify({ ...known, ...fresh }),
     JSON.stringify(parts),
     success,
