@@ -9,6 +9,8 @@ import type { Program } from './compose.ts';
 const answerMs = 10_000;
 /** Files sent at a time by this process. Each needs a part of a multipart upload in memory. */
 const maxUploads = 4;
+/** Of these, files of one user, so that slow receivers of a user leave slots to others. */
+const maxUploadsPerUser = maxUploads / 2;
 /** Timeouts for each reply of a mail server and for a whole message, in milliseconds. */
 const mailTimes = { stepMs: 10_000, totalMs: 30_000 };
 
@@ -39,7 +41,7 @@ export async function notify(
     mailer,
     destinations,
     openResults: (job, format) => openJobFile(context, job, format),
-    uploads: createConcurrencyLimit(maxUploads),
+    uploads: createConcurrencyLimit(maxUploads, undefined, maxUploadsPerUser),
   });
   try {
     await notifier.run(signal);

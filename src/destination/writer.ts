@@ -5,6 +5,7 @@ import type { FileRequest, FileSender } from '../fetch/post.ts';
 import { formatResponseError } from '../fetch/response-error.ts';
 import { parseRetryAfter } from '../fetch/retry-after.ts';
 import type { HttpsAddress, HttpsSecrets, OpenedDestination, S3Address, S3Secrets } from './address.ts';
+import { createTimeBudget } from './time-budget.ts';
 import { type UploadState, uploadFile } from './upload.ts';
 
 /** A file to deliver. */
@@ -26,6 +27,8 @@ export interface WriteResult {
   error: string;
   /** True if a retry is pointless. */
   final?: boolean;
+  /** True if the receiver was too slow. */
+  timedOut?: boolean;
   /** Delay requested by the receiver (Retry-After). */
   retryAfterMs?: number | undefined;
 }
@@ -48,9 +51,7 @@ export interface WriterContext {
   allowPrivate: boolean;
 }
 
-/** Timeout of a request to a bucket, which sends at most one part. */
-const bucketTimeoutMs = 120_000;
-/** Timeout of a PUT or DELETE request, to which the time of its file at `minBytesPerSecond` is added. */
+/** Timeout of a request, and of an attempt to write a file, to which the time of its bytes is added. */
 const requestTimeoutMs = 120_000;
 const minBytesPerSecond = 256 * 1024;
 
@@ -68,7 +69,7 @@ function bucketWriter(
 ): DestinationWriter {
   const address = { endpoint: url, bucket: name, region, accessKey, secretKey };
   const bucket: Bucket = openBucket(address, {
-    timeoutMs: bucketTimeoutMs,
+    timeoutMs: requestTimeoutMs,
     ...(allowPrivate ? {} : { lookup: guardedLookup() }),
   });
   const keyOf = (path: string) => (prefix === '' ? path : `${prefix}/${path}`);
@@ -84,7 +85,26 @@ function bucketWriter(
   };
   return {
     write: ({ path, contentType, read }, upload, signal) =>
-      attempt(() => uploadFile(bucket, { key: keyOf(path), contentType, chunks: read() }, upload, signal)),
+      attempt(async () => {
+        const budget = createTimeBudget({
+          baseMs: requestTimeoutMs,
+          minBytesPerSecond,
+          reason: (ms) => new BucketError(null, `not written within ${ms} ms`, { timedOut: true }),
+        });
+        async function* counted() {
+          for await (const chunk of read()) {
+            budget.add(chunk.length);
+            yield chunk;
+          }
+        }
+        const either = AbortSignal.any([signal, budget.signal]);
+        const file = { key: keyOf(path), contentType, chunks: counted() };
+        try {
+          await uploadFile(bucket, file, upload, either);
+        } finally {
+          budget.end();
+        }
+      }),
     remove: (path, signal) => attempt(() => bucket.remove(keyOf(path), signal)),
     abandon: async (path, upload, signal) => {
       await bucket.abortUpload(keyOf(path), upload, signal).catch(() => {});
@@ -138,11 +158,16 @@ function putWriter(
 /** Converts an error of a receiver or the network to a result. Throws every other error. */
 function failureOf(error: unknown): WriteResult {
   if (error instanceof BucketError) {
-    const { status, message } = error;
-    return { status, error: status === null ? message : `HTTP ${status}: ${message}` };
+    const { status, message, timedOut } = error;
+    return { status, error: status === null ? message : `HTTP ${status}: ${message}`, timedOut };
   }
   if (error instanceof Fault && networkCodes.has(error.code))
-    return { status: null, error: error.message, final: error.code === 'address_refused' };
+    return {
+      status: null,
+      error: error.message,
+      final: error.code === 'address_refused',
+      timedOut: error.code === 'page_timeout',
+    };
   throw error;
 }
 

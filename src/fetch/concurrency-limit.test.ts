@@ -128,3 +128,22 @@ describe('createConcurrencyLimit() with urgent work', () => {
     end();
   });
 });
+
+test('leaves permits to other users at a maximum per user', async () => {
+  const limit = createConcurrencyLimit(4, undefined, 2);
+  const acquire = (userId: string) => limit.acquire(undefined, { owner: { userId, jobId: userId } });
+  const [first] = await Promise.all([acquire('a'), acquire('a')]);
+  let granted = false;
+  const third = acquire('a').then((release) => {
+    granted = true;
+    return release;
+  });
+  const others = await Promise.all([acquire('b'), acquire('c')]);
+  expect(limit).toMatchObject({ inUse: 4, waiting: 1 });
+  others[0]!();
+  await flushTasks();
+  expect(granted).toBe(false);
+  first();
+  await third;
+  expect(limit).toMatchObject({ inUse: 3, waiting: 0 });
+});

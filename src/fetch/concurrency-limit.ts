@@ -41,9 +41,18 @@ const maxWithheld = 64;
 /** Permits that are never withheld. */
 const minShared = 4;
 
-/** Creates a limit with this number of permits. With `urgentWork`, its tasks reduce the permits of other callers. */
-export function createConcurrencyLimit(permits: number, urgentWork?: UrgentWork): ConcurrencyLimit {
+/**
+ * Creates a limit with this number of permits, of which a user holds at most `maxPerUser` at a time. With `urgentWork`,
+ * its tasks reduce the permits of other callers.
+ */
+export function createConcurrencyLimit(
+  permits: number,
+  urgentWork?: UrgentWork,
+  maxPerUser = Number.POSITIVE_INFINITY,
+): ConcurrencyLimit {
   let inUse = 0;
+  const held = new Map<string, number>();
+  const mayHold = (userId: string) => (held.get(userId) ?? 0) < maxPerUser;
   const waiting = createFairQueue<Waiter>();
   const urgentWaiting = createFairQueue<Waiter>();
 
@@ -56,19 +65,23 @@ export function createConcurrencyLimit(permits: number, urgentWork?: UrgentWork)
 
   const grantFree = () => {
     while (inUse < permits) {
-      const waiter = urgentWaiting.take() ?? (isShared() ? waiting.take() : undefined);
+      const waiter = urgentWaiting.take(mayHold) ?? (isShared() ? waiting.take(mayHold) : undefined);
       if (waiter === undefined) return;
       waiter.grant();
     }
   };
 
-  const createPermit = () => {
+  const createPermit = ({ userId }: Owner) => {
     inUse += 1;
+    held.set(userId, (held.get(userId) ?? 0) + 1);
     let released = false;
     return () => {
       if (released) return;
       released = true;
       inUse -= 1;
+      const left = held.get(userId)! - 1;
+      if (left > 0) held.set(userId, left);
+      else held.delete(userId);
       grantFree();
     };
   };
@@ -83,11 +96,12 @@ export function createConcurrencyLimit(permits: number, urgentWork?: UrgentWork)
     acquire: (signal, { urgent = false, owner = sharedOwner } = {}) =>
       new Promise((resolve, reject) => {
         if (signal?.aborted) return reject(signal.reason);
-        if (inUse < permits && (urgent || isShared())) return resolve(createPermit());
+        if (inUse < permits && mayHold(owner.userId) && (urgent || isShared()))
+          return resolve(createPermit(owner));
         const waiter = {
           grant: () => {
             stopListening?.();
-            resolve(createPermit());
+            resolve(createPermit(owner));
           },
           reject: (reason: unknown) => {
             stopListening?.();

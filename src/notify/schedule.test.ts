@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { delayAfter, maxAttempts } from './schedule.ts';
+import { delayAfter, isLastAttempt, maxAttempts } from './schedule.ts';
 
 const hour = 3_600_000;
 
@@ -24,4 +24,11 @@ test('delayAfter() honors a longer Retry-After and ignores a shorter one', () =>
   expect(delayAfter(1, 0.99, 120_000)).toBeGreaterThan(120_000);
   expect(delayAfter(6, 0.5, 1_000)).toBe(hour);
   expect(delayAfter(maxAttempts, 0.5, 1_000)).toBeNull();
+});
+
+test('isLastAttempt() grants fewer attempts to a receiver that is too slow', () => {
+  const counts = [true, false].map((timedOut) => {
+    for (let attempts = 1; ; attempts += 1) if (isLastAttempt(attempts, timedOut)) return attempts;
+  });
+  expect(counts).toEqual([8, maxAttempts]);
 });

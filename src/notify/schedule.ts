@@ -19,6 +19,16 @@ const delaysMs = [
 /** Maximum attempts per message. */
 export const maxAttempts = delaysMs.length + 1;
 
+/** Maximum attempts to send a file if the last one took too long: each holds a slot for uploads. */
+const maxSlowAttempts = 8;
+/** Minimum delay after such an attempt, in milliseconds. */
+export const slowDelayMs = hour;
+
+/** Returns whether no attempt follows attempt number `attempts` (from 1) to send a file. */
+export function isLastAttempt(attempts: number, timedOut = false): boolean {
+  return attempts >= (timedOut ? maxSlowAttempts : maxAttempts);
+}
+
 /** Jitter as a fraction of the delay, so that deliveries that failed together are not retried together. */
 const jitter = 0.1;
 

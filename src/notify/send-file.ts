@@ -8,16 +8,18 @@ import type { Delivery, Job } from '../store/documents.ts';
 import { ClaimLost, keepClaim } from './claim.ts';
 import type { NotifyContext } from './context.ts';
 import type { FileNotice } from './message.ts';
+import { isLastAttempt, slowDelayMs } from './schedule.ts';
 
 /**
  * Attempts to write the results of a job to a destination, under the name that was chosen when the delivery was created.
- * After the last attempt (`isLast`), an unfinished upload is removed. Rejects with the signal's reason if aborted, with a ClaimLost if another process has claimed the delivery, and with
- * fault `unavailable` if the store or the result storage does not respond.
+ * After the last attempt, an unfinished upload is removed. `attempts` counts this one. Rejects with the signal's reason
+ * if aborted, with a ClaimLost if another process has claimed the delivery, and with fault `unavailable` if the store or
+ * the result storage does not respond.
  */
 export async function sendFile(
   context: NotifyContext,
   delivery: Delivery,
-  isLast: boolean,
+  attempts: number,
   signal: AbortSignal,
 ): Promise<WriteResult> {
   const { store, destinations } = context;
@@ -38,8 +40,10 @@ export async function sendFile(
   };
   try {
     const result = await attempt(context, sending, signal);
+    if (result.timedOut) result.retryAfterMs = slowDelayMs;
+    if (isLastAttempt(attempts, result.timedOut)) result.final = true;
     const { upload } = sending;
-    if (result.error !== '' && (isLast || result.final) && upload !== null)
+    if (result.error !== '' && result.final && upload !== null)
       await writer.abandon(sending.notice.data.path, upload, signal);
     return result;
   } finally {

@@ -7,7 +7,7 @@ import type { AttemptResult } from '../store/notices.ts';
 import type { NotifyContext } from './context.ts';
 import type { Email } from './email.ts';
 import { MailFault } from './mail-fault.ts';
-import { delayAfter, maxAttempts } from './schedule.ts';
+import { delayAfter } from './schedule.ts';
 import { sendFile } from './send-file.ts';
 import { secretsOf, signatureHeaders } from './signature.ts';
 
@@ -39,7 +39,7 @@ export async function attempt(
   signal: AbortSignal,
 ): Promise<AttemptResult> {
   const attempts = delivery.attempts - delivery.attemptsBefore + 1;
-  const outcome = await sendBy(context, delivery, attempts === maxAttempts, signal);
+  const outcome = await sendBy(context, delivery, attempts, signal);
   const now = context.clock.now();
   const { target, status: responseStatus, error, final, retryAfterMs } = outcome;
   const result = { target, responseStatus, error };
@@ -53,14 +53,14 @@ export async function attempt(
 async function sendBy(
   context: NotifyContext,
   delivery: Delivery,
-  isLast: boolean,
+  attempts: number,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
   switch (delivery.channel) {
     case 'email':
       return sendMail(context, delivery, signal);
     case 'file':
-      return { target: delivery.target, ...(await sendFile(context, delivery, isLast, signal)) };
+      return { target: delivery.target, ...(await sendFile(context, delivery, attempts, signal)) };
     case 'webhook':
       return sendWebhook(context, delivery, signal);
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import http from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { Readable } from 'node:stream';
 import {
   AbortMultipartUploadCommand,
   CompleteMultipartUploadCommand,
@@ -25,15 +26,24 @@ export interface BucketAddress {
   secretKey: string;
 }
 
+/** Options of a BucketError. */
+interface BucketErrorOptions {
+  cause?: unknown;
+  timedOut?: boolean;
+}
+
 /** Response of the service that is not a success. */
 export class BucketError extends Error {
   /** HTTP status; null if there was no response. */
   readonly status: number | null;
+  /** True if the service was too slow. */
+  readonly timedOut: boolean;
 
-  constructor(status: number | null, message: string, cause: unknown) {
+  constructor(status: number | null, message: string, { cause, timedOut = false }: BucketErrorOptions = {}) {
     super(message, { cause });
     this.name = 'BucketError';
     this.status = status;
+    this.timedOut = timedOut;
   }
 }
 
@@ -45,7 +55,7 @@ export interface UploadedPart {
 
 /**
  * Writes objects to a bucket. Every call rejects with a BucketError, with a fault of the lookup, or with the signal's
- * reason if aborted. Each request has a timeout.
+ * reason if aborted. Each request has a timeout, and a response of more than 1 MiB is an error.
  */
 export interface Bucket {
   put(key: string, contentType: string, body: Buffer, signal: AbortSignal): Promise<void>;
@@ -77,6 +87,10 @@ export interface BucketOptions {
   timeoutMs: number;
 }
 
+/** Maximum size of a response: those of the commands in use are far smaller. */
+const maxResponseBytes = 1024 * 1024;
+/** Maximum pages of a list of parts: an upload has up to 10,000 parts, 1,000 per page. */
+const maxPartPages = 10;
 /** Maximum characters kept of an error message. */
 const maxMessageLength = 500;
 
@@ -94,7 +108,11 @@ export function openBucket(address: BucketAddress, options: BucketOptions): Buck
       return await send({ abortSignal: AbortSignal.any([signal, timeout]) });
     } catch (error) {
       if (signal.aborted) throw signal.reason;
-      if (timeout.aborted) throw new BucketError(null, `no response within ${options.timeoutMs} ms`, error);
+      if (timeout.aborted)
+        throw new BucketError(null, `no response within ${options.timeoutMs} ms`, {
+          cause: error,
+          timedOut: true,
+        });
       throw asBucketError(error);
     }
   };
@@ -152,7 +170,7 @@ function connect(
   { lookup, timeoutMs }: BucketOptions,
 ): S3Client {
   const agent = { keepAlive: true, ...(lookup === undefined ? {} : { lookup }) };
-  return new S3Client({
+  const client = new S3Client({
     endpoint,
     region,
     credentials: { accessKeyId: accessKey, secretAccessKey: secretKey },
@@ -168,6 +186,33 @@ function connect(
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   });
+  const { requestHandler } = client.config;
+  const handle = requestHandler.handle.bind(requestHandler);
+  requestHandler.handle = async (...request) => {
+    const result = await handle(...request);
+    result.response.body = limitBody(result.response);
+    return result;
+  };
+  return client;
+}
+
+/** Returns the body of a response, which fails after the maximum size. Throws if its stated length is larger. */
+function limitBody({ headers, body }: { headers: Record<string, string>; body?: unknown }): unknown {
+  if (!(body instanceof Readable)) return body;
+  const tooLarge = () => new Error(`the response has more than ${maxResponseBytes} bytes`);
+  if (Number(headers['content-length'] ?? 0) > maxResponseBytes) {
+    body.destroy();
+    throw tooLarge();
+  }
+  const limited = async function* () {
+    let bytes = 0;
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      bytes += chunk.length;
+      if (bytes > maxResponseBytes) throw tooLarge();
+      yield chunk;
+    }
+  };
+  return Readable.from(limited(), { objectMode: false });
 }
 
 async function listParts(
@@ -177,7 +222,8 @@ async function listParts(
 ): Promise<Map<number, UploadedPart> | null> {
   const parts = new Map<number, UploadedPart>();
   try {
-    for (let after: string | undefined, more = true; more; ) {
+    for (let after: string | undefined, page = 0, more = true; more; page += 1) {
+      if (page === maxPartPages) throw new Error(`the list of parts has more than ${maxPartPages} pages`);
       const found = await client.send(new ListPartsCommand({ ...upload, PartNumberMarker: after }), options);
       for (const { PartNumber, ETag, Size } of found.Parts ?? [])
         parts.set(PartNumber ?? 0, { etag: ETag ?? '', bytes: Size ?? 0 });
@@ -197,5 +243,5 @@ function asBucketError(thrown: unknown): Error {
   const { name, message, $metadata, $response } = thrown as Error & Partial<S3ServiceException>;
   const status = $metadata?.httpStatusCode ?? $response?.statusCode ?? null;
   const words = [name, message].filter((word) => word && !/^(?:Error|UnknownError)$/.test(word));
-  return new BucketError(status, words.join(': ').slice(0, maxMessageLength), thrown);
+  return new BucketError(status, words.join(': ').slice(0, maxMessageLength), { cause: thrown });
 }
