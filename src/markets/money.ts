@@ -57,7 +57,7 @@ const dollars: readonly string[] = ['USD', 'CAD', 'AUD', 'SGD', 'NZD', 'HKD', 'T
 /** Words beside a price that do not change its amount, in lower case. */
 const labels: ReadonlySet<string> = new Set(
   `price prices our your now only was list typical recommended retail rrp msrp sale deal estimate estimated
-  each ea vat gst tax inc incl included including preis nur statt uvp mwst inkl prix conseillé ttc prezzo svb
+  each ea vat gst tax inc incl included including preis nur statt uvp mwst inkl prix conseillé ttc prezzo
   iva inclusa consigliato precio recomendado pvp incluido preço prijs adviesprijs pris moms cena ceny brutto
   běžná bežná naše naša dph harga termasuk ppn giá ราคา цена fiyat 価格 参考価格 税込`.split(/\s+/),
 );
