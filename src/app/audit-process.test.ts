@@ -29,22 +29,22 @@ test('auditInProcess() finds a wrong balance while the store is open', async () 
   });
   const entry = { userId: 'u1', type: 'grant' as const, jobId: null, keyId: null, note: '', createdAt: 1 };
   await store.postLedgerEntry({ ...entry, key: 'k1', amount: 10 });
-  const settings = { GLEANER_DATA_DIR: folder };
-  expect(await auditInProcess({ memoryBytes, settings, signal })).toMatchObject({
+  const environment = { GLEANER_DATA_DIR: folder };
+  expect(await auditInProcess({ memoryBytes, environment, signal })).toMatchObject({
     accounts: 1,
     problems: [],
   });
   const file = new DatabaseSync(join(folder, storeFile));
   file.exec('UPDATE users SET balance = 11');
   file.close();
-  const { problems } = await auditInProcess({ memoryBytes, settings, signal });
+  const { problems } = await auditInProcess({ memoryBytes, environment, signal });
   expect(problems).toEqual(['account u1: balance 11, sum of the ledger 10']);
   await store.close();
 }, 60_000);
 
 test('auditInProcess() rejects with the error of the process', async () => {
-  const settings = { GLEANER_DATA_DIR: join(folder, 'none') };
-  await expect(auditInProcess({ memoryBytes, settings, signal })).rejects.toMatchObject({
+  const environment = { GLEANER_DATA_DIR: join(folder, 'none') };
+  await expect(auditInProcess({ memoryBytes, environment, signal })).rejects.toMatchObject({
     code: 'unavailable',
     message: expect.stringMatching(/^The audit failed: .*No Gleaner data/s),
   });
@@ -54,7 +54,7 @@ test('auditInProcess() ends with the signal', async () => {
   const stopping = new AbortController();
   const audit = auditInProcess({
     memoryBytes,
-    settings: { GLEANER_DATA_DIR: folder },
+    environment: { GLEANER_DATA_DIR: folder },
     signal: stopping.signal,
   });
   stopping.abort(new Error('stopping'));

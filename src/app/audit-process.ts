@@ -1,3 +1,4 @@
+import type { Environment } from '../base/secret-files.ts';
 import { Fault } from '../contract/fault.ts';
 import type { Audit } from '../jobs/queries/audit.ts';
 import { runProgram } from './run-program.ts';
@@ -6,8 +7,8 @@ import { runProgram } from './run-program.ts';
 export interface AuditProcessOptions {
   /** Heap limit of the process, in bytes. */
   memoryBytes: number;
-  /** Settings in addition to those of this process. */
-  settings?: Record<string, string>;
+  /** Complete environment of the process. */
+  environment: Environment;
   /** Ends the process. */
   signal: AbortSignal;
 }

@@ -13,12 +13,8 @@ export async function startAudits(
   const { auditIntervalMs: intervalMs, workerMemoryBytes: memoryBytes } = config;
   if (intervalMs === null) return;
   const { store, clock, log } = context;
-  const settings = {
-    GLEANER_DATA_DIR: config.dataDir,
-    MONGODB_URI: config.mongoUri ?? '',
-    NATS_URL: config.natsUrl ?? '',
-  };
-  const audit = (signal: AbortSignal) => auditInProcess({ memoryBytes, settings, signal });
+  const { environment } = config;
+  const audit = (signal: AbortSignal) => auditInProcess({ memoryBytes, environment, signal });
   const check = createAuditCheck({ store, clock, log, processId, intervalMs, audit });
   observe(check.gauges);
   await check.follow(stopping);

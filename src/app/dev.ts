@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import { childEnvironment, loadConfig } from '../base/config.ts';
+import { isolatedEnvironment, loadConfig } from '../base/config.ts';
 import { createProcessFolder, removeProcessFolder } from '../base/process-folder.ts';
 import { createGleanerClient } from '../client/index.ts';
 import { untilReady } from './demo/processes.ts';
@@ -27,18 +27,13 @@ const example = {
 
 /**
  * Runs the whole service on this machine without any live origin, creates a test key, prints a request to try, and
- * resolves when the process is stopped. Settings of the engines, origins, and ports are ignored.
+ * resolves when the process is stopped. Settings of a real service are ignored (isolatedEnvironment()).
  */
 export async function dev({ dataDir, port, say }: DevOptions): Promise<void> {
   const folder = dataDir ?? (await createProcessFolder('dev'));
   const operatorKey = `dev-${randomBytes(16).toString('base64url')}`;
   const config = loadConfig(
-    childEnvironment({
-      MONGODB_URI: '',
-      NATS_URL: '',
-      GLEANER_S3_URL: '',
-      GLEANER_BACKUP_TO: '',
-      GLEANER_ORIGINS: '',
+    isolatedEnvironment({
       GLEANER_DATA_DIR: folder,
       GLEANER_HOST: '127.0.0.1',
       GLEANER_HTTP_PORT: String(port),

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { isolatedEnvironment } from '../base/config.ts';
 import { readFirstReport } from './first-report.ts';
 import { programs } from './programs.ts';
 import { waitForStop } from './stop.ts';
@@ -19,7 +20,10 @@ export interface LocalEngines {
 export async function startEngines(): Promise<LocalEngines> {
   if (programs.engines === null)
     throw new Error('Local engines are available only in a checkout: set MONGODB_URI and NATS_URL.');
-  const child = spawn(process.execPath, [programs.engines], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [programs.engines], {
+    env: isolatedEnvironment(),
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   const report = await readFirstReport(child.stdout);
   if (report === null) throw new Error(`The engines did not start (exit code ${await exited}).`);

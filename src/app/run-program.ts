@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setPriority } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { childEnvironment } from '../base/config.ts';
+import type { Environment } from '../base/secret-files.ts';
 import { programs } from './programs.ts';
 
 /** Options for runProgram(). */
@@ -11,8 +12,8 @@ interface RunProgramOptions {
   priority: number;
   /** Heap limit, in bytes; Node's default if absent. */
   memoryBytes?: number;
-  /** Settings in addition to those of this process. */
-  settings?: Record<string, string>;
+  /** Complete environment of the process, usually that of the configuration. */
+  environment: Environment;
   /** Kills the process. */
   signal: AbortSignal;
 }
@@ -23,13 +24,13 @@ interface RunProgramOptions {
  */
 export async function runProgram(
   args: readonly string[],
-  { priority, memoryBytes, settings = {}, signal }: RunProgramOptions,
+  { priority, memoryBytes, environment, signal }: RunProgramOptions,
 ): Promise<{ stdout: string; stderr: string; code: number | null }> {
   signal.throwIfAborted();
   const heap =
     memoryBytes === undefined ? [] : [`--max-old-space-size=${Math.round(memoryBytes / 1024 ** 2)}`];
   const child = spawn(process.execPath, [...process.execArgv, ...heap, programs.main, ...args], {
-    env: childEnvironment(settings),
+    env: childEnvironment(environment),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const kill = () => child.kill('SIGKILL');

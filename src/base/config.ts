@@ -104,6 +104,8 @@ export interface Config {
   metricsPushMs: number | null;
   /** Whether traces are exported over OTLP. */
   exportsTraces: boolean;
+  /** The environment variables that the configuration was read from, for child processes. */
+  environment: Environment;
   /** Files that secrets were read from. */
   secretFiles: readonly SecretFile[];
   /** Every setting with its effective value, for operators. */
@@ -114,17 +116,28 @@ export { ConfigError };
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 
+/** Settings of the command line as a client. A `.env` file sets them for clients only; see clientEnvironment(). */
+const clientSettings = ['GLEANER_URL', 'GLEANER_API_KEY', 'GLEANER_CONFIG', 'GLEANER_PROFILE'];
+
+/** Names of the variables of this process that come from a `.env` file. */
+const loaded = new Set<string>();
+
 /**
  * Adds the settings of the `.env` file in the current folder to the environment of this process, and of the processes that
- * it starts. A setting that the environment has already, directly or by `<name>_FILE`, keeps its value. Throws ConfigError for a file that cannot be read.
+ * it starts. A setting that the environment has already, directly or by `<name>_FILE`, keeps its value. Does nothing if
+ * GLEANER_DOTENV is off. Throws ConfigError for a file that cannot be read.
  */
 export function loadDotEnv(): void {
+  if (process.env.GLEANER_DOTENV === 'off') return;
   const isSet = (name: string) => Boolean(process.env[name]);
   const missing = Object.entries(readDotEnv('.')?.values ?? {}).filter(([name]) => {
     const direct = name.replace(/_FILE$/, '');
-    return !isSet(direct) && !isSet(`${direct}_FILE`);
+    return !clientSettings.includes(direct) && !isSet(direct) && !isSet(`${direct}_FILE`);
   });
-  for (const [name, value] of missing) process.env[name] = value;
+  for (const [name, value] of missing) {
+    process.env[name] = value;
+    loaded.add(name);
+  }
 }
 
 /** Reads the configuration. Throws ConfigError, which names the variable, its value, and the problem. */
@@ -151,7 +164,9 @@ export function loadConfig(given: Environment = process.env): Config {
   const engines = readEngines(read);
   const dataDir = resolve(read('GLEANER_DATA_DIR', (text) => text));
   const browser = readBrowser(read, dataDir, environment.PATH ?? '');
+  read('GLEANER_DOTENV', onOff);
   return {
+    environment: { ...given },
     secretFiles: listSecretFiles(given),
     effectiveSettings: listEffectiveSettings(environment, {
       GLEANER_BROWSER: browser.path,
@@ -432,25 +447,56 @@ export interface ClientEnvironment {
   profile: string | null;
   /** Absolute path of the file with profiles, which may not exist. */
   configFile: string;
+  /** Address and keys in the `.env` file of the current folder, which may belong to somebody else. */
+  dotEnv: Pick<ClientEnvironment, 'url' | 'apiKey' | 'operatorKey'>;
 }
 
 /**
- * Reads the client settings of the command line. They are validated where they are used, because flags override them.
+ * Reads the client settings of the command line; those of a `.env` file apart, because its folder may come from
+ * somebody else. They are validated where they are used, because flags override them.
  * Throws ConfigError for a secret's file that cannot be read.
  */
 export function clientEnvironment(given: Environment = process.env): ClientEnvironment {
   const environment = readSecretFiles(given);
   const folder = environment.XDG_CONFIG_HOME || join(homedir(), '.config');
+  const dotEnv = environment.GLEANER_DOTENV === 'off' ? null : readDotEnv('.');
+  const isOwn = ['GLEANER_OPERATOR_KEY', 'GLEANER_OPERATOR_KEY_FILE'].every((name) => !loaded.has(name));
   return {
-    url: environment.GLEANER_URL || null,
-    apiKey: environment.GLEANER_API_KEY || null,
-    operatorKey: environment.GLEANER_OPERATOR_KEY || null,
+    ...addressOf(isOwn ? environment : { ...environment, GLEANER_OPERATOR_KEY: undefined }),
+    dotEnv: addressOf(readSecretFiles(dotEnv?.values ?? {})),
     profile: environment.GLEANER_PROFILE || null,
     configFile: resolve(environment.GLEANER_CONFIG || join(folder, 'gleaner', 'config.json')),
   };
 }
 
-/** Returns this process's environment with `settings` added, for a child process. */
-export function childEnvironment(settings: Record<string, string>): Record<string, string | undefined> {
-  return { ...process.env, ...settings };
+function addressOf(environment: Environment): ClientEnvironment['dotEnv'] {
+  return {
+    url: environment.GLEANER_URL || null,
+    apiKey: environment.GLEANER_API_KEY || null,
+    operatorKey: environment.GLEANER_OPERATOR_KEY || null,
+  };
+}
+
+/** Returns the environment of a child process: `environment` is complete, so the child reads no `.env` file. */
+export function childEnvironment(environment: Environment, settings: Environment = {}): Environment {
+  return { ...environment, ...settings, GLEANER_DOTENV: 'off' };
+}
+
+/** Variables of this process that a service for trials may use. The data folder is that of the demo's own folder. */
+const harmless = [
+  ...['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'USER'],
+  ...['NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'],
+  ...['GLEANER_BROWSER', 'GLEANER_DATA_DIR', 'GLEANER_WORKERS'],
+];
+
+/**
+ * Returns an environment of only harmless variables of this process and `settings`, for a service for trials: it must
+ * never reach the data, the engines, or the receivers of a real one. Nothing of a `.env` file is in it.
+ */
+export function isolatedEnvironment(settings: Environment = {}): Environment {
+  const kept = harmless.flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined || loaded.has(name) ? [] : [[name, value] as const];
+  });
+  return childEnvironment(Object.fromEntries(kept), settings);
 }

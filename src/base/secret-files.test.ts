@@ -47,13 +47,10 @@ describe('readSecretFiles()', () => {
         : {}),
     };
     const path = fileWith(`${examples[name]!}\n`);
-    const { effectiveSettings, secretFiles, ...config } = loadConfig({ ...others, [`${name}_FILE`]: path });
-    const {
-      effectiveSettings: _,
-      secretFiles: __,
-      ...direct
-    } = loadConfig({ ...others, [name]: examples[name] });
-    expect(config).toEqual(direct);
+    const config = loadConfig({ ...others, [`${name}_FILE`]: path });
+    const { effectiveSettings, secretFiles, environment } = config;
+    const direct = loadConfig({ ...others, [name]: examples[name] });
+    expect(config).toEqual({ ...direct, effectiveSettings, secretFiles, environment });
     expect(secretFiles).toEqual([{ name, path }]);
     expect(effectiveSettings.find((setting) => setting.name === name)?.value).toBe('(set)');
   });

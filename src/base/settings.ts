@@ -76,6 +76,10 @@ export const settings = {
     default: 'off',
     about: "Whether users' destinations may be in private networks, and use http: on or off.",
   },
+  GLEANER_DOTENV: {
+    default: 'on',
+    about: 'Whether the `.env` file of the current folder is read: on or off.',
+  },
   GLEANER_EMAIL_FROM: {
     default: null,
     about: 'Sender of e-mail to operators; requires GLEANER_SMTP_URL and GLEANER_OPERATOR_EMAIL.',

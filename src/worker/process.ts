@@ -67,7 +67,7 @@ const checkMs = 20_000;
 const maxMissed = 3;
 
 /** Forks a worker process whose heap is limited to `memoryBytes`. */
-function forkWorker(entry: string, memoryBytes: number) {
+function forkWorker({ entry, memoryBytes, setup }: WorkerProcessOptions) {
   return fork(entry, {
     // Structured clone, because the configuration contains maps.
     serialization: 'advanced',
@@ -78,15 +78,15 @@ function forkWorker(entry: string, memoryBytes: number) {
       // Same as holdYoungGeneration(); the process releases it after startup.
       '--semi-space-growth-factor=1',
     ],
-    env: childEnvironment(allocatorSettings),
+    env: childEnvironment(setup.config.environment, allocatorSettings),
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
 }
 
 /** Starts a worker process. */
 export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess {
-  const { entry, memoryBytes, setup, clock } = options;
-  const child = forkWorker(entry, memoryBytes);
+  const { setup, clock } = options;
+  const child = forkWorker(options);
   const hands = new Map<string, BatchReference>();
   const gone = new AbortController();
   let missed = 0;

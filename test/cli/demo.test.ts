@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { poison } from '../support/poison.ts';
 import { root } from '../support/service.ts';
 
 test('demo --keep repeats a job by a schedule, and leaves the service running with keys that sign in', async () => {
@@ -13,7 +14,7 @@ test('demo --keep repeats a job by a schedule, and leaves the service running wi
     [join(root, 'src/cli/main.ts'), 'demo', '--keep', '--market', 'mktd'],
     {
       cwd: folder,
-      env: { PATH: process.env.PATH ?? '', HOME: folder },
+      env: { PATH: process.env.PATH ?? '', HOME: folder, ...(await poison(folder)) },
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   );

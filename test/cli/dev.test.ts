@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { poison, poisoned } from '../support/poison.ts';
 import { root } from '../support/service.ts';
 
 test('dev prints a request that is ready to run, and leaves no data when it is stopped', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gleaner-dev-test-'));
   const child = spawn(process.execPath, [join(root, 'src/cli/main.ts'), 'dev', '--port', '0'], {
     cwd: folder,
-    // Settings of a live service are ignored.
-    env: { PATH: process.env.PATH ?? '', HOME: folder, TMPDIR: folder, MONGODB_URI: 'mongodb://127.0.0.1:9' },
+    env: { PATH: process.env.PATH ?? '', HOME: folder, TMPDIR: folder, ...(await poison(folder)) },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');
@@ -30,7 +30,7 @@ test('dev prints a request that is ready to run, and leaves no data when it is s
     expect(await run(read!.replace('<job_id>', id))).toMatchObject({ mode: 'test', status: 'completed' });
     child.kill('SIGINT');
     expect(await exited).toEqual([0, null]);
-    expect(await readdir(folder)).toEqual([]);
+    expect((await readdir(folder)).toSorted()).toEqual(poisoned);
   } finally {
     child.kill('SIGKILL');
     await rm(folder, { recursive: true });

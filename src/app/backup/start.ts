@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Environment } from '../../base/secret-files.ts';
 import type { Telemetry } from '../../telemetry/sdk.ts';
 import type { Program } from '../compose.ts';
 import { runProgram } from '../run-program.ts';
@@ -23,7 +24,9 @@ export async function startBackups(
 ): Promise<() => Promise<void>> {
   if (config.backups === null) return async () => {};
   const { to, everyMs, keep } = config.backups;
-  const place = await openPlace(to, join(config.dataDir, stagingFolder));
+  const backUp = (folder: string, stopped: AbortSignal) =>
+    backUpInProcess(folder, config.environment, stopped);
+  const place = await openPlace(to, join(config.dataDir, stagingFolder), backUp);
   const backups = createScheduledBackups({ place, everyMs, keep, clock, log });
   telemetry?.observe({
     gleaner_backup_last_success_timestamp_seconds: async () => [
@@ -36,7 +39,11 @@ export async function startBackups(
 }
 
 /** Opens a folder or a bucket. Throws a ConfigError for a URL that is not that of a bucket. */
-async function openPlace(to: string, staging: string): Promise<BackupPlace & { close(): Promise<void> }> {
+async function openPlace(
+  to: string,
+  staging: string,
+  backUp: (folder: string, signal: AbortSignal) => Promise<number>,
+): Promise<BackupPlace & { close(): Promise<void> }> {
   if (!/^https?:/.test(to)) return { ...folderPlace(to, backUp), close: async () => {} };
   const { openS3 } = await import('../../blobs/s3/open.ts');
   const bucket = openS3({ url: to, name: 'GLEANER_BACKUP_TO' });
@@ -44,8 +51,16 @@ async function openPlace(to: string, staging: string): Promise<BackupPlace & { c
 }
 
 /** Runs `gleaner backup` in a process of its own, since copying a database blocks its thread. */
-async function backUp(folder: string, signal: AbortSignal): Promise<number> {
-  const { stdout, stderr, code } = await runProgram(['backup', folder], { priority: backupPriority, signal });
+async function backUpInProcess(
+  folder: string,
+  environment: Environment,
+  signal: AbortSignal,
+): Promise<number> {
+  const { stdout, stderr, code } = await runProgram(['backup', folder], {
+    environment,
+    priority: backupPriority,
+    signal,
+  });
   if (!isComplete(folder)) throw new Error(stderr.trim() || `gleaner backup exited with ${code}`);
   return stdout.split('\n').filter((line) => line.startsWith('LOST ')).length;
 }

@@ -90,9 +90,7 @@ async function startService(
   const environment = {
     ...settings,
     GLEANER_OPERATOR_KEY: operatorKey,
-    ...(engines
-      ? { MONGODB_URI: engines.mongoUri, NATS_URL: engines.natsUrl }
-      : { MONGODB_URI: '', NATS_URL: '' }),
+    ...(engines && { MONGODB_URI: engines.mongoUri, NATS_URL: engines.natsUrl }),
   };
   const log = openSync(join(folder, 'service.log'), 'a');
   for (const role of distributed ? ['api', 'worker', 'worker'] : ['serve'])

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { childEnvironment } from '../../base/config.ts';
+import { isolatedEnvironment } from '../../base/config.ts';
 import { readFirstReport } from '../first-report.ts';
 import { programs } from '../programs.ts';
 
@@ -23,7 +23,7 @@ export async function freePort(): Promise<number> {
 /** Starts a role of the program. `log` is the file descriptor for its output. */
 export function startRole(role: string, settings: Record<string, string>, log: number): DemoProcess {
   const child = spawn(process.execPath, [programs.main, role], {
-    env: childEnvironment(settings),
+    env: isolatedEnvironment(settings),
     stdio: ['ignore', log, log, 'ipc'],
   });
   return stopper(child);
@@ -32,6 +32,7 @@ export function startRole(role: string, settings: Record<string, string>, log: n
 /** Starts the fake marketplaces, and returns the content of their origins file. */
 export async function startOrigins(): Promise<DemoProcess & { config: Record<string, unknown> }> {
   const child = spawn(process.execPath, [programs.sandbox, '--latency-ms', '20'], {
+    env: isolatedEnvironment(),
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const config = await readFirstReport(child.stdout);

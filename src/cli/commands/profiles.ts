@@ -73,7 +73,7 @@ export function modeWarning(path: string): string | null {
 }
 
 /** Source of a setting. */
-export type Source = 'flag' | 'profile' | 'environment' | 'default' | 'none';
+export type Source = 'flag' | 'profile' | 'environment' | '.env' | 'default' | 'none';
 
 /** Effective settings of a command with their sources. */
 export interface ClientSettings {
@@ -92,7 +92,9 @@ export interface SettingFlags {
 
 /**
  * Resolves settings. Flags take precedence over the environment, which takes precedence over the file; a profile that
- * a flag selects takes precedence over the environment. Throws a UsageError for an unknown profile or invalid address.
+ * a flag selects takes precedence over the environment. The key of a profile is sent only to the profile's address, and
+ * a `.env` file is used only as a whole: its address with its keys, if nothing else names an address or a key.
+ * Throws a UsageError for an unknown profile or invalid address.
  */
 export function settingsOf(
   flags: SettingFlags,
@@ -113,17 +115,33 @@ export function settingsOf(
     const [value, from] = choices.find(([value]) => value) ?? [null, 'none' as const];
     return { value: value ?? null, from };
   };
-  const url = pick(flags.url, environment.url, profile?.url);
-  return {
-    profile: name,
-    url:
-      url.value === null
-        ? { value: defaultUrl, from: 'default' }
-        : { value: checkUrl(url.value), from: url.from },
+  const { dotEnv } = environment;
+  const chosen = {
+    url: pick(flags.url, environment.url, profile?.url),
     apiKey: pick(flags.key, environment.apiKey, profile?.apiKey),
     operatorKey: pick(flags.key, environment.operatorKey, profile?.operatorKey),
   };
+  const isNothingChosen = Object.values(chosen).every(({ value }) => value === null);
+  const found = chosen.url.value ?? (isNothingChosen ? dotEnv.url : null);
+  const url = found === null ? defaultUrl : checkUrl(found);
+  const keyFor = (key: (typeof chosen)['apiKey'], ofDotEnv: string | null) => {
+    const isForeign = key.from === 'profile' && url !== checkUrl(profile?.url ?? defaultUrl);
+    if (key.value !== null) return isForeign ? none : key;
+    const isSameSource = chosen.url.value === null && (isNothingChosen || dotEnv.url === null);
+    return ofDotEnv !== null && isSameSource ? { value: ofDotEnv, from: '.env' as const } : none;
+  };
+  return {
+    profile: name,
+    url: {
+      value: url,
+      from: found === null ? 'default' : chosen.url.value === null ? '.env' : chosen.url.from,
+    },
+    apiKey: keyFor(chosen.apiKey, dotEnv.apiKey),
+    operatorKey: keyFor(chosen.operatorKey, dotEnv.operatorKey),
+  };
 }
+
+const none = { value: null, from: 'none' as const };
 
 /** Returns an address without trailing slashes. Throws a UsageError if it is not an HTTP URL. */
 export function checkUrl(text: string): string {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Role } from '../../app/serve.ts';
-import { loadConfig } from '../../base/config.ts';
+import { isolatedEnvironment, loadConfig } from '../../base/config.ts';
 import { collectGarbage, holdYoungGeneration, limitHeapGrowth } from '../../base/heap-size.ts';
 import { integer } from './command.ts';
 import { addMaintenanceCommands } from './maintenance.ts';
@@ -46,7 +46,7 @@ export function addServiceRoles(program: Command, say: (line: string) => void): 
       process.exitCode = await demo({
         distributed: distributed === true,
         keep: keep === true,
-        dataDir: loadConfig().dataDir,
+        dataDir: loadConfig(isolatedEnvironment()).dataDir,
         ...(market === undefined ? {} : { market }),
         say,
       });

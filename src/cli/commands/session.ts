@@ -77,7 +77,7 @@ function sessionOf(options: CommonOptions, settings: ClientSettings, signal: Abo
   const client = (key: string | null, what: string, variable: string) => {
     if (key === null)
       throw new UsageError(
-        `No ${what} configured. Pass --key, set ${variable}, or run \`gleaner config set\`.`,
+        `No ${what} configured for ${settings.url.value}. Pass --key, set ${variable}, or run \`gleaner config set\`.`,
       );
     return createGleanerClient({
       url: settings.url.value,
