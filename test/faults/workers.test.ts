@@ -92,6 +92,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
         origins: { config: { mkta: { id } } } as never,
         originLimits: { concurrency: 16, requests_per_second: 200 },
         settings: { GLEANER_WORKERS: '2', GLEANER_WORKER_MEMORY: '96' },
+        layout: { apis: 1, workers: 1, gateways: 0 },
       });
       api = createApi(deployment);
       await deployment.start();
@@ -111,7 +112,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
     }, async () => {
       opened = Promise.withResolvers();
       held = 0;
-      const job = await startLargeJob(api, 600);
+      const job = await startLargeJob(api, 200);
       const watched = watchJob(api, job.user, job.jobId, 100_000);
       watched.catch(() => {});
       await until('pages are being read', () => held > 0 || undefined, { withinMs: 60_000 });
@@ -192,7 +193,9 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       expect(await deployment.audit()).toMatchObject({ code: 0, problems: [] });
     });
 
-    test('the workers end on a SIGTERM, and also when their parent process is killed', async () => {
+    test('the workers end on a SIGTERM, and also when their parent process is killed', {
+      timeout: 180_000,
+    }, async () => {
       const [first] = deployment.workers;
       const bothWorkers = () =>
         until(
@@ -214,7 +217,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       }
       const others = await bothWorkers();
       await first!.kill();
-      await until('the workers have ended', () => !others.some(runs) || undefined, { withinMs: 10_000 });
+      await until('the workers have ended', () => !others.some(runs) || undefined, { withinMs: 60_000 });
       await first!.start();
     });
   });
