@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { plainJson, plainText } from '../../../src/base/csv.ts';
 import { cellReader } from '../../../src/formats/cells.ts';
 import { createFormat } from '../../../src/formats/format.ts';
 import type { ExactObject } from '../../../src/formats/json-text.ts';
@@ -29,6 +30,8 @@ const more: ExactObject[] = Array.from({ length: 5_000 }, (_, at) => ({
 interface Seen {
   duckdb: Record<'parquet' | 'types' | 'csv' | 'jsonl' | 'model', unknown[][]>;
   pandas: { parquet: unknown[][]; csv: string[][]; jsonl: number };
+  /** Cells that the module `csv` of Python reads. */
+  csv: string[][];
   spreadsheet: { rows: number; formulas: string[] };
 }
 let folder: string;
@@ -85,15 +88,18 @@ describe.skipIf('missing' in python)('tables with adversarial records', () => {
     expect(seen.duckdb.model).toEqual([['1']]);
   });
 
-  test('DuckDB reads CSV and JSON Lines', () => {
+  test('DuckDB reads CSV and JSON Lines, and Python reads CSV', () => {
     const rows = expected('unit_index', 'title', 'price.currency', 'other_fields');
     const escaped = rows.map((row) =>
-      row.map((cell) => {
-        if (cell === null) return null;
-        return /^[=+\-@\t\r\n]/.test(String(cell)) && typeof cell === 'string' ? `'${cell}` : String(cell);
+      row.map((cell, at) => {
+        if (typeof cell !== 'string') return cell === null ? null : String(cell);
+        // The last column is JSON, whose values stay as they are.
+        return at === 3 ? plainJson(cell) : plainText(cell);
       }),
     );
     expect(seen.duckdb.csv).toEqual(escaped);
+    // Python's reader does not tell null from the empty string.
+    expect(seen.csv).toEqual(escaped.map((row) => row.map((cell) => cell ?? '')));
     expect(seen.duckdb.jsonl).toHaveLength(readable.length + more.length);
   });
 
