@@ -21,6 +21,23 @@ export interface KeyRequest {
   creditCeiling?: number;
 }
 
+/** Maximum keys of an account that are neither revoked nor expired. */
+export const maxUsableKeys = 100;
+
+/** Throws fault `conflict` if an account has the maximum of usable keys. Concurrent calls may exceed it by their number. */
+export async function requireKeyRoom(
+  store: Pick<AccountStore, 'listApiKeys'>,
+  userId: string,
+  now: number,
+): Promise<void> {
+  const keys = await store.listApiKeys(userId);
+  const usable = keys.filter(
+    ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now),
+  );
+  if (usable.length < maxUsableKeys) return;
+  throw new Fault('conflict', `The account has ${maxUsableKeys} usable keys, the maximum. Revoke one first.`);
+}
+
 /** The last moment that every client can represent. */
 const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 

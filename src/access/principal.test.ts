@@ -45,6 +45,7 @@ test('returns the user of a key and the credits of the account', async () => {
   const authenticate = createAuthenticator({ store, clock, log });
   expect(await authenticate(bearer)).toEqual({
     userId,
+    holderId: userId,
     role: 'user',
     mode: 'live',
     keyId,

@@ -11,6 +11,8 @@ import { modeOf, testAccountId } from './test-account.ts';
 /** An authenticated caller. A session has the permissions of the key that it stands for. */
 export interface Principal extends Permissions {
   userId: string;
+  /** User who holds the account: for a test account, the user whose it is. */
+  holderId: string;
   /** Mode of the account that the key belongs to. */
   mode: Mode;
   keyId: string;
@@ -48,7 +50,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     used(key);
     const { id: keyId, creditCeiling } = key;
     const { id: userId, balance } = user;
-    return { userId, keyId, mode: modeOf(user), ...permissionsOf(key), creditCeiling, balance };
+    const holderId = user.testOf ?? userId;
+    return { userId, holderId, keyId, mode: modeOf(user), ...permissionsOf(key), creditCeiling, balance };
   };
   return async (authorization) => {
     const [, scheme, token] =

@@ -3,7 +3,7 @@ import { handClock } from '../../gateway/fixture/gateway.ts';
 import type { Fault } from '../contract/fault.ts';
 import { createRateLimit } from './rate-limit.ts';
 
-const ann = { role: 'user' as const, keyId: 'key-1', balance: 7 };
+const ann = { role: 'user' as const, holderId: 'user-1', balance: 7 };
 
 /** Takes until the limit rejects; returns the number of requests allowed. */
 function takeAll(take: () => unknown): number {
@@ -18,10 +18,10 @@ function takeAll(take: () => unknown): number {
 }
 
 describe('createRateLimit()', () => {
-  test('counts each API key separately, even for the same user', () => {
+  test('counts each user separately', () => {
     const { take } = createRateLimit({ requestsPerSecond: 3, clock: handClock() });
     expect(takeAll(() => take(ann))).toBe(3);
-    expect(takeAll(() => take({ ...ann, keyId: 'key-2' }))).toBe(3);
+    expect(takeAll(() => take({ ...ann, holderId: 'user-2' }))).toBe(3);
   });
 
   test('does not limit operators', () => {

@@ -6,7 +6,7 @@ import type { Principal } from './principal.ts';
 
 /** Options for createRateLimit(). */
 export interface RateLimitOptions {
-  /** Requests per second of one API key, across all processes. */
+  /** Requests per second of one user, with all API keys and the test account, across all processes. */
   requestsPerSecond: number;
   clock: Clock;
   /** Number of processes that serve callers; each allows its share of the rate. Default: 1. */
@@ -14,9 +14,9 @@ export interface RateLimitOptions {
 }
 
 /** What the limit of a caller depends on. */
-type LimitedCaller = Pick<Principal, 'keyId' | 'role' | 'balance'>;
+type LimitedCaller = Pick<Principal, 'holderId' | 'role' | 'balance'>;
 
-/** Limits the requests of each user's API key. Operators are not limited. */
+/** Limits the requests of each user: another key or a test account adds none. Operators are not limited. */
 export interface RateLimit {
   /** Counts a request and returns response headers with the remaining quota. Throws fault `rate_limited`. */
   take(caller: LimitedCaller): Readonly<Record<string, string>>;
@@ -34,7 +34,7 @@ const bucketBytes = 32;
 const noHeaders = {};
 
 /**
- * Creates a token bucket per authenticated API key. A bucket holds the requests of one second (at least one) and
+ * Creates a token bucket per user. A bucket holds the requests of one second (at least one) and
  * refills continuously. Headers: `RateLimit-Policy` and `RateLimit` as structured fields
  * (draft-ietf-httpapi-ratelimit-headers-11: quota and window, remaining requests, and seconds until the quota is
  * full), and `X-RateLimit-…` with the reset in seconds. They state the quota of all processes; the remaining requests
@@ -50,16 +50,16 @@ export function createRateLimit({
   const policy = `"key";q=${quota};w=${windowSeconds}`;
   const buckets = createBoundedMap<Bucket>({ maxBytes, sizeOf: () => bucketBytes });
 
-  const count = ({ keyId, role, balance }: LimitedCaller, cost: 0 | 1) => {
+  const count = ({ holderId, role, balance }: LimitedCaller, cost: 0 | 1) => {
     if (role !== 'user') return noHeaders;
     const parts = Math.max(1, processes());
     const rate = requestsPerSecond / parts;
     const capacity = Math.max(1, rate);
     const now = clock.now();
-    let bucket = buckets.get(keyId);
+    let bucket = buckets.get(holderId);
     if (bucket === undefined) {
       bucket = { tokens: capacity, at: now };
-      buckets.set(keyId, bucket);
+      buckets.set(holderId, bucket);
     }
     bucket.tokens = Math.min(capacity, bucket.tokens + (Math.max(0, now - bucket.at) / 1000) * rate);
     bucket.at = now;

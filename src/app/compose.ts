@@ -22,6 +22,7 @@ import { listedFields, policyOfMarket } from '../markets/defaults.ts';
 import { withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { watchFirstPublish } from '../queue/first-publish.ts';
+import { type AdmissionTokens, createAdmissionTokens } from '../rpc/admission-token.ts';
 import type { Job } from '../store/documents.ts';
 import { createOriginTally, meterRequests, type OriginTally } from '../sweep/origin-tally.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
@@ -45,6 +46,8 @@ export interface Program {
   metrics: Metrics;
   stack: Stack;
   links: Links;
+  /** Tokens of gateways that check callers. */
+  admissions: AdmissionTokens;
   /** Signed paths of pictures; null if the service shows none. */
   images: ImageLinks | null;
   /** Counts of this process's requests to origins. */
@@ -131,8 +134,7 @@ export async function compose(
     log,
     metrics,
     stack,
-    links: signed.links,
-    images: signed.images,
+    ...signed,
     tally,
     context,
     published,
@@ -149,6 +151,7 @@ export async function compose(
 /** Signed links, and the secrets that sign them. */
 interface SignedLinks {
   secrets: LinkSecrets;
+  admissions: AdmissionTokens;
   links: Links;
   /** Null if the service shows no pictures. */
   images: ImageLinks | null;
@@ -162,6 +165,7 @@ function openLinks(
   const secrets = linkSecrets ? fixedLinkSecrets(linkSecrets) : openLinkSecrets(dataDir, clock);
   return {
     secrets,
+    admissions: createAdmissionTokens({ secrets, clock }),
     links: createLinks({ secrets, publicUrl, clock }),
     images: showsImages ? createImageLinks({ secrets, clock }) : null,
   };

@@ -246,13 +246,13 @@ function openCore(
 /** Serves the core over gRPC and Connect. */
 function openCorePort(
   core: Core,
-  { config, context, links, log, clock }: Program,
+  { config, context, links, admissions, log, clock }: Program,
   budget: BodyBudget,
   limits: ConnectionLimits,
 ): Promise<ListeningServer> {
   const exporting = { ...exportOf(context), verifyLink: links.verify, log };
   const routes = [
-    routeCore(core, log),
+    routeCore(core, log, admissions),
     routeFileExport(exporting),
     routeHealth(core, clock),
     routeReflection(services),
@@ -307,8 +307,8 @@ const exportOf = (context: Program['context']) => ({
 });
 
 /** Creates the edge that forwards calls to a remote core. */
-function remoteEdge(coreUrl: string, { links, log }: Program, stopping: AbortSignal): Edge {
-  const remote = openRemoteCore(coreUrl, stopping);
+function remoteEdge(coreUrl: string, { links, admissions, log }: Program, stopping: AbortSignal): Edge {
+  const remote = openRemoteCore(coreUrl, stopping, admissions);
   return {
     caller: createRemoteCaller(remote),
     routes: routeForward(services, remote, log),

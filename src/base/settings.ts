@@ -180,7 +180,7 @@ export const settings = {
   },
   GLEANER_REQUESTS_PER_SECOND: {
     default: 'off',
-    about: "Requests per second of one user's API key across all processes, or off.",
+    about: 'Requests per second of one user, with all API keys, across all processes, or off.',
   },
   GLEANER_RETAIN_AUDIT_LOG_DAYS: {
     default: '400',

@@ -133,7 +133,8 @@ function sign(
   return createHmac('sha256', secret).update(signed).digest('base64url');
 }
 
-function same(one: string, other: string): boolean {
+/** Compares two texts in a time that does not depend on where they differ. */
+export function same(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -32,7 +32,7 @@ export function recordedCaller(
     },
     authenticate: async (headers) => {
       const session = await core.caller.authenticate(headers);
-      const rate = rateLimit?.take({ role: 'user', keyId: session.userId, balance: 500 });
+      const rate = rateLimit?.take({ role: 'user', holderId: session.userId, balance: 500 });
       return { ...session, headers: { [creditsHeader]: '500', ...rate } };
     },
   };

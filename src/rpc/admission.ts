@@ -4,7 +4,8 @@ import { Access, access } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { SessionService } from '../../gen/gleaner/session/v1/session_pb.ts';
 import { forwardedForHeader } from '../base/client-address.ts';
 import { fullName } from '../jobs/offers.ts';
-import { admissionMetadata, createAccountCheck } from './account-check.ts';
+import { createAccountCheck } from './account-check.ts';
+import { admissionMetadata } from './admission-token.ts';
 import { fromConnectError } from './fault-detail.ts';
 import { type RemoteCore, remoteTimeoutMs } from './remote.ts';
 
@@ -18,8 +19,8 @@ export type Admission = (method: DescMethod, requestHeader: Headers, signal: Abo
  * Creates the admission of callers to a remote core. One call checks the key, whether it allows the method, and its rate
  * limit: GetAccount for methods of users, else GetSession. The core counts the forwarded call only.
  */
-export function createAdmission({ transport }: RemoteCore): Admission {
-  const getAccount = createAccountCheck(transport);
+export function createAdmission({ transport, admissions }: RemoteCore): Admission {
+  const getAccount = createAccountCheck({ transport, admissions });
   const sessions = createClient(SessionService, transport);
   return async (method, requestHeader, signal) => {
     const headers: Record<string, string> = {};
@@ -30,7 +31,7 @@ export function createAdmission({ transport }: RemoteCore): Admission {
     const options = { headers, signal, timeoutMs: remoteTimeoutMs };
     try {
       if (getOption(method.parent, access) === Access.USER) return (await getAccount(options, method)).id;
-      headers[admissionMetadata] = fullName(method);
+      headers[admissionMetadata] = admissions.sign(headers.authorization, fullName(method));
       await sessions.getSession({}, options);
       return '';
     } catch (error) {

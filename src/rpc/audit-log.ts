@@ -6,6 +6,7 @@ import {
   OperatorService,
 } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Scope, scope as scopeOption } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { createBoundedMap } from '../base/bounded-map.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
@@ -50,6 +51,28 @@ export async function runAudited(
     if (code !== 'invalid') await record(context, method, call, code, request, null);
     throw error;
   }
+}
+
+/** Maximum recorded refusals of a key in a minute, in each process: clients repeat refused calls without end. */
+const maxRefusals = 5;
+const minuteMs = 60_000;
+
+/** Creates a function that counts a refusal of a key, and returns whether to record it. */
+export function createRefusalLimit(clock: Pick<JobContext['clock'], 'now'>): (keyId: string) => boolean {
+  const refusals = createBoundedMap<{ since: number; count: number }>({
+    maxBytes: 1024 * 1024,
+    sizeOf: () => 32,
+  });
+  return (keyId) => {
+    const now = clock.now();
+    let known = refusals.get(keyId);
+    if (known === undefined || now - known.since >= minuteMs) {
+      known = { since: now, count: 0 };
+      refusals.set(keyId, known);
+    }
+    known.count += 1;
+    return known.count <= maxRefusals;
+  };
 }
 
 /** Records a call that was refused before its request was read. */

@@ -11,7 +11,7 @@ import type { JobContext } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
 import type { User } from '../store/documents.ts';
 import { accountHandlers } from './account.ts';
-import { isAudited, recordRefusal, runAudited } from './audit-log.ts';
+import { createRefusalLimit, isAudited, recordRefusal, runAudited } from './audit-log.ts';
 import { changesBalance } from './changes-balance.ts';
 import { destinationHandlers } from './destinations.ts';
 import type { Call, Handlers } from './handlers.ts';
@@ -116,6 +116,7 @@ export function createCore(
   };
   const spends = new Set(services.flatMap(({ methods }) => methods.filter(changesBalance)));
   const authenticate = createAuthenticator(context);
+  const isRecorded = createRefusalLimit(clock);
   const setCredits = ({ principal, responseHeaders }: Call, credits: number | undefined) => {
     if (principal.role === 'user' && credits !== undefined) responseHeaders[creditsHeader] = String(credits);
   };
@@ -156,7 +157,8 @@ export function createCore(
       try {
         authorize(method, principal);
       } catch (error) {
-        if (isAudited(method)) await recordRefusal(context, method, { principal, source }, error);
+        if (isAudited(method) && isRecorded(principal.keyId))
+          await recordRefusal(context, method, { principal, source }, error);
         throw error;
       }
       return principal;

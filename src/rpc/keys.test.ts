@@ -39,6 +39,20 @@ describe('createApiKey', () => {
     expect(unlimited.creditCeiling).toBeUndefined();
   });
 
+  test('refuses a key to an account with 100 usable ones, live and test separately', async () => {
+    const { caller, keyId } = await core.createKey(userId);
+    const { operator } = core;
+    for (let count = 1; count < 100; count += 1) await caller.call(createOwnKey, { name: `ci ${count}` });
+    const refusal = { code: 'conflict', message: expect.stringContaining('100 usable keys') };
+    await expect(caller.call(createOwnKey, { name: 'x' })).rejects.toMatchObject(refusal);
+    await expect(operator.call(createApiKey, { userId, name: 'x' })).rejects.toMatchObject(refusal);
+    await caller.call(createOwnKey, { name: 'x', mode: 'test' });
+    const { keys } = await caller.call(listApiKeys, {});
+    const other = keys.find((key) => key.keyId !== keyId && key.mode === 'live')!;
+    await operator.call(revokeApiKey, { keyId: other.keyId });
+    await caller.call(createOwnKey, { name: 'x' });
+  });
+
   test('names an invalid scope and a negative ceiling', async () => {
     const { caller } = await core.createKey(userId);
     const problems = (request: object) =>

@@ -1,5 +1,5 @@
 import { type CreateApiKeyRequest, OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import { createKey } from '../access/keys.ts';
+import { createKey, requireKeyRoom } from '../access/keys.ts';
 import { newOperator, requireOtherOperatorKey } from '../access/operator.ts';
 import { keyAccount, modeOf } from '../access/test-account.ts';
 import { Fault } from '../contract/fault.ts';
@@ -133,6 +133,7 @@ export function operatorUserHandlers(context: OperatorUsersContext): [string, Ha
       requireFieldsOfRole(role, request);
       const now = clock.now();
       const account = await keyAccount(store, { user, mode, sandbox: context.settings.sandbox, now });
+      await requireKeyRoom(store, account.userId, now);
       const created = { ...account, role, createdAt: now, ...keyFields(request) };
       return createKey(
         store,

@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { Code, ConnectError, createClient, type Transport } from '@connectrpc/connect';
 import { createConnectTransport, createGrpcTransport } from '@connectrpc/connect-node';
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
@@ -9,7 +9,9 @@ import { createKey } from '../access/keys.ts';
 import { createOperatorKey } from '../access/operator.ts';
 import { createRateLimit } from '../access/rate-limit.ts';
 import { createBodyBudget } from '../base/body-budget.ts';
+import { fixedLinkSecrets } from '../links/secrets.ts';
 import { createRpcListener } from './adapter.ts';
+import { type AdmissionTokens, createAdmissionTokens } from './admission-token.ts';
 import { type Core, createCore } from './core.ts';
 import { createDirectCaller } from './direct.ts';
 import { routeForward } from './forward.ts';
@@ -24,12 +26,18 @@ const { listApiKeys } = AccountService.method;
 let fixture: JobFixture;
 let core: Core;
 let url: string;
+let admissions: AdmissionTokens;
 let key: string;
 beforeAll(async () => {
   fixture = await openJobFixture();
   const { clock, log } = fixture.context;
   core = createCore(fixture.context, services, { rateLimit: createRateLimit({ requestsPerSecond, clock }) });
-  const server = await listen(createRpcListener(routeCore(core, log), createBodyBudget()), '127.0.0.1', 0);
+  admissions = createAdmissionTokens({ secrets: fixedLinkSecrets(['of gateways']), clock: clock });
+  const server = await listen(
+    createRpcListener(routeCore(core, log, admissions), createBodyBudget()),
+    '127.0.0.1',
+    0,
+  );
   url = `http://127.0.0.1:${server.port}`;
   return async () => {
     await server.close();
@@ -96,7 +104,7 @@ test('calls of operators and of unknown keys do not count against a key', async 
 });
 
 test('a gateway in front of the core counts each request once and forwards rejections', async () => {
-  const remote = openRemoteCore(url, new AbortController().signal);
+  const remote = openRemoteCore(url, new AbortController().signal, admissions);
   const caller = createRemoteCaller(remote);
   const request = create(listApiKeys.input, {});
   const context = { requestId: 'x', idempotencyKey: undefined, waitMs: 0, ifNoneMatch: undefined };
@@ -124,7 +132,7 @@ test('a gateway in front of the core counts each request once and forwards rejec
 });
 
 test('a gateway counts a request without a call once', async () => {
-  const caller = createRemoteCaller(openRemoteCore(url, new AbortController().signal));
+  const caller = createRemoteCaller(openRemoteCore(url, new AbortController().signal, admissions));
   const remaining: unknown[] = [];
   for (let turn = 0; turn < requestsPerSecond; turn += 1) {
     const session = await caller.authenticate({ authorization: `Bearer ${key}` });
@@ -147,7 +155,7 @@ test.each([
   ['Connect', createConnectTransport],
   ['gRPC', createGrpcTransport],
 ])('a gateway that forwards %s calls counts each call once', async (_name, createTransport) => {
-  const remote = openRemoteCore(url, new AbortController().signal);
+  const remote = openRemoteCore(url, new AbortController().signal, admissions);
   const routes = routeForward(services, remote, fixture.context.log);
   const front = await listen(createRpcListener(routes, createBodyBudget()), '127.0.0.1', 0);
   try {
@@ -167,10 +175,74 @@ test.each([
   }
 });
 
-test('only GetAccount is exempt from counting with the metadata of a gateway', async () => {
-  const headers = { authorization: `Bearer ${key}`, 'gleaner-admission': '1' };
-  const accounts = createClient(AccountService, connect());
-  for (let turn = 0; turn < requestsPerSecond; turn += 1) await accounts.listApiKeys({}, { headers });
-  expect((await refusalOf(accounts.listApiKeys({}, { headers }))).code).toBe(Code.ResourceExhausted);
-  expect((await refusalOf(accounts.getAccount({}, { headers }))).code).toBe(Code.ResourceExhausted);
+describe('the metadata of a gateway', () => {
+  const exhausted = async (token: (authorization: string, at: number) => string) => {
+    const authorization = `Bearer ${key}`;
+    const accounts = createClient(AccountService, connect());
+    const call = () =>
+      accounts.getAccount(
+        {},
+        {
+          headers: { authorization, 'gleaner-admission': token(authorization, fixture.clock.now()) },
+        },
+      );
+    for (let turn = 0; turn < 2 * requestsPerSecond; turn += 1) {
+      try {
+        await call();
+      } catch (error) {
+        return ConnectError.from(error).code === Code.ResourceExhausted;
+      }
+    }
+    return false;
+  };
+  const grant = 'gleaner.operator.v1.OperatorService.GrantCredits';
+  const signer = (secret: string, now?: number) =>
+    createAdmissionTokens({
+      secrets: fixedLinkSecrets([secret]),
+      clock: { now: () => now ?? fixture.clock.now() },
+    });
+
+  test('exempts a check of the key from counting', async () => {
+    expect(await exhausted((authorization) => admissions.sign(authorization, ''))).toBe(false);
+  });
+
+  test.each<[string, (authorization: string, at: number) => string]>([
+    ['that is not signed', () => '1'],
+    ['with a method only', () => grant],
+    ['signed with another secret', (authorization) => signer('another').sign(authorization, grant)],
+    ['signed for another key', () => admissions.sign('Bearer other', grant)],
+    ['of another time', (authorization, at) => signer('of gateways', at - 61_000).sign(authorization, grant)],
+    [
+      'of another method',
+      (authorization) =>
+        admissions.sign(authorization, '').replace(/^/, 'gleaner.operator.v1.OperatorService.GrantCredits'),
+    ],
+  ])('%s is ignored', async (_name, token) => {
+    expect(await exhausted(token)).toBe(true);
+  });
+
+  test('exempts GetAccount only', async () => {
+    const authorization = `Bearer ${key}`;
+    const headers = { authorization, 'gleaner-admission': admissions.sign(authorization, '') };
+    const accounts = createClient(AccountService, connect());
+    for (let turn = 0; turn < requestsPerSecond; turn += 1) await accounts.listApiKeys({}, { headers });
+    expect((await refusalOf(accounts.listApiKeys({}, { headers }))).code).toBe(Code.ResourceExhausted);
+    expect((await refusalOf(accounts.getAccount({}, { headers }))).code).toBe(Code.ResourceExhausted);
+  });
+});
+
+test('the audit log has at most 5 refusals of a key in a minute', async () => {
+  const { store } = fixture.context;
+  const refuse = async (authorization: string) =>
+    refusalOf(createClient(OperatorService, connect()).grantCredits({}, { headers: { authorization } }));
+  const refusals = async () =>
+    (await store.listAuditEntries({ outcome: 'forbidden' }, { limit: 100, after: null })).items.length;
+  for (let turn = 0; turn < 20; turn += 1) {
+    expect((await refuse(`Bearer ${key}`)).code).toBe(Code.PermissionDenied);
+    await fixture.clock.advance(1_000);
+  }
+  expect(await refusals()).toBe(5);
+  await fixture.clock.advance(60_000);
+  await refuse(`Bearer ${key}`);
+  expect(await refusals()).toBe(6);
 });

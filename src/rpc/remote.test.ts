@@ -10,7 +10,9 @@ import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/
 import { createKey } from '../access/keys.ts';
 import { createBodyBudget } from '../base/body-budget.ts';
 import { services } from '../contract/services.ts';
+import { fixedLinkSecrets } from '../links/secrets.ts';
 import { createRpcListener } from './adapter.ts';
+import { createAdmissionTokens } from './admission-token.ts';
 import { createCore } from './core.ts';
 import { routeForward } from './forward.ts';
 import type { Call } from './handlers.ts';
@@ -26,6 +28,10 @@ let core: ListeningServer;
 /** A gateway in front of the core. */
 let front: ListeningServer;
 let stopping: AbortController;
+const admissions = createAdmissionTokens({
+  secrets: fixedLinkSecrets(['of gateways']),
+  clock: { now: () => 0 },
+});
 let authorization: string;
 let userId: string;
 
@@ -46,11 +52,11 @@ beforeEach(async () => {
   const { log } = fixture.context;
   const budget = createBodyBudget();
   core = await listen(
-    createRpcListener(routeCore(createCore(fixture.context, declared), log), budget),
+    createRpcListener(routeCore(createCore(fixture.context, declared), log, admissions), budget),
     '127.0.0.1',
     0,
   );
-  const remote = openRemoteCore(address(core), stopping.signal);
+  const remote = openRemoteCore(address(core), stopping.signal, admissions);
   front = await listen(createRpcListener(routeForward(declared, remote, log), budget), '127.0.0.1', 0);
 });
 afterEach(async () => {
@@ -69,7 +75,7 @@ async function call<M extends DescMethod>(
   request: MessageInitShape<M['input']>,
   changes: Partial<Pick<Call, 'waitMs' | 'ifNoneMatch' | 'signal' | 'submitOptions'>> = {},
 ) {
-  const caller = createRemoteCaller(openRemoteCore(address(core), stopping.signal));
+  const caller = createRemoteCaller(openRemoteCore(address(core), stopping.signal, admissions));
   const session = await caller.authenticate({ authorization });
   const responseHeaders: Record<string, string> = {};
   const { signal } = new AbortController();
@@ -239,7 +245,7 @@ test('a forwarded wait returns when the gateway stops', async () => {
 
 test('a reader that stops early ends the stream in the core', async () => {
   const jobId = await submit(3);
-  const caller = createRemoteCaller(openRemoteCore(address(core), stopping.signal));
+  const caller = createRemoteCaller(openRemoteCore(address(core), stopping.signal, admissions));
   const session = await caller.authenticate({ authorization });
   const { signal } = new AbortController();
   const context = { requestId: 'r', idempotencyKey: undefined, signal, waitMs: 0, ifNoneMatch: undefined };
@@ -258,7 +264,7 @@ describe('a core that is lost during a call', () => {
   let remote: ReturnType<typeof openRemoteCore>;
   beforeEach(async () => {
     const { log } = fixture.context;
-    const routes = routeCore(createCore(fixture.context, declared), log);
+    const routes = routeCore(createCore(fixture.context, declared), log, admissions);
     const listener = createRpcListener(routes, createBodyBudget());
     lost = await listen(
       (request, response) => {
@@ -269,7 +275,7 @@ describe('a core that is lost during a call', () => {
       '127.0.0.1',
       0,
     );
-    remote = openRemoteCore(address(lost), stopping.signal);
+    remote = openRemoteCore(address(lost), stopping.signal, admissions);
     gateway = await listen(
       createRpcListener(routeForward(declared, remote, log), createBodyBudget()),
       '127.0.0.1',

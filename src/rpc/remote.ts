@@ -9,6 +9,7 @@ import { copyResponseHeaders, creditsHeader, type ResponseHeaders } from '../con
 import { writeSubmitOptions } from '../contract/submit-options.ts';
 import { waitMetadata } from '../contract/wait.ts';
 import { createAccountCheck } from './account-check.ts';
+import type { AdmissionTokens } from './admission-token.ts';
 import { traceOutgoing } from './call-spans.ts';
 import type { CallContext, CoreClient, CoreSession } from './core-client.ts';
 import { fromConnectError } from './fault-detail.ts';
@@ -22,19 +23,22 @@ export interface RemoteCore {
   /** Address, for messages. */
   url: string;
   transport: Transport;
+  /** Signs the check of callers before their calls. */
+  admissions: AdmissionTokens;
   /** Aborts when this process stops; calls that wait then return at once. */
   stopping: AbortSignal;
 }
 
 /** Prepares the gRPC connection to a core. Connects on the first call. */
-export function openRemoteCore(url: string, stopping: AbortSignal): RemoteCore {
-  return { url, transport: createGrpcTransport({ baseUrl: url, interceptors: [traceOutgoing] }), stopping };
+export function openRemoteCore(url: string, stopping: AbortSignal, admissions: AdmissionTokens): RemoteCore {
+  const transport = createGrpcTransport({ baseUrl: url, interceptors: [traceOutgoing] });
+  return { url, transport, admissions, stopping };
 }
 
 /** Creates the client of a core in another process. Faults are those of the core. */
 export function createRemoteCaller(remote: RemoteCore): CoreClient {
   const { url, transport } = remote;
-  const getAccount = createAccountCheck(transport);
+  const getAccount = createAccountCheck(remote);
   const health = createClient(Health, transport);
   return {
     started: () => true,

@@ -11,8 +11,8 @@ import type { ResponseHeaders } from '../contract/response-headers.ts';
 import { submitOptionMetadata, takesSubmitOptions } from '../contract/submit-options.ts';
 import { requireWait, waitMetadata } from '../contract/wait.ts';
 import { fullName } from '../jobs/offers.ts';
-import { admissionMetadata } from './account-check.ts';
 import { createRequestGate } from './adapter.ts';
+import { type AdmissionTokens, admissionMetadata } from './admission-token.ts';
 import { failCall } from './call-failure.ts';
 import type { Core } from './core.ts';
 import type { Call } from './handlers.ts';
@@ -29,9 +29,14 @@ const principalKey = createContextKey<Principal | null>(null, { description: 'th
 
 /**
  * Serves the core's services on a Connect router. Callers are authenticated before a body is read. Errors have a
- * gleaner.fault.v1.Fault as detail; internal ones and outages are logged.
+ * gleaner.fault.v1.Fault as detail; internal ones and outages are logged. Without `admissions`, which verifies the tokens
+ * of gateways, every call counts.
  */
-export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void {
+export function routeCore(
+  core: Core,
+  log: Log,
+  admissions?: AdmissionTokens,
+): (router: ConnectRouter) => void {
   const methods = core.services.flatMap((service) => service.methods);
   const methodsByName = new Map(methods.map((method) => [fullName(method), method]));
   const call = (
@@ -58,10 +63,11 @@ export function routeCore(core: Core, log: Log): (router: ConnectRouter) => void
     readMaxBytes: maxBodyBytes(method),
     requestGate: createRequestGate(
       async ({ requestHeader, values }) => {
-        const admission = admissionMethods.includes(method) ? requestHeader.get(admissionMetadata) : null;
-        const target = (admission === null ? undefined : methodsByName.get(admission)) ?? method;
+        const token = admissionMethods.includes(method) ? requestHeader.get(admissionMetadata) : null;
+        const admission = token && admissions?.verify(token, requestHeader.get('authorization'));
+        const target = (admission ? methodsByName.get(admission) : undefined) ?? method;
         const principal = await core.admit(target, requestHeader.get('authorization'), {
-          counted: admission === null,
+          counted: typeof admission !== 'string',
           source: clientAddress(requestHeader.get(forwardedForHeader)),
         });
         values.set(principalKey, principal);

@@ -13,9 +13,15 @@ beforeAll(async () => {
   url = `${fixture.deployment.url}/mcp`;
 });
 afterAll(() => fixture?.stop());
-// The rate limit is per key.
+// The rate limit is per user.
+let userId: string;
+const createKey = async (scopes: string[]): Promise<string> => {
+  const request = { user_id: userId, name: 'ci', mode: 'test', scopes };
+  return (await fixture.api.operator('CreateApiKey', request)).apiKey;
+};
 beforeEach(async () => {
-  key = await fixture.createTestKey();
+  userId = (await fixture.api.createUser(0)).id;
+  key = await createKey(['read', 'submit']);
 });
 
 const post = (body: string, headers: Record<string, string> = {}) =>
@@ -77,14 +83,12 @@ describe('/mcp', () => {
   });
 
   test('limits messages to 64 KB for keys without the scope submit', async () => {
-    const create = (scopes: string[]) =>
-      fixture.api.operator('CreateApiKey', { user_id: fixture.user.id, name: 'ci', mode: 'test', scopes });
     const large = callTool(`{"job_id":"${'x'.repeat(70_000)}"}`);
-    key = (await create(['read'])).apiKey;
+    key = await createKey(['read']);
     expect((await post(listTools)).status).toBe(200);
     const refused = await post(large);
     expect([refused.status, await refused.text()]).toEqual([413, expect.stringContaining("scope 'submit'")]);
-    key = (await create(['read', 'submit'])).apiKey;
+    key = await createKey(['read', 'submit']);
     expect((await post(large)).status).toBe(200);
   });
 

@@ -1,9 +1,11 @@
 import { createKey } from '../../src/access/keys.ts';
 import { createBodyBudget } from '../../src/base/body-budget.ts';
 import { services } from '../../src/contract/services.ts';
+import { fixedLinkSecrets } from '../../src/links/secrets.ts';
 import { createRestApi } from '../../src/rest/rest.ts';
 import { type RunningServer, startServer } from '../../src/rest/server.ts';
 import { createRpcListener } from '../../src/rpc/adapter.ts';
+import { createAdmissionTokens } from '../../src/rpc/admission-token.ts';
 import { type Core, createCore } from '../../src/rpc/core.ts';
 import { createDirectCaller } from '../../src/rpc/direct.ts';
 import { routeForward } from '../../src/rpc/forward.ts';
@@ -35,11 +37,16 @@ export async function openSessionFixture(store?: Store): Promise<SessionFixture>
   const closers: (() => Promise<unknown>)[] = [];
   const stopping = new AbortController();
   const budget = createBodyBudget();
+  const admissions = createAdmissionTokens({ secrets: fixedLinkSecrets(['of gateways']), clock: clock });
 
   const openRemote = async (core: Core) => {
-    const server = await listen(createRpcListener(routeCore(core, context.log), budget), '127.0.0.1', 0);
+    const server = await listen(
+      createRpcListener(routeCore(core, context.log, admissions), budget),
+      '127.0.0.1',
+      0,
+    );
     closers.push(() => server.close());
-    const remote = openRemoteCore(`http://127.0.0.1:${server.port}`, stopping.signal);
+    const remote = openRemoteCore(`http://127.0.0.1:${server.port}`, stopping.signal, admissions);
     return { caller: createRemoteCaller(remote), routes: routeForward(declared, remote, context.log) };
   };
 

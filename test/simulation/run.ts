@@ -77,6 +77,7 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
     const caller = (name: string, userId: string, role: 'user' | 'operator') =>
       createCaller(world, actors, name, {
         userId,
+        holderId: userId,
         role,
         mode: 'live',
         keyId: '',

@@ -4,9 +4,11 @@ import { type ConnectionLimits, defaultConnectionLimits } from '../../src/base/c
 import { Fault } from '../../src/contract/fault.ts';
 import { services } from '../../src/contract/services.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
+import { fixedLinkSecrets } from '../../src/links/secrets.ts';
 import { createRestApi } from '../../src/rest/rest.ts';
 import { type RunningServer, startServer } from '../../src/rest/server.ts';
 import { createRpcListener, type RpcListener } from '../../src/rpc/adapter.ts';
+import { createAdmissionTokens } from '../../src/rpc/admission-token.ts';
 import { type Core, createCore } from '../../src/rpc/core.ts';
 import { createDirectCaller } from '../../src/rpc/direct.ts';
 import { routeForward } from '../../src/rpc/forward.ts';
@@ -44,7 +46,11 @@ export async function openRpcFixture(
   const declared = services.filter(({ typeName }) => !/mkt[b-f]/.test(typeName));
   const core = createCore(fixture.context, declared, { started });
   const budget = createBodyBudget();
-  const routes = [routeCore(core, log), routeHealth(core, fixture.clock)];
+  const admissions = createAdmissionTokens({
+    secrets: fixedLinkSecrets(['of gateways']),
+    clock: fixture.clock,
+  });
+  const routes = [routeCore(core, log, admissions), routeHealth(core, fixture.clock)];
   const listener = createRpcListener((router) => {
     for (const route of routes) route(router);
   }, budget);
@@ -68,7 +74,7 @@ export async function openRpcFixture(
   });
   const gateway = await startServer(app, 0, '127.0.0.1', { ...defaultConnectionLimits, ...limits });
   const stopping = new AbortController();
-  const remote = openRemoteCore(`http://127.0.0.1:${server.port}`, stopping.signal);
+  const remote = openRemoteCore(`http://127.0.0.1:${server.port}`, stopping.signal, admissions);
   const front = await listen(createRpcListener(routeForward(declared, remote, log), budget), '127.0.0.1', 0);
   return {
     core,
