@@ -213,6 +213,39 @@ describe('the jobs of a user', () => {
   });
 });
 
+describe('a run whose file cannot be read', () => {
+  const { signal } = new AbortController();
+  const dayMs = 24 * 3_600_000;
+  const unreadable = (isOutage: boolean) => {
+    const { context } = fixture;
+    const fault = new Fault('unavailable', 'access denied', { component: 'file store' });
+    const ping = isOutage ? () => Promise.reject(fault) : context.blobs.ping;
+    return { ...context, blobs: { ...context.blobs, ping, read: () => Promise.reject(fault) } };
+  };
+  const runOf = async (jobId: string) => (await fixture.context.store.getTrackingRun(jobId))!;
+
+  test.each([
+    [false, { stage: 'done', turn: null, counts: none }],
+    [true, { stage: 'items', turn: 'failed' }],
+  ])('is given up after a day unless the storage is unavailable (%s)', async (isOutage, expected) => {
+    const { store, clock } = fixture.context;
+    const job = await tracking.end(userId, [lamp]);
+    const other = await tracking.end(await fixture.createUser(1_000), [chair]);
+    for (const each of [job, other]) await store.createTrackingRun(newTrackingRun(each)!);
+    const context = unreadable(isOutage);
+    await track(context, signal);
+    // The other runs of the round do not wait for their leases to expire.
+    for (const { id } of [job, other])
+      expect(await runOf(id)).toMatchObject({ turn: 'failed', dueAt: clock.now() + 30_000 });
+    await fixture.clock.advance(dayMs + 1);
+    await track(context, signal);
+    expect(await runOf(job.id)).toMatchObject(expected);
+    await fixture.clock.advance(30_000);
+    await tracking.compare();
+    expect((await runOf(job.id)).counts.new).toBe(isOutage ? 1 : 0);
+  });
+});
+
 describe('a job with max_age', () => {
   const maxAge = '1h';
 

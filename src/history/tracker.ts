@@ -38,16 +38,26 @@ export async function track(context: HistoryContext, signal: AbortSignal): Promi
     try {
       await advance(context, run, signal);
     } catch (error) {
-      const fault = Fault.from(error);
-      if (fault.code === 'unavailable') throw fault;
+      const { code, component } = Fault.from(error);
+      const isFile = component === 'file store';
+      if (code === 'unavailable' && !isFile) throw error;
       log.error({ jobId: run.jobId, stage: run.stage, err: error }, 'comparison failed');
-      const isLost = clock.now() - run.at > giveUpMs;
+      // One file may be unreadable for good, but no run is given up during an outage of the result storage.
+      const isOutage = isFile && !(await responds(context));
+      const isLost = !isOutage && clock.now() - run.at > giveUpMs;
       const retry = { turn: 'failed', dueAt: clock.now() + retryMs } as const;
       await (isLost ? finish(context, run) : save(context, run, retry));
     }
   }
   return runs.length > 0;
 }
+
+/** Returns whether the result storage responds. */
+const responds = ({ blobs }: HistoryContext): Promise<boolean> =>
+  blobs.ping().then(
+    () => true,
+    () => false,
+  );
 
 /** Compares jobs every `intervalMs`, and without a pause while runs are due, until the signal is aborted. */
 export async function trackForever(

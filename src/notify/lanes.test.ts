@@ -93,3 +93,17 @@ test('clear() postpones queued deliveries', async () => {
   for (const name of ['a', 'b', 'c', 'd']) await complete(name, 0, true);
   expect(lanes.held()).toBe(0);
 });
+
+test('forgets a receiver that failed once it had no deliveries for ten minutes', async () => {
+  const { clock, lanes, add, complete } = open();
+  await add('gone', 'a');
+  await complete('a', 10, false);
+  expect(lanes.receivers()).toBe(1);
+  await clock.advance(5 * 60_000);
+  await add('other', 'x');
+  expect(lanes.receivers()).toBe(2);
+  await complete('x', 10, true);
+  await clock.advance(10 * 60_000);
+  await add('third', 'y');
+  expect(lanes.receivers()).toBe(1);
+});

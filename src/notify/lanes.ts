@@ -29,6 +29,8 @@ interface Lane {
   durationMs: number;
   /** Time at which the last postponed delivery is due again. */
   postponedUntil: number;
+  /** End of the last delivery. */
+  usedAt: number;
 }
 
 /**
@@ -43,6 +45,8 @@ export interface Lanes {
   add(receiver: string, task: DeliveryTask): Promise<void>;
   /** Returns the number of deliveries in progress or queued. */
   held(): number;
+  /** Returns the number of receivers whose state is kept. */
+  receivers(): number;
   /** Resolves when no delivery is in progress. */
   idle(): Promise<void>;
   /** Postpones all queued deliveries by 0 ms. */
@@ -55,6 +59,7 @@ const createLane = (): Lane => ({
   failing: false,
   durationMs: initialDurationMs,
   postponedUntil: 0,
+  usedAt: 0,
 });
 
 const concurrencyOf = ({ failing }: Lane) => (failing ? 1 : maxConcurrency);
@@ -63,6 +68,7 @@ const concurrencyOf = ({ failing }: Lane) => (failing ? 1 : maxConcurrency);
 export function createLanes(clock: Clock, acquire: AcquireDelivery): Lanes {
   const lanes = new Map<string, Lane>();
   const inProgress = new Set<Promise<void>>();
+  let forgotAt = clock.now();
 
   const postpone = async (lane: Lane, task: DeliveryTask) => {
     // Each delivery comes back after the ones before it, so a long queue is not read from the store repeatedly.
@@ -80,6 +86,7 @@ export function createLanes(clock: Clock, acquire: AcquireDelivery): Lanes {
     if (accepted === null) await task.postpone(0);
     const now = clock.now();
     lane.running -= 1;
+    lane.usedAt = now;
     if (accepted !== null) {
       lane.durationMs = now - startedAt;
       if (accepted && lane.failing) lane.postponedUntil = now;
@@ -91,6 +98,16 @@ export function createLanes(clock: Clock, acquire: AcquireDelivery): Lanes {
     if (lane.running === 0 && !lane.failing && lane.postponedUntil <= now) lanes.delete(receiver);
   };
 
+  /** Deletes the lanes of receivers without deliveries for long, such as those that no longer exist. */
+  const forget = () => {
+    const before = clock.now() - maxPostponeMs;
+    if (forgotAt > before) return;
+    forgotAt = clock.now();
+    for (const [receiver, { running, queued, postponedUntil, usedAt }] of lanes)
+      if (running === 0 && queued.length === 0 && Math.max(postponedUntil, usedAt) <= before)
+        lanes.delete(receiver);
+  };
+
   const start = (receiver: string, lane: Lane, task: DeliveryTask) => {
     lane.running += 1;
     const running = run(receiver, lane, task).finally(() => inProgress.delete(running));
@@ -99,6 +116,7 @@ export function createLanes(clock: Clock, acquire: AcquireDelivery): Lanes {
 
   return {
     async add(receiver, task) {
+      forget();
       const lane = lanes.get(receiver) ?? createLane();
       lanes.set(receiver, lane);
       if (lane.running < concurrencyOf(lane)) return start(receiver, lane, task);
@@ -107,6 +125,7 @@ export function createLanes(clock: Clock, acquire: AcquireDelivery): Lanes {
         return postpone(lane, task);
       lane.queued.push(task);
     },
+    receivers: () => lanes.size,
     held: () => inProgress.size + lanes.values().reduce((sum, { queued }) => sum + queued.length, 0),
     async idle() {
       while (inProgress.size > 0) await Promise.all(inProgress);

@@ -155,9 +155,18 @@ export interface LedgerStore {
   /** Completes or deletes the entries that a crash before `before` left half-posted. Returns their number. */
   repairLedger(before: number): Promise<number>;
   /**
-   * Yields each account with its balance and the sum of its entries. The two are equal unless the data is corrupt.
+   * Yields each account with its balance and the sum of its entries. The two are equal unless the data is corrupt. The sum
+   * is null for an account that changed during each of many attempts to read it.
    */
-  auditAccounts(): AsyncIterable<{ userId: string; balance: number; sum: number; entries: number }>;
+  auditAccounts(): AsyncIterable<AuditedAccount>;
+}
+
+/** An account and the sum of its entries; null if it was not audited. */
+export interface AuditedAccount {
+  userId: string;
+  balance: number;
+  sum: number | null;
+  entries: number;
 }
 
 /** Fields that moveJob() can write together with the state. */

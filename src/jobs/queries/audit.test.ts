@@ -143,6 +143,19 @@ test('reports a balance that is not the sum of its ledger, and a job that lost u
   ]);
 });
 
+test('reports an account that changes all the time as not audited', async () => {
+  const { store } = fixture.context;
+  const busy = {
+    ...store,
+    async *auditAccounts() {
+      for await (const account of store.auditAccounts()) yield { ...account, sum: null };
+    },
+  };
+  expect((await audit(busy)).problems).toEqual([
+    `account ${job.userId}: not audited, because it changed all the time`,
+  ]);
+});
+
 test('checks deleted jobs by their summaries', async () => {
   const { store } = fixture.context;
   const { success, failed } = job.counts!.units;

@@ -106,7 +106,10 @@ async function prepareView(
   };
 }
 
-/** Lists the caller's jobs of the method's kind and market, newest first. */
+/** Maximum jobs in a list without pages. */
+const maxListed = 10_000;
+
+/** Lists the newest 10,000 of the caller's jobs of the method's kind and market, newest first. */
 export async function list(
   context: ReadContext,
   { method, offer, market }: JobMethod,
@@ -114,7 +117,7 @@ export async function list(
 ): Promise<Message> {
   const { kind } = offer!;
   const jobs: Job[] = [];
-  for (let after: string | null = null, more = true; more; more = after !== null) {
+  for (let after: string | null = null, more = true; more; more = after !== null && jobs.length < maxListed) {
     const page = await context.store.listJobs(
       { userId, kind: kind.name, market: market.name },
       { limit: 1000, after },
@@ -122,7 +125,7 @@ export async function list(
     jobs.push(...page.items.filter(isAccepted));
     after = page.next;
   }
-  return create(method.output, kind.listed!(jobs));
+  return create(method.output, kind.listed!(jobs.slice(0, maxListed)));
 }
 
 /** Reads the parts of a job that a view needs. */

@@ -47,6 +47,8 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   const log = options.log.child({ lane, market });
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
+  /** Resolves when a slot becomes free. */
+  let freed = Promise.withResolvers<void>();
   /** Creation time of the stream. An acknowledgement for a message of a deleted stream would apply to the message with
    *  the same sequence number in the new stream. */
   let streamCreatedAt = 0;
@@ -101,6 +103,7 @@ export function startConsumer(options: ConsumerOptions): Consumer {
     }
     const done: Promise<void> = run(message).finally(() => {
       running.delete(done);
+      freed.resolve();
     });
     running.add(done);
   };
@@ -109,7 +112,8 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   const pullMessages = async (session: Session, signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       if (running.size >= concurrency) {
-        await orAborted(Promise.race(running), signal).catch(() => {});
+        freed = Promise.withResolvers();
+        await orAborted(freed.promise, signal).catch(() => {});
         continue;
       }
       const { pullMs, heartbeatMs } = timing;

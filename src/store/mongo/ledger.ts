@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { rowsToRead, toPage } from '../cursor.ts';
-import type { LedgerStore, LedgerSum } from '../store.ts';
+import type { AuditedAccount, LedgerStore, LedgerSum } from '../store.ts';
 import type { MongoEngine } from './engine.ts';
 import { olderThan } from './paging.ts';
 import { post, settlePending, voidKey } from './posting.ts';
@@ -9,6 +9,9 @@ import { readEntry } from './shapes.ts';
 
 /** Pending entries per query of a repair, and accounts per query of an audit. */
 const chunkSize = 200;
+
+/** Attempts to read an account that is posted to meanwhile. */
+const maxAuditAttempts = 100;
 
 /** Filter for entries that count in the balance: applied ones, and those with an open key. */
 const counting = (openKeys: string[]) => ({
@@ -125,9 +128,9 @@ async function openKeysOfAll({ users, ledger }: Collections): Promise<string[]> 
   return accounts.flatMap(({ openKeys }) => openKeys.filter((key) => keys.has(key)));
 }
 
-/** Sums up an account between two identical reads of it, which prove that nothing was posted meanwhile. */
-async function auditAccount({ users, ledger }: Collections, userId: string) {
-  for (;;) {
+/** Sums up an account between two identical reads of it, which prove that nothing was posted meanwhile. Gives up after `maxAuditAttempts`. */
+async function auditAccount({ users, ledger }: Collections, userId: string): Promise<AuditedAccount> {
+  for (let attempt = 1; ; attempt += 1) {
     const before = (await users.findOne({ _id: userId }))!;
     const [total] = await ledger
       .aggregate<{ sum: number; entries: number }>([
@@ -140,6 +143,7 @@ async function auditAccount({ users, ledger }: Collections, userId: string) {
     if (after.epoch === before.epoch && after.openKeys.length === before.openKeys.length) {
       return { userId, balance: before.balance, sum: total?.sum ?? 0, entries: total?.entries ?? 0 };
     }
+    if (attempt === maxAuditAttempts) return { userId, balance: after.balance, sum: null, entries: 0 };
     await nextTurn();
   }
 }

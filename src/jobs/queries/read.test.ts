@@ -1,0 +1,30 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
+import { aJob, aTime } from '../../store/contract/samples.ts';
+import { list } from './read.ts';
+
+let fixture: JobFixture;
+beforeEach(async () => {
+  fixture = await openJobFixture();
+});
+afterEach(() => fixture.close());
+
+test('lists the newest 10,000 tasks of a user', async () => {
+  const userId = await fixture.createUser(0);
+  const last = 10_002;
+  for (let number = 1; number <= last; number += 1) {
+    const fields = {
+      userId,
+      number,
+      kind: 'get_pc_bulk',
+      state: 'completed',
+      createdAt: aTime + number,
+    } as const;
+    await fixture.context.store.createJob(aJob({ ...fields, totalUnits: 0, totalBatches: 0 }), []);
+  }
+  const method = [...fixture.context.offers.methods.values()].find(
+    (each) => each.method.name === 'ListGetPcBulk',
+  )!;
+  const listed = (await list(fixture.context, method, userId)) as unknown as { tasks: unknown[] };
+  expect(listed.tasks).toHaveLength(10_000);
+});
