@@ -58,3 +58,16 @@ test('closes a connection that sends more than the limit without a valid key', a
   const body = `Content-Length: 1000000\r\n\r\n${' '.repeat(50_000)}`;
   expect(await untilClosed(head('nobody') + body)).toContain('401 Unauthorized');
 });
+
+test('refuses a request with two Host headers', async () => {
+  const server = await startServer((_request, response) => void response.end('served'), 0, '127.0.0.1');
+  try {
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: one.example\r\nhost: two.example\r\n\r\n');
+    const reply = Buffer.concat(await socket.toArray()).toString();
+    expect(reply).toMatch(/^HTTP\/1\.1 400 /);
+    expect(reply).toContain('"code":"malformed"');
+  } finally {
+    await server.close(0);
+  }
+});

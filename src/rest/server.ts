@@ -33,6 +33,11 @@ export async function startServer(
   let closing = false;
   const listener: RequestListener = (request, response) => {
     watchRequest(request, response);
+    if (request.rawHeaders.filter((text, index) => index % 2 === 0 && /^host$/i.test(text)).length > 1) {
+      // RFC 9112, section 3.2: a proxy may have read the other one.
+      refuseConnection(new Error('two Host headers'), request.socket);
+      return;
+    }
     appendPeerAddress(request);
     response.once('close', () => {
       // An idle connection must not keep a closing server open.
