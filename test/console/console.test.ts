@@ -15,6 +15,7 @@ import {
   click,
   clickInDialog,
   clickInRow,
+  leaveBrowser,
   named,
   openBrowser,
   openTab,
@@ -37,7 +38,7 @@ describe.skipIf('missing' in chromium)(`the console${skipped}`, () => {
     ]);
   });
   afterAll(async () => {
-    await browser?.close();
+    if (browser) await leaveBrowser(browser);
     await env?.stop();
     await rm(folder, { recursive: true, force: true });
   });

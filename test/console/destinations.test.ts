@@ -11,6 +11,7 @@ import {
   click,
   clickInDialog,
   clickInRow,
+  leaveBrowser,
   named,
   openBrowser,
   openTab,
@@ -28,7 +29,7 @@ describe.skipIf('missing' in chromium)(`destinations in the console${skipped}`, 
     [env, browser] = await Promise.all([startConsoleEnvironment({ latencyMs: 5 }), openBrowser()]);
   });
   afterAll(async () => {
-    await browser?.close();
+    if (browser) await leaveBrowser(browser);
     await env?.stop();
   });
   afterEach(async () => {

@@ -2,7 +2,17 @@ import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
 import { type ConsoleEnvironment, startConsoleEnvironment } from './environment.ts';
-import { click, clickInDialog, named, openBrowser, openTab, signIn, type Tab, waitForText } from './tab.ts';
+import {
+  click,
+  clickInDialog,
+  leaveBrowser,
+  named,
+  openBrowser,
+  openTab,
+  signIn,
+  type Tab,
+  waitForText,
+} from './tab.ts';
 
 describe.skipIf('missing' in chromium)(`permissions in the console${skipped}`, () => {
   let env: ConsoleEnvironment;
@@ -16,7 +26,7 @@ describe.skipIf('missing' in chromium)(`permissions in the console${skipped}`, (
     userId = (await env.api.createUser(100)).id;
   });
   afterAll(async () => {
-    await browser?.close();
+    if (browser) await leaveBrowser(browser);
     await env?.stop();
   });
 

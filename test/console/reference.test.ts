@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromium } from '../browser/chromium.ts';
 import { openPlace, type Place } from '../cli/place.ts';
 import { findEngine } from '../engines/missing.ts';
-import { openBrowser, openTab, type Tab } from './tab.ts';
+import { leaveBrowser, openBrowser, openTab, type Tab } from './tab.ts';
 
 const found = await findEngine(Promise.resolve(chromium));
 const missing = 'missing' in found ? ` (${found.missing})` : '';
@@ -29,7 +29,7 @@ describe.skipIf(missing !== '')(`the API reference${missing}`, () => {
     await tab.page.waitForFunction(hasText('Quick start'), { timeout: 30_000 });
   }, 90_000);
   afterAll(async () => {
-    await browser?.close();
+    if (browser) await leaveBrowser(browser);
     await place?.close();
   });
 

@@ -5,10 +5,19 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Browser } from 'puppeteer-core';
+import shareEngines from '../engines/broker.ts';
 import { startConsoleEnvironment } from './environment.ts';
 import { pageVisits } from './pages.ts';
 import { type Seed, seed } from './seed.ts';
-import { openBrowser, openTab, signIn, type TabOptions, waitForLoaded, waitForText } from './tab.ts';
+import {
+  leaveBrowser,
+  openBrowser,
+  openTab,
+  signIn,
+  type TabOptions,
+  waitForLoaded,
+  waitForText,
+} from './tab.ts';
 
 const folder = process.env.CONSOLE_PICTURES ?? fileURLToPath(new URL('../../docs/console', import.meta.url));
 const wanted = new Set(process.argv.slice(2));
@@ -61,6 +70,7 @@ async function takeScreenshots(
   }
 }
 
+const stopEngines = await shareEngines();
 const env = await startConsoleEnvironment({
   latencyMs: 30,
   limits: { concurrency: 8, requests_per_second: 120 },
@@ -73,6 +83,7 @@ try {
   for (const [suffix, options, names] of screenshots)
     await takeScreenshots(browser, env.url, keys, seeded, options, suffix, names);
 } finally {
-  await browser.close();
+  await leaveBrowser(browser);
   await env.stop();
+  await stopEngines();
 }

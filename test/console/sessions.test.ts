@@ -2,7 +2,7 @@ import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
 import { type ConsoleEnvironment, startConsoleEnvironment } from './environment.ts';
-import { click, named, openBrowser, openTab, signIn, type Tab, waitForText } from './tab.ts';
+import { click, leaveBrowser, named, openBrowser, openTab, signIn, type Tab, waitForText } from './tab.ts';
 
 const cookieName = 'gleaner_session';
 
@@ -13,7 +13,7 @@ describe.skipIf('missing' in chromium)(`sessions of the console${skipped}`, () =
     [env, browser] = await Promise.all([startConsoleEnvironment({ latencyMs: 20 }), openBrowser()]);
   });
   afterAll(async () => {
-    await browser?.close();
+    if (browser) await leaveBrowser(browser);
     await env?.stop();
   });
 

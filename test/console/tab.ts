@@ -1,5 +1,5 @@
-import puppeteer, { type Browser, type Page } from 'puppeteer-core';
-import { chromium } from '../browser/chromium.ts';
+import type { Browser, BrowserContext, Page } from 'puppeteer-core';
+import { sharedBrowser } from '../support/browser.ts';
 
 /** Browser tab that records page errors. */
 export interface Tab {
@@ -20,19 +20,15 @@ export interface TabOptions {
   downloads?: string;
 }
 
-/** Starts Chromium. */
-export async function openBrowser(): Promise<Browser> {
-  if ('missing' in chromium) throw new Error(chromium.missing);
-  return puppeteer.launch({
-    executablePath: chromium.path,
-    pipe: true,
-    args: [
-      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
-      '--disable-dev-shm-usage',
-      '--force-prefers-reduced-motion',
-      '--lang=en-GB',
-    ],
-  });
+const contexts = new WeakMap<Browser, BrowserContext[]>();
+
+/** Opens the browser that the test files of a run share. */
+export const openBrowser: () => Promise<Browser> = sharedBrowser;
+
+/** Closes the tabs of this file, and leaves the browser to the other files. */
+export async function leaveBrowser(browser: Browser): Promise<void> {
+  for (const context of contexts.get(browser) ?? []) await context.close().catch(() => {});
+  await browser.disconnect();
 }
 
 // Scripts as text: they run in the browser.
@@ -48,6 +44,7 @@ export async function openTab(browser: Browser, options: TabOptions = {}): Promi
   const context = await browser.createBrowserContext(
     downloads === undefined ? {} : { downloadBehavior: { policy: 'allow', downloadPath: downloads } },
   );
+  contexts.set(browser, [...(contexts.get(browser) ?? []), context]);
   const page = await context.newPage();
   await page.setViewport({ width, height, deviceScaleFactor: scale });
   await page.emulateTimezone('Asia/Jakarta');

@@ -4,6 +4,7 @@ import { chromium, skipped } from '../browser/chromium.ts';
 import { type ConsoleEnvironment, startConsoleEnvironment } from './environment.ts';
 import {
   click,
+  leaveBrowser,
   named,
   openBrowser,
   openTab,
@@ -20,7 +21,7 @@ describe.skipIf('missing' in chromium)(`the test account in the console${skipped
     [env, browser] = await Promise.all([startConsoleEnvironment({ latencyMs: 5 }), openBrowser()]);
   });
   afterAll(async () => {
-    await browser?.close();
+    if (browser) await leaveBrowser(browser);
     await env?.stop();
   });
 
