@@ -58,5 +58,5 @@ export function openApiDocument(options: DocumentOptions): Schema {
 
 /** A path template without the patterns of its variables, as OpenAPI writes it. */
 function plainPath(path: string): string {
-  return path.replace(/\{([a-z0-9_]+)=[^}]*\}/g, '{$1}');
+  return path.replace(/\{([A-Za-z0-9_]+)=[^}]*\}/g, '{$1}');
 }

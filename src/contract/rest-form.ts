@@ -15,9 +15,10 @@ export interface Binding {
 export function bindingOf(method: DescMethod): Binding {
   if (!hasOption(method, http)) return { path: new Set(), body: '*' };
   const rule = getOption(method, http);
-  const template = typeof rule.pattern.value === 'string' ? rule.pattern.value : '';
+  const { pattern } = rule;
+  const template = pattern.case === 'custom' ? pattern.value.path : (pattern.value ?? '');
   return {
-    path: new Set(Array.from(template.matchAll(/\{([a-z0-9_]+)/g), (match) => match[1]!)),
+    path: new Set(Array.from(template.matchAll(/\{([A-Za-z0-9_]+)/g), (match) => match[1]!)),
     body: rule.body,
   };
 }
