@@ -38,6 +38,15 @@ function lengthPrefixed(number: number, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from([...head, length]), content]);
 }
 
+test('accepts a binary body of 50,000 items of eight fields', () => {
+  // Leading comments are a single value of a location.
+  const item = lengthPrefixed(1, Buffer.alloc(24, Buffer.from([0x1a, 1, 0x61])));
+  const items = (count: number) => Buffer.alloc(item.length * count, item);
+  expect(() => checkBinarySize(items(50_000), SourceCodeInfoSchema)).not.toThrow();
+  const single = lengthPrefixed(1, Buffer.alloc(3_900_000, Buffer.from([0x1a, 1, 0x61])));
+  expect(() => checkBinarySize(single, SourceCodeInfoSchema)).toThrow('more values');
+});
+
 test('counts the values of nested messages, maps, and packed lists', () => {
   // A location has the packed path 1, and leading comments 6.
   const path = lengthPrefixed(1, lengthPrefixed(1, Buffer.alloc(130_000, 1)));

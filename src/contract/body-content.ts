@@ -1,11 +1,11 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { Fault } from './fault.ts';
 
-/** Maximum number of objects and arrays in a JSON body, and of values in a binary one. */
+/** Maximum number of objects and arrays in a JSON body, and in a binary one of values that add to the message. */
 const maxMessages = 120_000;
 
-/** Maximum number of braces, brackets, colons and commas in a JSON body. */
-const maxJsonTokens = 1_200_000;
+/** Maximum number of braces, brackets, colons and commas in a JSON body, and of single values in a binary one. */
+const maxTokens = 1_200_000;
 
 /**
  * Throws `too_large` for a JSON body with more values than any valid request has. Called before the body is parsed:
@@ -19,7 +19,7 @@ export function checkJsonSize(body: Uint8Array): void {
     if (byte === 0x7b || byte === 0x5b) opening += 1;
     else if (byte === 0x2c || byte === 0x3a) separators += 1;
   }
-  if (opening > maxMessages || opening + separators > maxJsonTokens) throw tooMany();
+  if (opening > maxMessages || opening + separators > maxTokens) throw tooMany();
 }
 
 /** Maximum levels of nested messages, as of the parser. */
@@ -30,15 +30,17 @@ const fixedBytes: Readonly<Record<number, number>> = { 1: 8, 5: 4 };
 
 /**
  * Checks like checkJsonSize(), for a binary message of a type: counts its fields, those of nested messages, and the
- * elements of packed lists. Throws `malformed` for what no encoder of the contract writes: a group, a varint of more than
+ * elements of packed lists. Fields with a single value have a limit of their own, since a repetition replaces the value. Throws `malformed` for what no encoder of the contract writes: a group, a varint of more than
  * 10 bytes, or a field that ends after its message.
  */
 export function checkBinarySize(body: Uint8Array, type: DescMessage): void {
   let values = 0;
+  let singles = 0;
   let at = 0;
-  const count = () => {
-    values += 1;
-    if (values > maxMessages) throw tooMany();
+  const count = (isSingle = false) => {
+    if (isSingle) singles += 1;
+    else values += 1;
+    if (values > maxMessages || singles > maxTokens) throw tooMany();
   };
   const varint = (end: number) => {
     let value = 0;
@@ -53,9 +55,10 @@ export function checkBinarySize(body: Uint8Array, type: DescMessage): void {
   const message = (fields: Fields, end: number, depth: number) => {
     if (depth > maxDepth) throw notProtobuf(`it has more than ${maxDepth} levels`);
     while (at < end) {
-      count();
       const tag = varint(end);
-      field(tag % 8, fields.get(Math.floor(tag / 8)), end, depth);
+      const content = fields.get(Math.floor(tag / 8));
+      count(content === 'single');
+      field(tag % 8, content, end, depth);
     }
   };
   const field = (wireType: number, content: Content | undefined, end: number, depth: number) => {
@@ -72,9 +75,9 @@ export function checkBinarySize(body: Uint8Array, type: DescMessage): void {
   message(fieldsOf(type), body.length, 1);
 }
 
-/** What a field with a length contains: the elements of a packed list, or a message with the returned fields. */
-type Content = 'packed' | (() => Fields);
-/** Fields that contain further values, by number. */
+/** What a field contains: a single value, the elements of a packed list, or a message with the returned fields. */
+type Content = 'single' | 'packed' | (() => Fields);
+/** Known fields, by number. */
 type Fields = ReadonlyMap<number, Content>;
 
 const knownFields = new WeakMap<DescMessage, Fields>();
@@ -89,7 +92,7 @@ function fieldsOf(type: DescMessage): Fields {
   return fields;
 }
 
-/** Returns what a field contains; null for a single value. */
+/** Returns what a field contains; null for an element of a list of strings or bytes. */
 function contentOf(field: DescField): Content | null {
   const { message } = field;
   if (field.fieldKind === 'map') {
@@ -98,7 +101,7 @@ function contentOf(field: DescField): Content | null {
     return () => entry;
   }
   if (message) return () => fieldsOf(message);
-  if (field.fieldKind !== 'list') return null;
+  if (field.fieldKind !== 'list') return 'single';
   return field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES ? null : 'packed';
 }
 
