@@ -8,7 +8,7 @@ const distributed = [
 ];
 
 /** Suites whose services run in the process of the test, and that change no state of it. They share processes. */
-const services = ['test/{notify,sandbox,sessions}/**/*.test.ts'];
+const services = ['test/{conformance,console,docs,mcp,notify,sandbox,sessions}/**/*.test.ts'];
 
 export default defineConfig({
   test: {
