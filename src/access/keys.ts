@@ -22,7 +22,7 @@ export interface KeyRequest {
 }
 
 /** Maximum keys of an account that are neither revoked nor expired. */
-export const maxUsableKeys = 100;
+const maxUsableKeys = 100;
 
 /** Throws fault `conflict` if an account has the maximum of usable keys. Concurrent calls may exceed it by their number. */
 export async function requireKeyRoom(

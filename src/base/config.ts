@@ -447,13 +447,13 @@ export interface ClientEnvironment {
   profile: string | null;
   /** Absolute path of the file with profiles, which may not exist. */
   configFile: string;
-  /** Address and keys in the `.env` file of the current folder, which may belong to somebody else. */
+  /** Address and keys in the `.env` file of the current folder, which may belong to someone else. */
   dotEnv: Pick<ClientEnvironment, 'url' | 'apiKey' | 'operatorKey'>;
 }
 
 /**
  * Reads the client settings of the command line; those of a `.env` file apart, because its folder may come from
- * somebody else. They are validated where they are used, because flags override them.
+ * someone else. They are validated where they are used, because flags override them.
  * Throws ConfigError for a secret's file that cannot be read.
  */
 export function clientEnvironment(given: Environment = process.env): ClientEnvironment {

@@ -138,7 +138,9 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       for (const pid of pids) process.kill(pid, 'SIGSTOP');
       try {
         // The sweep approves test jobs.
-        const jobId = await submitItems(api, { ...user, key: apiKey }, 'id', [{ item_id: '1', shop_id: '77' }]);
+        const jobId = await submitItems(api, { ...user, key: apiKey }, 'id', [
+          { item_id: '1', shop_id: '77' },
+        ]);
         await until(
           'the sweep approves the job',
           async () => {
