@@ -19,6 +19,14 @@ test('verify() accepts a URL and a path, in both address forms', () => {
     expect(verify(form)).toEqual(file);
 });
 
+test('verify() reads a hostile link once, not once per slash', () => {
+  const { verify } = links('s1');
+  const started = process.cpuUsage();
+  expect(() => verify('/files/'.repeat(300_000))).toThrow(invalid);
+  // Reading two megabytes once takes milliseconds; once per occurrence takes minutes.
+  expect(process.cpuUsage(started).user).toBeLessThan(5_000_000);
+});
+
 test('a link carries the file name and the owner whose key is required', () => {
   const { link, verify } = links('s1');
   const made = link('job/1.json', { fileName: 'résult & "more".json', bearerOf: 'ann' });

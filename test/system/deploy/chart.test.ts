@@ -123,9 +123,40 @@ describe.skipIf(helm === null)(`the Helm chart${reason}`, () => {
       expect(container.livenessProbe.httpGet).toEqual({ path: '/health', port: 'ops' });
       expect(container.env).toContainEqual({ name: 'GLEANER_OPS_PORT', value: '9464' });
       for (const variable of container.env) expect(settings).toHaveProperty(variable.name);
-      expect(container.envFrom).toEqual([{ secretRef: { name: 'gleaner' } }]);
       expect(find(resources, 'PodDisruptionBudget', `-${name}`)).toBeDefined();
     }
+  });
+
+  test('gives each component its secrets only', () => {
+    const resources = resourcesOf(everything);
+    const containerOf = (kind: string, name: string) =>
+      find(resources, kind, name).spec.template.spec.containers[0];
+    expect(containerOf('Deployment', '-api').envFrom).toEqual([{ secretRef: { name: 'gleaner' } }]);
+    const secretsOf = ({ env, envFrom }: Resource) => {
+      expect(envFrom).toBeUndefined();
+      return env
+        .filter((one: Resource) => one.valueFrom)
+        .map((one: Resource) => one.valueFrom.secretKeyRef.key);
+    };
+    expect(secretsOf(containerOf('Job', '-migration'))).toEqual(['MONGODB_URI', 'NATS_URL']);
+    const ofWorkers = secretsOf(containerOf('Deployment', '-worker'));
+    expect(ofWorkers).toEqual(expect.arrayContaining(['MONGODB_URI', 'NATS_URL', 'GLEANER_LINK_SECRETS']));
+    for (const name of ['GLEANER_OPERATOR_KEY', 'GLEANER_SMTP_URL', 'GLEANER_OPERATOR_WEBHOOK_SECRET'])
+      expect(ofWorkers).not.toContain(name);
+  });
+
+  test('opens the ports of the API only, and the operations port to pods that read metrics', () => {
+    const resources = resourcesOf(everything);
+    const portsOf = (name: string) =>
+      find(resources, 'NetworkPolicy', name).spec.ingress.map(({ from, ports }: Resource) => ({
+        from,
+        ports: ports.map(({ port }: Resource) => port),
+      }));
+    const metrics = { from: [{ podSelector: {} }], ports: ['ops'] };
+    expect(portsOf('-worker')).toEqual([metrics]);
+    expect(portsOf('-api')).toEqual([{ from: undefined, ports: ['http', 'grpc'] }, metrics]);
+    const without = resourcesOf({ existingSecret: 'gleaner', networkPolicy: { enabled: false } });
+    expect(find(without, 'NetworkPolicy', '-api')).toBeUndefined();
   });
 
   test('gives the workers an image and a sandbox of their own, and links the address of the ingress', () => {

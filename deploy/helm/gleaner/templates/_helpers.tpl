@@ -23,7 +23,10 @@ image: {{ printf "%s:%s" $image.repository (default .root.Chart.AppVersion $imag
 imagePullPolicy: {{ $image.pullPolicy }}
 {{- end }}
 
-{{/* Settings of a pod. Takes (dict "root" $ "settings" .Values.api.settings "fixed" dict). */}}
+{{/*
+Settings of a pod. Takes (dict "root" $ "settings" .Values.api.settings "fixed" dict "secrets" (list "MONGODB_URI")).
+"secrets" are the keys of the Secret that the pod gets; without it, all of them.
+*/}}
 {{- define "gleaner.environment" -}}
 {{- $address := dict -}}
 {{- with .root.Values.ingress }}{{ if .enabled }}
@@ -34,9 +37,22 @@ env:
   - name: {{ $name }}
     value: {{ $value | quote }}
 {{- end }}
+{{- $secret := .root.Values.existingSecret }}
+{{- range .secrets }}
+  - name: {{ . }}
+    valueFrom:
+      secretKeyRef: { name: {{ $secret }}, key: {{ . }}, optional: true }
+{{- end }}
+{{- if not .secrets }}
 envFrom:
   - secretRef:
-      name: {{ .root.Values.existingSecret }}
+      name: {{ $secret }}
+{{- end }}
+{{- end }}
+
+{{/* Secrets of pods without the API: no key of an operator, and no receivers of notifications. */}}
+{{- define "gleaner.workerSecrets" -}}
+{{ list "MONGODB_URI" "NATS_URL" "GLEANER_S3_URL" "GLEANER_LINK_SECRETS" "OTEL_EXPORTER_OTLP_ENDPOINT" "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT" "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" | join " " }}
 {{- end }}
 
 {{/* Fields of every pod. Takes (dict "root" $ "account" "default" "seccompProfile" dict). */}}
