@@ -21,10 +21,8 @@ test('verify() accepts a URL and a path, in both address forms', () => {
 
 test('verify() reads a hostile link once, not once per slash', () => {
   const { verify } = links('s1');
-  const started = process.cpuUsage();
-  expect(() => verify('/files/'.repeat(300_000))).toThrow(invalid);
-  // Reading two megabytes once takes milliseconds; once per occurrence takes minutes.
-  expect(process.cpuUsage(started).user).toBeLessThan(5_000_000);
+  // Once per occurrence would take longer than a test may.
+  expect(() => verify('/files/'.repeat(1_000_000))).toThrow(invalid);
 });
 
 test('a link carries the file name and the owner whose key is required', () => {
