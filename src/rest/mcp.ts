@@ -49,7 +49,7 @@ interface McpCall {
 /**
  * Serves the tools over streamable HTTP at `/mcp`: each POST is authenticated by its API key before its body is read, and
  * answered by a server of its own, so that any process can answer it. Only requests with a budget have sessions. Faults:
- * `forbidden` for a page of another origin, those of the caller, `malformed` for anything but one JSON-RPC message,
+ * `forbidden` for a page of another origin or a host name that is not this service's, those of the caller, `malformed` for anything but one JSON-RPC message,
  * `not_found` for an unknown session.
  */
 export function serveMcp(serving: McpServing): RequestHandler {
@@ -58,6 +58,7 @@ export function serveMcp(serving: McpServing): RequestHandler {
   const handler = createHandler(serving, calls);
   const serve = async (request: HttpRequest, exchange: Exchange): Promise<void> => {
     const { response } = exchange;
+    requireOwnHost(request, publicUrl());
     requireAllowedOrigin(request, serving);
     const session = await caller.authenticate(request.headers as Headers);
     acceptRequest(request);
@@ -131,6 +132,21 @@ async function requireSubmit(session: Session): Promise<void> {
   const limit = `The message has more than ${smallBodyBytes} bytes`;
   throw new Fault('too_large', `${limit}, the maximum for a key without the scope 'submit'.`);
 }
+
+/**
+ * Throws the fault `forbidden` for a connection from this machine with another host name: a page whose name was changed to
+ * this machine's address (DNS rebinding) has an origin that looks like that of the service.
+ */
+function requireOwnHost({ headers, socket }: HttpRequest, publicUrl: string): void {
+  if (!isLoopback(socket.localAddress ?? '')) return;
+  const host = `http://${headers.host ?? ''}`;
+  const name = URL.canParse(host) ? new URL(host).hostname : '';
+  if (name === 'localhost' || isLoopback(name) || name === new URL(publicUrl).hostname) return;
+  throw new Fault('forbidden', `The host "${name}" is not that of this service (GLEANER_PUBLIC_URL).`);
+}
+
+const isLoopback = (address: string): boolean =>
+  /^(?:::ffff:)?127(?:\.\d{1,3}){3}$/.test(address) || /^\[?::1\]?$/.test(address);
 
 /** Throws the fault `forbidden` for the page of another origin. */
 function requireAllowedOrigin(request: HttpRequest, { corsOrigins, publicUrl }: McpServing): void {

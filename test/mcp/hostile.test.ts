@@ -110,6 +110,24 @@ describe('/mcp', () => {
     expect((await post(listTools)).status).toBe(200);
   });
 
+  test('refuses the name of another host on a loopback address, as after DNS rebinding', async () => {
+    const statusFor = (host: string) =>
+      new Promise((resolve, reject) => {
+        const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', host };
+        const sent = httpRequest(url, { method: 'POST', headers }, (response) => {
+          response.resume();
+          resolve(response.statusCode);
+        });
+        sent.on('error', reject);
+        sent.end(listTools);
+      });
+    const { port } = new URL(url);
+    for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1.evil.example'])
+      expect(await statusFor(host)).toBe(403);
+    for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`])
+      expect(await statusFor(host)).not.toBe(403);
+  });
+
   test('refuses compressed messages, and pages of other origins', async () => {
     expect((await post(listTools, { 'content-encoding': 'gzip' })).status).toBe(400);
     expect((await post(listTools, { origin: 'https://evil.example' })).status).toBe(403);
