@@ -5,6 +5,14 @@ import { parse, type Template } from './paths/parse.ts';
 /** Returns the paths that a declared path is served under; the first one is documented first. */
 export type PathForms = (path: string) => readonly string[];
 
+/** Endpoint as a dialect derives it from a method. */
+export interface DeclaredEndpoint extends Endpoint {
+  /** Proto name of the field that is the response body; empty or undefined: the message. */
+  responseBody?: string;
+  /** The request body is bytes of any media type: see google.api.HttpBody. */
+  takesBytes?: boolean;
+}
+
 /** One path of an endpoint. */
 export interface PathForm {
   path: string;
@@ -12,15 +20,19 @@ export interface PathForm {
 }
 
 /** Endpoint with the paths that it is served under. */
-export interface ServedEndpoint extends Endpoint {
+export interface ServedEndpoint extends DeclaredEndpoint {
   forms: readonly PathForm[];
   /** Endpoint that serves requests whose query has `format` or `only`. */
   exported: ServedEndpoint | null;
 }
 
 /** Parses the paths of every endpoint of the services. Throws an Error that names an invalid declaration. */
-export function servedEndpoints(services: readonly DescService[], formsOf: PathForms): ServedEndpoint[] {
-  const served = endpointsOf(services).map(
+export function servedEndpoints(
+  services: readonly DescService[],
+  formsOf: PathForms,
+  declared: (services: readonly DescService[]) => DeclaredEndpoint[] = endpointsOf,
+): ServedEndpoint[] {
+  const served = declared(services).map(
     (endpoint): ServedEndpoint => ({
       ...endpoint,
       forms: formsOf(endpoint.path).map((path) => ({ path, template: parse(path) })),

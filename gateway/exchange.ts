@@ -4,9 +4,9 @@ import { Fault } from '../src/contract/fault.ts';
 import { requestIdHeader, requestIdOf } from '../src/contract/request-id.ts';
 import { parseWaited, tagHeader, timingHeader } from '../src/contract/response-headers.ts';
 import type { GatewayClock, GatewayLog, Session } from './caller.ts';
+import type { ErrorForm } from './dialect.ts';
 import { contentLength, hasBody } from './request/body.ts';
 import { encode, minBytes, preferredEncoding } from './response/content-encoding.ts';
-import { errorResponse } from './response/errors.ts';
 
 /** A request and its response. */
 export interface Exchange {
@@ -15,6 +15,7 @@ export interface Exchange {
   /** The caller's `x-request-id` if it is valid, else a new one. */
   readonly requestId: string;
   readonly log: GatewayLog;
+  readonly errors: ErrorForm;
   /** Aborted when the client disconnects before the response is complete. */
   readonly signal: AbortSignal;
   /** Path template that matched, for the access log. */
@@ -31,6 +32,7 @@ export function beginExchange(
   response: ServerResponse,
   log: GatewayLog,
   clock: GatewayClock,
+  errors: ErrorForm,
 ): Exchange {
   const requestId = requestIdOf(request.headers[requestIdHeader]);
   const started = clock.now();
@@ -40,6 +42,7 @@ export function beginExchange(
     response,
     requestId,
     log,
+    errors,
     signal: abort.signal,
     route: undefined,
     userId: undefined,
@@ -157,8 +160,8 @@ export function sendContent(exchange: Exchange, content: string | Buffer, compre
 
 /** Responds with an error. Internal errors and unavailable components are logged. */
 export function sendFault(exchange: Exchange, thrown: unknown): void {
-  const { requestId, response, log } = exchange;
-  const fault = Fault.from(thrown);
+  const { requestId, response, log, errors } = exchange;
+  const fault = errors.faultOf(thrown);
   if (response.destroyed) return;
   if (fault.code === 'internal') log.error({ requestId, err: fault.cause ?? fault }, 'request failed');
   else if (fault.code === 'unavailable') log.warn({ requestId, err: fault }, 'request failed');
@@ -172,7 +175,7 @@ export function sendFault(exchange: Exchange, thrown: unknown): void {
     response.destroy();
     return;
   }
-  const { status, headers, body } = errorResponse(fault, requestId);
+  const { status, headers, body } = errors.errorResponse(fault, requestId);
   sendJson(exchange, status, body, headers);
 }
 

@@ -3,17 +3,19 @@ import type { DescField, DescService } from '@bufbuild/protobuf';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { Fault } from '../src/contract/fault.ts';
 import { quote } from '../src/contract/problem-texts.ts';
+import { createBudget } from './budget.ts';
 import type { Caller, GatewayBudget, GatewayClock, GatewayLog } from './caller.ts';
+import type { Dialect } from './dialect.ts';
 import { type PathForms, type ServedEndpoint, servedEndpoints } from './endpoint.ts';
 import { beginExchange, type Exchange, sendFault, sendJson } from './exchange.ts';
 import type { ApiInfo } from './openapi/document-options.ts';
 import type { Schema } from './openapi/schemas.ts';
 import { parse, type Template } from './paths/parse.ts';
 import { createTrie } from './paths/trie.ts';
-import { errorBody } from './response/errors.ts';
 import { type Locate, locatorOf, type ShownBy, shownByService } from './response/location.ts';
 import { createPublicContent, keepContent, sendPublicContent } from './response/public-content.ts';
 import { createResponseCache, type RetentionPolicy } from './response/response-cache.ts';
+import { standardDialect } from './standard/dialect.ts';
 import { endpointServer, type Serve, type Serving } from './transcode.ts';
 
 /** GET path that no service declares. */
@@ -31,13 +33,20 @@ export interface GatewayOptions {
   /** Services whose methods with a google.api.http option are served. */
   services: readonly DescService[];
   caller: Caller;
-  log: GatewayLog;
-  clock: GatewayClock;
-  budget: GatewayBudget;
-  /** Returns the base address of the service, which may be known late. The documents are built once per address. */
-  publicUrl: () => string;
-  /** Loads the texts of the OpenAPI document. */
-  loadApi: () => Promise<Omit<ApiInfo, 'publicUrl'>>;
+  /** Form of requests and responses; default: that of google.api.http and ProtoJSON. */
+  dialect?: Dialect;
+  /** Default: no log. */
+  log?: GatewayLog;
+  clock?: GatewayClock;
+  /** Memory for large request bodies; default: 256 MB. */
+  budget?: GatewayBudget;
+  /**
+   * Returns the base address of the service, which may be known late; default: `/`. The documents are built once per
+   * address.
+   */
+  publicUrl?: () => string;
+  /** Loads the texts of the OpenAPI document; default: the names of the services. */
+  loadApi?: () => Promise<Omit<ApiInfo, 'publicUrl'>>;
   /** Paths that a declared path is served under; default: the path itself. */
   pathForms?: PathForms;
   /** Paths of the OpenAPI documents, one per path form; default: one document at `/openapi.json`. */
@@ -57,6 +66,16 @@ export interface GatewayOptions {
   onAuthenticated?: (request: IncomingMessage) => void;
 }
 
+const noLog: GatewayLog = { info() {}, warn() {}, error() {} };
+
+const defaultBudgetBytes = 256 * 1024 * 1024;
+
+/** Returns the texts of the document of services that have none. */
+function namesOf(services: readonly DescService[]): Omit<ApiInfo, 'publicUrl'> {
+  const title = services.map(({ name }) => name).join(', ');
+  return { title, version: '0', description: `REST interface of ${title}.`, comments: {} };
+}
+
 interface Route {
   /** Names the route in the access log. */
   name: string;
@@ -69,15 +88,19 @@ interface Route {
  */
 export function createGateway(options: GatewayOptions): RequestListener {
   const {
-    clock,
-    log,
+    clock = { now: Date.now },
+    log = noLog,
+    budget = createBudget(defaultBudgetBytes),
+    dialect = standardDialect(),
+    publicUrl = () => '/',
+    loadApi = async () => namesOf(options.services),
     pathForms = (path) => [path],
     extraPaths = [],
     isVolatile = () => false,
     onRouted,
   } = options;
   const routes = createTrie<Route>();
-  const endpoints = servedEndpoints(options.services, pathForms);
+  const endpoints = servedEndpoints(options.services, pathForms, dialect.endpointsOf);
   const locators = new Map(
     endpoints.map((endpoint) => [
       endpoint,
@@ -85,17 +108,13 @@ export function createGateway(options: GatewayOptions): RequestListener {
     ]),
   );
   const isLocated = (endpoint: ServedEndpoint) => locators.get(endpoint) !== undefined;
-  addEndpoints(locators, { ...options, isVolatile }, (verb, template, route) =>
+  addEndpoints(locators, { ...options, clock, budget, dialect, isVolatile }, (verb, template, route) =>
     routes.insert(verb, template, route),
   );
   // The code and texts of the documents are large and loaded on demand.
   const documentation = (options.documents ?? ['/openapi.json']).map((path, form): ExtraPath => {
-    const content = keepContent(options.publicUrl, async () => {
-      const [api, { openApiDocument }] = await Promise.all([
-        options.loadApi(),
-        import('./openapi/openapi.ts'),
-      ]);
-      const { publicUrl } = options;
+    const content = keepContent(publicUrl, async () => {
+      const [api, openApiDocument] = await Promise.all([loadApi(), dialect.loadDocument()]);
       const document = { ...api, publicUrl, endpoints, pathForms, form, extraPaths, isLocated, isVolatile };
       return createPublicContent('application/json', JSON.stringify(openApiDocument(document)));
     });
@@ -117,11 +136,13 @@ export function createGateway(options: GatewayOptions): RequestListener {
 
   // Declared routes are served without Express, which costs as much per request as the rest of the gateway.
   return (request, response) => {
-    const exchange = beginExchange(request, response, log, clock);
+    const exchange = beginExchange(request, response, log, clock, dialect);
     const segments = segmentsOf(request.url!);
     if (segments === undefined)
       return sendFault(exchange, new Fault('malformed', 'The path is not percent-encoded UTF-8'));
-    const found = routes.find(segments, request.method === 'HEAD' ? 'GET' : request.method!);
+    const found =
+      routes.find(segments, request.method!) ??
+      (request.method === 'HEAD' ? routes.find(segments, 'GET') : undefined);
     if (found !== undefined) {
       exchange.route = found.name;
       onRouted?.(request.method!, found.name);
@@ -138,11 +159,12 @@ export function createGateway(options: GatewayOptions): RequestListener {
 
 function addEndpoints(
   endpoints: ReadonlyMap<ServedEndpoint, Locate | undefined>,
-  options: GatewayOptions & Pick<Serving, 'isVolatile'>,
+  options: GatewayOptions & Pick<Serving, 'isVolatile' | 'budget' | 'dialect'> & { clock: GatewayClock },
   insert: (verb: string, template: Template, route: Route) => void,
 ): void {
-  const { caller, clock, budget, retention, isVolatile } = options;
+  const { dialect, caller, clock, budget, retention, isVolatile } = options;
   const serving = {
+    dialect,
     caller,
     budget,
     cache: retention && createResponseCache(retention, clock),
@@ -199,9 +221,8 @@ function sendMethods(exchange: Exchange, methods: readonly string[]): void {
     sendJson(
       exchange,
       405,
-      errorBody(
+      exchange.errors.methodNotAllowed(
         `The path has no ${request.method}: it has ${allow}`,
-        'method_not_allowed',
         exchange.requestId,
       ),
     );

@@ -12,6 +12,7 @@ import type { SubmitOptions } from '../src/contract/submit-options.ts';
 import { readWait } from '../src/contract/wait.ts';
 import { wholeBodyField, wholeBodyOf } from '../src/contract/whole-body.ts';
 import type { CallContext, Caller, GatewayBudget, Headers, Session } from './caller.ts';
+import type { Dialect } from './dialect.ts';
 import type { ServedEndpoint } from './endpoint.ts';
 import { addHeaders, admit, type Exchange, sendJson, sendTagged } from './exchange.ts';
 import type { Variable } from './paths/parse.ts';
@@ -20,7 +21,7 @@ import { decodeText } from './request/decode-text.ts';
 import { readForm } from './request/form.ts';
 import { readStrict } from './request/ignored-fields.ts';
 import { requireForm, requireJson } from './request/media-type.ts';
-import { type RequestParts, requestReader } from './request/request-reader.ts';
+import type { RequestParts } from './request/request-reader.ts';
 import type { Locate } from './response/location.ts';
 import type { ResponseCache } from './response/response-cache.ts';
 import { sendStream } from './response/stream.ts';
@@ -28,6 +29,7 @@ import { isStable, textTag } from './response/tag.ts';
 
 /** Dependencies of endpointServer(). */
 export interface Serving {
+  dialect: Dialect;
   caller: Caller;
   budget: GatewayBudget;
   cache: ResponseCache | undefined;
@@ -53,14 +55,15 @@ export type Serve = (
  */
 export function endpointServer(
   endpoint: ServedEndpoint,
-  { caller, budget, cache, locate, isVolatile, onAuthenticated }: Serving,
+  { dialect, caller, budget, cache, locate, isVolatile, onAuthenticated }: Serving,
 ): Serve {
   const { method, successStatus } = endpoint;
-  const readRequest = requestReader(endpoint);
-  const write = endpoint.streams ? undefined : messageWriter(method.output);
+  const readRequest = dialect.requestReader(endpoint);
+  const write = dialect.responseWriter(endpoint);
+  const writeStream = dialect.streamWriter(endpoint);
   const whole = wholeBodyField(method.output);
-  const writeRequest = messageWriter(method.input);
   const cached = endpoint.cached ? cache?.of(method.output) : undefined;
+  const writeRequest = cached && messageWriter(method.input);
   const gets = endpoint.verb === 'GET';
   const stable = gets && isStable(method.output, isVolatile);
 
@@ -76,7 +79,7 @@ export function endpointServer(
     const submitOptions = endpoint.takesOptions ? readOptions(query, problems) : undefined;
     const strict = readStrict(headers['x-strict']);
     if (typeof strict !== 'boolean') problems.push(strict);
-    const parts: RequestParts = { segments, query, problems, isStrict: strict === true };
+    const parts: RequestParts = { segments, query, problems, isStrict: strict === true, url: request.url! };
     await reserveBody(exchange, endpoint, session.userId, budget);
     await readInto(parts, exchange, endpoint);
     const { message, headers: ignored } = readRequest(parts, variables);
@@ -92,7 +95,7 @@ export function endpointServer(
       await sendStream(
         exchange,
         successStatus,
-        session.stream(unary(method), message, context),
+        writeStream(session.stream(unary(method), message, context), query),
         responseHeaders,
       );
       return;
@@ -109,7 +112,7 @@ export function endpointServer(
       }
     };
     if (cached !== undefined) {
-      const key = `${session.userId} ${endpoint.path} ${writeRequest(message)}`;
+      const key = `${session.userId} ${endpoint.path} ${writeRequest!(message)}`;
       const make = async () => ({ message: await call(), tag: responseHeaders[tagHeader] });
       const { text, tag, maxAgeSeconds } = await cached(key, waitMs > 0, make, write);
       const cacheControl = `private, max-age=${maxAgeSeconds}`;
@@ -118,7 +121,7 @@ export function endpointServer(
       return;
     }
     const output = await call();
-    const text = write(output);
+    const text = write(output, query);
     if (gets) {
       const tag = responseHeaders[tagHeader] ?? (stable ? textTag(text) : undefined);
       sendTagged(exchange, successStatus, text, tag);
@@ -183,8 +186,12 @@ async function readInto(
     requireForm(contentType);
     parts.form = await readForm(request.headers, streamBody(request, response, limit));
   } else if (hasBody(request)) {
-    requireJson(contentType);
+    if (!endpoint.takesBytes) requireJson(contentType);
     const bytes = await readBody(request, response, limit);
+    if (endpoint.takesBytes) {
+      Object.assign(parts, { bytes, contentType });
+      return;
+    }
     if (bytes.length > smallBodyBytes) {
       // Large bodies are parsed one by one, with other work between them.
       await setImmediate();

@@ -11,6 +11,7 @@ import { restName } from '../../src/contract/rest-form.ts';
 import { isRequired, rulesOf } from '../../src/contract/rules.ts';
 import { isWholeBody } from '../../src/contract/whole-body.ts';
 import { type Direction, findMessage, type NameSchema } from './names.ts';
+import { wellKnownSchemas } from './well-known.ts';
 
 /** JSON Schema of OpenAPI 3.1. */
 export type Schema = Record<string, unknown>;
@@ -23,6 +24,8 @@ export interface SchemaBook {
   response(schema: DescMessage): Schema;
   /** Returns the schema of one field of a request. */
   requestField(field: DescField): Schema;
+  /** Returns the schema of one field of a response. */
+  responseField(field: DescField): Schema;
   /** Returns the schema of a request object that has these fields only. */
   requestObject(fields: readonly DescField[]): Schema;
   /** Returns the referenced schemas by component name. */
@@ -44,6 +47,8 @@ export function createSchemaBook(
 
   const reference = (schema: DescMessage, direction: Direction): Schema => {
     if (schema.typeName === 'google.protobuf.Timestamp') return { type: 'string', format: 'date-time' };
+    if (!isRest && Object.hasOwn(wellKnownSchemas, schema.typeName))
+      return wellKnownSchemas[schema.typeName]!;
     const book = books[direction];
     if (!book.has(schema)) {
       const built: Schema = {};
@@ -98,7 +103,8 @@ export function createSchemaBook(
       return { type: 'string', enum: field.enum.values.map((value) => value.name) };
     if (isRest && getOption(field, jsonOption)) return jsonSchema(field);
     const schema = scalarSchema(field, direction);
-    return !isRest && schema.format === 'int64' ? { type: 'string', format: 'int64' } : schema;
+    if (isRest || field.scalar === undefined || !isBig(field.scalar)) return schema;
+    return { type: 'string', format: schema.format ?? 'uint64' };
   };
   const jsonSchema = (field: DescField): Schema => {
     if (!hasOption(field, shapeOption)) return {};
@@ -112,6 +118,7 @@ export function createSchemaBook(
     request: (schema) => reference(schema, 'request'),
     response: (schema) => reference(schema, 'response'),
     requestField: (field) => ({ ...declared(field, 'request'), ...described(describe(fullName(field))) }),
+    responseField: (field) => member(field, 'response'),
     requestObject: (fields) => object(fields, 'request'),
     components: () =>
       Object.fromEntries(

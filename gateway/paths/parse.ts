@@ -5,7 +5,7 @@ export type Segment = { kind: 'literal'; text: string } | { kind: '*' } | { kind
 
 /** Variable of a template: segments `start` to `end` (exclusive; null: the rest of the path), joined by slashes. */
 export interface Variable {
-  /** Proto name of the field. */
+  /** Proto name of the field; dotted for a field of a nested message. */
   field: string;
   start: number;
   end: number | null;
@@ -21,7 +21,7 @@ export interface Template {
 
 /**
  * Parses a google.api.http path template: literals, `*`, `**` at the end, `{field}`,
- * `{field=pattern}` and a verb. Fields of nested messages are not supported. Throws an Error that
+ * `{field=pattern}` and a verb. A field of a nested message is a dotted name. Throws an Error that
  * names the template.
  */
 export function parse(template: string): Template {

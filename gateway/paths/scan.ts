@@ -1,7 +1,7 @@
 /** A token of a path template; a word is a literal or a field name. */
 export type Token = { kind: '/' | '*' | '**' | '{' | '}' | '=' | ':' } | { kind: 'word'; text: string };
 
-const symbols = /(\*\*|[/*{}=:])|([A-Za-z0-9_.~-]+)/y;
+const symbols = /(\*\*|[/*{}=:])|([A-Za-z0-9_.~$@!&'()+,;%-]+)/y;
 
 /** Splits a google.api.http path template into tokens. Throws an Error with the template and the position. */
 export function scan(template: string): Token[] {

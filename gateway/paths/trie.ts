@@ -4,7 +4,7 @@ import type { Segment, Template } from './parse.ts';
 export interface Trie<Value> {
   /** Adds a template. Throws an Error for a duplicate method and path. */
   insert(method: string, template: Template, value: Value): void;
-  /** Returns the value of a path, given as its segments; literals take precedence over wildcards. */
+  /** Returns the value of a path, given as its segments; literals take precedence over wildcards. The method `*` stands for any. */
   find(segments: readonly string[], method: string): Value | undefined;
   /** Returns the methods with a value on the path; none for an unknown path. */
   methods(segments: readonly string[]): string[];
@@ -59,7 +59,7 @@ export function createTrie<Value>(): Trie<Value> {
       methods.set(method, value);
       verbs ||= template.verb !== '';
     },
-    find: (segments, method) => search(segments, (methods) => methods.get(method)),
+    find: (segments, method) => search(segments, (methods) => methods.get(method) ?? methods.get('*')),
     methods: (segments) => {
       const names = new Set<string>();
       search(segments, (methods) => {

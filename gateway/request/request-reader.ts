@@ -22,6 +22,11 @@ export interface RequestParts {
   /** Path segments, percent-decoded. */
   segments: readonly string[];
   query: URLSearchParams;
+  /** URL of the request, for the parts of its path as they are written. */
+  url?: string;
+  /** Body of any media type, for endpoints that take one. */
+  bytes?: Buffer;
+  contentType?: string;
   /** Text of a JSON body; empty: none. */
   json?: string;
   form?: Map<string, Part[]>;

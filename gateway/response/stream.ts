@@ -1,26 +1,25 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import type { Message } from '@bufbuild/protobuf';
-import type { HttpBody } from '../../gen/google/api/httpbody_pb.ts';
 import { Fault } from '../../src/contract/fault.ts';
 import type { ResponseHeaders } from '../../src/contract/response-headers.ts';
+import type { BodyPiece } from '../dialect.ts';
 import { addHeaders, type Exchange } from '../exchange.ts';
 import { createEncoder, type Encoder, isCompressible, preferredEncoding } from './content-encoding.ts';
 
 /**
- * Responds with a stream of google.api.HttpBody; the first message has the content type. Text is encoded in br or gzip
+ * Responds with a stream of bytes; the first piece has the content type. Text is encoded in br or gzip
  * if the client accepts one, and flushed whenever the stream pauses. Throws faults: the caller responds with one
  * from before the first message, and closes the connection for a later one.
  */
 export async function sendStream(
   exchange: Exchange,
   status: number,
-  messages: AsyncIterable<Message>,
+  messages: AsyncIterable<BodyPiece>,
   responseHeaders: ResponseHeaders,
 ): Promise<void> {
   const { request, response, signal } = exchange;
-  const source = messages[Symbol.asyncIterator]() as AsyncIterator<HttpBody>;
+  const source = messages[Symbol.asyncIterator]();
   let encoder: Encoder | undefined;
   try {
     const first = await source.next();
@@ -44,7 +43,7 @@ export async function sendStream(
     }
     encoder?.pipe(response);
     const sink: Writable = encoder ?? response;
-    for (let step: IteratorResult<HttpBody> = first; !step.done; ) {
+    for (let step: IteratorResult<BodyPiece> = first; !step.done; ) {
       const { data } = step.value;
       if (response.destroyed) return;
       if (data.length > 0 && !sink.write(data)) await once(sink, 'drain', { signal });

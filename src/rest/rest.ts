@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { DescService } from '@bufbuild/protobuf';
 import type { RequestHandler } from 'express';
 import type { Caller } from '../../gateway/caller.ts';
+import { contractDialect } from '../../gateway/contract-dialect.ts';
 import { createGateway } from '../../gateway/gateway.ts';
 import {
   createPublicContent,
@@ -96,6 +97,7 @@ export function createRestApi(options: RestOptions): RequestListener {
   const { services, caller, log, clock, budget, publicUrl, version, mounts = [], retrieveCache } = options;
   const operatorContent = keepContent(publicUrl, () => operatorDocument(options));
   const gateway = createGateway({
+    dialect: contractDialect,
     services,
     caller,
     log,
