@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { slack } from './test/support/until.ts';
 
 /** Suites of the distributed stack, which the system tier repeats on the MongoDB engine at MONGODB_TEST_URI. */
 const distributed = [
@@ -13,8 +14,8 @@ const services = ['test/{conformance,console,docs,mcp,notify,sandbox,sessions}/*
 export default defineConfig({
   test: {
     // Suites that start processes and engines take longer than unit tests.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 60_000 * slack,
+    hookTimeout: 120_000 * slack,
     pool: 'forks',
     globalSetup: ['test/support/temporary-folder.ts', 'test/engines/broker.ts'],
     // Much of what the suites wait for is time, not work: one file for each core, also on a machine of two.

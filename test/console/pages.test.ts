@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
+import { slack } from '../support/until.ts';
 import { type ConsoleEnvironment, startConsoleEnvironment } from './environment.ts';
 import { pageVisits } from './pages.ts';
 import { type Seed, seed } from './seed.ts';
@@ -52,7 +53,7 @@ async function inspectAccess({ page }: Tab): Promise<string[]> {
 }
 
 /** Timeout of a test that opens every page, in milliseconds. */
-const timeout = 240_000;
+const timeout = 240_000 * slack;
 
 /** Script that returns how many pixels the page, or a button of its fixed header, exceeds the screen. */
 const overflow = `Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll('header button')].map(
@@ -63,7 +64,7 @@ async function inspectPhone({ page }: Tab): Promise<string[]> {
   const viewport = page.viewport()!;
   await page.setViewport({ ...viewport, width: 360, height: 740 });
   // The layout of a phone is rendered some time after the resize.
-  await page.waitForFunction(`${overflow} <= 0`, { timeout: 15_000 }).catch(() => {});
+  await page.waitForFunction(`${overflow} <= 0`, { timeout: 15_000 * slack }).catch(() => {});
   const excess = Number(await page.evaluate(overflow));
   await page.setViewport(viewport);
   return excess > 0 ? [`${excess} pixels too wide`] : [];

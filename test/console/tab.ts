@@ -1,5 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
 import { sharedBrowser } from '../support/browser.ts';
+import { slack } from '../support/until.ts';
 
 /** Browser tab that records page errors. */
 export interface Tab {
@@ -46,6 +47,7 @@ export async function openTab(browser: Browser, options: TabOptions = {}): Promi
   );
   contexts.set(browser, [...(contexts.get(browser) ?? []), context]);
   const page = await context.newPage();
+  page.setDefaultTimeout(30_000 * slack);
   await page.setViewport({ width, height, deviceScaleFactor: scale });
   await page.emulateTimezone('Asia/Jakarta');
   await page.emulateMediaFeatures([
@@ -105,7 +107,9 @@ export const clickInDialog = (page: Page, button: string): Promise<void> =>
 /** Waits until the page contains a text. Throws an error with the page's text on a timeout. */
 export async function waitForText(page: Page, text: string, withinMs = 15_000): Promise<void> {
   try {
-    await page.waitForFunction(`${bodyText}.includes(${JSON.stringify(text)})`, { timeout: withinMs });
+    await page.waitForFunction(`${bodyText}.includes(${JSON.stringify(text)})`, {
+      timeout: withinMs * slack,
+    });
   } catch (error) {
     throw new Error(`page does not show “${text}”:\n${await page.evaluate(bodyText)}`, { cause: error });
   }
@@ -113,5 +117,5 @@ export async function waitForText(page: Page, text: string, withinMs = 15_000): 
 
 /** Waits until no loading placeholder is left on the page. */
 export async function waitForLoaded(page: Page): Promise<void> {
-  await page.waitForFunction(loaded, { timeout: 15_000 });
+  await page.waitForFunction(loaded, { timeout: 15_000 * slack });
 }

@@ -1,6 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Timeout and poll interval of until(). */
+/**
+ * Factor for every timeout of a wait. A timeout only ends a test that hangs, so CI, whose machine may be busy, waits longer:
+ * a test must not need a quick machine.
+ */
+export const slack = process.env.CI ? 4 : 1;
+
+/** Timeout, which is multiplied by `slack`, and poll interval of until(). */
 export interface WaitOptions {
   withinMs: number;
   everyMs?: number;
@@ -15,7 +21,8 @@ export async function until<T>(
   check: () => Promise<T | undefined> | T | undefined,
   { withinMs, everyMs = 50 }: WaitOptions,
 ): Promise<T> {
-  const end = Date.now() + withinMs;
+  const limitMs = withinMs * slack;
+  const end = Date.now() + limitMs;
   let last: unknown = 'nothing yet';
   for (;;) {
     try {
@@ -24,19 +31,19 @@ export async function until<T>(
     } catch (error) {
       last = error;
     }
-    if (Date.now() > end) throw new Error(`${what}: not within ${withinMs} ms`, { cause: last });
+    if (Date.now() > end) throw new Error(`${what}: not within ${limitMs} ms`, { cause: last });
     await wait(everyMs);
   }
 }
 
-/** Resolves with the promise. Throws an Error that names `what` after `ms` milliseconds. */
+/** Resolves with the promise. Throws an Error that names `what` after `ms` milliseconds, multiplied by `slack`. */
 export async function withTimeout<T>(what: string, ms: number, promise: Promise<T>): Promise<T> {
   const timeout = new AbortController();
   try {
     return await Promise.race([
       promise,
-      wait(ms, undefined, { signal: timeout.signal }).then(() => {
-        throw new Error(`${what}: not within ${ms} ms`);
+      wait(ms * slack, undefined, { signal: timeout.signal }).then(() => {
+        throw new Error(`${what}: not within ${ms * slack} ms`);
       }),
     ]);
   } finally {
