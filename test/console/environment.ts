@@ -31,6 +31,17 @@ export interface ConsoleEnvironmentOptions {
 
 const noEngines = { settings: {}, mongo: null, nats: null, stop: async () => {} };
 
+let shared: Promise<ConsoleEnvironment> | undefined;
+
+/**
+ * Returns the console that the test files of a process share, without an origin for marketplace A in region br. It ends
+ * with the process. Tests create their own users, and find their own data among that of others.
+ */
+export function sharedConsole(): Promise<ConsoleEnvironment> {
+  shared ??= startConsoleEnvironment({ latencyMs: 5, withoutOrigin: ['mkta', 'br'] });
+  return shared;
+}
+
 /** Builds the console if necessary and starts a service on the embedded stack. */
 export async function startConsoleEnvironment({
   latencyMs,

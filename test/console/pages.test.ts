@@ -4,13 +4,14 @@ import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
 import { slack } from '../support/until.ts';
-import { type ConsoleEnvironment, startConsoleEnvironment } from './environment.ts';
+import { type ConsoleEnvironment, sharedConsole } from './environment.ts';
 import { pageVisits } from './pages.ts';
 import { type Seed, seed } from './seed.ts';
 import {
   click,
   leaveBrowser,
   named,
+  navigate,
   openBrowser,
   openTab,
   showTestData,
@@ -59,22 +60,26 @@ const timeout = 240_000 * slack;
 const overflow = `Math.max(document.documentElement.scrollWidth, ...[...document.querySelectorAll('header button')].map(
   (button) => Math.ceil(button.getBoundingClientRect().right))) - document.documentElement.clientWidth`;
 
-/** Returns whether the open page is too wide for a phone. */
+/** Returns the widths of phones for which the open page is too wide. */
 async function inspectPhone({ page }: Tab): Promise<string[]> {
   const viewport = page.viewport()!;
-  await page.setViewport({ ...viewport, width: 360, height: 740 });
-  // The layout of a phone is rendered some time after the resize.
-  await page.waitForFunction(`${overflow} <= 0`, { timeout: 15_000 * slack }).catch(() => {});
-  const excess = Number(await page.evaluate(overflow));
+  const found: string[] = [];
+  for (const width of [390, 360]) {
+    await page.setViewport({ ...viewport, width, height: 740 });
+    // The layout of a phone is rendered some time after the resize.
+    await page.waitForFunction(`${overflow} <= 0`, { timeout: 15_000 * slack }).catch(() => {});
+    const excess = Number(await page.evaluate(overflow));
+    if (excess > 0) found.push(`${excess} pixels too wide for ${width}`);
+  }
   await page.setViewport(viewport);
-  return excess > 0 ? [`${excess} pixels too wide`] : [];
+  return found;
 }
 
-/** Opens a page of the console by its router, as a link does. */
-async function navigate(page: Page, path: string): Promise<void> {
-  await page.evaluate(
-    `history.pushState(null, '', ${JSON.stringify(`/console${path}`)}); dispatchEvent(new PopStateEvent('popstate'))`,
-  );
+/** Closes what the shell shows above the page, and leaves the page with its dialogs. */
+async function leaveDialog(page: Page): Promise<void> {
+  await page.keyboard.press('Escape');
+  await navigate(page, '/nowhere');
+  await waitForText(page, 'This page does not exist');
 }
 
 describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, () => {
@@ -82,12 +87,11 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
   let browser: Browser;
   let seeded: Seed;
   beforeAll(async () => {
-    [env, browser] = await Promise.all([startConsoleEnvironment({ latencyMs: 5 }), openBrowser()]);
+    [env, browser] = await Promise.all([sharedConsole(), openBrowser()]);
     seeded = await seed(env);
   });
   afterAll(async () => {
     if (browser) await leaveBrowser(browser);
-    await env?.stop();
   });
 
   /** Visits every page of both roles once; returns what is wrong with each, and the page titles. */
@@ -116,7 +120,7 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
     return { found, titles };
   };
 
-  test('obeys the content security policy, fits 360 px, has a title and no errors, and is accessible in both colour schemes', {
+  test('obeys the content security policy, fits 360 and 390 px, has a title and no errors, and is accessible in both colour schemes', {
     timeout,
   }, async () => {
     const { found, titles } = await inspectPages();
@@ -243,7 +247,8 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
       await check('sign-in', tab);
       await signIn(tab, env.url, role === 'user' ? seeded.anna.key : env.deployment.operatorKey);
       for (const { name, path, fill, press, shows } of dialogs.filter((dialog) => dialog.role === role)) {
-        await tab.page.goto(env.url + path);
+        await leaveDialog(tab.page);
+        await navigate(tab.page, path);
         if (fill) await tab.page.locator(named(fill[0], fill[1])).fill(fill[2]);
         await click(tab.page, ...press);
         await waitForText(tab.page, shows);

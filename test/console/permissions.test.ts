@@ -1,48 +1,22 @@
-import type { Browser, Page } from 'puppeteer-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'puppeteer-core';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
-import { type ConsoleEnvironment, startConsoleEnvironment } from './environment.ts';
-import {
-  click,
-  clickInDialog,
-  leaveBrowser,
-  named,
-  openBrowser,
-  openTab,
-  signIn,
-  type Tab,
-  waitForText,
-} from './tab.ts';
+import { useConsole } from './suite.ts';
+import { click, clickInDialog, named, waitForText } from './tab.ts';
 
 describe.skipIf('missing' in chromium)(`permissions in the console${skipped}`, () => {
-  let env: ConsoleEnvironment;
-  let browser: Browser;
+  const suite = useConsole();
   let operatorId: string;
   let userId: string;
-  const tabs: Tab[] = [];
   beforeAll(async () => {
-    [env, browser] = await Promise.all([startConsoleEnvironment({ latencyMs: 5 }), openBrowser()]);
-    operatorId = (await env.api.operator('CreateOperator', { name: 'Vera' })).operator.id;
-    userId = (await env.api.createUser(100)).id;
-  });
-  afterAll(async () => {
-    if (browser) await leaveBrowser(browser);
-    await env?.stop();
-  });
-
-  afterEach(async () => {
-    for (const tab of tabs.splice(0)) await tab.close();
+    operatorId = (await suite.env.api.operator('CreateOperator', { name: 'Vera' })).operator.id;
+    userId = (await suite.env.api.createUser(100)).id;
   });
 
   /** Signs in with a new key and opens a page. */
   const openWith = async (key: object, path: string): Promise<Page> => {
-    const { apiKey } = await env.api.operator('CreateApiKey', { name: 'test', ...key });
-    const tab = await openTab(browser);
-    tabs.push(tab);
-    await signIn(tab, env.url, apiKey);
-    await tab.page.waitForSelector('nav[aria-label=Pages]');
-    await tab.page.goto(env.url + path);
-    return tab.page;
+    const { apiKey } = await suite.env.api.operator('CreateApiKey', { name: 'test', ...key });
+    return suite.open(apiKey, path);
   };
   /** Returns the tooltip of a disabled button. */
   const reasonOf = async (page: Page, button: string): Promise<string> => {
@@ -65,24 +39,24 @@ describe.skipIf('missing' in chromium)(`permissions in the console${skipped}`, (
   });
 
   test('a viewer does not see the records of a job', async () => {
-    const { apiKey } = await env.api.operator('CreateApiKey', { user_id: userId, name: 'submits' });
+    const { apiKey } = await suite.env.api.operator('CreateApiKey', { user_id: userId, name: 'submits' });
     const user = { id: userId, key: apiKey };
     const items = [{ product_id: '1729000077011', country: 'th' }];
-    const { body } = await env.api.post(user, '/v1/mktd/pdp/bulk/submit', { items });
-    await env.api.get(user, `/v1/jobs/${body.job_id}?wait=30`);
+    const { body } = await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit', { items });
+    await suite.env.api.get(user, `/v1/jobs/${body.job_id}?wait=30`);
     const viewer = { user_id: operatorId, operator_role: 'viewer' };
     const page = await openWith(viewer, `/jobs/${body.job_id}?tab=results`);
     await waitForText(page, "This call needs an operator key with the role 'approver'");
     await waitForText(page, '0 of 1 records violate the schema');
     expect(await page.$(named('textbox', 'Search'))).toBeNull();
-    const { entries } = await env.api.operator('ListAuditEntries', { target: body.job_id });
+    const { entries } = await suite.env.api.operator('ListAuditEntries', { target: body.job_id });
     expect(entries.filter(({ action }: { action: string }) => action === 'ListRecords')).toEqual([]);
   });
 
   test('a read-only key may neither create keys nor submit', async () => {
     const page = await openWith({ user_id: userId, scopes: ['read'] }, '/keys');
     expect(await reasonOf(page, 'Create key')).toContain("needs a key with the scopes 'read' and 'submit'");
-    await page.goto(`${env.url}/submit/mkta/variant_sold`);
+    await page.goto(`${suite.env.url}/submit/mkta/variant_sold`);
     expect(await reasonOf(page, 'Submit')).toBe(
       "This call needs a key with the scope 'submit'; this key has 'read'.",
     );
@@ -96,7 +70,7 @@ describe.skipIf('missing' in chromium)(`permissions in the console${skipped}`, (
     await page.locator(named('textbox', 'Credit ceiling')).fill('50');
     await clickInDialog(page, 'Create');
     await waitForText(page, 'Copy the key now');
-    const { keys } = await env.api.operator('ListApiKeys', { user_id: userId });
+    const { keys } = await suite.env.api.operator('ListApiKeys', { user_id: userId });
     const created = keys.find((key: { name: string }) => key.name === 'limited');
     expect(created).toMatchObject({ scopes: ['submit'], creditCeiling: '50' });
     await click(page, 'button', 'Done');
@@ -105,12 +79,15 @@ describe.skipIf('missing' in chromium)(`permissions in the console${skipped}`, (
 
   test('the audit log shows refused calls and filters by outcome', async () => {
     const key = { user_id: operatorId, operator_role: 'viewer' };
-    const { apiKey } = await env.api.operator('CreateApiKey', { name: 'refused', ...key });
-    const refused = await fetch(`${env.deployment.url}/gleaner.operator.v1.OperatorService/SuspendUser`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ user_id: userId, suspended: true }),
-    });
+    const { apiKey } = await suite.env.api.operator('CreateApiKey', { name: 'refused', ...key });
+    const refused = await fetch(
+      `${suite.env.deployment.url}/gleaner.operator.v1.OperatorService/SuspendUser`,
+      {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ user_id: userId, suspended: true }),
+      },
+    );
     expect(refused.status).toBe(403);
     const page = await openWith({ user_id: operatorId, operator_role: 'viewer' }, '/audit');
     const table = `document.querySelector('table')?.innerText`;

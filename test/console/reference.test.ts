@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import type { Browser } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromium } from '../browser/chromium.ts';
-import { openPlace, type Place } from '../cli/place.ts';
 import { findEngine } from '../engines/missing.ts';
+import { sharedConsole } from './environment.ts';
 import { leaveBrowser, openBrowser, openTab, type Tab } from './tab.ts';
 
 const found = await findEngine(Promise.resolve(chromium));
@@ -17,20 +17,20 @@ const listViolations = `axe.run({ exclude: ['#docs'] }, { resultTypes: ['violati
 const hasText = (text: string) => `document.body.innerText.includes(${JSON.stringify(text)})`;
 
 describe.skipIf(missing !== '')(`the API reference${missing}`, () => {
-  let place: Place;
+  let url: string;
   let browser: Browser;
   let tab: Tab;
 
   beforeAll(async () => {
-    place = await openPlace();
-    browser = await openBrowser();
+    const [env, opened] = await Promise.all([sharedConsole(), openBrowser()]);
+    url = env.deployment.url;
+    browser = opened;
     tab = await openTab(browser);
-    await tab.page.goto(`${place.deployment.url}/docs`);
+    await tab.page.goto(`${url}/docs`);
     await tab.page.waitForFunction(hasText('Quick start'), { timeout: 30_000 });
   }, 90_000);
   afterAll(async () => {
     if (browser) await leaveBrowser(browser);
-    await place?.close();
   });
 
   test('shows the quick start and human tag names, without violations of its policy', async () => {
@@ -43,14 +43,14 @@ describe.skipIf(missing !== '')(`the API reference${missing}`, () => {
     const origins = await tab.page.evaluate(
       `[...new Set(performance.getEntriesByType('resource').map(({ name }) => new URL(name).origin))]`,
     );
-    expect(origins).toEqual([place.deployment.url]);
+    expect(origins).toEqual([url]);
   });
 
   test('fills the key into samples, and offers curl, TypeScript and Python', async () => {
     const { page } = tab;
     const field = await page.waitForSelector('input[placeholder=Token]');
     await field!.type('gl_reference_test');
-    await page.goto(`${place.deployment.url}/docs#api/tag/jobs/GET/v1/jobs`);
+    await page.goto(`${url}/docs#api/tag/jobs/GET/v1/jobs`);
     await page.waitForFunction(`[...document.querySelectorAll('pre')]
       .some(({ innerText }) => innerText.includes("'Authorization: Bearer gl_reference_test'"))`);
     await page.evaluate(`[...document.querySelectorAll('button')]
@@ -61,7 +61,7 @@ describe.skipIf(missing !== '')(`the API reference${missing}`, () => {
 
   test('shows the operator API', async () => {
     const { page } = tab;
-    await page.goto(`${place.deployment.url}/docs?api=operator`);
+    await page.goto(`${url}/docs?api=operator`);
     await page.waitForFunction(hasText('Users and keys'), { timeout: 30_000 });
     expect(tab.pageErrors).toEqual([]);
   });

@@ -105,11 +105,11 @@ export async function seed(env: ConsoleEnvironment): Promise<Seed> {
   await submit(budi, '/v1/mkta/variant_sold_v1', items('th', 70_000_000_000, 300));
   await submit(budi, '/v1/mkta/merchant-items', { urls: ['https://mkta.example.com.my/shop/7004003'] });
   await api.operator('GrantCredits', { user_id: budi.id, amount: -2_000, note: 'Correction' });
-  // A blocking site and a job that waits for it.
+  // A blocking site and a job that waits for it, of a region that no test uses.
   await submit(anna, '/v1/mktd/pdp/bulk', {
     items: Array.from({ length: 12 }, (_, at) => ({
       product_id: String(1_729_100_000_807 + at * 1000),
-      country: 'sg',
+      country: 'ph',
     })),
   });
   await until(

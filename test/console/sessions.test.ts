@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
-import { type ConsoleEnvironment, startConsoleEnvironment } from './environment.ts';
+import { type ConsoleEnvironment, sharedConsole } from './environment.ts';
 import { click, leaveBrowser, named, openBrowser, openTab, signIn, type Tab, waitForText } from './tab.ts';
 
 const cookieName = 'gleaner_session';
@@ -10,11 +10,10 @@ describe.skipIf('missing' in chromium)(`sessions of the console${skipped}`, () =
   let env: ConsoleEnvironment;
   let browser: Browser;
   beforeAll(async () => {
-    [env, browser] = await Promise.all([startConsoleEnvironment({ latencyMs: 20 }), openBrowser()]);
+    [env, browser] = await Promise.all([sharedConsole(), openBrowser()]);
   });
   afterAll(async () => {
     if (browser) await leaveBrowser(browser);
-    await env?.stop();
   });
 
   const createUser = async (name: string) => {

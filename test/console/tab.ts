@@ -1,4 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'puppeteer-core';
+import { signInWith } from '../sessions/fixture.ts';
 import { sharedBrowser } from '../support/browser.ts';
 import { slack } from '../support/until.ts';
 
@@ -17,8 +18,6 @@ export interface TabOptions {
   scheme?: 'light' | 'dark';
   /** Device pixels per CSS pixel. */
   scale?: number;
-  /** Folder for downloads. */
-  downloads?: string;
 }
 
 const contexts = new WeakMap<Browser, BrowserContext[]>();
@@ -39,13 +38,16 @@ const bodyText = 'document.body.innerText';
 const loaded = `document.querySelector(
   '[role=status][aria-label^=Loading], .mantine-Skeleton-root, [aria-label=Loading]') === null`;
 
-/** Opens a tab in a new browser context. */
+/** Opens a tab in a new browser context, which ends with the tab. */
 export async function openTab(browser: Browser, options: TabOptions = {}): Promise<Tab> {
-  const { width = 1280, height = 900, scheme = 'light', scale = 1, downloads } = options;
-  const context = await browser.createBrowserContext(
-    downloads === undefined ? {} : { downloadBehavior: { policy: 'allow', downloadPath: downloads } },
-  );
+  const context = await browser.createBrowserContext();
   contexts.set(browser, [...(contexts.get(browser) ?? []), context]);
+  return { ...(await openTabIn(context, options)), close: () => context.close() };
+}
+
+/** Opens a tab in a browser context. */
+export async function openTabIn(context: BrowserContext, options: TabOptions = {}): Promise<Tab> {
+  const { width = 1280, height = 900, scheme = 'light', scale = 1 } = options;
   const page = await context.newPage();
   page.setDefaultTimeout(30_000 * slack);
   await page.setViewport({ width, height, deviceScaleFactor: scale });
@@ -68,7 +70,7 @@ export async function openTab(browser: Browser, options: TabOptions = {}): Promi
     if (reason !== 'net::ERR_ABORTED') pageErrors.push(`${request.url()}: ${reason}`);
   });
   await page.evaluateOnNewDocument(reportViolations);
-  return { page, pageErrors, close: () => context.close() };
+  return { page, pageErrors, close: () => page.close() };
 }
 
 /** Signs in and waits for the console. */
@@ -77,6 +79,32 @@ export async function signIn({ page }: Tab, url: string, key: string): Promise<v
   await page.locator(named('textbox', 'API key')).fill(key);
   await click(page, 'button', 'Sign in');
   await page.waitForSelector('nav[aria-label=Pages]');
+}
+
+/** Opens a page with a new session, which replaces what the browser context has stored. The console is at `url`. */
+export async function enterSession(page: Page, url: string, path: string, key: string): Promise<void> {
+  const { origin } = new URL(url);
+  const session = await page.createCDPSession();
+  await session.send('Storage.clearDataForOrigin', { origin, storageTypes: 'cookies,local_storage' });
+  await session.detach();
+  const [name, value] = (await signInWith(origin, key)).cookie.split('=');
+  await page.browserContext().setCookie({
+    name: name!,
+    value: value!,
+    domain: new URL(url).hostname,
+    path: '/',
+    httpOnly: true,
+    sameSite: 'Strict',
+  });
+  await page.goto(url + path);
+  await page.waitForSelector('nav[aria-label=Pages]');
+}
+
+/** Opens a page of a signed-in tab by the router of the console, as a link does. */
+export async function navigate(page: Page, path: string): Promise<void> {
+  await page.evaluate(
+    `history.pushState(null, '', ${JSON.stringify(`/console${path}`)}); dispatchEvent(new PopStateEvent('popstate'))`,
+  );
 }
 
 /** Changes a signed-in tab to the test account. On a phone, the switch is in the menu. */

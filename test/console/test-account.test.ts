@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
-import { type ConsoleEnvironment, startConsoleEnvironment } from './environment.ts';
+import { type ConsoleEnvironment, sharedConsole } from './environment.ts';
 import {
   click,
   leaveBrowser,
@@ -18,11 +18,10 @@ describe.skipIf('missing' in chromium)(`the test account in the console${skipped
   let env: ConsoleEnvironment;
   let browser: Browser;
   beforeAll(async () => {
-    [env, browser] = await Promise.all([startConsoleEnvironment({ latencyMs: 5 }), openBrowser()]);
+    [env, browser] = await Promise.all([sharedConsole(), openBrowser()]);
   });
   afterAll(async () => {
     if (browser) await leaveBrowser(browser);
-    await env?.stop();
   });
 
   /** Creates a user with a live job and a test job. */

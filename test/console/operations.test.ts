@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import { chromium, skipped } from '../browser/chromium.ts';
+import { useConsole } from './suite.ts';
+import { click, clickInDialog, named, waitForText } from './tab.ts';
+
+describe.skipIf('missing' in chromium)(`the pages of operators${skipped}`, () => {
+  const suite = useConsole();
+  const { createUser, openAsOperator } = suite;
+
+  test('shows origins without requests as not used, without statistics', async () => {
+    const page = await openAsOperator('/origins');
+    await waitForText(page, 'Not used yet');
+    const row = await page.$eval(
+      '::-p-xpath(//tr[contains(., "Not used yet")])',
+      (found) => found.textContent,
+    );
+    expect(row).toContain('No requests');
+    expect(row).not.toMatch(/0 ms|0%|OK/);
+  });
+
+  test('sorts a table by a column', async () => {
+    await createUser('Sorted Rich Ltd', 900_000);
+    await createUser('Sorted Poor Ltd', 7);
+    const page = await openAsOperator('/users?search=Sorted');
+    await waitForText(page, 'Sorted Rich Ltd');
+    const names = () =>
+      page.$$eval('tbody tr td:first-child', (cells) => cells.map((cell) => cell.textContent));
+    expect(await names()).toEqual(['Sorted Poor Ltd', 'Sorted Rich Ltd']);
+    await click(page, 'button', 'Balance');
+    await click(page, 'button', 'Balance');
+    await page.waitForSelector('th[aria-sort=descending]');
+    expect(await names()).toEqual(['Sorted Rich Ltd', 'Sorted Poor Ltd']);
+  });
+
+  test('sends operators a test message and lists it', async () => {
+    const page = await openAsOperator('/deliveries');
+    await click(page, 'button', 'Send test message');
+    await waitForText(page, 'Test message');
+    await page.waitForSelector('::-p-xpath(//tr[contains(., "Test message") and contains(., "Delivered")])');
+  });
+
+  test('creates an operator and a key, rotates the key and revokes the old one', async () => {
+    const page = await openAsOperator('/operators');
+    await click(page, 'button', 'Create operator');
+    await page.locator(named('textbox', 'Name')).fill('Maria');
+    await clickInDialog(page, 'Create operator');
+    const createKey = async () => {
+      await clickInDialog(page, 'Create');
+      await waitForText(page, 'Copy the key now');
+      const key = String(await page.evaluate(`document.querySelector('[data-testid=api-key]').innerText`));
+      await click(page, 'button', 'Done');
+      return key;
+    };
+    await click(page, 'button', 'Create key for Maria');
+    await page.locator(named('textbox', 'Name')).fill('laptop');
+    const old = await createKey();
+    await click(page, 'button', 'Rotate laptop');
+    const replacement = await createKey();
+    const list = async (key: string) => {
+      const response = await fetch(
+        `${suite.env.deployment.url}/gleaner.operator.v1.OperatorService/ListOperators`,
+        {
+          method: 'POST',
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: '{}',
+        },
+      );
+      return response.status;
+    };
+    expect([await list(old), await list(replacement)]).toEqual([200, 200]);
+    const rows =
+      '::-p-xpath(//section[@aria-label="Maria"]//tr[contains(., "laptop")]//button[. = "Revoke"])';
+    await page.waitForFunction(
+      `document.querySelectorAll('section[aria-label=Maria] [aria-label="Revoke laptop"]').length === 2`,
+    );
+    await (await page.$$(rows)).at(-1)!.click();
+    await clickInDialog(page, 'Revoke');
+    await waitForText(page, 'Key “laptop” revoked.');
+    expect([await list(old), await list(replacement)]).toEqual([401, 200]);
+  });
+
+  test('creates a user, adds credits and suspends the user', async () => {
+    const page = await openAsOperator('/users');
+    await click(page, 'button', 'Create user');
+    await page.locator(named('textbox', 'Name')).fill('Made Here Ltd');
+    await clickInDialog(page, 'Create user');
+    await waitForText(page, '0 credits');
+    await click(page, 'button', 'Adjust credits');
+    await page.locator(named('textbox', 'Credits to add')).fill('1234');
+    await clickInDialog(page, 'Adjust credits');
+    await waitForText(page, '1,234 credits');
+    await click(page, 'button', 'Suspend');
+    await clickInDialog(page, 'Suspend');
+    await waitForText(page, 'API keys are rejected.');
+    const { users } = await suite.env.api.operator('ListUsers', { search: 'Made Here' });
+    expect(users).toMatchObject([{ balance: '1234', suspended: true }]);
+  });
+});

@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest';
+import { chromium, skipped } from '../browser/chromium.ts';
+import { useConsole } from './suite.ts';
+import { click, named, waitForText } from './tab.ts';
+
+describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
+  const suite = useConsole();
+  const { createUser, open } = suite;
+
+  test('submits by form and shows validation errors', async () => {
+    const user = await createUser('Form Ltd', 1_000);
+    const page = await open(user.key, '/submit/mkte/pdp_bulk');
+    await page.locator(named('textbox', 'ASIN')).fill('short');
+    await click(page, 'button', 'Submit');
+    await waitForText(page, 'Must match');
+    await waitForText(page, 'Required');
+    await page.locator(named('textbox', 'ASIN')).fill('B0GLN01001');
+    await page.locator('form select').fill('us');
+    await click(page, 'button', 'Submit');
+    await waitForText(page, '1 of 1', 30_000);
+    expect(page.url()).toMatch(/\/console\/jobs\/[0-9a-f-]{36}$/);
+  });
+
+  test('shows the warnings of a submit: a region without an origin, and ignored fields', async () => {
+    const user = await createUser('Warned Ltd', 1_000);
+    const page = await open(user.key, '/submit/mkta/variant_sold');
+    await click(page, 'tab', 'JSON');
+    const body = { country: 'br', items: [{ item_id: '83000000001', shop_id: '7', colour: 'red' }] };
+    await page.locator(named('textbox', 'Body')).fill(JSON.stringify(body));
+    await click(page, 'button', 'Submit');
+    await waitForText(page, 'No origin is configured for mkta/br.');
+    await waitForText(page, 'Unknown fields were ignored: items[].colour');
+    await waitForText(page, 'Awaiting approval');
+  });
+
+  test('fills rows from a pasted list and shows a missing country once, at its field', async () => {
+    const user = await createUser('Pasted Ltd', 1_000);
+    const page = await open(user.key, '/submit/mkta/variant_sold');
+    await page.waitForSelector(named('textbox', 'Item ID'));
+    await page.evaluate(`(() => {
+      const input = [...document.querySelectorAll('fieldset input')][0];
+      const clipboardData = new DataTransfer();
+      clipboardData.setData('text', '82000000001\\t7\\n82000000002\\t7\\n82000000003\\t7');
+      input.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    })()`);
+    await click(page, 'button', 'Submit 3 units');
+    await waitForText(page, 'Required');
+    await waitForText(page, '30 credits (10 credits per unit). Balance after: 970.');
+    expect(await page.$$('.mantine-InputWrapper-error')).toHaveLength(1);
+    await page.locator('form select').fill('sg');
+    await click(page, 'button', 'Submit 3 units');
+    await waitForText(page, 'Awaiting approval');
+    const { jobs } = (await suite.env.api.get(user, '/v1/jobs')).body;
+    expect(jobs).toMatchObject([{ total: 3, region: 'sg' }]);
+  });
+
+  test('submits the rows of a CSV file and names invalid lines', async () => {
+    const user = await createUser('Rows Ltd', 1_000);
+    const page = await open(user.key, '/submit/mktd/pdp_bulk');
+    await click(page, 'tab', 'CSV file');
+    const drop = async (text: string) => {
+      const transfer = `(() => {
+        const data = new DataTransfer();
+        data.items.add(new File([${JSON.stringify(text)}], 'rows.csv', { type: 'text/csv' }));
+        const input = document.querySelector('input[type=file]');
+        input.files = data.files;
+        input.dispatchEvent(new Event('change', { bubbles: true }));
+      })()`;
+      await page.waitForSelector('input[type=file]');
+      await page.evaluate(transfer);
+    };
+    await drop('product_id,country\n1729000000001,sg\n1729000000002,xx\n');
+    await waitForText(page, 'Line 3, country');
+    await drop('country,product_id\nsg,1729000000001\nmy,1729000000003\n');
+    await click(page, 'button', 'Submit 2 units');
+    await waitForText(page, '2 of 2', 30_000);
+  });
+
+  test('shows the quote of a form before it is submitted', async () => {
+    const user = await createUser('Quoted Ltd', 13);
+    const page = await open(user.key, '/submit/mkta/get_pc');
+    await page.locator('select').fill('th');
+    await page.locator(named('textbox', 'Item ID')).fill('32000000001');
+    await page.locator(named('textbox', 'Shop ID')).fill('7003');
+    await waitForText(page, '1 unit for 8 credits (8 per unit). Balance after: 5.');
+    await waitForText(page, 'Takes about 1 s without other jobs.');
+    expect((await suite.env.api.get(user, '/v1/jobs')).body.jobs).toEqual([]);
+    expect((await suite.env.api.get(user, '/v1/account')).body.account.balance).toBe(13);
+  });
+
+  test('shows the problems of each row of an uploaded file before it is submitted, then its quote', async () => {
+    const user = await createUser('Uploaded Ltd', 10);
+    const page = await open(user.key, '/submit/mkta/get_pc_bulk');
+    const drop = async (...rows: string[]) => {
+      await page.waitForSelector('input[type=file]');
+      await page.evaluate(`(() => {
+        const data = new DataTransfer();
+        data.items.add(new File([${JSON.stringify(['region,shop_id,item_id', ...rows].join('\n'))}], 'rows.csv'));
+        const input = document.querySelector('input[type=file]');
+        input.files = data.files;
+        input.dispatchEvent(new Event('change', { bubbles: true }));
+      })()`);
+    };
+    await drop('sg,7,x', 'sg,7,20101', 'xx,7,20101');
+    await waitForText(page, 'This request would be refused');
+    await waitForText(page, 'file.1.item_id: "x" is not an id');
+    await waitForText(page, 'file.3.region: "xx" is not one of');
+    await drop('sg,7,20101', 'sg,7,20101');
+    await waitForText(page, 'One unit is the same as an earlier one.');
+    await waitForText(page, 'The work costs 16 credits, the account has 10: 6 short.');
+    expect((await suite.env.api.get(user, '/v1/jobs')).body.jobs).toEqual([]);
+  });
+
+  test('repeats a request by a schedule, and starts a run of it', async () => {
+    const user = await createUser('Scheduled Ltd', 20);
+    const page = await open(user.key, '/submit/mkta/get_pc');
+    await page.locator('select').fill('th');
+    await page.locator(named('textbox', 'Item ID')).fill('32000000001');
+    await page.locator(named('textbox', 'Shop ID')).fill('7003');
+    await click(page, 'button', 'Schedule');
+    const replace = async (name: string, text: string) => {
+      await page.locator(named('textbox', name)).click({ count: 3 });
+      await page.keyboard.type(text);
+    };
+    await replace('Name', 'Every leap day');
+    await replace('Cron expression', '0 8 30 2 *');
+    await waitForText(page, '"0 8 30 2 *" has no time');
+    await replace('Cron expression', '0 8 29 2 *');
+    await waitForText(page, '2032');
+    await click(page, 'button', 'Create schedule');
+    await waitForText(page, 'The first run starts at the next time.');
+    await click(page, 'button', 'Run now');
+    await waitForText(page, 'Started by you');
+    await waitForText(page, 'Completed', 30_000);
+    const { jobs } = (await suite.env.api.get(user, '/v1/jobs')).body;
+    expect(jobs.map(({ kind, status }: Record<string, string>) => [kind, status])).toEqual([
+      ['get_pc', 'completed'],
+    ]);
+    expect((await suite.env.api.get(user, '/v1/schedules')).body.schedules).toMatchObject([
+      { name: 'Every leap day', cron: '0 8 29 2 *', credits_spent: 8 },
+    ]);
+  });
+
+  test('shows the shortfall of a rejected submit', async () => {
+    const user = await createUser('Empty Ltd', 3);
+    const page = await open(user.key, '/submit/mkta/get_pc');
+    await page.locator('select').fill('th');
+    await page.locator(named('textbox', 'Item ID')).fill('32000000001');
+    await page.locator(named('textbox', 'Shop ID')).fill('7003');
+    await waitForText(page, '5 more than your balance.');
+    await click(page, 'button', 'Submit');
+    await waitForText(page, 'Job not submitted');
+    await waitForText(page, '5 short');
+  });
+});
