@@ -38,6 +38,16 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
     );
   });
 
+  test('shows what the units of a job came to when it ends', async () => {
+    const user = await createUser('Ended Ltd', 1_000);
+    const jobId = await submit(user, 2);
+    const page = await open(user.key, `/jobs/${jobId}?tab=units`);
+    await waitForText(page, 'Pending');
+    await suite.env.api.operator('ApproveJob', { job_id: jobId });
+    await waitForText(page, 'Completed');
+    await page.waitForFunction(`!document.body.innerText.includes('Pending')`, { timeout: 15_000 });
+  });
+
   test('keeps the tab of a job in the address', async () => {
     const user = await createUser('Tabs Ltd', 1_000);
     const jobId = await submit(user, 2);

@@ -5,6 +5,4 @@ import type { Role } from '../session/session.ts';
  * so an operator's page does not read them again by itself.
  */
 export const recordQueryOptions = (role: Role, refetchInterval: number | false) =>
-  role === 'operator'
-    ? ({ staleTime: Number.POSITIVE_INFINITY, refetchInterval: false } as const)
-    : { refetchInterval };
+  role === 'operator' ? ({ staleTime: 'static', refetchInterval: false } as const) : { refetchInterval };
