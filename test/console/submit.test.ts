@@ -79,7 +79,8 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
   test('shows the quote of a form before it is submitted', async () => {
     const user = await createUser('Quoted Ltd', 13);
     const page = await open(user.key, '/submit/mkta/get_pc');
-    await page.locator('select').fill('th');
+    // No test requests this origin: the duration depends on the requests of the last hour.
+    await page.locator('select').fill('tw');
     await page.locator(named('textbox', 'Item ID')).fill('32000000001');
     await page.locator(named('textbox', 'Shop ID')).fill('7003');
     await waitForText(page, '1 unit for 8 credits (8 per unit). Balance after: 5.');
