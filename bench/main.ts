@@ -86,7 +86,7 @@ print(`Node ${process.version}, ${availableParallelism()} processors, ${rounds} 
 await run('pipeline', async () => {
   sayPipeline('embedded', await measurePipeline(rounds, items, {}), ' (aim 0.8)', ' (aim 1.4)');
   try {
-    const engines = await startEngines();
+    const engines = await startEngines(process.env);
     try {
       const addresses = { mongo: engines.mongoUri, nats: engines.natsUrl };
       sayPipeline(
@@ -170,7 +170,7 @@ await run('slow-origin', async () => {
 });
 
 await run('workers', async () => {
-  const engines = await startEngines();
+  const engines = await startEngines(process.env);
   try {
     const addresses = { mongo: engines.mongoUri, nats: engines.natsUrl };
     let first = 0;

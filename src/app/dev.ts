@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { untilAborted } from '../base/abort.ts';
 import { isolatedEnvironment, loadConfig } from '../base/config.ts';
 import { createProcessFolder, removeProcessFolder } from '../base/process-folder.ts';
 import { createGleanerClient } from '../client/index.ts';
 import { untilReady } from './demo/processes.ts';
 import { serve } from './serve.ts';
-import { waitForStop } from './stop.ts';
+import type { Trial } from './trial.ts';
 
 /** Options for dev(). */
 export interface DevOptions {
@@ -13,7 +14,7 @@ export interface DevOptions {
   dataDir: string | null;
   /** Port of REST; 0: a free one. */
   port: number;
-  say(line: string): void;
+  io: Pick<Trial, 'env' | 'say' | 'signal'>;
 }
 
 /** Name of the user whose test keys it creates. */
@@ -27,13 +28,13 @@ const example = {
 
 /**
  * Runs the whole service on this machine without any live origin, creates a test key, prints a request to try, and
- * resolves when the process is stopped. Settings of a real service are ignored (isolatedEnvironment()).
+ * resolves when it is stopped. Settings of a real service are ignored (isolatedEnvironment()).
  */
-export async function dev({ dataDir, port, say }: DevOptions): Promise<void> {
+export async function dev({ dataDir, port, io }: DevOptions): Promise<void> {
   const folder = dataDir ?? (await createProcessFolder('dev'));
   const operatorKey = `dev-${randomBytes(16).toString('base64url')}`;
   const config = loadConfig(
-    isolatedEnvironment({
+    isolatedEnvironment(io.env, {
       GLEANER_DATA_DIR: folder,
       GLEANER_HOST: '127.0.0.1',
       GLEANER_HTTP_PORT: String(port),
@@ -45,14 +46,14 @@ export async function dev({ dataDir, port, say }: DevOptions): Promise<void> {
       GLEANER_RETRIEVE_CACHE: 'off',
     }),
   );
-  const stopped = waitForStop();
+  const stopped = untilAborted(io.signal);
   try {
     const service = await serve(config, 'serve', { say: () => {} });
     try {
       const url = `http://127.0.0.1:${service.httpPort}`;
       await untilReady(url, 60);
       const key = await createTestKey(url, operatorKey);
-      for (const line of instructions(url, key, operatorKey, folder)) say(line);
+      for (const line of instructions(url, key, operatorKey, folder)) io.say(line);
       const refused = await Promise.race([stopped, service.refused]);
       if (refused) throw refused;
     } finally {

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
+import { untilAborted } from '../base/abort.ts';
 import { isolatedEnvironment } from '../base/config.ts';
+import type { Environment } from '../base/secret-files.ts';
 import { readFirstReport } from './first-report.ts';
 import { programs } from './programs.ts';
-import { waitForStop } from './stop.ts';
+import type { Trial } from './trial.ts';
 
 /** MongoDB and NATS for trying the distributed stack. */
 export interface LocalEngines {
@@ -17,11 +19,11 @@ export interface LocalEngines {
  * Starts a MongoDB and a NATS server for trials: those on PATH, or else the test engines (test/engines/README.md).
  * They end with this process. Throws an Error that names what is missing.
  */
-export async function startEngines(): Promise<LocalEngines> {
+export async function startEngines(environment: Environment): Promise<LocalEngines> {
   if (programs.engines === null)
     throw new Error('Local engines are available only in a checkout: set MONGODB_URI and NATS_URL.');
   const child = spawn(process.execPath, [programs.engines], {
-    env: isolatedEnvironment(),
+    env: isolatedEnvironment(environment),
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
@@ -38,11 +40,11 @@ export async function startEngines(): Promise<LocalEngines> {
 }
 
 /** Prints how to use the engines, and runs them until stopped. */
-export async function runEngines(say: (line: string) => void): Promise<void> {
-  const engines = await startEngines();
+export async function runEngines({ env, say, ...trial }: Trial): Promise<void> {
+  const engines = await startEngines(env);
   say(`Engines: ${engines.about}`);
   say(`MONGODB_URI=${engines.mongoUri}`);
   say(`NATS_URL=${engines.natsUrl}`);
-  await waitForStop();
+  await untilAborted(trial.signal);
   await engines.stop();
 }

@@ -48,3 +48,11 @@ export function linkSignals(...sources: readonly AbortSignal[]): LinkedSignal {
     },
   };
 }
+
+/** Resolves when the signal aborts. */
+export function untilAborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else onAbort(signal, resolve);
+  });
+}

@@ -119,30 +119,28 @@ const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'];
 /** Settings of the command line as a client. A `.env` file sets them for clients only; see clientEnvironment(). */
 const clientSettings = ['GLEANER_URL', 'GLEANER_API_KEY', 'GLEANER_CONFIG', 'GLEANER_PROFILE'];
 
-/** Names of the variables of this process that come from a `.env` file. */
-const loaded = new Set<string>();
-
 /**
- * Adds the settings of the `.env` file in the current folder to the environment of this process, and of the processes that
- * it starts. A setting that the environment has already, directly or by `<name>_FILE`, keeps its value. Does nothing if
- * GLEANER_DOTENV is off. Throws ConfigError for a file that cannot be read.
+ * Returns the environment with the settings of the `.env` file in `folder`, for a service. A setting that the environment
+ * has already, directly or by `<name>_FILE`, keeps its value. Returns the environment itself if GLEANER_DOTENV is off.
+ * Throws ConfigError for a file that cannot be read.
  */
-export function loadDotEnv(): void {
-  if (process.env.GLEANER_DOTENV === 'off') return;
-  const isSet = (name: string) => Boolean(process.env[name]);
-  const missing = Object.entries(readDotEnv('.')?.values ?? {}).filter(([name]) => {
+export function withDotEnv(environment: Environment, folder: string): Environment {
+  if (environment.GLEANER_DOTENV === 'off') return environment;
+  const isSet = (name: string) => Boolean(environment[name]);
+  const missing = Object.entries(readDotEnv(folder)?.values ?? {}).filter(([name]) => {
     const direct = name.replace(/_FILE$/, '');
     return !clientSettings.includes(direct) && !isSet(direct) && !isSet(`${direct}_FILE`);
   });
-  for (const [name, value] of missing) {
-    process.env[name] = value;
-    loaded.add(name);
-  }
+  return { ...environment, ...Object.fromEntries(missing) };
 }
 
-/** Reads the configuration. Throws ConfigError, which names the variable, its value, and the problem. */
-export function loadConfig(given: Environment = process.env): Config {
-  const environment = readSecretFiles(given);
+/**
+ * Reads the configuration from environment variables. Relative paths in them start at `folder`, by default the current
+ * one. Throws ConfigError, which names the variable, its value, and the problem.
+ */
+export function loadConfig(given: Environment, folder = '.'): Config {
+  const environment = readSecretFiles(given, folder);
+  const path = (text: string) => resolve(folder, text);
   function read<T>(name: NameWithDefault, parse: (text: string) => T): T;
   function read<T>(name: SettingName, parse: (text: string) => T): T | null;
   function read<T>(name: SettingName, parse: (text: string) => T): T | null {
@@ -162,12 +160,12 @@ export function loadConfig(given: Environment = process.env): Config {
   const pageMemory =
     read('GLEANER_PAGE_MEMORY', (text) => integer(text, 1, 65_536)) ?? defaultPageMemory(heapBytes);
   const engines = readEngines(read);
-  const dataDir = resolve(read('GLEANER_DATA_DIR', (text) => text));
-  const browser = readBrowser(read, dataDir, environment.PATH ?? '');
+  const dataDir = read('GLEANER_DATA_DIR', path);
+  const browser = readBrowser(read, dataDir, environment.PATH ?? '', path);
   read('GLEANER_DOTENV', onOff);
   return {
     environment: { ...given },
-    secretFiles: listSecretFiles(given),
+    secretFiles: listSecretFiles(given, folder),
     effectiveSettings: listEffectiveSettings(environment, {
       GLEANER_BROWSER: browser.path,
       GLEANER_PAGE_MEMORY: `${pageMemory}`,
@@ -181,7 +179,7 @@ export function loadConfig(given: Environment = process.env): Config {
     dataDir,
     ...engines,
     operatorKey: read('GLEANER_OPERATOR_KEY', operatorKey),
-    origins: read('GLEANER_ORIGINS', (path) => parseOrigins(readFileSync(path, 'utf8'))) ?? new Map(),
+    origins: read('GLEANER_ORIGINS', (text) => parseOrigins(readFileSync(path(text), 'utf8'))) ?? new Map(),
     approval: read('GLEANER_APPROVAL', onOff),
     workingHours: read('GLEANER_WORKING_HOURS', (text) => (text === 'off' ? null : parseWorkingHours(text))),
     retrieveCache: read('GLEANER_RETRIEVE_CACHE', retrieveCache),
@@ -197,7 +195,7 @@ export function loadConfig(given: Environment = process.env): Config {
     pageMemoryBytes: pageMemory * 1024 ** 2,
     workers,
     workerMemoryBytes,
-    backups: readBackups(read, engines.mongoUri !== null),
+    backups: readBackups(read, engines.mongoUri !== null, path),
     notices: readNotices(read),
     privateDestinations: read('GLEANER_DESTINATION_PRIVATE', onOff),
     showsImages: read('GLEANER_IMAGES', proxyOrOff),
@@ -236,6 +234,9 @@ interface Read {
   <T>(name: SettingName, parse: (text: string) => T): T | null;
 }
 
+/** Returns an absolute path. */
+type PathOf = (text: string) => string;
+
 function readRetention(read: Read): Pick<Config, 'recentCrawlMs' | 'retention'> {
   const retention = {
     resultsMs: read('GLEANER_RETAIN_RESULTS_DAYS', parseRetentionDays),
@@ -247,18 +248,21 @@ function readRetention(read: Read): Pick<Config, 'recentCrawlMs' | 'retention'> 
   return { recentCrawlMs: read('GLEANER_RECENT_CRAWL', duration), retention };
 }
 
-function readBrowser(read: Read, dataDir: string, searchPath: string): Config['browser'] {
+function readBrowser(read: Read, dataDir: string, searchPath: string, path: PathOf): Config['browser'] {
   return {
-    path: read('GLEANER_BROWSER', executable) ?? findInstalledBrowser(dataDir) ?? findBrowser(searchPath),
+    path:
+      read('GLEANER_BROWSER', (text) => executable(text, path)) ??
+      findInstalledBrowser(dataDir) ??
+      findBrowser(searchPath),
     pages: read('GLEANER_BROWSER_PAGES', (text) => integer(text, 1, 64)),
     memoryBytes: read('GLEANER_BROWSER_MEMORY', (text) => integer(text, 256, 1_048_576)) * 1024 ** 2,
   };
 }
 
-function readBackups(read: Read, isDistributed: boolean): Config['backups'] {
+function readBackups(read: Read, isDistributed: boolean, path: PathOf): Config['backups'] {
   const to = read('GLEANER_BACKUP_TO', (text) => {
     if (isDistributed) throw new Error('back up MongoDB with its own tools, and unset this');
-    return /^https?:/.test(text) ? text : resolve(text);
+    return /^https?:/.test(text) ? text : path(text);
   });
   const everyMs = read('GLEANER_BACKUP_EVERY', (text) => atLeast(duration(text), 60_000, '1m'));
   const keep = read('GLEANER_BACKUP_KEEP', (text) => integer(text, 1, 10_000));
@@ -395,9 +399,9 @@ function corsOrigins(text: string): string[] {
   throw new Error(`expected * or origins such as https://app.example, separated by commas; not "${wrong}"`);
 }
 
-function executable(path: string): string {
-  accessSync(path, constants.X_OK);
-  return path;
+function executable(text: string, path: PathOf): string {
+  accessSync(path(text), constants.X_OK);
+  return path(text);
 }
 
 function duration(text: string): number {
@@ -452,20 +456,22 @@ export interface ClientEnvironment {
 }
 
 /**
- * Reads the client settings of the command line; those of a `.env` file apart, because its folder may come from
+ * Reads the client settings of the command line; those of the `.env` file in `folder` apart, because it may come from
  * someone else. They are validated where they are used, because flags override them.
  * Throws ConfigError for a secret's file that cannot be read.
  */
-export function clientEnvironment(given: Environment = process.env): ClientEnvironment {
-  const environment = readSecretFiles(given);
-  const folder = environment.XDG_CONFIG_HOME || join(homedir(), '.config');
-  const dotEnv = environment.GLEANER_DOTENV === 'off' ? null : readDotEnv('.');
-  const isOwn = ['GLEANER_OPERATOR_KEY', 'GLEANER_OPERATOR_KEY_FILE'].every((name) => !loaded.has(name));
+export function clientEnvironment(
+  given: Environment,
+  { folder = '.', home = homedir() }: { folder?: string; home?: string } = {},
+): ClientEnvironment {
+  const environment = readSecretFiles(given, folder);
+  const settingsFolder = environment.XDG_CONFIG_HOME || join(home, '.config');
+  const dotEnv = environment.GLEANER_DOTENV === 'off' ? null : readDotEnv(folder);
   return {
-    ...addressOf(isOwn ? environment : { ...environment, GLEANER_OPERATOR_KEY: undefined }),
-    dotEnv: addressOf(readSecretFiles(dotEnv?.values ?? {})),
+    ...addressOf(environment),
+    dotEnv: addressOf(readSecretFiles(dotEnv?.values ?? {}, folder)),
     profile: environment.GLEANER_PROFILE || null,
-    configFile: resolve(environment.GLEANER_CONFIG || join(folder, 'gleaner', 'config.json')),
+    configFile: resolve(folder, environment.GLEANER_CONFIG || join(settingsFolder, 'gleaner', 'config.json')),
   };
 }
 
@@ -482,7 +488,7 @@ export function childEnvironment(environment: Environment, settings: Environment
   return { ...environment, ...settings, GLEANER_DOTENV: 'off' };
 }
 
-/** Variables of this process that a service for trials may use. The data folder is that of the demo's own folder. */
+/** Variables that a service for trials may use. The data folder is that of the demo's own folder. */
 const harmless = [
   ...['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'USER'],
   ...['NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'],
@@ -490,13 +496,10 @@ const harmless = [
 ];
 
 /**
- * Returns an environment of only harmless variables of this process and `settings`, for a service for trials: it must
- * never reach the data, the engines, or the receivers of a real one. Nothing of a `.env` file is in it.
+ * Returns an environment of only the harmless variables of `given` and of `settings`, for a service for trials: it must
+ * never reach the data, the engines, or the receivers of a real one. `given` has nothing of a `.env` file.
  */
-export function isolatedEnvironment(settings: Environment = {}): Environment {
-  const kept = harmless.flatMap((name) => {
-    const value = process.env[name];
-    return value === undefined || loaded.has(name) ? [] : [[name, value] as const];
-  });
+export function isolatedEnvironment(given: Environment, settings: Environment = {}): Environment {
+  const kept = harmless.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]] as const]));
   return childEnvironment(Object.fromEntries(kept), settings);
 }

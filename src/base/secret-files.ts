@@ -21,14 +21,14 @@ export function canBeFile(name: SettingName): boolean {
   return 'secret' in settings[name] && !name.startsWith('OTEL_');
 }
 
-/** Returns the files that the environment names for secrets, by `<name>_FILE`. */
-export function listSecretFiles(environment: Environment): SecretFile[] {
+/** Returns the files that the environment names for secrets, by `<name>_FILE`. Relative paths start at `folder`. */
+export function listSecretFiles(environment: Environment, folder: string): SecretFile[] {
   return (Object.keys(settings) as SettingName[]).flatMap((name) => {
     const path = environment[name + suffix];
     if (!path) return [];
     if (!canBeFile(name))
       throw new ConfigError(`${name}${suffix}=${path}: only secrets are read from files. Set ${name}.`);
-    return [{ name, path: resolve(path) }];
+    return [{ name, path: resolve(folder, path) }];
   });
 }
 
@@ -37,8 +37,8 @@ export function listSecretFiles(environment: Environment): SecretFile[] {
  * of its secret. Throws a ConfigError, which names the variable, if a file cannot be read or is empty, or if a secret is
  * also set directly.
  */
-export function readSecretFiles(environment: Environment): Environment {
-  const files = listSecretFiles(environment);
+export function readSecretFiles(environment: Environment, folder: string): Environment {
+  const files = listSecretFiles(environment, folder);
   if (files.length === 0) return environment;
   const secrets: Environment = {};
   for (const { name, path } of files) {

@@ -1,10 +1,6 @@
-import { Command, CommanderError } from 'commander';
-import manifest from '../../package.json' with { type: 'json' };
-import { loadDotEnv } from '../base/config.ts';
-import { errorLines, exitCodeOf, exitCodes } from './commands/exit.ts';
-import { addServiceRoles } from './commands/service-roles.ts';
-
-const say = (line: string) => console.log(line);
+import { homedir } from 'node:os';
+import { exitCodes, Interrupted } from './commands/exit.ts';
+import { runCli } from './run.ts';
 
 // Exit silently when a reader closes the pipe (`gleaner jobs | head`).
 for (const stream of [process.stdout, process.stderr])
@@ -13,48 +9,40 @@ for (const stream of [process.stdout, process.stderr])
     process.exit();
   });
 
-try {
-  loadDotEnv();
-} catch (error) {
-  for (const line of errorLines(error)) console.error(line);
-  process.exit(exitCodeOf(error));
-}
+/** Time after a signal in which another one is the same: a launcher forwards the Ctrl-C that the terminal also sends. */
+const sameSignalMs = 500;
+let stop: AbortSignal | null = null;
 
-const program = new Command('gleaner')
-  .description('Self-hosted product-data collection service and its command line')
-  .version(manifest.version)
-  .configureOutput({
-    outputError: (text, write) =>
-      write(
-        `${text
-          .trim()
-          .replace(/^error: /, 'gleaner: ')
-          .replaceAll('\n', ' ')}\n`,
-      ),
-  })
-  .showSuggestionAfterError()
-  .exitOverride();
-
-addServiceRoles(program, say);
-// Processes of the service do not load client commands.
-if (!program.commands.some((command) => command.name() === process.argv[2])) {
-  const [{ addPageCommands }, { addClientCommands }, { addCompletion }] = await Promise.all([
-    import('./commands/page.ts'),
-    import('./commands/index.ts'),
-    import('./commands/completion.ts'),
-  ]);
-  addPageCommands(program, say);
-  addClientCommands(program);
-  addCompletion(program);
-}
-
-try {
-  await program.parseAsync();
-} catch (error) {
-  if (error instanceof CommanderError)
-    process.exitCode = error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-  else {
-    for (const line of errorLines(error)) console.error(line);
-    process.exitCode = exitCodeOf(error);
+/** Takes the signals over from Node: until a command can stop, a signal ends the process. */
+function stopOnSignal(): AbortSignal {
+  const controller = new AbortController();
+  let stoppedMs = 0;
+  const abort = () => {
+    if (!controller.signal.aborted) stoppedMs = Date.now();
+    else if (Date.now() - stoppedMs > sameSignalMs) process.exit(exitCodes.interrupted);
+    controller.abort(new Interrupted('interrupted'));
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, abort);
+  if (process.channel) {
+    // The launcher that started the process has ended. Its channel must not keep the process alive.
+    process.once('disconnect', abort);
+    process.channel.unref();
   }
+  return controller.signal;
 }
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  // Opened only by commands that read it.
+  get stdin() {
+    return process.stdin;
+  },
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  folder: process.cwd(),
+  home: homedir(),
+  get signal() {
+    stop ??= stopOnSignal();
+    return stop;
+  },
+});

@@ -8,13 +8,13 @@ import {
   areaOf,
   betweenSiblings,
   drivers,
-  environmentReaders,
   importsUnavailableInBrowsers,
   isKnown,
   longFunctions,
   lookupTables,
   nameComparisons,
   outsideOf,
+  processUses,
   serviceWordsIn,
 } from './rules.ts';
 import { readSource, type Source } from './source.ts';
@@ -86,8 +86,8 @@ describe('the program', () => {
     expect(importsUnavailableInBrowsers(sources)).toEqual([]);
   });
 
-  test('reads the environment in one file', () => {
-    expect(environmentReaders(sources)).toEqual([]);
+  test('reads the environment, and the streams of the command line, in one file', () => {
+    expect(processUses(sources)).toEqual([]);
   });
 
   test('passes each step only the store methods that it uses', () => {
@@ -166,15 +166,17 @@ describe('parseSource()', () => {
   });
 
   test.each([
-    ['process.env.HOME', true],
-    ["process['env']", true],
-    ['globalThis.process.env', true],
-    ['const { env } = process', true],
-    ["import { env } from 'node:process'", true],
-    ['settings.env', false],
-    ["'process.env'", false],
-  ])('%s: detects that the environment is read', (text, expected) => {
-    expect(readSource('src/jobs/work.ts', text).readsEnvironment).toBe(expected);
+    ['process.env.HOME', ['env']],
+    ["process['env']", ['env']],
+    ['globalThis.process.env', ['env']],
+    ['const { env, stdout } = process', ['env', 'stdout']],
+    ["import { env } from 'node:process'", ['env']],
+    ['process.stdout.write(a)', ['stdout']],
+    ["console.log('a')", ['console']],
+    ['settings.env', []],
+    ["'process.env'", []],
+  ])('%s: detects the uses of the process', (text, expected) => {
+    expect(readSource('src/jobs/work.ts', text).ofProcess).toEqual(expected);
   });
 
   test.each([
@@ -273,7 +275,13 @@ describe('the rules', () => {
     expect(lookupTables(table('src/jobs/a.ts'), new Set(['pgnt']))).toEqual(["src/jobs/a.ts: 'pgnt/x'"]);
     expect(lookupTables(table('src/kinds/pgnt/a.ts'), new Set(['pgnt']))).toEqual([]);
     expect(lookupTables(table('sandbox/pgnt/a.ts'), new Set(['pgnt']))).toEqual([]);
-    expect(environmentReaders(comparing('src/jobs/a.ts'))).toEqual(['src/jobs/a.ts']);
+    expect(processUses(comparing('src/jobs/a.ts'))).toEqual(['src/jobs/a.ts: env']);
+    const printing = (path: string) => [readSource(path, 'console.log(process.pid, process.stdout.isTTY);')];
+    expect(processUses(printing('src/cli/commands/a.ts'))).toEqual([
+      'src/cli/commands/a.ts: console',
+      'src/cli/commands/a.ts: stdout',
+    ]);
+    for (const path of ['src/cli/main.ts', 'src/app/a.ts']) expect(processUses(printing(path))).toEqual([]);
     const long = `function a() {\n${'  b();\n'.repeat(59)}}`;
     expect(longFunctions([readSource('src/jobs/a.ts', long)])).toEqual(['src/jobs/a.ts:1: 61']);
     expect(longFunctions([readSource('gen/a.ts', long)])).toEqual([]);

@@ -138,11 +138,21 @@ export const outsideOf = (sources: readonly Source[], name: RegExp, folder: RegE
     .filter(({ path, packages }) => !folder.test(path) && packages.some((used) => name.test(used)))
     .map(({ path }) => path);
 
-/** Returns files other than the configuration that read environment variables. */
-export const environmentReaders = (sources: readonly Source[]) =>
+/** Streams, variables, and other state of a process, which runs of the command line must not share. */
+const ofRun = ['argv', 'console', 'cwd', 'exit', 'exitCode', 'on', 'once', 'stderr', 'stdin', 'stdout'];
+
+/**
+ * Returns uses of the process other than those of its entry, as "file: property": environment variables anywhere, and in the
+ * command line everything that differs between its runs.
+ */
+export const processUses = (sources: readonly Source[]) =>
   sources
-    .filter(({ path, readsEnvironment }) => readsEnvironment && path !== 'src/base/config.ts')
-    .map(({ path }) => path);
+    .filter(({ path }) => path !== 'src/cli/main.ts')
+    .flatMap(({ path, ofProcess }) =>
+      ofProcess
+        .filter((name) => name === 'env' || (areaOf(path) === 'src/cli' && ofRun.includes(name)))
+        .map((name) => `${path}: ${name}`),
+    );
 
 /** Maximum lines of a function. */
 const maxFunctionLines = 60;

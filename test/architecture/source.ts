@@ -8,8 +8,8 @@ export interface Source {
   files: string[];
   /** Imported packages by name, such as "@scope/name". Node modules keep their prefix. */
   packages: string[];
-  /** True if it reads `process.env`. */
-  readsEnvironment: boolean;
+  /** Properties of the process that it uses, such as `env`, and `console` if it prints. */
+  ofProcess: string[];
   /** Strings used in comparisons: by an operator, a `case`, or `includes` of an array. */
   compared: string[];
   /** Functions with the number of lines of their own code; functions inside of them count separately. */
@@ -33,7 +33,7 @@ export function readSource(path: string, text: string): Source {
     path,
     files: [],
     packages: [],
-    readsEnvironment: false,
+    ofProcess: [],
     compared: [],
     functions: [],
     keys: [],
@@ -65,8 +65,8 @@ export function readSource(path: string, text: string): Source {
     switch (node.type) {
       case 'ImportDeclaration':
         imported(node.source);
-        source.readsEnvironment ||=
-          /^(?:node:)?process$/.test(textOf(node.source) ?? '') && names(node.specifiers).includes('env');
+        if (/^(?:node:)?process$/.test(textOf(node.source) ?? ''))
+          source.ofProcess.push(...names(node.specifiers));
         break;
       case 'ImportExpression':
       case 'ExportAllDeclaration':
@@ -88,11 +88,10 @@ export function readSource(path: string, text: string): Source {
         break;
       }
       case 'MemberExpression':
-        source.readsEnvironment ||= isProcess(node.object) && nameOf(node.property) === 'env';
+        if (isProcess(node.object)) source.ofProcess.push(...names([{ key: node.property }]));
         break;
       case 'VariableDeclarator':
-        source.readsEnvironment ||=
-          isProcess(node.init) && names((node.id as Node).properties).includes('env');
+        if (isProcess(node.init)) source.ofProcess.push(...names((node.id as Node).properties));
         break;
       case 'BinaryExpression':
         if (/^[!=]==?$/.test(String(node.operator))) source.compared.push(...texts([node.left, node.right]));
@@ -102,6 +101,7 @@ export function readSource(path: string, text: string): Source {
         break;
       case 'CallExpression': {
         const { object, property } = node.callee as Node;
+        if (nameOf(object) === 'console') source.ofProcess.push('console');
         if (nameOf(property) === 'includes' && isNode(object) && object.type === 'ArrayExpression')
           source.compared.push(...texts(object.elements as unknown[]));
         break;
@@ -141,7 +141,9 @@ const nameOf = (value: unknown) =>
 
 /** Returns the names taken from an import or by a destructuring pattern. */
 const names = (parts: unknown) =>
-  ((parts ?? []) as Node[]).map(({ imported, key }) => nameOf(imported ?? key));
+  ((parts ?? []) as { imported?: unknown; key?: unknown }[])
+    .map(({ imported, key }) => nameOf(imported ?? key))
+    .filter((name) => name !== null);
 
 const isProcess = (value: unknown): boolean =>
   isNode(value) &&

@@ -237,14 +237,14 @@ describe('exit codes and messages', () => {
   test.each([
     ['an unknown option', ['jobs', '--nope'], 2, "gleaner: unknown option '--nope'"],
     ['a missing file', ['submit', 'mktb', 'pdp_bulk', 'none.csv'], 2, 'Cannot read none.csv: ENOENT'],
-    ['a missing log', ['logs', 'none.log'], 2, "no such file or directory, access 'none.log'"],
+    ['a missing log', ['logs', 'none.log'], 2, "no such file or directory, access '<folder>/none.log'"],
     ['a folder in place of a log', ['logs', '.'], 2, 'EISDIR'],
     ['an unknown level', ['logs', '-', '--level', 'loud'], 2, '--level: "loud" is not one of trace'],
     [
       'a missing folder',
       ['ledger', '--export', 'csv', '-o', 'none/ledger.csv'],
       2,
-      "open 'none/ledger.csv.part'",
+      "open '<folder>/none/ledger.csv.part'",
     ],
     ['an unknown page', ['open', 'nowhere'], 2, 'No page "nowhere". Pass a job, or one of jobs'],
     ['an unknown column', ['submit', 'mktb', 'pdp_bulk', '-'], 2, 'has no field "wrong"'],
@@ -259,7 +259,7 @@ describe('exit codes and messages', () => {
   ])('%s', async (_, parameters, code, message) => {
     const ran = await user(parameters, 'wrong\n1\n');
     expect([ran.code, ran.out]).toEqual([code, '']);
-    expect(ran.err).toContain(message);
+    expect(ran.err).toContain(message.replace('<folder>', place.folder));
     expect(ran.err.trimEnd().split('\n')).toHaveLength(1);
   });
 

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { freePort } from '../engines/ports.ts';
-import { createServiceProcess, runCommand, type ServiceProcess } from '../support/service.ts';
+import { runCommand } from '../support/command.ts';
+import { createServiceProcess, type ServiceProcess } from '../support/service.ts';
 
 let folder: string;
 let settings: Record<string, string>;

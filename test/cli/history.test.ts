@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import type { TestUser } from '../support/api.ts';
-import { root } from '../support/service.ts';
 import { runTracked, submitTracked, waitForChanges } from '../support/tracked-runs.ts';
 import { openPlace, type Place } from './place.ts';
+import { runCli } from './run.ts';
 
 const [lamp, chair, table] = plainIds(3).map(String) as [string, string, string];
 
@@ -26,42 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => place?.close());
 
-/** Result of a command of the user. */
-interface Ran {
-  code: number;
-  out: string;
-  err: string;
-  /** Standard output as JSON Lines. */
-  // biome-ignore lint/suspicious/noExplicitAny: replies of every shape.
-  json: any[];
-}
-
-function user(...parameters: string[]): Promise<Ran> {
-  const env = {
-    PATH: process.env.PATH ?? '',
-    HOME: place.folder,
-    GLEANER_URL: place.deployment.url,
-    GLEANER_API_KEY: ann.key,
-    NODE_COMPILE_CACHE: join(place.folder, 'compiled'),
-  };
-  const program = [join(root, 'src/cli/main.ts'), ...parameters];
-  return new Promise((resolve) => {
-    execFile(process.execPath, program, { cwd: place.folder, env }, (error, out, err) => {
-      const code = error === null ? 0 : Number(error.code);
-      resolve({
-        code,
-        out,
-        err,
-        get json() {
-          return out
-            .trimEnd()
-            .split('\n')
-            .map((line) => JSON.parse(line));
-        },
-      });
-    });
-  });
-}
+const user = (...parameters: string[]) => runCli(place, parameters, { env: { GLEANER_API_KEY: ann.key } });
 
 describe('gleaner changes', () => {
   test('lists the changes of a job, and says how many items did not change', async () => {

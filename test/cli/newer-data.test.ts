@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCommand } from '../support/command.ts';
 import { embedded, openStacks, restartableStack } from '../support/engines.ts';
-import { createServiceProcess, runCommand } from '../support/service.ts';
+import { createServiceProcess } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const opened = await openStacks([embedded, restartableStack]);

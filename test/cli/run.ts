@@ -1,12 +1,10 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
-import { compileCache, main } from '../support/service.ts';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { runCommand, startCommand } from '../support/command.ts';
 import type { Place } from './place.ts';
 
 /** Result of a run of the command line. */
 export interface Ran {
-  code: number | null;
+  code: number;
   out: string;
   err: string;
   /** Standard output as JSON Lines. */
@@ -19,39 +17,31 @@ interface RunOptions {
   env?: Record<string, string>;
 }
 
-/** Starts the command line in the folder of a place. */
+/** Starts the command line as a process in the folder of a place. */
 export const startCli = (
   { folder, deployment }: Place,
   parameters: readonly string[],
   env: Record<string, string> = {},
 ): ChildProcessWithoutNullStreams =>
-  spawn(process.execPath, [main, ...parameters], {
-    cwd: folder,
-    env: {
-      PATH: process.env.PATH ?? '',
-      HOME: folder,
-      GLEANER_URL: deployment.url,
-      NODE_COMPILE_CACHE: compileCache,
-      ...env,
-    },
-  });
+  startCommand(parameters, { GLEANER_URL: deployment.url, ...env }, folder);
 
 /** Runs the command line in the folder of a place. */
 export async function runCli(
-  place: Place,
+  { folder, deployment }: Place,
   parameters: readonly string[],
-  { input, env = {} }: RunOptions,
+  { input = '', env = {} }: RunOptions,
 ): Promise<Ran> {
-  const child = startCli(place, parameters, env);
-  child.stdin.end(input ?? '');
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  const lines = out.trimEnd().split('\n');
+  const environment = { GLEANER_URL: deployment.url, ...env };
+  const { code, stdout, stderr } = await runCommand(parameters, environment, { folder, input });
   return {
-    code: child.exitCode,
-    out,
-    err,
+    code,
+    out: stdout,
+    err: stderr,
     get json() {
-      return lines.map((line) => JSON.parse(line));
+      return stdout
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
     },
   };
 }

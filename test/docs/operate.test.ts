@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { settings } from '../../src/base/settings.ts';
 import { freePort } from '../engines/ports.ts';
 import { createApi } from '../support/api.ts';
-import { createServiceProcess, root, runCommand } from '../support/service.ts';
+import { runCommand } from '../support/command.ts';
+import { createServiceProcess, root } from '../support/service.ts';
 import { runShell } from './example.ts';
 
 const page = readFileSync(join(root, 'docs/operate.md'), 'utf8');

@@ -8,9 +8,10 @@ import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { freePort } from '../engines/ports.ts';
 import { scrape, sumOf } from '../observability/place.ts';
 import { createApi, submitItems, variantSold, watchJob } from '../support/api.ts';
+import { runCommand } from '../support/command.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { embedded, openStacks } from '../support/engines.ts';
-import { root, run, runCommand } from '../support/service.ts';
+import { root, run } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const units = 300;
@@ -134,7 +135,7 @@ describe('backup of a running service', () => {
     const program = `
       const { createBackup } = await import(${JSON.stringify(join(root, 'src/app/backup/create.ts'))});
       const { loadConfig } = await import(${JSON.stringify(join(root, 'src/base/config.ts'))});
-      await createBackup(loadConfig(), ${JSON.stringify(target)}, (step) => {
+      await createBackup(loadConfig(process.env), ${JSON.stringify(target)}, (step) => {
         if (step === ${JSON.stringify(step)}) process.kill(process.pid, 'SIGKILL');
       });
     `;

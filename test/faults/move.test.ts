@@ -14,9 +14,10 @@ import {
   variantSold,
   watchJob,
 } from '../support/api.ts';
+import { runCommand } from '../support/command.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { embedded, openStacks, restartableStackWithS3 } from '../support/engines.ts';
-import { root, run, runCommand } from '../support/service.ts';
+import { root, run } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const units = 300;
@@ -147,7 +148,7 @@ describe.skipIf(target!.engines === null)(`move of an embedded service, target: 
     const program = `
       const { moveData } = await import(${JSON.stringify(join(root, 'src/app/move/move.ts'))});
       const { loadConfig } = await import(${JSON.stringify(join(root, 'src/base/config.ts'))});
-      await moveData(loadConfig(), ${JSON.stringify(source.settings.GLEANER_DATA_DIR)}, (step) => {
+      await moveData(loadConfig(process.env), ${JSON.stringify(source.settings.GLEANER_DATA_DIR)}, (step) => {
         if (step === ${JSON.stringify(step)}) process.kill(process.pid, 'SIGKILL');
       });
     `;

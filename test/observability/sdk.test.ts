@@ -16,7 +16,7 @@ async function loadedPackages(settings: Record<string, string>): Promise<string[
     import { createRequire } from 'node:module';
     const { loadConfig } = await import(${url('src/base/config.ts')});
     const { serve } = await import(${url('src/app/serve.ts')});
-    const service = await serve(loadConfig(), 'serve', { say: () => {} });
+    const service = await serve(loadConfig(process.env), 'serve', { say: () => {} });
     await service.stop();
     const paths = Object.keys(createRequire(import.meta.url).cache);
     const names = paths.flatMap((path) => /@opentelemetry\\/([^/]+)/.exec(path)?.slice(1) ?? []);

@@ -6,13 +6,13 @@ import type { RunningOrigins } from '../../sandbox/server.ts';
 import { type Audit, runAudit } from '../../src/app/audit.ts';
 import { loadConfig } from '../../src/base/config.ts';
 import { freePort } from '../engines/ports.ts';
+import { runCommand } from './command.ts';
 import type { Engines, Stack } from './engines.ts';
 import {
   createServiceInProcess,
   createServiceProcess,
   grpcUrl,
   httpUrl,
-  runCommand,
   type ServiceProcess,
 } from './service.ts';
 

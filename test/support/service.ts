@@ -197,15 +197,6 @@ export interface CommandResult {
   stderr: string;
 }
 
-/** Runs a command of the service to completion: `runCommand(['audit', '--json'], environment)`. */
-export async function runCommand(
-  parameters: readonly string[],
-  environment: Record<string, string>,
-  folder?: string,
-): Promise<CommandResult> {
-  return run(process.execPath, [main, ...parameters], environment, folder);
-}
-
 /** Runs a program to completion in a folder, by default the root folder. Ends it after `withinMs`. */
 export async function run(
   program: string,

@@ -4,9 +4,12 @@ import { join, relative } from 'node:path';
 import { MultiBar } from 'cli-progress';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { untilAborted } from '../../base/abort.ts';
+import { isolatedEnvironment } from '../../base/config.ts';
+import type { Environment } from '../../base/secret-files.ts';
 import { createGleanerClient } from '../../client/index.ts';
 import { startEngines } from '../engines.ts';
-import { waitForStop } from '../stop.ts';
+import type { Trial } from '../trial.ts';
 import { type DemoJob, demoJobs } from './jobs.ts';
 import { type DemoProcess, freePort, startOrigins, startRole, untilReady } from './processes.ts';
 import { type DemoApi, type Progress, type Result, runJob } from './run.ts';
@@ -22,7 +25,7 @@ export interface DemoOptions {
   market?: string;
   /** Folder in which the demo creates a folder for its data and results. */
   dataDir: string;
-  say: (line: string) => void;
+  io: Trial;
 }
 
 const credits = 100_000;
@@ -33,30 +36,38 @@ const plainEveryMs = 2_000;
  * approves, shows progress, downloads the results, and checks them. Returns the exit code: 0 if every job ended and
  * every file has the documented shape.
  */
-export async function demo({ distributed, keep, market, dataDir, say }: DemoOptions): Promise<number> {
+export async function demo({ distributed, keep, market, dataDir, io }: DemoOptions): Promise<number> {
+  const { say } = io;
+  const shown = (path: string) => relative(io.folder, path);
   const folder = join(dataDir, `demo-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`);
   mkdirSync(join(folder, 'results'), { recursive: true });
   const running: DemoProcess[] = [];
   try {
     say('Starting the fake marketplaces and the service …');
-    const origins = await startOrigins();
+    const origins = await startOrigins(io.env);
     running.push(origins);
-    const { api, settings, operatorKey } = await startService(distributed, folder, origins.config, running);
+    const { api, settings, operatorKey } = await startService(
+      io.env,
+      distributed,
+      folder,
+      origins.config,
+      running,
+    );
     say(
-      `Service: ${api.url} (${distributed ? 'distributed stack, one api, two workers' : 'embedded stack'}), log: ${relative('.', join(folder, 'service.log'))}`,
+      `Service: ${api.url} (${distributed ? 'distributed stack, one api, two workers' : 'embedded stack'}), log: ${shown(join(folder, 'service.log'))}`,
     );
     const began = Date.now();
     const jobs = demoJobs((name) => addressOf(origins.config, name)).filter(
       (job) => market === undefined || job.market === market,
     );
     if (jobs.length === 0) throw new Error(`No marketplace "${market}".`);
-    const results = await runAll(jobs, api, say);
+    const results = await runAll(jobs, api, io);
     const balance = await balanceOf(api);
-    summarize(results, say, (Date.now() - began) / 1000, balance);
+    summarize(results, io, (Date.now() - began) / 1000, balance);
     const repeated = scheduledJob(jobs);
     const schedule = repeated && (await runSchedule(repeated, api, origins.config));
-    if (schedule) sayRuns(schedule, say);
-    if (keep) await keepRunning(say, api, operatorKey);
+    if (schedule) sayRuns(schedule, io);
+    if (keep) await keepRunning(io, api, operatorKey);
     else repeatByHand(say, { ...settings, GLEANER_OPERATOR_KEY: operatorKey });
     const isComplete = schedule === undefined || schedule.runs.every(({ success }) => success > 0);
     return isComplete && results.every(({ misses, files }) => misses.length === 0 && files.length > 0)
@@ -68,12 +79,13 @@ export async function demo({ distributed, keep, market, dataDir, say }: DemoOpti
 }
 
 async function startService(
+  given: Environment,
   distributed: boolean,
   folder: string,
   origins: Record<string, unknown>,
   running: DemoProcess[],
 ) {
-  const engines = distributed ? await startEngines() : null;
+  const engines = distributed ? await startEngines(given) : null;
   if (engines) running.push(engines);
   const originsFile = join(folder, 'origins.json');
   writeFileSync(originsFile, JSON.stringify(withHigherLimits(origins), null, 1));
@@ -87,11 +99,11 @@ async function startService(
     GLEANER_HTTP_PORT: String(httpPort),
     GLEANER_GRPC_PORT: String(await freePort()),
   };
-  const environment = {
+  const environment = isolatedEnvironment(given, {
     ...settings,
     GLEANER_OPERATOR_KEY: operatorKey,
     ...(engines && { MONGODB_URI: engines.mongoUri, NATS_URL: engines.natsUrl }),
-  };
+  });
   const log = openSync(join(folder, 'service.log'), 'a');
   for (const role of distributed ? ['api', 'worker', 'worker'] : ['serve'])
     running.push(startRole(role, environment, log));
@@ -102,8 +114,7 @@ async function startService(
 }
 
 /** Prints how to sign in, and resolves when the process is stopped. */
-async function keepRunning(say: (line: string) => void, api: DemoApi, operatorKey: string): Promise<void> {
-  const stopped = waitForStop();
+async function keepRunning({ say, signal }: Trial, api: DemoApi, operatorKey: string): Promise<void> {
   say('');
   say('The service and the fake marketplaces keep running. Press Ctrl-C to stop them.');
   say(`  Console       ${api.url}/console`);
@@ -112,7 +123,7 @@ async function keepRunning(say: (line: string) => void, api: DemoApi, operatorKe
   say('Sign in with either key. In another terminal:');
   say(`  export GLEANER_URL=${api.url} GLEANER_API_KEY=${api.key}`);
   say('  npm run -s gleaner -- jobs');
-  await stopped;
+  await untilAborted(signal);
 }
 
 /** Raises the rate limits: fake marketplaces accept more requests than real ones. */
@@ -155,15 +166,11 @@ async function balanceOf({ url, key }: DemoApi): Promise<number> {
 }
 
 /** Runs all jobs concurrently, with a progress bar for each, or without a terminal a line every 2 seconds. */
-async function runAll(
-  jobs: readonly DemoJob[],
-  api: DemoApi,
-  say: (line: string) => void,
-): Promise<Result[]> {
+async function runAll(jobs: readonly DemoJob[], api: DemoApi, { say, stderr }: Trial): Promise<Result[]> {
   const width = Math.max(...jobs.map(({ title }) => title.length));
   const format = `{title} [{bar}] {value}/{total}, {failed} failed`;
-  const bars = process.stdout.isTTY
-    ? new MultiBar({ format, hideCursor: true, barCompleteChar: '█', barIncompleteChar: '·' })
+  const bars = stderr.isTTY
+    ? new MultiBar({ format, stream: stderr, hideCursor: true, barCompleteChar: '█', barIncompleteChar: '·' })
     : null;
   const progress = new Map<DemoJob, Progress>();
   const plain = setInterval(() => {
@@ -191,7 +198,7 @@ async function runAll(
 
 function summarize(
   results: readonly Result[],
-  say: (line: string) => void,
+  { folder, say }: Trial,
   seconds: number,
   balance: number,
 ): void {
@@ -202,7 +209,7 @@ function summarize(
     );
     for (const { path, records, bytes, sha256 } of files) {
       say(
-        `       ${relative('.', path)}  ${records} records, ${bytes} bytes, sha256 ${sha256.slice(0, 16)}…`,
+        `       ${relative(folder, path)}  ${records} records, ${bytes} bytes, sha256 ${sha256.slice(0, 16)}…`,
       );
     }
     for (const miss of misses.slice(0, 5)) say(`       missing: ${miss}`);
@@ -219,7 +226,7 @@ function summarize(
 /** Prints the runs of the schedule. */
 function sayRuns(
   { job, scheduleId, runs, changed, table, changes }: ScheduleResult,
-  say: (line: string) => void,
+  { folder, say }: Trial,
 ): void {
   say('');
   say(`Schedule of ${job.title}, every day at 08:00 in Singapore: ${scheduleId}`);
@@ -227,8 +234,8 @@ function sayRuns(
     say(
       `  run ${at + 1}: ${success} of ${total} units, job ${jobId}${at === 0 ? '' : `, after ${changed} pages changed`}`,
     );
-  say(`  ${relative('.', changes.path)}  ${changes.lines} changes since run 1`);
-  say(`  ${relative('.', table.path)}  records of run 2 as Parquet, ${table.bytes} bytes`);
+  say(`  ${relative(folder, changes.path)}  ${changes.lines} changes since run 1`);
+  say(`  ${relative(folder, table.path)}  records of run 2 as Parquet, ${table.bytes} bytes`);
 }
 
 /** Prints the commands that do the same by hand, on the same data. */

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { isolatedEnvironment } from '../../base/config.ts';
+import type { Environment } from '../../base/secret-files.ts';
 import { readFirstReport } from '../first-report.ts';
 import { programs } from '../programs.ts';
 
@@ -21,18 +22,20 @@ export async function freePort(): Promise<number> {
 }
 
 /** Starts a role of the program. `log` is the file descriptor for its output. */
-export function startRole(role: string, settings: Record<string, string>, log: number): DemoProcess {
+export function startRole(role: string, environment: Environment, log: number): DemoProcess {
   const child = spawn(process.execPath, [programs.main, role], {
-    env: isolatedEnvironment(settings),
+    env: environment,
     stdio: ['ignore', log, log, 'ipc'],
   });
   return stopper(child);
 }
 
 /** Starts the fake marketplaces, and returns the content of their origins file. */
-export async function startOrigins(): Promise<DemoProcess & { config: Record<string, unknown> }> {
+export async function startOrigins(
+  environment: Environment,
+): Promise<DemoProcess & { config: Record<string, unknown> }> {
   const child = spawn(process.execPath, [programs.sandbox, '--latency-ms', '20'], {
-    env: isolatedEnvironment(),
+    env: isolatedEnvironment(environment),
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const config = await readFirstReport(child.stdout);

@@ -10,11 +10,11 @@ import {
 } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
-import { type Column, count, pairs, time } from './print.ts';
+import { type Column, count, type Display } from './print.ts';
 import { exportLedger, writeStream } from './results.ts';
 
 const ledgerColumns: Column<LedgerEntry>[] = [
-  { name: 'TIME', text: ({ createdAt }) => time(createdAt) },
+  { name: 'TIME', text: ({ createdAt }, { time }) => time(createdAt) },
   {
     name: 'CREDITS',
     text: ({ amount }) => (amount > 0n ? `+${count(amount)}` : count(amount)),
@@ -39,17 +39,17 @@ export const accountStatus = ({ suspended, deletedAt }: Account): string => {
   return suspended ? 'suspended' : '';
 };
 
-/** Formats an account as names and values. */
-export const accountWords = (account: Account): string => {
+/** Returns the function that formats an account as names and values. */
+export const accountWords = (account: Account) => (display: Display) => {
   const { id, name, email, balance, createdAt } = account;
-  return pairs([
+  return display.pairs([
     ['user', id],
     ['name', name],
     ['mode', account.mode === 'test' ? `test account of ${account.liveAccountId}` : ''],
     ['e-mail', email],
     ['balance', `${count(balance)} credits`],
     ['status', accountStatus(account)],
-    ['created', time(createdAt)],
+    ['created', display.time(createdAt)],
   ]);
 };
 
@@ -87,7 +87,7 @@ export function addAccountCommands(program: Command): void {
       if (isExport)
         return writeStream(session, await session.user().stream(exportAccount, {}, options), output);
       const { account } = await session.user().call(getAccount, {}, { signal: session.signal });
-      await session.show(AccountSchema, account!, () => accountWords(account!));
+      await session.show(AccountSchema, account!, accountWords(account!));
     },
   });
   addCommand<LedgerFlags>(program, {

@@ -7,11 +7,11 @@ import {
 } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
 import { UsageError } from './exit.ts';
-import { type Column, time } from './print.ts';
+import type { Column } from './print.ts';
 import { type AuditFilter, exportAuditLog } from './results.ts';
 
 const columns: Column<AuditEntry>[] = [
-  { name: 'TIME', text: ({ createdAt }) => time(createdAt) },
+  { name: 'TIME', text: ({ createdAt }, { time }) => time(createdAt) },
   { name: 'WHO', text: ({ actorName, actorId }) => actorName || actorId },
   { name: 'ROLE', text: ({ role }) => role },
   { name: 'ACTION', text: ({ action }) => action },

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import { onRun } from '../program.ts';
 import { UsageError } from './exit.ts';
-import { type CommonOptions, common, inSession, type Session } from './session.ts';
+import { type CommonOptions, common, openSession, type Session } from './session.ts';
 
 /** Declaration of a command. */
 export interface CommandSpec<Options> {
@@ -25,13 +26,9 @@ export function addCommand<Options = object>(parent: Command, spec: CommandSpec<
     else command.option(flags, about);
   }
   common(command);
-  return command.action(async (...parameters: unknown[]) => {
-    // A parent command consumes the options that both have, such as --json.
-    const options = command.optsWithGlobals<Options & CommonOptions>();
-    const values = parameters.slice(0, -2);
-    const code = await inSession(options, (session) => spec.run(session, options, ...values));
-    if (typeof code === 'number') process.exitCode = code;
-  });
+  return onRun(command, (io, options: Options & CommonOptions, ...values) =>
+    spec.run(openSession(io, options), options, ...values),
+  );
 }
 
 /** Parses a whole number, at least `min`. Throws a UsageError that names the option or argument. */

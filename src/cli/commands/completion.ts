@@ -1,9 +1,9 @@
+import { RootCommand } from '@bomb.sh/tab';
 import tab from '@bomb.sh/tab/commander';
-import type { Command } from 'commander';
-import { clientEnvironment } from '../../base/config.ts';
 import { jobStatuses } from '../../contract/job-status.ts';
 import { offeredMarkets, offers } from '../../contract/offers.ts';
 import { keyScopes, operatorRoles } from '../../contract/permission.ts';
+import { onRun, type Program } from '../program.ts';
 import { completionScripts } from './completion-scripts.ts';
 import { readProfiles } from './profiles.ts';
 import { aboutOffer } from './submit/offers.ts';
@@ -15,11 +15,16 @@ type Complete = (value: string, description: string) => void;
  * Adds `completion <shell>`, which prints a script, and the hidden command that the script calls. Candidates are the
  * declared commands and options, and values that are known without a service. Call it after adding all other commands.
  */
-export function addCompletion(program: Command): void {
+export function addCompletion(program: Program): void {
+  const { io } = program;
   const completion = tab(program, { completionCommandName: 'completion' });
-  // The script passes the typed words as arguments of this process.
+  let typed: readonly string[] = [];
+  completion.parse = (words) => {
+    typed = words;
+    printTo(io.say, () => RootCommand.prototype.parse.call(completion, words));
+  };
   const kinds = () => {
-    const market = offeredMarkets.find((name) => process.argv.includes(name));
+    const market = offeredMarkets.find((name) => typed.includes(name));
     const shown = offers.filter((offer) => market === undefined || offer.market === market);
     return new Map(shown.map((offer) => [offer.kind, aboutOffer(offer)]));
   };
@@ -28,7 +33,7 @@ export function addCompletion(program: Command): void {
     kind: kinds,
     status: () => jobStatuses.map((state) => [state, ''] as const),
     profile: () =>
-      Object.keys(readProfiles(clientEnvironment().configFile).profiles).map((name) => [name, ''] as const),
+      Object.keys(readProfiles(io.client().configFile).profiles).map((name) => [name, ''] as const),
     format: () => formats.map((format) => [format, ''] as const),
     export: () => [
       ['csv', ''],
@@ -57,12 +62,24 @@ export function addCompletion(program: Command): void {
     }
   }
   // The adapter's script for bash requires a function library, evaluates the typed text, and omits files.
-  program.commands
-    .find((command) => command.name() === 'completion')!
-    .description('Print a completion script: bash, zsh, fish, or powershell')
-    .action(async (shell: string) => {
+  const command = program.commands.find((command) => command.name() === 'completion')!;
+  onRun(
+    command.description('Print a completion script: bash, zsh, fish, or powershell'),
+    async ({ say, write }, _options, shell: string) => {
       const script = completionScripts[shell];
-      if (script === undefined) completion.setup('gleaner', 'gleaner', shell);
-      else process.stdout.write(script);
-    });
+      if (script !== undefined) return write(script);
+      printTo(say, () => completion.setup('gleaner', 'gleaner', shell));
+    },
+  );
+}
+
+/** Calls a function of the adapter, which prints to the console of the process, and passes the lines on. */
+function printTo(say: (line: string) => void, print: () => void): void {
+  const { log } = console;
+  console.log = say;
+  try {
+    print();
+  } finally {
+    console.log = log;
+  }
 }

@@ -1,9 +1,7 @@
-import { text as readAll } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { clientEnvironment } from '../../base/config.ts';
+import { onRun } from '../program.ts';
 import { addCommand } from './command.ts';
 import { UsageError } from './exit.ts';
-import { pairs } from './print.ts';
 import {
   checkUrl,
   defaultProfile,
@@ -25,21 +23,22 @@ export function addConfigCommands(program: Command): void {
   const config = program
     .command('config')
     .description('Manage the configuration file: addresses and keys by profile');
-  config
+  const setting = config
     .command('set <name> <value>')
     .description(
       "Set url, api-key, or operator-key of a profile, or the default profile ('' removes a value, - reads it from standard input)",
     )
-    .option('--profile <name>', 'profile to change')
-    .action(async (name: string, value: string, { profile }: { profile?: string }) => {
-      await set(name, value === '-' ? (await readAll(process.stdin)).trim() : value, profile);
-    });
+    .option('--profile <name>', 'profile to change');
+  onRun(setting, async (io, { profile }: { profile?: string }, name: string, value: string) => {
+    const { configFile } = io.client();
+    set(configFile, name, value === '-' ? (await io.readText('-')).trim() : value, profile);
+  });
   addCommand(config, {
     usage: 'show',
     about: 'Show the effective settings and their sources; keys are shortened',
     async run(session) {
       const { profile, url, apiKey, operatorKey } = session.settings;
-      const { configFile } = clientEnvironment();
+      const { configFile } = session.io.client();
       const key = ({ value }: { value: string | null }) => (value === null ? null : `${value.slice(0, 6)}…`);
       if (session.isJson) {
         const profiles = Object.keys(readProfiles(configFile).profiles);
@@ -55,7 +54,7 @@ export function addConfigCommands(program: Command): void {
       }
       const from = (source: Source) => (source === 'none' ? '' : `  (${source})`);
       await session.write(
-        pairs([
+        session.display.pairs([
           ['file', configFile],
           ['profile', profile],
           ['url', `${url.value}${from(url.from)}`],
@@ -67,8 +66,7 @@ export function addConfigCommands(program: Command): void {
   });
 }
 
-async function set(name: string, value: string, profile: string | undefined): Promise<void> {
-  const { configFile } = clientEnvironment();
+function set(configFile: string, name: string, value: string, profile: string | undefined): void {
   const file = readProfiles(configFile);
   if (name === 'profile') {
     if (file.profiles[value] === undefined) throw new UsageError(`No profile "${value}" in ${configFile}`);

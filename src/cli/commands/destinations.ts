@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import {
   type Destination,
@@ -6,9 +5,10 @@ import {
   DestinationService,
   TestDestinationResponseSchema,
 } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
+import type { Io } from '../io.ts';
 import { addCommand } from './command.ts';
 import { exitCodes, UsageError } from './exit.ts';
-import { type Column, pairs, time } from './print.ts';
+import type { Column, Display } from './print.ts';
 
 const columns: Column<Destination>[] = [
   { name: 'DESTINATION', text: ({ destinationId }) => destinationId },
@@ -16,25 +16,27 @@ const columns: Column<Destination>[] = [
   { name: 'TO', text: placeOf },
   { name: 'FORMAT', text: ({ format }) => format },
   { name: 'PATH', text: ({ path }) => path },
-  { name: 'UPDATED', text: ({ updatedAt }) => time(updatedAt) },
+  { name: 'UPDATED', text: ({ updatedAt }, { time }) => time(updatedAt) },
 ];
 
 function placeOf({ type, url, bucket, prefix }: Destination): string {
   return type === 's3' ? `${url}/${[bucket, prefix].filter((part) => part !== '').join('/')}` : url;
 }
 
-const words = (destination: Destination): string =>
-  pairs([
-    ['destination', destination.destinationId],
-    ['name', destination.name],
-    ['to', placeOf(destination)],
-    ['region', destination.region],
-    ['access key', destination.accessKey],
-    ['headers', destination.headerNames.join(', ')],
-    ['format', destination.format],
-    ['path', destination.path],
-    ['updated', time(destination.updatedAt)],
-  ]);
+const words =
+  (destination: Destination) =>
+  ({ pairs, time }: Display) =>
+    pairs([
+      ['destination', destination.destinationId],
+      ['name', destination.name],
+      ['to', placeOf(destination)],
+      ['region', destination.region],
+      ['access key', destination.accessKey],
+      ['headers', destination.headerNames.join(', ')],
+      ['format', destination.format],
+      ['path', destination.path],
+      ['updated', time(destination.updatedAt)],
+    ]);
 
 /** Flags of `create`. Secrets are in files, because other users of the machine can see the flags of a process. */
 interface CreateFlags {
@@ -81,11 +83,11 @@ export function addDestinationCommands(program: Command): void {
     about: 'Create a destination, after a test object was written and deleted',
     options: createOptions,
     async run(session, flags, name: string, address: string) {
-      const request = createRequest(name, address, flags);
+      const request = await createRequest(session.io, name, address, flags);
       const { destination } = await session
         .user()
         .call(method.createDestination, request, { signal: session.signal });
-      await session.show(DestinationSchema, destination!, () => words(destination!));
+      await session.show(DestinationSchema, destination!, words(destination!));
     },
   });
   addCommand(destinations, {
@@ -95,7 +97,7 @@ export function addDestinationCommands(program: Command): void {
       const { destination } = await session
         .user()
         .call(method.getDestination, { destinationId }, { signal: session.signal });
-      await session.show(DestinationSchema, destination!, () => words(destination!));
+      await session.show(DestinationSchema, destination!, words(destination!));
     },
   });
   addCommand(destinations, {
@@ -124,7 +126,7 @@ export function addDestinationCommands(program: Command): void {
   });
 }
 
-function createRequest(name: string, url: string, flags: CreateFlags) {
+async function createRequest(io: Io, name: string, url: string, flags: CreateFlags) {
   const { bucket = '', region = '', prefix = '', accessKey = '', format = '', path = '' } = flags;
   const { secretFile, headersFile } = flags;
   return {
@@ -135,23 +137,23 @@ function createRequest(name: string, url: string, flags: CreateFlags) {
     region,
     prefix,
     accessKey,
-    secretKey: secretFile === undefined ? '' : readSecret('--secret-file', secretFile).trim(),
-    headers: headersFile === undefined ? [] : readHeaders(headersFile),
+    secretKey: secretFile === undefined ? '' : (await readSecret(io, '--secret-file', secretFile)).trim(),
+    headers: headersFile === undefined ? [] : await readHeaders(io, headersFile),
     format,
     path,
   };
 }
 
-function readSecret(flag: string, file: string): string {
+async function readSecret(io: Io, flag: string, file: string): Promise<string> {
   try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8');
+    return await io.readText(file);
   } catch (error) {
     throw new UsageError(`${flag}: cannot read ${file}: ${(error as Error).message}`);
   }
 }
 
-function readHeaders(file: string): { name: string; value: string }[] {
-  const lines = readSecret('--headers-file', file).split('\n');
+async function readHeaders(io: Io, file: string): Promise<{ name: string; value: string }[]> {
+  const lines = (await readSecret(io, '--headers-file', file)).split('\n');
   return lines.flatMap((line, index) => {
     if (line.trim() === '') return [];
     const [, name, value] = /^([^:\s]+):\s*(.*\S)\s*$/.exec(line) ?? [];

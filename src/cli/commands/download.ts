@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { Command } from 'commander';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
@@ -50,7 +50,10 @@ export function addDownloadCommand(program: Command): void {
       const saved =
         table === null
           ? await saveFiles(session, client, jobs, dir)
-          : await saveTables(session, client, jobs, resolve(dir), { format: table, only: only ?? '' });
+          : await saveTables(session, client, jobs, session.io.path(dir), {
+              format: table,
+              only: only ?? '',
+            });
       if (wait) return codeOfJobs(jobs);
       return saved > 0 ? exitCodes.ok : exitCodes.notFound;
     },
@@ -87,9 +90,9 @@ export async function saveFiles(
 ): Promise<number> {
   let saved = 0;
   for (const { jobId, ended, filesDeletedAt } of jobs) {
-    const progress = showProgress(session.isJson);
+    const progress = showProgress(session.io.stderr, session.isJson);
     const files = await client
-      .downloadAll(jobId, resolve(folder), {
+      .downloadAll(jobId, session.io.path(folder), {
         signal: session.signal,
         onBytes: ({ name, bytes: size }, bytes) => progress.file(plain(name), bytes, Number(size)),
       })

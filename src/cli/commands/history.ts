@@ -13,7 +13,7 @@ import {
 import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
 import { UsageError } from './exit.ts';
 import { checkId } from './jobs-source.ts';
-import { type Column, count, counted, plain, state, time } from './print.ts';
+import { type Column, count, counted, plain } from './print.ts';
 import { writeStream } from './results.ts';
 
 const { listTrackedItems, getHistory, listChanges, streamChanges } = HistoryService.method;
@@ -35,7 +35,7 @@ const valueColumns = <Row>(valuesOf: (row: Row) => ItemValues | undefined): Colu
 ];
 
 const observationColumns: Column<Observation>[] = [
-  { name: 'OBSERVED', text: ({ observedAt }) => time(observedAt) },
+  { name: 'OBSERVED', text: ({ observedAt }, { time }) => time(observedAt) },
   ...valueColumns<Observation>(({ values }) => values),
   { name: 'CHANGED', text: ({ changed }) => changed.join(', ') },
 ];
@@ -44,12 +44,12 @@ const itemColumns: Column<TrackedItem>[] = [
   { name: 'MARKET', text: ({ market }) => market },
   { name: 'REGION', text: ({ region }) => region },
   { name: 'ITEM', text: ({ key }) => plain(key) },
-  { name: 'CHANGED', text: ({ changedAt }) => time(changedAt) },
+  { name: 'CHANGED', text: ({ changedAt }, { time }) => time(changedAt) },
   ...valueColumns<TrackedItem>(({ values }) => values),
 ];
 
 const changeColumns: Column<ItemChange>[] = [
-  { name: 'CHANGE', text: ({ type }) => type, paint: state },
+  { name: 'CHANGE', text: ({ type }) => type, paint: (text, { state }) => state(text) },
   { name: 'MARKET', text: ({ market }) => market },
   { name: 'REGION', text: ({ region }) => region },
   { name: 'ITEM', text: ({ key }) => plain(key) },

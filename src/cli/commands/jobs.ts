@@ -4,7 +4,7 @@ import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts
 import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
 import { UsageError } from './exit.ts';
 import { checkId, jobsOf, operatorOption } from './jobs-source.ts';
-import { type Column, count, counted, jsonLine, pairs, state, time } from './print.ts';
+import { type Column, count, counted, jsonLine } from './print.ts';
 import { jobWords } from './progress.ts';
 import type { Session } from './session.ts';
 import { dryRunFlag, type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
@@ -14,13 +14,13 @@ const columns: Column<Job>[] = [
   { name: 'JOB', text: ({ jobId }) => jobId },
   { name: 'MARKET', text: ({ market }) => market },
   { name: 'KIND', text: ({ kind }) => kind },
-  { name: 'STATUS', text: ({ status }) => status, paint: state },
+  { name: 'STATUS', text: ({ status }) => status, paint: (text, { state }) => state(text) },
   { name: 'DONE', text: ({ success, failed }) => count(success + failed), isNumber: true },
   { name: 'FAILED', text: ({ failed }) => count(failed), isNumber: true },
   { name: 'TOTAL', text: ({ total }) => count(total), isNumber: true },
   { name: 'COST', text: ({ cost }) => count(cost), isNumber: true },
   { name: 'REFUNDED', text: ({ refunded }) => count(refunded), isNumber: true },
-  { name: 'SUBMITTED', text: ({ createdAt }) => time(createdAt) },
+  { name: 'SUBMITTED', text: ({ createdAt }, { time }) => time(createdAt) },
 ];
 
 const ownerColumn: Column<Job> = { name: 'USER', text: ({ userName, userId }) => userName || userId };
@@ -131,6 +131,7 @@ export function addJobCommands(program: Command): void {
 async function showJob(session: Session, job: Job): Promise<void> {
   if (session.isJson) return session.write(jsonLine(JobSchema, job));
   const { batches, batchesDone } = job;
+  const { pairs, state, time } = session.display;
   await session.write(
     pairs([
       ['job', job.jobId],

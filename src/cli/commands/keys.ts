@@ -11,7 +11,7 @@ import {
 } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { addCommand } from './command.ts';
 import { type KeyFlags, keyOptions, keyRequest, roleOf, roleOption } from './key-options.ts';
-import { type Column, count, time } from './print.ts';
+import { type Column, count } from './print.ts';
 
 const columns: Column<ApiKey>[] = [
   { name: 'KEY', text: ({ keyId }) => keyId },
@@ -24,11 +24,12 @@ const columns: Column<ApiKey>[] = [
     text: ({ creditsSpent, creditCeiling }) =>
       creditCeiling === undefined ? '' : `${count(creditsSpent)} of ${count(creditCeiling)}`,
   },
-  { name: 'CREATED', text: ({ createdAt }) => time(createdAt) },
-  { name: 'LAST USED', text: ({ lastUsedAt }) => time(lastUsedAt) || 'never' },
+  { name: 'CREATED', text: ({ createdAt }, { time }) => time(createdAt) },
+  { name: 'LAST USED', text: ({ lastUsedAt }, { time }) => time(lastUsedAt) || 'never' },
   {
     name: 'EXPIRES',
-    text: ({ expiresAt, revokedAt }) => (revokedAt ? `revoked ${time(revokedAt)}` : time(expiresAt)),
+    text: ({ expiresAt, revokedAt }, { time }) =>
+      revokedAt ? `revoked ${time(revokedAt)}` : time(expiresAt),
   },
 ];
 

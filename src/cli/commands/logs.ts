@@ -27,14 +27,15 @@ export function addLogsCommand(program: Command): void {
     async run(session, flags, file: string | undefined) {
       const isWanted = filterOf(flags);
       const isInput = file === undefined || file === '-';
-      if (isInput && process.stdin.isTTY)
+      const { io } = session;
+      if (isInput && io.stdin.isTTY)
         throw new UsageError(
           'Missing log. Pass a file, or pipe it: journalctl -u gleaner -o cat -f | gleaner logs',
         );
-      if (!isInput) await access(file, constants.R_OK);
+      if (!isInput) await access(io.path(file), constants.R_OK);
       const { prettyFactory } = await import('pino-pretty');
-      const format = prettyFactory(readableLog(process.stdout.isTTY === true));
-      const input = isInput ? process.stdin : createReadStream(file);
+      const format = prettyFactory(readableLog(io.stdout.isTTY === true));
+      const input = isInput ? io.stdin : createReadStream(io.path(file));
       session.signal.addEventListener('abort', () => input.destroy(session.signal.reason), { once: true });
       for await (const text of linesOf(input)) {
         const line = text.replace(/\r$/, '');

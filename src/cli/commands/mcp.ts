@@ -16,18 +16,22 @@ export function addMcpCommand(program: Command): void {
     options: [['--budget <credits>', 'maximum credits that all jobs of the session may cost together']],
     async run(session, { budget }) {
       const max = budget === undefined ? null : integer('--budget', budget, 0);
-      const [{ serveStdio }, { createMcpServer }, { sessionBudget, unlimitedBudget }] = await Promise.all([
-        import('@modelcontextprotocol/server/stdio'),
-        import('../../mcp/server.ts'),
-        import('../../mcp/budget.ts'),
-      ]);
+      const [{ serveStdio, StdioServerTransport }, { createMcpServer }, { sessionBudget, unlimitedBudget }] =
+        await Promise.all([
+          import('@modelcontextprotocol/server/stdio'),
+          import('../../mcp/server.ts'),
+          import('../../mcp/budget.ts'),
+        ]);
       const caller = toolCaller(session.user());
       // One budget for the process, whatever instances the protocol needs.
       const credits = max === null ? unlimitedBudget : sessionBudget(max);
       const { version } = manifest;
-      const server = serveStdio(() => createMcpServer({ caller, budget: credits, version }));
+      const { stdin, stdout } = session.io;
+      const server = serveStdio(() => createMcpServer({ caller, budget: credits, version }), {
+        transport: new StdioServerTransport(stdin, stdout),
+      });
       await new Promise<void>((resolve) => {
-        process.stdin.once('end', resolve).once('close', resolve);
+        stdin.once('end', resolve).once('close', resolve);
         session.signal.addEventListener('abort', () => resolve(), { once: true });
       });
       await server.close();

@@ -37,7 +37,7 @@ export function addOpenCommand(program: Command): void {
       const address = path === '' ? base : `${base}/${path}`;
       await session.write(session.isJson ? `${JSON.stringify({ url: address })}\n` : `${address}\n`);
       // Scripts want the address only.
-      if (session.isJson || !process.stdout.isTTY) return;
+      if (session.isJson || !session.io.stdout.isTTY) return;
       const { default: openBrowser } = await import('open');
       await openBrowser(address);
 

@@ -5,10 +5,10 @@ import {
   OperatorService,
 } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
-import { type Column, count, time } from './print.ts';
+import { type Column, count, type Display } from './print.ts';
 
 /** Formats the time of the last use of any key. */
-function lastUsed({ keys }: Operator): string {
+function lastUsed({ keys }: Operator, { time }: Display): string {
   const uses = keys.flatMap(({ lastUsedAt }) => lastUsedAt ?? []);
   return time(uses.toSorted((one, other) => Number(one.seconds - other.seconds)).at(-1)) || 'never';
 }
@@ -22,7 +22,7 @@ const columns: Column<Operator>[] = [
     isNumber: true,
   },
   { name: 'LAST USED', text: lastUsed },
-  { name: 'CREATED', text: ({ createdAt }) => time(createdAt) },
+  { name: 'CREATED', text: ({ createdAt }, { time }) => time(createdAt) },
 ];
 
 const { createOperator, listOperators } = OperatorService.method;

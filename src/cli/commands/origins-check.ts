@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { OriginCheck } from '../../app/origins-check.ts';
-import { loadConfig } from '../../base/config.ts';
+import { onRun } from '../program.ts';
 import { UsageError } from './exit.ts';
-import { type Column, table } from './print.ts';
+import type { Column, Display } from './print.ts';
 
 interface CheckFlags {
   id?: string[];
@@ -20,32 +20,30 @@ const columns: Column<OriginCheck>[] = [
 ];
 
 /** Adds `origins check`, which works without a service. */
-export function addOriginsCheck(origins: Command, say: (line: string) => void): void {
-  origins
+export function addOriginsCheck(origins: Command): void {
+  const check = origins
     .command('check [market...]')
     .description('Fetch one page of each configured site, and show what came back')
     .option('--id <market>=<id>', 'id or URL of the page to fetch', (text: string, all: string[] = []) => [
       ...all,
       text,
-    ])
-    .action(async (markets: string[], _options, command: Command) => {
-      const { id = [], json } = command.optsWithGlobals<CheckFlags>();
-      const { checkOrigins } = await import('../../app/origins-check.ts');
-      const note = (line: string) => console.error(line);
-      const checks: OriginCheck[] = [];
-      for await (const check of checkOrigins(loadConfig(), { markets, ids: parseIds(id), note })) {
-        checks.push(check);
-        if (json) say(JSON.stringify(jsonOf(check)));
-      }
-      if (!json) for (const line of checkLines(checks)) say(line);
-      process.exitCode = checks.some(isFailed) ? 1 : 0;
-    });
+    ]);
+  onRun(check, async ({ config, display, note, say }, { id = [], json }: CheckFlags, markets: string[]) => {
+    const { checkOrigins } = await import('../../app/origins-check.ts');
+    const checks: OriginCheck[] = [];
+    for await (const check of checkOrigins(config(), { markets, ids: parseIds(id), note })) {
+      checks.push(check);
+      if (json) say(JSON.stringify(jsonOf(check)));
+    }
+    if (!json) for (const line of checkLines(checks, display)) say(line);
+    return checks.some(isFailed) ? 1 : 0;
+  });
 }
 
 const isFailed = ({ result }: OriginCheck): boolean => result !== 'ok' && result !== 'skipped';
 
 /** Formats checks as a table, followed by what to do about each problem. */
-function checkLines(checks: readonly OriginCheck[]): string[] {
+function checkLines(checks: readonly OriginCheck[], { table }: Display): string[] {
   const problems = checks.filter(({ result }) => result !== 'ok');
   return [
     table(columns, checks).trimEnd(),

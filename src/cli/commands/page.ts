@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { loadConfig } from '../../base/config.ts';
+import { onRun } from '../program.ts';
 
 /** Options of the page commands. */
 interface PageFlags {
@@ -10,29 +10,31 @@ interface PageFlags {
 }
 
 /** Adds `page fetch` and `page extract`. */
-export function addPageCommands(program: Command, say: (line: string) => void): void {
+export function addPageCommands(program: Command): void {
   const page = program.command('page').description('Inspect a single page as a worker reads it');
-  page
+  const fetching = page
     .command('fetch <market> <kind> <id-or-url>')
     .description('Fetch a page, and show requests, times, record, and missing fields')
     .option('--region <id>', 'region, if the market has several')
     .option('--save <file>', 'path of the saved body (default: in the data folder)')
-    .option('--browser', 'fetch with the browser, whatever the origins file says')
-    .action(async (market, kind, id, options: PageFlags) => {
-      const { runFetch } = await import('../../app/page.ts');
-      const { targetOf } = await import('../../app/page/target.ts');
-      const isRead = await runFetch(loadConfig(), targetOf(market, kind, id, options.region), options, say);
-      process.exitCode = isRead ? 0 : 1;
-    });
-  page
+    .option('--browser', 'fetch with the browser, whatever the origins file says');
+  onRun(fetching, async (io, { region, save, ...options }: PageFlags, market, kind, id) => {
+    const { runFetch } = await import('../../app/page.ts');
+    const { targetOf } = await import('../../app/page/target.ts');
+    const place = save === undefined ? {} : { save: io.path(save) };
+    const target = targetOf(market, kind, id, region);
+    return (await runFetch(io.config(), target, { ...options, ...place }, io.say)) ? 0 : 1;
+  });
+  const extract = page
     .command('extract <market> <kind> <id-or-url>')
     .description('Read a saved page again without a request')
     .option('--region <id>', 'region, if the market has several')
-    .option('--body <file>', 'path of the saved body (default: saved by the last fetch)')
-    .action(async (market, kind, id, { region, body }: PageFlags) => {
-      const { runExtract } = await import('../../app/page.ts');
-      const { targetOf } = await import('../../app/page/target.ts');
-      const isRead = await runExtract(loadConfig(), targetOf(market, kind, id, region), body, say);
-      process.exitCode = isRead ? 0 : 1;
-    });
+    .option('--body <file>', 'path of the saved body (default: saved by the last fetch)');
+  onRun(extract, async (io, { region, body }: PageFlags, market, kind, id) => {
+    const { runExtract } = await import('../../app/page.ts');
+    const { targetOf } = await import('../../app/page/target.ts');
+    const target = targetOf(market, kind, id, region);
+    const file = body === undefined ? undefined : io.path(body);
+    return (await runExtract(io.config(), target, file, io.say)) ? 0 : 1;
+  });
 }

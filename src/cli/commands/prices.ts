@@ -5,7 +5,7 @@ import {
   PriceService,
 } from '../../../gen/gleaner/price/v1/price_pb.ts';
 import { addCommand } from './command.ts';
-import { type Column, count, table } from './print.ts';
+import { type Column, count } from './print.ts';
 
 /** Adds `prices`. */
 export function addPriceCommand(program: Command): void {
@@ -15,7 +15,7 @@ export function addPriceCommand(program: Command): void {
     async run(session) {
       const { getPriceList } = PriceService.method;
       const list = await session.user().call(getPriceList, {}, { signal: session.signal });
-      await session.show(GetPriceListResponseSchema, list, () =>
+      await session.show(GetPriceListResponseSchema, list, ({ table }) =>
         table(columns(list.workingHours), list.prices),
       );
     },

@@ -1,7 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { expect, test } from 'vitest';
-import { count, counted, pairs, relativeTime, table, time } from './print.ts';
+import { count, counted, createDisplay, relativeTime } from './print.ts';
+
+const { pairs, table, time } = createDisplay({ isTerminal: false, hasColors: false });
 
 const columns = [
   { name: 'NAME', text: ({ name }: { name: string; n: number }) => name },
@@ -49,6 +51,14 @@ test('relativeTime() names the largest whole unit, and the date of distant times
 test('time() is ISO 8601 where the output is not a terminal', () => {
   expect(time(timestampFromMs(Date.UTC(2030, 0, 7, 4, 5, 6, 789)))).toBe('2030-01-07T04:05:06Z');
   expect(time(undefined)).toBe('');
+});
+
+test('a terminal shows relative times, and colors unless it has none', () => {
+  const terminal = createDisplay({ isTerminal: true, hasColors: true });
+  expect(terminal.time(timestampFromMs(Date.now() - 86_400_000))).toBe('yesterday');
+  expect(terminal.state('failed')).toBe('\u001b[31mfailed\u001b[39m');
+  expect(terminal.pairs([['id', '1']])).toBe('\u001b[2mid\u001b[22m  1\n');
+  expect(createDisplay({ isTerminal: true, hasColors: false }).state('failed')).toBe('failed');
 });
 
 test('table() returns an empty string without rows', () => {

@@ -7,24 +7,76 @@ import { messageWriter } from '../../contract/json/message-writer.ts';
 /** A column of a table. */
 export interface Column<Row> {
   name: string;
-  text(row: Row): string;
+  text(row: Row, display: Display): string;
   /** Colors the text. */
-  paint?(text: string): string;
+  paint?(text: string, display: Display): string;
   /** Whether the column is right-aligned. */
   isNumber?: boolean;
+}
+
+/** Formats for one output. Its functions need no receiver. */
+export interface Display {
+  /** Formats rows as a table with a header, aligned by the columns that a terminal shows. Returns '' without rows. */
+  table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string;
+  /** Formats names and values, one per line, without empty values. */
+  pairs(
+    values: readonly (readonly [name: string, value: string, paint?: (text: string) => string])[],
+  ): string;
+  /** Formats a time: relative to now on a terminal, else in ISO 8601 to the second. Returns '' without a time. */
+  time(timestamp: Timestamp | undefined): string;
+  /** Formats a status, in color if the output has colors. */
+  state(word: string): string;
+  /** Colors a text if the output has colors. */
+  paint(color: Color, text: string): string;
+}
+
+type Color = 'dim' | 'green' | 'yellow' | 'red';
+
+/** Properties of an output. */
+export interface DisplayOptions {
+  isTerminal: boolean;
+  hasColors: boolean;
 }
 
 /** Formats a message as a line of JSON in its REST form. */
 export const jsonLine = (schema: DescMessage, message: Message): string =>
   `${messageWriter(schema)(message)}\n`;
 
-/** Formats rows as a table with a header, aligned by the columns that a terminal shows. Returns '' without rows. */
-export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string {
+/** Creates the formats of an output. */
+export function createDisplay({ isTerminal, hasColors }: DisplayOptions): Display {
+  const paint: Display['paint'] = (color, text) =>
+    hasColors ? styleText(color, text, { validateStream: false }) : text;
+  const display: Display = {
+    table: (columns, rows) => table(columns, rows, display),
+    pairs(values) {
+      const shown = values.filter(([, value]) => value !== '');
+      const width = Math.max(0, ...shown.map(([name]) => name.length));
+      return shown
+        .map(
+          ([name, value, color = String]) => `${paint('dim', name.padEnd(width))}  ${color(plain(value))}\n`,
+        )
+        .join('');
+    },
+    time(timestamp) {
+      if (timestamp === undefined) return '';
+      const date = timestampDate(timestamp);
+      return isTerminal ? relativeTime(date, Date.now()) : isoTime(date);
+    },
+    state(word) {
+      const color = colors[word];
+      return color === undefined ? word : paint(color, word);
+    },
+    paint,
+  };
+  return display;
+}
+
+function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], display: Display): string {
   if (rows.length === 0) return '';
   const cells = rows.map((row) =>
     columns.map(({ text, paint }) => {
-      const shown = plain(text(row));
-      return paint === undefined ? shown : paint(shown);
+      const shown = plain(text(row, display));
+      return paint === undefined ? shown : paint(shown, display);
     }),
   );
   const widths = columns.map(({ name }, at) =>
@@ -38,22 +90,8 @@ export function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]
       })
       .join('  ')
       .trimEnd();
-  const head = styleText('dim', line(columns.map(({ name }) => name)), { stream: process.stdout });
+  const head = display.paint('dim', line(columns.map(({ name }) => name)));
   return `${[head, ...cells.map(line)].join('\n')}\n`;
-}
-
-/** Formats names and values, one per line, without empty values. */
-export function pairs(
-  values: readonly (readonly [name: string, value: string, paint?: (text: string) => string])[],
-): string {
-  const shown = values.filter(([, value]) => value !== '');
-  const width = Math.max(0, ...shown.map(([name]) => name.length));
-  return shown
-    .map(([name, value, paint = (text: string) => text]) => {
-      const head = styleText('dim', name.padEnd(width), { stream: process.stdout });
-      return `${head}  ${paint(plain(value))}\n`;
-    })
-    .join('');
 }
 
 /** Formats a count: "12,345". */
@@ -62,13 +100,6 @@ export const count = (value: number | bigint): string => value.toLocaleString('e
 /** Formats a count with its noun: "1 unit", "2,000 units". */
 export const counted = (value: number, noun: string, plural = `${noun}s`): string =>
   `${count(value)} ${value === 1 ? noun : plural}`;
-
-/** Formats a time: relative to now on a terminal, else in ISO 8601 to the second. Returns '' without a time. */
-export function time(timestamp: Timestamp | undefined): string {
-  if (timestamp === undefined) return '';
-  const date = timestampDate(timestamp);
-  return process.stdout.isTTY ? relativeTime(date, Date.now()) : isoTime(date);
-}
 
 const isoTime = (date: Date) => `${date.toISOString().slice(0, 19)}Z`;
 
@@ -88,7 +119,7 @@ export function relativeTime(date: Date, nowMs: number): string {
   return relativeFormat.format(Math.trunc(seconds / size), unit);
 }
 
-const styles: Readonly<Record<string, 'green' | 'yellow' | 'red'>> = {
+const colors: Readonly<Record<string, Color>> = {
   completed: 'green',
   delivered: 'green',
   partial_complete: 'yellow',
@@ -97,12 +128,6 @@ const styles: Readonly<Record<string, 'green' | 'yellow' | 'red'>> = {
   rejected: 'red',
   terminated: 'red',
 };
-
-/** Formats a status, in color on terminals unless NO_COLOR is set. */
-export function state(word: string): string {
-  const style = styles[word];
-  return style === undefined ? word : styleText(style, word, { stream: process.stdout });
-}
 
 /** Formats a duration: "1:05:09", "5:09", or "?" if it is unknown. */
 export function span(seconds: number | undefined): string {

@@ -1,6 +1,7 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import cliProgress from 'cli-progress';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import type { Output } from '../io.ts';
 import { count, plain, span } from './print.ts';
 
 /** Progress display on standard error. */
@@ -39,12 +40,12 @@ export function jobWords(job: Job, nowMs: number): string {
 }
 
 /** Creates a progress display: bars on a terminal, otherwise a line for each relevant change. */
-export function showProgress(isQuiet: boolean, now: () => number = Date.now): Progress {
+export function showProgress(to: Output, isQuiet: boolean, now: () => number = Date.now): Progress {
   if (isQuiet) return { job: () => {}, file: () => {}, end: () => {} };
-  return process.stderr.isTTY ? bars(now) : lines(now);
+  return to.isTTY ? bars(to, now) : lines(to, now);
 }
 
-function lines(now: () => number): Progress {
+function lines(to: Output, now: () => number): Progress {
   const said = new Map<string, { at: number; status: string }>();
   const started = new Set<string>();
   return {
@@ -53,19 +54,19 @@ function lines(now: () => number): Progress {
       // Counts change often: one line per 5 seconds keeps logs short.
       if (before?.status === job.status && !job.ended && now() - before.at < 5_000) return;
       said.set(job.jobId, { at: now(), status: job.status });
-      process.stderr.write(`${job.jobId}  ${jobWords(job, now())}\n`);
+      to.write(`${job.jobId}  ${jobWords(job, now())}\n`);
     },
     file(name, bytes, size) {
       if (started.has(name) && bytes < size) return;
       const isNew = !started.has(name);
       started.add(name);
-      if (isNew && bytes < size) process.stderr.write(`${name}  ${count(size)} bytes\n`);
+      if (isNew && bytes < size) to.write(`${name}  ${count(size)} bytes\n`);
     },
     end: () => {},
   };
 }
 
-function bars(now: () => number): Progress {
+function bars(to: Output, now: () => number): Progress {
   const all = new cliProgress.MultiBar(
     {
       format: '{name}  {bar} {percentage}%  {words}',
@@ -73,7 +74,7 @@ function bars(now: () => number): Progress {
       hideCursor: true,
       stopOnComplete: false,
       clearOnComplete: false,
-      stream: process.stderr,
+      stream: to,
       gracefulExit: false,
       linewrap: false,
     },

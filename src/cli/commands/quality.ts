@@ -7,7 +7,7 @@ import {
 } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { addCommand } from './command.ts';
 import { checkId, jobsOf, operatorOption } from './jobs-source.ts';
-import { type Column, count, table } from './print.ts';
+import { type Column, count } from './print.ts';
 
 const columns: Column<FieldQuality>[] = [
   { name: 'FIELD', text: ({ name }) => name },
@@ -32,7 +32,7 @@ export function addQualityCommands(program: Command): void {
       const jobs = jobsOf(session, operator === true);
       const { jobId } = await jobs.find(id);
       const quality = await jobs.quality(jobId);
-      await session.show(GetQualityResponseSchema, quality, () => table(columns, quality.fields));
+      await session.show(GetQualityResponseSchema, quality, ({ table }) => table(columns, quality.fields));
       session.note(
         `${count(quality.records)} records, ${count(quality.invalid)} with a field of a wrong type`,
       );

@@ -138,9 +138,10 @@ export async function writeStream(
     for await (const chunk of stream) await session.write(chunk);
     return;
   }
-  const part = `${output}.part`;
+  const path = session.io.path(output);
+  const part = `${path}.part`;
   await pipeline(Readable.from(stream, { objectMode: false }), createWriteStream(part), {
     signal: session.signal,
   });
-  await rename(part, output);
+  await rename(part, path);
 }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { HistoryService, type Rule, RuleSchema } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { addCommand } from './command.ts';
 import { UsageError } from './exit.ts';
-import { type Column, pairs, plain, state, time } from './print.ts';
+import { type Column, type Display, plain } from './print.ts';
 
 const { createRule, deleteRule, getRule, listRules, updateRule } = HistoryService.method;
 
@@ -22,19 +22,25 @@ const columns: Column<Rule>[] = [
   { name: 'CONDITION', text: conditionOf },
   { name: 'ITEMS', text: (rule) => plain(scopeOf(rule)) },
   { name: 'BY', text: ({ channel }) => channel },
-  { name: 'STATUS', text: ({ enabled }) => (enabled ? 'on' : 'off'), paint: state },
+  {
+    name: 'STATUS',
+    text: ({ enabled }) => (enabled ? 'on' : 'off'),
+    paint: (text, { state }) => state(text),
+  },
 ];
 
-const words = (rule: Rule): string =>
-  pairs([
-    ['rule', rule.ruleId],
-    ['name', plain(rule.name)],
-    ['condition', conditionOf(rule)],
-    ['items', plain(scopeOf(rule))],
-    ['channel', rule.channel],
-    ['status', rule.enabled ? 'on' : 'off'],
-    ['updated', time(rule.updatedAt)],
-  ]);
+const words =
+  (rule: Rule) =>
+  ({ pairs, time }: Display) =>
+    pairs([
+      ['rule', rule.ruleId],
+      ['name', plain(rule.name)],
+      ['condition', conditionOf(rule)],
+      ['items', plain(scopeOf(rule))],
+      ['channel', rule.channel],
+      ['status', rule.enabled ? 'on' : 'off'],
+      ['updated', time(rule.updatedAt)],
+    ]);
 
 /** Options of the commands that write a rule. */
 interface RuleOptions {
@@ -91,7 +97,7 @@ export function addRuleCommands(program: Command): void {
     about: 'Show a rule',
     async run(session, _options, ruleId: string) {
       const rule = await session.user().call(getRule, { ruleId }, { signal: session.signal });
-      await session.show(RuleSchema, rule, () => words(rule));
+      await session.show(RuleSchema, rule, words(rule));
     },
   });
   addCommand<RuleOptions>(rules, {
@@ -103,7 +109,7 @@ export function addRuleCommands(program: Command): void {
       const rule = await session
         .user()
         .call(createRule, fieldsOf(condition, options), { signal: session.signal });
-      await session.show(RuleSchema, rule, () => words(rule));
+      await session.show(RuleSchema, rule, words(rule));
     },
   });
   addCommand<RuleOptions>(rules, {
@@ -113,7 +119,7 @@ export function addRuleCommands(program: Command): void {
     async run(session, options, ruleId: string, condition: string) {
       const request = { ...fieldsOf(condition, options), ruleId };
       const rule = await session.user().call(updateRule, request, { signal: session.signal });
-      await session.show(RuleSchema, rule, () => words(rule));
+      await session.show(RuleSchema, rule, words(rule));
     },
   });
   addCommand(rules, {

@@ -58,7 +58,7 @@ export function addScheduleCreate(schedules: Command): void {
       if (cron === undefined) throw new UsageError("Missing --cron, for example --cron '0 8 * * *'.");
       const offer = offerNamed(market, kind);
       const { name = `${offer.market} ${offer.kind} ${cron}`, format, set = [], ...options } = rest;
-      const prepared = await prepareFrom(offer, file, format, set);
+      const prepared = await prepareFrom(session.io, offer, { file, format, set });
       requireReadable(session, prepared);
       const request = {
         ...{ name, market: offer.market, kind: offer.kind, cron, timeZone, overlap, missed },
@@ -101,7 +101,9 @@ export function addScheduleUpdate(schedules: Command): void {
       const found = await user.call(method.getSchedule, { scheduleId }, { signal: session.signal });
       const offer = offerNamed(found.market, found.kind);
       const prepared =
-        file === undefined && set.length === 0 ? null : await prepareFrom(offer, file, format, set);
+        file === undefined && set.length === 0
+          ? null
+          : await prepareFrom(session.io, offer, { file, format, set });
       if (prepared !== null) requireReadable(session, prepared);
       const request: MessageInitShape<typeof UpdateScheduleRequestSchema> = {
         scheduleId,

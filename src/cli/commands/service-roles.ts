@@ -1,7 +1,11 @@
 import type { Command } from 'commander';
 import type { Role } from '../../app/serve.ts';
+import { untilAborted } from '../../base/abort.ts';
 import { isolatedEnvironment, loadConfig } from '../../base/config.ts';
 import { collectGarbage, holdYoungGeneration, limitHeapGrowth } from '../../base/heap-size.ts';
+import type { Environment } from '../../base/secret-files.ts';
+import type { Io } from '../io.ts';
+import { onRun } from '../program.ts';
 import { integer } from './command.ts';
 import { addMaintenanceCommands } from './maintenance.ts';
 
@@ -17,55 +21,61 @@ const roles: Readonly<Record<Role, string>> = {
  * Adds the commands that run the service or work on its store. Their modules are loaded when they run: loading the
  * engines' drivers takes several times as long as a client command.
  */
-export function addServiceRoles(program: Command, say: (line: string) => void): void {
+export function addServiceRoles(program: Command): void {
   program.commandsGroup('The service:');
-  for (const [role, description] of Object.entries(roles)) {
-    program
-      .command(role)
-      .description(description)
-      .action(async () => {
-        holdYoungGeneration();
-        const { serve } = await import('../../app/serve.ts');
-        const { waitForStop } = await import('../../app/stop.ts');
-        const service = await serve(loadConfig(), role as Role, { say });
-        collectGarbage();
-        limitHeapGrowth();
-        const refused = await Promise.race([waitForStop(), service.refused]);
-        await service.stop();
-        if (refused) throw refused;
-      });
-  }
-  program
+  for (const [role, description] of Object.entries(roles))
+    onRun(program.command(role).description(description), (io) => runRole(io, role as Role));
+  const demo = program
     .command('demo')
     .description('Run jobs on the bundled fake marketplaces, and check the results')
     .option('--distributed', 'use MongoDB and JetStream, with separate api and worker processes')
     .option('--keep', 'keep the service and the fake marketplaces running, and print a sign-in key')
-    .option('--market <name>', 'run the jobs of one marketplace only')
-    .action(async ({ distributed, keep, market }) => {
-      const { demo } = await import('../../app/demo/demo.ts');
-      process.exitCode = await demo({
-        distributed: distributed === true,
-        keep: keep === true,
-        dataDir: loadConfig(isolatedEnvironment()).dataDir,
-        ...(market === undefined ? {} : { market }),
-        say,
-      });
+    .option('--market <name>', 'run the jobs of one marketplace only');
+  onRun(demo, async (io, { distributed, keep, market }) => {
+    const { demo } = await import('../../app/demo/demo.ts');
+    return demo({
+      distributed: distributed === true,
+      keep: keep === true,
+      dataDir: loadConfig(isolatedEnvironment(io.env), io.folder).dataDir,
+      ...(market === undefined ? {} : { market }),
+      io,
     });
-  program
+  });
+  const dev = program
     .command('dev')
     .description('Run everything on this machine with a new test key, for development against the sandbox')
     .option('--data <folder>', 'folder for the data (default: a temporary one, deleted at the end)')
-    .option('--port <port>', 'port of the REST API; 0 selects a free one (default: 8080)')
-    .action(async ({ data, port }: { data?: string; port?: string }) => {
-      const { dev } = await import('../../app/dev.ts');
-      await dev({ dataDir: data ?? null, port: integer('--port', port, 8080), say });
-    });
-  program
+    .option('--port <port>', 'port of the REST API; 0 selects a free one (default: 8080)');
+  onRun(dev, async (io, { data, port }: { data?: string; port?: string }) => {
+    const { dev } = await import('../../app/dev.ts');
+    const dataDir = data === undefined ? null : io.path(data);
+    await dev({ dataDir, port: integer('--port', port, 8080), io });
+  });
+  const engines = program
     .command('engines')
-    .description('Start a local MongoDB and NATS, and print their addresses')
-    .action(async () => {
-      const { runEngines } = await import('../../app/engines.ts');
-      await runEngines(say);
-    });
-  addMaintenanceCommands(program, say);
+    .description('Start a local MongoDB and NATS, and print their addresses');
+  onRun(engines, async (io) => {
+    const { runEngines } = await import('../../app/engines.ts');
+    await runEngines(io);
+  });
+  addMaintenanceCommands(program);
 }
+
+/** Runs a role until it is stopped, or must not use its data any more. */
+async function runRole(io: Io, role: Role): Promise<void> {
+  holdYoungGeneration();
+  const { serve } = await import('../../app/serve.ts');
+  const config = io.config();
+  const { logOutput, say } = io;
+  // The SDK of OpenTelemetry reads its variables from the environment of the process, also those of a `.env` file.
+  Object.assign(io.env, openTelemetryVariables(config.environment));
+  const service = await serve(config, role, { say, ...(logOutput === undefined ? {} : { logOutput }) });
+  collectGarbage();
+  limitHeapGrowth();
+  const refused = await Promise.race([untilAborted(io.signal), service.refused]);
+  await service.stop();
+  if (refused) throw refused;
+}
+
+const openTelemetryVariables = (environment: Environment) =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => name.startsWith('OTEL_')));

@@ -15,7 +15,7 @@ import {
 import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
 import { driftLines } from './drift-lines.ts';
 import { addOriginsCheck } from './origins-check.ts';
-import { type Column, count, jsonLine, plain, table, time } from './print.ts';
+import { type Column, count, jsonLine, plain } from './print.ts';
 import { deliveryColumns } from './webhook.ts';
 
 const originColumns: Column<Origin>[] = [
@@ -25,7 +25,7 @@ const originColumns: Column<Origin>[] = [
   { name: 'REQUESTS', text: (origin) => count(sum(origin, 'requests')), isNumber: true },
   { name: 'REFUSED', text: (origin) => count(sum(origin, 'refused')), isNumber: true },
   { name: 'FAILED', text: (origin) => count(sum(origin, 'failed')), isNumber: true },
-  { name: 'PAUSED UNTIL', text: ({ pausedUntil }) => time(pausedUntil) },
+  { name: 'PAUSED UNTIL', text: ({ pausedUntil }, { time }) => time(pausedUntil) },
   { name: 'REASON', text: ({ reason }) => reason },
 ];
 
@@ -54,8 +54,8 @@ const processColumns: Column<Process>[] = [
   { name: 'STATUS', text: ({ paused }) => (paused === '' ? 'running' : `paused: ${paused}`) },
   { name: 'UNITS DONE', text: ({ unitsDone }) => count(unitsDone), isNumber: true },
   { name: 'SKEW (S)', text: ({ clockSkewMs }) => (Number(clockSkewMs) / 1000).toFixed(1), isNumber: true },
-  { name: 'STARTED', text: ({ startedAt }) => time(startedAt) },
-  { name: 'SEEN', text: ({ seenAt }) => time(seenAt) },
+  { name: 'STARTED', text: ({ startedAt }, { time }) => time(startedAt) },
+  { name: 'SEEN', text: ({ seenAt }, { time }) => time(seenAt) },
 ];
 
 const settingColumns: Column<Setting>[] = [
@@ -76,7 +76,7 @@ export function addServiceCommands(program: Command): void {
       await session.list(OriginSchema, origins, originColumns, 'No requests in the last hour.');
     },
   });
-  addOriginsCheck(origins, (line) => console.log(line));
+  addOriginsCheck(origins);
   addDriftCommands(program);
   addCommand(program, {
     usage: 'work',
@@ -86,7 +86,7 @@ export function addServiceCommands(program: Command): void {
       await session.show(
         GetWorkResponseSchema,
         work,
-        () =>
+        ({ table }) =>
           `${work.backlog.length === 0 ? 'The queue is empty.\n' : table(backlogColumns, work.backlog)}\n${table(processColumns, work.processes)}`,
       );
     },

@@ -1,9 +1,9 @@
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import type { Command } from 'commander';
-import { clientEnvironment } from '../../base/config.ts';
 import { createGleanerClient, type GleanerClient } from '../../client/index.ts';
-import { exitCodes, Interrupted, UsageError } from './exit.ts';
-import { type Column, jsonLine, table } from './print.ts';
+import type { Io } from '../io.ts';
+import { UsageError } from './exit.ts';
+import { type Column, type Display, jsonLine } from './print.ts';
 import { type ClientSettings, modeWarning, readProfiles, type SettingFlags, settingsOf } from './profiles.ts';
 
 /** Options that all client commands have. */
@@ -12,7 +12,8 @@ export interface CommonOptions extends SettingFlags {
 }
 
 /** Settings, clients, and output of a command. */
-export interface Session {
+export interface Session extends Pick<Io, 'display' | 'note' | 'write'> {
+  io: Io;
   /** Whether standard output is JSON only. */
   isJson: boolean;
   settings: ClientSettings;
@@ -24,15 +25,11 @@ export interface Session {
   operator(): GleanerClient;
   /** Whether only an operator's key is configured. */
   isOperatorOnly: boolean;
-  /** Writes to standard output, and waits for a slow reader. */
-  write(text: string | Uint8Array): Promise<void>;
-  /** Writes a line for people to standard error. */
-  note(text: string): void;
   /** Shows one message as JSON or as text. */
   show<Desc extends DescMessage>(
     schema: Desc,
     message: MessageShape<Desc>,
-    words: () => string,
+    words: (display: Display) => string,
   ): Promise<void>;
   /** Shows messages as JSON Lines or as a table. Notes `none` if there are no messages. */
   list<Desc extends DescMessage>(
@@ -52,28 +49,13 @@ export function common(command: Command): Command {
     .option('--profile <name>', 'profile of the configuration file (GLEANER_PROFILE)');
 }
 
-/** Runs a command in a session. Ctrl-C aborts its signal. */
-export async function inSession<Result>(
-  options: CommonOptions,
-  work: (session: Session) => Promise<Result>,
-): Promise<Result> {
-  const environment = clientEnvironment();
+/** Opens the session of a command, which Ctrl-C stops. */
+export function openSession(io: Io, options: CommonOptions): Session {
+  const environment = io.client();
   const warning = modeWarning(environment.configFile);
-  if (warning !== null) note(warning);
+  if (warning !== null) io.note(warning);
   const settings = settingsOf(options, environment, readProfiles(environment.configFile));
-  const stop = new AbortController();
-  let stopped = 0;
-  const interrupt = () => {
-    // A launcher forwards the Ctrl-C that the terminal also sends here: only a later one is a second one.
-    if (!stop.signal.aborted) stopped = Date.now();
-    else if (Date.now() - stopped > 500) process.exit(exitCodes.interrupted);
-    stop.abort(new Interrupted('interrupted'));
-  };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, interrupt);
-  return work(sessionOf(options, settings, stop.signal));
-}
-
-function sessionOf(options: CommonOptions, settings: ClientSettings, signal: AbortSignal): Session {
+  const { display, note, signal, write } = io;
   const client = (key: string | null, what: string, variable: string) => {
     if (key === null)
       throw new UsageError(
@@ -86,6 +68,8 @@ function sessionOf(options: CommonOptions, settings: ClientSettings, signal: Abo
     });
   };
   const session: Session = {
+    io,
+    display,
     isJson: options.json === true,
     settings,
     signal,
@@ -94,21 +78,12 @@ function sessionOf(options: CommonOptions, settings: ClientSettings, signal: Abo
     isOperatorOnly: settings.apiKey.value === null && settings.operatorKey.value !== null,
     write,
     note,
-    show: (schema, message, words) => write(session.isJson ? jsonLine(schema, message) : words()),
+    show: (schema, message, words) => write(session.isJson ? jsonLine(schema, message) : words(display)),
     async list(schema, messages, columns, none) {
       if (session.isJson) for (const message of messages) await write(jsonLine(schema, message));
       else if (messages.length === 0) note(none);
-      else await write(table(columns, messages));
+      else await write(display.table(columns, messages));
     },
   };
   return session;
-}
-
-async function write(text: string | Uint8Array): Promise<void> {
-  if (process.stdout.write(text)) return;
-  await new Promise((resolve) => process.stdout.once('drain', resolve));
-}
-
-function note(text: string): void {
-  process.stderr.write(`${text}\n`);
 }

@@ -6,7 +6,7 @@ import { type Offer, offers, unitFields } from '../../contract/offers.ts';
 import { addCommand } from './command.ts';
 import { saveFiles } from './download.ts';
 import { UsageError } from './exit.ts';
-import { counted, jsonLine, table } from './print.ts';
+import { counted, jsonLine } from './print.ts';
 import type { Session } from './session.ts';
 import { aboutOffer, namesOf, offerAt, offerNamed } from './submit/offers.ts';
 import { dryRunFlag, type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
@@ -61,7 +61,7 @@ export function addSubmitCommands(program: Command): void {
         return;
       }
       await session.write(
-        table<Offer>(
+        session.display.table<Offer>(
           [
             { name: 'MARKET', text: (offer) => offer.market },
             { name: 'KIND', text: (offer) => offer.kind },
@@ -88,7 +88,7 @@ async function submit(
   file: string | undefined,
 ): Promise<number | undefined> {
   const options = optionsOf(flags);
-  const prepared = await prepareFrom(offer, file, format, set);
+  const prepared = await prepareFrom(session.io, offer, { file, format, set });
   requireReadable(session, prepared);
   const client = session.user();
   const failed = (error: unknown): never => {

@@ -3,7 +3,7 @@ import { type Account, AccountSchema } from '../../../gen/gleaner/account/v1/acc
 import { GrantCreditsResponseSchema, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { accountStatus, accountWords } from './account.ts';
 import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
-import { type Column, count, time } from './print.ts';
+import { type Column, count } from './print.ts';
 import { writeStream } from './results.ts';
 import type { Session } from './session.ts';
 
@@ -13,7 +13,7 @@ const columns: Column<Account>[] = [
   { name: 'E-MAIL', text: ({ email }) => email },
   { name: 'BALANCE', text: ({ balance }) => count(balance), isNumber: true },
   { name: 'STATUS', text: accountStatus },
-  { name: 'CREATED', text: ({ createdAt }) => time(createdAt) },
+  { name: 'CREATED', text: ({ createdAt }, { time }) => time(createdAt) },
 ];
 
 interface ListFlags {
@@ -55,7 +55,7 @@ export function addUserCommands(program: Command): void {
     about: 'Show a user',
     async run(session, _options, userId: string) {
       const found = await session.operator().call(getUser, { userId }, { signal: session.signal });
-      await session.show(AccountSchema, found.user!, () => accountWords(found.user!));
+      await session.show(AccountSchema, found.user!, accountWords(found.user!));
     },
   });
   for (const [name, about, suspended] of [
@@ -68,7 +68,7 @@ export function addUserCommands(program: Command): void {
       async run(session, _options, userId: string) {
         const request = { userId, suspended };
         const changed = await session.operator().call(suspendUser, request, { signal: session.signal });
-        await session.show(AccountSchema, changed.user!, () => accountWords(changed.user!));
+        await session.show(AccountSchema, changed.user!, accountWords(changed.user!));
       },
     });
   addCommand(user, {
@@ -76,7 +76,7 @@ export function addUserCommands(program: Command): void {
     about: 'Delete a user with all jobs and files; the ledger remains without names',
     async run(session, _options, userId: string) {
       const changed = await session.operator().call(deleteUser, { userId }, { signal: session.signal });
-      await session.show(AccountSchema, changed.user!, () => accountWords(changed.user!));
+      await session.show(AccountSchema, changed.user!, accountWords(changed.user!));
     },
   });
   addCommand<{ output?: string }>(user, {

@@ -36,7 +36,7 @@ export async function watchJobs(
   jobIds: readonly string[],
   { isPrinted = false, timeoutMs }: { isPrinted?: boolean; timeoutMs?: number } = {},
 ): Promise<Job[]> {
-  const progress = showProgress(session.isJson);
+  const progress = showProgress(session.io.stderr, session.isJson);
   try {
     return await Promise.all(
       jobIds.map((jobId) =>

@@ -7,34 +7,36 @@ import {
   WebhookSchema,
 } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
-import { type Column, count, pairs, state, time } from './print.ts';
+import { type Column, count, type Display } from './print.ts';
 
 /** Columns of notifications. */
 export const deliveryColumns: Column<Delivery>[] = [
   { name: 'NOTIFICATION', text: ({ deliveryId }) => deliveryId },
   { name: 'TYPE', text: ({ type }) => type },
-  { name: 'STATUS', text: (delivery) => delivery.state, paint: state },
+  { name: 'STATUS', text: (delivery) => delivery.state, paint: (text, { state }) => state(text) },
   { name: 'ATTEMPTS', text: ({ attempts }) => count(attempts), isNumber: true },
   {
     name: 'RESPONSE',
     text: ({ responseStatus }) => (responseStatus === 0 ? '' : String(responseStatus)),
     isNumber: true,
   },
-  { name: 'CREATED', text: ({ createdAt }) => time(createdAt) },
-  { name: 'NEXT ATTEMPT', text: ({ nextAttemptAt }) => time(nextAttemptAt) },
+  { name: 'CREATED', text: ({ createdAt }, { time }) => time(createdAt) },
+  { name: 'NEXT ATTEMPT', text: ({ nextAttemptAt }, { time }) => time(nextAttemptAt) },
   { name: 'TO', text: ({ target }) => target },
   { name: 'ERROR', text: ({ error }) => error },
 ];
 
-const words = ({ url, enabled, secret, updatedAt }: Webhook): string =>
-  url === ''
-    ? 'No webhook is set.\n'
-    : pairs([
-        ['url', url],
-        ['status', enabled ? 'on' : 'off'],
-        ['secret', secret],
-        ['updated', time(updatedAt)],
-      ]);
+const words =
+  ({ url, enabled, secret, updatedAt }: Webhook) =>
+  ({ pairs, time }: Display) =>
+    url === ''
+      ? 'No webhook is set.\n'
+      : pairs([
+          ['url', url],
+          ['status', enabled ? 'on' : 'off'],
+          ['secret', secret],
+          ['updated', time(updatedAt)],
+        ]);
 
 /** Adds `webhook`. */
 export function addWebhookCommands(program: Command): void {
@@ -48,7 +50,7 @@ export function addWebhookCommands(program: Command): void {
     about: 'Show the URL and the secret',
     async run(session) {
       const found = await session.user().call(getWebhook, {}, { signal: session.signal });
-      await session.show(WebhookSchema, found, () => words(found));
+      await session.show(WebhookSchema, found, words(found));
     },
   });
   addCommand<{ off?: true }>(webhook, {
@@ -58,7 +60,7 @@ export function addWebhookCommands(program: Command): void {
     async run(session, { off }, url: string) {
       const request = { url, disabled: off === true };
       const set = await session.user().call(setWebhook, request, { signal: session.signal });
-      await session.show(WebhookSchema, set, () => words(set));
+      await session.show(WebhookSchema, set, words(set));
     },
   });
   addCommand(webhook, {
@@ -66,7 +68,7 @@ export function addWebhookCommands(program: Command): void {
     about: 'Create a new secret; the old one stays valid for a day',
     async run(session) {
       const set = await session.user().call(rotateWebhookSecret, {}, { signal: session.signal });
-      await session.show(WebhookSchema, set, () => words(set));
+      await session.show(WebhookSchema, set, words(set));
     },
   });
   addCommand(webhook, {

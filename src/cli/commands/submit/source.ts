@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { text as readAll } from 'node:stream/consumers';
 import { GleanerError } from '../../../client/index.ts';
 import { summarizeProblems } from '../../../contract/fault.ts';
 import type { Offer } from '../../../contract/offers.ts';
+import type { Io } from '../../io.ts';
 import { UsageError } from '../exit.ts';
 import type { Session } from '../session.ts';
 import { type Prepared, prepare } from './request.ts';
@@ -10,32 +9,25 @@ import { type Format, formatOf, formats, parseContent } from './rows.ts';
 
 /** Reads a request from a file, standard input, or settings. Throws a UsageError. */
 export async function prepareFrom(
+  io: Io,
   offer: Offer,
-  file: string | undefined,
-  format: string | undefined,
-  set: readonly string[],
+  { file, format, set }: { file: string | undefined; format: string | undefined; set: readonly string[] },
 ): Promise<Prepared> {
   if (format !== undefined && !formats.includes(format as Format))
     throw new UsageError(`--format: "${format}" is not one of ${formats.join(', ')}`);
   if (file === undefined) {
     // Without a file, only a kind with a single unit can be complete; otherwise input is piped, or missing.
     if (offer.units === undefined && set.length > 0) return prepare(offer, null, set);
-    if (process.stdin.isTTY) throw new UsageError('Missing file. Pass a path, or - for standard input.');
+    if (io.stdin.isTTY) throw new UsageError('Missing file. Pass a path, or - for standard input.');
   }
   const isInput = file === undefined || file === '-';
   const name = isInput ? 'standard input' : file;
-  const text = isInput ? await readAll(process.stdin) : readInput(file);
+  const text = await io.readText(isInput ? '-' : file).catch((error: Error) => {
+    throw new UsageError(`Cannot read ${name}: ${error.message}`);
+  });
   if (text.trim() === '') throw new UsageError(`${name} is empty`);
   const content = parseContent(name, text, (format as Format | undefined) ?? formatOf(name, text));
   return prepare(offer, { name, text, content }, set);
-}
-
-function readInput(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new UsageError(`Cannot read ${file}: ${(error as Error).message}`);
-  }
 }
 
 /**
