@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestUser } from '../support/api.ts';
-import { root } from '../support/service.ts';
+import { createShellCommand } from '../support/shell-command.ts';
 import { openPlace, type Place } from './place.ts';
 import { type Ran, runCli, startCli } from './run.ts';
 
@@ -467,17 +467,15 @@ test('profiles are readable by their owner only; environment variables override 
 test('completes commands and flags in shells', async () => {
   expect((await user(['complete', '--', 'submit', 'mktd', ''])).out).toMatch(/^pdp_bulk\t/);
   expect((await user(['complete', '--', 'user', 's'])).out).toMatch(/^show\t.*\nsuspend\t/);
-  const bin = join(place.folder, 'bin');
-  await mkdir(bin);
-  await writeFile(
-    join(bin, 'gleaner'),
-    `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'src/cli/main.ts')}" "$@"\n`,
-  );
-  await chmod(join(bin, 'gleaner'), 0o755);
+  const gleaner = await createShellCommand(join(place.folder, 'bin'));
+  const folder = join(place.folder, 'typing');
+  await mkdir(folder);
   const script = `. <(gleaner completion bash)
     COMP_WORDS=(gleaner jobs --status 'p; touch evil'); COMP_CWORD=3; _gleaner
     COMP_WORDS=(gleaner jobs --status pa); COMP_CWORD=3; _gleaner; echo "\${COMPREPLY[@]}"`;
-  const child = spawn('bash', ['-c', script], { cwd: bin, env: { PATH: `${bin}:${process.env.PATH}` } });
+  const env = { PATH: `${gleaner.folder}:${process.env.PATH}` };
+  const child = spawn('bash', ['-c', script], { cwd: folder, env });
   expect(await text(child.stdout)).toBe('partial_complete\n');
-  expect(await readdir(bin)).toEqual(['gleaner']);
+  expect(await readdir(folder)).toEqual([]);
+  await gleaner.close();
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { root } from '../support/service.ts';
+import { createShellCommand, type ShellCommand } from '../support/shell-command.ts';
 import { examplesOf, runShell, type Variables } from './example.ts';
 import { type Place, startPlace } from './place.ts';
 
@@ -13,11 +14,11 @@ const commands = examplesOf(page).map(({ command }) => command);
 
 let place: Place;
 let folder: string;
+let gleaner: ShellCommand;
 beforeAll(async () => {
   place = await startPlace();
   folder = mkdtempSync(join(tmpdir(), 'gleaner-cli-'));
-  const program = `#!/bin/sh\nexec "${process.execPath}" "${join(root, 'src/cli/main.ts')}" "$@"\n`;
-  writeFileSync(join(folder, 'gleaner'), program, { mode: 0o755 });
+  gleaner = await createShellCommand(join(folder, 'bin'));
   writeFileSync(
     join(folder, 'products.csv'),
     'shop_domain,product_key\ntoko-7,barang-1001\ntoko-7,barang-1002\n',
@@ -30,6 +31,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'rows.csv'), 'region,shop_id,item_id\nsg,7002,31000000000\n');
 });
 afterAll(async () => {
+  await gleaner?.close();
   await place?.stop();
   if (folder) rmSync(folder, { recursive: true, force: true });
 });
@@ -43,7 +45,7 @@ const run = (command: string, variables: Variables) => runShell(command, variabl
 async function readersVariables(): Promise<Variables> {
   const variables: Variables = {
     ...(await place.variables()),
-    PATH: `${folder}:${process.env.PATH}`,
+    PATH: `${gleaner.folder}:${process.env.PATH}`,
     XDG_CONFIG_HOME: join(folder, 'config'),
   };
   const asUser = { ...variables, GLEANER_URL: variables.URL!, GLEANER_API_KEY: variables.KEY! };
