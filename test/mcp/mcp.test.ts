@@ -1,8 +1,11 @@
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCli } from '../../src/cli/run.ts';
 import { openSandboxFixture, type SandboxFixture } from '../sandbox/fixture.ts';
 import { type Engines, embedded } from '../support/engines.ts';
 import { root } from '../support/service.ts';
@@ -50,7 +53,29 @@ async function overHttp<T>(key: string, run: (connection: Connection) => Promise
   return use(client, run);
 }
 
-async function overStdio<T>(
+/** Runs `gleaner mcp` in the process of the test. */
+async function overStdio<T>(key: string, run: (connection: Connection) => Promise<T>): Promise<T> {
+  const client = new Client({ name: 'test', version: '1' });
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  const exited = runCli(['mcp'], {
+    ...{ stdin, stdout, stderr: process.stderr },
+    ...{ env: stdioEnvironment(key), folder: '/nonexistent', home: '/nonexistent' },
+    signal: new AbortController().signal,
+  });
+  // The transport of a server is that of a client if its streams are exchanged.
+  await client.connect(new StdioServerTransport(stdout, stdin));
+  try {
+    return await use(client, run);
+  } finally {
+    stdin.end();
+    expect(await exited).toBe(0);
+  }
+}
+
+const stdioEnvironment = (key: string) => ({ GLEANER_URL: fixture.deployment.url, GLEANER_API_KEY: key });
+
+/** Runs `gleaner mcp` in a process of its own, as the program of an agent does. */
+async function overProcess<T>(
   key: string,
   flags: string[],
   run: (connection: Connection) => Promise<T>,
@@ -59,7 +84,7 @@ async function overStdio<T>(
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [join(root, 'src/cli/main.ts'), 'mcp', ...flags],
-    env: { GLEANER_URL: fixture.deployment.url, GLEANER_API_KEY: key, HOME: '/nonexistent' },
+    env: { ...stdioEnvironment(key), HOME: '/nonexistent' },
   });
   await client.connect(transport);
   return use(client, run);
@@ -67,7 +92,7 @@ async function overStdio<T>(
 
 describe.each([
   ['streamable HTTP', overHttp],
-  ['stdio', <T>(key: string, run: (connection: Connection) => Promise<T>) => overStdio(key, [], run)],
+  ['stdio', overStdio],
 ] as const)('over %s', (_name, connect) => {
   test('lists tools whose schemas are valid and complete', () =>
     connect(fixture.tester.key, async ({ client }) => {
@@ -205,7 +230,7 @@ describe.each([
 
 test('a session over stdio cannot spend more than its budget', async () => {
   const before = await fixture.api.balance(fixture.user);
-  await overStdio(fixture.user.key, ['--budget', '12'], async ({ client, call }) => {
+  await overProcess(fixture.user.key, ['--budget', '12'], async ({ client, call }) => {
     // The runs of a schedule are charged after the session.
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name).filter((name) => /^(?:create|run|resume)_/.test(name))).toEqual([]);
