@@ -190,9 +190,15 @@ describe.each(opened)('$title', (stack) => {
         { withinMs: 10_000 },
       );
       expect(request).toMatchObject({ route, span_id: expect.stringMatching(/^[0-9a-f]{16}$/) });
-      const written = deployment.processes.flatMap((process) => linesOf(process, traceId));
-      const ended = written.find(({ msg, jobId: id }) => msg === 'job ended' && id === jobId);
-      expect(ended?.role).toMatch(/ worker \d$/);
+      const ended = await until(
+        'a log has the end of the job',
+        async () => {
+          const written = deployment.processes.flatMap((process) => linesOf(process, traceId));
+          return written.find(({ msg, jobId: id }) => msg === 'job ended' && id === jobId);
+        },
+        { withinMs: 10_000 },
+      );
+      expect(ended.role).toMatch(/ worker \d$/);
     },
     90_000,
   );

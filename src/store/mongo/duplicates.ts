@@ -10,6 +10,22 @@ export async function unlessDuplicate<T>(write: Promise<T>): Promise<T | null> {
   }
 }
 
+/** Code of PostgreSQL's SQLSTATE 40P01 (deadlock detected), as engines built on it report it. */
+export const deadlockCode = 16_908_292;
+
+/**
+ * Awaits the update that sets a unique value. Returns null if another document has or is about to have the value:
+ * of several such updates, MongoDB repeats all but one until they meet a duplicate, engines on PostgreSQL roll them back.
+ */
+export async function unlessContended<T>(write: Promise<T>): Promise<T | null> {
+  try {
+    return await unlessDuplicate(write);
+  } catch (thrown) {
+    if (thrown instanceof MongoServerError && thrown.code === deadlockCode) return null;
+    throw thrown;
+  }
+}
+
 /** Returns whether the error reports only duplicate unique values. */
 function isDuplicate(thrown: unknown): boolean {
   if (thrown instanceof MongoBulkWriteError) {

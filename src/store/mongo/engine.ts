@@ -11,6 +11,7 @@ import { systemClock } from '../../base/clock.ts';
 import { newId } from '../../base/id.ts';
 import { parseMongoUri } from '../../base/mongo-uri.ts';
 import { Fault } from '../../contract/fault.ts';
+import { deadlockCode } from './duplicates.ts';
 import { compatibleFrom, type Migration, migrate, migrations } from './migrate.ts';
 import { type Collections, collectionsOf } from './schema.ts';
 
@@ -39,10 +40,26 @@ const silenceTimeoutMs = 30_000;
 
 /**
  * Server error codes of temporary failures: host or network unavailable, shutting down, stepping down, not
- * primary, interrupted, timed out, no primary known.
+ * primary, interrupted, timed out, no primary known, rolled back because of a deadlock.
  */
 const transientCodes = new Set([
-  6, 7, 89, 91, 133, 134, 189, 262, 9001, 10058, 10107, 11600, 11602, 13388, 13435, 13436,
+  6,
+  7,
+  89,
+  91,
+  133,
+  134,
+  189,
+  262,
+  9001,
+  10058,
+  10107,
+  11600,
+  11602,
+  13388,
+  13435,
+  13436,
+  deadlockCode,
 ]);
 
 /**

@@ -7,7 +7,7 @@ import {
   type TrackedItem,
   type TrackingRun,
 } from '../history.ts';
-import { unlessDuplicate } from './duplicates.ts';
+import { unlessContended, unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
 import { changesOf, observationId, observationsBetween } from './history-ids.ts';
 import { ruleStore } from './rules.ts';
@@ -96,7 +96,7 @@ function runStore(engine: MongoEngine): RunMethods {
       engine.run(async ({ trackingRuns }) => {
         const which = { _id: jobId, take, stage: { $ne: 'done' as const } };
         const change = { turn: 'active', activeUser: userId } as const;
-        const begun = await unlessDuplicate(trackingRuns.updateOne(which, { $set: change }));
+        const begun = await unlessContended(trackingRuns.updateOne(which, { $set: change }));
         return begun?.matchedCount === 1;
       }),
   };
