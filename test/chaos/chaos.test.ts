@@ -8,9 +8,10 @@ const { seed } = createSeededRandom();
 const opened = await openStacks([embedded, restartableStack]);
 
 describe.concurrent.each(opened)('chaos: $title', ({ engines, distributed }) => {
-  test.skipIf(engines === null)(`keeps every invariant, seed ${seed}`, { timeout: 420_000 }, async () => {
+  test.skipIf(engines === null)(`keeps every invariant, seed ${seed}`, { timeout: 900_000 }, async () => {
     const stack = distributed ? 'distributed' : 'embedded';
-    const options = { stacks: [stack] as const, jobs: 8, items: 40, kills: 2, freezeSeconds: 3, seed };
+    const kills = distributed ? 2 : 3;
+    const options = { stacks: [stack] as const, jobs: 4, items: 120, kills, freezeSeconds: 3, seed };
     const story: string[] = [];
     try {
       const report = await runChaos(options, stack, engines!, (line) => story.push(line));

@@ -15,7 +15,7 @@ export interface ResultContext {
 }
 
 /** Codes of units that fail without an injected fault. */
-const expectedCodes = ['page_not_found', 'terminated', 'rejected'];
+const expectedCodes = ['page_not_found', 'terminated', 'rejected', 'work_abandoned'];
 
 /** Reads every unit of a job. */
 export async function listUnits(client: GleanerClient, jobId: string): Promise<Unit[]> {
@@ -38,6 +38,7 @@ export async function checkResults(context: ResultContext, known: KnownJob): Pro
   compare(problems, `units of job ${jobId}`, found, subjects);
   for (const { index, status, code } of units) {
     if (status === 'PENDING') problems.add('lost', `unit ${index} of ended job ${jobId} is pending`);
+    checkAbandoned(problems, known, { subject: found[index]!, status, code });
     if (status === 'FAILED' && !expectedCodes.includes(code))
       context.failures.set(code, (context.failures.get(code) ?? 0) + 1);
   }
@@ -65,6 +66,19 @@ export async function checkResults(context: ResultContext, known: KnownJob): Pro
     done,
   );
   for (const { subject, facts } of successes) checkFacts(context, jobId, subject, facts!);
+}
+
+/** Checks that only a poisonous page was abandoned, and that its unit did not succeed. */
+function checkAbandoned(
+  problems: Problems,
+  { jobId, submission: { work } }: KnownJob,
+  { subject, status, code }: { subject: string; status: string; code: string },
+): void {
+  const isPoisonous = subject === work.poison;
+  if (isPoisonous && status === 'SUCCESS')
+    problems.add('other', `job ${jobId}: the page of ${subject} kills its reader, and its unit succeeded`);
+  if (!isPoisonous && code === 'work_abandoned')
+    problems.add('lost', `job ${jobId}: the unit of ${subject} was abandoned, and its page is not poisonous`);
 }
 
 async function checkStream(

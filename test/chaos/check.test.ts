@@ -14,6 +14,7 @@ import {
   type Problems,
 } from './account.ts';
 import { checkCredits } from './check-credits.ts';
+import { expectHistory } from './check-history.ts';
 import { checkResults } from './check-results.ts';
 import { createServedLog } from './served.ts';
 import { works } from './works.ts';
@@ -146,7 +147,7 @@ describe('checkCredits()', () => {
 /** Returns the problems of a job of three items of which the second failed. */
 async function resultProblems(
   keys: readonly string[],
-  { records = ['1', '3'], title = 'Lamp 1', success = 2 } = {},
+  { records = ['1', '3'], title = 'Lamp 1', success = 2, code = '', poison = '' } = {},
 ): Promise<string[]> {
   const input = (id: string) => ({ product_id: id, country: 'th' });
   const client = clientOf((router) =>
@@ -157,6 +158,7 @@ async function resultProblems(
           key: id,
           input: JSON.stringify(input(id)),
           status: id === '2' ? 'FAILED' : 'SUCCESS',
+          code: id === '2' ? code : '',
         })),
       }),
       async *streamResults() {
@@ -182,7 +184,7 @@ async function resultProblems(
     origin.answer({ method: 'GET', url: new URL('http://x.test'), headers: {}, body, region: '' });
   const user: ChaosUser = { id: 'u', granted: 0, client };
   // A single product page has no file.
-  const work = { ...pages, file: 'none' as const };
+  const work = { ...pages, file: 'none' as const, poison };
   const subjects = ['1', '2', '3'];
   const submission: ChaosSubmit = { work, user, subjects, isKeyed: true, outcomes: ['accepted'] };
   const job = jobOf({ total: 3, success, failed: 3 - success });
@@ -197,6 +199,10 @@ describe('checkResults()', () => {
     expect(await resultProblems(['1', '2', '3'])).toEqual([]);
   });
 
+  test('accepts an abandoned unit whose page is poisonous', async () => {
+    expect(await resultProblems(['1', '2', '3'], { code: 'work_abandoned', poison: '2' })).toEqual([]);
+  });
+
   test.each<[string, readonly string[], Parameters<typeof resultProblems>[1], string[]]>([
     ['a missing unit', ['1', '3'], {}, ['lost']],
     [
@@ -209,7 +215,53 @@ describe('checkResults()', () => {
     ['a missing record', ['1', '2', '3'], { records: ['1'] }, ['lost']],
     ['a record of another page', ['1', '2', '3'], { title: 'Lamp 3' }, ['other']],
     ['counts that differ from the units', ['1', '2', '3'], { success: 3 }, ['other']],
+    ['an abandoned unit whose page is not poisonous', ['1', '2', '3'], { code: 'work_abandoned' }, ['lost']],
+    ['a poisonous page whose unit succeeded', ['1', '2', '3'], { poison: '3' }, ['other']],
   ])('reports %s', async (_, keys, changes, categories) => {
     expect(await resultProblems(keys, changes)).toEqual(categories);
+  });
+});
+
+describe('expectHistory()', () => {
+  const found = { status: 'SUCCESS', code: '' };
+  const gone = { status: 'FAILED', code: 'page_not_found' };
+  const failed = { status: 'FAILED', code: 'not_queued' };
+  const first = { run: 0, factor: 1 };
+
+  test.each([
+    [
+      'falls',
+      [found, found, found],
+      [1, 0.9, 0.97],
+      true,
+      {
+        changes: ['new', 'changed', 'changed'],
+        observations: [first, { run: 1, factor: 0.9 }, { run: 2, factor: 0.97 }],
+        messages: [1],
+      },
+    ],
+    [
+      'is missing once',
+      [found, gone, found],
+      [1, null, 1],
+      true,
+      { changes: ['new', 'missing', 'back'], observations: [first], messages: [] },
+    ],
+    [
+      'has no price',
+      [found, found, found],
+      [1, 0.9, 0.97],
+      false,
+      { changes: ['new', null, null], observations: [first], messages: [] },
+    ],
+    [
+      'is not read once',
+      [found, failed, found],
+      [1, 0.9, 0.97],
+      true,
+      { changes: ['new', null, 'changed'], observations: [first, { run: 2, factor: 0.97 }], messages: [] },
+    ],
+  ])('returns the history of an item that %s', (_, outcomes, factors, hasPrice, expected) => {
+    expect(expectHistory(outcomes, factors, hasPrice, 5)).toEqual(expected);
   });
 });

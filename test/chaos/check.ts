@@ -3,7 +3,9 @@ import { type GleanerClient, GleanerError } from '../../src/client/index.ts';
 import type { Deployment } from '../support/deployment.ts';
 import type { Books, KnownJob, Problems } from './account.ts';
 import { checkCredits } from './check-credits.ts';
+import { checkHistory } from './check-history.ts';
 import { checkResults, listUnits } from './check-results.ts';
+import type { TrackedSeries } from './series.ts';
 import type { ServedLog } from './served.ts';
 
 /** Maximum requests per page that the results need. */
@@ -17,6 +19,7 @@ export interface CheckContext {
   deployment: Deployment;
   /** Creates a client of a user that retries its calls. */
   retryingClient: (userId: string) => GleanerClient;
+  series: TrackedSeries;
 }
 
 /** Figures found by check(). */
@@ -29,7 +32,7 @@ export interface CheckResult {
 
 /** Checks the invariants of a run after its clients are done. */
 export async function check(context: CheckContext): Promise<CheckResult> {
-  const { books, problems, deployment, retryingClient, served } = context;
+  const { books, problems, deployment, retryingClient, served, series } = context;
   const known = [...books.jobs.values()];
   const failures = new Map<string, number>();
   for (const each of known)
@@ -38,6 +41,7 @@ export async function check(context: CheckContext): Promise<CheckResult> {
       problems.add(isMissing ? 'lost' : 'other', `job ${each.jobId} cannot be read: ${error.message}`);
     });
   for (const user of books.users) await checkCredits(books, user, retryingClient(user.id), problems);
+  await checkHistory(retryingClient(series.user.id), series, problems);
   const audited = await deployment.audit();
   for (const problem of audited.problems) problems.add('other', `audit: ${problem}`);
 

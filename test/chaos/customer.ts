@@ -31,20 +31,24 @@ export interface ClientPlan {
 const pollMs = 400;
 const repeatMs = 500;
 
-/** Submits, has the job approved, polls it until it has ended, and cancels or retries it as planned. */
+/**
+ * Submits, has the job approved, polls it until it has ended, and cancels or retries it as planned. Returns the job, or null if
+ * the submit was not accepted.
+ */
 export async function runCustomer(
   context: ClientContext,
   submission: ChaosSubmit,
   plan: ClientPlan,
-): Promise<void> {
+): Promise<KnownJob | null> {
   context.books.submissions.push(submission);
   const jobId = submission.isKeyed
     ? await submitWithKey(context, submission, plan.repeats)
     : await submitWithoutKey(context, submission, plan.resubmits);
-  if (jobId === null) return;
+  if (jobId === null) return null;
   const known = addJob(context, submission, jobId, null, true);
   await follow(context, known, plan.cancelsAt);
   if (plan.retries && (known.job?.failed ?? 0) > 0) await retry(context, known);
+  return known;
 }
 
 /** Adds a job to the known ones. */
@@ -117,7 +121,11 @@ async function attempt<T>(
 }
 
 /** Retries a call until it succeeds. Returns null after the timeout. */
-async function retryCall<T>(context: ClientContext, what: string, call: () => Promise<T>): Promise<T | null> {
+export async function retryCall<T>(
+  context: ClientContext,
+  what: string,
+  call: () => Promise<T>,
+): Promise<T | null> {
   while (!context.isOver()) {
     const { value } = await attempt(context, what, call);
     if (value !== null) return value;

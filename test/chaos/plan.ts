@@ -19,6 +19,7 @@ export interface PlanOptions {
   kills: number;
   /** Default: one for every four kills. */
   freezes?: number;
+  /** Length of a freeze. In a run with short freezes, partitions and the pauses between faults are short, too. */
   freezeMs: number;
   /** Processes that can be killed and frozen: one on the embedded stack. */
   processes: number;
@@ -33,10 +34,13 @@ export interface PlanOptions {
 export function planFaults(draw: Random, options: PlanOptions): InjectedFault[] {
   const { kills, freezeMs, processes, links } = options;
   const share = Math.ceil(kills / 4);
+  // Both engines are restarted, and links fail in both ways, also in a short run.
+  const pairs = Math.max(2, share);
+  const maxCutMs = Math.min(8_000, freezeMs);
   const [killed, frozen] = [dealer(draw, processes), dealer(draw, processes)];
   const target = () => draw.integer(0, processes - 1);
   const engine = (): EngineName => (draw.once(2) ? 'mongo' : 'nats');
-  const pauseMs = () => draw.integer(300, 2_500);
+  const pauseMs = () => draw.integer(300, Math.min(2_500, Math.max(300, freezeMs / 2)));
   const repeat = (count: number, create: (index: number) => InjectedFault) =>
     Array.from({ length: count }, (_, index) => create(index));
   const faults = [
@@ -57,16 +61,16 @@ export function planFaults(draw: Random, options: PlanOptions): InjectedFault[] 
   const link = () => ({ target: target(), engine: engine(), pauseMs: pauseMs() });
   return shuffle(draw, [
     ...faults,
-    ...repeat(share, (index) => ({
+    ...repeat(pairs, (index) => ({
       kind: 'restart',
       engine: index % 2 === 0 ? 'nats' : 'mongo',
       lengthMs: draw.integer(100, 2_000),
       pauseMs: pauseMs(),
     })),
-    ...repeat(share, () => ({
-      kind: draw.once(2) ? 'silence' : 'cut',
+    ...repeat(pairs, (index) => ({
+      kind: index % 2 === 0 ? 'silence' : 'cut',
       ...link(),
-      lengthMs: draw.integer(500, 8_000),
+      lengthMs: draw.integer(500, maxCutMs),
     })),
     ...repeat(share, () => ({
       kind: 'delay',

@@ -12,7 +12,7 @@ export function submitAlong(
   draw: Random,
   faultCount: number,
 ): { advance: (begun: number) => void; done: () => Promise<void> } {
-  const running: Promise<void>[] = [];
+  const running: Promise<unknown>[] = [];
   const drawn = Array.from({ length: jobs }, (_, index) => drawSubmit(context, draw, index, items));
   const advance = (begun: number) => {
     const released = faultCount === 0 ? jobs : Math.ceil((jobs * (begun + 1)) / (faultCount + 1));

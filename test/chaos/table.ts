@@ -15,6 +15,7 @@ const columns: readonly (readonly [string, (report: ChaosReport) => string | num
   ['restarts', (report) => count(report, 'restart')],
   ['partitions', (report) => count(report, 'silence', 'cut')],
   ['delays', (report) => count(report, 'delay')],
+  ['killed by a page', ({ poisonKills }) => poisonKills],
   ['requests per page', ({ requestsPerPage }) => requestsPerPage.toFixed(2)],
   ['failed by faults', ({ failures }) => [...failures.values()].reduce((sum, units) => sum + units, 0)],
   ['lost', ({ problems }) => problems.count('lost')],

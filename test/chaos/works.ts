@@ -38,6 +38,8 @@ export interface ChaosWork {
   /** Result files: one for the job, with or without entries for failed items, one per unit, or none. */
   file: 'all' | 'successes' | 'units' | 'none';
   entriesOf(bytes: Buffer): FileEntry[];
+  /** Subject whose page kills the process that reads it: its unit fails, and the others are not affected. */
+  poison?: string;
 }
 
 function workOf<I extends DescMessage, O extends DescMessage>(
@@ -81,26 +83,29 @@ const parseLines = (bytes: Buffer): Loose[] =>
     .filter(Boolean)
     .map((line) => JSON.parse(line));
 
+/** Jobs with result files that also list failed items. */
+export const variantWork: ChaosWork = workOf(
+  MktaService.method.submitVariantSold,
+  (ids) => ({ country: 'id', items: ids.map((itemId) => ({ itemId, shopId: '77' })) }),
+  {
+    name: 'variant_sold',
+    unitPrice: 10,
+    approval: true,
+    subjects: (submit, items) => itemIds(30_000_000_000, submit, items),
+    subjectOf: ({ item_id: id }) => id,
+    factsOf: variantFacts,
+    file: 'all',
+    entriesOf: (bytes) =>
+      JSON.parse(bytes.toString()).map((record: Loose) => ({
+        subject: record.itemId,
+        facts: typeof record.error === 'string' ? null : variantFacts(record),
+      })),
+  },
+);
+
 /** Kinds of jobs, in the order in which submits cycle through them. */
 export const works: readonly ChaosWork[] = [
-  workOf(
-    MktaService.method.submitVariantSold,
-    (ids) => ({ country: 'id', items: ids.map((itemId) => ({ itemId, shopId: '77' })) }),
-    {
-      name: 'variant_sold',
-      unitPrice: 10,
-      approval: true,
-      subjects: (submit, items) => itemIds(30_000_000_000, submit, items),
-      subjectOf: ({ item_id: id }) => id,
-      factsOf: variantFacts,
-      file: 'all',
-      entriesOf: (bytes) =>
-        JSON.parse(bytes.toString()).map((record: Loose) => ({
-          subject: record.itemId,
-          facts: typeof record.error === 'string' ? null : variantFacts(record),
-        })),
-    },
-  ),
+  variantWork,
   workOf(
     MktdService.method.submitPdpBulk,
     (ids) => ({ items: ids.map((productId) => ({ productId, country: 'th' })) }),

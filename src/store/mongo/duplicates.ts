@@ -10,7 +10,7 @@ export async function unlessDuplicate<T>(write: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Code of PostgreSQL's SQLSTATE 40P01 (deadlock detected), as engines built on it report it. */
+/** Code of the error "deadlock detected" (40P01) of PostgreSQL, as engines built on it report it. */
 export const deadlockCode = 16_908_292;
 
 /**
