@@ -157,6 +157,7 @@ async function openStage(
   if (poisoned !== null) origins.config[poisoned.market]![poisoned.region] = poisoned.url;
   const receiver = await startReceiver();
   const deployment = await createDeployment({
+    inProcess: false,
     stack: { distributed: stack !== 'embedded' },
     engines,
     origins,

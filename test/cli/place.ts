@@ -19,7 +19,6 @@ export interface Place {
 export async function openPlace(settings: Record<string, string> = {}): Promise<Place> {
   const running = await startOrigins({ origins });
   const deployment = await createDeployment({
-    inProcess: true,
     stack: { distributed: false },
     engines: { settings: {}, mongo: null, nats: null, stop: async () => {} },
     origins: running,

@@ -19,7 +19,6 @@ let user: TestUser;
 beforeAll(async () => {
   running = await startOrigins({ origins });
   deployment = await createDeployment({
-    inProcess: true,
     stack: { distributed: false },
     engines: { settings: {}, mongo: null, nats: null, stop: async () => {} },
     origins: running,

@@ -28,7 +28,6 @@ const endsWithinMs = 30_000;
 export async function openStage(tables: readonly Marketplace[]): Promise<Stage> {
   const [running, receiver] = await Promise.all([startOrigins({ origins }), startReceiver()]);
   const deployment = await createDeployment({
-    inProcess: true,
     stack: { distributed: false },
     engines: { settings: {}, mongo: null, nats: null, stop: async () => {} },
     origins: running,

@@ -62,7 +62,6 @@ export async function startConsoleEnvironment({
       GLEANER_OPERATOR_WEBHOOK_URL: receiver.url,
       GLEANER_OPERATOR_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
     },
-    inProcess: true,
     ...(limits ? { originLimits: limits } : {}), // cspell:disable-line
   });
   try {

@@ -16,7 +16,6 @@ export interface Place {
 export async function startPlace(): Promise<Place> {
   const sites = await startOrigins({ origins, misbehaviour: 'none' });
   const deployment = await createDeployment({
-    inProcess: true,
     stack: embedded,
     engines: (await embedded.open()) as Engines,
     origins: sites,

@@ -20,6 +20,7 @@ describe.skipIf(opened!.engines === null)(`two api processes and a gateway, ${op
   beforeAll(async () => {
     origins = await startOrigins({ origins: [mktb], misbehaviour: 'none' });
     deployment = await createDeployment({
+      inProcess: false,
       stack: { distributed: true },
       engines,
       origins,

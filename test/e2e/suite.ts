@@ -26,7 +26,7 @@ export async function endToEnd(stack: Stack): Promise<void> {
     const at = () => place;
     beforeAll(async () => {
       origins = await startOrigins({ origins: [mkta], latencyMs: 5 });
-      const deployment = await createDeployment({ stack, engines: engines!, origins });
+      const deployment = await createDeployment({ inProcess: false, stack, engines: engines!, origins });
       place = { deployment, api: createApi(deployment) };
       await deployment.start();
     });

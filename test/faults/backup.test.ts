@@ -27,6 +27,7 @@ describe('backup of a running service', () => {
     const [opened] = await openStacks([embedded]);
     const originLimits = { concurrency: 16, requests_per_second: 5 };
     deployment = await createDeployment({
+      inProcess: false,
       stack: embedded,
       engines: opened!.engines!,
       origins,

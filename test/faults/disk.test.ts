@@ -23,7 +23,12 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
   describe.skipIf(engines === null)('with less free disk than the minimum', () => {
     let deployment: Deployment;
     beforeAll(async () => {
-      deployment = await createDeployment({ stack: { distributed }, engines: engines!, origins });
+      deployment = await createDeployment({
+        inProcess: false,
+        stack: { distributed },
+        engines: engines!,
+        origins,
+      });
     });
     afterAll(async () => {
       await deployment?.stop();

@@ -29,7 +29,7 @@ describe.skipIf(opened!.engines === null)(`engine outages: ${opened!.title}`, ()
   beforeAll(async () => {
     named = { store: engines.mongo!, queue: engines.nats!, files: engines.files! };
     origins = await startOrigins({ origins: [mkta], latencyMs: 20 });
-    deployment = await createDeployment({ stack: opened!, engines, origins, originLimits });
+    deployment = await createDeployment({ inProcess: false, stack: opened!, engines, origins, originLimits });
     api = createApi(deployment);
   });
   afterAll(async () => {

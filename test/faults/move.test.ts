@@ -36,12 +36,20 @@ describe.skipIf(target!.engines === null)(`move of an embedded service, target: 
     const [opened] = await openStacks([embedded]);
     const originLimits = { concurrency: 16, requests_per_second: 60 };
     source = await createDeployment({
+      inProcess: false,
       ...{ stack: embedded, engines: opened!.engines!, origins, originLimits },
       // Worker processes end a moment after the service is killed, and may write the log back during the move.
       settings: { GLEANER_WORKERS: '0' },
     });
     const settings = { GLEANER_OPERATOR_KEY: source.operatorKey };
-    const created = await createDeployment({ stack: target!, engines, origins, originLimits, settings });
+    const created = await createDeployment({
+      inProcess: false,
+      stack: target!,
+      engines,
+      origins,
+      originLimits,
+      settings,
+    });
     moved = { ...created, operatorKey: source.operatorKey };
   });
   afterAll(async () => {

@@ -67,6 +67,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
     beforeAll(async () => {
       const originLimits = { concurrency: 16, requests_per_second: 60 };
       deployment = await createDeployment({
+        inProcess: false,
         stack: { distributed },
         engines: engines!,
         origins,
@@ -138,6 +139,7 @@ describe('npm start', () => {
   beforeAll(async () => {
     const [embedded] = await openStacks(stacks.filter(({ distributed }) => !distributed));
     deployment = await createDeployment({
+      inProcess: false,
       stack: { distributed: false },
       engines: embedded!.engines!,
       origins,

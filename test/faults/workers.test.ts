@@ -65,6 +65,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       origin = await startOrigin(hold);
       const id = `http://127.0.0.1:${(origin.address() as AddressInfo).port}`;
       deployment = await createDeployment({
+        inProcess: false,
         stack: { distributed },
         engines: engines as Engines,
         origins: { config: { mkta: { id } } } as never,

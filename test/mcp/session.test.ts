@@ -29,6 +29,7 @@ describe.each(await openStacks(stacks))('a session with a budget on the $title s
     if (engines === null) return;
     origins = await startOrigins({ origins: fakeOrigins });
     deployment = await createDeployment({
+      inProcess: false,
       stack: { distributed },
       engines,
       origins,

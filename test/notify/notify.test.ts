@@ -38,7 +38,6 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
       GLEANER_WEBHOOK_PRIVATE: 'on',
     };
     deployment = await createDeployment({
-      inProcess: true,
       stack: { distributed },
       engines,
       origins,

@@ -27,7 +27,6 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
       GLEANER_OPERATOR_EMAIL: 'ann@example.org',
     };
     deployment = await createDeployment({
-      inProcess: true,
       stack: { distributed },
       engines,
       origins,

@@ -19,6 +19,7 @@ afterAll(async () => {
 /** Starts a deployment whose processes have an operations port each. Returns it with the URLs of these ports. */
 async function startObserved({ distributed, engines }: OpenedStack) {
   const deployment = await createDeployment({
+    inProcess: false,
     stack: { distributed },
     engines: engines!,
     origins,

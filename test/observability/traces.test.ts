@@ -85,6 +85,7 @@ describe.each(opened)('$title', (stack) => {
   beforeAll(async () => {
     if (stack.engines === null) return;
     deployment = await createDeployment({
+      inProcess: false,
       stack,
       engines: stack.engines,
       origins,

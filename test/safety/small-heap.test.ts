@@ -50,6 +50,7 @@ beforeAll(async () => {
   const engines = await embedded.open();
   if ('missing' in engines) throw new Error('the embedded stack has no engines');
   deployment = await createDeployment({
+    inProcess: false,
     stack: embedded,
     engines,
     origins: {

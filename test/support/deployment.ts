@@ -28,8 +28,8 @@ export interface DeploymentOptions {
   /** Processes on the distributed stack. */
   layout?: Layout;
   /**
-   * Whether the services run in the process of the test, in a fraction of the time; without worker processes unless
-   * `settings` say otherwise. Only processes can be killed, frozen, and waited for.
+   * Whether the services run in the process of the test (default), in a fraction of the time; without worker processes
+   * unless `settings` say otherwise. Only processes can be killed, frozen, and waited for.
    */
   inProcess?: boolean;
 }
@@ -74,7 +74,7 @@ const defaultOriginLimits = { concurrency: 16, requests_per_second: 5_000 };
 
 /** Prepares a deployment. No process runs before `start()`. */
 export async function createDeployment(options: DeploymentOptions): Promise<Deployment> {
-  const { engines, origins, originLimits = defaultOriginLimits, inProcess = false } = options;
+  const { engines, origins, originLimits = defaultOriginLimits, inProcess = true } = options;
   const folder = await mkdtemp(join(tmpdir(), 'gleaner-'));
   const originsFile = join(folder, 'origins.json');
   await writeFile(originsFile, JSON.stringify(withLimits(origins.config, originLimits)));

@@ -45,7 +45,6 @@ export function useLife(settings: Record<string, string> = {}, slowMs = 300): ()
   beforeAll(async () => {
     const running = await startOrigins({ origins, slowMs });
     const deployment = await createDeployment({
-      inProcess: true,
       stack: { distributed: false },
       engines: { settings: {}, mongo: null, nats: null, stop: async () => {} },
       origins: running,

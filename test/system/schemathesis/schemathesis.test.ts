@@ -25,6 +25,7 @@ describe.skipIf(missing !== '')(`the OpenAPI document${missing}`, () => {
   beforeAll(async () => {
     running = await startOrigins({ origins, misbehaviour: 'none' });
     deployment = await createDeployment({
+      inProcess: false,
       stack: { distributed: false },
       engines: { settings: {}, mongo: null, nats: null, stop: async () => {} },
       origins: running,

@@ -23,7 +23,14 @@ describe.skipIf(stack!.engines === null)(`this program beside the last release, 
     origins = await startOrigins({ origins: [mkta], latencyMs: 20 });
     const originLimits = { concurrency: 16, requests_per_second: 60 };
     const settings = { GLEANER_WORKERS: '1' };
-    deployment = await createDeployment({ stack: stack!, engines, origins, originLimits, settings });
+    deployment = await createDeployment({
+      inProcess: false,
+      stack: stack!,
+      engines,
+      origins,
+      originLimits,
+      settings,
+    });
   });
   afterEach(async () => {
     await Promise.all(running.splice(0).map((process) => process.stop()));
