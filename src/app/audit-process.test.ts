@@ -40,7 +40,7 @@ test('auditInProcess() finds a wrong balance while the store is open', async () 
   const { problems } = await auditInProcess({ memoryBytes, environment, signal });
   expect(problems).toEqual(['account u1: balance 11, sum of the ledger 10']);
   await store.close();
-}, 60_000);
+});
 
 test('auditInProcess() rejects with the error of the process', async () => {
   const environment = { GLEANER_DATA_DIR: join(folder, 'none') };
@@ -48,7 +48,7 @@ test('auditInProcess() rejects with the error of the process', async () => {
     code: 'unavailable',
     message: expect.stringMatching(/^The audit failed: .*No Gleaner data/s),
   });
-}, 60_000);
+});
 
 test('auditInProcess() ends with the signal', async () => {
   const stopping = new AbortController();
@@ -59,4 +59,4 @@ test('auditInProcess() ends with the signal', async () => {
   });
   stopping.abort(new Error('stopping'));
   await expect(audit).rejects.toThrow('stopping');
-}, 60_000);
+});

@@ -45,7 +45,7 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
     await waitForText(page, 'Pending');
     await suite.env.api.operator('ApproveJob', { job_id: jobId });
     await waitForText(page, 'Completed');
-    await page.waitForFunction(`!document.body.innerText.includes('Pending')`, { timeout: 15_000 });
+    await page.waitForFunction(`!document.body.innerText.includes('Pending')`);
   });
 
   test('keeps the tab of a job in the address', async () => {

@@ -27,8 +27,8 @@ describe.skipIf(missing !== '')(`the API reference${missing}`, () => {
     browser = opened;
     tab = await openTab(browser);
     await tab.page.goto(`${url}/docs`);
-    await tab.page.waitForFunction(hasText('Quick start'), { timeout: 30_000 });
-  }, 90_000);
+    await tab.page.waitForFunction(hasText('Quick start'));
+  });
   afterAll(async () => {
     if (browser) await leaveBrowser(browser);
   });
@@ -62,7 +62,7 @@ describe.skipIf(missing !== '')(`the API reference${missing}`, () => {
   test('shows the operator API', async () => {
     const { page } = tab;
     await page.goto(`${url}/docs?api=operator`);
-    await page.waitForFunction(hasText('Users and keys'), { timeout: 30_000 });
+    await page.waitForFunction(hasText('Users and keys'));
     expect(tab.pageErrors).toEqual([]);
   });
 

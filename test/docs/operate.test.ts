@@ -78,4 +78,4 @@ test('the commands for a backup restore the data of a service', async () => {
   await service.start();
   expect(await api.balance(user)).toBe(1_234);
   await service.stop();
-}, 60_000);
+});

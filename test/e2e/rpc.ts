@@ -50,7 +50,7 @@ export function rpcCases(at: () => Place): void {
     const { job } = await grpc.call(operators, 'ApproveJob', { job_id: jobId }, deployment.operatorKey);
     expect(job).toMatchObject({ job_id: jobId, kind: 'variant_sold', market: 'mkta', total: 3 });
     const retrieve = () => grpc.call(mkta, 'RetrieveVariantSold', { job_id: jobId }, user.key);
-    await expect.poll(async () => (await retrieve()).status, { timeout: 30_000 }).toBe('completed');
+    await expect.poll(async () => (await retrieve()).status, { timeout: 120_000 }).toBe('completed');
     expect(await retrieve()).toMatchObject({
       progress: '1/1 batches complete',
       batches: [{ status: 'SUCCESS' }],

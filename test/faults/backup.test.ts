@@ -102,7 +102,7 @@ describe('backup of a running service', () => {
 
     await deployment.api.stop();
     await scheduledBackup(restored);
-  }, 180_000);
+  });
 
   /** Starts the service with scheduled backups, and waits for the first one. */
   async function scheduledBackup(dataDir: string) {

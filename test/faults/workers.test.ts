@@ -106,7 +106,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       expect(deployment.processes.every((process) => process.running())).toBe(true);
     });
 
-    test('workers that stall do not delay the sweep', { timeout: 120_000 }, async () => {
+    test('workers that stall do not delay the sweep', async () => {
       const user = await api.createUser(10_000);
       const started = await startLargeJob(api, 50);
       await checkLargeJob(
@@ -137,9 +137,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       await watchJob(api, tester, jobId, 60_000);
     });
 
-    test('the workers end on a SIGTERM, and also when their parent process is killed', {
-      timeout: 180_000,
-    }, async () => {
+    test('the workers end on a SIGTERM, and also when their parent process is killed', async () => {
       const [first] = deployment.workers;
       const bothWorkers = () =>
         until(

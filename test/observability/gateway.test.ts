@@ -39,4 +39,4 @@ test('a gateway has an operations port, and is not ready without its core', asyn
     503,
     { status: 'unavailable', detail: 'The core is unavailable.' },
   ]);
-}, 90_000);
+});

@@ -102,7 +102,7 @@ describe.each(opened)('$title', (stack) => {
     await gateway.start();
     api = createApi(deployment);
     user = await api.createUser(1_000);
-  }, 120_000);
+  });
   afterAll(async () => {
     const code = await gateway?.stop();
     const codes = await deployment?.stop();
@@ -114,95 +114,83 @@ describe.each(opened)('$title', (stack) => {
       .slice(from)
       .map((id) => ({ item_id: String(id), shop_id: '77' }));
 
-  run(
-    'a job is one trace from the REST request to the requests to its origin',
-    async () => {
-      const { traceId, spanId, headers } = newTrace();
-      const jobId = await submitItems(api, user, 'sg', items(3, 0), headers);
-      await watchJob(api, user, jobId, 60_000);
-      const spans = await spansOf(traceId, spanId, 3);
-      const requests = spans.filter(({ attributes }) =>
-        attributes['url.full']?.startsWith(origins.address('mkta', 'sg')),
-      );
-      expect(requests.length).toBeGreaterThanOrEqual(3);
-      for (const request of requests) {
-        const line = lineOf(request, spans);
-        expect(line.map(({ name, kind }) => [name, kind])).toEqual([
-          ['GET', 3],
-          ['read unit', 1],
-          ['process bulk.mkta', 5],
-          ['publish bulk.mkta', 4],
-          [submitMethod, 1],
-          [`POST ${route}`, 2],
-        ]);
-        expect(request.attributes).toMatchObject({
-          'http.request.method': 'GET',
-          'http.response.status_code': '200',
-        });
-      }
-      const [, , process, publish, , server] = lineOf(requests[0]!, spans);
-      expect(process!.resource['gleaner.role']).toMatch(/ worker \d$/);
-      expect(process!.attributes).toMatchObject({ 'gleaner.job': jobId, 'gleaner.units': '3' });
-      expect(publish!.attributes['messaging.system.name']).toBe(stack.distributed ? 'nats' : 'in_process');
-      expect(server!.resource['gleaner.role']).toBe(stack.distributed ? 'api' : 'serve');
-      expect(server!.attributes).toMatchObject({ 'http.route': route, 'http.response.status_code': '202' });
-      const claim = spans.find(({ name }) => name === 'claimBatch');
-      expect(claim).toMatchObject({ kind: 3, parentId: process!.id });
-      expect(claim!.attributes['db.system.name']).toBe(stack.distributed ? 'mongodb' : 'sqlite');
-      expect(new Set(spans.map(({ schemaUrl }) => schemaUrl))).toEqual(
-        new Set(['https://opentelemetry.io/schemas/1.45.0']),
-      );
-    },
-    90_000,
-  );
-
-  run(
-    'a gateway in front of a core is part of the trace',
-    async () => {
-      const { traceId, spanId, headers } = newTrace();
-      const behind = createApi({ url: gatewayUrl, operatorKey: deployment.operatorKey });
-      const jobId = await submitItems(behind, user, 'sg', items(2, 5), headers);
-      await watchJob(api, user, jobId, 60_000);
-      const spans = await spansOf(traceId, spanId, 2);
-      const unit = spans.find(({ name }) => name === 'read unit')!;
-      expect(
-        lineOf(unit, spans).map(({ name, kind, resource }) => [name, kind, resource['gleaner.role']]),
-      ).toEqual([
-        ['read unit', 1, expect.stringMatching(/ worker \d$/)],
-        ['process bulk.mkta', 5, expect.stringMatching(/ worker \d$/)],
-        ['publish bulk.mkta', 4, deployment.api.role],
-        [submitMethod, 2, deployment.api.role],
-        [submitMethod, 3, 'gateway'],
-        [`POST ${route}`, 2, 'gateway'],
+  run('a job is one trace from the REST request to the requests to its origin', async () => {
+    const { traceId, spanId, headers } = newTrace();
+    const jobId = await submitItems(api, user, 'sg', items(3, 0), headers);
+    await watchJob(api, user, jobId, 60_000);
+    const spans = await spansOf(traceId, spanId, 3);
+    const requests = spans.filter(({ attributes }) =>
+      attributes['url.full']?.startsWith(origins.address('mkta', 'sg')),
+    );
+    expect(requests.length).toBeGreaterThanOrEqual(3);
+    for (const request of requests) {
+      const line = lineOf(request, spans);
+      expect(line.map(({ name, kind }) => [name, kind])).toEqual([
+        ['GET', 3],
+        ['read unit', 1],
+        ['process bulk.mkta', 5],
+        ['publish bulk.mkta', 4],
+        [submitMethod, 1],
+        [`POST ${route}`, 2],
       ]);
-    },
-    90_000,
-  );
+      expect(request.attributes).toMatchObject({
+        'http.request.method': 'GET',
+        'http.response.status_code': '200',
+      });
+    }
+    const [, , process, publish, , server] = lineOf(requests[0]!, spans);
+    expect(process!.resource['gleaner.role']).toMatch(/ worker \d$/);
+    expect(process!.attributes).toMatchObject({ 'gleaner.job': jobId, 'gleaner.units': '3' });
+    expect(publish!.attributes['messaging.system.name']).toBe(stack.distributed ? 'nats' : 'in_process');
+    expect(server!.resource['gleaner.role']).toBe(stack.distributed ? 'api' : 'serve');
+    expect(server!.attributes).toMatchObject({ 'http.route': route, 'http.response.status_code': '202' });
+    const claim = spans.find(({ name }) => name === 'claimBatch');
+    expect(claim).toMatchObject({ kind: 3, parentId: process!.id });
+    expect(claim!.attributes['db.system.name']).toBe(stack.distributed ? 'mongodb' : 'sqlite');
+    expect(new Set(spans.map(({ schemaUrl }) => schemaUrl))).toEqual(
+      new Set(['https://opentelemetry.io/schemas/1.45.0']),
+    );
+  });
 
-  run(
-    'log lines of a traced call carry the trace and the span',
-    async () => {
-      const { traceId, headers } = newTrace();
-      const jobId = await submitItems(api, user, 'sg', items(1, 9), headers);
-      await watchJob(api, user, jobId, 60_000);
-      const request = await until(
-        'the access log has the submit',
-        async () => linesOf(deployment.api, traceId).find(({ msg }) => msg === 'request'),
-        { withinMs: 10_000 },
-      );
-      expect(request).toMatchObject({ route, span_id: expect.stringMatching(/^[0-9a-f]{16}$/) });
-      const ended = await until(
-        'a log has the end of the job',
-        async () => {
-          const written = deployment.processes.flatMap((process) => linesOf(process, traceId));
-          return written.find(({ msg, jobId: id }) => msg === 'job ended' && id === jobId);
-        },
-        { withinMs: 10_000 },
-      );
-      expect(ended.role).toMatch(/ worker \d$/);
-    },
-    90_000,
-  );
+  run('a gateway in front of a core is part of the trace', async () => {
+    const { traceId, spanId, headers } = newTrace();
+    const behind = createApi({ url: gatewayUrl, operatorKey: deployment.operatorKey });
+    const jobId = await submitItems(behind, user, 'sg', items(2, 5), headers);
+    await watchJob(api, user, jobId, 60_000);
+    const spans = await spansOf(traceId, spanId, 2);
+    const unit = spans.find(({ name }) => name === 'read unit')!;
+    expect(
+      lineOf(unit, spans).map(({ name, kind, resource }) => [name, kind, resource['gleaner.role']]),
+    ).toEqual([
+      ['read unit', 1, expect.stringMatching(/ worker \d$/)],
+      ['process bulk.mkta', 5, expect.stringMatching(/ worker \d$/)],
+      ['publish bulk.mkta', 4, deployment.api.role],
+      [submitMethod, 2, deployment.api.role],
+      [submitMethod, 3, 'gateway'],
+      [`POST ${route}`, 2, 'gateway'],
+    ]);
+  });
+
+  run('log lines of a traced call carry the trace and the span', async () => {
+    const { traceId, headers } = newTrace();
+    const jobId = await submitItems(api, user, 'sg', items(1, 9), headers);
+    await watchJob(api, user, jobId, 60_000);
+    const request = await until(
+      'the access log has the submit',
+      async () => linesOf(deployment.api, traceId).find(({ msg }) => msg === 'request'),
+      { withinMs: 10_000 },
+    );
+    expect(request).toMatchObject({ route, span_id: expect.stringMatching(/^[0-9a-f]{16}$/) });
+    const ended = await until(
+      'a log has the end of the job',
+      async () => {
+        const written = deployment.processes.flatMap((process) => linesOf(process, traceId));
+        return written.find(({ msg, jobId: id }) => msg === 'job ended' && id === jobId);
+      },
+      { withinMs: 10_000 },
+    );
+    expect(ended.role).toMatch(/ worker \d$/);
+  });
 
   run('origins receive no trace context', () => {
     expect([...originHeaders]).toContain('user-agent');

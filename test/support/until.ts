@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
 /**
- * Factor for every timeout of a wait. A timeout only ends a test that hangs, so CI, whose machine may be busy, waits longer:
- * a test must not need a quick machine.
+ * Factor for every timeout of a wait. A timeout only ends a test that hangs: a test must not need a quick machine, and the
+ * times that tests name are those of an idle one.
  */
-export const slack = process.env.CI ? 4 : 1;
+export const slack = 4;
 
 /** Timeout, which is multiplied by `slack`, and poll interval of until(). */
 export interface WaitOptions {

@@ -151,7 +151,7 @@ describe('the package gleaner', () => {
     expect(await exited).toEqual([0, null]);
   });
 
-  test('runs jobs in worker processes: the demo passes', { timeout: 180_000 }, async () => {
+  test('runs jobs in worker processes: the demo passes', async () => {
     const demo = spawn(process.execPath, [launch(), 'demo'], { stdio: 'inherit' });
     expect(await once(demo, 'exit')).toEqual([0, null]);
   });

@@ -31,5 +31,4 @@ test.each(['openapi.json', 'openapi-short.json', 'openapi-operator.json'])(
     const { stdout } = await run(join(root, 'node_modules/.bin/redocly'), parameters, { cwd: root, env });
     expect(JSON.parse(stdout).problems).toEqual([]);
   },
-  60_000,
 );

@@ -65,18 +65,14 @@ describe.skipIf(stack!.engines === null)(`this program beside the last release, 
   test.each([
     ['the api of the last release, a worker of this program', 'released', 'current'],
     ['the api of this program, a worker of the last release', 'current', 'released'],
-  ] as const)(
-    'runs a job with %s',
-    async (_title, api, worker) => {
-      const programs = { released: released.main, current: main };
-      await start('api', programs[api]);
-      await start('worker', programs[worker]);
-      const job = await submitJob(20);
-      expect(await job.ended()).toMatchObject({ status: 'completed', success_count: 20 });
-      expect(await deployment.audit()).toMatchObject({ code: 0, problems: [] });
-    },
-    120_000,
-  );
+  ] as const)('runs a job with %s', async (_title, api, worker) => {
+    const programs = { released: released.main, current: main };
+    await start('api', programs[api]);
+    await start('worker', programs[worker]);
+    const job = await submitJob(20);
+    expect(await job.ended()).toMatchObject({ status: 'completed', success_count: 20 });
+    expect(await deployment.audit()).toMatchObject({ code: 0, problems: [] });
+  });
 
   test('leaves test jobs to workers of this program, and charges and shows none of them', async () => {
     const api = await start('api', main);
@@ -104,29 +100,25 @@ describe.skipIf(stack!.engines === null)(`this program beside the last release, 
     expect((await submit()).status).toBe(402);
     expect((await calls.get(user, '/v1/jobs')).body.jobs).toEqual([]);
     expect(await deployment.audit()).toMatchObject({ code: 0, problems: [] });
-  }, 180_000);
+  });
 
   test.each([
     ['upgrade', 'released', 'current'],
     ['downgrade', 'current', 'released'],
-  ] as const)(
-    'continues a job during a rolling %s',
-    async (_title, before, after) => {
-      const programs = { released: released.main, current: main };
-      const api = await start('api', programs[before]);
-      const workers = [await start('worker', programs[before]), await start('worker', programs[before])];
-      const job = await submitJob(units);
-      const progress = async () => ((await job.succeeded()) > 20 ? true : undefined);
-      await until('the job progresses', progress, { withinMs: 60_000 });
-      const codes: (number | null)[] = [];
-      for (const process of [workers[0]!, api, workers[1]!]) {
-        codes.push(await process.stop());
-        await start(process.role === 'api' ? 'api' : 'worker', programs[after]);
-      }
-      expect(codes).toEqual([0, 0, 0]);
-      expect(await job.ended()).toMatchObject({ status: 'completed', success_count: units });
-      expect(await deployment.audit()).toMatchObject({ code: 0, problems: [] });
-    },
-    180_000,
-  );
+  ] as const)('continues a job during a rolling %s', async (_title, before, after) => {
+    const programs = { released: released.main, current: main };
+    const api = await start('api', programs[before]);
+    const workers = [await start('worker', programs[before]), await start('worker', programs[before])];
+    const job = await submitJob(units);
+    const progress = async () => ((await job.succeeded()) > 20 ? true : undefined);
+    await until('the job progresses', progress, { withinMs: 60_000 });
+    const codes: (number | null)[] = [];
+    for (const process of [workers[0]!, api, workers[1]!]) {
+      codes.push(await process.stop());
+      await start(process.role === 'api' ? 'api' : 'worker', programs[after]);
+    }
+    expect(codes).toEqual([0, 0, 0]);
+    expect(await job.ended()).toMatchObject({ status: 'completed', success_count: units });
+    expect(await deployment.audit()).toMatchObject({ code: 0, problems: [] });
+  });
 });
