@@ -60,8 +60,8 @@ export interface GatewayOptions {
   shownBy?: ShownBy;
   /** Fields that differ between responses while nothing changes, such as signed links; default: none. */
   isVolatile?: (field: DescField) => boolean;
-  /** Called with the method and the path template of a request, before it is served. */
-  onRouted?: ((method: string, route: string) => void) | undefined;
+  /** Called with a request and its path template, before it is served. */
+  onRouted?: ((request: IncomingMessage, route: string) => void) | undefined;
   /** Called with a request whose caller is authenticated, before its body is read. */
   onAuthenticated?: (request: IncomingMessage) => void;
 }
@@ -145,7 +145,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
       (request.method === 'HEAD' ? routes.find(segments, 'GET') : undefined);
     if (found !== undefined) {
       exchange.route = found.name;
-      onRouted?.(request.method!, found.name);
+      onRouted?.(request, found.name);
       void serve(found, exchange, segments);
       return;
     }

@@ -1,3 +1,4 @@
+import type { BodyBudget } from '../base/body-budget.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MarketOrigins, Origins } from '../base/origins.ts';
 import { openStates } from '../kinds/states.ts';
@@ -59,6 +60,32 @@ export function workerGauges(slots: () => WorkerSlots | undefined): GaugeReaders
   return {
     gleaner_worker_slots: async () =>
       Object.entries(slots() ?? {}).map(([state, value]) => ({ labels: { state }, value })),
+  };
+}
+
+/** Creates the gauges of a process that serves requests: how much of its limits is used. */
+export function servingGauges(
+  budget: Pick<BodyBudget, 'usage'>,
+  ports: Readonly<Record<string, { connections(): number } | null>>,
+  maxConnections: number,
+): GaugeReaders {
+  return {
+    gleaner_body_budget_bytes: async () => {
+      const { usedBytes, limitBytes } = budget.usage();
+      return [
+        { labels: { state: 'used' }, value: usedBytes },
+        { labels: { state: 'limit' }, value: limitBytes },
+      ];
+    },
+    gleaner_connections: async () =>
+      Object.entries(ports).flatMap(([port, server]) =>
+        server === null
+          ? []
+          : [
+              { labels: { port, state: 'open' }, value: server.connections() },
+              { labels: { port, state: 'limit' }, value: maxConnections },
+            ],
+      ),
   };
 }
 

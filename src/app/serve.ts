@@ -7,6 +7,7 @@ import type { Config } from '../base/config.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../base/connections.ts';
 import { DataRefusedError } from '../base/data-refused-error.ts';
 import { createLog, type LogOutput } from '../base/log.ts';
+import { endpointsOf } from '../contract/endpoint.ts';
 import { Fault } from '../contract/fault.ts';
 import { services } from '../contract/services.ts';
 import { exportFile } from '../jobs/queries/export-file.ts';
@@ -14,8 +15,9 @@ import { logMissingOrigins } from '../jobs/steps/missing-origins.ts';
 import { serveConsole } from '../rest/console.ts';
 import type { ExportFile } from '../rest/files.ts';
 import { createRestApi, type RestCaller } from '../rest/rest.ts';
-import { startServer } from '../rest/server.ts';
+import { type RunningServer, startServer } from '../rest/server.ts';
 import { createRpcListener } from '../rpc/adapter.ts';
+import { methodPath } from '../rpc/call-spans.ts';
 import { type Core, checkEngines, createCore } from '../rpc/core.ts';
 import { createDirectCaller } from '../rpc/direct.ts';
 import { routeFileExport } from '../rpc/file-export.ts';
@@ -28,6 +30,7 @@ import { routeCore } from '../rpc/routes.ts';
 import { type ListeningServer, listen } from '../rpc/server.ts';
 import { refill } from '../sweep/sweep.ts';
 import { noMetrics } from '../telemetry/metrics.ts';
+import { nameRoute, type RequestMetrics } from '../telemetry/requests.ts';
 import type { Telemetry } from '../telemetry/sdk.ts';
 import { nameRequestSpan, traceRequests } from '../telemetry/server-spans.ts';
 import type { WorkerSlots } from '../worker/pool.ts';
@@ -35,7 +38,7 @@ import { startAudits } from './audits.ts';
 import { startBackups } from './backup/start.ts';
 import { compose, type Program } from './compose.ts';
 import { lockData } from './data-folder.ts';
-import { storeGauges, workerGauges } from './gauges.ts';
+import { servingGauges, storeGauges, workerGauges } from './gauges.ts';
 import { maintainForever } from './maintain.ts';
 import { notify } from './notifying.ts';
 import { openOpsPort } from './ops-port.ts';
@@ -117,21 +120,11 @@ export async function serve(config: Config, role: Role, outputs: ServiceOutputs)
     const tally = () => working?.tally();
     if (run.core || run.worker) startUpkeep(program, { id: state.id, role, tally }, stopping.signal, closers);
     const core = run.core ? openCore(program, () => isOperable(), stopping.signal, closers) : null;
-    const limits = { ...defaultConnectionLimits, maxConnections: config.maxConnections };
-    const budget = createBodyBudget();
-    if (core) {
-      ready = () => core.ready();
-      const server = await openCorePort(core, program, budget, limits);
-      service.grpcPort = server.port;
-      closers.push(() => server.close());
-    }
-    if (run.gateway) {
-      const edge = core
-        ? { caller: createDirectCaller(core), routes: routeCore(core, log), ...exportOf(context) }
-        : remoteEdge(config.coreUrl, program, stopping.signal);
-      ready = () => edge.caller.ready();
-      service.httpPort = await openGateway(program, edge, { budget, limits, publicUrl }, closers);
-    }
+    const options = { isGateway: run.gateway, telemetry, publicUrl, stopping: stopping.signal };
+    const ports = await openPorts(program, core, options, closers);
+    service.httpPort = ports.http?.port ?? null;
+    service.grpcPort = ports.rpc?.port ?? null;
+    ready = ports.ready ?? ready;
     sayPorts(service, outputs.say);
     if (run.core) {
       isOperable = startOperator(program, stopping.signal, outputs.say, closers);
@@ -147,6 +140,49 @@ export async function serve(config: Config, role: Role, outputs: ServiceOutputs)
     await service.stop();
     throw error;
   }
+}
+
+/** Opens the ports of a role for requests: RPC with a core, HTTP with a gateway. */
+async function openPorts(
+  program: Program,
+  core: Core | null,
+  { isGateway, telemetry, publicUrl, stopping }: PortsOptions,
+  closers: (() => Promise<unknown>)[],
+): Promise<Ports> {
+  const { config, context, log } = program;
+  const limits = { ...defaultConnectionLimits, maxConnections: config.maxConnections };
+  const options = { budget: createBodyBudget(), limits, requests: telemetry?.requests ?? null };
+  const ports: Ports = { http: null, rpc: null, ready: null };
+  if (core) {
+    const rpc = await openCorePort(core, program, options);
+    closers.push(() => rpc.close());
+    Object.assign(ports, { rpc, ready: () => core.ready() });
+  }
+  if (isGateway) {
+    const edge = core
+      ? { caller: createDirectCaller(core), routes: routeCore(core, log), ...exportOf(context) }
+      : remoteEdge(config.coreUrl, program, stopping);
+    const http = await openGateway(program, edge, { ...options, publicUrl }, closers);
+    Object.assign(ports, { http, ready: () => edge.caller.ready() });
+  }
+  const { http, rpc } = ports;
+  if (http || rpc) telemetry?.observe(servingGauges(options.budget, { http, rpc }, limits.maxConnections));
+  return ports;
+}
+
+/** Options of openPorts(). */
+interface PortsOptions {
+  isGateway: boolean;
+  telemetry: Telemetry | null;
+  publicUrl: () => string;
+  stopping: AbortSignal;
+}
+
+/** Open ports, and the check of what they need. */
+interface Ports {
+  http: RunningServer | null;
+  rpc: ListeningServer | null;
+  ready: (() => Promise<void>) | null;
 }
 
 /** Starts the reports of a process, the sweep, and the comparison of jobs: not in workers, which hostile pages can stall. */
@@ -243,12 +279,18 @@ function openCore(
   });
 }
 
+/** Limits and measurements of a port. */
+interface PortOptions {
+  budget: BodyBudget;
+  limits: ConnectionLimits;
+  requests: RequestMetrics | null;
+}
+
 /** Serves the core over gRPC and Connect. */
 function openCorePort(
   core: Core,
   { config, context, links, admissions, log, clock }: Program,
-  budget: BodyBudget,
-  limits: ConnectionLimits,
+  { budget, limits, requests }: PortOptions,
 ): Promise<ListeningServer> {
   const exporting = { ...exportOf(context), verifyLink: links.verify, log };
   const routes = [
@@ -260,7 +302,8 @@ function openCorePort(
   const listener = createRpcListener((router) => {
     for (const route of routes) route(router);
   }, budget);
-  return listen(listener, config.host, config.grpcPort, limits);
+  requests?.startCalls(core.services.flatMap(({ methods }) => methods.map(methodPath)));
+  return listen(requests?.measure(listener) ?? listener, config.host, config.grpcPort, limits);
 }
 
 /** Prints the role and its engines. */
@@ -316,19 +359,12 @@ function remoteEdge(coreUrl: string, { links, admissions, log }: Program, stoppi
   };
 }
 
-/** Limits and address of the gateway's port. */
-interface GatewayOptions {
-  budget: BodyBudget;
-  limits: ConnectionLimits;
-  publicUrl: () => string;
-}
-
 async function openGateway(
   { config, stack, links, images, log, clock }: Program,
   edge: Edge,
-  { budget, limits, publicUrl }: GatewayOptions,
+  { budget, limits, publicUrl, requests }: PortOptions & { publicUrl: () => string },
   closers: (() => Promise<unknown>)[],
-): Promise<number> {
+): Promise<RunningServer> {
   const pictures = images && (await import('../fetch/image.ts')).createImageFetcher(config);
   closers.push(async () => pictures?.close());
   const app = createRestApi({
@@ -346,12 +382,17 @@ async function openGateway(
     retrieveCache: config.retrieveCache,
     corsOrigins: config.corsOrigins,
     budget,
-    onRouted: config.exportsTraces ? nameRequestSpan : undefined,
+    onRouted(request, route) {
+      nameRoute(request, route);
+      nameRequestSpan(request, route);
+    },
   });
-  const listener = config.exportsTraces ? traceRequests(app) : app;
+  requests?.startRoutes(endpointsOf(services).map(({ verb, path: route }) => ({ verb, route })));
+  const traced = config.exportsTraces ? traceRequests(app) : app;
+  const listener = requests?.measure(traced) ?? traced;
   const server = await startServer(listener, config.httpPort, config.host, limits);
   closers.push(() => server.close(graceMs));
-  return server.port;
+  return server;
 }
 
 /** Runs a loop in the background and returns a function that waits for its end. */

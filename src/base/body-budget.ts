@@ -14,6 +14,8 @@ export interface BodyBudget {
    * signal's reason if the signal aborts first.
    */
   reserve(userId: string, bytes: number, signal: AbortSignal): Promise<() => void>;
+  /** Returns the bytes that are reserved, and the limit. */
+  usage(): { usedBytes: number; limitBytes: number };
 }
 
 /** Default limits. A body of unknown length reserves the method's whole limit, so three are handled at a time. */
@@ -59,6 +61,7 @@ export function createBodyBudget({
   };
 
   return {
+    usage: () => ({ usedBytes: used, limitBytes: totalBytes }),
     reserve(userId, bytes, signal) {
       return new Promise((resolve, reject) => {
         const aborted = () => {

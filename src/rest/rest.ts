@@ -1,4 +1,4 @@
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import type { DescService } from '@bufbuild/protobuf';
 import type { RequestHandler } from 'express';
 import type { Caller } from '../../gateway/caller.ts';
@@ -52,8 +52,8 @@ export interface RestOptions {
   retrieveCache?: RetrieveCache | null;
   /** Origins whose pages may call the API, see allowOrigins(); default: none. */
   corsOrigins?: readonly string[];
-  /** Called with the method and the path template of a request, before it is served. */
-  onRouted?: ((method: string, route: string) => void) | undefined;
+  /** Called with a request and its path template, before it is served. */
+  onRouted?: ((request: IncomingMessage, route: string) => void) | undefined;
 }
 
 /** Returns both address forms of a path: with /v1 and without. */
@@ -89,6 +89,19 @@ function serveMcpOnDemand({
       serveMcp({ caller, budget, clock, publicUrl, version, log, corsOrigins }),
     );
     return (await serving)(request, response, next);
+  };
+}
+
+/** Routes of the mounts other than RPC. */
+const mountRoutes = ['/mcp', '/console/session', '/console'];
+
+/** Names the route of requests to mounts. */
+function nameMounts({ onRouted }: RestOptions): RequestHandler {
+  return (request, _response, next) => {
+    const { path } = request;
+    const route = mountRoutes.find((name) => path === name || path.startsWith(`${name}/`));
+    if (route !== undefined) onRouted?.(request, route);
+    next();
   };
 }
 
@@ -132,7 +145,12 @@ export function createRestApi(options: RestOptions): RequestListener {
       { path: '/docs', serve: serveDocs },
       { path: '/docs/{name}', serve: (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!) },
     ],
-    mounts: [serveSession({ caller, clock, publicUrl }), serveMcpOnDemand(options), ...mounts],
+    mounts: [
+      nameMounts(options),
+      serveSession({ caller, clock, publicUrl }),
+      serveMcpOnDemand(options),
+      ...mounts,
+    ],
     retention: retrieveCache ? retrieveRetention(retrieveCache) : undefined,
     shownBy: shownByKind,
     // Links are signed for each response.

@@ -13,6 +13,8 @@ import {
 export interface RunningServer {
   /** Port that the server listens on. */
   port: number;
+  /** Returns the number of open connections. */
+  connections(): number;
   /**
    * Accepts no new connections, waits up to `graceMs` milliseconds for active requests, then closes their
    * connections.
@@ -46,7 +48,7 @@ export async function startServer(
     app(request, response);
   };
   const server = createServer(httpOptions(limits), listener);
-  guardConnections(server, limits);
+  const sockets = guardConnections(server, limits);
   // The handler sends 100 Continue once it accepts the request.
   server.on('checkContinue', listener);
   server.on('clientError', refuseConnection);
@@ -59,6 +61,7 @@ export async function startServer(
   });
   return {
     port: (server.address() as AddressInfo).port,
+    connections: () => sockets.size,
     close: (graceMs = 10_000) => {
       closing = true;
       return close(server, graceMs);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
 import {
+  Code,
   type ConnectRouter,
   createConnectRouter,
   createContextKey,
@@ -17,8 +18,9 @@ import type { BodyBudget } from '../base/body-budget.ts';
 import { acceptRequest, refuseRequest } from '../base/connections.ts';
 import { maxBodyBytes, smallBodyBytes } from '../contract/body-limit.ts';
 import { requestIdHeader, requestIdOf } from '../contract/request-id.ts';
-import { inCallSpan } from '../telemetry/server-spans.ts';
-import { methodPath } from './call-spans.ts';
+import { isComplete, nameCall } from '../telemetry/requests.ts';
+import { inCallSpan, rpcSystemOf } from '../telemetry/server-spans.ts';
+import { failureKey, methodPath, statusOf } from './call-spans.ts';
 import { screenBody } from './request-body.ts';
 
 /** Listener for node:http and node:http2. If no method has the path, calls `next` or responds with 404. */
@@ -119,10 +121,37 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
       universal = screenBody(universal, { limit, input: handler.method.input, compressions, reserve });
     }
     const call = universal;
-    inCallSpan(methodPath(handler.method), request, response, () => handler(call))
-      .then((result) => universalResponseToNodeResponse(result, response))
+    const method = methodPath(handler.method);
+    let trailer: Headers | undefined;
+    const status = () => values.get(failureKey) ?? finalStatus(response, trailer);
+    nameCall(request, { method, system: rpcSystemOf(request.headers['content-type']), status });
+    inCallSpan(method, request, response, () => handler(call))
+      .then((result) => {
+        trailer = result.trailer;
+        return universalResponseToNodeResponse(result, response);
+      })
       .catch(() => response.destroy());
   };
+}
+
+/** Status names of HTTP statuses with which Connect ends calls that no handler failed. */
+const httpStatuses: Readonly<Record<number, Code>> = {
+  404: Code.Unimplemented,
+  429: Code.ResourceExhausted,
+  499: Code.Canceled,
+  501: Code.Unimplemented,
+  503: Code.Unavailable,
+  504: Code.DeadlineExceeded,
+};
+
+/** Returns the status of a closed response whose call no handler failed: "OK". */
+function finalStatus(response: Parameters<RpcListener>[1], trailer: Headers | undefined): string {
+  const { statusCode } = response;
+  const grpc = Number(trailer?.get('grpc-status') ?? 0);
+  if (grpc in Code) return statusOf(grpc);
+  if (statusCode >= 500) return statusOf(httpStatuses[statusCode] ?? Code.Internal);
+  if (statusCode >= 400) return statusOf(httpStatuses[statusCode] ?? Code.InvalidArgument);
+  return isComplete(response) ? 'OK' : statusOf(Code.Canceled);
 }
 
 /**

@@ -10,13 +10,13 @@ import { toConnectError } from './fault-detail.ts';
 export function failCall(
   log: Log,
   method: DescMethod,
-  { requestHeader }: Pick<HandlerContext, 'requestHeader'>,
+  context: Pick<HandlerContext, 'requestHeader' | 'values'>,
   thrown: unknown,
 ): ConnectError {
   const { code } = Fault.from(thrown);
   if (code === 'internal' || code === 'unavailable') {
-    const entry = { requestId: requestHeader.get(requestIdHeader), method: method.name, err: thrown };
+    const entry = { requestId: context.requestHeader.get(requestIdHeader), method: method.name, err: thrown };
     log[code === 'internal' ? 'error' : 'warn'](entry, 'call failed');
   }
-  return recordCallError(toConnectError(thrown));
+  return recordCallError(context, toConnectError(thrown));
 }

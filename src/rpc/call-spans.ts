@@ -1,31 +1,39 @@
 import type { DescMethod } from '@bufbuild/protobuf';
-import { Code, type ConnectError, type Interceptor, ConnectError as RpcError } from '@connectrpc/connect';
+import {
+  Code,
+  type ConnectError,
+  createContextKey,
+  type HandlerContext,
+  type Interceptor,
+  ConnectError as RpcError,
+} from '@connectrpc/connect';
 import { attribute } from '../telemetry/attributes.ts';
+import { serverErrors } from '../telemetry/requests.ts';
 import { currentTrace, failSpan, inSpan, recordedSpan } from '../telemetry/trace.ts';
 
 /** Returns the name of a method as in the path of a call: "gleaner.account.v1.AccountService/GetAccount". */
 export const methodPath = (method: DescMethod): string => `${method.parent.typeName}/${method.name}`;
 
-/** Codes for which a server is to blame, by the conventions of OpenTelemetry. */
-const serverErrors: ReadonlySet<Code> = new Set([
-  Code.Unknown,
-  Code.DeadlineExceeded,
-  Code.Unimplemented,
-  Code.Internal,
-  Code.Unavailable,
-  Code.DataLoss,
-]);
-
 /** Returns the name of a code: "NOT_FOUND". */
-const statusOf = (code: Code): string => Code[code].replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
+export const statusOf = (code: Code): string =>
+  code === Code.Canceled ? 'CANCELLED' : Code[code].replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
 
-/** Records the error of a served call in the active span, and returns it. */
-export function recordCallError(error: ConnectError): ConnectError {
+/** Status of a served call that failed, for its metrics. */
+export const failureKey = createContextKey<string | null>(null, {
+  description: 'the status of a failed call',
+});
+
+/** Records the error of a served call in its context and in the active span, and returns it. */
+export function recordCallError(
+  { values }: Pick<HandlerContext, 'values'>,
+  error: ConnectError,
+): ConnectError {
+  values.set(failureKey, statusOf(error.code));
   const span = recordedSpan();
   if (span !== undefined) {
     const status = statusOf(error.code);
     span.setAttribute(attribute.rpcStatus, status);
-    if (serverErrors.has(error.code)) failSpan(span, status);
+    if (serverErrors.has(status)) failSpan(span, status);
   }
   return error;
 }

@@ -50,13 +50,15 @@ export function routeForward(
     const headers = copyResponseHeaders(header, {});
     for (const name in headers) responseHeader.set(name, headers[name]!);
   };
-  const failed = ({ requestHeader, signal }: HandlerContext, thrown: unknown): ConnectError => {
+  const failed = (context: HandlerContext, thrown: unknown): ConnectError => {
+    const { requestHeader, signal } = context;
     const error = ConnectError.from(thrown);
     const fault = thrown instanceof Fault ? thrown : fromConnectError(error);
-    if (!(thrown instanceof Fault) && (error.isWireError || signal.aborted)) return recordCallError(error);
+    if (!(thrown instanceof Fault) && (error.isWireError || signal.aborted))
+      return recordCallError(context, error);
     if (fault.code === 'unavailable')
       log.warn({ requestId: requestHeader.get(requestIdHeader), err: fault }, 'call not forwarded');
-    return recordCallError(toConnectError(fault));
+    return recordCallError(context, toConnectError(fault));
   };
 
   const admit = createAdmission(remote);

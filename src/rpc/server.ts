@@ -21,6 +21,8 @@ import type { RpcListener } from './adapter.ts';
 /** A listening server. */
 export interface ListeningServer {
   port: number;
+  /** Returns the number of open connections. */
+  connections(): number;
   /** Stops listening, gives calls in progress 3 seconds to end, then closes connections. */
   close(): Promise<void>;
 }
@@ -86,6 +88,7 @@ export async function listen(
   });
   return {
     port: (server.address() as AddressInfo).port,
+    connections: () => sockets.size,
     async close() {
       closing = true;
       const closed = new Promise((resolve) => server.close(resolve));

@@ -1,11 +1,13 @@
 /** A counter or gauge, with the names of its labels. */
-interface LabelledMetric {
+export interface LabelledMetric {
   readonly about: string;
   readonly labels: readonly string[];
+  /** All values of every label, in the order of the labels: these series exist at zero from the start. */
+  readonly values?: readonly (readonly string[])[];
 }
 
 /** A distribution of durations, with the upper bounds of its buckets in seconds. */
-interface DurationMetric {
+export interface DurationMetric {
   readonly about: string;
   readonly buckets: readonly number[];
 }
@@ -19,6 +21,7 @@ export const counters = {
   gleaner_batch_redeliveries_total: {
     about: 'Claims of batches that an earlier worker had claimed before.',
     labels: [],
+    values: [],
   },
   gleaner_units_total: {
     about: 'Units that got an outcome, by fault code; "ok" for success.',
@@ -31,10 +34,12 @@ export const counters = {
   gleaner_credits_total: {
     about: 'Credits posted to the ledger: grant, charge, or refund.',
     labels: ['type'],
+    values: [['grant', 'charge', 'refund']],
   },
   gleaner_deliveries_total: {
     about: 'Attempts to deliver a notification: delivered, retried, or failed.',
     labels: ['outcome'],
+    values: [['delivered', 'retried', 'failed']],
   },
   gleaner_schedule_runs_total: {
     about: 'Runs of schedules by result: the state of the ended job, skipped, or not_submitted.',
@@ -43,6 +48,15 @@ export const counters = {
   gleaner_sweep_resumed_total: {
     about: 'Interrupted jobs and stalled batches that the sweep resumed, by step.',
     labels: ['step'],
+    values: [['submit', 'approval', 'ending', 'batch']],
+  },
+  gleaner_requests_total: {
+    about: 'Requests served: http or rpc, by result: ok, client_error, or server_error.',
+    labels: ['protocol', 'result'],
+    values: [
+      ['http', 'rpc'],
+      ['ok', 'client_error', 'server_error'],
+    ],
   },
 } as const satisfies Record<string, LabelledMetric>;
 
@@ -74,6 +88,26 @@ export const durations = {
   },
 } as const satisfies Record<string, DurationMetric>;
 
+/** Bounds for requests, in seconds: a part of those that OpenTelemetry recommends, because every route has them. */
+const requestBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
+
+/**
+ * Distributions of the durations of served requests, in seconds: names and labels of version 1.45.0 of OpenTelemetry's
+ * semantic conventions. Prometheus has `_` for each dot.
+ */
+export const requestDurations = {
+  'http.server.request.duration': {
+    about: 'Duration of HTTP requests other than RPC calls.',
+    labels: ['http.request.method', 'http.route', 'http.response.status_code', 'error.type'],
+    buckets: requestBuckets,
+  },
+  'rpc.server.call.duration': {
+    about: 'Duration of calls over gRPC and Connect.',
+    labels: ['rpc.system.name', 'rpc.method', 'rpc.status_code'],
+    buckets: requestBuckets,
+  },
+} as const satisfies Record<string, DurationMetric & LabelledMetric>;
+
 /** Values that are read when the metrics are collected. */
 export const gauges = {
   gleaner_jobs: { about: 'Jobs that have not ended.', labels: ['kind', 'state'] },
@@ -85,6 +119,14 @@ export const gauges = {
   gleaner_worker_slots: {
     about: 'Worker processes of this process: busy, idle, or stopped.',
     labels: ['state'],
+  },
+  gleaner_body_budget_bytes: {
+    about: 'Memory for request bodies: used, and its limit.',
+    labels: ['state'],
+  },
+  gleaner_connections: {
+    about: 'Connections of the port for http or rpc: open, and their limit.',
+    labels: ['port', 'state'],
   },
   gleaner_origin_paused: { about: 'Origins that are paused.', labels: ['market'] },
   gleaner_backup_last_success_timestamp_seconds: {
@@ -101,6 +143,11 @@ export const gauges = {
   },
   gleaner_build_info: { about: 'Always 1; the labels describe the process.', labels: ['version', 'role'] },
 } as const satisfies Record<string, LabelledMetric>;
+
+/** Protocol of a served request. */
+export type RequestProtocol = 'http' | 'rpc';
+/** Result of a served request. */
+export type RequestResult = 'ok' | 'client_error' | 'server_error';
 
 /** Name of a counter. */
 export type CounterName = keyof typeof counters;

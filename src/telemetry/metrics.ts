@@ -1,13 +1,15 @@
-import type { Meter } from '@opentelemetry/api';
+import type { Histogram, Meter } from '@opentelemetry/api';
 import {
   type CounterLabels,
   type CounterName,
   counters,
+  type DurationMetric,
   type DurationName,
   durations,
   type GaugeLabels,
   type GaugeName,
   gauges,
+  type LabelledMetric,
 } from './catalog.ts';
 
 /** Recorder of the metrics in the catalog. Its methods never throw or block. */
@@ -40,20 +42,34 @@ export function createMetrics(meter: Meter): Metrics {
       meter.createCounter(name, { description: about }),
     ]),
   );
+  for (const [name, { labels, values }] of Object.entries<LabelledMetric>(counters))
+    for (const series of values === undefined ? [] : combinations(values))
+      counterOf.get(name)!.add(0, Object.fromEntries(labels.map((label, index) => [label, series[index]!])));
   const histogramOf = new Map(
-    Object.entries(durations).map(([name, { about, buckets }]) => [
-      name,
-      meter.createHistogram(name, {
-        description: about,
-        unit: 's',
-        advice: { explicitBucketBoundaries: [...buckets] },
-      }),
-    ]),
+    Object.entries(durations).map(([name, metric]) => [name, createDuration(meter, name, metric)]),
   );
   return {
     add: (name, labels, value = 1) => counterOf.get(name)!.add(value, labels),
     record: (name, milliseconds) => histogramOf.get(name)!.record(milliseconds / 1000),
   };
+}
+
+/** Creates the instrument of a distribution of seconds. */
+export function createDuration(meter: Meter, name: string, { about, buckets }: DurationMetric): Histogram {
+  return meter.createHistogram(name, {
+    description: about,
+    unit: 's',
+    advice: { explicitBucketBoundaries: [...buckets] },
+  });
+}
+
+/** Returns every combination of one value of each list. */
+function combinations(lists: readonly (readonly string[])[]): string[][] {
+  const empty: string[][] = [[]];
+  return lists.reduce(
+    (found, list) => found.flatMap((start) => list.map((value) => [...start, value])),
+    empty,
+  );
 }
 
 /** Reads gauges with the given functions whenever the meter's metrics are collected. */

@@ -5,6 +5,7 @@ import { RuntimeNodeInstrumentation } from '@opentelemetry/instrumentation-runti
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { clearDiagnostics, reportDiagnostics } from './diagnostics.ts';
 import { createMetrics, type GaugeReaders, type Metrics, observeGauges } from './metrics.ts';
+import { createRequestMetrics, type RequestMetrics } from './requests.ts';
 import { type ProcessDescription, resourceOf } from './resource.ts';
 
 /*
@@ -21,6 +22,8 @@ export interface TelemetryOptions extends ProcessDescription {
 /** Metrics of a process, and their export. */
 export interface Telemetry {
   metrics: Metrics;
+  /** Measurements of served requests. */
+  requests: RequestMetrics;
   /** Adds gauges to the metrics. */
   observe(readers: GaugeReaders): void;
   /** Responds with all metrics in the text format of Prometheus. */
@@ -46,8 +49,10 @@ export function openTelemetry({ log, pushMs, ...description }: TelemetryOptions)
   const meter = provider.getMeter('gleaner', description.version);
   const runtime = new RuntimeNodeInstrumentation();
   runtime.setMeterProvider(provider);
+  const metrics = createMetrics(meter);
   return {
-    metrics: createMetrics(meter),
+    metrics,
+    requests: createRequestMetrics(meter, metrics),
     observe: (readers) => observeGauges(meter, readers),
     scrape: (request, response) => prometheus.getMetricsRequestHandler(request, response),
     async close() {

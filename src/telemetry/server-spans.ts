@@ -1,10 +1,8 @@
-import type { IncomingHttpHeaders, RequestListener } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from 'node:http';
 import { context, trace } from '@opentelemetry/api';
 import { attribute } from './attributes.ts';
+import { verbOf } from './requests.ts';
 import { failSpan, recordedSpan, startSpan, type TraceContext } from './trace.ts';
-
-/** Methods that name a span; others would make unbounded names. */
-const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Returns the trace context of a request's headers. */
 function traceOf({ traceparent, tracestate }: IncomingHttpHeaders): TraceContext {
@@ -20,12 +18,12 @@ function traceOf({ traceparent, tracestate }: IncomingHttpHeaders): TraceContext
  */
 export function traceRequests(listener: RequestListener): RequestListener {
   return (request, response) => {
-    const isKnown = methods.has(request.method!);
-    const { span, active } = startSpan(isKnown ? request.method! : 'HTTP', {
+    const verb = verbOf(request);
+    const { span, active } = startSpan(verb === '_OTHER' ? 'HTTP' : verb, {
       kind: 'server',
       parent: traceOf(request.headers),
       attributes: {
-        [attribute.httpMethod]: isKnown ? request.method! : '_OTHER',
+        [attribute.httpMethod]: verb,
         [attribute.urlScheme]: 'http',
         [attribute.urlPath]: request.url!.split('?', 1)[0]!,
       },
@@ -44,7 +42,7 @@ export function traceRequests(listener: RequestListener): RequestListener {
 }
 
 /** Names the active request's span after its route, a path template. */
-export function nameRequestSpan(method: string, route: string): void {
+export function nameRequestSpan({ method }: Pick<IncomingMessage, 'method'>, route: string): void {
   recordedSpan()?.setAttribute(attribute.httpRoute, route).updateName(`${method} ${route}`);
 }
 
@@ -81,5 +79,6 @@ export function inCallSpan<T>(
   return context.with(active, run);
 }
 
-const rpcSystemOf = (contentType = '') =>
+/** Returns the name of the RPC system of a call's content type. gRPC-Web counts as gRPC. */
+export const rpcSystemOf = (contentType = ''): string =>
   contentType.startsWith('application/grpc') ? 'grpc' : 'connectrpc';

@@ -3,14 +3,19 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import type { DescMethod } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
 import { createLog } from '../../src/base/log.ts';
+import { endpointsOf } from '../../src/contract/endpoint.ts';
+import { services } from '../../src/contract/services.ts';
+import { methodPath } from '../../src/rpc/call-spans.ts';
 import {
   type CounterName,
   counters,
   type DurationName,
   durations,
   gauges,
+  requestDurations,
 } from '../../src/telemetry/catalog.ts';
 import type { GaugeReaders, Metrics } from '../../src/telemetry/metrics.ts';
 import { openTelemetry } from '../../src/telemetry/sdk.ts';
@@ -29,8 +34,20 @@ const promtool = findProgram('promtool');
 
 /** Returns the names of metrics in expressions and texts. */
 const metricsIn = (text: string): string[] => [
-  ...new Set([...text.matchAll(/\b(?:gleaner|nodejs|v8js)_[a-z0-9_]+/g)].map(([name]) => name)),
+  ...new Set(
+    [
+      ...text.matchAll(
+        /\b(?:gleaner|nodejs|v8js|http|rpc)_(?!request_method|route|response_status|method\b|status_code)[a-z0-9_]+/g,
+      ),
+    ].map(([name]) => name),
+  ),
 ];
+
+/** Returns whether a call lasts as long as its download or stream. The schema of a kind is small. */
+const isLong = ({ methodKind, name }: DescMethod): boolean => methodKind !== 'unary' && name !== 'GetSchema';
+
+/** Returns the name that Prometheus has for a metric or a label. */
+const exported = (name: string): string => name.replaceAll('.', '_');
 
 /** Measures every metric of the catalog once, and returns the names that a scrape then has. */
 async function exportedNames(): Promise<Set<string>> {
@@ -43,6 +60,8 @@ async function exportedNames(): Promise<Set<string>> {
   const { add, record } = telemetry.metrics as { add(name: CounterName, labels: object): void } & Metrics;
   for (const name of Object.keys(counters)) add(name as CounterName, {});
   for (const name of Object.keys(durations)) record(name as DurationName, 1);
+  telemetry.requests.startRoutes([{ verb: 'GET', route: '/v1/account' }]);
+  telemetry.requests.startCalls(['gleaner.account.v1.AccountService/GetAccount']);
   const readers = Object.keys(gauges).map((name) => [name, async () => [{ labels: {}, value: 1 }]]);
   telemetry.observe(Object.fromEntries(readers) as GaugeReaders);
   const server = createServer(telemetry.scrape);
@@ -67,18 +86,30 @@ async function exportedNames(): Promise<Set<string>> {
 
 describe('deploy/observability', () => {
   test('names only metrics that are exported', async () => {
-    const exported = await exportedNames();
+    const names = await exportedNames();
     const expressions = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
     const named = metricsIn([rules, ...expressions].join('\n'));
     expect(named.length).toBeGreaterThan(15);
-    expect(named.filter((name) => !exported.has(name))).toEqual([]);
+    expect(named.filter((name) => !names.has(name))).toEqual([]);
   });
 
   test('shows every metric of the catalog on the dashboard', () => {
     const shown = dashboard.panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => metricsIn(expr)));
     const names = [...Object.keys(counters), ...Object.keys(gauges)];
     expect(names.filter((name) => !shown.includes(name))).toEqual([]);
-    expect(Object.keys(durations).filter((name) => !shown.includes(`${name}_bucket`))).toEqual([]);
+    const distributions = [...Object.keys(durations), ...Object.keys(requestDurations).map(exported)];
+    expect(distributions.filter((name) => !shown.includes(`${name}_bucket`))).toEqual([]);
+  });
+
+  test('leaves downloads and streams out of the alert on slow requests', () => {
+    const alert = alerts.find((text) => text.startsWith('GleanerCallsSlow'))!;
+    const [routes, methods] = [...alert.matchAll(/!~"([^"]+)"/g)].map(
+      ([, text]) => new RegExp(`^(${text})$`),
+    );
+    for (const { method, path } of endpointsOf(services))
+      expect(routes!.test(path), path).toBe(isLong(method));
+    for (const method of services.flatMap((service) => service.methods))
+      expect(methods!.test(methodPath(method)), method.name).toBe(isLong(method));
   });
 
   test('has a runbook for every alert', () => {
@@ -96,9 +127,15 @@ describe('deploy/observability', () => {
 
   test('is documented: docs/operate.md lists every metric', () => {
     const page = readFileSync(join(root, 'docs/operate.md'), 'utf8');
-    for (const [name, metric] of Object.entries({ ...counters, ...durations, ...gauges })) {
-      const labels = 'labels' in metric ? metric.labels.map((label) => `\`${label}\``).join(', ') : '';
-      expect(page).toContain(`| \`${name}\` | ${labels}${labels === '' ? '' : ' '}|`);
+    for (const [name, metric] of Object.entries({
+      ...counters,
+      ...durations,
+      ...requestDurations,
+      ...gauges,
+    })) {
+      const labels =
+        'labels' in metric ? metric.labels.map((label) => `\`${exported(label)}\``).join(', ') : '';
+      expect(page).toContain(`| \`${exported(name)}\` | ${labels}${labels === '' ? '' : ' '}|`);
     }
   });
 

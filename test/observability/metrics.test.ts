@@ -97,6 +97,14 @@ describe.each(opened)('$title', (stack) => {
       const names = namesOf(all[index]!);
       expect(sumOf(all[index]!, 'gleaner_build_info', { role: process.role })).toBe(1);
       expect(names).toContain('nodejs_eventloop_delay_p99');
+      expect(names).toContain('nodejs_eventloop_utilization');
+      const serves = process.role !== 'worker';
+      expect(names.has('gleaner_connections')).toBe(serves);
+      if (serves) {
+        expect(sumOf(all[index]!, 'gleaner_body_budget_bytes', { state: 'limit' })).toBeGreaterThan(0);
+        for (const port of ['http', 'rpc'])
+          expect(sumOf(all[index]!, 'gleaner_connections', { port, state: 'limit' })).toBe(2_000);
+      }
       expect([...names].some((name) => name.startsWith('v8js_gc_duration'))).toBe(true);
       expect(names.has('gleaner_batch_oldest_seconds')).toBe(process.role !== 'worker');
       expect(names.has('gleaner_origin_paused')).toBe(process.role !== 'worker');
@@ -106,6 +114,34 @@ describe.each(opened)('$title', (stack) => {
     const own = all.flatMap((one) => [...one.keys()]).filter((series) => series.startsWith('gleaner_'));
     expect(own.filter((series) => series.includes(user.id))).toEqual([]);
     expect(own.filter((series) => /[0-9a-f]{8}-[0-9a-f]{4}/.test(series))).toEqual([]);
+  });
+
+  run('counts each request once, by route and status', async () => {
+    const before = await scrape(urls[0]!);
+    const headers = { authorization: `Bearer ${user.key}` };
+    for (const path of ['/v1/account', '/account', '/none/such', '/none/such/2'])
+      await (await fetch(deployment.url + path, { headers })).arrayBuffer();
+    const route = (http_route: string, http_response_status_code: string) => ({
+      http_request_method: 'GET',
+      http_route,
+      http_response_status_code,
+    });
+    const [known, unknown] = [route('/v1/account', '200'), route('_OTHER', '404')];
+    const name = 'http_server_request_duration_count';
+    const after = await until(
+      'the last response is closed',
+      async () => {
+        const found = await scrape(urls[0]!);
+        return sumOf(found, name, unknown) >= sumOf(before, name, unknown) + 2 ? found : undefined;
+      },
+      { withinMs: 10_000 },
+    );
+    for (const labels of [known, unknown])
+      expect(sumOf(after, name, labels) - sumOf(before, name, labels)).toBe(2);
+    expect([...after.keys()].filter((series) => series.includes('none'))).toEqual([]);
+    expect([...before.keys()].filter((series) => series.startsWith('gleaner_requests_total{'))).toHaveLength(
+      6,
+    );
   });
 
   run('exports the result of an audit from one of the processes', async () => {

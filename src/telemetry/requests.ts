@@ -1,0 +1,138 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { Meter } from '@opentelemetry/api';
+import { parseWaited, timingHeader } from '../contract/response-headers.ts';
+import { attribute } from './attributes.ts';
+import { type RequestProtocol, type RequestResult, requestDurations } from './catalog.ts';
+import { createDuration, type Metrics } from './metrics.ts';
+
+type Request = IncomingMessage | Http2ServerRequest;
+type Response = ServerResponse | Http2ServerResponse;
+
+/** A call of an RPC server. */
+export interface MeasuredCall {
+  /** Full name of a declared method: "gleaner.account.v1.AccountService/GetAccount". */
+  method: string;
+  system: string;
+  /** Returns the name of the status once the response is closed: "NOT_FOUND". */
+  status(): string;
+}
+
+/** Value of a label for anything that is not declared, so that callers cannot create series. */
+const other = '_OTHER';
+
+/** Methods of HTTP that are values of labels and names of spans. */
+const verbs = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Returns the method of a request, or `_OTHER` for unknown ones. */
+export const verbOf = ({ method }: Request): string => (verbs.has(method!) ? method! : other);
+
+/** Statuses of calls for which the server is to blame, by the conventions of OpenTelemetry. */
+export const serverErrors: ReadonlySet<string> = new Set([
+  'UNKNOWN',
+  'DEADLINE_EXCEEDED',
+  'UNIMPLEMENTED',
+  'INTERNAL',
+  'UNAVAILABLE',
+  'DATA_LOSS',
+]);
+
+/** Observation of a request, stored on the request: a WeakMap of requests costs too much garbage collection. */
+const observation = Symbol('observation');
+interface Observation {
+  route: string;
+  call: MeasuredCall | null;
+}
+type Observed = { [observation]?: Observation };
+
+/** Names the route of a measured request: a path template, never a path. */
+export function nameRoute(request: Request, route: string): void {
+  const observed = (request as Observed)[observation];
+  if (observed) observed.route = route;
+}
+
+/** Describes the RPC call of a measured request, which is then not measured as an HTTP request. */
+export function nameCall(request: Request, call: MeasuredCall): void {
+  const observed = (request as Observed)[observation];
+  if (observed) observed.call = call;
+}
+
+/** Measurements of the requests that a process serves. */
+export interface RequestMetrics {
+  /** Wraps the listener of a port so that each request is counted and its duration recorded once its response is closed. */
+  measure<Q extends Request, S extends Response>(
+    listener: (request: Q, response: S) => void,
+  ): (request: Q, response: S) => void;
+  /** Creates the series of successful requests to routes, at zero. */
+  startRoutes(routes: readonly { verb: string; route: string }[]): void;
+  /** Creates the series of successful gRPC calls of methods, at zero. */
+  startCalls(methods: readonly string[]): void;
+}
+
+/** Creates the measurements with the instruments of a meter. */
+export function createRequestMetrics(meter: Meter, { add }: Pick<Metrics, 'add'>): RequestMetrics {
+  const durationOf = (name: keyof typeof requestDurations) =>
+    createDuration(meter, name, requestDurations[name]);
+  const http = durationOf('http.server.request.duration');
+  const rpc = durationOf('rpc.server.call.duration');
+  const count = (protocol: RequestProtocol, result: RequestResult) =>
+    add('gleaner_requests_total', { protocol, result });
+
+  const recordCall = ({ method, system, status }: MeasuredCall, seconds: number) => {
+    const code = status();
+    rpc.record(seconds, {
+      [attribute.rpcSystem]: system,
+      [attribute.rpcMethod]: method,
+      [attribute.rpcStatus]: code,
+    });
+    count('rpc', code === 'OK' ? 'ok' : serverErrors.has(code) ? 'server_error' : 'client_error');
+  };
+  const recordRequest = (verb: string, route: string, response: Response, seconds: number) => {
+    const isAborted = !isComplete(response);
+    const { statusCode: status } = response;
+    http.record(seconds, {
+      [attribute.httpMethod]: verb,
+      [attribute.httpRoute]: route,
+      ...(isAborted ? { [attribute.errorType]: 'aborted' } : { [attribute.httpStatus]: status }),
+    });
+    const isServerError = !isAborted && status >= 500;
+    count('http', isServerError ? 'server_error' : isAborted || status >= 400 ? 'client_error' : 'ok');
+  };
+  return {
+    measure: (listener) => (request, response) => {
+      const started = performance.now();
+      const observed: Observation = { route: other, call: null };
+      (request as Observed)[observation] = observed;
+      const verb = verbOf(request);
+      response.once('close', () => {
+        const waitedMs = parseWaited(String(response.getHeader(timingHeader) ?? ''));
+        const seconds = Math.max(0, performance.now() - started - waitedMs) / 1000;
+        if (observed.call) recordCall(observed.call, seconds);
+        else recordRequest(verb, observed.route, response, seconds);
+      });
+      listener(request, response);
+    },
+    // A histogram ignores NaN, but creates the series.
+    startRoutes(routes) {
+      for (const { verb, route } of routes)
+        http.record(Number.NaN, {
+          [attribute.httpMethod]: verb,
+          [attribute.httpRoute]: route,
+          [attribute.httpStatus]: 200,
+        });
+    },
+    startCalls(methods) {
+      for (const method of methods)
+        rpc.record(Number.NaN, {
+          [attribute.rpcSystem]: 'grpc',
+          [attribute.rpcMethod]: method,
+          [attribute.rpcStatus]: 'OK',
+        });
+    },
+  };
+}
+
+/** Returns whether a closed response was sent to its end. */
+export function isComplete(response: Response): boolean {
+  return 'stream' in response ? response.stream.writableFinished : response.writableFinished;
+}
