@@ -108,6 +108,8 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
         await navigate(tab.page, path);
         await waitForText(tab.page, shows);
         await waitForLoaded(tab.page);
+        // React sets the title after it has rendered the page.
+        await tab.page.waitForFunction(`document.title.includes(' · ')`).catch(() => {});
         titles.push(await tab.page.title());
         const findings = [...(await inspectPhone(tab)), ...tab.pageErrors.splice(0)];
         findings.push(...(await inspectAccess(tab)));
