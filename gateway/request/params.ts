@@ -12,11 +12,12 @@ export type ReadParams<Source> = (source: Source, message: Message, reading: Rea
 
 /**
  * Creates the reader of fields from the query; the last value of a repeated parameter counts. Parameters other than
- * the fields and `others` are recorded as ignored.
+ * the fields and `others` are recorded as ignored, or as problems with `refusesOthers`.
  */
 export function queryReader(
   fields: readonly DescField[],
   others: readonly string[] = [],
+  { refusesOthers = false } = {},
 ): ReadParams<URLSearchParams> {
   const params = fields
     .filter((field) => textReader(field) !== undefined)
@@ -24,7 +25,8 @@ export function queryReader(
   const names = new Set([...params.map(({ name }) => name), ...others]);
   return (query, message, reading) => {
     for (const { name, set } of params) set(query.getAll(name), message, reading);
-    ignoreOthers(query.keys(), names, 'query', reading);
+    if (refusesOthers) refuseOthers(query.keys(), names, reading);
+    else ignoreOthers(query.keys(), names, 'query', reading);
   };
 }
 
@@ -42,6 +44,16 @@ export function formReader(fields: readonly DescField[]): ReadParams<ReadonlyMap
     for (const { name, set } of params) set(form.get(name) ?? [], message, reading);
     ignoreOthers(form.keys(), names, 'body', reading);
   };
+}
+
+/** Records unknown parameters of the query as problems that suggest a known one. */
+function refuseOthers(given: Iterable<string>, known: ReadonlySet<string>, reading: Reading): void {
+  for (const name of new Set(given)) {
+    if (known.has(name)) continue;
+    reading.path.push('query', name);
+    refuse(reading, problemText.unknown('The query parameter', name, [...known]));
+    reading.path.length = 0;
+  }
 }
 
 function ignoreOthers(

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Fault } from '../../src/contract/fault.ts';
 import { servedEndpoints } from '../endpoint.ts';
 import { shopService } from '../fixture/shop.ts';
 import { json, problems, suiteGateway, suiteResponders } from '../fixture/suite.ts';
@@ -291,6 +292,31 @@ describe('requestReader()', () => {
     servedEndpoints([shopService], (path) => [path]).find(({ method }) => method.name === name)!;
   const at = (path: string) => ({ body: '', forms: [{ path, template: parse(path) }] });
   const parts = { segments: [], query: new URLSearchParams(), isStrict: false, problems: [] };
+
+  test('refuses unknown query parameters of a submit, and suggests a known one', () => {
+    const read = requestReader({ ...endpoint('PlaceOrder'), takesOptions: true });
+    const query = new URLSearchParams('max_credits=1&max_credit=1&max_credit=2&colour=red');
+    const json = JSON.stringify({ lines: [line], colour: 'red' });
+    const problemsOf = () => {
+      try {
+        return read({ ...parts, query, json }, []).headers;
+      } catch (error) {
+        return (error as Fault).problems;
+      }
+    };
+    const type = 'extra_forbidden';
+    expect(problemsOf()).toEqual([
+      {
+        loc: ['query', 'max_credit'],
+        type,
+        msg: 'The query parameter "max_credit" is unknown. Did you mean max_credits?',
+      },
+      { loc: ['query', 'colour'], type, msg: 'The query parameter "colour" is unknown.' },
+    ]);
+    query.delete('max_credit');
+    query.delete('colour');
+    expect(problemsOf()).toEqual({ 'x-ignored-fields': 'colour' });
+  });
 
   test.each(['tags', 'labels', 'card', 'nothing'])('throws for the path variable %s', (variable) => {
     const declared = { ...endpoint('PlaceOrder'), ...at(`/api/x/{${variable}}`) };

@@ -68,6 +68,8 @@ export function requestReader(endpoint: ServedEndpoint): ReadRequest {
   const readQuery = queryReader(
     others.filter((field) => !inBody.includes(field)),
     [...(endpoint.waits ? ['wait'] : []), ...(endpoint.takesOptions ? optionNames : [])],
+    // A misspelled option, such as a maximum cost, must not be charged.
+    { refusesOthers: endpoint.takesOptions },
   );
 
   return (parts, variables) => {

@@ -1,3 +1,4 @@
+import { didYouMean } from '../base/suggest.ts';
 import type { Problem } from './fault.ts';
 
 /** Maximum problems listed in one response. */
@@ -24,6 +25,10 @@ export const problemText = {
   notOneOf: (allowed: readonly string[], value: string): ProblemText => ({
     type: 'enum',
     msg: `Input should be ${alternatives(allowed)}, not ${quote(value)}`,
+  }),
+  unknown: (what: string, name: string, known: readonly string[]): ProblemText => ({
+    type: 'extra_forbidden',
+    msg: `${what} ${quote(name)} is unknown.${didYouMean(name, known)}`,
   }),
   notUuid: (value: string): ProblemText => ({
     type: 'uuid_parsing',

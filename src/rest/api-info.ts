@@ -38,8 +38,8 @@ and is sent to this service only. Jobs belong to the user of the key: another us
 ## Requests and responses
 
 Every path works with its \`/v1\` prefix and without it: \`/openapi.json\` describes the paths with the prefix,
-\`/openapi-short.json\` those without. Unknown fields
-of a request are ignored and named in the response header \`X-Ignored-Fields\`; with the request header \`X-Strict: true\`
+\`/openapi-short.json\` those without. An unknown query
+parameter of a submit is refused (422). Other unknown fields of a request are ignored and named in the response header \`X-Ignored-Fields\`; with the request header \`X-Strict: true\`
 they are problems (422). \`null\` for an optional member stands for its absence. Identifiers may be written as JSON integers up
 to 2^53-1. Bodies may be sent with \`Content-Encoding: gzip\`; limits apply to the decompressed body. Responses of 1 KB and more
 are compressed with br or gzip for clients that accept it. Every response has an \`X-Request-Id\`: that of the request where it

@@ -1,0 +1,45 @@
+/** Returns the known name that a misspelled name most likely stands for; undefined if none is close. */
+export function suggest(name: string, known: Iterable<string>): string | undefined {
+  const given = name.slice(0, maxLength).toLowerCase();
+  let best: { name: string; distance: number } | undefined;
+  for (const candidate of known) {
+    const length = Math.max(given.length, candidate.length);
+    const distance = distanceOf(given, candidate.toLowerCase());
+    if (distance <= Math.min(maxDistance, length * maxShare) && distance < (best?.distance ?? Infinity))
+      best = { name: candidate, distance };
+  }
+  return best?.name;
+}
+
+/** Returns the question " Did you mean …?", with a leading space, or '' if no known name is close. */
+export function didYouMean(name: string, known: Iterable<string>): string {
+  const suggestion = suggest(name, known);
+  return suggestion === undefined ? '' : ` Did you mean ${suggestion}?`;
+}
+
+/** Edits that a misspelled name may be away, and their share of its length. */
+const maxDistance = 3;
+const maxShare = 0.4;
+/** Longer names, which callers can send, are cut: the distance takes quadratic time. */
+const maxLength = 64;
+
+/** Returns the edits between two texts: insertions, deletions, replacements, and swaps of neighbours. */
+function distanceOf(from: string, to: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= from.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column++) {
+      const isEqual = from[row - 1] === to[column - 1];
+      const isSwap = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      current[column] = Math.min(
+        last[column]! + 1,
+        current[column - 1]! + 1,
+        last[column - 1]! + (isEqual ? 0 : 1),
+        isSwap ? beforeLast[column - 2]! + 1 : Infinity,
+      );
+    }
+    [beforeLast, last] = [last, current];
+  }
+  return last[to.length]!;
+}
