@@ -1,13 +1,19 @@
+import { create } from '@bufbuild/protobuf';
+import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
+import { didYouMean } from '../base/suggest.ts';
 import { type TrackedField, trackedFields } from '../base/tracked-values.ts';
 import { Fault, type Problem } from '../contract/fault.ts';
-import { noRegion } from '../contract/track.ts';
+import { quote } from '../contract/problem-texts.ts';
+import { validateMessage } from '../contract/problems.ts';
+import { noRegion, seriesOf } from '../contract/track.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
+import { markets } from '../markets/list.ts';
 import type { Rule, RuleCondition } from '../store/history.ts';
 import { maxRules } from './rules.ts';
 
 /** Dependencies of this module. */
-export type RuleBookContext = Pick<JobContext, 'clock' | 'newId'> &
-  StoreUse<'createRule' | 'deleteRule' | 'getRule' | 'listRules' | 'putRule'>;
+export type RuleBookContext = Pick<JobContext, 'clock' | 'newId' | 'settings'> &
+  StoreUse<'createRule' | 'deleteRule' | 'getRule' | 'getUser' | 'listRules' | 'putRule'>;
 
 /** Fields of a rule that its user sets. */
 export type RuleFields = Pick<
@@ -43,7 +49,7 @@ export async function findRule({ store }: RuleBookContext, userId: string, id: s
 /** Creates a rule. Faults: `invalid`; `conflict` for a user with the maximum number of rules. */
 export async function addRule(context: RuleBookContext, userId: string, fields: RuleFields): Promise<Rule> {
   const { store, clock, newId } = context;
-  check(fields);
+  await check(context, userId, fields);
   const now = clock.now();
   const rule = { ...normal(fields), id: newId(), userId, createdAt: now, updatedAt: now, revision: 1 };
   if ((await store.listRules(userId)).length >= maxRules)
@@ -59,8 +65,8 @@ export async function changeRule(
   id: string,
   fields: RuleFields,
 ): Promise<Rule> {
-  check(fields);
   const rule = await findRule(context, userId, id);
+  await check(context, userId, fields);
   const changed = { ...rule, ...normal(fields), updatedAt: context.clock.now(), revision: rule.revision + 1 };
   if (!(await context.store.putRule(changed)))
     throw new Fault('conflict', 'The rule was changed or deleted concurrently. Try again.');
@@ -78,11 +84,23 @@ const normal = (fields: RuleFields): RuleFields => ({
   region: fields.region === noRegion ? '' : fields.region,
 });
 
-/** Checks what the contract's rules cannot express: which conditions have a threshold or a field. */
-function check({ condition, threshold, field }: RuleFields): void {
+/** Records the problem of a field. */
+type AddProblem = (name: keyof RuleFields, msg: string, type?: string) => void;
+
+/** Checks what the contract's rules cannot express: a rule that can never fire is refused. Fault `invalid`. */
+async function check(context: RuleBookContext, userId: string, fields: RuleFields): Promise<void> {
   const problems: Problem[] = [];
-  const add = (name: string, msg: string, type = 'value_error') =>
+  const add: AddProblem = (name, msg, type = 'value_error') =>
     problems.push({ loc: ['body', name], msg, type });
+  checkCondition(fields, add);
+  problems.push(...problemsOfSeries(fields));
+  checkPlace(fields, add);
+  if (fields.enabled && fields.channel === 'email') await checkEmail(context, userId, add);
+  if (problems.length > 0) throw new Fault('invalid', 'The rule is not valid.', { problems });
+}
+
+/** Checks which conditions have a threshold or a field. */
+function checkCondition({ condition, threshold, field }: RuleFields, add: AddProblem): void {
   if (onPrices.has(condition)) {
     if (threshold === null) add('threshold', `Field required for the condition ${condition}`, 'missing');
     else if (!(threshold > 0 && threshold <= maxThreshold))
@@ -94,5 +112,37 @@ function check({ condition, threshold, field }: RuleFields): void {
     if (!trackedFields.includes(field as TrackedField))
       add('field', 'Field required for the condition changes', 'missing');
   } else if (field !== '') add('field', `The condition ${condition} has no field`);
-  if (problems.length > 0) throw new Fault('invalid', 'The rule is not valid.', { problems });
+}
+
+/** Checks that there can be items of the market and region. */
+function checkPlace({ market, region }: RuleFields, add: AddProblem): void {
+  const known = markets.find(({ name }) => name === market);
+  if (market !== '' && !known) {
+    const names = markets.map(({ name }) => name);
+    add('market', unknown('marketplace', market, names), 'enum');
+  }
+  if (region === '' || region === noRegion) return;
+  const regions = known?.regions ?? [...new Set(markets.flatMap((each) => each.regions))];
+  if (regions.length === 0) add('region', `Marketplace ${market} has no regions: leave the region empty`);
+  else if (!regions.includes(region))
+    add('region', unknown(known ? `region of ${market}` : 'region', region, regions), 'enum');
+}
+
+/** Returns the problems of a name that no series can have: a series may get its first job after the rule. */
+function problemsOfSeries({ series }: RuleFields): Problem[] {
+  const loc = ['body', 'series'];
+  if (series !== '' && seriesOf(series) !== series)
+    return [{ loc, type: 'value_error', msg: `No series is named ${quote(series)}: leave it empty for all` }];
+  return validateMessage(SubmitOptionsSchema, create(SubmitOptionsSchema, { track: series }), () => loc);
+}
+
+const unknown = (what: string, value: string, known: readonly string[]): string =>
+  `${quote(value)} is not a ${what} (${known.join(', ')}).${didYouMean(value, known)}`;
+
+/** Checks that messages of the channel `email` can be sent to a user. */
+async function checkEmail({ store, settings }: RuleBookContext, userId: string, add: AddProblem) {
+  if (settings.notices.email === null)
+    add('channel', 'This service sends no email: its operator has not set GLEANER_SMTP_URL. Use webhook');
+  else if (!(await store.getUser(userId))?.email)
+    add('channel', 'This account has no email address. Ask an operator to add one, or use webhook');
 }

@@ -160,6 +160,12 @@ describe('changes of a job', () => {
 describe('rules', () => {
   const fields = { name: 'Cheaper', condition: 'price_falls_by', threshold: 5, market: 'mktf', region: '-' };
 
+  const mail = {
+    smtp: { host: 'localhost', port: 25, tls: 'off' as const, login: null },
+    from: 'gleaner@example.test',
+    to: [],
+  };
+
   test('are created, changed, listed, and deleted by their user', async () => {
     const rule = await user.call(method.createRule, fields);
     expect(rule).toMatchObject({ ...fields, region: '', channel: 'webhook', enabled: true });
@@ -189,10 +195,34 @@ describe('rules', () => {
     [{ condition: 'changes' }, 'field', /Field required/],
     [{ condition: 'out_of_stock', field: 'price' }, 'field', /has no field/],
     [{ condition: 'cheap' }, 'condition', /./],
+    [
+      { ...fields, market: 'Marketplace E' },
+      'market',
+      /^"Marketplace E" is not a marketplace \(mkta, .*\)\.$/,
+    ],
+    [{ ...fields, market: 'mktee', region: '' }, 'market', /Did you mean mkte\?$/],
+    [{ ...fields, market: 'mkte', region: 'id' }, 'region', /^"id" is not a region of mkte \(sg, jp, .*\)/],
+    [{ ...fields, market: '', region: 'xx' }, 'region', /^"xx" is not a region \(id, /],
+    [{ ...fields, region: 'sg' }, 'region', /^Marketplace mktf has no regions/],
+    [{ ...fields, series: 'true' }, 'series', /^No series is named "true"/],
+    [{ ...fields, series: 'my shop' }, 'series', /match pattern/],
+    [{ ...fields, channel: 'email' }, 'channel', /^This service sends no email/],
   ])('rejects %j and names the field', async (request, name, message) => {
     await expect(user.call(method.createRule, request)).rejects.toMatchObject({
       code: 'invalid',
       problems: [{ loc: ['body', name], msg: expect.stringMatching(message) }],
+    });
+  });
+
+  test('send email only to accounts with an address', async () => {
+    fixture.context.settings.notices.email = mail;
+    const request = { ...fields, channel: 'email' };
+    await expect(user.call(method.createRule, request)).rejects.toMatchObject({
+      code: 'invalid',
+      problems: [{ loc: ['body', 'channel'], msg: expect.stringMatching(/has no email address/) }],
+    });
+    expect(await user.call(method.createRule, { ...request, disabled: true })).toMatchObject({
+      channel: 'email',
     });
   });
 
