@@ -1,4 +1,5 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf';
+import { type Job, JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault, type Problem } from '../contract/fault.ts';
 import { messageReader } from '../contract/json/message-reader.ts';
 import { messageWriter } from '../contract/json/message-writer.ts';
@@ -14,6 +15,8 @@ export interface CallProperties {
   idempotencyKey: string | undefined;
   waitMs: number;
   signal: AbortSignal;
+  /** Called with the states of a job while GetJob waits for its end. */
+  onProgress?: (job: Pick<Job, 'success' | 'failed' | 'total'>) => void;
 }
 
 /** Calls to the service on behalf of one user. They throw a Fault, or an Error with a code and a message. */
@@ -28,20 +31,37 @@ export interface ToolCaller {
 /** Arguments of a tool. */
 export type ToolArguments = Record<string, unknown>;
 
+/** Reports the progress of a call: units with an outcome, of all units. */
+export type ReportProgress = (progress: number, total: number) => void;
+
+/** How a tool is called. */
+export interface ToolCallOptions {
+  caller: ToolCaller;
+  budget: Budget;
+  signal: AbortSignal;
+  /** Reports progress; absent if the client did not ask for it. */
+  report?: ReportProgress | undefined;
+}
+
 /** Calls the method of a tool and returns its response as JSON text. Fault `invalid` names each invalid argument. */
 export async function callMethodTool(
   { method }: MethodTool,
   given: ToolArguments,
-  caller: ToolCaller,
-  budget: Budget,
-  signal: AbortSignal,
+  { caller, budget, signal, report }: ToolCallOptions,
 ): Promise<string> {
   const isSubmit = takesSubmitOptions(method);
   const { request, options, problems } = readArguments(method, given);
   const waitMs = readWait(given[extraArguments.wait], problems);
   const idempotencyKey = readKey(given[extraArguments.idempotencyKey], problems);
   if (problems.length > 0) throw new Fault('invalid', 'The arguments are not valid.', { problems });
-  const properties = { submitOptions: options, idempotencyKey, waitMs, signal };
+  const isWatched = report !== undefined && waitMs > 0 && method === JobService.method.getJob;
+  const properties = {
+    submitOptions: options,
+    idempotencyKey,
+    waitMs,
+    signal,
+    ...(isWatched ? { onProgress: progressOf(report) } : {}),
+  };
   const call = async (submitOptions: SubmitOptions | undefined) =>
     messageWriter(method.output)(await caller.call(method, request, { ...properties, submitOptions }));
   if (!isSubmit) return bounded(await call(undefined), method);
@@ -49,6 +69,16 @@ export async function callMethodTool(
     const text = await call(submitOptions);
     return { text, cost: () => caller.costOf(JSON.parse(text), signal) };
   });
+}
+
+/** Returns a listener that reports each increase of a job's units with an outcome. */
+function progressOf(report: ReportProgress): CallProperties['onProgress'] & {} {
+  let reported = -1;
+  return ({ success, failed, total }) => {
+    if (success + failed <= reported) return;
+    reported = success + failed;
+    report(reported, total);
+  };
 }
 
 /** Maximum bytes of a response, which must fit into the context of a model. */

@@ -1,7 +1,7 @@
-import { type CallToolResult, Server } from '@modelcontextprotocol/server';
+import { type CallToolResult, Server, type ServerContext } from '@modelcontextprotocol/server';
 import { Fault } from '../contract/fault.ts';
 import type { Budget } from './budget.ts';
-import { callMethodTool, type ToolArguments, type ToolCaller } from './call-tool.ts';
+import { callMethodTool, type ReportProgress, type ToolArguments, type ToolCaller } from './call-tool.ts';
 import { readResults, resultsTool, resultsToolName } from './results.ts';
 import { methodTools } from './tools.ts';
 
@@ -53,7 +53,8 @@ export function createMcpServer({ caller, budget, version, onError = () => {} }:
     try {
       if (name === resultsToolName) return content(await readResults(given, caller, signal));
       if (tool === undefined) throw new Fault('not_found', `There is no tool '${name}'.`);
-      return content(await callMethodTool(tool, given, caller, budget, signal));
+      const report = reporterOf(context);
+      return content(await callMethodTool(tool, given, { caller, budget, signal, report }));
     } catch (error) {
       const { code } = error as { code?: unknown };
       if (!(error instanceof Fault) && typeof code !== 'string') onError(error, name);
@@ -61,6 +62,17 @@ export function createMcpServer({ caller, budget, version, onError = () => {} }:
     }
   });
   return server;
+}
+
+/** Returns the function that reports the progress of a call; undefined if the client did not ask for it. */
+function reporterOf({ mcpReq }: ServerContext): ReportProgress | undefined {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  return (progress, total) => {
+    const params = { progressToken, progress, total };
+    // A client that has gone receives neither this nor the result.
+    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+  };
 }
 
 const content = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });

@@ -10,7 +10,7 @@ import type {
   Session,
 } from '../../gateway/caller.ts';
 import { addHeaders, admit, type Exchange, sendFault, sendJson } from '../../gateway/exchange.ts';
-import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { type Job, type JobRequest, JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import type { HttpBody } from '../../gen/google/api/httpbody_pb.ts';
 import { acceptRequest } from '../base/connections.ts';
@@ -34,6 +34,8 @@ export interface McpServing {
   corsOrigins: readonly string[];
   version: string;
   log: Log;
+  /** Creates the server of a request; default: the one with the tools of the service. */
+  createServer?: typeof createMcpServer;
 }
 
 /** Path of the Model Context Protocol. */
@@ -108,11 +110,14 @@ export function serveMcp(serving: McpServing): RequestHandler {
 }
 
 /** Creates the handler of the protocol, whose servers get what they need from the `authInfo` of a request. */
-const createHandler = ({ version, log }: McpServing, calls: WeakMap<object, McpCall>) =>
+const createHandler = (
+  { version, log, createServer = createMcpServer }: McpServing,
+  calls: WeakMap<object, McpCall>,
+) =>
   createMcpHandler(
     ({ authInfo }) => {
       const { session, exchange, budget } = calls.get(authInfo!)!;
-      return createMcpServer({
+      return createServer({
         caller: toolCaller(session, exchange),
         budget,
         version,
@@ -120,7 +125,6 @@ const createHandler = ({ version, log }: McpServing, calls: WeakMap<object, McpC
       });
     },
     {
-      responseMode: 'json',
       maxSubscriptions: 1,
       onerror: (error) => log.debug({ err: error }, 'protocol error'),
     },
@@ -198,11 +202,12 @@ const contextOf = ({ requestId }: Exchange, signal: AbortSignal): CallContext =>
 /** Calls the service with the session of a request. */
 function toolCaller(session: Session, exchange: Exchange): ToolCaller {
   return {
-    call: (method: DescMethod, request: Message, { signal, ...properties }) =>
-      session.call(method, request as never, {
-        ...contextOf(exchange, signal),
-        ...properties,
-      }) as Promise<Message>,
+    async call(method: DescMethod, request: Message, { signal, onProgress, ...properties }) {
+      const context = { ...contextOf(exchange, signal), ...properties };
+      if (onProgress === undefined) return session.call(method, request as never, context);
+      await watchJob(session, request, context, onProgress);
+      return session.call(method, request as never, { ...context, waitMs: 0 });
+    },
     async *results(jobId, signal) {
       const method = JobService.method.streamResults;
       const request = create(method.input, { jobId });
@@ -216,6 +221,24 @@ function toolCaller(session: Session, exchange: Exchange): ToolCaller {
     // The key of a session counts.
     costOf: async () => 0,
   };
+}
+
+/** Watches a job until it has ended or the wait of the call has expired. */
+async function watchJob(
+  session: Session,
+  request: Message,
+  context: CallContext,
+  onProgress: (job: Job) => void,
+): Promise<void> {
+  const expired = AbortSignal.timeout(context.waitMs);
+  const signal = AbortSignal.any([context.signal, expired]);
+  const watch = JobService.method.watchJob;
+  try {
+    const states = session.stream(watch, request as JobRequest, { ...context, waitMs: 0, signal });
+    for await (const job of states) onProgress(job);
+  } catch (error) {
+    if (!expired.aborted || context.signal.aborted) throw error;
+  }
 }
 
 /** Reads a query parameter with credits: `max_credits` of each job, or the `budget` of a session. */

@@ -135,6 +135,33 @@ describe.each([
       expect((await call('get_account')).account.mode).toBe('test');
     }));
 
+  test('reports the progress of a job to a client that waits with a progress token', () =>
+    connect(fixture.tester.key, async ({ client, call }) => {
+      const { job_id: id } = await call('submit_mktb_pdp_bulk', pages('111', '112', '113'));
+      const reported: { progress: number; total?: number | undefined }[] = [];
+      let job: { ended?: boolean } = {};
+      while (!job.ended) {
+        const given = { name: 'get_job', arguments: { job_id: id, wait_seconds: 20 } };
+        const result = await client.callTool(given, { onprogress: (update) => void reported.push(update) });
+        job = JSON.parse((result.content as { text: string }[])[0]!.text);
+      }
+      expect(reported.length).toBeGreaterThan(0);
+      expect(reported.every(({ total }) => total === 3)).toBe(true);
+      expect(reported.at(-1)).toMatchObject({ progress: 3 });
+      expect(job).toMatchObject({ status: 'completed', success: 3 });
+    }));
+
+  test('a wait with a progress token ends when it expires', () =>
+    connect(fixture.user.key, async ({ client, call }) => {
+      const items = [{ item_id: '20000000992', shop_id: '7001' }];
+      const { job_id: id } = await call('submit_mkta_variant_sold', { country: 'sg', items });
+      const reported: unknown[] = [];
+      const given = { name: 'get_job', arguments: { job_id: id, wait_seconds: 1 } };
+      const result = await client.callTool(given, { onprogress: (update) => void reported.push(update) });
+      expect(JSON.parse((result.content as { text: string }[])[0]!.text).status).toBe('awaiting_approval');
+      expect(reported).toMatchObject([{ progress: 0, total: 1 }]);
+    }));
+
   test('describes the tools in terms of the tools', () =>
     connect(fixture.tester.key, async ({ client }) => {
       const { tools } = await client.listTools();

@@ -1,6 +1,6 @@
 import { create, type DescMethodUnary, type Message } from '@bufbuild/protobuf';
 import type { Command } from 'commander';
-import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import type { GleanerClient } from '../../client/index.ts';
@@ -44,7 +44,7 @@ const noOptions = create(SubmitOptionsSchema);
 /** Calls the service with a client. */
 function toolCaller(client: GleanerClient): ToolCaller {
   return {
-    async call(method, request, { submitOptions, idempotencyKey, waitMs, signal }) {
+    async call(method, request, { submitOptions, idempotencyKey, waitMs, signal, onProgress }) {
       const unary = method as DescMethodUnary;
       if (takesSubmitOptions(method)) {
         const { $typeName: _, $unknown: __, validateOnly, ...options } = submitOptions ?? noOptions;
@@ -56,7 +56,7 @@ function toolCaller(client: GleanerClient): ToolCaller {
         return (await client.submit(unary, request, { ...options, ...key, signal })).response;
       }
       const jobId = (request as Message & { jobId?: string }).jobId;
-      if (waitMs > 0 && jobId !== undefined) await waitUntil(client, jobId, waitMs, signal);
+      if (waitMs > 0 && jobId !== undefined) await waitUntil(client, jobId, waitMs, signal, onProgress);
       return client.call(unary, request, { signal });
     },
     async *results(jobId, signal) {
@@ -76,10 +76,14 @@ async function waitUntil(
   jobId: string,
   waitMs: number,
   signal: AbortSignal,
+  onProgress: ((job: Job) => void) | undefined,
 ): Promise<void> {
   const timeout = AbortSignal.timeout(waitMs);
   try {
-    await client.wait(jobId, { signal: AbortSignal.any([signal, timeout]) });
+    await client.wait(jobId, {
+      signal: AbortSignal.any([signal, timeout]),
+      ...(onProgress === undefined ? {} : { onProgress }),
+    });
   } catch (error) {
     if (!timeout.aborted) throw error;
   }
