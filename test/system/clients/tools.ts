@@ -41,9 +41,14 @@ export function findPythonPackages(
 
 /** Returns the generator of TypeScript clients, installed from npm the first time, or why it is unavailable. */
 export function findTypescriptGenerator(): Promise<Generator | MissingEngine> {
-  return install(typescriptFolder, async (folder) => {
+  return findNpmPackages(typescriptFolder, 'test/system/clients/typescript');
+}
+
+/** Returns a folder with the npm packages of a lock file, installed the first time, or why they are unavailable. */
+export function findNpmPackages(target: string, source: string): Promise<Generator | MissingEngine> {
+  return install(target, async (folder) => {
     for (const name of ['package.json', 'package-lock.json'])
-      await cp(join(root, 'test/system/clients/typescript', name), join(folder, name));
+      await cp(join(root, source, name), join(folder, name));
     const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
     await execute('npm', ['ci', ...options], { cwd: folder });
   });
