@@ -160,7 +160,7 @@ test('effectiveSettings shows values but no secrets', () => {
   });
   const shown = new Map(effectiveSettings.map(({ name, value, set }) => [name, [value, set]]));
   expect(shown.get('GLEANER_HTTP_PORT')).toEqual(['0', true]);
-  expect(shown.get('GLEANER_HOST')).toEqual(['0.0.0.0', false]);
+  expect(shown.get('GLEANER_HOST')).toEqual(['127.0.0.1', false]);
   expect(shown.get('GLEANER_PUBLIC_URL')).toEqual(['', false]);
   expect(shown.get('GLEANER_BROWSER')).toEqual([process.execPath, true]);
   expect(shown.get('GLEANER_OPERATOR_KEY')).toEqual(['(set)', true]);

@@ -89,8 +89,9 @@ export const settings = {
     about: 'Port for gRPC and Connect; 0 selects a free one.',
   },
   GLEANER_HOST: {
-    default: '0.0.0.0',
-    about: 'Address to listen on.',
+    default: '127.0.0.1',
+    about:
+      'Address to listen on. By default only this machine can connect; `0.0.0.0` listens on every IPv4 address.',
   },
   GLEANER_HTTP_PORT: {
     default: '8080',
