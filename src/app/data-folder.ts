@@ -22,12 +22,27 @@ export async function openExistingStore(config: Config): Promise<Store> {
 export async function lockData({ mongoUri, dataDir }: Config): Promise<() => void> {
   if (mongoUri !== null) return () => {};
   const { lockFolder } = await import('../store/sqlite/lock.ts');
-  const lock = lockFolder(dataDir);
+  const lock = inDataFolder(dataDir, () => lockFolder(dataDir));
   if ('release' in lock) return lock.release;
   const holder = lock.pid === null ? 'another process' : `process ${lock.pid}`;
   throw new ConfigError(
     `The data folder ${dataDir} is in use by ${holder}. Stop that process, or set GLEANER_DATA_DIR to another folder.`,
   );
+}
+
+/** Remedy for a data folder that cannot be created or written. */
+export const dataFolderRemedy = 'Set GLEANER_DATA_DIR to a folder that this user can write.';
+
+/** Calls a function that writes to the data folder. Throws a ConfigError if the folder cannot be created or written. */
+function inDataFolder<T>(dataDir: string, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+    throw new ConfigError(
+      `The data folder ${dataDir} cannot be written: ${(error as Error).message}. ${dataFolderRemedy}`,
+    );
+  }
 }
 
 /** Throws a ConfigError if there is no store. */

@@ -7,7 +7,8 @@ import { readFreeBytes } from '../base/disk-space.ts';
 import { type DotEnv, readDotEnv } from '../base/dot-env.ts';
 import { createLog } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
-import { hasData } from './data-folder.ts';
+import { dataFolderRemedy, hasData } from './data-folder.ts';
+import { describeListenError, type PortSetting } from './listen-error.ts';
 import { checkOrigins, type OriginCheck } from './origins-check.ts';
 import { openStack } from './stack.ts';
 
@@ -115,7 +116,12 @@ export function diagnoseBrowser({ browser, origins }: Pick<Config, 'browser' | '
 }
 
 /** Checks that a port is free, or that Gleaner listens on it. */
-async function diagnosePort(name: string, host: string, port: number, setting: string): Promise<Diagnosis> {
+async function diagnosePort(
+  name: string,
+  host: string,
+  port: number,
+  setting: PortSetting,
+): Promise<Diagnosis> {
   if (port === 0) return ok(name, 'any free port');
   const server = createServer();
   const code = await new Promise<string | null>((resolve) => {
@@ -124,18 +130,14 @@ async function diagnosePort(name: string, host: string, port: number, setting: s
   });
   server.close();
   if (code === null) return ok(name, `${port} is free`);
-  if (code === 'EADDRINUSE')
-    return warning(
-      name,
-      `${port} is in use`,
-      `If that is not Gleaner itself, stop the other program or set ${setting} to a free port.`,
-    );
-  return error(name, `${host}:${port} cannot be opened (${code})`, `Change ${setting} or GLEANER_HOST.`);
+  const { message, remedy } = describeListenError(code, host, port, setting);
+  return code === 'EADDRINUSE'
+    ? warning(name, message, `If that is not Gleaner itself: ${remedy}`)
+    : error(name, message, remedy);
 }
 
 /** Checks that the data folder is writable and has enough space. */
 async function diagnoseDisk({ dataDir, minFreeDiskBytes }: Config): Promise<Diagnosis> {
-  const remedy = 'Set GLEANER_DATA_DIR to a folder that this user can write.';
   try {
     const folder = existingParent(dataDir);
     accessSync(folder, constants.W_OK | constants.X_OK);
@@ -145,7 +147,7 @@ async function diagnoseDisk({ dataDir, minFreeDiskBytes }: Config): Promise<Diag
       ? error('disk', `${dataDir}: only ${free}`, 'Free some space, or lower GLEANER_MIN_FREE_DISK.')
       : ok('disk', `${dataDir}: ${free}`);
   } catch (thrown) {
-    return error('disk', `${dataDir} cannot be written: ${(thrown as Error).message}`, remedy);
+    return error('disk', `${dataDir} cannot be written: ${(thrown as Error).message}`, dataFolderRemedy);
   }
 }
 

@@ -39,6 +39,7 @@ import { startBackups } from './backup/start.ts';
 import { compose, type Program } from './compose.ts';
 import { lockData } from './data-folder.ts';
 import { servingGauges, storeGauges, workerGauges } from './gauges.ts';
+import { listening } from './listen-error.ts';
 import { maintainForever } from './maintain.ts';
 import { notify } from './notifying.ts';
 import { openOpsPort } from './ops-port.ts';
@@ -125,7 +126,7 @@ export async function serve(config: Config, role: Role, outputs: ServiceOutputs)
     service.httpPort = ports.http?.port ?? null;
     service.grpcPort = ports.rpc?.port ?? null;
     ready = ports.ready ?? ready;
-    sayPorts(service, outputs.say);
+    sayPorts(service, config.host, outputs.say);
     if (run.core) {
       isOperable = startOperator(program, stopping.signal, outputs.say, closers);
       closers.push(inBackground(notify(program, publicUrl, stopping.signal)));
@@ -261,7 +262,9 @@ async function openOperations(
   if (worker) observe(workerGauges(slots));
   const { host, opsPort: port } = config;
   if (port === null) return null;
-  const server = await openOpsPort({ host, port, limits: defaultConnectionLimits, log, scrape, ready });
+  const limits = defaultConnectionLimits;
+  const opened = openOpsPort({ host, port, limits, log, scrape, ready });
+  const server = await listening(opened, { host, port, setting: 'GLEANER_OPS_PORT' });
   closers.push(() => server.close(graceMs));
   return server.port;
 }
@@ -303,7 +306,9 @@ function openCorePort(
     for (const route of routes) route(router);
   }, budget);
   requests?.startCalls(core.services.flatMap(({ methods }) => methods.map(methodPath)));
-  return listen(requests?.measure(listener) ?? listener, config.host, config.grpcPort, limits);
+  const { host, grpcPort: port } = config;
+  const opened = listen(requests?.measure(listener) ?? listener, host, port, limits);
+  return listening(opened, { host, port, setting: 'GLEANER_GRPC_PORT' });
 }
 
 /** Prints the role and its engines. */
@@ -314,14 +319,17 @@ function sayEngines(role: Role, { name, store, queue, blobs }: Stack, say: (line
 }
 
 /** Prints the addresses of the service. */
-function sayPorts({ httpPort, grpcPort, opsPort }: Service, say: (line: string) => void): void {
-  for (const [name, port] of [
+function sayPorts({ httpPort, grpcPort, opsPort }: Service, host: string, say: (line: string) => void): void {
+  const isEverywhere = host === '0.0.0.0' || host === '::';
+  const name = isEverywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  for (const [what, port] of [
     ['console (/console), REST, OpenAPI (/docs), files', httpPort],
     ['gRPC, Connect', grpcPort],
     ['metrics (/metrics), probes', opsPort],
   ] as const) {
-    if (port !== null) say(`  ${name}: http://127.0.0.1:${port}`);
+    if (port !== null) say(`  ${what}: http://${name}:${port}`);
   }
+  if (isEverywhere) say(`  Listens on ${host}: other machines can connect (GLEANER_HOST)`);
 }
 
 /** Creates the rate limit, shared with the other serving processes, or returns null if there is none. */
@@ -390,7 +398,9 @@ async function openGateway(
   requests?.startRoutes(endpointsOf(services).map(({ verb, path: route }) => ({ verb, route })));
   const traced = config.exportsTraces ? traceRequests(app) : app;
   const listener = requests?.measure(traced) ?? traced;
-  const server = await startServer(listener, config.httpPort, config.host, limits);
+  const { host, httpPort: port } = config;
+  const opened = startServer(listener, port, host, limits);
+  const server = await listening(opened, { host, port, setting: 'GLEANER_HTTP_PORT' });
   closers.push(() => server.close(graceMs));
   return server;
 }

@@ -23,6 +23,13 @@ describe('openPrivateFolder()', () => {
     expect([modeOf(inner), modeOf(join(folder, 'a'))]).toEqual(['700', '700']);
   });
 
+  test('throws for a folder that cannot exist', () => {
+    writeFileSync(join(folder, 'file'), '');
+    expect(() => openPrivateFolder(join(folder, 'file', 'data'))).toThrow(/EEXIST/);
+    expect(() => openPrivateFolder(join(folder, 'file'))).toThrow(/EEXIST/);
+    expect(() => openPrivateFolder('/proc/nope/data')).toThrow(/ENOENT/);
+  });
+
   test('restricts an existing folder unless it has the sticky bit', () => {
     const [open, shared] = [join(folder, 'open'), join(folder, 'shared')];
     for (const [path, mode] of [

@@ -1,4 +1,5 @@
 import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 const sticky = 0o1000;
 const others = 0o077;
@@ -8,9 +9,24 @@ const others = 0o077;
  * folder with the sticky bit, such as /tmp, unchanged. Throws an Error that names the folder if it cannot be created.
  */
 export function openPrivateFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
+  createFolder(path);
   const { mode } = statSync(path);
   if ((mode & sticky) === 0 && (mode & others) !== 0) restrict(path, 0o700);
+}
+
+/**
+ * Creates a folder and its parents. The recursive mkdirSync() of Node never returns for a folder that cannot exist, such
+ * as /proc/nope: it repeats while the error is ENOENT.
+ */
+function createFolder(path: string): void {
+  try {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+    if (dirname(path) !== path) createFolder(dirname(path));
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process may have created it since.
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
+  }
 }
 
 /** Makes a file private (mode 0600) if it exists. */

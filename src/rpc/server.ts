@@ -15,7 +15,6 @@ import {
   httpOptions,
   watchRequest,
 } from '../base/connections.ts';
-import { Fault } from '../contract/fault.ts';
 import type { RpcListener } from './adapter.ts';
 
 /** A listening server. */
@@ -34,8 +33,8 @@ const preface = 'PRI * HTTP/2.0';
 const graceMs = 3_000;
 
 /**
- * Serves RPC on one port without TLS: HTTP/2 with prior knowledge, and HTTP/1.1. Fault `unavailable` if the port is in
- * use.
+ * Serves RPC on one port without TLS: HTTP/2 with prior knowledge, and HTTP/1.1. Rejects with the system's error when it
+ * cannot listen.
  */
 export async function listen(
   listener: RpcListener,
@@ -81,9 +80,7 @@ export async function listen(
     response.once('close', () => closing && setImmediate(() => server.closeIdleConnections()));
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) =>
-      reject(new Fault('unavailable', `Cannot listen on port ${port}: ${error.message}`)),
-    );
+    server.once('error', reject);
     server.listen(port, host, resolve);
   });
   return {

@@ -1,5 +1,7 @@
-import { existsSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -34,6 +36,38 @@ describe('a folder without data', () => {
     );
     expect(await readdir(folder)).toEqual([]);
   });
+});
+
+describe('a start that the machine refuses', () => {
+  test.each([
+    ['is a file', () => join(folder, 'file'), /EEXIST/],
+    ['cannot exist', () => '/proc/nope', /ENOENT/],
+  ])('names the setting of a data folder that %s', async (_title, place, reason) => {
+    writeFileSync(join(folder, 'file'), '');
+    const { code, stderr } = await runCommand(['serve'], { ...settings, GLEANER_DATA_DIR: place() });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
+    expect(stderr).toMatch(
+      /^gleaner: The data folder \S+ cannot be written: .*\. Set GLEANER_DATA_DIR to a folder that this user can write\.\n$/,
+    );
+  });
+
+  test.each(['GLEANER_HTTP_PORT', 'GLEANER_GRPC_PORT', 'GLEANER_OPS_PORT'])(
+    'names %s in use',
+    async (name) => {
+      const other = createServer().listen(0, '127.0.0.1');
+      await once(other, 'listening');
+      const { port } = other.address() as AddressInfo;
+      const { code, stderr } = await runCommand(['serve'], { ...settings, [name]: String(port) });
+      other.close();
+      expect([code, stderr]).toEqual([
+        1,
+        // Log lines precede it.
+      expect.stringContaining(
+        `gleaner: ${name}=${port}: ${port} is in use. Stop the other program, or set ${name} to a free port.\n`,
+      ),
+      ]);
+    },
+  );
 });
 
 describe('a data folder in use', () => {

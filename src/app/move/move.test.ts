@@ -315,7 +315,9 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
   test('refuses a newer source, a target with data, and the target of another move', async () => {
     await storeEverything();
     await inTarget((store) => store.createUser(aUser()));
-    await expect(moveData(config, source)).rejects.toThrow(/ is not empty: it has documents in users\. /);
+    const refused = moveData(config, source);
+    await expect(refused).rejects.toThrow(/ is not empty: it has documents in users\. /);
+    await expect(refused).rejects.toThrow(ConfigError);
     await client.db().dropDatabase();
     await expect(
       moveData(config, source, () => {

@@ -8,6 +8,7 @@ import {
   MongoSystemError,
 } from 'mongodb';
 import { systemClock } from '../../base/clock.ts';
+import { ConfigError } from '../../base/config-error.ts';
 import { newId } from '../../base/id.ts';
 import { parseMongoUri } from '../../base/mongo-uri.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -183,8 +184,8 @@ async function readTime(database: Db): Promise<number> {
   return (localTime as Date).getTime();
 }
 
-function toFault(place: string, thrown: unknown): Fault {
-  if (thrown instanceof Fault) return thrown;
+function toFault(place: string, thrown: unknown): Error {
+  if (thrown instanceof Fault || thrown instanceof ConfigError) return thrown;
   const isHungUp = thrown instanceof Error && resetCodes.has(String((thrown as NodeJS.ErrnoException).code));
   if (!(thrown instanceof MongoError) && !isHungUp) return Fault.from(thrown);
   const away = isHungUp || isUnavailable(thrown as MongoError);
