@@ -1,5 +1,5 @@
-import { didYouMean } from '../base/suggest.ts';
 import type { Problem } from './fault.ts';
+import { didYouMean } from './suggest.ts';
 
 /** Maximum problems listed in one response. */
 export const maxProblems = 100;

@@ -1,10 +1,10 @@
 import { create } from '@bufbuild/protobuf';
 import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
-import { didYouMean } from '../base/suggest.ts';
 import { type TrackedField, trackedFields } from '../base/tracked-values.ts';
 import { Fault, type Problem } from '../contract/fault.ts';
 import { quote } from '../contract/problem-texts.ts';
 import { validateMessage } from '../contract/problems.ts';
+import { didYouMean } from '../contract/suggest.ts';
 import { noRegion, seriesOf } from '../contract/track.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { markets } from '../markets/list.ts';
