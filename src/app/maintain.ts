@@ -2,7 +2,28 @@ import { trackForever, trackMs } from '../history/tracker.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { sweepForever, sweepMs } from '../sweep/sweep.ts';
 
-/** Sweeps and compares tracked jobs until the signal is aborted. Several processes may do so concurrently. */
-export async function maintainForever(context: JobContext, signal: AbortSignal): Promise<void> {
-  await Promise.all([sweepForever(context, sweepMs, signal), trackForever(context, trackMs, signal)]);
+/**
+ * Time without a heartbeat after which another process sweeps. Processes report every 10 seconds.
+ */
+const silentMs = 15_000;
+
+/**
+ * Sweeps and compares tracked jobs until the signal is aborted. Several processes may do so: the one that started first
+ * sweeps, and they share the comparisons. While they do not see each other's heartbeats, two may sweep, which costs time
+ * but is harmless.
+ */
+export async function maintainForever(
+  context: JobContext,
+  processId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, clock } = context;
+  const isSweeper = async () => {
+    const [first] = await store.listProcesses(clock.now() - silentMs).catch(() => []);
+    return first === undefined || first.id === processId;
+  };
+  await Promise.all([
+    sweepForever(context, sweepMs, signal, isSweeper),
+    trackForever(context, trackMs, signal),
+  ]);
 }

@@ -195,7 +195,7 @@ function startUpkeep(
 ): void {
   logMissingOrigins(program.context);
   closers.push(startReporting(program, id, role, tally));
-  closers.push(inBackground(maintainForever(program.context, stopping)));
+  closers.push(inBackground(maintainForever(program.context, id, stopping)));
 }
 
 /** Puts the program of a role together. Locks the data folder for `serve`, until `close` is called. */

@@ -28,14 +28,15 @@ export interface Cutoffs {
   scheduleRuns?: number;
   /** Observations, by the time at which another one followed. The latest one of an item is kept. */
   observations?: number;
-  /** Changes of items, by the end of their run's comparison. Deleted before `trackingRuns`, by which they are found. */
-  changes?: number;
-  /** Runs, by the end of their comparison. */
+  /** Runs with their changes of items, by the end of the comparison. */
   trackingRuns?: number;
 }
 
 /** Retention of records that are kept for a limited time. */
 export interface ExpiryStore {
-  /** Deletes the records beyond each cutoff and returns their number. A call that fails may have deleted some of them. */
+  /**
+   * Deletes records beyond each cutoff and returns their number: at least 1,000 of each kind, if as many are left, and a
+   * bounded number. A call that fails may have deleted some of them.
+   */
   expire(cutoffs: Cutoffs): Promise<number>;
 }

@@ -40,18 +40,11 @@ export function cutoffsOf({ recentCrawlMs, retention }: JobContext['settings'], 
     originMinutes: now - originRetentionMs,
     sessions: now - expiredSessionMs,
     ...(auditLogMs === null ? {} : { auditLog: now - auditLogMs }),
-    ...(historyMs === null ? {} : historyCutoffs(now - historyMs)),
+    ...(historyMs === null ? {} : { observations: now - historyMs, trackingRuns: now - historyMs }),
     ...(deliveriesMs === null ? {} : { deliveries: now - deliveriesMs }),
     ...(jobsMs === null ? {} : { scheduleRuns: now - jobsMs }),
   };
 }
-
-/** Changes are deleted before their runs, by which they are found. */
-const historyCutoffs = (before: number): Cutoffs => ({
-  observations: before,
-  changes: before,
-  trackingRuns: before,
-});
 
 /** Returns the lists of jobs to delete, or whose files to delete. The first one completes interrupted deletions. */
 function deletionLists(context: RetentionContext, now: number): JobList[] {

@@ -49,6 +49,9 @@ const orphanMs = 3_600_000;
 /** Stalled batches published per query. */
 const pageSize = 500;
 
+/** Interval between deletions of expired records. */
+const expiryMs = 60_000;
+
 /** Interval between sweeps. */
 export const sweepMs = 5_000;
 
@@ -56,12 +59,13 @@ export const sweepMs = 5_000;
  * Runs one sweep: resumes steps that a crash interrupted, expires undecided jobs, dispatches running ones and republishes
  * lost batches. All steps are idempotent, so several processes may sweep concurrently. A failing step does not block the
  * others. The sweep stops if the store is unavailable or the signal is aborted. `places` carries the positions of
- * unfinished lists to the next round.
+ * unfinished lists to the next round. Expired records are deleted if `expires`.
  */
 export async function sweep(
   context: SweepContext,
   signal?: AbortSignal,
   places: SweepPlaces = new Map(),
+  expires = true,
 ): Promise<void> {
   const { store, clock, log, metrics } = context;
   const now = clock.now();
@@ -140,7 +144,7 @@ export async function sweep(
   await step('drift', () => context.drift.flush());
   if (isWritable) await step('legacy records', () => migrateLegacyRecords(context));
   await step('destination keys', () => resealDestinations(context));
-  await step('expiry', () => expireRecords(context, now));
+  if (expires) await step('expiry', () => expireRecords(context, now));
   if (isWritable) await step('retention', () => retain(context, now, { step, each }));
 }
 
@@ -200,15 +204,26 @@ export async function refill(context: SweepContext): Promise<number> {
   return expired + (await publishAll(context, () => store.republishQueued(later, later, pageSize)));
 }
 
-/** Sweeps every `intervalMs` until the signal is aborted; resolves when the last round has ended. */
+/**
+ * Sweeps every `intervalMs` until the signal is aborted; resolves when the last round has ended. Of several processes, one
+ * sweeps: a process skips the rounds in which `isSweeper` returns false, and stores its drift statistics only.
+ */
 export async function sweepForever(
   context: SweepContext,
   intervalMs: number,
   signal: AbortSignal,
+  isSweeper: () => Promise<boolean>,
 ): Promise<void> {
   const places: SweepPlaces = new Map();
+  let expiredAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
-    await sweep(context, signal, places);
+    if (await isSweeper()) {
+      const isDue = context.clock.now() - expiredAt >= expiryMs;
+      if (isDue) expiredAt = context.clock.now();
+      await sweep(context, signal, places, isDue);
+    } else {
+      await flushDrift(context);
+    }
     await context.clock.sleep(intervalMs, signal).catch(() => {});
   }
 }
@@ -218,16 +233,20 @@ export async function sweepForever(
  * do not sweep.
  */
 export async function flushDriftForever(
-  { drift, clock, log }: Pick<JobContext, 'drift' | 'clock' | 'log'>,
+  context: Pick<JobContext, 'drift' | 'clock' | 'log'>,
   intervalMs: number,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
-    try {
-      await drift.flush();
-    } catch (error) {
-      log.warn({ step: 'drift', error: Fault.from(error).message }, 'sweep step failed');
-    }
-    await clock.sleep(intervalMs, signal).catch(() => {});
+    await flushDrift(context);
+    await context.clock.sleep(intervalMs, signal).catch(() => {});
+  }
+}
+
+async function flushDrift({ drift, log }: Pick<JobContext, 'drift' | 'log'>): Promise<void> {
+  try {
+    await drift.flush();
+  } catch (error) {
+    log.warn({ step: 'drift', error: Fault.from(error).message }, 'sweep step failed');
   }
 }

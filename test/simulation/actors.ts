@@ -174,7 +174,7 @@ export function startActors(shared: Shared): Actors {
   }
   for (const [index, name] of ['sweep-1', 'sweep-2'].entries()) {
     const never = new AbortController().signal;
-    keep(name, (context) => void sweepForever(context, 7_000 + 4_000 * index, never));
+    keep(name, (context) => void sweepForever(context, 7_000 + 4_000 * index, never, async () => true));
   }
   for (const [index, name] of ['tracker-1', 'tracker-2'].entries()) {
     const never = new AbortController().signal;

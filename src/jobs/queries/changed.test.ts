@@ -159,7 +159,7 @@ describe('requireCompared()', () => {
     const announced = { ...job, noticeDue: null };
     expect(await faultOf(announced)).toBeNull();
     const later = fixture.clock.now() + 1;
-    await store.expire({ changes: later, trackingRuns: later });
+    await store.expire({ trackingRuns: later });
     expect(await faultOf(announced)).toMatchObject({ code: 'results_deleted' });
   });
 

@@ -305,7 +305,7 @@ function lifetimeContract(open: OpenStores): void {
       }
       const listed = async ({ jobId }: TrackingRun) =>
         (await store.listChanges(jobId, null, { limit: 9 })).items.length;
-      const cutoffs = (at: number) => ({ observations: at, changes: at, trackingRuns: at });
+      const cutoffs = (at: number) => ({ observations: at, trackingRuns: at });
       expect(await store.expire(cutoffs(aTime))).toBe(0);
       expect(await store.expire(cutoffs(aTime + 2_000))).toBe(1 + 2 + 1);
       expect((await store.listObservations(item, 0, far, { limit: 9 })).items).toEqual([second]);

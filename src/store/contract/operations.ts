@@ -1,25 +1,7 @@
 import { expect, test } from 'vitest';
-import { newId } from '../../base/id.ts';
-import type { OriginMinute, ProcessReport } from '../operations.ts';
-import { aTime } from './samples.ts';
+import type { OriginMinute } from '../operations.ts';
+import { aProcess, aTime } from './samples.ts';
 import { type OpenStores, runConcurrently, setUpStores } from './stores.ts';
-
-const aProcess = (fields: Partial<ProcessReport> = {}): ProcessReport => ({
-  id: newId(),
-  role: 'worker',
-  host: 'machine.example',
-  pid: 4_321,
-  version: '1.2.3',
-  startedAt: aTime,
-  seenAt: aTime,
-  memoryBytes: 5_000_000_000,
-  workers: 2,
-  batches: 3,
-  unitsDone: 70,
-  paused: 'disk almost full',
-  clockSkewMs: -20_000,
-  ...fields,
-});
 
 const aMinute = (fields: Partial<OriginMinute> = {}): OriginMinute => ({
   origin: 'https://shop.example:8443',

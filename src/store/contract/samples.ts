@@ -12,6 +12,7 @@ import type {
   Unit,
   User,
 } from '../documents.ts';
+import type { ProcessReport } from '../operations.ts';
 import { summaryOf } from '../retention.ts';
 import type { Store } from '../store.ts';
 
@@ -239,5 +240,23 @@ export const aDestination = (fields: Partial<Destination> = {}): Destination => 
   createdAt: aTime,
   updatedAt: aTime,
   revision: 1,
+  ...fields,
+});
+
+/** Returns the heartbeat of a process. */
+export const aProcess = (fields: Partial<ProcessReport> = {}): ProcessReport => ({
+  id: newId(),
+  role: 'worker',
+  host: 'machine.example',
+  pid: 4_321,
+  version: '1.2.3',
+  startedAt: aTime,
+  seenAt: aTime,
+  memoryBytes: 5_000_000_000,
+  workers: 2,
+  batches: 3,
+  unitsDone: 70,
+  paused: 'disk almost full',
+  clockSkewMs: -20_000,
   ...fields,
 });
