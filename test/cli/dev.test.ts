@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 import { poison, poisoned } from '../support/poison.ts';
 import { root } from '../support/service.ts';
 
-test('dev prints a request that is ready to run, and leaves no data when it is stopped', async () => {
+test('dev prints requests that are ready to paste, and leaves no data when it is stopped', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'gleaner-dev-test-'));
   const child = spawn(process.execPath, [join(root, 'src/cli/main.ts'), 'dev', '--port', '0'], {
     cwd: folder,
@@ -22,12 +22,12 @@ test('dev prints a request that is ready to run, and leaves no data when it is s
       out += chunk;
       if (out.includes('GLEANER_API_KEY=')) break;
     }
-    const [submit, read] = [...out.matchAll(/^ +(curl .*)$/gm)].map(([, command]) => command!);
-    const run = async (command: string) =>
-      JSON.parse((await promisify(execFile)('sh', ['-c', command])).stdout);
-    const { job_id: id, cost } = await run(submit!);
-    expect(cost).toBe(0);
-    expect(await run(read!.replace('<job_id>', id))).toMatchObject({ mode: 'test', status: 'completed' });
+    const commands = [...out.matchAll(/^ +((?:JOB=|curl ).*)$/gm)].map(([, command]) => command!);
+    const { stdout } = await promisify(execFile)('sh', ['-c', commands.join('\necho\n')]);
+    const [job, records] = stdout.trim().split('\n').filter(Boolean);
+    expect(JSON.parse(job!)).toMatchObject({ mode: 'test', status: 'completed', cost: 0 });
+    expect(records).toContain('barang-1001');
+    expect(out).toMatch(/^ {2}Console +http:\/\/127\.0\.0\.1:\d+\/console#key=\S+/m);
     child.kill('SIGINT');
     expect(await exited).toEqual([0, null]);
     expect((await readdir(folder)).toSorted()).toEqual(poisoned);

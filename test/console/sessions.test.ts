@@ -51,6 +51,18 @@ describe.skipIf('missing' in chromium)(`sessions of the console${skipped}`, () =
     await close();
   });
 
+  test('start from a link with a key, which leaves the address', async () => {
+    const { key } = await createUser('Cara');
+    const { page, close } = await openTab(browser);
+    await page.goto(`${env.url}#key=${key}`);
+    await showsSignIn(page);
+    expect(page.url()).not.toContain(key);
+    await click(page, 'button', 'Sign in');
+    await showsConsole(page);
+    await waitForText(page, 'Cara');
+    await close();
+  });
+
   test('hold in every tab of the browser, and end in all of them', async () => {
     const { key } = await createUser('Budi');
     const { page, close } = await openSignedIn(key);

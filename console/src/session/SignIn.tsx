@@ -16,11 +16,22 @@ import { useState } from 'react';
 import { describeError } from '../errors/describe.ts';
 import { signIn } from './sign-in.ts';
 
+/** Key of a sign-in link, `/console#key=…`, until it is used. Browsers do not send that part of an address. */
+let linkedKey = takeLinkedKey();
+
+/** Removes the key of a sign-in link from the address and the history of the browser, and returns it; '' for none. */
+function takeLinkedKey(): string {
+  const key = new URLSearchParams(location.hash.slice(1)).get('key');
+  if (key === null) return '';
+  history.replaceState(history.state, '', location.pathname + location.search);
+  return key;
+}
+
 /** Sign-in page; `message` explains why the previous session ended. */
 export function SignIn({ message }: { message: string }) {
   const [busy, setBusy] = useState(false);
   const form = useForm({
-    initialValues: { key: '' },
+    initialValues: { key: linkedKey },
     validate: {
       key: (value) => (/^[\x21-\x7e]+$/.test(value.trim()) ? null : 'Enter your API key. It has no spaces.'),
     },
@@ -29,6 +40,7 @@ export function SignIn({ message }: { message: string }) {
     setBusy(true);
     try {
       await signIn(key.trim());
+      linkedKey = '';
     } catch (error) {
       form.setFieldError('key', describeError(error).detail);
     } finally {
