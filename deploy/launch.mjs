@@ -10,6 +10,9 @@ import { onStarterExit } from './starter.mjs';
 
 // Halves the startup time of commands. Worker processes inherit it.
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules', '.cache', 'compiled');
+// npm runs scripts in the root folder; relative paths belong to the folder of its caller.
+if (process.env.npm_lifecycle_event === 'gleaner' && process.env.INIT_CWD)
+  process.chdir(process.env.INIT_CWD);
 const program = join(root, isInstalled ? 'dist/main.js' : 'src/cli/main.ts');
 
 if (!isInstalled) {

@@ -11,7 +11,6 @@ const kinds = readdirSync(join(folder, 'kinds')).filter((name) => name.endsWith(
 const pages = [
   '../README.md',
   'freshness.md',
-  'quick-start.md',
   'quotes.md',
   'schedules.md',
   'formats.md',
@@ -23,8 +22,8 @@ const pages = [
   'webhooks.md',
   ...kinds.map((name) => join('kinds', name)),
 ];
-/** Pages whose examples are tested as one session, here or in cli.test.ts. */
-const sessions = ['api.md', 'cli.md'];
+/** Pages whose examples are tested as one session, here, in cli.test.ts, or in quick-start.test.ts. */
+const sessions = ['api.md', 'cli.md', 'quick-start.md'];
 
 let place: Place;
 beforeAll(async () => {

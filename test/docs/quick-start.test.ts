@@ -1,0 +1,43 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { root } from '../support/service.ts';
+import { createShellCommand, type ShellCommand } from '../support/shell-command.ts';
+import { examplesOf, runShell } from './example.ts';
+import { type Place, startPlace } from './place.ts';
+
+const page = readFileSync(join(root, 'docs/quick-start.md'), 'utf8');
+
+let place: Place;
+let folder: string;
+let gleaner: ShellCommand;
+beforeAll(async () => {
+  place = await startPlace();
+  folder = mkdtempSync(join(tmpdir(), 'gleaner-quick-start-'));
+  gleaner = await createShellCommand(join(folder, 'bin'));
+});
+afterAll(async () => {
+  await gleaner?.close();
+  await place?.stop();
+  if (folder) rmSync(folder, { recursive: true, force: true });
+});
+
+test('the commands of docs/quick-start.md work as they are, pasted one after the other', async () => {
+  const { URL, OPERATOR_KEY } = await place.variables();
+  const session = examplesOf(page)
+    .map(({ command }) => command)
+    .join('');
+  // The address and the key are those of the test.
+  const addressed = session
+    .replace('http://127.0.0.1:8080', URL!)
+    .replace('=choose-a-long-one', `=${OPERATOR_KEY}`);
+  expect(addressed).not.toMatch(/<[a-z-]+>|…/);
+  const environment = { PATH: `${gleaner.folder}:${process.env.PATH}`, HOME: folder, GLEANER_URL: URL! };
+  const printed = await runShell(addressed, environment, folder);
+  expect(printed.trimEnd().split('\n').at(-1)).toContain('"barang-1001"');
+}, 600_000);
+
+test('deploy/launch.mjs, to which the page links, can be run', () => {
+  expect(statSync(join(root, 'deploy/launch.mjs')).mode & 0o111).toBe(0o111);
+});
