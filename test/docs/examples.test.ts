@@ -23,7 +23,7 @@ const pages = [
   ...kinds.map((name) => join('kinds', name)),
 ];
 /** Pages whose examples are tested as one session, here, in cli.test.ts, or in quick-start.test.ts. */
-const sessions = ['api.md', 'cli.md', 'quick-start.md'];
+const sessions = ['api.md', 'cli.md', 'grpc.md', 'quick-start.md'];
 
 let place: Place;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import type { Variables } from './example.ts';
 
 /** A service on fake marketplaces, and the variables of a reader of the documentation. */
 export interface Place {
-  /** Variables of a user with credits: `$URL`, `$KEY`, `$OPERATOR_KEY`, `$STORE`. */
+  /** Variables of a user with credits: `$URL`, `$GRPC_URL`, `$KEY`, `$OPERATOR_KEY`, `$STORE`. */
   variables(): Promise<Variables>;
   stop(): Promise<void>;
 }
@@ -28,6 +28,7 @@ export async function startPlace(): Promise<Place> {
       return {
         URL: deployment.url,
         KEY: user.key,
+        GRPC_URL: deployment.grpc,
         OPERATOR_KEY: deployment.operatorKey,
         STORE: sites.address('mktf', ''),
       };

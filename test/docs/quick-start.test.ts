@@ -38,6 +38,19 @@ test('the commands of docs/quick-start.md work as they are, pasted one after the
   expect(printed.trimEnd().split('\n').at(-1)).toContain('"barang-1001"');
 }, 600_000);
 
+test('the commands of docs/grpc.md work, and the exported files compile', async () => {
+  const commands = readFileSync(join(root, 'docs/grpc.md'), 'utf8').replaceAll(
+    'dist/protos',
+    join(folder, 'protos'),
+  );
+  const variables = await place.variables();
+  const printed: string[] = [];
+  for (const { command } of examplesOf(commands)) printed.push(await runShell(command, variables, root));
+  expect(printed[0]).toContain('"balance"');
+  expect(printed[1]).toMatch(/"jobId": "/);
+  await runShell(`node_modules/.bin/buf build ${join(folder, 'protos')} -o /dev/null`, {}, root);
+}, 600_000);
+
 test('deploy/launch.mjs, to which the page links, can be run', () => {
   expect(statSync(join(root, 'deploy/launch.mjs')).mode & 0o111).toBe(0o111);
 });
