@@ -2,15 +2,15 @@ import { expect, test } from 'vitest';
 import { didYouMean, suggest } from './suggest.ts';
 
 test.each([
-  ['validate_onyl', 'validate_only'],
+  ['validate_one', 'validate_only'],
   ['max_credit', 'max_credits'],
   ['VALIDATE_ONLY', 'validate_only'],
-  ['tarck', 'track'],
+  ['market_di', 'market_id'],
   ['colour', undefined],
   ['', undefined],
   ['x'.repeat(100_000), undefined],
 ])('suggest() returns the name closest to %.20s, if one is close', (name, expected) => {
-  expect(suggest(name, ['track', 'validate_only', 'max_credits'])).toBe(expected);
+  expect(suggest(name, ['market_id', 'validate_only', 'max_credits'])).toBe(expected);
 });
 
 test('didYouMean() is empty without a close name', () => {

@@ -200,7 +200,7 @@ describe('rules', () => {
       'market',
       /^"Marketplace E" is not a marketplace \(mkta, .*\)\.$/,
     ],
-    [{ ...fields, market: 'mktee', region: '' }, 'market', /Did you mean mkte\?$/],
+    [{ ...fields, market: 'mkte1', region: '' }, 'market', /Did you mean mkte\?$/],
     [{ ...fields, market: 'mkte', region: 'id' }, 'region', /^"id" is not a region of mkte \(sg, jp, .*\)/],
     [{ ...fields, market: '', region: 'xx' }, 'region', /^"xx" is not a region \(id, /],
     [{ ...fields, region: 'sg' }, 'region', /^Marketplace mktf has no regions/],
