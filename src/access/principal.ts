@@ -127,7 +127,7 @@ function requireUnexpired({ expiresAt }: Pick<BrowserSession, 'expiresAt'>, now:
   if (expiresAt <= now) throw new Fault('unauthenticated', 'The session has expired. Sign in again.');
 }
 
-/** Returns what a key allows. Keys of earlier versions allow everything that their role does. */
+/** Returns what a key allows. A key without scopes or operator role allows everything that its role does. */
 export function permissionsOf({ role, scopes, operatorRole }: ApiKey): Permissions {
   return role === 'user'
     ? { role, scopes: scopes ?? keyScopes, operatorRole: null }

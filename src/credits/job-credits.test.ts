@@ -40,10 +40,6 @@ const entry = (type: 'charge' | 'refund', key: string, amount: number): LedgerEn
   createdAt: now,
 });
 const charge = () => entry('charge', `charge:${job.id}`, -20);
-/** Posts a refund during the submit, as earlier versions did. */
-const refundUnqueued = async (amount: number) => {
-  if (amount > 0) await store.postLedgerEntry(entry('refund', `refund:${job.id}:unqueued`, amount));
-};
 const balance = async () => (await store.getUser(job.userId))!.balance;
 
 describe('chargeJob()', () => {
@@ -78,23 +74,13 @@ describe('chargeJob()', () => {
 });
 
 describe('refundJob()', () => {
-  test.each([
-    ['more is owed than was refunded in the submit', 5, 15, 10, 95],
-    ['as much is owed', 5, 5, 0, 85],
-    ['less is owed', 5, 3, 0, 85],
-    ['nothing was refunded in the submit', 0, 15, 15, 95],
-    ['nothing is owed', 0, 0, 0, 80],
-  ])('raises the refund to the amount owed when %s', async (_when, unqueued, owed, refunded, left) => {
+  test.each([15, 0])('refunds %d credits once', async (owed) => {
     await chargeJob(store, job, now);
-    await refundUnqueued(unqueued);
     expect(await refundJob(store, job, owed, now)).toBe(owed);
     expect(await refundJob(store, job, owed, now)).toBe(owed);
-    expect(await entries()).toEqual([
-      charge(),
-      ...(refunded > 0 ? [entry('refund', `refund:${job.id}`, refunded)] : []),
-      ...(unqueued > 0 ? [entry('refund', `refund:${job.id}:unqueued`, unqueued)] : []),
-    ]);
-    expect(await balance()).toBe(left);
+    const refunds = owed > 0 ? [entry('refund', `refund:${job.id}`, owed)] : [];
+    expect(await entries()).toEqual([charge(), ...refunds]);
+    expect(await balance()).toBe(80 + owed);
   });
 
   test('refunds nothing for a job that was not charged', async () => {
@@ -127,28 +113,14 @@ describe('refundDiscarded()', () => {
 });
 
 describe('jobRefunds()', () => {
-  test('returns no entries for a job that was not charged', async () => {
-    const refunds = await jobRefunds(store, job);
-    expect(refunds.charged).toBe(false);
-    expect([refunds.entryOf('not_queued'), refunds.entryOf('page_blocked')]).toEqual([null, null]);
+  test('returns no entry for a job that was not charged', async () => {
+    expect(await jobRefunds(store, job)).toEqual({ charged: false, entry: null });
   });
 
-  test("names the refund of an earlier version's submit for units that were not queued only", async () => {
+  test('names the entry of the refund', async () => {
     await chargeJob(store, job, now);
-    await refundUnqueued(5);
-    const earlier = await jobRefunds(store, job);
-    expect(earlier.charged).toBe(true);
-    expect(earlier.entryOf('not_queued')).toBe(entryKeys.refundUnqueued(job.id));
-    expect(earlier.entryOf('page_blocked')).toBeNull();
+    expect(await jobRefunds(store, job)).toEqual({ charged: true, entry: null });
     await refundJob(store, job, 15, now);
-    const later = await jobRefunds(store, job);
-    expect(later.entryOf('not_queued')).toBe(entryKeys.refundUnqueued(job.id));
-    expect(later.entryOf('page_blocked')).toBe(entryKeys.refund(job.id));
-  });
-
-  test('names the final refund for units that were not queued', async () => {
-    await chargeJob(store, job, now);
-    await refundJob(store, job, 15, now);
-    expect((await jobRefunds(store, job)).entryOf('not_queued')).toBe(entryKeys.refund(job.id));
+    expect(await jobRefunds(store, job)).toEqual({ charged: true, entry: entryKeys.refund(job.id) });
   });
 });

@@ -1,5 +1,5 @@
 import { Fault } from '../contract/fault.ts';
-import type { Job, LedgerEntry } from '../store/documents.ts';
+import type { Job } from '../store/documents.ts';
 import type { AccountStore, LedgerStore, SpentCeiling } from '../store/store.ts';
 
 /** Ledger for refunds. */
@@ -12,8 +12,6 @@ type RefundLedger = Pick<LedgerStore, 'getLedgerEntry' | 'postLedgerEntry' | 'vo
 export const entryKeys = {
   charge: (jobId: string) => `charge:${jobId}`,
   refund: (jobId: string) => `refund:${jobId}`,
-  /** Earlier versions posted it during the submit, for batches that could not be queued. */
-  refundUnqueued: (jobId: string) => `refund:${jobId}:unqueued`,
 };
 
 /**
@@ -90,14 +88,12 @@ function creditsShort(required: number, current: number): Fault {
 }
 
 /**
- * Raises the refund of an ending job to `owed` credits: the cost of its failed units, or the whole cost of a
- * rejected job. A job that was not charged gets no refund and can no longer be charged. Returns the total
+ * Refunds `owed` credits of an ending job: the cost of its failed units, or the whole cost of a rejected job. A job that was not charged gets no refund and can no longer be charged. Returns the total
  * refunded.
  */
 export async function refundJob(ledger: RefundLedger, job: Job, owed: number, now: number): Promise<number> {
   if (!(await settleCharge(ledger, job, now))) return 0;
-  const earlier = (await ledger.getLedgerEntry(entryKeys.refundUnqueued(job.id)))?.amount ?? 0;
-  await refund(ledger, job, entryKeys.refund(job.id), owed - earlier, now);
+  await refund(ledger, job, owed, now);
   return owed;
 }
 
@@ -107,7 +103,7 @@ export async function refundJob(ledger: RefundLedger, job: Job, owed: number, no
  */
 export async function refundDiscarded(ledger: RefundLedger, job: Job, now: number): Promise<number> {
   if (!(await settleCharge(ledger, job, now))) return 0;
-  await refund(ledger, job, entryKeys.refund(job.id), job.cost, now);
+  await refund(ledger, job, job.cost, now);
   return job.cost;
 }
 
@@ -122,16 +118,10 @@ async function settleCharge(ledger: RefundLedger, job: Job, now: number): Promis
   return (await ledger.voidLedgerKey(entryKeys.charge(job.id), job.userId, now)) !== null;
 }
 
-async function refund(
-  ledger: RefundLedger,
-  job: Job,
-  key: string,
-  amount: number,
-  now: number,
-): Promise<void> {
+async function refund(ledger: RefundLedger, job: Job, amount: number, now: number): Promise<void> {
   if (amount <= 0) return;
   await ledger.postLedgerEntry({
-    key,
+    key: entryKeys.refund(job.id),
     userId: job.userId,
     amount,
     type: 'refund',
@@ -146,26 +136,17 @@ async function refund(
 export interface JobRefunds {
   /** Whether its cost was charged. */
   charged: boolean;
-  /**
-   * Returns the key of the entry that refunded a failed unit, by the unit's fault code; null before the
-   * refund.
-   */
-  entryOf(code: string): string | null;
+  /** Key of the entry that refunded its failed units; null before the refund. */
+  entry: string | null;
 }
 
-/** Finds the entries that refunded credits of a job. */
+/** Finds the charge and the refund of a job. */
 export async function jobRefunds(
   ledger: Pick<LedgerStore, 'getLedgerEntry'>,
   { id }: Pick<Job, 'id'>,
 ): Promise<JobRefunds> {
-  const [charge, refunded, unqueued] = await Promise.all(
-    [entryKeys.charge(id), entryKeys.refund(id), entryKeys.refundUnqueued(id)].map((key) =>
-      ledger.getLedgerEntry(key),
-    ),
+  const [charge, refunded] = await Promise.all(
+    [entryKeys.charge(id), entryKeys.refund(id)].map((key) => ledger.getLedgerEntry(key)),
   );
-  const keyOf = (entry: LedgerEntry | null | undefined) => entry?.key ?? null;
-  return {
-    charged: charge != null,
-    entryOf: (code) => keyOf(code === 'not_queued' ? (unqueued ?? refunded) : refunded),
-  };
+  return { charged: charge != null, entry: refunded?.key ?? null };
 }

@@ -23,5 +23,4 @@ export type HistoryContext = Pick<JobContext, 'blobs' | 'clock' | 'log' | 'newId
     | 'putTrackedItems'
     | 'putWebhook'
     | 'readBatches'
-    | 'readLegacyRecords'
   > & { settings: { notices: NoticeSettings } };

@@ -9,7 +9,7 @@ import type { Batch, Part, StoredFile } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
 export interface RecordContext {
-  store: Pick<JobContext['store'], 'readBatches' | 'readLegacyRecords'>;
+  store: Pick<JobContext['store'], 'readBatches'>;
   blobs: Pick<Blobs, 'read'>;
 }
 
@@ -20,8 +20,7 @@ export function readRecords(context: RecordContext, batch: Batch): Promise<Map<n
   return withCurrentBatch(context, batch, async (current) => {
     const records = new Map<number, Uint8Array>();
     for (const part of current.parts) await readPart(context.blobs, part, Object.keys(part.records), records);
-    const missing = recordIndexes(current).filter((index) => !records.has(index));
-    if (missing.length > 0) await readLegacy(context, current, missing, records);
+    for (const index of recordIndexes(current)) if (!records.has(index)) throw recordMissing(index);
     return new Map([...records].sort(([one], [other]) => one - other));
   });
 }
@@ -32,8 +31,8 @@ export function readRecord(context: RecordContext, batch: Batch, index: number):
     if (!recordIndexes(current).includes(index)) return null;
     const records = new Map<number, Uint8Array>();
     const part = current.parts.find((each) => index in each.records);
-    if (part) await readPart(context.blobs, part, [`${index}`], records);
-    else await readLegacy(context, current, [index], records);
+    if (part === undefined) throw recordMissing(index);
+    await readPart(context.blobs, part, [`${index}`], records);
     return records.get(index)!;
   });
 }
@@ -70,19 +69,7 @@ async function withCurrentBatch<T>(
   }
 }
 
-async function readLegacy(
-  { store }: RecordContext,
-  batch: Batch,
-  indexes: readonly number[],
-  records: Map<number, Uint8Array>,
-): Promise<void> {
-  const legacy = await store.readLegacyRecords(batch);
-  for (const index of indexes) {
-    const record = legacy.get(index);
-    if (!record) throw new Fault('not_found', `There is no record of unit ${index}.`);
-    records.set(index, record);
-  }
-}
+const recordMissing = (index: number) => new Fault('not_found', `There is no record of unit ${index}.`);
 
 /** Reads the records of some units with one request. */
 async function readPart(

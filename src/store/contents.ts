@@ -34,7 +34,6 @@ export interface StoreContents {
   jobs: Job;
   deletedJobs: DeletedJob;
   batches: Batch;
-  legacyRecords: LegacyRecord;
   sequences: { name: string; value: number };
   submissions: Submission;
   origins: { origin: string; nextFree: number; pause: OriginPause };
@@ -56,16 +55,6 @@ export interface StoreContents {
 
 /** Kind of documents. */
 export type ContentKind = keyof StoreContents;
-
-/** Record of a successful unit that an earlier version stored in the database. */
-export interface LegacyRecord {
-  batchId: string;
-  /** Attempt that wrote it. */
-  attempt: number;
-  /** Index of the unit. */
-  unit: number;
-  body: Uint8Array;
-}
 
 /** Reads the data of a store that no process changes. */
 export interface StoreExport {

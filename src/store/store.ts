@@ -49,7 +49,6 @@ export interface Store
     CrawlStore,
     ExpiryStore,
     RetentionStore,
-    LegacyRecordStore,
     DriftStore,
     OperationsStore,
     NoticeStore,
@@ -407,19 +406,6 @@ export interface CrawlStore {
   putCrawl(key: string, at: number, body: Uint8Array): Promise<void>;
   /** Returns the page stored under `key`, and the time of its crawl, if it was crawled at `since` or later. */
   findCrawl(key: string, since: number): Promise<Crawl | null>;
-}
-
-/** Records that earlier versions stored in the database, until the sweep moves them to the result storage. */
-export interface LegacyRecordStore {
-  /** Returns the records of the batch's successful units that are still in the database, by index. */
-  readLegacyRecords(batch: Batch): Promise<Map<number, Uint8Array>>;
-  /** Returns up to `limit` ended batches that have records in the database. */
-  findLegacyBatches(limit: number): Promise<Batch[]>;
-  /**
-   * Adds a part with the batch's records unless it is null, then deletes the records from the database.
-   * Idempotent.
-   */
-  migrateLegacyRecords(batchId: string, part: Part | null): Promise<void>;
 }
 
 /** Statistics of listed fields, over all workers. */

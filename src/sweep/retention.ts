@@ -10,7 +10,7 @@ import type { JobList, PageLimits } from './pages.ts';
 
 /** Dependencies of this module. */
 export type RetentionContext = Pick<JobContext, 'settings'> &
-  StoreUse<'findEndedJobs' | 'findFileDeletions' | 'findLegacyBatches' | 'findUserDeletions'> &
+  StoreUse<'findEndedJobs' | 'findFileDeletions' | 'findUserDeletions'> &
   DeleteFilesContext &
   DeleteJobContext &
   EraseUserContext;
@@ -90,10 +90,7 @@ interface Steps {
 
 /** Deletes expired jobs and files, completes interrupted deletions, and erases deleted users. */
 export async function retain(context: RetentionContext, now: number, { step, each }: Steps): Promise<void> {
-  const { store } = context;
-  // Records of earlier versions are moved first, so that none is left without its job.
-  if ((await store.findLegacyBatches(1)).length > 0) return;
   for (const list of deletionLists(context, now)) await each(list.name, list, list.run, retentionLimits);
-  for (const user of await store.findUserDeletions(maxUsers))
+  for (const user of await context.store.findUserDeletions(maxUsers))
     await step('user deletion', () => eraseUser(context, user));
 }

@@ -6,7 +6,6 @@ import { type DecideDueContext, decideDue } from '../jobs/steps/decide-due.ts';
 import { type DiscardContext, discardSubmitted, finishDiscard } from '../jobs/steps/discard.ts';
 import { type DispatchContext, dispatch, publish } from '../jobs/steps/dispatch.ts';
 import { type FinishSubmitContext, finishSubmit } from '../jobs/steps/finish-submit.ts';
-import { type LegacyRecordsContext, migrateLegacyRecords } from '../jobs/steps/legacy-records.ts';
 import { finishEnding, type SettleContext, settle } from '../jobs/steps/settle.ts';
 import { finishTerminating, type TerminateContext } from '../jobs/steps/terminate.ts';
 import type { ScheduleContext } from '../schedules/context.ts';
@@ -32,7 +31,6 @@ type SweepContext = Pick<JobContext, 'blobs' | 'clock' | 'drift' | 'log' | 'metr
   DecideDueContext &
   DiscardContext &
   DispatchContext &
-  LegacyRecordsContext &
   ResealContext &
   RetentionContext &
   ScheduleContext &
@@ -142,7 +140,6 @@ export async function sweep(
   );
   await step('schedules', () => runDueSchedules(context, signal));
   await step('drift', () => context.drift.flush());
-  if (isWritable) await step('legacy records', () => migrateLegacyRecords(context));
   await step('destination keys', () => resealDestinations(context));
   if (expires) await step('expiry', () => expireRecords(context, now));
   if (isWritable) await step('retention', () => retain(context, now, { step, each }));

@@ -4,15 +4,11 @@ import { openStates } from '../kinds/states.ts';
 /** States of jobs that the sweep may have to work on: neither ended nor waiting for a decision. */
 const states = openStates.filter((state) => state !== 'awaiting_approval');
 
-/**
- * Returns whether the store holds work that was begun: unfinished jobs, or records that an earlier version left to
- * move.
- */
+/** Returns whether the store holds unfinished jobs. */
 export async function hasUnfinished({
   store,
   clock,
-}: Pick<JobContext, 'clock'> & StoreUse<'findJobs' | 'findLegacyBatches'>): Promise<boolean> {
+}: Pick<JobContext, 'clock'> & StoreUse<'findJobs'>): Promise<boolean> {
   // Includes jobs whose state changed at this very millisecond.
-  if ((await store.findJobs(states, clock.now() + 1, 1)).length > 0) return true;
-  return (await store.findLegacyBatches(1)).length > 0;
+  return (await store.findJobs(states, clock.now() + 1, 1)).length > 0;
 }

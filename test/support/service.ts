@@ -22,8 +22,6 @@ const stopMs = 8_000;
 /** Options for createServiceProcess(). */
 export interface ServiceOptions {
   role: Role;
-  /** Entry module of the program; default: that of this checkout. */
-  program?: string;
   /** Environment variables. Of the test's own, only PATH, HOME, and TMPDIR are added, and the folder of compiled modules. */
   environment: Record<string, string>;
 }
@@ -114,7 +112,7 @@ export interface ServiceProcess {
 }
 
 /** Prepares a process of a role without starting it. The process ends with this one. */
-export function createServiceProcess({ role, environment, program = main }: ServiceOptions): ServiceProcess {
+export function createServiceProcess({ role, environment }: ServiceOptions): ServiceProcess {
   let settings = environment;
   let child: ChildProcess | null = null;
   let exited: Promise<unknown> = Promise.resolve();
@@ -129,7 +127,7 @@ export function createServiceProcess({ role, environment, program = main }: Serv
     readyFrom = log.length;
     // The IPC channel closes when this process exits, which ends the child.
     const stdio = ['ignore', 'pipe', 'pipe', 'ipc'] as const;
-    const started = spawn(process.execPath, [program, role], {
+    const started = spawn(process.execPath, [main, role], {
       cwd: root,
       env: clean(settings),
       stdio: [...stdio],

@@ -1,9 +1,7 @@
-import { hash } from 'node:crypto';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { gunzipSync } from 'node:zlib';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { findMongo } from '../../../test/engines/mongo.ts';
@@ -11,7 +9,6 @@ import { type Config, ConfigError, loadConfig } from '../../base/config.ts';
 import { IncompleteMoveError, NewerDataError } from '../../base/data-refused-error.ts';
 import { newId } from '../../base/id.ts';
 import { openFiles } from '../../blobs/files/open.ts';
-import type { ContentKind } from '../../store/contents.ts';
 import { aChange, anItem, anObservation, aRule, aRun } from '../../store/contract/history-samples.ts';
 import {
   aDeletedJob,
@@ -70,7 +67,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
     return use(store).finally(() => store.close());
   };
 
-  /** Stores documents of every kind except for legacy records, and a file. */
+  /** Stores documents of every kind, and a file. */
   const storeEverything = () =>
     inSource(async (store) => {
       const user = aUser();
@@ -230,7 +227,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
     const stored = await storeEverything();
     const moved = await moveData(config, source);
     const empty = Object.entries(moved.documents).filter(([, count]) => count === 0);
-    expect(empty.map(([kind]) => kind)).toEqual(['legacyRecords'] satisfies ContentKind[]);
+    expect(empty).toEqual([]);
     expect(moved).toMatchObject({
       files: 1,
       bytes: 7,
@@ -258,29 +255,6 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
     const targets = Object.values(contentTargets).map(({ collection }) => collection);
     const known = [...new Set([...targets, ...Object.keys(omittedCollections)])];
     expect(known.toSorted()).toEqual(Object.keys(collectionsOf(client.db())).toSorted());
-  });
-
-  test('moves the records that an earlier version stored in the database', async () => {
-    const file = new URL('../../../test/earlier-data/data-v10.sqlite.gz', import.meta.url);
-    mkdirSync(source);
-    writeFileSync(join(source, 'gleaner.db'), gunzipSync(readFileSync(file)));
-    await expect(moveData(config, source)).rejects.toThrow(
-      / has schema version 10, this program has \d+\. Run /,
-    );
-    /** Returns the digests of the records by batch and unit. */
-    const records = async (store: Store) => {
-      const digests: [string, number, string][] = [];
-      for (const batch of await store.findLegacyBatches(100)) {
-        for (const [unit, body] of await store.readLegacyRecords(batch))
-          digests.push([batch.id, unit, hash('sha256', body)]);
-      }
-      return digests;
-    };
-    const before = await inSource(records);
-    expect(before.length).toBeGreaterThan(0);
-    const { documents } = await moveData(config, source);
-    expect(documents.legacyRecords).toBeGreaterThan(0);
-    expect(await inTarget(records)).toEqual(before);
   });
 
   test.each(['begin', 'file', 'users', 'batches', 'deliveries', 'verified'])(

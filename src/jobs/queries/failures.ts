@@ -53,7 +53,7 @@ export async function* failures(
         code,
         message,
         credits: refunds.charged ? job.unitPrice : 0,
-        refund_entry: refunds.entryOf(code),
+        refund_entry: refunds.entry,
       };
       yield format === 'csv' ? csvLine(columns.map((column) => row[column])) : `${JSON.stringify(row)}\n`;
     }

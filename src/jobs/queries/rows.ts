@@ -11,8 +11,7 @@ import { readFileEntries, readRecord, readRecords } from '../records.ts';
 import { requireResults } from './deleted-results.ts';
 
 /** Dependencies of this module. */
-export type RowsContext = Pick<JobContext, 'blobs' | 'offers'> &
-  StoreUse<'listBatches' | 'readBatches' | 'readLegacyRecords'>;
+export type RowsContext = Pick<JobContext, 'blobs' | 'offers'> & StoreUse<'listBatches' | 'readBatches'>;
 
 /** Units of a job whose records are read; by default all. */
 export interface RowScope {

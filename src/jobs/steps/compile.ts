@@ -64,7 +64,7 @@ interface BatchRows {
 async function rowsOf(context: CompileContext, pack: FilePack, job: Job, batch: Batch): Promise<BatchRows> {
   const composed = batch.parts.find(({ body }) => body !== null);
   if (composed) return { items: composed.body!.items, chunks: readRows(context, batch, composed) };
-  // Batches ended by a cancellation or by an earlier version have no part with rows.
+  // Batches ended by a cancellation have no part with rows.
   const rows = composeRows(pack, job, batch, await readRecords(context, batch));
   return { items: rows.items, chunks: pack.gzip && rows.items > 0 ? [await toMember(rows)] : rows.chunks };
 }

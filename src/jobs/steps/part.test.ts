@@ -60,7 +60,6 @@ function contextOf(files: Files, ...batches: Batch[]): JobContext {
     readBatches: async function* (_jobId: string, seqs?: readonly number[]) {
       yield* batches.filter(({ seq }) => seqs?.includes(seq) ?? true);
     },
-    readLegacyRecords: async () => new Map(),
   };
   const offers = { of: () => ({ kind: { files } }) };
   return { store, blobs, offers, clock: { now: () => 0 } } as unknown as JobContext;

@@ -310,15 +310,6 @@ describe('a retry after an earlier one', () => {
     expect(items).toMatchObject([{ state: 'submitted' }]);
     expect(await again(jobId)).toBe(items[0]!.id);
   });
-
-  test('counts the failed units of a job of an earlier version, and returns the running job', async () => {
-    const { jobId } = await endedBulk(3);
-    const source = { ...(await jobOf(jobId)), counts: null };
-    expect(await jobOf(await again(jobId, { source }))).toMatchObject({
-      state: 'processing',
-      totalUnits: 1,
-    });
-  });
 });
 
 describe('a retry whose process crashes', () => {

@@ -31,7 +31,7 @@ import { type PlaceContext, placeJob } from './place.ts';
 
 /** Dependencies of this module. */
 export type RetryContext = Pick<JobContext, 'offers'> &
-  StoreUse<'countJob' | 'getDeletedJob' | 'getJob' | 'isLedgerKeyVoid' | 'listJobs' | 'readBatches'> &
+  StoreUse<'getDeletedJob' | 'getJob' | 'isLedgerKeyVoid' | 'listJobs' | 'readBatches'> &
   FaultsContext &
   IdempotencyContext &
   PlaceContext &
@@ -111,8 +111,8 @@ async function findRunningRetry(
 ): Promise<Job | undefined> {
   if (finishedAt === null)
     throw new Fault('conflict', `The job has not ended: it is ${state}. Only ended jobs can be retried.`);
-  const { units } = counts ?? (await store.countJob(id));
-  if (units.failed === 0) throw new Fault('conflict', 'No unit of the job has failed.');
+  // Stored with the end of the job.
+  if (counts!.units.failed === 0) throw new Fault('conflict', 'No unit of the job has failed.');
 
   const last = await lastRetry(store, id);
   const other = last?.finishedAt === null && last.id !== jobId ? last : undefined;

@@ -1,6 +1,5 @@
 import type { Batch, Job, StoredFile } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
-import { isMigratedPart } from './legacy-records.ts';
 
 /** Dependencies of this module. */
 export type UnreferencedFilesContext = Pick<JobContext, 'blobs'> & StoreUse<'readBatches'>;
@@ -21,7 +20,7 @@ export async function removeUnreferenced(
   const referenced = new Set([merged?.path]);
   for await (const batch of store.readBatches(job.id))
     for (const { path } of filesOf(batch)) referenced.add(path);
-  const unreferenced = paths.filter((path) => !referenced.has(path) && !isMigratedPart(job.id, path));
+  const unreferenced = paths.filter((path) => !referenced.has(path));
   if (unreferenced.length > 0) await blobs.remove(unreferenced);
 }
 

@@ -17,11 +17,6 @@ test('decode() returns the trace context in the headers', () => {
   expect(encodeHeaders({ ...message, trace: {} })).toBeUndefined();
 });
 
-test('decode() accepts a message without region and units', () => {
-  const { region: _, units: __, ...earlier } = sampleMessage(1);
-  expect(decode({ data: bytes(earlier) }, 'bulk', 'mkta')).toEqual({ ...earlier, region: '', units: 50 });
-});
-
 test.each([
   ['invalid JSON', Buffer.from('{')],
   ['invalid UTF-8', Buffer.from([0x22, 0xff, 0x22])],

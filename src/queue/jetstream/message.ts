@@ -8,10 +8,9 @@ const reference = z.object({
   jobId: id,
   batchId: id,
   market: id,
-  // Earlier versions wrote neither region nor units.
-  region: z.string().max(200).default(''),
+  region: z.string().max(200),
   lane: z.enum(['single', 'bulk']),
-  units: z.int().min(1).default(50),
+  units: z.int().min(1),
   attempt: z.int().min(0),
 }) satisfies z.ZodType<BatchReference>;
 
@@ -32,10 +31,7 @@ export function encodeHeaders({ trace = {} }: QueueMessage): MsgHdrs | undefined
   return encoded;
 }
 
-/**
- * Decodes a message and its headers. Returns null if it is invalid or belongs to another lane or market. Messages of
- * earlier versions have no headers.
- */
+/** Decodes a message and its headers. Returns null if it is invalid or belongs to another lane or market. */
 export function decode(
   { data, headers: given }: { data: Uint8Array; headers?: MsgHdrs | undefined },
   lane: string,

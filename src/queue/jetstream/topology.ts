@@ -154,7 +154,7 @@ export async function ensureConsumer(
   if (found === null) return add();
   const { config } = found;
   if (config.filter_subject !== filter_subject) {
-    // Created by an earlier version, for subjects that are no longer used.
+    // Created for other subjects, which no message has.
     await orMissing(jsm.consumers.delete(stream, name), consumerMissing);
     return add();
   }

@@ -120,7 +120,7 @@ export function batchStore(engine: MongoEngine): BatchStore {
 
     republishQueued: (now, publishedBefore, limit) =>
       engine.run(({ batches }) => {
-        // Marked batches must not match again. Earlier versions did not write the field.
+        // Marked batches must not match again.
         const lost: Filter<BatchDocument> = {
           state: 'queued',
           publishedAt: { $not: { $gte: Math.min(publishedBefore, now) } },

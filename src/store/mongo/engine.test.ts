@@ -1,10 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findMongo, startMongo } from '../../../test/engines/mongo.ts';
-import { aKey, aTime, aUser, storeJob } from '../contract/samples.ts';
+import { aKey, aTime, aUser } from '../contract/samples.ts';
 import { openEngine } from './engine.ts';
 import { openMongoStore } from './open.ts';
 
@@ -25,51 +24,6 @@ describe.skipIf('missing' in mongo)(
       const kept = await Promise.all(stores.map((store) => store.createApiKey(aKey({ hash: key.hash }))));
       expect(kept.filter((created) => created)).toHaveLength(1);
       await Promise.all(stores.map((store) => store.close()));
-    });
-
-    test('jobs and batches of earlier versions are read with defaults for newer fields', async () => {
-      const uri = mongo.fresh();
-      const store = openMongoStore({ uri });
-      const { job, batches } = await storeJob(store, 1);
-      const client = new MongoClient(uri);
-      await client
-        .db()
-        .collection('jobs')
-        .updateMany({}, { $unset: { retryOf: '', counts: '', options: '' } });
-      await client
-        .db()
-        .collection('batches')
-        .updateMany({}, { $unset: { endedAt: '', parts: '' } });
-      await client.close();
-      expect(await store.getJob(job.id)).toStrictEqual(job);
-      expect((await store.listBatches(job.id)).map(({ endedAt }) => endedAt)).toEqual([null]);
-      for await (const batch of store.readBatches(job.id)) expect(batch).toStrictEqual(batches[0]);
-      await store.close();
-    });
-
-    test('users and keys of earlier versions are read with defaults for newer fields', async () => {
-      const uri = mongo.fresh();
-      const store = openMongoStore({ uri });
-      const user = aUser();
-      const key = aKey({ userId: user.id });
-      await store.createUser(user);
-      await store.createApiKey(key);
-      const client = new MongoClient(uri);
-      await client
-        .db()
-        .collection('users')
-        .updateMany({}, { $unset: { suspendedAt: '' } });
-      await client
-        .db()
-        .collection('apiKeys')
-        .updateMany({}, { $unset: { lastUsedAt: '' } });
-      await client.close();
-      expect(await store.findApiKey(key.hash)).toStrictEqual({ key, user });
-      expect((await store.listUsers('user', { limit: 1 })).items).toStrictEqual([user]);
-      await store.touchApiKey(key.id, aTime);
-      expect(await store.listApiKeys(user.id)).toStrictEqual([{ ...key, lastUsedAt: aTime }]);
-      expect(await store.suspendUser(user.id, aTime)).toStrictEqual({ ...user, suspendedAt: aTime });
-      await store.close();
     });
 
     test('a connection lost during a command is unavailable, an error of the caller is not', async () => {

@@ -7,7 +7,6 @@ import type { ContentKind, StoreContents, StoreImport } from '../contents.ts';
 import { driftId } from './drift.ts';
 import { type MongoEngine, openEngine } from './engine.ts';
 import { observationId } from './history-ids.ts';
-import { legacyRecordId } from './legacy/records.ts';
 import { storeOn } from './open.ts';
 import { originMinuteId } from './operations.ts';
 import { writePause } from './origins.ts';
@@ -52,14 +51,6 @@ export const contentTargets: { readonly [K in ContentKind]: ContentTarget<StoreC
   jobs: toCollection('jobs', (job) => writeJob(job, draft)),
   deletedJobs: toCollection('deletedJobs', withUnderscore),
   batches: toCollection('batches', (batch) => writeBatch(batch, draft), 100),
-  legacyRecords: toCollection(
-    'payloads',
-    ({ batchId, attempt, unit, body }) => ({
-      _id: legacyRecordId(batchId, attempt, unit),
-      body: new Binary(body),
-    }),
-    50,
-  ),
   sequences: toCollection('sequences', ({ name, value }) => ({ _id: name, value })),
   submissions: toCollection('submissions', (submission) => ({
     _id: submissionId(submission.userId, submission.idempotencyKey),

@@ -12,12 +12,8 @@ import { submissionStore } from './submissions.ts';
 /** Jobs that readers may see. */
 export const visible = { state: { $nin: ['writing', 'removing'] satisfies HiddenState[] as HiddenState[] } };
 
-/** Matches the jobs of a mode, or every job. Earlier versions did not write the mode of live jobs. */
-function ofMode(mode: Mode | undefined): Filter<JobDocument> {
-  if (mode === undefined) return {};
-  // `null` also matches a missing field, which the types of a required one do not say.
-  return mode === 'test' ? { mode } : ({ mode: { $in: ['live', null] } } as Filter<JobDocument>);
-}
+/** Matches the jobs of a mode, or every job. */
+const ofMode = (mode: Mode | undefined): Filter<JobDocument> => (mode === undefined ? {} : { mode });
 
 /** Matches jobs that follow a place in the order of a time and the id; with null every job. */
 export function following(

@@ -5,8 +5,9 @@ import { createManualClock, flushTasks } from '../../../test/support/clock.ts';
 import { until } from '../../../test/support/until.ts';
 import { systemClock } from '../../base/clock.ts';
 import { NewerDataError } from '../../base/data-refused-error.ts';
+import { aUser } from '../contract/samples.ts';
 import { openEngine } from './engine.ts';
-import { type MigrateOptions, type Migration, migrate } from './migrate.ts';
+import { type MigrateOptions, type Migration, migrate, migrations } from './migrate.ts';
 import { openMongoStore } from './open.ts';
 
 const mongo = await findMongo();
@@ -125,6 +126,29 @@ describe.skipIf('missing' in mongo)(`migrate()${'missing' in mongo ? ` (${mongo.
     expect(await schema().findOne({})).toMatchObject({ version: 3, compatibleFrom: 2 });
     expect(await run('newest', [...three, step], { compatibleFrom: 4 })).toBe(4);
     await expect(run('new', three)).rejects.toThrow(NewerDataError);
+  });
+
+  test('a next version migrates data that this one keeps using, until it replaces what this one reads', async () => {
+    const user = aUser();
+    const phone =
+      (value: string): Migration =>
+      async (database) => {
+        await database.collection('users').updateMany({}, { $set: { phone: value } });
+      };
+    const store = openMongoStore({ uri });
+    await store.createUser(user);
+    const version = await store.schemaVersion();
+    const next = [...migrations, phone('-')];
+    expect(await run('next', next, { compatibleFrom: version })).toBe(version + 1);
+    expect(await client.db().collection('users').findOne({})).toMatchObject({ name: user.name, phone: '-' });
+    // Both a process that was running and one that starts now continue.
+    const restarted = openMongoStore({ uri });
+    for (const each of [store, restarted]) expect(await each.getUser(user.id)).toMatchObject(user);
+    expect(await restarted.schemaVersion()).toBe(version + 1);
+    expect(await run('later', [...next, phone('')], { compatibleFrom: version + 2 })).toBe(version + 2);
+    const refused = openMongoStore({ uri });
+    await expect(refused.ping()).rejects.toThrow(NewerDataError);
+    await Promise.all([store, restarted, refused].map((each) => each.close()));
   });
 
   test('refuses a database of a newer program, and changes nothing', async () => {

@@ -3,18 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { IncompleteMoveError, NewerDataError } from '../../base/data-refused-error.ts';
 import { Fault } from '../../contract/fault.ts';
 import { unlessDuplicate } from './duplicates.ts';
-import {
-  createDeletionIndexes,
-  createDestinationIndexes,
-  createHistoryIndexes,
-  createIndexes,
-  createModeIndexes,
-  createPublishIndexes,
-  createScheduleIndexes,
-  createScheduleNoticeIndexes,
-  createTurnIndexes,
-  type SchemaDocument,
-} from './schema.ts';
+import { createIndexes, type SchemaDocument } from './schema.ts';
 
 /** A change of the database. It is repeated after a crash, so it must be idempotent. */
 export type Migration = (database: Db) => Promise<void>;
@@ -24,17 +13,7 @@ export type Migration = (database: Db) => Promise<void>;
  * ones. Never edit a released migration; append a new one. Processes of the versions since `compatibleFrom` may be
  * running meanwhile and afterwards, so a migration must not change what these read.
  */
-export const migrations: readonly Migration[] = [
-  createIndexes,
-  createDeletionIndexes,
-  createDestinationIndexes,
-  createScheduleIndexes,
-  createHistoryIndexes,
-  createModeIndexes,
-  createScheduleNoticeIndexes,
-  createTurnIndexes,
-  createPublishIndexes,
-];
+export const migrations: readonly Migration[] = [createIndexes];
 
 /**
  * Lowest schema version whose programs can use data of the current one. Raise it only with a migration that removes or

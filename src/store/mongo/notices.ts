@@ -3,7 +3,7 @@ import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
 import { visible as visibleJobs } from './jobs.ts';
 import { olderThan, readNewest } from './paging.ts';
-import { readDelivery, readJob, withUnderscore } from './shapes.ts';
+import { readJob, withId, withUnderscore } from './shapes.ts';
 
 /** Creates the MongoDB implementation of NoticeStore. */
 export function noticeStore(engine: MongoEngine): NoticeStore {
@@ -81,7 +81,7 @@ export function noticeStore(engine: MongoEngine): NoticeStore {
         );
         return taken
           .filter((delivery) => delivery !== null)
-          .map(readDelivery)
+          .map(withId)
           .sort((a, b) => a.createdAt - b.createdAt);
       }),
 
@@ -109,7 +109,7 @@ export function noticeStore(engine: MongoEngine): NoticeStore {
     listDeliveries: (userId, page) => {
       const own = userId === undefined ? {} : { userId };
       return engine.run(({ deliveries }) =>
-        readNewest(deliveries.find({ ...own, ...olderThan(page) }), page, readDelivery),
+        readNewest(deliveries.find({ ...own, ...olderThan(page) }), page, withId),
       );
     },
 
@@ -129,7 +129,7 @@ export function noticeStore(engine: MongoEngine): NoticeStore {
             { returnDocument: 'after' },
           );
           // An attempt ended between the two operations: read again.
-          if (again !== null) return readDelivery(again);
+          if (again !== null) return withId(again);
         }
       }),
   };

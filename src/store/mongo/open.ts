@@ -10,7 +10,6 @@ import { expiryStore } from './expiry.ts';
 import { historyStore } from './history.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
-import { legacyRecordStore } from './legacy/records.ts';
 import { noticeStore } from './notices.ts';
 import { operationsStore } from './operations.ts';
 import { originStore } from './origins.ts';
@@ -53,7 +52,6 @@ export function storeOn(engine: MongoEngine): Store {
     ...crawlStore(engine),
     ...expiryStore(engine),
     ...retentionStore(engine),
-    ...legacyRecordStore(engine),
     ...driftStore(engine),
     ...operationsStore(engine),
     ...noticeStore(engine),

@@ -25,13 +25,7 @@ export function operationsStore(engine: MongoEngine): OperationsStore {
     listProcesses: (since) =>
       engine.run(async ({ processes }) => {
         const found = processes.find({ seenAt: { $gte: since } }).sort({ startedAt: 1, _id: 1 });
-        // Earlier versions did not write these fields.
-        return (await found.toArray()).map((report) => ({
-          ...withId(report),
-          paused: report.paused ?? '',
-          workers: report.workers ?? 0,
-          clockSkewMs: report.clockSkewMs ?? 0,
-        }));
+        return (await found.toArray()).map(withId);
       }),
 
     addOriginMinutes: (rows) =>

@@ -6,7 +6,7 @@ import { changesOf, observationsOfUser } from './history-ids.ts';
 import { following, visible } from './jobs.ts';
 import { olderThan, readNewest } from './paging.ts';
 import type { Collections } from './schema.ts';
-import { readDeletedJob, readJob, readUser, withUnderscore } from './shapes.ts';
+import { readJob, readUser, withId, withUnderscore } from './shapes.ts';
 
 /** Jobs that have ended and that readers see. */
 const ended = { ...visible, finishedAt: { $ne: null } };
@@ -59,12 +59,12 @@ export function retentionStore(engine: MongoEngine): RetentionStore {
     getDeletedJob: (jobId) =>
       engine.run(async ({ deletedJobs }) => {
         const found = await deletedJobs.findOne({ _id: jobId });
-        return found && readDeletedJob(found);
+        return found && withId(found);
       }),
 
     listDeletedJobs: (userId, page) =>
       engine.run(({ deletedJobs }) =>
-        readNewest(deletedJobs.find({ userId, ...olderThan(page) }), page, readDeletedJob),
+        readNewest(deletedJobs.find({ userId, ...olderThan(page) }), page, withId),
       ),
 
     markUserDeleted: (id, at) =>

@@ -72,12 +72,6 @@ export type BatchDocument = Omit<Stored<Batch>, 'units' | 'outcomes'> & {
   taker: string;
 };
 
-/** A record stored by an earlier version: `<batch id>/<attempt>/<index>`. */
-export interface PayloadDocument {
-  _id: string;
-  body: Binary;
-}
-
 /** An idempotency key. The id is a JSON array of user and key. */
 export type SubmissionDocument = Submission & { _id: string };
 
@@ -157,7 +151,6 @@ export interface Collections {
   jobs: Collection<JobDocument>;
   deletedJobs: Collection<Stored<DeletedJob>>;
   batches: Collection<BatchDocument>;
-  payloads: Collection<PayloadDocument>;
   sequences: Collection<{ _id: string; value: number }>;
   submissions: Collection<SubmissionDocument>;
   origins: Collection<OriginDocument>;
@@ -190,7 +183,6 @@ export function collectionsOf(database: Db): Collections {
     jobs: database.collection('jobs'),
     deletedJobs: database.collection('deletedJobs'),
     batches: database.collection('batches'),
-    payloads: database.collection('payloads'),
     sequences: database.collection('sequences'),
     submissions: database.collection('submissions'),
     origins: database.collection('origins'),
@@ -213,7 +205,10 @@ export function collectionsOf(database: Db): Collections {
 }
 
 const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
-  users: [{ key: { role: 1, createdAt: -1, _id: -1 } }],
+  users: [
+    { key: { role: 1, createdAt: -1, _id: -1 } },
+    { key: { deletedAt: 1, _id: 1 }, partialFilterExpression: { deletedAt: { $gt: 0 } } },
+  ],
   crawls: [{ key: { at: 1 } }],
   apiKeys: [{ key: { hash: 1 }, unique: true }, { key: { userId: 1, createdAt: -1 } }],
   sessions: [{ key: { userId: 1, createdAt: -1, _id: -1 } }, { key: { expiresAt: 1 } }],
@@ -231,17 +226,23 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
     { key: { number: 1 }, unique: true, sparse: true },
     { key: { createdAt: -1, _id: -1 } },
     { key: { userId: 1, createdAt: -1, _id: -1 } },
+    { key: { mode: 1, createdAt: -1, _id: -1 } },
     { key: { state: 1, stateSince: 1 } },
     { key: { state: 1, decideBy: 1 } },
     { key: { retryOf: 1 }, partialFilterExpression: { retryOf: { $gt: '' } } },
     { key: { noticeAt: 1, _id: 1 }, partialFilterExpression: { noticeAt: { $gt: 0 } } },
+    { key: { finishedAt: 1, _id: 1 } },
+    { key: { filesDeletedAt: 1, finishedAt: 1, _id: 1 } },
+    { key: { fileDeletionDue: 1, _id: 1 }, partialFilterExpression: { fileDeletionDue: true } },
   ],
+  deletedJobs: [{ key: { userId: 1, createdAt: -1, _id: -1 } }],
   batches: [
     { key: { jobId: 1, seq: 1 }, unique: true },
     { key: { jobId: 1, state: 1, seq: 1 } },
     { key: { jobId: 1, region: 1, seq: 1 }, partialFilterExpression: { state: 'waiting' } },
     { key: { jobId: 1, keys: 1 } },
     { key: { state: 1, queuedAt: 1 } },
+    { key: { state: 1, publishedAt: 1 } },
   ],
   processes: [{ key: { seenAt: 1 } }],
   originMinutes: [{ key: { minute: 1 } }],
@@ -251,104 +252,40 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
     { key: { nextAttemptAt: 1, _id: 1 }, partialFilterExpression: { nextAttemptAt: { $gt: 0 } } },
     { key: { userId: 1, createdAt: -1, _id: -1 } },
     { key: { createdAt: -1, _id: -1 } },
+    { key: { jobId: 1 } },
   ],
   waits: [{ key: { jobId: 1, until: 1 } }, { key: { until: 1 } }],
-};
-
-/** Indexes of the second version: those of deletions. */
-const deletionIndexes: typeof indexes = {
-  users: [{ key: { deletedAt: 1, _id: 1 }, partialFilterExpression: { deletedAt: { $gt: 0 } } }],
-  jobs: [
-    { key: { finishedAt: 1, _id: 1 } },
-    { key: { filesDeletedAt: 1, finishedAt: 1, _id: 1 } },
-    { key: { fileDeletionDue: 1, _id: 1 }, partialFilterExpression: { fileDeletionDue: true } },
-  ],
-  deletedJobs: [{ key: { userId: 1, createdAt: -1, _id: -1 } }],
-  deliveries: [{ key: { jobId: 1 } }],
-};
-
-/** Indexes of the destinations of users. */
-const destinationIndexes: typeof indexes = {
   destinations: [{ key: { userId: 1, name: 1 }, unique: true }, { key: { secretsKey: 1 } }],
-};
-
-/** Indexes of the third version: those of schedules. */
-const scheduleIndexes: typeof indexes = {
   schedules: [
     { key: { dueAt: 1, _id: 1 }, partialFilterExpression: { dueAt: { $gt: 0 } } },
     { key: { userId: 1, createdAt: -1, _id: -1 } },
     { key: { state: 1, createdAt: -1, _id: -1 } },
+    { key: { noticeAt: 1, _id: 1 }, partialFilterExpression: { noticeAt: { $gt: 0 } } },
   ],
   scheduleRuns: [
     { key: { scheduleId: 1, createdAt: -1, _id: -1 } },
     { key: { createdAt: 1 } },
     { key: { userId: 1 } },
   ],
-};
-
-/** Indexes of histories. Observations and changes are found by their ids. */
-const historyIndexes: typeof indexes = {
   trackingRuns: [
     { key: { dueAt: 1, _id: 1 }, partialFilterExpression: { dueAt: { $gt: 0 } } },
     { key: { userId: 1, series: 1, at: 1 } },
     { key: { doneAt: 1 }, partialFilterExpression: { doneAt: { $gt: 0 } } },
+    { key: { userId: 1, at: 1 }, partialFilterExpression: { dueAt: { $gt: 0 } } },
+    // One run of a user is active.
+    { key: { activeUser: 1 }, unique: true, sparse: true },
   ],
   trackedItems: [
     { key: { userId: 1, series: 1, changedAt: -1, _id: -1 } },
     { key: { userId: 1, series: 1, source: 1 }, partialFilterExpression: { series: { $gt: '' } } },
   ],
+  // Observations and changes are found by their ids.
   observations: [{ key: { endedAt: 1 }, partialFilterExpression: { endedAt: { $gt: 0 } } }],
   rules: [{ key: { userId: 1, createdAt: 1, _id: 1 } }],
 };
 
-const createAll = async (database: Db, descriptions: typeof indexes): Promise<void> => {
-  for (const [name, its] of Object.entries(descriptions)) await database.collection(name).createIndexes(its);
-};
-
-/** Creates the missing indexes of the first version and their collections. */
-export const createIndexes = (database: Db): Promise<void> => createAll(database, indexes);
-
-/** Indexes of lists by mode. */
-const modeIndexes: typeof indexes = { jobs: [{ key: { mode: 1, createdAt: -1, _id: -1 } }] };
-
-/** Creates the missing indexes of deletions. */
-export const createDeletionIndexes = (database: Db): Promise<void> => createAll(database, deletionIndexes);
-
-/** Creates the missing indexes of destinations and their collection. */
-export const createDestinationIndexes = (database: Db): Promise<void> =>
-  createAll(database, destinationIndexes);
-
-/** Creates the missing indexes of schedules. */
-export const createScheduleIndexes = (database: Db): Promise<void> => createAll(database, scheduleIndexes);
-
-/** Creates the missing indexes of histories. */
-export const createHistoryIndexes = (database: Db): Promise<void> => createAll(database, historyIndexes);
-
-/** Indexes of the order in which the runs of a user are compared. One of them is active. */
-const turnIndexes: typeof indexes = {
-  trackingRuns: [
-    { key: { userId: 1, at: 1 }, partialFilterExpression: { dueAt: { $gt: 0 } } },
-    { key: { activeUser: 1 }, unique: true, sparse: true },
-  ],
-};
-
-/** Creates the missing indexes of the order of runs. */
-export const createTurnIndexes = (database: Db): Promise<void> => createAll(database, turnIndexes);
-
-/** Creates the missing indexes of lists by mode. */
-export const createModeIndexes = (database: Db): Promise<void> => createAll(database, modeIndexes);
-
-/** Indexes of messages about schedules. */
-const scheduleNoticeIndexes: typeof indexes = {
-  schedules: [{ key: { noticeAt: 1, _id: 1 }, partialFilterExpression: { noticeAt: { $gt: 0 } } }],
-};
-
-/** Index of queued batches by the time of their publication. */
-const publishIndexes: typeof indexes = { batches: [{ key: { state: 1, publishedAt: 1 } }] };
-
-/** Creates the missing index of queued batches. */
-export const createPublishIndexes = (database: Db): Promise<void> => createAll(database, publishIndexes);
-
-/** Creates the missing indexes of messages about schedules. */
-export const createScheduleNoticeIndexes = (database: Db): Promise<void> =>
-  createAll(database, scheduleNoticeIndexes);
+/** Creates the missing indexes and their collections. */
+export async function createIndexes(database: Db): Promise<void> {
+  for (const [name, descriptions] of Object.entries(indexes))
+    await database.collection(name).createIndexes(descriptions);
+}

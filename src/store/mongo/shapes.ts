@@ -1,18 +1,7 @@
 import type { WithId } from 'mongodb';
 import type { JsonObject } from '../../base/json.ts';
 import type { Destination } from '../destinations.ts';
-import type {
-  ApiKey,
-  Batch,
-  BatchSummary,
-  DeletedJob,
-  Delivery,
-  Job,
-  JobState,
-  LedgerEntry,
-  Unit,
-  User,
-} from '../documents.ts';
+import type { ApiKey, Batch, BatchSummary, Job, JobState, LedgerEntry, Unit, User } from '../documents.ts';
 import type {
   BatchDocument,
   DestinationDocument,
@@ -37,33 +26,20 @@ export function withUnderscore<T extends { id: string }>({
 
 /** Converts a stored user, without the fields of the ledger protocol. */
 export function readUser({ openKeys: _, epoch: __, spentByKey: ___, ...user }: WithId<UserDocument>): User {
-  return {
-    ...withId(user),
-    // Earlier versions did not write these fields.
-    suspendedAt: user.suspendedAt ?? null,
-    deletedAt: user.deletedAt ?? null,
-    erased: user.erased ?? false,
-    testOf: user.testOf ?? null,
-  };
+  return withId(user);
 }
 
 /** Converts a stored API key of `user`, in whose document the credits that the key spent are. */
 export function readKey(key: WithId<Stored<ApiKey>>, user: Pick<UserDocument, 'spentByKey'> | null): ApiKey {
   return {
     ...withId(key),
-    // Earlier versions did not write these fields.
-    lastUsedAt: key.lastUsedAt ?? null,
-    scopes: key.scopes ?? null,
-    operatorRole: key.operatorRole ?? null,
-    creditCeiling: key.creditCeiling ?? null,
-    creditsSpent: (key.creditsSpent ?? 0) + (user?.spentByKey?.[key._id] ?? 0),
+    creditsSpent: key.creditsSpent + (user?.spentByKey?.[key._id] ?? 0),
   };
 }
 
 /** Converts a stored ledger entry. */
 export function readEntry({ _id, state: _, stamp: __, ...entry }: LedgerDocument): LedgerEntry {
-  // Earlier versions did not write this field.
-  return { key: _id, ...entry, keyId: entry.keyId ?? null };
+  return { key: _id, ...entry };
 }
 
 /** Converts a job for storage. `draft` is the id of its writing. */
@@ -87,29 +63,6 @@ export function readJob({ _id, draft: _, number, params, state, ...rest }: JobDo
     number: number ?? null,
     params: JSON.parse(params),
     state: state as JobState,
-    // Earlier versions did not write these fields.
-    keyId: rest.keyId ?? null,
-    options: rest.options ?? {},
-    reusedUnitPrice: rest.reusedUnitPrice ?? null,
-    mode: rest.mode ?? 'live',
-    resumable: rest.resumable ?? true,
-    hold: rest.hold ?? null,
-    noticeDue: rest.noticeDue ?? null,
-    noticeAt: rest.noticeAt ?? null,
-    retryOf: rest.retryOf ?? null,
-    counts: rest.counts ?? null,
-    filesDeletedAt: rest.filesDeletedAt ?? null,
-    fileDeletionDue: rest.fileDeletionDue ?? false,
-  };
-}
-
-/** Converts a stored delivery. */
-export function readDelivery(delivery: WithId<Stored<Delivery>>): Delivery {
-  return {
-    ...withId(delivery),
-    // Earlier versions did not write these fields.
-    destinationId: delivery.destinationId ?? null,
-    upload: delivery.upload ?? null,
   };
 }
 
@@ -121,12 +74,6 @@ export function writeDestination({ address, ...rest }: Destination): Destination
 /** Converts a stored destination. */
 export function readDestination({ address, ...rest }: DestinationDocument): Destination {
   return { ...withId(rest), address: JSON.parse(address) as JsonObject };
-}
-
-/** Converts the stored summary of a deleted job. */
-export function readDeletedJob(document: Stored<DeletedJob>): DeletedJob {
-  // Earlier versions did not write this field.
-  return { ...withId(document), discount: document.discount ?? 0 };
 }
 
 /** Converts a batch for storage. */
@@ -143,12 +90,6 @@ export function readBatch(document: BatchDocument): Batch {
     id: _id,
     ...rest,
     units: JSON.parse(units) as Unit[],
-    // Earlier versions did not write these fields.
-    parts: rest.parts ?? [],
-    publishedAt: rest.publishedAt ?? null,
-    endedAt: rest.endedAt ?? null,
-    stalledClaims: rest.stalledClaims ?? 0,
-    solo: rest.solo ?? null,
   };
 }
 
@@ -166,5 +107,5 @@ export const summaryFields = {
 
 /** Converts a document read with `summaryFields`. */
 export function readSummary(document: Omit<BatchDocument, keyof typeof summaryFields>): BatchSummary {
-  return { ...withId(document), endedAt: document.endedAt ?? null };
+  return withId(document);
 }

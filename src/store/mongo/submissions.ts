@@ -67,6 +67,5 @@ export function submissionId(userId: string, idempotencyKey: string): string {
 }
 
 function readSubmission({ _id, ...submission }: SubmissionDocument): Submission {
-  // Earlier versions did not write this field.
-  return { ...submission, interrupted: submission.interrupted ?? false };
+  return submission;
 }

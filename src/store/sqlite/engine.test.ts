@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { NewerDataError } from '../../base/data-refused-error.ts';
 import { anEntry, aUser } from '../contract/samples.ts';
 import { openSqliteStore } from './open.ts';
+import { migrate, migrations, readVersion } from './schema.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -36,6 +38,25 @@ test('a closed store, and a folder that is a file, are unavailable', async () =>
   await writeFile(join(folder, 'file'), '');
   const inside = join(folder, 'file', 'store.sqlite');
   expect(() => openSqliteStore({ path: inside })).toThrow(expect.objectContaining({ code: 'unavailable' }));
+});
+
+test('a next version keeps the data of this one, migrates once, and this one refuses its file', async () => {
+  const path = join(folder, 'next.sqlite');
+  const store = openSqliteStore({ path });
+  const user = aUser();
+  await store.createUser(user);
+  await store.close();
+  const next = [...migrations, `ALTER TABLE users ADD COLUMN phone TEXT NOT NULL DEFAULT '-'`];
+  const file = new DatabaseSync(path);
+  // A step that fails leaves the file as it was.
+  expect(() => migrate(file, path, [...next, 'DROP TABLE missing'])).toThrow(/no such table/);
+  expect(readVersion(file)).toBe(migrations.length);
+  migrate(file, path, next);
+  migrate(file, path, next);
+  expect(readVersion(file)).toBe(next.length);
+  expect(file.prepare('SELECT id, phone FROM users').get()).toEqual({ id: user.id, phone: '-' });
+  file.close();
+  expect(() => openSqliteStore({ path })).toThrow(NewerDataError);
 });
 
 test('a file that is not a database, and one of a newer version, are rejected with a reason', async () => {

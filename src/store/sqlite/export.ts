@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { ContentKind, LegacyRecord, StoreContents, StoreExport } from '../contents.ts';
+import type { ContentKind, StoreContents, StoreExport } from '../contents.ts';
 import type { DriftRecord, Unit, Webhook } from '../documents.ts';
 import type { BatchWait } from '../waits.ts';
 import type { RowReader, Value } from './connection.ts';
@@ -77,17 +77,6 @@ const batchesWithUnits: ContentSource<StoreContents['batches']> = {
   },
 };
 
-const legacyRecords: ContentSource<LegacyRecord> = {
-  columns: { earlier_payloads: 'batch_id, unit, body' },
-  sql: `SELECT batch_id, outcomes ->> ('$."' || unit || '".attempt') AS attempt, unit, body
-    FROM earlier_payloads JOIN batches ON id = batch_id
-    WHERE outcomes ->> ('$."' || unit || '".status') = 'SUCCESS'`,
-  read: (row) => {
-    const [batchId, attempt, unit, body] = row as [string, number, number, Uint8Array];
-    return { batchId, attempt, unit, body };
-  },
-};
-
 /** Sources of all kinds. Users come before their entries, and jobs before their batches. */
 export const contentSources: { readonly [K in ContentKind]: ContentSource<StoreContents[K]> } = {
   users: wholeTable('users', users),
@@ -99,7 +88,6 @@ export const contentSources: { readonly [K in ContentKind]: ContentSource<StoreC
   jobs: wholeTable('jobs', jobs, `WHERE ${visible}`),
   deletedJobs: wholeTable('deleted_jobs', deletedJobs),
   batches: batchesWithUnits,
-  legacyRecords,
   sequences: wholeTable('sequences', mapRows<StoreContents['sequences']>(['name', 'value'])),
   submissions: wholeTable('submissions', submissions),
   origins,
@@ -152,15 +140,10 @@ export const omittedContents: Readonly<Record<string, string>> = {
  */
 export function openExport(path: string): StoreExport {
   const database = guarded(path, () => new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs }));
-  const has = (table: string) =>
-    database.prepare(`SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?`).get(table) !==
-    undefined;
   return {
     kinds: Object.keys(contentSources) as ContentKind[],
     *read(kind) {
-      const { columns, sql, read } = contentSources[kind];
-      // The table of legacy records is dropped once it is empty.
-      if (!Object.keys(columns).every(has)) return;
+      const { sql, read } = contentSources[kind];
       const statement = database.prepare(sql);
       statement.setReturnArrays(true);
       for (const row of statement.iterate()) yield read(row as unknown as Value[]);

@@ -10,7 +10,6 @@ import { expiryStore } from './expiry.ts';
 import { historyStore } from './history.ts';
 import { jobStore } from './jobs.ts';
 import { ledgerStore } from './ledger.ts';
-import { legacyRecordStore } from './legacy/records.ts';
 import { noticeStore } from './notices.ts';
 import { operationsStore } from './operations.ts';
 import { originStore } from './origins.ts';
@@ -59,7 +58,6 @@ export function storeOn(engine: SqliteEngine): Store {
     ...crawlStore(relaxed),
     ...expiryStore(relaxed),
     ...retentionStore(engine),
-    ...legacyRecordStore(engine),
     ...driftStore(relaxed),
     ...operationsStore(relaxed),
     ...noticeStore(engine),
