@@ -49,7 +49,7 @@ export function withSandbox(
       ...pages,
       openSession: (market, region, signal, caller) =>
         caller.mode === 'test'
-          ? sandbox.openSession(market, region, signal)
+          ? sandbox.openSession(market, region, signal, caller)
           : pages.openSession(market, region, signal, caller),
     },
     async close() {

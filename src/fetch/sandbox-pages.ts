@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import type { MarketOrigins, Origins } from '../base/origins.ts';
 import { storeOrigin } from './address.ts';
+import { type AcquireOptions, type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
 import { createFetchSession, type FetchSession } from './fetch-session.ts';
 import { createHttpFetcher, type Fetcher } from './http.ts';
 import type { MarketLimits } from './limits.ts';
@@ -27,7 +28,12 @@ export interface SandboxPagesOptions {
 
 /** Access of test jobs to the fake marketplaces. It has no way to any other address. */
 export interface SandboxPages {
-  openSession(market: string, region: string, signal: AbortSignal): FetchSession & { retryMs: number };
+  openSession(
+    market: string,
+    region: string,
+    signal: AbortSignal,
+    acquire: AcquireOptions,
+  ): FetchSession & { retryMs: number };
   close(): Promise<void>;
 }
 
@@ -37,9 +43,15 @@ const retryMs = 100;
 /** Time after which a response that stalls fails, in milliseconds. */
 const idleMs = 2_000;
 
-/** The fake marketplaces have no limits and are never paused, so that no test affects another. */
-const unlimited: OriginThrottle = {
-  permits: { acquire: async () => () => {}, demand: 0, isIdle: true, close: async () => {} },
+/** Pages of test jobs that a process reads at a time, so that they leave its processor time to live jobs. */
+const maxPages = 8;
+
+/** Decoded bytes of all pages of a test unit: enough for a listing of some thousand products. */
+const maxUnitBytes = 8 * 1024 ** 2;
+
+/** The fake marketplaces are never paused, so that no test affects another. */
+const createThrottle = ({ acquire }: ConcurrencyLimit): OriginThrottle => ({
+  permits: { acquire, demand: 0, isIdle: true, close: async () => {} },
   tokens: { take: async () => {}, clear: () => {}, setInterval: () => {} },
   circuit: {
     paused: false,
@@ -49,27 +61,32 @@ const unlimited: OriginThrottle = {
     update: () => {},
   },
   slowDown: () => {},
-};
+});
 
 /**
  * Creates access to the fake marketplaces. A request goes to the address of its market and region, whatever store or
  * redirect it names, so that no input reaches another origin.
  */
 export function createSandboxPages(options: SandboxPagesOptions): SandboxPages {
-  const { clock, log, limitsOf } = options;
+  const { clock, log } = options;
+  const limitsOf = (market: string) => {
+    const limits = options.limitsOf(market);
+    return { ...limits, unitBytes: Math.min(limits.unitBytes, maxUnitBytes) };
+  };
   const fetcher = createSandboxFetcher(options);
   const memory = createPageMemory({ maxBytes: options.pageMemoryBytes, clock });
+  const throttle = createThrottle(createConcurrencyLimit(maxPages));
   return {
-    openSession: (market, region, signal) => {
+    openSession: (market, region, signal, acquire) => {
       const { fetch, end } = createFetchSession({
         market,
         region,
         signal,
-        acquire: {},
+        acquire,
         share: memory.share(),
         limits: limitsOf(market),
         fetcher,
-        throttleOf: () => unlimited,
+        throttleOf: () => throttle,
         observer: undefined,
         clock,
         log,

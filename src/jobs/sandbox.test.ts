@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { testAccountId } from '../access/test-account.ts';
+import { storeJob } from '../store/contract/samples.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { sandboxQueue, testDecision, testDecisionMs } from './sandbox.ts';
 import { eraseUser } from './steps/erase-user.ts';
@@ -87,6 +88,36 @@ test('the erasure of a user erases the test account', async () => {
     await fixture.clock.advance(61_000);
     await eraseUser(fixture.context, test);
     expect(await store.getJob(jobId)).toBeNull();
+  } finally {
+    await fixture.close();
+  }
+});
+
+test('the open jobs of a test account are limited, in number and units; those of a live account are not', async () => {
+  const { fixture, userId, testId } = await open();
+  try {
+    const { store } = fixture.context;
+    const submit = (owner: string) => fixture.submit(owner, 'SubmitVariantSold', variantSoldRequest(2));
+    const { job } = await storeJob(store, 1, {
+      userId: testId,
+      mode: 'test',
+      state: 'processing',
+      totalUnits: 99_999,
+    });
+    await expect(submit(testId)).rejects.toMatchObject({
+      code: 'rate_limited',
+      message: expect.stringContaining('99999 units'),
+    });
+    await store.moveJob(job.id, ['processing'], 'completed', fixture.clock.now());
+    await submit(testId);
+    for (let count = 1; count < 100; count++)
+      await storeJob(store, 1, { userId: testId, mode: 'test', state: 'processing' });
+    await expect(submit(testId)).rejects.toMatchObject({
+      code: 'rate_limited',
+      message: expect.stringContaining('100 jobs'),
+    });
+    await storeJob(store, 1, { userId, state: 'processing', totalUnits: 99_999 });
+    await submit(userId);
   } finally {
     await fixture.close();
   }

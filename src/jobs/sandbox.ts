@@ -1,6 +1,8 @@
+import { Fault } from '../contract/fault.ts';
 import type { Plan } from '../kinds/kind.ts';
-import type { Unit } from '../store/documents.ts';
-import { approvalWaitMs } from './context.ts';
+import { openStates } from '../kinds/states.ts';
+import type { Job, Unit } from '../store/documents.ts';
+import { approvalWaitMs, type StoreUse } from './context.ts';
 
 /*
  * Rules of test jobs (docs/sandbox.md). A test job has the life of a live one, except that its batches have their own
@@ -25,4 +27,37 @@ export function testDecision({ key }: Pick<Unit, 'key'>): TestDecision {
 export function testDecisionMs({ groups }: Pick<Plan, 'groups'>): number {
   const first = groups.find(({ units }) => units.length > 0)?.units[0];
   return first !== undefined && testDecision(first) === 'none' ? approvalWaitMs : 0;
+}
+
+/** Most jobs of a test account that have not ended, and most units of them. */
+const maxOpenJobs = 100;
+const maxOpenUnits = 100_000;
+
+/** `Retry-After` of a submit above these limits, in milliseconds. */
+const openRetryMs = 30_000;
+
+/**
+ * Returns fault `rate_limited` for a test job with which the open jobs of its account would exceed their limits, or
+ * null: test jobs cost nothing, so that nothing else limits them. Concurrent submits may exceed the limits by one job each.
+ */
+export async function findTestExcess(
+  store: StoreUse<'listJobs'>['store'],
+  { userId, mode, totalUnits }: Pick<Job, 'userId' | 'mode' | 'totalUnits'>,
+): Promise<Fault | null> {
+  if (mode !== 'test') return null;
+  const { items } = await store.listJobs({ userId, states: openStates }, { limit: maxOpenJobs });
+  const open = items.reduce((sum, job) => sum + job.totalUnits, 0);
+  const refuse = (message: string) =>
+    new Fault('rate_limited', `${message} Wait until some have ended, or cancel them.`, {
+      retryAfterMs: openRetryMs,
+    });
+  if (items.length >= maxOpenJobs)
+    return refuse(
+      `The test account has ${items.length} jobs that have not ended, the limit is ${maxOpenJobs}.`,
+    );
+  if (open > 0 && open + totalUnits > maxOpenUnits)
+    return refuse(
+      `The test account has ${open} units in jobs that have not ended, and the limit with the ${totalUnits} of this job is ${maxOpenUnits}.`,
+    );
+  return null;
 }

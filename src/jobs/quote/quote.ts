@@ -46,7 +46,9 @@ export async function quoteJob(
     unitPrice,
     cost,
   } = estimate(context, offer, plan, caller.mode);
-  const refusals = await Array.fromAsync(findRefusals(context, offer, { ...caller, cost }));
+  const refusals = await Array.fromAsync(
+    findRefusals(context, offer, { ...caller, cost, totalUnits: units }),
+  );
   const balance = (await context.store.getUser(caller.userId))?.balance ?? 0;
   const quota = refusals.find(({ code }) => code === 'insufficient_credits')?.quota;
   const duplicates = findDuplicates(plan);

@@ -8,7 +8,7 @@ import { approvalWaitMs, type JobContext, type StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
 import { type Estimate, estimate } from '../prices.ts';
 import { maxAgeMs, reusedPrice } from '../reuse.ts';
-import { sandboxQueue, testDecisionMs } from '../sandbox.ts';
+import { findTestExcess, sandboxQueue, testDecisionMs } from '../sandbox.ts';
 import { withDestinationIds } from './deliver-to.ts';
 import { type FinishSubmitContext, finishSubmit } from './finish-submit.ts';
 import { type OptionCheckContext, optionChecks } from './option-checks.ts';
@@ -21,7 +21,7 @@ export type PlaceContext = Pick<JobContext, 'clock' | 'newId' | 'offers' | 'sett
 
 /** Dependencies of findRefusals(). */
 export type RefusalContext = Pick<JobContext, 'disk' | 'queue'> &
-  StoreUse<'getApiKey' | 'getUser'> &
+  StoreUse<'getApiKey' | 'getUser' | 'listJobs'> &
   OptionCheckContext;
 
 /** `Retry-After` of a submit while the disk is almost full, in milliseconds. */
@@ -54,7 +54,8 @@ interface SubmitProgress {
 
 /**
  * Creates a job and submits it until it awaits approval or runs; resumes one that was already written. Updates
- * `progress`. Faults: `disk_full`, `insufficient_credits`, `max_credits_exceeded`, `unavailable`, and those of the plan.
+ * `progress`. Faults: `disk_full`, `rate_limited`, `insufficient_credits`, `max_credits_exceeded`, `unavailable`, and those of
+ * the plan.
  */
 export async function placeJob(
   context: PlaceContext,
@@ -91,7 +92,7 @@ async function prepareJob(
   if (draft.mode === 'test') requireSandbox(context.settings);
   const plan = await draft.plan();
   const size = estimate(context, offer, plan, draft.mode);
-  for await (const refusal of findRefusals(context, offer, { ...draft, cost: size.cost })) throw refusal;
+  for await (const refusal of findRefusals(context, offer, { ...draft, ...size })) throw refusal;
   const options = await withDestinationIds(context, draft);
   const job = await buildJob(context, offer, plan, size, { ...draft, options });
   return { job, batches: buildBatches(context, offer, plan, job) };
@@ -101,12 +102,14 @@ async function prepareJob(
 export async function* findRefusals(
   { disk, queue, store }: RefusalContext,
   offer: Offer,
-  job: Pick<Job, 'userId' | 'keyId' | 'cost' | 'options'>,
+  job: Pick<Job, 'userId' | 'mode' | 'keyId' | 'cost' | 'totalUnits' | 'options'>,
 ): AsyncGenerator<Fault> {
   if (await disk.isLow()) {
     const message = 'No jobs are accepted: the disk of the service is almost full. Nothing was charged.';
     yield new Fault('disk_full', message, { retryAfterMs: diskRetryMs });
   }
+  const excess = await findTestExcess(store, job);
+  if (excess !== null) yield excess;
   for (const check of optionChecks) {
     const fault = await check({ store }, offer, job);
     if (fault !== null) yield fault;
