@@ -16,6 +16,7 @@ import { formatExact } from '../formats/json-text.ts';
 import { pickColumns } from '../formats/pick.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { type OnlyFilter, requireCompared } from '../jobs/queries/changed.ts';
+import { limitConversion } from '../jobs/queries/conversions.ts';
 import { requireResults } from '../jobs/queries/deleted-results.ts';
 import {
   createExplorer,
@@ -100,7 +101,7 @@ export function recordReads(context: RecordReadsContext): RecordReads {
       headers[dispositionHeader] = `attachment; filename="${exportName(job, format)}"`;
       yield* streamText(
         formatInfo[format].contentType,
-        createFormat(format, rowColumnsOf(context.offers.of(job)))(rows),
+        limitConversion(job, createFormat(format, rowColumnsOf(context.offers.of(job)))(rows)),
       );
     },
   };

@@ -5,6 +5,7 @@ import type { Job } from '../../store/documents.ts';
 import type { StoreUse } from '../context.ts';
 import { readPlaced, unitsOf } from '../placed.ts';
 import { changedEntries, requireCompared } from './changed.ts';
+import { limitConversion } from './conversions.ts';
 import { type RowScope, type RowsContext, readEntries, rowColumnsOf, rowsIn } from './rows.ts';
 
 /** Dependencies of this module. */
@@ -21,7 +22,7 @@ export interface ExportedFile {
 /**
  * Returns the records of a result file, `<job id>/<file name>`, as a table; with `only: 'changed'` those of items that
  * changed since the last run. Faults `invalid` for an unknown format or filter, `results_deleted` for a file that no job
- * has any more, and those of requireCompared().
+ * has any more, and those of requireCompared() and limitConversion().
  */
 export async function exportFile(
   context: ExportFileContext,
@@ -41,7 +42,7 @@ export async function exportFile(
   return {
     contentType,
     fileName: `${name.replace(/\.gz$/, '').replace(/\.[a-z]+$/, '')}${extension}`,
-    bytes: createFormat(format, rowColumnsOf(context.offers.of(job)))(rowsIn(entries)),
+    bytes: limitConversion(job, createFormat(format, rowColumnsOf(context.offers.of(job)))(rowsIn(entries))),
   };
 }
 
