@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ConfigError, clientEnvironment, loadConfig } from './config.ts';
 import { settings } from './settings.ts';
 
@@ -169,5 +169,33 @@ test('effectiveSettings shows values but no secrets', () => {
   expect(JSON.stringify(effectiveSettings)).not.toMatch(/secret@|choose/);
   expect(effectiveSettings.map(({ name }) => name)).toEqual(
     effectiveSettings.map(({ name }) => name).toSorted(),
+  );
+});
+
+describe('variables that are not settings', () => {
+  test('are refused with a suggestion', () => {
+    expect(() => loadConfig({ GLEANER_ORIGNS: 'origins.json', GLEANER_COLOUR_OF_LOGS: 'blue' })).toThrow(
+      'GLEANER_ORIGNS is not a setting. Did you mean GLEANER_ORIGINS?\nGLEANER_COLOUR_OF_LOGS is not a setting.',
+    );
+  });
+
+  test('are ignored if they are of clients, of other programs, or of a service called gleaner', () => {
+    const links = { GLEANER_SERVICE_HOST: '10.0.0.1', GLEANER_PORT: 'tcp://10.0.0.1:8080' };
+    const more = { GLEANER_PORT_8080_TCP_ADDR: '10.0.0.1', GLEANER_API_SERVICE_PORT_HTTP: '8080' };
+    expect(() => loadConfig({ ...links, ...more, GLEANER_URL: 'http://here', HOME: '/root' })).not.toThrow();
+  });
+});
+
+test('all invalid settings are named at once', () => {
+  expect(() =>
+    loadConfig({
+      GLEANER_HTTP_PORT: 'x',
+      GLEANER_WORKERS: '-1',
+      GLEANER_ORIGNS: 'a',
+      NATS_URL: 'nats://here',
+    }),
+  ).toThrow(/GLEANER_ORIGNS[^]*GLEANER_WORKERS=-1[^]*MONGODB_URI and NATS_URL go together/);
+  expect(() => loadConfig({ GLEANER_HTTP_PORT: 'x', GLEANER_GRPC_PORT: 'y' })).toThrow(
+    /GLEANER_HTTP_PORT=x[^]*GLEANER_GRPC_PORT=y/,
   );
 });

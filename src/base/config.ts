@@ -2,6 +2,7 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
+import { didYouMean } from '../contract/suggest.ts';
 import { findBrowser, findInstalledBrowser } from './browser-path.ts';
 import { ConfigError } from './config-error.ts';
 import { readDotEnv } from './dot-env.ts';
@@ -17,7 +18,13 @@ import {
 } from './notice-settings.ts';
 import { type Origins, parseOrigins } from './origins.ts';
 import { parseRetentionDays, type Retention } from './retention-settings.ts';
-import { type Environment, listSecretFiles, readSecretFiles, type SecretFile } from './secret-files.ts';
+import {
+  canBeFile,
+  type Environment,
+  listSecretFiles,
+  readSecretFiles,
+  type SecretFile,
+} from './secret-files.ts';
 import {
   type EffectiveSetting,
   listEffectiveSettings,
@@ -134,13 +141,34 @@ export function withDotEnv(environment: Environment, folder: string): Environmen
   return { ...environment, ...Object.fromEntries(missing) };
 }
 
+/** Names of variables that are not settings of a service: of clients, of the compose file, and of the tests. */
+const otherNames = [
+  ...[...clientSettings, 'GLEANER_API_KEY_FILE'],
+  ...['GLEANER_GRAFANA_PASSWORD', 'GLEANER_S3_PASSWORD', 'GLEANER_S3_PUBLIC_URL'],
+  ...['GLEANER_TEST_ENGINES', 'GLEANER_TEST_SECRET', 'GLEANER_TEST_SEED'],
+];
+
+/** Names that Kubernetes and Docker give variables about a service called "gleaner". */
+const linkName = /^GLEANER_(\w+_)?(SERVICE_HOST|SERVICE_PORT\w*|PORT(_\d+_\w+)?)$/;
+
+/** Returns a problem for each variable that looks like a setting and is none. */
+function findUnknownSettings(environment: Environment): string[] {
+  const names = Object.keys(settings);
+  const files = (names as SettingName[]).filter(canBeFile).map((name) => `${name}_FILE`);
+  const known = new Set([...names, ...files, ...otherNames]);
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('GLEANER_') && !known.has(name) && !linkName.test(name))
+    .map((name) => `${name} is not a setting.${didYouMean(name, known)}`);
+}
+
 /**
  * Reads the configuration from environment variables. Relative paths in them start at `folder`, by default the current
- * one. Throws ConfigError, which names the variable, its value, and the problem.
+ * one. Throws a ConfigError with a line for each problem, which names the variable and its value. Variables that look like
+ * settings and are none are problems too.
  */
 export function loadConfig(given: Environment, folder = '.'): Config {
   const environment = readSecretFiles(given, folder);
-  const path = (text: string) => resolve(folder, text);
+  const problems = findUnknownSettings(environment);
   function read<T>(name: NameWithDefault, parse: (text: string) => T): T;
   function read<T>(name: SettingName, parse: (text: string) => T): T | null;
   function read<T>(name: SettingName, parse: (text: string) => T): T | null {
@@ -151,9 +179,31 @@ export function loadConfig(given: Environment, folder = '.'): Config {
     } catch (error) {
       // Even an invalid secret must not be logged.
       const shown = 'secret' in settings[name] ? '…' : text;
-      throw new ConfigError(`${name}=${shown}: ${(error as Error).message}`);
+      problems.push(`${name}=${shown}: ${(error as Error).message}`);
+      return invalid;
     }
   }
+  const config = collectProblems(problems, () => buildConfig(given, environment, folder, read));
+  if (config === null || problems.length > 0) throw new ConfigError(problems.join('\n'));
+  return config;
+}
+
+/** Stands for the value of an invalid setting: the configuration with it is never used. */
+const invalid = undefined as never;
+
+/** Adds the error of `build` to the problems and returns null, unless it follows from an invalid setting. */
+function collectProblems(problems: string[], build: () => Config): Config | null {
+  try {
+    return build();
+  } catch (error) {
+    if (error instanceof ConfigError) problems.push(error.message);
+    else if (problems.length === 0) throw error;
+    return null;
+  }
+}
+
+function buildConfig(given: Environment, environment: Environment, folder: string, read: Read): Config {
+  const path: PathOf = (text) => resolve(folder, text);
   const workers = read('GLEANER_WORKERS', (text) => integer(text, 0, 64)) ?? defaultWorkers();
   const workerMemoryBytes = read('GLEANER_WORKER_MEMORY', (text) => integer(text, 64, 1_048_576)) * 1024 ** 2;
   const heapBytes = workers > 0 ? workerMemoryBytes : getHeapStatistics().heap_size_limit;
