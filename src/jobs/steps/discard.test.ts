@@ -8,6 +8,7 @@ import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Job } from '../../store/documents.ts';
 import { sweep } from '../../sweep/sweep.ts';
+import { createJobChanges } from '../changes.ts';
 import type { JobContext } from '../context.ts';
 import { approve, reject } from './decide.ts';
 import { submit } from './submit.ts';
@@ -132,6 +133,27 @@ describe.each(await findStores())('on $name', ({ open }) => {
         expect(await fixture.problems()).toEqual([]);
       },
     );
+
+    test('costs nothing if many fail during an outage, which one loop undoes', async () => {
+      const userId = await fixture.createUser(10 * credits);
+      let away = false;
+      const context = intercept(fixture.context, async ({ name }, run) => {
+        away ||= name === 'moveJob';
+        if (away) throw new Fault('unavailable', 'The store is away.');
+        return run();
+      });
+      const before = fixture.clock.sleepers();
+      const draft = { ...context, changes: createJobChanges(fixture.clock) };
+      for (let count = 0; count < 5; count++) {
+        away = false;
+        await expect(send(draft, one, userId)).rejects.toThrow();
+      }
+      expect(fixture.clock.sleepers() - before).toBe(1);
+      away = false;
+      draft.changes.stop();
+      await recover();
+      expect(await fixture.balance(userId)).toBe(10 * credits);
+    });
 
     test.each(['before', 'after'] as const)(
       'leaves a complete job or none if the process crashes %s any call',

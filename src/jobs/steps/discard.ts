@@ -29,17 +29,32 @@ export async function finishDiscard({ store, clock, log }: DiscardContext, job: 
     log.warn({ jobId: job.id, userId: job.userId, refunded }, 'submit discarded');
 }
 
+/** Failed submits of each process that are not undone yet. */
+const pending = new WeakMap<object, Set<string>>();
+
 /**
  * Undoes a submit that failed and that its caller cannot repeat under the same job id. While the store is
  * unavailable, retries in the background until the process stops; then the sweep takes over.
  */
 export async function undoSubmit(context: DiscardContext, jobId: string): Promise<void> {
   if (await tryUndo(context, jobId)) return;
-  void (async () => {
-    const { signal } = new AbortController();
-    do await context.changes.next(jobId, undoRetryMs, signal);
-    while (!context.changes.stopped && !(await tryUndo(context, jobId)));
-  })();
+  const jobIds = pending.get(context.changes) ?? new Set();
+  pending.set(context.changes, jobIds);
+  jobIds.add(jobId);
+  if (jobIds.size === 1) void undoPending(context, jobIds);
+}
+
+/** Undoes the failed submits of the process, one after the other: one loop, however many fail during an outage. */
+async function undoPending(context: DiscardContext, jobIds: Set<string>): Promise<void> {
+  const { signal } = new AbortController();
+  while (jobIds.size > 0 && !context.changes.stopped) {
+    const [first] = jobIds;
+    await context.changes.next(first!, undoRetryMs, signal);
+    for (const jobId of jobIds) {
+      if (context.changes.stopped || !(await tryUndo(context, jobId))) break;
+      jobIds.delete(jobId);
+    }
+  }
 }
 
 async function tryUndo(context: DiscardContext, jobId: string): Promise<boolean> {
