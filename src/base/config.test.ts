@@ -174,8 +174,8 @@ test('effectiveSettings shows values but no secrets', () => {
 
 describe('variables that are not settings', () => {
   test('are refused with a suggestion', () => {
-    expect(() => loadConfig({ GLEANER_ORIGNS: 'origins.json', GLEANER_COLOUR_OF_LOGS: 'blue' })).toThrow(
-      'GLEANER_ORIGNS is not a setting. Did you mean GLEANER_ORIGINS?\nGLEANER_COLOUR_OF_LOGS is not a setting.',
+    expect(() => loadConfig({ GLEANER_ORIGIN: 'origins.json', GLEANER_COLOUR_OF_LOGS: 'blue' })).toThrow(
+      'GLEANER_ORIGIN is not a setting. Did you mean GLEANER_ORIGINS?\nGLEANER_COLOUR_OF_LOGS is not a setting.',
     );
   });
 
@@ -191,11 +191,11 @@ test('all invalid settings are named at once', () => {
     loadConfig({
       GLEANER_HTTP_PORT: 'x',
       GLEANER_WORKERS: '-1',
-      GLEANER_ORIGNS: 'a',
+      GLEANER_ORIGIN: 'a',
       NATS_URL: 'nats://here',
     }),
-  ).toThrow(/GLEANER_ORIGNS[^]*GLEANER_WORKERS=-1[^]*MONGODB_URI and NATS_URL go together/);
+  ).toThrow(/GLEANER_ORIGIN[\s\S]*GLEANER_WORKERS=-1[\s\S]*MONGODB_URI and NATS_URL go together/);
   expect(() => loadConfig({ GLEANER_HTTP_PORT: 'x', GLEANER_GRPC_PORT: 'y' })).toThrow(
-    /GLEANER_HTTP_PORT=x[^]*GLEANER_GRPC_PORT=y/,
+    /GLEANER_HTTP_PORT=x[\s\S]*GLEANER_GRPC_PORT=y/,
   );
 });

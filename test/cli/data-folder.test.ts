@@ -62,9 +62,9 @@ describe('a start that the machine refuses', () => {
       expect([code, stderr]).toEqual([
         1,
         // Log lines precede it.
-      expect.stringContaining(
-        `gleaner: ${name}=${port}: ${port} is in use. Stop the other program, or set ${name} to a free port.\n`,
-      ),
+        expect.stringContaining(
+          `gleaner: ${name}=${port}: ${port} is in use. Stop the other program, or set ${name} to a free port.\n`,
+        ),
       ]);
     },
   );
