@@ -24,13 +24,13 @@ const report = (id: string, startedAt: number) =>
   fixture.context.store.putProcess({ ...aProcess({ startedAt, seenAt: fixture.clock.now() }), id });
 
 /** Starts the upkeep of a process, whose sweeps are recorded. */
-function maintain(id: string): void {
+function maintain(id: string, processId: string | null = id): void {
   const { store } = fixture.context;
   const ping: JobContext['store']['ping'] = async () => {
     sweeps.push(id);
     await store.ping();
   };
-  void maintainForever({ ...fixture.context, store: { ...store, ping } }, id, stopping.signal);
+  void maintainForever({ ...fixture.context, store: { ...store, ping } }, processId, stopping.signal);
 }
 
 /** Returns the processes that sweep while `ms` pass. */
@@ -45,6 +45,12 @@ async function sweepersWithin(ms: number): Promise<Set<string>> {
 
 test('a process without heartbeats of others sweeps', async () => {
   maintain('only');
+  expect(await sweepersWithin(6_000)).toEqual(new Set(['only']));
+});
+
+test('the only process of a store does not wait for the heartbeats of one that was killed', async () => {
+  await report(newId(), fixture.clock.now() - 1_000);
+  maintain('only', null);
   expect(await sweepersWithin(6_000)).toEqual(new Set(['only']));
 });
 

@@ -195,7 +195,8 @@ function startUpkeep(
 ): void {
   logMissingOrigins(program.context);
   closers.push(startReporting(program, id, role, tally));
-  closers.push(inBackground(maintainForever(program.context, id, stopping)));
+  const processId = program.stack.name === 'embedded' ? null : id;
+  closers.push(inBackground(maintainForever(program.context, processId, stopping)));
 }
 
 /** Puts the program of a role together. Locks the data folder for `serve`, until `close` is called. */
