@@ -70,6 +70,18 @@ async function createJob(fields: Partial<Job> = {}): Promise<Job> {
   return job;
 }
 
+/** Counts the files that are read from now on. Returns the function that returns the count. */
+function countReads(): () => number {
+  let reads = 0;
+  const { blobs } = fixture.context;
+  const read: typeof blobs.read = (...parameters) => {
+    reads += 1;
+    return blobs.read(...parameters);
+  };
+  fixture.context.blobs = { ...blobs, read };
+  return () => reads;
+}
+
 const any: EntryQuery = { filter: [], search: '', sort: '', status: '', limit: 100, after: '' };
 
 /** Reads all pages of a query, and returns the indexes of the units of each page. */
@@ -130,22 +142,16 @@ describe('list()', () => {
 
   test('reads the records of an ended job once for the pages of a selection', async () => {
     const job = await createJob();
-    let reads = 0;
-    const { blobs } = fixture.context;
-    const read: typeof blobs.read = (...parameters) => {
-      reads += 1;
-      return blobs.read(...parameters);
-    };
-    fixture.context.blobs = { ...blobs, read };
+    const reads = countReads();
     const explorer = createExplorer(fixture.context);
     const query = { ...any, sort: 'item.price', limit: 1 };
     await Promise.all([explorer.list(job, query), explorer.list(job, query)]);
-    const first = reads;
+    const first = reads();
     await explorer.list(job, { ...query, after: 'o1' });
-    expect(reads - first).toBe(1);
+    expect(reads() - first).toBe(1);
     const running = { ...job, finishedAt: null };
     await explorer.list(running, query);
-    expect(reads - first).toBeGreaterThan(4);
+    expect(reads() - first).toBeGreaterThan(4);
   });
 
   test.each(['x', '1', 'o', 'o-1', '1.', '1.2.3', '99999999999.0'])(
@@ -186,6 +192,17 @@ describe('rows()', () => {
     expect(await titlesOf(job, {})).toEqual(['Lamp', 'Bell', 'Big lamp', 'Cup', 'Bell']);
     expect(await titlesOf(job, { sort: '-item.price' })).toEqual(['Bell', 'Lamp', 'Cup', 'Big lamp', 'Bell']);
     expect(await titlesOf(job, { search: 'refused' })).toEqual([]);
+  });
+
+  test('reads each file once if the rows are selected but not sorted', async () => {
+    const job = await createJob();
+    await titlesOf(job, {});
+    const reads = countReads();
+    await titlesOf(job, {});
+    const all = reads();
+    expect(await titlesOf(job, { filter: ['item.price>=30'] })).toEqual(['Lamp', 'Bell']);
+    expect(await titlesOf(job, { search: 'lamp' })).toEqual(['Lamp', 'Big lamp']);
+    expect(reads()).toBeLessThanOrEqual(3 * all);
   });
 });
 
