@@ -1,5 +1,6 @@
 import { newApiKey, sha256 } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
+import { allOf } from '../store/cursor.ts';
 import type { ApiKey, User } from '../store/documents.ts';
 import type { AccountStore } from '../store/store.ts';
 import { createKey } from './keys.ts';
@@ -82,17 +83,12 @@ export async function requireOtherOperatorKey(
   now: number,
 ): Promise<void> {
   let revokesAdminKey = false;
-  let after: string | null = null;
-  do {
-    const { items, next } = await store.listUsers('operator', { limit: pageLimit, after });
-    for (const { id } of items) {
-      for (const key of await store.listApiKeys(id)) {
-        if (key.id === keyId) revokesAdminKey = isUsableAdmin(key, now);
-        else if (isUsableAdmin(key, now)) return;
-      }
+  for await (const { id } of allOf((page) => store.listUsers('operator', page), pageLimit)) {
+    for (const key of await store.listApiKeys(id)) {
+      if (key.id === keyId) revokesAdminKey = isUsableAdmin(key, now);
+      else if (isUsableAdmin(key, now)) return;
     }
-    after = next;
-  } while (after !== null);
+  }
   if (revokesAdminKey)
     throw new Fault(
       'conflict',

@@ -4,6 +4,7 @@ import { columnsOf } from '../formats/columns.ts';
 import { createFormat, type FormatName } from '../formats/format.ts';
 import type { ExactObject } from '../formats/json-text.ts';
 import type { StoreUse } from '../jobs/context.ts';
+import { allOf } from '../store/cursor.ts';
 import type { ItemChange } from '../store/history.ts';
 
 /** Changes per query. */
@@ -37,15 +38,8 @@ export function changeFile(
 }
 
 async function* rowsOf({ store }: StoreUse<'listChanges'>, jobId: string): AsyncGenerator<ExactObject> {
-  let after: string | null = null;
-  do {
-    const page: Awaited<ReturnType<typeof store.listChanges>> = await store.listChanges(jobId, null, {
-      limit: pageSize,
-      after,
-    });
-    yield* page.items.map(rowOf);
-    after = page.next;
-  } while (after !== null);
+  for await (const change of allOf((page) => store.listChanges(jobId, null, page), pageSize))
+    yield rowOf(change);
 }
 
 function rowOf({ type, market, region, key, title, at, before, after }: ItemChange): ExactObject {

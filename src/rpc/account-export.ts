@@ -2,7 +2,7 @@ import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { readPlaced, unitsOf } from '../jobs/placed.ts';
 import { fileName, listFiles } from '../jobs/queries/result-files.ts';
 import { isAccepted } from '../kinds/states.ts';
-import type { Page, PageOptions } from '../store/cursor.ts';
+import { allOf, type Page, type PageOptions } from '../store/cursor.ts';
 import type { Job, User } from '../store/documents.ts';
 import type { Schedule } from '../store/schedules.ts';
 
@@ -47,12 +47,12 @@ export async function* exportAccount(context: AccountExportContext, user: User):
   }
   for (const { secrets: _, secretsKey: __, ...destination } of await store.listDestinations(id))
     yield line('destination', destination);
-  for await (const job of all((page) => store.listJobs({ userId: id }, page)))
+  for await (const job of allOf((page) => store.listJobs({ userId: id }, page), pageSize))
     if (isAccepted(job)) yield* exportJob(context, job);
-  for await (const schedule of all((page) => store.listSchedules({ userId: id }, page)))
+  for await (const schedule of allOf((page) => store.listSchedules({ userId: id }, page), pageSize))
     yield* exportSchedule(store, schedule);
   for (const rule of await store.listRules(id)) yield line('rule', rule);
-  for await (const item of all((page) => store.listTrackedItems(id, '', {}, page))) {
+  for await (const item of allOf((page) => store.listTrackedItems(id, '', {}, page), pageSize)) {
     const { source: _, seenBatch: __, rules: ___, ...shown } = item;
     yield line('tracked_item', shown);
     yield* exportList('observation', (page) =>
@@ -64,7 +64,7 @@ export async function* exportAccount(context: AccountExportContext, user: User):
   yield* exportList('delivery', (page) => store.listDeliveries(id, page));
   yield* exportList('audit_entry', (page) => store.listAuditEntries({ actorId: id }, page));
   // What operators did to the account, without their addresses and keys.
-  for await (const entry of all((page) => store.listAuditEntries({ target: id }, page))) {
+  for await (const entry of allOf((page) => store.listAuditEntries({ target: id }, page), pageSize)) {
     const { source: _, keyId: __, ...shown } = entry;
     if (entry.actorId !== id) yield line('audit_entry', shown);
   }
@@ -100,7 +100,10 @@ async function* exportSchedule(
 ): AsyncGenerator<string> {
   const { request } = (await store.getScheduleRequest(shown.id)) ?? { request: 'null' };
   yield line('schedule', { ...shown, request: JSON.parse(request) });
-  for await (const { revision: ______, ...run } of all((page) => store.listScheduleRuns(shown.id, page)))
+  for await (const { revision: ______, ...run } of allOf(
+    (page) => store.listScheduleRuns(shown.id, page),
+    pageSize,
+  ))
     yield line('schedule_run', run);
 }
 
@@ -108,16 +111,7 @@ async function* exportList<T extends object>(
   type: string,
   read: (page: PageOptions) => Promise<Page<T>>,
 ): AsyncGenerator<string> {
-  for await (const record of all(read)) yield line(type, record);
-}
-
-async function* all<T>(read: (page: PageOptions) => Promise<Page<T>>): AsyncGenerator<T> {
-  let after: string | null = null;
-  do {
-    const page: Page<T> = await read({ limit: pageSize, after });
-    yield* page.items;
-    after = page.next;
-  } while (after !== null);
+  for await (const record of allOf(read, pageSize)) yield line(type, record);
 }
 
 /** Returns a line with snake_case names and times as ISO 8601, as in the REST API. */

@@ -2,6 +2,7 @@ import { create, type Message } from '@bufbuild/protobuf';
 import { HttpBodySchema } from '../../gen/google/api/httpbody_pb.ts';
 import { csvLine } from '../base/csv.ts';
 import type { AuditEntry, AuditFilter, AuditLogStore } from '../store/audit-log.ts';
+import { pagesOf } from '../store/cursor.ts';
 import type { AccountStore } from '../store/store.ts';
 
 /** Entries per page. */
@@ -63,20 +64,16 @@ export async function* exportAuditLog(
   format: string,
 ): AsyncGenerator<Message> {
   const { contentType, head, line } = formats[format || 'csv']!;
-  let after: string | null = null;
   let before = head;
-  do {
-    const page: Awaited<ReturnType<AuditLogStore['listAuditEntries']>> = await store.listAuditEntries(
-      filter,
-      { limit: pageSize, after },
-    );
-    const names = await actorNames(store, page.items);
-    const lines = page.items.map((entry) => line(lineOf(entry, names)));
+  let first = true;
+  for await (const { items } of pagesOf((page) => store.listAuditEntries(filter, page), pageSize)) {
+    const names = await actorNames(store, items);
+    const lines = items.map((entry) => line(lineOf(entry, names)));
     const data = Buffer.from(before + lines.join(''));
-    yield create(HttpBodySchema, after === null ? { contentType, data } : { data });
+    yield create(HttpBodySchema, first ? { contentType, data } : { data });
+    first = false;
     before = '';
-    after = page.next;
-  } while (after !== null);
+  }
 }
 
 function lineOf(entry: AuditEntry, names: ReadonlyMap<string, string>): Line {

@@ -1,6 +1,7 @@
 import { create, type Message } from '@bufbuild/protobuf';
 import { HttpBodySchema } from '../../gen/google/api/httpbody_pb.ts';
 import { csvLine } from '../base/csv.ts';
+import { pagesOf } from '../store/cursor.ts';
 import type { LedgerEntry } from '../store/documents.ts';
 import type { LedgerStore } from '../store/store.ts';
 
@@ -51,18 +52,12 @@ export async function* exportLedger(
   format: string,
 ): AsyncGenerator<Message> {
   const { contentType, head, line } = formats[format || 'csv']!;
-  let after: string | null = null;
   let before = head;
   let first = true;
-  do {
-    const page: Awaited<ReturnType<typeof store.listLedgerEntries>> = await store.listLedgerEntries(userId, {
-      limit: pageSize,
-      after,
-    });
-    const data = Buffer.from(before + page.items.map(line).join(''));
+  for await (const { items } of pagesOf((page) => store.listLedgerEntries(userId, page), pageSize)) {
+    const data = Buffer.from(before + items.map(line).join(''));
     yield create(HttpBodySchema, first ? { contentType, data } : { data });
     first = false;
     before = '';
-    after = page.next;
-  } while (after !== null);
+  }
 }

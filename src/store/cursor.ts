@@ -46,3 +46,24 @@ export function toPage<T>(rows: T[], page: PageOptions, cursorOf: (item: T) => C
   const { at, id } = cursorOf(last);
   return { items, next: Buffer.from(`${at}-${id}`).toString('base64url') };
 }
+
+/** Yields every page of a list, in order. `read` returns one page. */
+export async function* pagesOf<T>(
+  read: (page: PageOptions) => Promise<Page<T>>,
+  limit: number,
+): AsyncGenerator<Page<T>, void, void> {
+  let after: string | null = null;
+  do {
+    const page: Page<T> = await read({ limit, after });
+    yield page;
+    after = page.next;
+  } while (after !== null);
+}
+
+/** Yields every item of a list, in order. Reads a page of up to `limit` items at a time, when its first one is needed. */
+export async function* allOf<T>(
+  read: (page: PageOptions) => Promise<Page<T>>,
+  limit: number,
+): AsyncGenerator<T, void, void> {
+  for await (const { items } of pagesOf(read, limit)) yield* items;
+}

@@ -1,4 +1,5 @@
 import { filesOf, type ReferencedFile } from '../../jobs/steps/unreferenced-files.ts';
+import { allOf } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -12,12 +13,8 @@ const pageSize = 500;
 
 /** Yields the files of every job of a store, one job at a time. */
 export async function* referencedFiles(store: Store): AsyncGenerator<JobFiles> {
-  let after: string | null = null;
-  do {
-    const page: Awaited<ReturnType<Store['listJobs']>> = await store.listJobs({}, { limit: pageSize, after });
-    for (const job of page.items) yield { job, files: await filesOfJob(store, job) };
-    after = page.next;
-  } while (after !== null);
+  for await (const job of allOf((page) => store.listJobs({}, page), pageSize))
+    yield { job, files: await filesOfJob(store, job) };
 }
 
 async function filesOfJob(store: Store, job: Job): Promise<Map<string, ReferencedFile>> {

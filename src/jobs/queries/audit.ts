@@ -1,4 +1,5 @@
 import { entryKeys } from '../../credits/job-credits.ts';
+import { allOf } from '../../store/cursor.ts';
 import type { Counts, DeletedJob, Job, JobState, LedgerEntry } from '../../store/documents.ts';
 import { discountOf } from '../../store/retention.ts';
 import type { Store } from '../../store/store.ts';
@@ -29,7 +30,7 @@ type AuditStore = Pick<
 >;
 
 const terminal: readonly JobState[] = ['completed', 'partial_complete', 'failed', 'rejected', 'terminated'];
-const page = 500;
+const pageSize = 500;
 
 /**
  * Checks that balances, ledger entries and jobs are consistent: each balance is the sum of its ledger, each entry
@@ -159,7 +160,7 @@ function auditBalance(
 
 async function jobEntries(store: AuditStore, userId: string): Promise<Map<string, LedgerEntry[]>> {
   const entries = new Map<string, LedgerEntry[]>();
-  for await (const entry of pages((after) => store.listLedgerEntries(userId, { limit: page, after }))) {
+  for await (const entry of allOf((page) => store.listLedgerEntries(userId, page), pageSize)) {
     if (entry.jobId === null) continue;
     const known = entries.get(entry.jobId);
     if (known) known.push(entry);
@@ -169,18 +170,7 @@ async function jobEntries(store: AuditStore, userId: string): Promise<Map<string
 }
 
 const jobsOf = (store: AuditStore, userId: string) =>
-  pages((after) => store.listJobs({ userId }, { limit: page, after }));
+  allOf((page) => store.listJobs({ userId }, page), pageSize);
 
 const deletedJobsOf = (store: AuditStore, userId: string) =>
-  pages((after) => store.listDeletedJobs(userId, { limit: page, after }));
-
-async function* pages<T>(
-  read: (after: string | null) => Promise<{ items: T[]; next: string | null }>,
-): AsyncGenerator<T> {
-  let after: string | null = null;
-  do {
-    const { items, next } = await read(after);
-    yield* items;
-    after = next;
-  } while (after !== null);
-}
+  allOf((page) => store.listDeletedJobs(userId, page), pageSize);

@@ -3,6 +3,7 @@ import { Fault } from '../../contract/fault.ts';
 import type { ResponseHeaders } from '../../contract/response-headers.ts';
 import type { JobSnapshot, ViewNeed } from '../../kinds/kind.ts';
 import { isAccepted } from '../../kinds/states.ts';
+import { allOf } from '../../store/cursor.ts';
 import type { Batch, Job } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import type { JobMethod } from '../offers.ts';
@@ -117,15 +118,12 @@ export async function list(
 ): Promise<Message> {
   const { kind } = offer!;
   const jobs: Job[] = [];
-  for (let after: string | null = null, more = true; more; more = after !== null && jobs.length < maxListed) {
-    const page = await context.store.listJobs(
-      { userId, kind: kind.name, market: market.name },
-      { limit: 1000, after },
-    );
-    jobs.push(...page.items.filter(isAccepted));
-    after = page.next;
+  const filter = { userId, kind: kind.name, market: market.name };
+  for await (const job of allOf((page) => context.store.listJobs(filter, page), 1000)) {
+    if (isAccepted(job)) jobs.push(job);
+    if (jobs.length === maxListed) break;
   }
-  return create(method.output, kind.listed!(jobs.slice(0, maxListed)));
+  return create(method.output, kind.listed!(jobs));
 }
 
 /** Reads the parts of a job that a view needs. */

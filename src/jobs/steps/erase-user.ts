@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { testAccountId } from '../../access/test-account.ts';
 import { Fault } from '../../contract/fault.ts';
+import { allOf } from '../../store/cursor.ts';
 import type { Job, User } from '../../store/documents.ts';
 import type { StoreUse } from '../context.ts';
 import { type CancelContext, cancel } from './cancel.ts';
@@ -36,18 +37,10 @@ export async function eraseUser(context: EraseUserContext, user: User): Promise<
   await eraseRecords(context, user.id);
   const until = clock.now() + maxMs;
   let isEmpty = true;
-  let after: string | null = null;
-  do {
-    const page: Awaited<ReturnType<typeof store.listJobs>> = await store.listJobs(
-      { userId: user.id },
-      { limit: pageSize, after },
-    );
-    for (const job of page.items) {
-      if (clock.now() >= until) return false;
-      if (!(await eraseJob(context, job))) isEmpty = false;
-    }
-    after = page.next;
-  } while (after !== null);
+  for await (const job of allOf((page) => store.listJobs({ userId: user.id }, page), pageSize)) {
+    if (clock.now() >= until) return false;
+    if (!(await eraseJob(context, job))) isEmpty = false;
+  }
   if (!isEmpty || user.deletedAt === null || clock.now() - user.deletedAt < eraseDelayMs) return false;
   // Jobs that were cancelled meanwhile have posted refunds.
   await eraseRecords(context, user.id);
