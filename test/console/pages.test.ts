@@ -108,9 +108,9 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
         await navigate(tab.page, path);
         await waitForText(tab.page, shows);
         await waitForLoaded(tab.page);
-        // React sets the title after it has rendered the page.
-        await tab.page.waitForFunction(`document.title.includes(' · ')`).catch(() => {});
-        titles.push(await tab.page.title());
+        // React replaces the title after it has rendered the page; meanwhile, it is that of the document.
+        const titled = await tab.page.waitForFunction(`document.title.includes(' · ') && document.title`);
+        titles.push(String(await titled.jsonValue()));
         const findings = [...(await inspectPhone(tab)), ...tab.pageErrors.splice(0)];
         findings.push(...(await inspectAccess(tab)));
         // Axe adds styles, which the policy refuses.
