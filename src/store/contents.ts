@@ -18,7 +18,6 @@ import type { OriginPause } from './origin-state.ts';
 import type { Schedule, ScheduleRun } from './schedules.ts';
 import type { BrowserSession } from './sessions.ts';
 import type { Store } from './store.ts';
-import type { BatchWait } from './waits.ts';
 
 /**
  * Documents of a store by kind, for a copy of all data. Not included: heartbeats and permits of processes, and jobs that
@@ -37,7 +36,6 @@ export interface StoreContents {
   sequences: { name: string; value: number };
   submissions: Submission;
   origins: { origin: string; nextFree: number; pause: OriginPause };
-  waits: BatchWait;
   crawls: { key: string; at: number; body: Uint8Array };
   drift: DriftRecord;
   originMinutes: OriginMinute;

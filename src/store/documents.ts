@@ -303,6 +303,8 @@ export interface Batch {
   leaseUntil: number | null;
   /** Earliest time at which the batch may be published again. */
   notBefore: number | null;
+  /** Its last wait; null if it never waited, and after its end. */
+  wait: BatchWait | null;
   /** The batch's own result file, for job types that have one. */
   file: StoredFile | null;
   /**
@@ -311,6 +313,20 @@ export interface Batch {
   parts: Part[];
   /** End of the last unit. Null before, and for batches of versions that did not store it. */
   endedAt: number | null;
+}
+
+/** Wait of a batch that was requeued because its pages, or the stores, are temporarily unavailable. */
+export interface BatchWait {
+  /** Start of the wait. */
+  since: number;
+  /** Time of the next attempt. */
+  until: number;
+  /** Cause, such as "mkta/id: blocked (page_blocked)". */
+  reason: string;
+  /** Attempts so far of units that met a fault, by index. */
+  tries: Record<number, number>;
+  /** Consecutive claims that ended without progress because the store or the result storage failed. */
+  failures: number;
 }
 
 /**
@@ -346,7 +362,7 @@ export interface SoloUnit {
 }
 
 /** A batch without its large and worker-only fields, for progress. */
-export type BatchSummary = Omit<Batch, 'units' | 'outcomes' | 'parts' | 'stalledClaims' | 'solo'> & {
+export type BatchSummary = Omit<Batch, 'units' | 'outcomes' | 'parts' | 'stalledClaims' | 'solo' | 'wait'> & {
   total: number;
 };
 

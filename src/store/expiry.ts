@@ -12,8 +12,6 @@ export interface Cutoffs {
   maxCrawls?: number;
   /** Origins, by their latest reservation, permit, or pause. */
   origins?: number;
-  /** Waits of batches, by their end. */
-  waits?: number;
   /** Processes, by their latest heartbeat. */
   processes?: number;
   /** Request counts of origins, by the beginning of the minute. */

@@ -6,6 +6,7 @@ import type {
   Batch,
   BatchReference,
   BatchSummary,
+  BatchWait,
   Counts,
   DriftRecord,
   Job,
@@ -29,7 +30,6 @@ import type { OriginStore } from './origin-state.ts';
 import type { RetentionStore } from './retention.ts';
 import type { ScheduleStore } from './schedules.ts';
 import type { SessionStore } from './sessions.ts';
-import type { WaitStore } from './waits.ts';
 
 /**
  * The store port. Each method is one atomic step: a transaction in SQLite; in MongoDB an update of one document,
@@ -45,7 +45,6 @@ export interface Store
     JobStore,
     BatchStore,
     OriginStore,
-    WaitStore,
     CrawlStore,
     ExpiryStore,
     RetentionStore,
@@ -310,9 +309,18 @@ export interface BatchStore {
   ): Promise<boolean>;
   /**
    * Moves a claimed batch back to `queued`, not to be published before `notBefore`. Returns false if the claim was
-   * lost. Unless the claim `failed`, it does not count as one without progress.
+   * lost. Unless the claim `failed`, it does not count as one without progress. `wait` replaces the batch's last wait.
    */
-  releaseBatch(batchId: string, attempt: number, notBefore: number, failed?: boolean): Promise<boolean>;
+  releaseBatch(
+    batchId: string,
+    attempt: number,
+    notBefore: number,
+    end?: { failed?: boolean; wait?: BatchWait },
+  ): Promise<boolean>;
+  /** Replaces the last wait of a claimed batch. Returns false if the claim was lost. */
+  setWait(batchId: string, attempt: number, wait: BatchWait | null): Promise<boolean>;
+  /** Lists the waits of a job's batches that end after `now`, by end. */
+  listWaits(jobId: string, now: number): Promise<BatchWait[]>;
   /**
    * Ends each outstanding unit of the job's batches in one of `states` with `outcome`, at `now`. Returns the
    * number of units. A worker's later write to such a batch has no effect.
@@ -365,6 +373,7 @@ export type ProgressStore = Pick<
   | 'countJob'
   | 'countJobs'
   | 'listBatches'
+  | 'listWaits'
   | 'readBatches'
   | 'findUnit'
   | 'countBacklog'

@@ -159,7 +159,7 @@ async function requeue(
   const { jobId, batchId } = message;
   const attempt = message.attempt + 1;
   try {
-    if (!(await store.releaseBatch(batchId, attempt, clock.now(), true))) return;
+    if (!(await store.releaseBatch(batchId, attempt, clock.now(), { failed: true }))) return;
     await queue.publish({ ...message, attempt });
     log.warn({ jobId, batchId, attempt }, 'batch requeued');
   } catch (error) {

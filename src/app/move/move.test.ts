@@ -122,8 +122,8 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       await store.reserveRequests(origin, 2, 100, aTime);
       const pause = { until: aTime + 5, reason: 'blocked', failures: 2, since: aTime, probing: true };
       await store.putPause(origin, { change: 1, ...pause });
-      const wait = { batchId: claimed.id, jobId: job.id, since: aTime, until: aTime + 9, reason: 'blocked' };
-      await store.putWait({ ...wait, tries: { 1: 2 }, failures: 1 });
+      const wait = { since: aTime, until: aTime + 9, reason: 'blocked', tries: { 1: 2 }, failures: 1 };
+      await store.setWait(claimed.id, 1, wait);
       await store.putCrawl('page', aTime, new Uint8Array([0, 255, 7]));
       await store.putDrift({ market: 'mkta', page: 'item', revision: 1, state: '{"n":1}' });
       const counts = { requests: 3, refused: 1, failed: 0, milliseconds: 12.5 };

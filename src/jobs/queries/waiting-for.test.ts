@@ -28,9 +28,8 @@ async function jobWith(
   for (const [place, { batchId }] of references.entries()) {
     const until = noon + (place + 1) * minuteMs;
     await store.claimBatch(batchId, 0, noon, until);
-    await store.releaseBatch(batchId, 1, until);
-    const reason = `mkta/id: paused ${place}`;
-    await store.putWait({ batchId, jobId: job.id, since: noon, until, reason, tries: {}, failures: 0 });
+    const wait = { since: noon, until, reason: `mkta/id: paused ${place}`, tries: {}, failures: 0 };
+    await store.releaseBatch(batchId, 1, until, { wait });
   }
   if (queued > 0) await store.queueBatches(job.id, queued, noon);
   return job;

@@ -1,7 +1,6 @@
 import { Fault } from '../../contract/fault.ts';
 import { tallyRecords } from '../../quality/tally.ts';
 import type { Batch, Job, Outcome, Part, StoredFile } from '../../store/documents.ts';
-import type { BatchWait } from '../../store/waits.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { type RecordContext, readRecords } from '../records.ts';
@@ -13,7 +12,7 @@ import { countsAsStalled } from './stalled.ts';
 
 /** Dependencies of this module. */
 export type BatchWriterContext = Pick<JobContext, 'blobs' | 'clock' | 'log' | 'metrics' | 'random'> &
-  StoreUse<'deleteWait' | 'finishBatch' | 'putWait' | 'recordOutcomes'> &
+  StoreUse<'finishBatch' | 'recordOutcomes' | 'setWait'> &
   PartContext &
   RecordContext;
 
@@ -34,13 +33,12 @@ export interface BatchWriter {
 
 /**
  * Creates the writer of a claimed batch. While the blob store is unavailable the writer keeps the records in memory
- * and retries until `signal` aborts, so pages are not fetched again. `waited` is the batch's last wait.
+ * and retries until `signal` aborts, so pages are not fetched again.
  */
 export function createBatchWriter(
   context: BatchWriterContext,
   job: Job,
   batch: Batch,
-  waited: BatchWait | null,
   signal: AbortSignal,
 ): BatchWriter {
   const { store, clock } = context;
@@ -49,7 +47,7 @@ export function createBatchWriter(
   const records = new Map<number, Uint8Array>();
   let pending: Record<number, Outcome> = {};
   let written = 0;
-  const persist = <T>(write: () => Promise<T>) => untilWritten(context, batch, waited, write, signal);
+  const persist = <T>(write: () => Promise<T>) => untilWritten(context, batch, write, signal);
   /** Removes unreferenced parts. The end of the job removes those for which this fails. */
   const discard = (paths: readonly string[]) =>
     paths.length === 0 ? undefined : context.blobs.remove(paths).catch(() => {});
@@ -123,15 +121,14 @@ const isRecord = (outcome: Outcome) => outcome.status === 'SUCCESS' && outcome.f
 /** Retries a write while the blob store is unavailable, and records the wait so that the job shows it. */
 async function untilWritten<T>(
   { store, clock, log, random }: BatchWriterContext,
-  { id, jobId }: Batch,
-  waited: BatchWait | null,
+  { id, jobId, attempt, wait: waited }: Batch,
   write: () => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> {
   for (let failures = 0; ; ) {
     try {
       const result = await write();
-      if (failures > 0) await store.deleteWait(id).catch(() => {});
+      if (failures > 0) await store.setWait(id, attempt, waited).catch(() => {});
       return result;
     } catch (error) {
       if (signal.aborted || countsAsStalled(error)) throw error;
@@ -142,8 +139,8 @@ async function untilWritten<T>(
         'records not written',
       );
       const now = clock.now();
-      const wait = { batchId: id, jobId, since: now, until: now + ms, tries: waited?.tries ?? {}, failures };
-      await store.putWait({ ...wait, reason: 'storage unavailable' }).catch(() => {});
+      const wait = { since: now, until: now + ms, reason: 'storage unavailable', failures };
+      await store.setWait(id, attempt, { ...wait, tries: waited?.tries ?? {} }).catch(() => {});
       await clock.sleep(ms, signal);
     }
   }

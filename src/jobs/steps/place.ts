@@ -197,6 +197,7 @@ function* buildBatches(
         parts: [],
         endedAt: null,
         stalledClaims: 0,
+        wait: null,
         solo: null,
       };
     }

@@ -4,8 +4,7 @@ import { flushTasks } from '../../../test/support/clock.ts';
 import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs.ts';
 import { Fault } from '../../contract/fault.ts';
 import { aBatch, aJob } from '../../store/contract/samples.ts';
-import type { Batch, Outcome } from '../../store/documents.ts';
-import type { BatchWait } from '../../store/waits.ts';
+import type { Batch, BatchWait, Outcome } from '../../store/documents.ts';
 import { createBatchWriter } from './batch-writer.ts';
 import { readSuspect } from './suspect.ts';
 
@@ -51,16 +50,15 @@ async function claimed(count: number, fields: Partial<Batch> = {}) {
 /** Reads a claimed batch's outstanding units. */
 function read(
   { job, batch }: Awaited<ReturnType<typeof claimed>>,
-  waited: BatchWait | null = null,
+  wait: BatchWait | null = null,
   signal = never,
 ) {
-  const writer = createBatchWriter(fixture.context, job, batch, waited, signal);
-  return readSuspect(fixture.context, job, batch, writer, waited, signal);
+  batch.wait = wait;
+  const writer = createBatchWriter(fixture.context, job, batch, signal);
+  return readSuspect(fixture.context, job, batch, writer, signal);
 }
 
 const waitSince = (since: number, tries = {}): BatchWait => ({
-  batchId: '',
-  jobId: '',
   since,
   until: noon,
   reason: '',
@@ -100,8 +98,6 @@ describe('readSuspect()', () => {
     const one = await claimed(2);
     expect(await read(one, waitSince(noon - 5_000, { 1: 2 }))).toEqual({
       wait: {
-        batchId: one.batch.id,
-        jobId: one.job.id,
         since: noon,
         until: noon + 60_000,
         reason: 'mkta/sg: blocked',

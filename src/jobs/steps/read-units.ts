@@ -1,6 +1,5 @@
 import { linkSignals } from '../../base/abort.ts';
 import type { Batch, Job } from '../../store/documents.ts';
-import type { BatchWait } from '../../store/waits.ts';
 import type { JobContext } from '../context.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import { type ReadUnitContext, readUnit } from './read-unit.ts';
@@ -29,7 +28,6 @@ export async function readUnits(
   job: Job,
   batch: Batch,
   writer: BatchWriter,
-  waited: BatchWait | null,
   signal: AbortSignal,
 ): Promise<ReadUnits | null> {
   const { clock } = context;
@@ -41,8 +39,8 @@ export async function readUnits(
   let left = 0;
   let done = 0;
   /** Start of the wait for origins; reset by each successful unit, and after an outage of the service's engines. */
-  let since = waitingSince(waited, clock.now());
-  const tries = new Map(Object.entries(waited?.tries ?? {}));
+  let since = waitingSince(batch.wait, clock.now());
+  const tries = new Map(Object.entries(batch.wait?.tries ?? {}));
 
   const flush = async () => {
     flushed = clock.now();
@@ -81,7 +79,7 @@ export async function readUnits(
       throw halt.signal.reason;
     }
     if (later.size === 0) return { wait: null };
-    const wait = waitOf(batch, later, since);
+    const wait = waitOf(later, since);
     const ms = wait.until - clock.now();
     if (ms > maxInPlaceWaitMs) return { wait };
     await clock.sleep(ms, signal);

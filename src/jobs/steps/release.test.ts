@@ -48,11 +48,9 @@ describe('releaseClaim()', () => {
 });
 
 describe('backOff()', () => {
-  const counts = { waited: null, failures: 1 };
-
   test('publishes the batch after its delay, and keeps its wait', async () => {
-    await backOff(fixture.context, batch, message, away, counts, never);
-    const wait = (await fixture.context.store.getWait(batch.id))!;
+    await backOff(fixture.context, batch, message, away, 1, never);
+    const wait = (await reread()).wait!;
     expect(wait).toMatchObject({ since: noon, reason: 'storage unavailable', tries: {}, failures: 1 });
     expect(wait.until).toBeGreaterThanOrEqual(noon + 1_000);
     expect(wait.until).toBeLessThanOrEqual(noon + 2_000);
@@ -64,10 +62,9 @@ describe('backOff()', () => {
   });
 
   test('keeps the attempts so far, and counts an internal fault as a claim without progress', async () => {
-    const waited = { batchId: batch.id, jobId: batch.jobId, since: 1, until: 2, reason: 'x', failures: 2 };
-    const faults = { waited: { ...waited, tries: { 1: 4 } }, failures: 3 };
-    await backOff(fixture.context, batch, message, new Fault('internal', 'a bug'), faults, never);
-    expect(await fixture.context.store.getWait(batch.id)).toMatchObject({
+    batch.wait = { since: 1, until: 2, reason: 'x', tries: { 1: 4 }, failures: 2 };
+    await backOff(fixture.context, batch, message, new Fault('internal', 'a bug'), 3, never);
+    expect((await reread()).wait).toMatchObject({
       since: noon,
       reason: 'internal error',
       tries: { 1: 4 },
@@ -77,19 +74,17 @@ describe('backOff()', () => {
   });
 
   test('does nothing if the claim was lost or the store is unavailable', async () => {
-    await backOff(fixture.context, late(), message, away, counts, never);
-    await backOff(withoutRelease(), batch, message, away, counts, never);
+    await backOff(fixture.context, late(), message, away, 1, never);
+    await backOff(withoutRelease(), batch, message, away, 1, never);
     await fixture.clock.advance(10_000);
     expect(published).toEqual([]);
-    expect(await fixture.context.store.getWait(batch.id)).toBeNull();
+    expect((await reread()).wait).toBeNull();
   });
 });
 
 describe('deferUntil()', () => {
   const until = noon + 5_000;
   const wait = () => ({
-    batchId: batch.id,
-    jobId: batch.jobId,
     since: noon,
     until,
     reason: 'mkta/sg: blocked',
@@ -99,7 +94,7 @@ describe('deferUntil()', () => {
 
   test('keeps the wait, and publishes the batch at its end', async () => {
     await deferUntil(fixture.context, batch, message, wait(), never);
-    expect(await fixture.context.store.getWait(batch.id)).toEqual(wait());
+    expect((await reread()).wait).toEqual(wait());
     expect(await reread()).toMatchObject({ state: 'queued', notBefore: until });
     await fixture.clock.advance(4_999);
     expect(published).toEqual([]);

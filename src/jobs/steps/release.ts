@@ -1,6 +1,5 @@
 import { Fault } from '../../contract/fault.ts';
-import type { Batch, BatchReference } from '../../store/documents.ts';
-import type { BatchWait } from '../../store/waits.ts';
+import type { Batch, BatchReference, BatchWait } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import { backOffMs, storageBackOff } from './back-off.ts';
 import { type DispatchContext, publish } from './dispatch.ts';
@@ -8,7 +7,7 @@ import { countsAsStalled } from './stalled.ts';
 
 /** Dependencies of this module. */
 export type ReleaseContext = Pick<JobContext, 'clock' | 'log' | 'queue' | 'random'> &
-  StoreUse<'putWait' | 'releaseBatch'> &
+  StoreUse<'releaseBatch'> &
   DispatchContext;
 
 /**
@@ -34,10 +33,10 @@ export async function releaseClaim(
  */
 export async function backOff(
   context: ReleaseContext,
-  { id, jobId, attempt }: Batch,
+  { id, jobId, attempt, wait: waited }: Batch,
   message: BatchReference,
   fault: Fault,
-  { waited, failures }: { waited: BatchWait | null; failures: number },
+  failures: number,
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock, log, random } = context;
@@ -45,11 +44,11 @@ export async function backOff(
   log.error({ jobId, batchId: id, failures, ms, error: fault.message }, 'batch requeued');
   const now = clock.now();
   const reason = fault.code === 'unavailable' ? 'storage unavailable' : 'internal error';
-  const tries = waited?.tries ?? {};
+  const wait = { since: now, until: now + ms, reason, tries: waited?.tries ?? {}, failures };
   try {
-    if (!(await store.releaseBatch(id, attempt, now + ms, countsAsStalled(fault)))) return;
+    const end = { failed: countsAsStalled(fault), wait };
+    if (!(await store.releaseBatch(id, attempt, wait.until, end))) return;
     publishLater(context, { ...message, attempt }, ms, signal);
-    await store.putWait({ batchId: id, jobId, since: now, until: now + ms, reason, tries, failures });
   } catch (error) {
     log.warn({ batchId: id, error: Fault.from(error).message }, 'batch not released');
   }
@@ -86,15 +85,14 @@ export function publishLater(
 /** Releases a batch until its origins accept requests again, which frees the worker for other batches. */
 export async function deferUntil(
   context: ReleaseContext,
-  { id, attempt }: Batch,
+  { id, jobId, attempt }: Batch,
   message: BatchReference,
   wait: BatchWait,
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock, log } = context;
-  await store.putWait(wait);
-  if (!(await store.releaseBatch(id, attempt, wait.until))) return;
+  if (!(await store.releaseBatch(id, attempt, wait.until, { wait }))) return;
   const ms = wait.until - clock.now();
-  log.info({ jobId: wait.jobId, batchId: id, ms, reason: wait.reason }, 'batch deferred');
+  log.info({ jobId, batchId: id, ms, reason: wait.reason }, 'batch deferred');
   publishLater(context, { ...message, attempt }, ms, signal);
 }

@@ -1,6 +1,5 @@
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../../fetch/concurrency-limit.ts';
 import type { Batch, Job, Outcome } from '../../store/documents.ts';
-import type { BatchWait } from '../../store/waits.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import { type ReadUnitContext, readUnit, type UnitResult } from './read-unit.ts';
@@ -55,14 +54,13 @@ async function readExclusive(
   job: Job,
   batch: Batch,
   writer: BatchWriter,
-  waited: BatchWait | null,
   signal: AbortSignal,
 ): Promise<ReadUnits | 'busy' | null> {
   const limit = limitOf(context);
   if (limit.inUse > 0) return 'busy';
   const release = await limit.acquire(signal);
   try {
-    return await readUnits(context, job, batch, writer, waited, signal);
+    return await readUnits(context, job, batch, writer, signal);
   } finally {
     release();
   }
@@ -96,16 +94,15 @@ export async function readSuspect(
   job: Job,
   batch: Batch,
   writer: BatchWriter,
-  waited: BatchWait | null,
   signal: AbortSignal,
 ): Promise<ReadUnits | null> {
   const { clock, log } = context;
   const later = new Map<number, DeferredUnit>();
-  let since = waitingSince(waited, clock.now());
+  let since = waitingSince(batch.wait, clock.now());
   log.warn({ batchId: batch.id, stalledClaims: batch.stalledClaims }, 'suspect batch claimed');
   for (const index of batch.units.keys()) {
     if (batch.outcomes[index]) continue;
-    const budget = { tries: waited?.tries[index] ?? 0, until: since + maxWaitMs[job.lane] };
+    const budget = { tries: batch.wait?.tries[index] ?? 0, until: since + maxWaitMs[job.lane] };
     const outcome = abandoned(batch, index);
     if (outcome) log.error({ jobId: job.id, batchId: batch.id, index }, 'unit abandoned');
     const result = outcome
@@ -122,7 +119,7 @@ export async function readSuspect(
     writer.add(index, result);
     if (!(await writer.flush())) return null;
   }
-  return { wait: later.size === 0 ? null : waitOf(batch, later, since) };
+  return { wait: later.size === 0 ? null : waitOf(later, since) };
 }
 
 /** Reads one unit while this worker reads no other suspect unit. Returns null if the claim was lost. */

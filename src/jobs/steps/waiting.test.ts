@@ -56,7 +56,6 @@ async function waitingFor(jobId: string): Promise<string> {
 }
 
 describe('waitOf()', () => {
-  const batch = { id: 'batch', jobId: 'job' };
   const later = (until: number, reason: string, tries = 1) => ({ until, reason, tries });
 
   test.each([
@@ -64,7 +63,7 @@ describe('waitOf()', () => {
     ['the first unit', [later(3, 'a'), later(2, 'b')], 3, 'a'],
     ['the first of two that wait equally long', [later(3, 'a'), later(3, 'b'), later(1, 'c')], 3, 'a'],
   ])('waits as long as, and for the reason of, %s', (_which, units, until, reason) => {
-    expect(waitOf(batch, new Map(units.entries()), 1)).toMatchObject({ until, reason });
+    expect(waitOf(new Map(units.entries()), 1)).toMatchObject({ until, reason });
   });
 
   test('keeps the attempts of each unit by its index', () => {
@@ -72,9 +71,7 @@ describe('waitOf()', () => {
       [4, later(2, 'a', 1)],
       [7, later(3, 'b', 5)],
     ]);
-    expect(waitOf(batch, units, 1)).toEqual({
-      batchId: 'batch',
-      jobId: 'job',
+    expect(waitOf(units, 1)).toEqual({
       since: 1,
       until: 3,
       reason: 'b',
@@ -116,8 +113,7 @@ describe('while an origin is paused', () => {
     expect(answer.waitingFor).toBeUndefined();
     expect(await waitingFor(jobId)).toBe('');
     expect([...sent.values()]).toEqual(Array(60).fill(1));
-    const [first] = await fixture.context.store.listBatches(jobId);
-    expect(await fixture.context.store.getWait(first!.id)).toBeNull();
+    for await (const { wait } of fixture.context.store.readBatches(jobId)) expect(wait).toBeNull();
     expect(await fixture.problems()).toEqual([]);
   });
 

@@ -1,5 +1,4 @@
-import type { Lane } from '../../store/documents.ts';
-import type { BatchWait } from '../../store/waits.ts';
+import type { BatchWait, Lane } from '../../store/documents.ts';
 
 /** A unit that cannot be read now, and the time of its next attempt. */
 export interface DeferredUnit {
@@ -38,14 +37,10 @@ export function waitingSince(waited: BatchWait | null, now: number): number {
 }
 
 /** Returns the wait of a batch whose units are deferred: until the last of them may be retried. */
-export function waitOf(
-  batch: { id: string; jobId: string },
-  later: ReadonlyMap<number, DeferredUnit>,
-  since: number,
-): BatchWait {
+export function waitOf(later: ReadonlyMap<number, DeferredUnit>, since: number): BatchWait {
   const { until, reason } = [...later.values()].reduce((one, other) =>
     other.until > one.until ? other : one,
   );
   const tries = Object.fromEntries([...later].map(([index, unit]) => [index, unit.tries]));
-  return { batchId: batch.id, jobId: batch.jobId, since, until, reason, tries, failures: 0 };
+  return { since, until, reason, tries, failures: 0 };
 }

@@ -1,7 +1,6 @@
 import { linkSignals } from '../../base/abort.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Batch, BatchReference } from '../../store/documents.ts';
-import type { BatchWait } from '../../store/waits.ts';
 import { type JobContext, leaseMs, type StoreUse } from '../context.ts';
 import { type BatchWriterContext, createBatchWriter } from './batch-writer.ts';
 import { type DispatchContext, dispatch } from './dispatch.ts';
@@ -11,7 +10,7 @@ import { readerOf, type SuspectContext } from './suspect.ts';
 
 /** Dependencies of this module. */
 type WorkContext = Pick<JobContext, 'clock' | 'disk' | 'log'> &
-  StoreUse<'claimBatch' | 'deleteWait' | 'getJob' | 'getWait' | 'renewBatch'> &
+  StoreUse<'claimBatch' | 'getJob' | 'renewBatch'> &
   BatchWriterContext &
   DispatchContext &
   ReleaseContext &
@@ -49,12 +48,9 @@ export async function work(
   const { signal: both, release } = linkSignals(signal, stop.signal);
   const heartbeat = renewClaim(context, batch, extend, stop);
   const known = Object.keys(batch.outcomes).length;
-  let waited: BatchWait | null = null;
   try {
-    // A batch on its first claim was never deferred.
-    waited = batch.attempt > 1 ? await store.getWait(batch.id) : null;
-    const writer = createBatchWriter(context, job, batch, waited, both);
-    const ended = await readerOf(batch)(context, job, batch, writer, waited, both);
+    const writer = createBatchWriter(context, job, batch, both);
+    const ended = await readerOf(batch)(context, job, batch, writer, both);
     if (ended === null) return;
     if (ended === 'busy') {
       await postpone(context, batch, message, suspectRetryMs, signal);
@@ -64,15 +60,14 @@ export async function work(
       if (!(await writer.flush())) return;
       await deferUntil(context, batch, message, ended.wait, signal);
     } else if (!(await writer.finish())) return;
-    else if (waited) await store.deleteWait(batch.id);
   } catch (error) {
     // The claim was lost, so the batch is another worker's.
     if (stop.signal.aborted) return;
     if (signal.aborted) await releaseClaim(context, batch, message);
     else {
       const hasProgress = Object.keys(batch.outcomes).length > known;
-      const failures = hasProgress ? 1 : (waited?.failures ?? 0) + 1;
-      await backOff(context, batch, message, Fault.from(error), { waited, failures }, signal);
+      const failures = hasProgress ? 1 : (batch.wait?.failures ?? 0) + 1;
+      await backOff(context, batch, message, Fault.from(error), failures, signal);
     }
     return;
   } finally {

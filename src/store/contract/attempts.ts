@@ -41,7 +41,7 @@ export function attemptContract(open: OpenStores): void {
   test('a released claim does not count, a claim released after a failure does', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
     await stores.store.startSolo(batch.id, 1, { index: 0, starts: 1 });
-    expect(await stores.store.releaseBatch(batch.id, 1, aTime, true)).toBe(true);
+    expect(await stores.store.releaseBatch(batch.id, 1, aTime, { failed: true })).toBe(true);
     const again = await stores.store.claimBatch(batch.id, 1, aTime, aTime + 1);
     expect(again).toMatchObject({ attempt: 2, stalledClaims: 2, solo: { index: 0, starts: 1 } });
     expect(await stores.store.releaseBatch(batch.id, 2, aTime)).toBe(true);

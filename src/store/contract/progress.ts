@@ -105,10 +105,12 @@ export function progressContract(open: OpenStores): void {
     await stores.store.createJob(job, batches.toReversed());
     const listed = await stores.store.listBatches(job.id);
     expect(listed).toEqual(
-      batches.map(({ units: its, outcomes: _, parts: ____, stalledClaims: __, solo: ___, ...rest }) => ({
-        ...rest,
-        total: its.length,
-      })),
+      batches.map(
+        ({ units: its, outcomes: _, parts: ____, stalledClaims: __, solo: ___, wait: _____, ...rest }) => ({
+          ...rest,
+          total: its.length,
+        }),
+      ),
     );
     expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
   });

@@ -147,6 +147,7 @@ export function aBatch(
     parts: [],
     endedAt: null,
     stalledClaims: 0,
+    wait: null,
     solo: null,
     ...fields,
   };

@@ -96,10 +96,10 @@ export function batchStore(engine: MongoEngine): BatchStore {
         writeOutcomes(batches, batchId, attempt, { outcomes, part, end: { file, at: now } }),
       ),
 
-    releaseBatch: (batchId, attempt, notBefore, failed = false) =>
+    releaseBatch: (batchId, attempt, notBefore, { failed = false, wait } = {}) =>
       engine.run(async ({ batches }) => {
         const claim = { _id: batchId, attempt, state: 'claimed' as const };
-        const $set = { state: 'queued' as const, leaseUntil: null, notBefore };
+        const $set = { state: 'queued' as const, leaseUntil: null, notBefore, ...(wait && { wait }) };
         if (!failed) {
           const counted = { ...claim, stalledClaims: { $gt: 0 } };
           const released = await batches.updateOne(counted, { $set, $inc: { stalledClaims: -1 } });
@@ -107,6 +107,12 @@ export function batchStore(engine: MongoEngine): BatchStore {
         }
         const released = await batches.updateOne(claim, { $set });
         return released.matchedCount === 1;
+      }),
+
+    setWait: (batchId, attempt, wait) =>
+      engine.run(async ({ batches }) => {
+        const kept = await batches.updateOne({ _id: batchId, attempt, state: 'claimed' }, { $set: { wait } });
+        return kept.matchedCount === 1;
       }),
 
     failBatches: (jobId, states, outcome, now) =>

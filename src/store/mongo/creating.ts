@@ -51,7 +51,7 @@ export async function createJob(collections: Collections, job: Job, source: Iter
  * is no such job. Its files must be removed before.
  */
 export async function removeJob(
-  { jobs, batches, deliveries, waits, itemChanges, trackingRuns }: Collections,
+  { jobs, batches, deliveries, itemChanges, trackingRuns }: Collections,
   which: { _id: string } & Filter<JobDocument>,
 ): Promise<number | null> {
   const job = await jobs.findOneAndUpdate(which, { $set: { state: 'removing', noticeAt: null } });
@@ -60,7 +60,6 @@ export async function removeJob(
   await deliveries.deleteMany({ jobId: job._id });
   await itemChanges.deleteMany(changesOf(job._id));
   await trackingRuns.deleteOne({ _id: job._id });
-  await waits.deleteMany({ jobId: job._id });
   await jobs.deleteOne({ _id: job._id, state: 'removing', draft: job.draft });
   return deletedCount;
 }

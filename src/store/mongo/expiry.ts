@@ -21,7 +21,6 @@ const removals: Record<keyof Cutoffs, Removal> = {
       'pause.until': { $lt: before },
       'pause.since': { $lt: before },
     }),
-  waits: ({ waits }, before) => remove(waits, { until: { $lt: before } }),
   processes: ({ processes }, before) => remove(processes, { seenAt: { $lt: before } }),
   originMinutes: ({ originMinutes }, before) => remove(originMinutes, { minute: { $lt: before } }),
   deliveries: ({ deliveries }, before) => remove(deliveries, { createdAt: { $lt: before } }),

@@ -64,11 +64,6 @@ export const contentTargets: { readonly [K in ContentKind]: ContentTarget<StoreC
     leases: 0,
     heldUntil: 0,
   })),
-  waits: toCollection('waits', ({ batchId, tries, ...wait }) => ({
-    _id: batchId,
-    ...wait,
-    tries: JSON.stringify(tries),
-  })),
   crawls: toCollection('crawls', ({ key, at, body }) => ({ _id: key, at, body: new Binary(body) }), 20),
   drift: toCollection('drift', (record) => ({ _id: driftId(record.market, record.page), ...record })),
   originMinutes: toCollection('originMinutes', (row) => ({ _id: originMinuteId(row), ...row })),

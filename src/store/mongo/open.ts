@@ -16,7 +16,6 @@ import { originStore } from './origins.ts';
 import { retentionStore } from './retention.ts';
 import { scheduleStore } from './schedules.ts';
 import { sessionStore } from './sessions.ts';
-import { waitStore } from './waits.ts';
 
 /** Options for openMongoStore(). */
 export interface MongoStoreOptions {
@@ -48,7 +47,6 @@ export function storeOn(engine: MongoEngine): Store {
     ...jobStore(engine),
     ...batchStore(engine),
     ...originStore(engine),
-    ...waitStore(engine),
     ...crawlStore(engine),
     ...expiryStore(engine),
     ...retentionStore(engine),

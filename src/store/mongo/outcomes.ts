@@ -51,7 +51,14 @@ export async function writeOutcomes(
     const added = Object.entries(fresh);
     if (added.length === 0 && !write.end) return true;
     const ending: Partial<BatchDocument> = write.end
-      ? { state: 'done', leaseUntil: null, notBefore: null, file: write.end.file, endedAt: write.end.at }
+      ? {
+          state: 'done',
+          leaseUntil: null,
+          notBefore: null,
+          wait: null,
+          file: write.end.file,
+          endedAt: write.end.at,
+        }
       : {};
     const { matchedCount } = await batches.updateOne(unchanged(batch), {
       $set: {
@@ -98,6 +105,7 @@ export async function failBatches(
         state: 'done' as const,
         leaseUntil: null,
         notBefore: null,
+        wait: null,
         endedAt: now,
       };
       return {

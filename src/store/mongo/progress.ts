@@ -57,6 +57,15 @@ export function progressStore(engine: MongoEngine): ProgressStore {
         return documents.map(readSummary);
       }),
 
+    listWaits: (jobId, now) =>
+      engine.run(async ({ batches }) => {
+        const found = await batches
+          .find({ jobId, 'wait.until': { $gt: now } }, { projection: { wait: 1 } })
+          .sort({ 'wait.until': 1, seq: 1 })
+          .toArray();
+        return found.map(({ wait }) => wait!);
+      }),
+
     readBatches: async function* (jobId, seqs) {
       const places = seqs?.values();
       let after = -1;

@@ -22,7 +22,6 @@ import type { OriginPause } from '../origin-state.ts';
 import type { Holding } from '../permits.ts';
 import type { Schedule, ScheduleRun } from '../schedules.ts';
 import type { BrowserSession } from '../sessions.ts';
-import type { BatchWait } from '../waits.ts';
 
 /** A document with `_id` instead of `id`. */
 export type Stored<T extends { id: string }> = Omit<T, 'id'> & { _id: string };
@@ -90,9 +89,6 @@ export interface OriginDocument {
   heldUntil: number;
 }
 
-/** The wait of a batch, by the batch's id. `tries` is JSON text. */
-export type WaitDocument = Omit<BatchWait, 'batchId' | 'tries'> & { _id: string; tries: string };
-
 /** A recently crawled page, by its key. */
 export interface CrawlDocument {
   _id: string;
@@ -154,7 +150,6 @@ export interface Collections {
   sequences: Collection<{ _id: string; value: number }>;
   submissions: Collection<SubmissionDocument>;
   origins: Collection<OriginDocument>;
-  waits: Collection<WaitDocument>;
   crawls: Collection<CrawlDocument>;
   drift: Collection<DriftDocument>;
   processes: Collection<Stored<ProcessReport>>;
@@ -186,7 +181,6 @@ export function collectionsOf(database: Db): Collections {
     sequences: database.collection('sequences'),
     submissions: database.collection('submissions'),
     origins: database.collection('origins'),
-    waits: database.collection('waits'),
     crawls: database.collection('crawls'),
     drift: database.collection('drift'),
     processes: database.collection('processes'),
@@ -241,6 +235,7 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
     { key: { jobId: 1, state: 1, seq: 1 } },
     { key: { jobId: 1, region: 1, seq: 1 }, partialFilterExpression: { state: 'waiting' } },
     { key: { jobId: 1, keys: 1 } },
+    { key: { jobId: 1, 'wait.until': 1 }, partialFilterExpression: { 'wait.until': { $gt: 0 } } },
     { key: { state: 1, queuedAt: 1 } },
     { key: { state: 1, publishedAt: 1 } },
   ],
@@ -254,7 +249,6 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
     { key: { createdAt: -1, _id: -1 } },
     { key: { jobId: 1 } },
   ],
-  waits: [{ key: { jobId: 1, until: 1 } }, { key: { until: 1 } }],
   destinations: [{ key: { userId: 1, name: 1 }, unique: true }, { key: { secretsKey: 1 } }],
   schedules: [
     { key: { dueAt: 1, _id: 1 }, partialFilterExpression: { dueAt: { $gt: 0 } } },

@@ -101,6 +101,7 @@ export const summaryFields = {
   parts: 0,
   stalledClaims: 0,
   solo: 0,
+  wait: 0,
   draft: 0,
   taker: 0,
 } as const;

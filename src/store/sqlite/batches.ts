@@ -10,7 +10,7 @@ import type { BatchStore } from '../store.ts';
 import type { Connection } from './connection.ts';
 import type { SqliteEngine } from './engine.ts';
 import { progressStore, readUnits } from './progress.ts';
-import { batches } from './shapes.ts';
+import { batches, toColumn } from './shapes.ts';
 
 const reference = 'seq, job_id AS jobId, id AS batchId, market, region, lane, total AS units, attempt';
 
@@ -104,12 +104,21 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
       );
     },
 
-    releaseBatch: async (batchId, attempt, notBefore, failed = false) =>
+    releaseBatch: async (batchId, attempt, notBefore, { failed = false, wait } = {}) =>
       engine.run(
-        `UPDATE batches SET state = 'queued', lease_until = NULL, not_before = ?
+        `UPDATE batches SET state = 'queued', lease_until = NULL, not_before = ?, wait = coalesce(?, wait)
            ${failed ? '' : ', stalled_claims = max(0, stalled_claims - 1)'}
          WHERE id = ? AND attempt = ? AND state = 'claimed'`,
         notBefore,
+        toColumn(wait),
+        batchId,
+        attempt,
+      ) === 1,
+
+    setWait: async (batchId, attempt, wait) =>
+      engine.run(
+        `UPDATE batches SET wait = ? WHERE id = ? AND attempt = ? AND state = 'claimed'`,
+        toColumn(wait),
         batchId,
         attempt,
       ) === 1,
@@ -178,7 +187,7 @@ function writeOutcomes(engine: Connection, batchId: string, attempt: number, wri
   );
   if (write.end) {
     engine.run(
-      `UPDATE batches SET state = 'done', lease_until = NULL, not_before = NULL, file = ?, ended_at = ?
+      `UPDATE batches SET state = 'done', lease_until = NULL, not_before = NULL, wait = NULL, file = ?, ended_at = ?
        WHERE id = ?`,
       write.end.file && JSON.stringify(write.end.file),
       write.end.at,
@@ -212,7 +221,7 @@ function failBatches(
     const { success, failed } = countOutcomes(outcomes);
     engine.run(
       `UPDATE batches SET state = 'done', attempt = attempt + 1, outcomes = ?, success = ?, failed = ?,
-         lease_until = NULL, not_before = NULL, ended_at = ? WHERE id = ?`,
+         lease_until = NULL, not_before = NULL, wait = NULL, ended_at = ? WHERE id = ?`,
       JSON.stringify(outcomes),
       success,
       failed,

@@ -21,7 +21,6 @@ const deletions: Record<keyof Cutoffs, Deletion> = {
   crawls: ['crawls', 'key', 'at < ?1'],
   maxCrawls: ['crawls', 'key', 'at <= ?1'],
   origins: ['origins', 'origin', 'next_free < ?1 AND held_until < ?1 AND paused_until < ?1 AND since < ?1'],
-  waits: ['waits', 'batch_id', 'until < ?1'],
   processes: ['processes', 'id', 'seen_at < ?1'],
   originMinutes: ['origin_minutes', '(minute, origin, market, region)', 'minute < ?1'],
   deliveries: ['deliveries', 'id', 'created_at < ?1'],

@@ -1,7 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { ContentKind, StoreContents, StoreExport } from '../contents.ts';
 import type { DriftRecord, Unit, Webhook } from '../documents.ts';
-import type { BatchWait } from '../waits.ts';
 import type { RowReader, Value } from './connection.ts';
 import { busyTimeoutMs, guarded } from './engine.ts';
 import { visible } from './removing.ts';
@@ -91,10 +90,6 @@ export const contentSources: { readonly [K in ContentKind]: ContentSource<StoreC
   sequences: wholeTable('sequences', mapRows<StoreContents['sequences']>(['name', 'value'])),
   submissions: wholeTable('submissions', submissions),
   origins,
-  waits: wholeTable(
-    'waits',
-    mapRows<BatchWait>(['batchId', 'jobId', 'since', 'until', 'reason', 'tries', 'failures'], ['tries']),
-  ),
   crawls: wholeTable('crawls', mapRows<StoreContents['crawls']>(['key', 'at', 'body'])),
   drift: wholeTable('drift', mapRows<DriftRecord>(['market', 'page', 'revision', 'state'])),
   originMinutes: wholeTable('origin_minutes', originMinutes),

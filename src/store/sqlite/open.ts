@@ -16,7 +16,6 @@ import { originStore } from './origins.ts';
 import { retentionStore } from './retention.ts';
 import { scheduleStore } from './schedules.ts';
 import { sessionStore } from './sessions.ts';
-import { waitStore } from './waits.ts';
 
 /** Options for openSqliteStore(). */
 export interface SqliteStoreOptions {
@@ -54,7 +53,6 @@ export function storeOn(engine: SqliteEngine): Store {
     ...jobStore(engine),
     ...batchStore(engine),
     ...originStore(relaxed),
-    ...waitStore(relaxed),
     ...crawlStore(relaxed),
     ...expiryStore(relaxed),
     ...retentionStore(engine),

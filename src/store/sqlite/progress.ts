@@ -1,5 +1,5 @@
 import { emptyCounts, readCounts } from '../counts.ts';
-import type { Batch, Counts, Lane, Unit } from '../documents.ts';
+import type { Batch, BatchWait, Counts, Lane, Unit } from '../documents.ts';
 import type { ProgressStore } from '../store.ts';
 import type { Connection, Value } from './connection.ts';
 import type { ReadCache } from './read-cache.ts';
@@ -53,6 +53,16 @@ export function progressStore(engine: Connection, cache: ReadCache): ProgressSto
     countJobs: async (jobIds) => countJobs(engine, jobIds),
 
     listBatches: async (jobId) => cache.documents(summaries, summariesOfJob, jobId),
+
+    listWaits: async (jobId, now) =>
+      engine
+        .all<{ wait: string }>(
+          `SELECT wait FROM batches WHERE job_id = ? AND wait IS NOT NULL AND wait ->> 'until' > ?
+           ORDER BY wait ->> 'until', seq`,
+          jobId,
+          now,
+        )
+        .map(({ wait }) => JSON.parse(wait) as BatchWait),
 
     readBatches: async function* (jobId, seqs) {
       const places = seqs?.values();

@@ -57,7 +57,6 @@ export async function finishRemoval(relaxed: Connection, jobId: string): Promise
     keyChunkSize,
   );
   relaxed.run('DELETE FROM tracking_runs WHERE job_id = ?', jobId);
-  relaxed.run('DELETE FROM waits WHERE job_id = ?', jobId);
   relaxed.run(`DELETE FROM jobs WHERE id = ? AND state = 'removing'`, jobId);
   return batches;
 }

@@ -59,12 +59,13 @@ export const migrations: readonly string[] = [
     market TEXT NOT NULL, region TEXT NOT NULL, lane TEXT NOT NULL, total INTEGER NOT NULL,
     success INTEGER NOT NULL, failed INTEGER NOT NULL, state TEXT NOT NULL, attempt INTEGER NOT NULL,
     queued_at REAL, published_at REAL, lease_until REAL, not_before REAL, ended_at REAL,
-    stalled_claims INTEGER NOT NULL, solo TEXT, file TEXT, parts TEXT NOT NULL, outcomes TEXT NOT NULL,
+    wait TEXT, stalled_claims INTEGER NOT NULL, solo TEXT, file TEXT, parts TEXT NOT NULL, outcomes TEXT NOT NULL,
     UNIQUE (job_id, seq)
   ) STRICT;
   CREATE INDEX batches_pending ON batches (job_id, state, seq) WHERE state <> 'done';
   CREATE INDEX batches_claimed ON batches (lease_until) WHERE state = 'claimed';
   CREATE INDEX batches_waiting ON batches (job_id, region, seq) WHERE state = 'waiting';
+  CREATE INDEX batches_by_wait ON batches (job_id, wait ->> 'until') WHERE wait IS NOT NULL;
   CREATE INDEX batches_published ON batches (published_at) WHERE state = 'queued';
 
   CREATE TABLE batch_units (
@@ -92,14 +93,6 @@ export const migrations: readonly string[] = [
     strikes INTEGER NOT NULL DEFAULT 0, since REAL NOT NULL DEFAULT 0, probing INTEGER NOT NULL DEFAULT 0,
     held_until REAL NOT NULL DEFAULT 0, holdings TEXT NOT NULL DEFAULT '[]'
   ) STRICT;
-
-  CREATE TABLE waits (
-    batch_id TEXT PRIMARY KEY, job_id TEXT NOT NULL, since REAL NOT NULL, until REAL NOT NULL,
-    reason TEXT NOT NULL, tries TEXT NOT NULL,
-    failures INTEGER NOT NULL
-  ) STRICT;
-  CREATE INDEX waits_by_job ON waits (job_id, until);
-  CREATE INDEX waits_by_time ON waits (until);
 
   CREATE TABLE drift (
     market TEXT NOT NULL, page TEXT NOT NULL, revision INTEGER NOT NULL, state TEXT NOT NULL,

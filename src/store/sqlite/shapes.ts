@@ -208,8 +208,8 @@ const summaryFields = [
 
 /** Table `batches`. */
 export const batches = mapRows<BatchRow>(
-  [...summaryFields, 'stalledClaims', 'solo', 'parts', 'outcomes'],
-  ['file', 'solo', 'parts', 'outcomes'],
+  [...summaryFields, 'wait', 'stalledClaims', 'solo', 'parts', 'outcomes'],
+  ['file', 'wait', 'solo', 'parts', 'outcomes'],
 );
 
 /** Columns of `batches` for progress, without the outcomes. */
