@@ -106,12 +106,7 @@ async function fillJob(context: BenchContext, count: number): Promise<{ job: Job
     const units = range.map((at) => ({ key: `${seq * batchSize + at}`, input: sampleAt(at).input }));
     const outcomes: Record<number, Outcome> = Object.fromEntries(range.map((at) => [at, aSuccess()]));
     const batch = aBatch(job, seq, units, { outcomes, success: range.length, state: 'done' });
-    const { part } = await writePart(
-      context,
-      job,
-      batch,
-      new Map(range.map((at) => [at, sampleAt(at).record])),
-    );
+    const { part } = await writePart(context, job, batch, (at) => sampleAt(at).record);
     batches.push({ ...batch, parts: [part] });
   }
   await context.store.createJob(job, batches);

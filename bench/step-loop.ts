@@ -99,7 +99,7 @@ async function writeParts({ blobs, offers }: Pick<JobContext, 'blobs' | 'offers'
       batch.outcomes = Object.fromEntries(
         batch.units.map((_, index) => [index, { status: 'SUCCESS', attempt: 1 }]),
       );
-      await writePart({ blobs, offers }, job, batch, records);
+      await writePart({ blobs, offers }, job, batch, (index) => records.get(index));
     }
   };
   await Promise.all(Array.from({ length: 4 }, loop));

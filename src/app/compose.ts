@@ -216,8 +216,8 @@ async function openPages(
       import('./sandbox.ts'),
     ]);
     const fetching = openFetching(options);
-    const { userAgent, pageMemoryBytes, sandbox } = options.config;
-    return sandbox ? withSandbox(fetching, { ...options, userAgent, pageMemoryBytes }) : fetching;
+    const { userAgent, sandbox } = options.config;
+    return sandbox ? withSandbox(fetching, { ...options, userAgent }) : fetching;
   }
   return {
     pages: createDisabledScheduler({ origins: options.config.origins, policyOf: policyOfMarket }),

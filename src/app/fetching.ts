@@ -5,7 +5,7 @@ import { createBrowserFetcher } from '../fetch/browser/fetcher.ts';
 import { createHttpFetcher } from '../fetch/http.ts';
 import { createMarketFetcher } from '../fetch/market-fetcher.ts';
 import { createOriginScheduler, type OriginScheduler } from '../fetch/origin-scheduler.ts';
-import { createPageMemory } from '../fetch/page-memory.ts';
+import { createPageMemory, type PageMemory } from '../fetch/page-memory.ts';
 import type { RequestObserver } from '../fetch/request-observer.ts';
 import { limitsOfMarket, policyOfMarket } from '../markets/defaults.ts';
 import type { Store } from '../store/store.ts';
@@ -26,6 +26,7 @@ export interface FetchingOptions {
 /** Access to origins, and the connections behind it. */
 export interface Fetching {
   pages: OriginScheduler;
+  memory: PageMemory;
   close(): Promise<void>;
 }
 
@@ -44,6 +45,7 @@ export function openFetching({ config, store, clock, log, observer, holder }: Fe
     browser: createBrowserFetcher({ origins, clock, log, userAgent, path, limits: browserLimits }),
   });
   const fetcher = config.exportsTraces ? traceFetcher(untraced) : untraced;
+  const memory = createPageMemory({ maxBytes: config.pageMemoryBytes, clock });
   const pages = createOriginScheduler({
     fetcher,
     origins,
@@ -53,12 +55,13 @@ export function openFetching({ config, store, clock, log, observer, holder }: Fe
     userAgent,
     limitsOf: limitsOfMarket,
     policyOf: policyOfMarket,
-    memory: createPageMemory({ maxBytes: config.pageMemoryBytes, clock }),
+    memory,
     ...(observer ? { observer } : {}),
     ...(holder === undefined ? {} : { holder }),
   });
   return {
     pages,
+    memory,
     async close() {
       await pages.close();
       await fetcher.close();

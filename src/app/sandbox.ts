@@ -27,7 +27,7 @@ interface SandboxProcess {
 }
 
 /** Options for withSandbox(). */
-export type SandboxOptions = Omit<SandboxPagesOptions, 'addresses' | 'limitsOf'>;
+export type SandboxOptions = Omit<SandboxPagesOptions, 'addresses' | 'limitsOf' | 'memory'>;
 
 /**
  * Adds access to the sandbox to a process that reads pages: units of test jobs read its fake marketplaces, all others
@@ -35,12 +35,13 @@ export type SandboxOptions = Omit<SandboxPagesOptions, 'addresses' | 'limitsOf'>
  * process, however it ends.
  */
 export function withSandbox(
-  { pages, close }: { pages: Pages; close: Fetching['close'] },
+  { pages, memory, close }: Omit<Fetching, 'pages'> & { pages: Pages },
   options: SandboxOptions,
 ): { pages: Pages; close: Fetching['close'] } {
   const marketplaces = createSandboxProcess(options.log);
   const sandbox = createSandboxPages({
     ...options,
+    memory,
     addresses: marketplaces.addresses,
     limitsOf: limitsOfMarket,
   });

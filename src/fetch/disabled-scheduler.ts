@@ -14,6 +14,7 @@ export function createDisabledScheduler({
       throw new Error(`This process fetches no pages of ${market}.`);
     },
     concurrency: (market) => maxConcurrency(originPolicy(policyOf(market), origins.get(market))),
+    records: { add() {}, remove() {}, isFull: false },
     beginUrgent: () => () => {},
     async close() {},
   };

@@ -9,7 +9,7 @@ import type { Fetcher } from './http.ts';
 import { defaultMarketLimits, type MarketLimits } from './limits.ts';
 import { createOriginThrottles, type OriginThrottle, type OriginThrottleOptions } from './origin-throttle.ts';
 import type { FetchPage, PageRequest, PageResponse } from './page.ts';
-import type { PageMemory, PageShare } from './page-memory.ts';
+import { createPageMemory, type PageMemory, type PageShare, type RecordMemory } from './page-memory.ts';
 import { maxConcurrency, type OriginPolicy, originPolicy } from './policy.ts';
 import { followRedirects } from './redirects.ts';
 import type { RequestObserver } from './request-observer.ts';
@@ -35,7 +35,7 @@ export interface OriginSchedulerOptions {
   limitsOf?: (market: string) => MarketLimits;
   /** Returns the policy that a market declares for its origins. */
   policyOf: (market: string) => Partial<OriginPolicy>;
-  /** Memory for the pages of all sessions; unbounded by default. */
+  /** Memory for the pages of all sessions and for records; unbounded by default. */
   memory?: PageMemory;
 }
 
@@ -48,6 +48,8 @@ export interface OriginScheduler {
   openSession(market: string, region: string, signal?: AbortSignal, caller?: AcquireOptions): FetchSession;
   /** Returns the maximum concurrent requests to one origin of the market, over all workers. */
   concurrency(market: string): number;
+  /** Memory for records, which they share with the pages. */
+  records: RecordMemory;
   /** Starts an urgent task, for which other requests of this process make room. Returns the function that ends it. */
   beginUrgent(): () => void;
   /** Releases all permits. */
@@ -74,7 +76,8 @@ type ThrottleOf = (market: string, region: string, request: PageRequest) => Orig
  * `robots_disallowed`, and `unavailable` if the store does not respond.
  */
 export function createOriginScheduler(options: OriginSchedulerOptions): OriginScheduler {
-  const { fetcher, origins, clock, log, userAgent, memory, observer } = options;
+  const { fetcher, origins, clock, log, userAgent, observer } = options;
+  const memory = options.memory ?? createPageMemory({ maxBytes: Number.POSITIVE_INFINITY, clock });
   const limitsOf = options.limitsOf ?? (() => defaultMarketLimits);
   const robots = createRobots({ clock, userAgent });
   const policies = new Map<string, OriginPolicy>();
@@ -98,7 +101,7 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
     const place = region === '' ? market : `${market}/${region}`;
     return throttles.at(origin, request.origin === undefined ? place : origin, policyOf(market));
   };
-  const openSession: OpenSession = (market, region, signal, acquire = {}, share = memory?.share()) => {
+  const openSession: OpenSession = (market, region, signal, acquire = {}, share = memory.share()) => {
     const limits = limitsOf(market);
     const shared = { fetcher, throttleOf, observer, clock, log };
     return createFetchSession({ ...shared, market, region, signal, acquire, share, limits });
@@ -106,18 +109,19 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
 
   return {
     openSession: (market, region, signal, caller) => {
-      const share = memory?.share();
+      const share = memory.share();
       const { fetch, end } = openSession(market, region, signal, caller, share);
       if (!policyOf(market).robots) return { fetch: followRedirects(fetch), end };
       const check = createRobotsCheck(robots, { fetcher, throttleOf, openSession }, market, region, signal);
       const allowed: FetchPage = async (request) => {
         // Fetching a robots.txt reserves memory too: sessions that keep their pages meanwhile could deadlock.
-        share?.release();
+        share.release();
         return fetch({ ...request, assertAllowed: await check(request) });
       };
       return { fetch: followRedirects(allowed), end };
     },
     concurrency: (market) => maxConcurrency(policyOf(market)),
+    records: memory.records,
     beginUrgent: urgentWork.begin,
     close: throttles.close,
   };

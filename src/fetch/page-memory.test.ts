@@ -48,6 +48,21 @@ describe('createPageMemory()', () => {
     expect(next.granted).toBe(true);
   });
 
+  test('leaves pages what records do not take, and one page at least', async () => {
+    memory.records.add(49);
+    expect(memory.records.isFull).toBe(false);
+    memory.records.add(1);
+    expect(memory.records.isFull).toBe(true);
+    const first = await requested(60);
+    expect(first.granted).toBe(true);
+    first.share.shrink(20);
+    const second = await requested(40);
+    expect(second.granted).toBe(false);
+    memory.records.remove(10);
+    await flushTasks();
+    expect([second.granted, memory.records.isFull]).toEqual([true, false]);
+  });
+
   test('frees the released bytes of a share exactly once', async () => {
     const first = await requested(100);
     const second = await requested(70);

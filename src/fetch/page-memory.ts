@@ -2,12 +2,21 @@ import { onAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 
 /**
- * Memory limit for the decoded pages of a process. Parsing multiplies their size: 22 times for a page of empty JSON
- * objects. Reservations that do not fit wait, first come, first served.
+ * Memory limit for the decoded pages of a process and for the records read from them. Parsing multiplies the size of a
+ * page: 22 times for one of empty JSON objects. Reservations that do not fit wait, first come, first served.
  */
 export interface PageMemory {
   /** Creates an empty share. */
   share(): PageShare;
+  readonly records: RecordMemory;
+}
+
+/** The part of the page memory that records take until they are stored. Pages get the rest, and one page at least. */
+export interface RecordMemory {
+  add(bytes: number): void;
+  remove(bytes: number): void;
+  /** Whether records take at least half of the memory. They are then stored early, and not kept in memory. */
+  readonly isFull: boolean;
 }
 
 /** Share of the page memory that one session holds. */
@@ -38,16 +47,31 @@ interface Waiter {
 /** Creates a page memory without reservations. */
 export function createPageMemory({ maxBytes, clock }: PageMemoryOptions): PageMemory {
   const pool = new MemoryPool(maxBytes);
-  return { share: () => new PooledShare(pool, clock) };
+  return { share: () => new PooledShare(pool, clock), records: pool.records };
 }
 
 class MemoryPool {
   readonly #maxBytes: number;
   readonly #waiting = new Set<Waiter>();
+  readonly records: RecordMemory;
   #reserved = 0;
+  #recordBytes = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
+    const isFull = () => this.#recordBytes >= maxBytes / 2;
+    this.records = {
+      add: (bytes) => {
+        this.#recordBytes += bytes;
+      },
+      remove: (bytes) => {
+        this.#recordBytes -= bytes;
+        this.#grant();
+      },
+      get isFull() {
+        return isFull();
+      },
+    };
   }
 
   /** Reserves bytes if none are waited for and they fit, or if `unconditional`. Returns false otherwise. */
@@ -80,6 +104,10 @@ class MemoryPool {
 
   free(bytes: number): void {
     this.#reserved -= bytes;
+    this.#grant();
+  }
+
+  #grant(): void {
     for (const waiter of this.#waiting) {
       if (!this.#fits(waiter.bytes)) return;
       this.#waiting.delete(waiter);
@@ -89,7 +117,7 @@ class MemoryPool {
   }
 
   #fits(bytes: number): boolean {
-    return this.#reserved === 0 || this.#reserved + bytes <= this.#maxBytes;
+    return this.#reserved === 0 || this.#reserved + this.#recordBytes + bytes <= this.#maxBytes;
   }
 }
 

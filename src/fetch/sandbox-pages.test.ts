@@ -5,6 +5,7 @@ import { until } from '../../test/support/until.ts';
 import { systemClock } from '../base/clock.ts';
 import { createLog } from '../base/log.ts';
 import { defaultMarketLimits } from './limits.ts';
+import { createPageMemory } from './page-memory.ts';
 import { createSandboxPages, type SandboxPages } from './sandbox-pages.ts';
 
 /** Requests that the fake marketplace holds. */
@@ -23,7 +24,7 @@ async function open(): Promise<SandboxPages> {
     log: createLog('silent', 'test'),
     userAgent: 'test',
     limitsOf: () => defaultMarketLimits,
-    pageMemoryBytes: 512 * 1024 ** 2,
+    memory: createPageMemory({ maxBytes: 512 * 1024 ** 2, clock: systemClock }),
   });
   return sandbox;
 }

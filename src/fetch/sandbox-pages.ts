@@ -8,7 +8,7 @@ import { createHttpFetcher, type Fetcher } from './http.ts';
 import type { MarketLimits } from './limits.ts';
 import type { OriginThrottle } from './origin-throttle.ts';
 import type { FetchPage } from './page.ts';
-import { createPageMemory } from './page-memory.ts';
+import type { PageMemory } from './page-memory.ts';
 import { followRedirects } from './redirects.ts';
 
 /** Addresses of the fake marketplaces, by market and region. */
@@ -22,8 +22,8 @@ export interface SandboxPagesOptions {
   log: Log;
   userAgent: string;
   limitsOf(market: string): MarketLimits;
-  /** Maximum decoded pages of all sessions, in bytes. */
-  pageMemoryBytes: number;
+  /** Memory of the process for pages. */
+  memory: PageMemory;
 }
 
 /** Access of test jobs to the fake marketplaces. It has no way to any other address. */
@@ -68,13 +68,12 @@ const createThrottle = ({ acquire }: ConcurrencyLimit): OriginThrottle => ({
  * redirect it names, so that no input reaches another origin.
  */
 export function createSandboxPages(options: SandboxPagesOptions): SandboxPages {
-  const { clock, log } = options;
+  const { clock, log, memory } = options;
   const limitsOf = (market: string) => {
     const limits = options.limitsOf(market);
     return { ...limits, unitBytes: Math.min(limits.unitBytes, maxUnitBytes) };
   };
   const fetcher = createSandboxFetcher(options);
-  const memory = createPageMemory({ maxBytes: options.pageMemoryBytes, clock });
   const throttle = createThrottle(createConcurrencyLimit(maxPages));
   return {
     openSession: (market, region, signal, acquire) => {

@@ -45,7 +45,7 @@ async function* recordsOf(
   pack: UnitFilePack | undefined,
   batch: Batch,
 ): AsyncGenerator<{ record: JsonObject; index: number }> {
-  for (const [index, bytes] of await readRecords(context, batch))
+  for await (const [index, bytes] of readRecords(context, batch))
     yield { record: JSON.parse(Buffer.from(bytes).toString()) as JsonObject, index };
   for (const index of batch.units.keys()) {
     const outcome = batch.outcomes[index];

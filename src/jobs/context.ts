@@ -13,6 +13,7 @@ import type { Destinations } from '../destination/destinations.ts';
 import type { DriftWatch } from '../drift/watch.ts';
 import type { AcquireOptions } from '../fetch/concurrency-limit.ts';
 import type { FetchPage } from '../fetch/page.ts';
+import type { RecordMemory } from '../fetch/page-memory.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Job, Mode, StoredFile } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
@@ -94,6 +95,8 @@ export interface Pages {
   openSession(market: string, region: string, signal: AbortSignal, caller: UnitCaller): UnitSession;
   /** Returns the maximum concurrent requests to one origin of the market, over all workers. */
   concurrency(market: string): number;
+  /** Memory for records, which they share with the pages. */
+  records: RecordMemory;
   /** Starts an urgent task, for which other requests of this process make room. Returns the function that ends it. */
   beginUrgent(): () => void;
 }

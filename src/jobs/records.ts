@@ -1,11 +1,11 @@
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { readCsvField } from '../base/csv.ts';
 import { linesOf } from '../base/lines.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
 import type { FileEntry, UnitFilePack } from '../kinds/kind.ts';
-import type { Batch, Part, StoredFile } from '../store/documents.ts';
+import type { Batch, Outcome, Part, StoredFile } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
 export interface RecordContext {
@@ -13,82 +13,141 @@ export interface RecordContext {
   blobs: Pick<Blobs, 'read'>;
 }
 
-const decompress = promisify(gunzip);
+/** Reader of the records of a batch. Its calls must follow each other. */
+export interface RecordReader {
+  /** Returns the stored bytes of a unit's record, or null if the unit has none. */
+  read(index: number): Promise<Uint8Array | null>;
+  /** Reads the record of a unit, and those that are stored behind it, before they are asked for. */
+  prefetch(index: number): Promise<void>;
+}
 
-/** Returns the stored bytes of the records of a batch's successful units, by index. */
-export function readRecords(context: RecordContext, batch: Batch): Promise<Map<number, Uint8Array>> {
-  return withCurrentBatch(context, batch, async (current) => {
-    const records = new Map<number, Uint8Array>();
-    for (const part of current.parts) await readPart(context.blobs, part, Object.keys(part.records), records);
-    for (const index of recordIndexes(current)) if (!records.has(index)) throw recordMissing(index);
-    return new Map([...records].sort(([one], [other]) => one - other));
-  });
+/** Maximum bytes of records that a reader holds, and reads with one request, unless one record is larger. */
+const maxAheadBytes = 8 * 1024 ** 2;
+
+/** Maximum bytes between two records that are read with one request. */
+const maxGapBytes = 64 * 1024;
+
+/**
+ * Creates a reader of a batch's records, or of the units in `wanted`, to be read in ascending order. Records that are stored
+ * next to each other are read together. When a batch ends, its records move to another part, so a missing part is looked
+ * for in the current version of the batch. Fault `internal` for a record that cannot be found.
+ */
+export function openRecords(
+  { store, blobs }: RecordContext,
+  batch: Batch,
+  wanted: readonly number[] = [...batch.units.keys()],
+): RecordReader {
+  const indexes = new Set(wanted.filter((index) => isRecord(batch.outcomes[index])));
+  const ahead = new Map<number, Uint8Array>();
+  let aheadBytes = 0;
+  let current = batch;
+  const load = async (index: number) => {
+    const part = current.parts.find(({ records }) => index in records);
+    if (part === undefined) throw new Fault('not_found', `There is no record of unit ${index}.`);
+    for (const [at, bytes] of await readRun(blobs, part, index, indexes, maxAheadBytes - aheadBytes)) {
+      ahead.set(at, bytes);
+      aheadBytes += bytes.length;
+    }
+  };
+  const prefetch = async (index: number) => {
+    if (!indexes.has(index) || ahead.has(index)) return;
+    try {
+      return await load(index);
+    } catch (error) {
+      if (Fault.from(error).code !== 'not_found') throw error;
+    }
+    [current = batch] = await Array.fromAsync(store.readBatches(batch.jobId, [batch.seq]));
+    try {
+      await load(index);
+    } catch (error) {
+      const { code, message } = Fault.from(error);
+      if (code !== 'not_found') throw error;
+      throw new Fault('internal', `batch ${batch.id} has lost a record: ${message}`, { cause: error });
+    }
+  };
+  return {
+    prefetch,
+
+    async read(index) {
+      if (!indexes.has(index)) return null;
+      await prefetch(index);
+      const bytes = ahead.get(index)!;
+      ahead.delete(index);
+      indexes.delete(index);
+      aheadBytes -= bytes.length;
+      return bytes;
+    },
+  };
+}
+
+/** Yields the records of a batch, with the indexes of their units. */
+export async function* readRecords(
+  context: RecordContext,
+  batch: Batch,
+): AsyncGenerator<[index: number, record: Uint8Array]> {
+  const records = openRecords(context, batch);
+  for (const index of batch.units.keys()) {
+    const record = await records.read(index);
+    if (record !== null) yield [index, record];
+  }
 }
 
 /** Returns the record of one unit, or null if it has none. */
 export function readRecord(context: RecordContext, batch: Batch, index: number): Promise<Uint8Array | null> {
-  return withCurrentBatch(context, batch, async (current) => {
-    if (!recordIndexes(current).includes(index)) return null;
-    const records = new Map<number, Uint8Array>();
-    const part = current.parts.find((each) => index in each.records);
-    if (part === undefined) throw recordMissing(index);
-    await readPart(context.blobs, part, [`${index}`], records);
-    return records.get(index)!;
-  });
+  return openRecords(context, batch, [index]).read(index);
 }
 
-/** Returns the indexes of units whose result is a record, not a file. */
-function recordIndexes({ units, outcomes }: Batch): number[] {
-  return [...units.keys()].filter((index) => {
-    const outcome = outcomes[index];
-    return outcome?.status === 'SUCCESS' && outcome.file === undefined;
-  });
+/** Returns whether the result of a unit is a record, not a file. */
+export function isRecord(outcome: Outcome | undefined): boolean {
+  return outcome?.status === 'SUCCESS' && outcome.file === undefined;
 }
 
-/**
- * Reads from a batch, and again from its current version if a part is missing: when a batch ends, its records move
- * to another part. Fault `internal` for a record that cannot be found.
- */
-async function withCurrentBatch<T>(
-  { store }: RecordContext,
-  batch: Batch,
-  read: (batch: Batch) => Promise<T>,
-): Promise<T> {
-  try {
-    return await read(batch);
-  } catch (error) {
-    if (Fault.from(error).code !== 'not_found') throw error;
-  }
-  const [current = batch] = await Array.fromAsync(store.readBatches(batch.jobId, [batch.seq]));
-  try {
-    return await read(current);
-  } catch (error) {
-    const { code, message } = Fault.from(error);
-    if (code !== 'not_found') throw error;
-    throw new Fault('internal', `batch ${batch.id} has lost a record: ${message}`, { cause: error });
-  }
-}
-
-const recordMissing = (index: number) => new Fault('not_found', `There is no record of unit ${index}.`);
-
-/** Reads the records of some units with one request. */
-async function readPart(
+/** Reads the record of a unit, and those of `wanted` behind it up to `maxBytes`, with one request. */
+async function readRun(
   blobs: RecordContext['blobs'],
-  part: Part,
-  indexes: readonly string[],
-  records: Map<number, Uint8Array>,
-): Promise<void> {
-  const places = indexes.map((index) => [Number(index), ...part.records[Number(index)]!] as const);
-  const isComplete = part.encoding === 'gzip';
-  const from = isComplete ? 0 : Math.min(...places.map(([, offset]) => offset));
-  const to = Math.max(...places.map(([, offset, length]) => offset + length));
-  const stored = isComplete
-    ? await decompress(await readAll(await blobs.read(part.path)))
-    : await readRange(blobs, part.path, from, to);
-  for (const [index, offset, length] of places) {
-    const bytes = stored.subarray(offset - from, offset - from + length);
-    records.set(index, part.encoding === 'csv' ? Buffer.from(readCsvField(bytes.toString())) : bytes);
+  { path, encoding, records }: Part,
+  index: number,
+  wanted: ReadonlySet<number>,
+  maxBytes: number,
+): Promise<[index: number, record: Uint8Array][]> {
+  const [start, length] = records[index]!;
+  let end = start + length;
+  const run = [[index, start, length]] as [number, number, number][];
+  const behind = Object.entries(records)
+    .map(([at, place]) => [Number(at), ...place] as [number, number, number])
+    .filter(([at, offset]) => offset >= end && at !== index && wanted.has(at))
+    .sort(([, one], [, other]) => one - other);
+  for (const place of behind) {
+    const [, offset, bytes] = place;
+    if (offset + bytes - start > maxBytes || offset - end > maxGapBytes) break;
+    run.push(place);
+    end = offset + bytes;
   }
+  const stored =
+    encoding === 'gzip'
+      ? await inflateRange(await blobs.read(path), start, end)
+      : await readRange(blobs, path, start, end);
+  if (stored.length !== end - start)
+    throw new Fault('internal', `${path} ends before byte ${end}: its content was changed`);
+  return run.map(([at, offset, bytes]) => {
+    const record = stored.subarray(offset - start, offset - start + bytes);
+    return [at, encoding === 'csv' ? Buffer.from(readCsvField(record.toString())) : record];
+  });
+}
+
+/** Returns a range of the content of a compressed stream, without holding the bytes before it. */
+async function inflateRange(source: Readable, start: number, end: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  const content = createGunzip({ chunkSize: 128 * 1024 });
+  let at = 0;
+  // A failure of the source ends the content with its error.
+  pipeline(source, content, () => {});
+  for await (const chunk of content as AsyncIterable<Buffer>) {
+    chunks.push(chunk.subarray(Math.max(0, start - at), Math.max(0, end - at)));
+    at += chunk.length;
+    if (at >= end) break;
+  }
+  return Buffer.concat(chunks);
 }
 
 /** Streams the rows of a part. Fault `internal` if bytes are missing. */
@@ -134,13 +193,6 @@ async function readRange(
   end: number,
 ): Promise<Buffer> {
   if (end === start) return Buffer.alloc(0);
-  const bytes = await readAll(await blobs.read(path, { start, end: end - 1 }));
-  if (bytes.length !== end - start)
-    throw new Fault('internal', `${path} ends before byte ${end}: its content was changed`);
-  return bytes;
-}
-
-/** Reads a stream into memory. Unlike buffer() of Node, which takes several times as long for small files. */
-async function readAll(stream: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  return Buffer.concat(await Array.fromAsync(stream));
+  // Unlike buffer() of Node, which takes several times as long for small files.
+  return Buffer.concat(await Array.fromAsync(await blobs.read(path, { start, end: end - 1 })));
 }

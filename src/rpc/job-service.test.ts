@@ -296,7 +296,7 @@ describe('streamResults', () => {
     expect(Object.keys(lines[0])).toEqual(['index', 'batch_id', 'key', 'region', 'input', 'record']);
     const { store } = fixture.context;
     for await (const batch of store.readBatches(jobId)) {
-      for (const body of (await readRecords(fixture.context, batch)).values())
+      for await (const [, body] of readRecords(fixture.context, batch))
         expect(text).toContain(`,"record":${Buffer.from(body).toString()}}\n`);
     }
   });

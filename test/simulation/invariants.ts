@@ -135,11 +135,12 @@ async function checkFiles(
   const payloads = new Map<string, string>();
   for (const batch of batches) {
     if (batch.file) contentOf(batch.file);
-    const records = await readRecords({ store, blobs }, batch).catch((error) => {
+    try {
+      for await (const [index, body] of readRecords({ store, blobs }, batch))
+        payloads.set(`${batch.id} ${index}`, Buffer.from(body).toString());
+    } catch (error) {
       report((error as Error).message);
-      return new Map<number, Uint8Array>();
-    });
-    for (const [index, body] of records) payloads.set(`${batch.id} ${index}`, Buffer.from(body).toString());
+    }
   }
   for (const { outcome, unit, batch, index } of outcomesOf(each)) {
     if (outcome?.status !== 'SUCCESS') continue;

@@ -5,6 +5,7 @@ import type { JsonObject } from '../../src/base/json.ts';
 import type { Blobs } from '../../src/blobs/blobs.ts';
 import { Fault } from '../../src/contract/fault.ts';
 import type { PageRequest, PageResponse } from '../../src/fetch/page.ts';
+import { createPageMemory } from '../../src/fetch/page-memory.ts';
 import type { Poster, PostMessage, PostResponse } from '../../src/fetch/post.ts';
 import type { Pages } from '../../src/jobs/context.ts';
 import type { ListReader, Market, ReadContext, RecordReader } from '../../src/markets/market.ts';
@@ -110,6 +111,7 @@ export function createPages(world: World, served: ServedPages, process: Process)
       end: async () => {},
     }),
     concurrency: () => 3,
+    records: createPageMemory({ maxBytes: 100, clock: process.clock }).records,
     beginUrgent: () => () => {},
   };
 }

@@ -88,7 +88,7 @@ function checkOrigins(
 
 /** Yields the successful units of a batch. */
 async function* collectedIn(context: ReuseContext, job: Job, batch: Batch): AsyncGenerator<Collected> {
-  const records = await readRecords(context, batch);
+  const records = new Map(await Array.fromAsync(readRecords(context, batch)));
   for (const index of batch.units.keys()) {
     const outcome = batch.outcomes[index];
     if (outcome?.status !== 'SUCCESS') continue;

@@ -16,6 +16,7 @@ import type { SubmitOptionValues } from '../../src/contract/submit-options.ts';
 import { createDestinations } from '../../src/destination/destinations.ts';
 import { createDriftWatch } from '../../src/drift/watch.ts';
 import type { FetchPage } from '../../src/fetch/page.ts';
+import { createPageMemory } from '../../src/fetch/page-memory.ts';
 import { createJobChanges, notifyOnMove } from '../../src/jobs/changes.ts';
 import type { JobContext, JobSettings } from '../../src/jobs/context.ts';
 import { meterStore } from '../../src/jobs/metered-store.ts';
@@ -150,6 +151,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
         },
       }),
       concurrency: () => 8,
+      records: createPageMemory({ maxBytes: 64 * 1024 ** 2, clock }).records,
       beginUrgent: () => () => {},
     },
   };

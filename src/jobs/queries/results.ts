@@ -1,7 +1,7 @@
 import type { Job } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import { type PlacedUnit, readPlaced, unitsOf } from '../placed.ts';
-import { readRecords } from '../records.ts';
+import { openRecords } from '../records.ts';
 import { changedEntries, type OnlyFilter } from './changed.ts';
 import { requireResults } from './deleted-results.ts';
 import { fileName } from './result-files.ts';
@@ -13,7 +13,7 @@ export type ResultsContext = Pick<JobContext, 'links'> & StoreUse<'getChanges'> 
 /**
  * Returns a job's results so far, one JSON line per successful unit in submission order. `record` is copied byte for
  * byte; units with a file have `file` instead. With `only: 'changed'`, leaves out units without an item that changed
- * since the last run; the comparison must be complete. At most one batch of records is in memory. Fault
+ * since the last run; the comparison must be complete. A few records are in memory. Fault
  * `results_deleted`.
  */
 export function results(
@@ -32,9 +32,9 @@ const reusedMember = ({ collectedAt }: { collectedAt?: number }) =>
 async function* lines(context: ResultsContext, job: Job): AsyncGenerator<string | Uint8Array> {
   const { store } = context;
   for await (const placed of readPlaced(store, job.id, ({ success }) => success > 0)) {
-    const records = await readRecords(context, placed.batch);
+    const records = openRecords(context, placed.batch);
     for (const unit of unitsOf(job, placed))
-      yield* lineOf(context, job, unit, records.get(unit.index - placed.first));
+      yield* lineOf(context, job, unit, await records.read(unit.index - placed.first));
   }
 }
 
@@ -52,7 +52,7 @@ async function* lineOf(
   context: ResultsContext,
   job: Job,
   { index, batchId, region, unit, outcome }: PlacedUnit,
-  record: Uint8Array | undefined,
+  record: Uint8Array | null = null,
 ): AsyncGenerator<string | Uint8Array> {
   if (outcome?.status !== 'SUCCESS') return;
   const { key, input } = unit;

@@ -3,11 +3,11 @@ import { type Column, columnsOf, othersColumn, topColumn } from '../../formats/c
 import { type FormatName, formatInfo } from '../../formats/format.ts';
 import { type ExactObject, parseExact } from '../../formats/json-text.ts';
 import type { UnitFilePack } from '../../kinds/kind.ts';
-import type { Batch, BatchSummary, Job, StoredFile } from '../../store/documents.ts';
+import type { BatchSummary, Job, StoredFile } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
 import { mayHoldFailed, type PlacedBatch, type PlacedUnit, readPlaced, unitsOf } from '../placed.ts';
-import { readFileEntries, readRecord, readRecords } from '../records.ts';
+import { isRecord, openRecords, readFileEntries } from '../records.ts';
 import { requireResults } from './deleted-results.ts';
 
 /** Dependencies of this module. */
@@ -66,8 +66,8 @@ export function rowColumnsOf(offer: Offer): Column[] {
 
 /**
  * Yields the records of a job so far, in the order submitted: one row per successful unit or, for listings, per entry. A row
- * has the record's members and those of placeColumnsOf(). At most four batches of records are in memory. Fault
- * `results_deleted`.
+ * has the record's members and those of placeColumnsOf(). Records of four batches at most, and a bounded number of bytes of
+ * each, are in memory. Fault `results_deleted`.
  */
 export function rowsOf(context: RowsContext, job: Job, scope: RowScope = {}): AsyncGenerator<ExactObject> {
   requireResults(job);
@@ -96,12 +96,16 @@ export interface Entry {
 export async function* readEntries(context: RowsContext, job: Job, scope: RowScope): AsyncGenerator<Entry> {
   const { files } = context.offers.of(job).kind;
   const wanted = (summary: BatchSummary, first: number) => holds(scope, job, summary, first);
-  const read = async (placed: PlacedBatch) => {
+  const open = async (placed: PlacedBatch) => {
+    const { batch, first } = placed;
     const units = [...unitsOf(job, placed)].filter(({ index }) => isInScope(scope, index));
-    const read = scope.records === false ? [] : units;
-    return { placed, units, records: await recordsOf(context, placed.batch, placed.first, read) };
+    const indexes = scope.records === false ? [] : units.map(({ index }) => index - first);
+    const records = openRecords(context, batch, indexes);
+    const next = indexes.find((index) => isRecord(batch.outcomes[index]));
+    if (next !== undefined) await records.prefetch(next);
+    return { placed, units, records };
   };
-  const batches = mapAhead(readPlaced(context.store, job.id, wanted), maxBatchesAhead, read);
+  const batches = mapAhead(readPlaced(context.store, job.id, wanted), maxBatchesAhead, open);
   for await (const { placed, units, records } of batches) {
     const batch = placed.batch.seq;
     for (const unit of units) {
@@ -110,7 +114,7 @@ export async function* readEntries(context: RowsContext, job: Job, scope: RowSco
       if (outcome?.status !== 'SUCCESS' || scope.records === false) continue;
       if (outcome.file) yield* entryRows(context, files.unit!, outcome.file, { unit, batch });
       else {
-        const bytes = records.get(index - placed.first);
+        const bytes = await records.read(index - placed.first);
         if (bytes) {
           const row = { ...placeOf(unit), ...parseRecord(bytes.toString()) };
           yield { unit, batch, position: 0, row, bytes };
@@ -122,25 +126,6 @@ export async function* readEntries(context: RowsContext, job: Job, scope: RowSco
 
 /** Maximum batches whose records are read while those before them are used. */
 const maxBatchesAhead = 3;
-
-/** Maximum units whose records are read one by one instead of with their batch. */
-const maxSingleReads = 4;
-
-async function recordsOf(
-  context: RowsContext,
-  batch: Batch,
-  first: number,
-  units: readonly PlacedUnit[],
-): Promise<ReadonlyMap<number, Uint8Array>> {
-  if (units.length > maxSingleReads) return readRecords(context, batch);
-  const found = new Map<number, Uint8Array>();
-  for (const { index, outcome } of units) {
-    if (outcome?.status !== 'SUCCESS' || outcome.file) continue;
-    const bytes = await readRecord(context, batch, index - first);
-    if (bytes) found.set(index - first, bytes);
-  }
-  return found;
-}
 
 const isInScope = ({ unit, units }: RowScope, index: number) =>
   (unit ?? index) === index && (units === undefined || units.has(index));

@@ -3,10 +3,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { flushTasks } from '../../../test/support/clock.ts';
 import { createCrashingProcess } from '../../../test/support/crash.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { createPageMemory } from '../../fetch/page-memory.ts';
 import type { BatchReference, Job } from '../../store/documents.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { leaseMs } from '../context.ts';
+import { createBatchWriter } from './batch-writer.ts';
 import { cancel } from './cancel.ts';
+import type { UnitResult } from './read-unit.ts';
 import { work } from './work.ts';
 
 let fixture: JobFixture;
@@ -222,4 +225,64 @@ test('a part orphaned by a crash is deleted at the end of the job', async () => 
   await fixture.waitForState(jobId, 'completed');
   expect(await filesOf(jobId)).toHaveLength(2);
   expect(await filesOf(jobId)).not.toContain(left);
+});
+
+describe('while records take much of the memory', () => {
+  const mib = 1024 ** 2;
+  const page = (index: number): UnitResult => ({
+    outcome: { status: 'SUCCESS', attempt: 1 },
+    payload: Buffer.from(JSON.stringify({ itemId: `${index}`, text: 'x'.repeat(mib) })),
+  });
+  const claimed = async (count: number) => {
+    const jobId = await submitted(count);
+    const { store } = fixture.context;
+    const batch = (await store.claimBatch(messages.shift()!.batchId, 0, 0, leaseMs))!;
+    return { job: (await store.getJob(jobId))!, batch };
+  };
+
+  test('they are written early and released, and the final part has all of them', async () => {
+    const { job, batch } = await claimed(5);
+    const memory = createPageMemory({ maxBytes: 4 * mib, clock: fixture.clock });
+    fixture.context.pages.records = memory.records;
+    const writer = createBatchWriter(fixture.context, job, batch, never);
+    for (const index of [0, 1]) {
+      expect(writer.isFull).toBe(false);
+      writer.add(index, page(index));
+    }
+    expect([writer.isFull, memory.records.isFull]).toEqual([true, true]);
+    await writer.flush();
+    expect([writer.isFull, memory.records.isFull]).toEqual([false, false]);
+    for (const index of [2, 3, 4]) writer.add(index, page(index));
+    expect(memory.records.isFull).toBe(true);
+    expect(await writer.finish()).toBe(true);
+    writer.release();
+    expect(memory.records.isFull).toBe(false);
+    const [done] = await Array.fromAsync(fixture.context.store.readBatches(job.id));
+    expect(done).toMatchObject({ state: 'done', success: 5, parts: [{ quality: { records: 5 } }] });
+    const items = JSON.parse(await text(await fixture.context.blobs.read(done!.file!.path)));
+    expect(items).toHaveLength(5);
+  });
+
+  test('one write follows another, so that no more are read while the storage is slow', async () => {
+    const { job, batch } = await claimed(2);
+    const { blobs } = fixture.context;
+    const storage = Promise.withResolvers<void>();
+    let writes = 0;
+    const write: typeof blobs.write = async (...parameters) => {
+      writes += 1;
+      await storage.promise;
+      return blobs.write(...parameters);
+    };
+    const writer = createBatchWriter({ ...fixture.context, blobs: { ...blobs, write } }, job, batch, never);
+    const flushed: Promise<boolean>[] = [];
+    for (const index of [0, 1]) {
+      writer.add(index, page(index));
+      flushed.push(writer.flush());
+      await flushTasks();
+    }
+    expect(writes).toBe(1);
+    storage.resolve();
+    expect(await Promise.all(flushed)).toEqual([true, true]);
+    expect((await batchOf(job.id)).parts.map(({ records }) => Object.keys(records))).toEqual([['0'], ['1']]);
+  });
 });

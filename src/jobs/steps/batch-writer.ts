@@ -1,9 +1,9 @@
 import { Fault } from '../../contract/fault.ts';
-import { tallyRecords } from '../../quality/tally.ts';
+import { createQualityCounter, tallyRecords } from '../../quality/tally.ts';
 import type { Batch, Job, Outcome, Part, StoredFile } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
-import { type RecordContext, readRecords } from '../records.ts';
+import { isRecord, openRecords, type RecordContext } from '../records.ts';
 import { countOutcomes } from '../unit-metrics.ts';
 import { backOffMs, storageBackOff } from './back-off.ts';
 import { type PartContext, partPath, writePart, writeRecords } from './part.ts';
@@ -11,7 +11,10 @@ import type { UnitResult } from './read-unit.ts';
 import { countsAsStalled } from './stalled.ts';
 
 /** Dependencies of this module. */
-export type BatchWriterContext = Pick<JobContext, 'blobs' | 'clock' | 'log' | 'metrics' | 'random'> &
+export type BatchWriterContext = Pick<
+  JobContext,
+  'blobs' | 'clock' | 'log' | 'metrics' | 'pages' | 'random'
+> &
   StoreUse<'finishBatch' | 'recordOutcomes' | 'setWait'> &
   PartContext &
   RecordContext;
@@ -25,15 +28,23 @@ export interface BatchWriter {
   add(index: number, result: UnitResult): void;
   /** Returns true if a unit has an outcome, written or not. */
   has(index: number): boolean;
-  /** Writes the results added since the last write. Returns false if the claim was lost. */
+  /** Whether results should be written now, because records take much of the memory. */
+  readonly isFull: boolean;
+  /** Writes the results added since the last write, one write at a time. Returns false if the claim was lost. */
   flush(): Promise<boolean>;
   /** Writes the final part with all records and completes the batch. Returns false if the claim was lost. */
   finish(): Promise<boolean>;
+  /** Releases the memory of the records. */
+  release(): void;
 }
+
+/** Minimum bytes of records that are written early: each write is a file. */
+const minFlushBytes = 1024 ** 2;
 
 /**
  * Creates the writer of a claimed batch. While the blob store is unavailable the writer keeps the records in memory
- * and retries until `signal` aborts, so pages are not fetched again.
+ * and retries until `signal` aborts, so pages are not fetched again. Records share their memory with pages: once it is
+ * full of them, they are written early and read again for the final part.
  */
 export function createBatchWriter(
   context: BatchWriterContext,
@@ -43,19 +54,22 @@ export function createBatchWriter(
 ): BatchWriter {
   const { store, clock } = context;
   const { id, attempt } = batch;
+  const memory = context.pages.records;
   const fields = recordFieldsOf(context.offers.of(job));
   const records = new Map<number, Uint8Array>();
   let pending: Record<number, Outcome> = {};
+  let pendingBytes = 0;
   let written = 0;
+  let writing: Promise<unknown> = Promise.resolve();
   const persist = <T>(write: () => Promise<T>) => untilWritten(context, batch, write, signal);
   /** Removes unreferenced parts. The end of the job removes those for which this fails. */
   const discard = (paths: readonly string[]) =>
     paths.length === 0 ? undefined : context.blobs.remove(paths).catch(() => {});
-
-  /** Adds the counts of the records in a part, which are stored in the write that refers to it. */
-  const withQuality = (part: Part, from: ReadonlyMap<number, Uint8Array>): Part => {
-    const its = Object.keys(part.records).map((index) => from.get(Number(index))!);
-    return { ...part, quality: tallyRecords(fields, its) };
+  const drop = (indexes: Iterable<number>) => {
+    for (const index of indexes) {
+      memory.remove(records.get(index)?.byteLength ?? 0);
+      records.delete(index);
+    }
   };
   const count = (outcomes: Readonly<Record<number, Outcome>>) => countOutcomes(context, job, outcomes);
   const end = async (part: Part | null, file: StoredFile | null) => {
@@ -64,59 +78,82 @@ export function createBatchWriter(
     return true;
   };
 
+  /** Writes the results since the last write. Returns false if the claim was lost. */
+  const write = async (): Promise<boolean> => {
+    const outcomes = pending;
+    const bytes = pendingBytes;
+    pending = {};
+    pendingBytes = 0;
+    if (Object.keys(outcomes).length === 0) return true;
+    try {
+      written += 1;
+      const path = partPath(batch, written);
+      const its = new Map([...records].filter(([index]) => outcomes[index] !== undefined));
+      const bare = await persist(() => writeRecords(context, path, its));
+      // The write that refers to the part also stores the counts of the records in it.
+      const part = bare && { ...bare, quality: tallyRecords(fields, its.values()) };
+      if (!(await store.recordOutcomes(id, attempt, outcomes, part))) {
+        if (part) await discard([part.path]);
+        return false;
+      }
+      count(outcomes);
+      Object.assign(batch.outcomes, outcomes);
+      if (part) batch.parts.push(part);
+      if (memory.isFull) drop([...records.keys()].filter((index) => batch.outcomes[index] !== undefined));
+      return true;
+    } catch (error) {
+      // The next write has them.
+      pending = { ...outcomes, ...pending };
+      pendingBytes += bytes;
+      throw error;
+    }
+  };
+
   return {
     add(index, { outcome, payload }) {
       pending[index] = outcome;
-      if (payload) records.set(index, payload);
+      if (!payload) return;
+      records.set(index, payload);
+      pendingBytes += payload.byteLength;
+      memory.add(payload.byteLength);
     },
 
     has: (index) => batch.outcomes[index] !== undefined || pending[index] !== undefined,
 
-    async flush() {
-      const outcomes = pending;
-      pending = {};
-      if (Object.keys(outcomes).length === 0) return true;
-      try {
-        written += 1;
-        const path = partPath(batch, written);
-        const its = new Map([...records].filter(([index]) => outcomes[index] !== undefined));
-        const bare = await persist(() => writeRecords(context, path, its));
-        const part = bare && withQuality(bare, its);
-        if (!(await store.recordOutcomes(id, attempt, outcomes, part))) {
-          if (part) await discard([part.path]);
-          return false;
-        }
-        count(outcomes);
-        Object.assign(batch.outcomes, outcomes);
-        if (part) batch.parts.push(part);
-        return true;
-      } catch (error) {
-        // The next flush writes them.
-        pending = { ...outcomes, ...pending };
-        throw error;
-      }
+    get isFull() {
+      return pendingBytes >= minFlushBytes && memory.isFull;
+    },
+
+    flush() {
+      const result = writing.then(write, write);
+      writing = result;
+      return result;
     },
 
     async finish() {
       const complete = { ...batch, outcomes: { ...batch.outcomes, ...pending } };
       if (!Object.values(complete.outcomes).some(isRecord)) return end(null, null);
-      const earlier = Object.entries(batch.outcomes).some(
-        ([index, outcome]) => isRecord(outcome) && !records.has(Number(index)),
-      );
-      if (earlier)
-        for (const [index, record] of await readRecords(context, batch)) records.set(index, record);
-      const { part, file } = await persist(() => writePart(context, job, complete, records));
-      if (!(await end(withQuality(part, records), file))) {
+      const { part, file, quality } = await persist(async () => {
+        const counter = createQualityCounter(fields);
+        const earlier = openRecords(context, batch);
+        const composed = await writePart(context, job, complete, async (index) => {
+          const record = records.get(index) ?? (await earlier.read(index));
+          if (record) counter.add(JSON.parse(Buffer.from(record).toString()));
+          return record;
+        });
+        return { ...composed, quality: counter.tally() };
+      });
+      if (!(await end({ ...part, quality }, file))) {
         await discard([part.path]);
         return false;
       }
       await discard(batch.parts.map(({ path }) => path));
       return true;
     },
+
+    release: () => drop([...records.keys()]),
   };
 }
-
-const isRecord = (outcome: Outcome) => outcome.status === 'SUCCESS' && outcome.file === undefined;
 
 /** Retries a write while the blob store is unavailable, and records the wait so that the job shows it. */
 async function untilWritten<T>(

@@ -1,8 +1,8 @@
 import type { FilePack } from '../../kinds/kind.ts';
 import type { Batch, Job, StoredFile } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
-import { type RecordContext, readRecords, readRows } from '../records.ts';
-import { composeRows, toMember } from './part.ts';
+import { openRecords, type RecordContext, readRows } from '../records.ts';
+import { composeRows, noRows } from './part.ts';
 
 /** Dependencies of this module. */
 export type CompileContext = Pick<JobContext, 'blobs' | 'clock' | 'offers'> &
@@ -47,24 +47,29 @@ async function* merge(
       touchedAt = clock.now();
       await store.moveJob(job.id, [job.state], job.state, touchedAt);
     }
-    const { items, chunks } = await rowsOf(context, pack, job, batch);
-    if (items === 0) continue;
-    if (count.items > 0) yield pack.separator;
-    count.items += items;
-    yield* chunks;
+    const { rows, chunks } = rowsOf(context, pack, job, batch);
+    let isFirst = true;
+    for await (const chunk of chunks) {
+      if (isFirst && count.items > 0) yield pack.separator;
+      isFirst = false;
+      yield chunk;
+    }
+    count.items += rows.items;
   }
   yield pack.tail(job);
 }
 
-interface BatchRows {
-  items: number;
-  chunks: AsyncIterable<Uint8Array> | Iterable<string | Uint8Array>;
-}
-
-async function rowsOf(context: CompileContext, pack: FilePack, job: Job, batch: Batch): Promise<BatchRows> {
-  const composed = batch.parts.find(({ body }) => body !== null);
-  if (composed) return { items: composed.body!.items, chunks: readRows(context, batch, composed) };
+/** Returns the rows of a batch, and their number once they are read. */
+function rowsOf(
+  context: CompileContext,
+  pack: FilePack,
+  job: Job,
+  batch: Batch,
+): { rows: { items: number }; chunks: AsyncIterable<Uint8Array> } {
+  const part = batch.parts.find(({ body }) => body !== null);
+  if (part) return { rows: part.body!, chunks: readRows(context, batch, part) };
   // Batches ended by a cancellation have no part with rows.
-  const rows = composeRows(pack, job, batch, await readRecords(context, batch));
-  return { items: rows.items, chunks: pack.gzip && rows.items > 0 ? [await toMember(rows)] : rows.chunks };
+  const { read } = openRecords(context, batch);
+  const rows = noRows();
+  return { rows, chunks: composeRows(pack, job, batch, read, rows) };
 }

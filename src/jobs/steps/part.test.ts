@@ -14,7 +14,7 @@ import { batchFile, jobFile } from '../../kinds/variant-sold/pack.ts';
 import { aBatch, aFailure, aJob, aSuccess } from '../../store/contract/samples.ts';
 import type { Batch, Outcome, Unit } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
-import { readRecord, readRecords } from '../records.ts';
+import { openRecords, readRecord, readRecords } from '../records.ts';
 import { compile } from './compile.ts';
 import { partPath, writePart, writeRecords } from './part.ts';
 
@@ -37,6 +37,7 @@ const records = new Map(
     Buffer.from(json),
   ]),
 );
+const source = (index: number) => records.get(index);
 const unit = (index: number): Unit => ({
   key: `${index}`,
   input: { item_id: `${index}`, shop_id: '1', id: `${index}` },
@@ -73,8 +74,9 @@ const aDone = (seq: number) =>
     { attempt: 1, outcomes },
   );
 
-const textsOf = (found: ReadonlyMap<number, Uint8Array>) =>
+const textsOf = (found: Iterable<[number, Uint8Array]>) =>
   [...found].map(([index, body]) => [index, Buffer.from(body).toString()]);
+const collectRecords = (context: JobContext, batch: Batch) => Array.fromAsync(readRecords(context, batch));
 
 const formats: [string, Files][] = [
   ['a file per batch', { batch: batchFile, job: jobFile }],
@@ -86,10 +88,10 @@ const formats: [string, Files][] = [
 describe.each(formats)('a part of a kind with %s', (_name, files) => {
   test('returns every record byte for byte, together and individually', async () => {
     const batch = aDone(0);
-    const { part } = await writePart(contextOf(files), job, batch, records);
+    const { part } = await writePart(contextOf(files), job, batch, source);
     const whole = { ...batch, parts: [part] };
     const context = contextOf(files, whole);
-    expect(textsOf(await readRecords(context, whole))).toEqual(textsOf(records));
+    expect(textsOf(await collectRecords(context, whole))).toEqual(textsOf(records));
     for (const index of [0, 1, 2, 3, 4]) {
       const record = await readRecord(context, whole, index);
       expect(record && Buffer.from(record).toString()).toBe(records.get(index)?.toString() ?? null);
@@ -102,7 +104,7 @@ describe.each(formats)('a part of a kind with %s', (_name, files) => {
     const composed = [];
     const partial = [];
     for (const batch of batches.slice(0, 2)) {
-      const { part } = await writePart(contextOf(files), job, batch, records);
+      const { part } = await writePart(contextOf(files), job, batch, source);
       composed.push({ ...batch, parts: [part] });
       const halves = [
         new Map([[0, records.get(0)!]]),
@@ -115,7 +117,7 @@ describe.each(formats)('a part of a kind with %s', (_name, files) => {
       for (const [at, half] of halves.entries())
         parts.push((await writeRecords({ blobs }, partPath(batch, at), half))!);
       partial.push({ ...batch, parts });
-      expect(textsOf(await readRecords(contextOf(files), { ...batch, parts }))).toEqual(textsOf(records));
+      expect(textsOf(await collectRecords(contextOf(files), { ...batch, parts }))).toEqual(textsOf(records));
     }
     const contentOf = async (all: Batch[]) => {
       const file = (await compile(contextOf(files, ...all, batches[2]!), job, 6))!;
@@ -131,7 +133,7 @@ describe.each(formats)('a part of a kind with %s', (_name, files) => {
 
 test('the part of a kind with a file per batch is the complete file', async () => {
   const batch = aDone(0);
-  const { part, file } = await writePart(contextOf({ batch: batchFile, job: jobFile }), job, batch, records);
+  const { part, file } = await writePart(contextOf({ batch: batchFile, job: jobFile }), job, batch, source);
   expect(file).toMatchObject({ path: part.path, items: 5, contentType: 'application/json' });
   const content = await text(await blobs.read(part.path));
   expect(JSON.parse(content)).toHaveLength(5);
@@ -141,24 +143,26 @@ test('the part of a kind with a file per batch is the complete file', async () =
 test('a record whose batch ended meanwhile is read from the new part', async () => {
   const batch = aDone(0);
   const before = await writeRecords({ blobs }, partPath(batch, 1), records);
-  const { part } = await writePart(contextOf({ job: csvFile }), job, batch, records);
+  const { part } = await writePart(contextOf({ job: csvFile }), job, batch, source);
   await blobs.remove([before!.path]);
   const context = contextOf({ job: csvFile }, { ...batch, parts: [part] });
   const stale = { ...batch, parts: [before!] };
-  expect(textsOf(await readRecords(context, stale))).toEqual(textsOf(records));
+  expect(textsOf(await collectRecords(context, stale))).toEqual(textsOf(records));
   expect((await readRecord(context, stale, 2))?.toString()).toBe(records.get(2)!.toString());
 });
 
 test('writing a successful unit without its record fails', async () => {
   const some = new Map([[0, records.get(0)!]]);
-  await expect(writePart(contextOf({ job: csvFile }), job, aDone(0), some)).rejects.toMatchObject({
+  await expect(
+    writePart(contextOf({ job: csvFile }), job, aDone(0), (index) => some.get(index)),
+  ).rejects.toMatchObject({
     code: 'internal',
     message: expect.stringContaining('unit 2 of batch'),
   });
 });
 
 test('records in a CSV file are quoted', async () => {
-  const { part } = await writePart(contextOf({ job: csvFile }), job, aDone(0), records);
+  const { part } = await writePart(contextOf({ job: csvFile }), job, aDone(0), source);
   expect(await text(await blobs.read(part.path))).toContain('"{""a"":""é \\""x\\"", y""}"');
 });
 
@@ -166,7 +170,7 @@ test('a unit with its own file has no record', async () => {
   const file = { path: 'j/unit', contentType: 'text/plain', items: 1, bytes: 1, sha256: '' };
   const batch = aBatch(job, 0, [unit(0)], { outcomes: { 0: { ...aSuccess(), file } as Outcome } });
   expect(await readRecord(contextOf({}, batch), batch, 0)).toBeNull();
-  expect(await readRecords(contextOf({}, batch), batch)).toEqual(new Map());
+  expect(await collectRecords(contextOf({}, batch), batch)).toEqual([]);
 });
 
 describe('while the result storage is unavailable', () => {
@@ -196,7 +200,7 @@ describe('while the result storage is unavailable', () => {
 
   test('rows are not reported as lost', async () => {
     const context = contextOf({ job: csvFile });
-    const { part } = await writePart(context, job, aDone(0), records);
+    const { part } = await writePart(context, job, aDone(0), source);
     const compiling = contextOf({ job: csvFile }, { ...aDone(0), parts: [part] });
     const read = () => Promise.reject(away);
     await expect(compile({ ...compiling, blobs: { ...blobs, read } }, job, 3)).rejects.toMatchObject({
@@ -206,7 +210,7 @@ describe('while the result storage is unavailable', () => {
 });
 
 test('a missing part is an internal fault', async () => {
-  const { part } = await writePart(contextOf({ job: csvFile }), job, aDone(0), records);
+  const { part } = await writePart(contextOf({ job: csvFile }), job, aDone(0), source);
   await blobs.remove([part.path]);
   const context = contextOf({ job: csvFile }, { ...aDone(0), parts: [part] });
   await expect(compile(context, job, 3)).rejects.toMatchObject({
@@ -222,7 +226,7 @@ test('a record found nowhere is an internal fault', async () => {
     code: 'internal',
     message: expect.stringContaining('has lost a record'),
   });
-  const { part } = await writePart(context, job, batch, records);
+  const { part } = await writePart(context, job, batch, source);
   const shorter = { ...part, body: { ...part.body!, end: part.body!.end + 1 } };
   const changed = { code: 'internal', message: expect.stringContaining('its content was changed') };
   const compiling = compile(contextOf({ job: csvFile }, { ...batch, parts: [shorter] }), job, 3);
@@ -242,6 +246,49 @@ test('an empty record has an empty byte range', async () => {
   const part = await writeRecords({ blobs }, 'j/p', new Map([[0, Buffer.alloc(0)]]));
   const batch = { ...aDone(0), outcomes: { 0: aSuccess() }, parts: [part!] };
   expect((await readRecord(contextOf({}, batch), batch, 0))?.byteLength).toBe(0);
+});
+
+describe('large records', () => {
+  const mib = 1024 ** 2;
+  const large = new Map([0, 2, 4].map((index) => [index, Buffer.alloc(3 * mib, `${index}`)]));
+
+  test('are read eight MiB at a time at most', async () => {
+    const part = await writeRecords({ blobs }, 'j/p', large);
+    const batch = { ...aDone(0), parts: [part!] };
+    const ranges: number[] = [];
+    const read: Blobs['read'] = (path, range) => {
+      ranges.push(range!.end! - range!.start! + 1);
+      return blobs.read(path, range);
+    };
+    const context = { ...contextOf({}, batch), blobs: { ...blobs, read } };
+    for await (const [index, record] of readRecords(context, batch))
+      expect(Buffer.compare(record, large.get(index)!)).toBe(0);
+    expect(ranges).toEqual([6 * mib, 3 * mib]);
+  });
+
+  test('are read apart from others that are far away', async () => {
+    const part = await writeRecords({ blobs }, 'j/p', large);
+    const batch = { ...aDone(0), parts: [part!] };
+    const { read } = openRecords(contextOf({}, batch), batch, [0, 4]);
+    for (const index of [0, 2, 4])
+      expect((await read(index))?.byteLength).toBe(index === 2 ? undefined : 3 * mib);
+  });
+
+  test('are compressed as several members of one part', async () => {
+    const { part } = await writePart(contextOf({ job: gzipFile }), job, aDone(0), (index) =>
+      large.get(index),
+    );
+    const batch = { ...aDone(0), parts: [part] };
+    const context = contextOf({ job: gzipFile }, batch);
+    for (const index of [4, 2, 0])
+      expect(Buffer.compare((await readRecord(context, batch, index))!, large.get(index)!)).toBe(0);
+    const file = (await compile(context, job, 3))!;
+    const lines = gunzipSync(await buffer(await blobs.read(file.path)))
+      .toString()
+      .trim()
+      .split('\n');
+    expect([file.items, lines.length]).toEqual([3, 3]);
+  });
 });
 
 test('writeRecords() writes no file without records', async () => {

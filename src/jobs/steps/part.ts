@@ -25,23 +25,51 @@ const recordsOnly = {
   row: (_unit, outcome) => (outcome.status === 'SUCCESS' ? ['', ''] : null),
 } as const satisfies Rows & { contentType: string };
 
-/** The rows of a batch in the format of its job's file. */
+/** Returns the record of a successful unit; nothing if it is lost. */
+export type RecordSource = (index: number) => Promise<Uint8Array | null> | Uint8Array | undefined;
+
+/** What composeRows() has yielded. */
 export interface ComposedRows {
-  chunks: (string | Uint8Array)[];
+  /** Before compression. */
   bytes: number;
   items: number;
-  /** Offsets and lengths of the records in the rows, in bytes. */
+  /** Offsets and lengths of the records in the rows, in bytes before compression. */
   records: Part['records'];
 }
 
-/** Composes the rows of a batch in submission order. In CSV, records keep their values, not each byte (plainJson()). Fault `internal` when a successful unit has no record. */
-export function composeRows(pack: Rows, job: Job, batch: Batch, records: Records): ComposedRows {
-  const composed: ComposedRows = { chunks: [], bytes: 0, items: 0, records: {} };
+/** Bytes of rows that are yielded together: each yield passes through several promises. */
+const groupBytes = 64 * 1024;
+/** Bytes of rows that are compressed as one gzip member. Members can be concatenated. */
+const memberBytes = 1024 ** 2;
+
+/**
+ * Yields the rows of a batch in submission order in the format of its job's file, and counts them in `composed`. Holds a few
+ * records in memory. In CSV, records keep their values, not each byte (plainJson()). Fault `internal` when a successful
+ * unit has no record.
+ */
+export async function* composeRows(
+  pack: Rows,
+  job: Job,
+  batch: Batch,
+  source: RecordSource,
+  composed: ComposedRows,
+): AsyncGenerator<Uint8Array> {
+  let group: Uint8Array[] = [];
+  let groupSize = 0;
   const add = (chunk: string | Uint8Array) => {
     if (chunk.length === 0) return;
-    composed.chunks.push(chunk);
-    composed.bytes += Buffer.byteLength(chunk);
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
+    group.push(bytes);
+    groupSize += bytes.byteLength;
+    composed.bytes += bytes.byteLength;
   };
+  const takeGroup = async () => {
+    const bytes = Buffer.concat(group, groupSize);
+    group = [];
+    groupSize = 0;
+    return pack.gzip ? compress(bytes) : bytes;
+  };
+  const maxGroup = pack.gzip ? memberBytes : groupBytes;
   const place = { job, region: batch.region };
   const encoding = pack.encoding(job);
   for (const [index, unit] of batch.units.entries()) {
@@ -51,7 +79,7 @@ export function composeRows(pack: Rows, job: Job, batch: Batch, records: Records
     if (composed.items > 0) add(pack.separator);
     add(row[0]);
     if (outcome?.status === 'SUCCESS') {
-      const record = records.get(index);
+      const record = await source(index);
       // The unit was charged; a file without its record would report it as failed.
       if (!record) throw new Fault('internal', `unit ${index} of batch ${batch.id} has lost its record`);
       const bytes =
@@ -61,14 +89,13 @@ export function composeRows(pack: Rows, job: Job, batch: Batch, records: Records
     }
     add(row[1]);
     composed.items += 1;
+    if (groupSize >= maxGroup) yield await takeGroup();
   }
-  return composed;
+  if (groupSize > 0) yield await takeGroup();
 }
 
-/** Compresses rows to a gzip member, which can be concatenated with others. */
-export async function toMember({ chunks }: ComposedRows): Promise<Buffer> {
-  return compress(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk as string))));
-}
+/** Returns counts of no rows. */
+export const noRows = (): ComposedRows => ({ bytes: 0, items: 0, records: {} });
 
 /**
  * Writes the final part of a batch whose units all have an outcome. For kinds with a file per batch, the part is that
@@ -78,23 +105,27 @@ export async function writePart(
   { blobs, offers }: PartContext,
   job: Job,
   batch: Batch,
-  records: Records,
+  source: RecordSource,
 ): Promise<{ part: Part; file: StoredFile | null }> {
   const { files } = offers.of(job).kind;
   const format = files.batch ?? files.job;
   const pack: Rows = format ?? recordsOnly;
-  const rows = composeRows(pack, job, batch, records);
+  const composed = noRows();
   const [head, tail] = files.batch ? [files.batch.head(job), files.batch.tail(job)] : ['', ''];
-  const chunks = pack.gzip ? [await toMember(rows)] : [head, ...rows.chunks, tail];
+  const content = async function* () {
+    if (head !== '') yield head;
+    yield* composeRows(pack, job, batch, source, composed);
+    if (tail !== '') yield tail;
+  };
   const path = files.batch ? `${job.id}/${files.batch.name(job, batch)}` : partPath(batch);
   const contentType = format?.contentType(job) ?? recordsOnly.contentType;
-  const file = await blobs.write(path, contentType, streamOf(chunks), () => rows.items);
+  const file = await blobs.write(path, contentType, content(), () => composed.items);
   const start = Buffer.byteLength(head);
   const part: Part = {
     path,
     encoding: pack.gzip ? 'gzip' : pack.encoding(job),
-    records: shifted(rows.records, start),
-    body: { start, end: file.bytes - Buffer.byteLength(tail), items: rows.items },
+    records: shifted(composed.records, start),
+    body: { start, end: file.bytes - Buffer.byteLength(tail), items: composed.items },
   };
   return { part, file: files.batch ? file : null };
 }
@@ -112,7 +143,7 @@ export async function writeRecords(
     places[index] = [offset, byteLength];
     offset += byteLength;
   }
-  await blobs.write(path, recordsOnly.contentType, streamOf([...records.values()]), () => records.size);
+  await blobs.write(path, recordsOnly.contentType, streamOf(records.values()), () => records.size);
   return { path, encoding: 'plain', records: places, body: null };
 }
 
@@ -121,21 +152,16 @@ export function partPath({ jobId, seq, id, attempt }: Batch, sequence?: number):
   return `${jobId}/part_${seq + 1}_${id}_${attempt}${sequence === undefined ? '' : `_${sequence}`}`;
 }
 
-/** Bytes of small chunks that are yielded together: each yield passes through several promises. */
-const groupBytes = 64 * 1024;
-
-async function* streamOf(chunks: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
+async function* streamOf(records: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let group: Uint8Array[] = [];
   let bytes = 0;
-  for (const chunk of chunks) {
-    const encoded = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-    if (bytes > 0 && bytes + encoded.byteLength > groupBytes) {
-      yield group.length === 1 ? group[0]! : Buffer.concat(group, bytes);
-      group = [];
-      bytes = 0;
-    }
-    group.push(encoded);
-    bytes += encoded.byteLength;
+  for (const record of records) {
+    group.push(record);
+    bytes += record.byteLength;
+    if (bytes < groupBytes) continue;
+    yield Buffer.concat(group, bytes);
+    group = [];
+    bytes = 0;
   }
   if (bytes > 0) yield Buffer.concat(group, bytes);
 }

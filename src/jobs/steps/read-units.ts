@@ -59,7 +59,7 @@ export async function readUnits(
       writer.add(index, result);
       done += 1;
       // The end of the batch writes the last units.
-      if (done < left && clock.now() - flushed > flushMs) await flush();
+      if (done < left && (clock.now() - flushed > flushMs || writer.isFull)) await flush();
       if (!hasClaim) return;
     }
   };

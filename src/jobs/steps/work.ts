@@ -48,8 +48,8 @@ export async function work(
   const { signal: both, release } = linkSignals(signal, stop.signal);
   const heartbeat = renewClaim(context, batch, extend, stop);
   const known = Object.keys(batch.outcomes).length;
+  const writer = createBatchWriter(context, job, batch, both);
   try {
-    const writer = createBatchWriter(context, job, batch, both);
     const ended = await readerOf(batch)(context, job, batch, writer, both);
     if (ended === null) return;
     if (ended === 'busy') {
@@ -73,6 +73,7 @@ export async function work(
   } finally {
     stop.abort(batchEnded);
     release();
+    writer.release();
     await heartbeat;
   }
   await advanceJob(context, job.id);
