@@ -161,7 +161,8 @@ export const settings = {
   },
   GLEANER_PAGE_MEMORY: {
     default: null,
-    about: 'Maximum decoded pages that a process holds, in MiB; default: a 32nd of its heap limit.',
+    about:
+      'Maximum decoded pages, and records not stored yet, that a process holds, in MiB; default: a 32nd of its heap limit.',
   },
   GLEANER_PRICES: {
     default: '{}',
