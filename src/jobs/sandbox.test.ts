@@ -3,7 +3,7 @@ import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/
 import { testAccountId } from '../access/test-account.ts';
 import { storeJob } from '../store/contract/samples.ts';
 import { sweep } from '../sweep/sweep.ts';
-import { sandboxQueue, testDecision, testDecisionMs } from './sandbox.ts';
+import { sandboxQueue, testDecision, testDecisionMs, testResultsMs } from './sandbox.ts';
 import { eraseUser } from './steps/erase-user.ts';
 
 describe('testDecision()', () => {
@@ -118,6 +118,36 @@ test('the open jobs of a test account are limited, in number and units; those of
     });
     await storeJob(store, 1, { userId, state: 'processing', totalUnits: 99_999 });
     await submit(userId);
+  } finally {
+    await fixture.close();
+  }
+});
+
+test('a test account that stores a gigabyte submits nothing and reads no listing until files are deleted', async () => {
+  const { fixture, userId, testId } = await open();
+  try {
+    const { context } = fixture;
+    const listing = { urls: ['https://mkta.sg/shop/21'] };
+    const { jobId } = await fixture.submit(testId, 'SubmitMerchantItems', listing);
+    const file = { path: 'j/f', contentType: 'application/json', items: 1, bytes: 1024 ** 3, sha256: '' };
+    const past = { mode: 'test', state: 'completed', finishedAt: fixture.clock.now(), file } as const;
+    const { job: full } = await storeJob(context.store, 1, { userId: testId, ...past });
+    await expect(fixture.submit(testId, 'SubmitMerchantItems', listing)).rejects.toMatchObject({
+      code: 'rate_limited',
+      message: expect.stringContaining('have 1073741824 bytes, the limit is 1073741824'),
+    });
+    await sweep(context);
+    await fixture.startWorker();
+    const job = await fixture.waitForState(jobId, 'failed', 'completed', 'partial_complete');
+    const [batch] = await Array.fromAsync(context.store.readBatches(job.id));
+    expect(batch!.outcomes[0]).toMatchObject({ status: 'FAILED', code: 'page_too_large' });
+    expect(fixture.requestedItems()).toEqual([]);
+    await storeJob(context.store, 1, { userId, ...past, mode: 'live' });
+    await fixture.submit(userId, 'SubmitMerchantItems', listing);
+    await fixture.clock.advance(testResultsMs + 1);
+    await sweep(context);
+    expect(await context.store.getJob(full.id)).toMatchObject({ filesDeletedAt: fixture.clock.now() });
+    await fixture.submit(testId, 'SubmitMerchantItems', listing);
   } finally {
     await fixture.close();
   }

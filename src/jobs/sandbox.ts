@@ -33,15 +33,23 @@ export function testDecisionMs({ groups }: Pick<Plan, 'groups'>): number {
 const maxOpenJobs = 100;
 const maxOpenUnits = 100_000;
 
+/** Maximum bytes of a test account's results in the result storage. */
+const maxStoredBytes = 1024 ** 3;
+
+/** Time after the end of a test job at which its files are deleted, in milliseconds: that of links to files. */
+export const testResultsMs = 7 * 24 * 3_600_000;
+
 /** `Retry-After` of a submit above these limits, in milliseconds. */
 const openRetryMs = 30_000;
+const storedRetryMs = 3_600_000;
 
 /**
  * Returns fault `rate_limited` for a test job with which the open jobs of its account would exceed their limits, or
- * null: test jobs cost nothing, so that nothing else limits them. Concurrent submits may exceed the limits by one job each.
+ * whose account stores too much, or null: test jobs cost nothing, so that nothing else limits them. Concurrent submits may
+ * exceed the limits by one job each.
  */
 export async function findTestExcess(
-  store: StoreUse<'listJobs'>['store'],
+  store: StoreUse<'listJobs' | 'sumStoredBytes'>['store'],
   { userId, mode, totalUnits }: Pick<Job, 'userId' | 'mode' | 'totalUnits'>,
 ): Promise<Fault | null> {
   if (mode !== 'test') return null;
@@ -59,5 +67,26 @@ export async function findTestExcess(
     return refuse(
       `The test account has ${open} units in jobs that have not ended, and the limit with the ${totalUnits} of this job is ${maxOpenUnits}.`,
     );
-  return null;
+  const stored = await store.sumStoredBytes(userId);
+  if (stored < maxStoredBytes) return null;
+  return new Fault(
+    'rate_limited',
+    `${storedText(stored)} Delete files of jobs, or wait for their deletion.`,
+    {
+      retryAfterMs: storedRetryMs,
+    },
+  );
+}
+
+const storedText = (bytes: number) =>
+  `The results of the test account have ${bytes} bytes, the limit is ${maxStoredBytes}.`;
+
+/** Throws fault `page_too_large` if a test account stores too much for the listing of another unit. */
+export async function requireTestSpace(
+  store: StoreUse<'sumStoredBytes'>['store'],
+  { userId, mode }: Pick<Job, 'userId' | 'mode'>,
+): Promise<void> {
+  if (mode !== 'test') return;
+  const stored = await store.sumStoredBytes(userId);
+  if (stored >= maxStoredBytes) throw new Fault('page_too_large', storedText(stored));
 }

@@ -285,6 +285,8 @@ export interface Batch {
   /** Successful and failed units, updated in the same write as the outcomes. */
   success: number;
   failed: number;
+  /** Bytes of its parts and of its units' files in the result storage, updated in the same write. */
+  storedBytes: number;
   state: BatchState;
   /** Incremented by each claim. Writes name it, so that a superseded worker's write has no effect. */
   attempt: number;
@@ -336,6 +338,8 @@ export interface BatchWait {
 export interface Part {
   /** Path in the result storage. */
   path: string;
+  /** Size in the result storage. */
+  bytes: number;
   /** Encoding of a record: its bytes, its bytes within one gzip member of the part, or a field of a CSV file. */
   encoding: 'plain' | 'gzip' | 'csv';
   /** Offset and length of each record in bytes before compression, by the index of the unit. */

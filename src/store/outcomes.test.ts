@@ -7,6 +7,7 @@ const bad: Outcome = { status: 'FAILED', code: 'network', message: 'gone' };
 
 const partOf = (path: string, ...indexes: number[]): Part => ({
   path,
+  bytes: 7,
   encoding: 'plain',
   records: Object.fromEntries(indexes.map((index) => [index, [index, 1]])),
   body: null,
@@ -22,6 +23,7 @@ test('sets outcomes only for units without one, and a record only with a success
     parts: [earlier, partOf('j/p', 1)],
     success: 2,
     failed: 1,
+    storedBytes: 14,
   });
 });
 

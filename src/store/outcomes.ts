@@ -24,6 +24,7 @@ export interface OutcomeChange {
   parts: Part[];
   success: number;
   failed: number;
+  storedBytes: number;
 }
 
 /** Stored outcomes and parts of a batch. */
@@ -54,8 +55,13 @@ export function addOutcomes(batchId: string, batch: BatchOutcomes, write: Outcom
       `batch ${batchId} cannot end with ${total - success - failed} outstanding units`,
     );
   }
-  return { fresh, parts: addPart(batch.parts, fresh, write), success, failed };
+  const parts = addPart(batch.parts, fresh, write);
+  const files = [known, fresh].flatMap((set) => Object.values(set)).map(fileBytes);
+  const storedBytes = [...files, ...parts.map(({ bytes }) => bytes)].reduce((sum, bytes) => sum + bytes, 0);
+  return { fresh, parts, success, failed, storedBytes };
 }
+
+const fileBytes = (outcome: Outcome) => (outcome.status === 'SUCCESS' ? (outcome.file?.bytes ?? 0) : 0);
 
 function addPart(parts: Part[], fresh: Outcomes, { part, end }: OutcomeWrite): Part[] {
   if (part === null) return parts;

@@ -16,10 +16,11 @@ export interface RetentionStore {
   /** Returns jobs whose deleted files may still be in the result storage, by id, starting after the cursor. */
   findFileDeletions(limit: number, after?: Cursor | null): Promise<Job[]>;
   /**
-   * Returns jobs that ended before `before`, ordered by `finishedAt` and id, starting after the cursor. With
-   * `withFiles`, skips jobs whose files are deleted.
+   * Returns jobs that ended before `before`, ordered by `finishedAt` and id, starting after the cursor.
    */
-  findEndedJobs(before: number, withFiles: boolean, limit: number, after?: Cursor | null): Promise<Job[]>;
+  findEndedJobs(before: number, which: EndedJobs, limit: number, after?: Cursor | null): Promise<Job[]>;
+  /** Returns the bytes of a user's results in the result storage, without jobs whose files are deleted. */
+  sumStoredBytes(userId: string): Promise<number>;
   /**
    * Replaces an ended job and its batches by the summary, and deletes the deliveries about it. The job is hidden and
    * the summary written in one step; a call that crashes later is completed by deleteOrphanedBatches(). Returns false
@@ -45,6 +46,9 @@ export interface RetentionStore {
   /** Ends the deletion of a user. */
   markUserErased(id: string): Promise<void>;
 }
+
+/** Ended jobs: all; those whose files are not deleted; or of these the test jobs. */
+export type EndedJobs = 'all' | 'with_files' | 'test_with_files';
 
 /** Name of deleted users. */
 export const deletedUserName = 'Deleted user';

@@ -1,11 +1,13 @@
 import { expiredSessionMs } from '../contract/expired-session.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
+import { testResultsMs } from '../jobs/sandbox.ts';
 import { type DeleteFilesContext, deleteFiles, removeDeletedFiles } from '../jobs/steps/delete-files.ts';
 import { type DeleteJobContext, deleteJob } from '../jobs/steps/delete-job.ts';
 import { type EraseUserContext, eraseUser } from '../jobs/steps/erase-user.ts';
 import type { Cursor } from '../store/cursor.ts';
 import type { Job } from '../store/documents.ts';
 import type { Cutoffs } from '../store/expiry.ts';
+import type { EndedJobs } from '../store/retention.ts';
 import type { JobList, PageLimits } from './pages.ts';
 
 /** Dependencies of this module. */
@@ -49,8 +51,8 @@ export function cutoffsOf({ recentCrawlMs, retention }: JobContext['settings'], 
 function deletionLists(context: RetentionContext, now: number): JobList[] {
   const { store } = context;
   const { resultsMs, jobsMs } = context.settings.retention;
-  const endedBefore = (before: number, withFiles: boolean): Pick<JobList, 'find' | 'placeOf'> => ({
-    find: (limit: number, after: Cursor | null) => store.findEndedJobs(before, withFiles, limit, after),
+  const endedBefore = (before: number, which: EndedJobs): Pick<JobList, 'find' | 'placeOf'> => ({
+    find: (limit: number, after: Cursor | null) => store.findEndedJobs(before, which, limit, after),
     placeOf: ({ finishedAt, id }: Job) => ({ at: finishedAt ?? 0, id }),
   });
   return [
@@ -60,12 +62,17 @@ function deletionLists(context: RetentionContext, now: number): JobList[] {
       placeOf: ({ id }) => ({ at: 0, id }),
       run: (job) => removeDeletedFiles(context, job.id),
     },
+    {
+      name: 'test result retention',
+      ...endedBefore(now - testResultsMs, 'test_with_files'),
+      run: (job: Job) => deleteFiles(context, job),
+    },
     ...(jobsMs === null
       ? []
       : [
           {
             name: 'job retention',
-            ...endedBefore(now - jobsMs, false),
+            ...endedBefore(now - jobsMs, 'all'),
             run: (job: Job) => deleteJob(context, job),
           },
         ]),
@@ -74,7 +81,7 @@ function deletionLists(context: RetentionContext, now: number): JobList[] {
       : [
           {
             name: 'result retention',
-            ...endedBefore(now - resultsMs, true),
+            ...endedBefore(now - resultsMs, 'with_files'),
             run: (job: Job) => deleteFiles(context, job),
           },
         ]),

@@ -46,7 +46,7 @@ async function storeWork() {
   const write = async (name: string) => {
     const path = `${job.id}/${name}`;
     await blobs.write(path, 'text/plain', text(name), () => 1);
-    const part: Part = { path, encoding: 'plain', records: { 0: [0, name.length] }, body: null };
+    const part: Part = { path, bytes: 0, encoding: 'plain', records: { 0: [0, name.length] }, body: null };
     const outcomes = { 0: { status: 'SUCCESS', attempt: claimed.attempt } } as const;
     return { path, part, outcomes };
   };

@@ -62,7 +62,7 @@ async function createJob(fields: Partial<Job> = {}): Promise<Job> {
         success: all.filter(({ status }) => status === 'SUCCESS').length,
         failed: all.filter(({ status }) => status === 'FAILED').length,
         state: 'done',
-        parts: [{ path, encoding: 'plain', records: places, body: null }],
+        parts: [{ path, bytes: 0, encoding: 'plain', records: places, body: null }],
       }),
     );
   }

@@ -30,6 +30,7 @@ async function createJob(batches: readonly (readonly object[])[]) {
       parts: [
         {
           path: `${job.id}/part-${seq}`,
+          bytes: 7,
           encoding: 'plain',
           records: {},
           body: null,

@@ -50,7 +50,7 @@ async function recordJob(fields: Partial<Job> = {}): Promise<Job> {
       failed: 1,
       outcomes: { 0: aSuccess(), 1: aFailure },
       file: storedFile(`${job.id}/batch_${seq}.json`, 1),
-      parts: [{ path, encoding: 'plain', records: { 0: [0, text.length] }, body: null }],
+      parts: [{ path, bytes: 0, encoding: 'plain', records: { 0: [0, text.length] }, body: null }],
     });
   await fixture.context.store.createJob(job, batches.map(batchOf));
   return job;

@@ -250,6 +250,7 @@ describe('results()', () => {
     const parts: Batch['parts'] = [
       {
         path: 'job/part',
+        bytes: 7,
         encoding: 'plain',
         records: { 0: [...records[0]], 2: [...records[2]] },
         body: null,

@@ -123,6 +123,7 @@ export async function writePart(
   const start = Buffer.byteLength(head);
   const part: Part = {
     path,
+    bytes: file.bytes,
     encoding: pack.gzip ? 'gzip' : pack.encoding(job),
     records: shifted(composed.records, start),
     body: { start, end: file.bytes - Buffer.byteLength(tail), items: composed.items },
@@ -143,8 +144,9 @@ export async function writeRecords(
     places[index] = [offset, byteLength];
     offset += byteLength;
   }
-  await blobs.write(path, recordsOnly.contentType, streamOf(records.values()), () => records.size);
-  return { path, encoding: 'plain', records: places, body: null };
+  const content = streamOf(records.values());
+  const { bytes } = await blobs.write(path, recordsOnly.contentType, content, () => records.size);
+  return { path, bytes, encoding: 'plain', records: places, body: null };
 }
 
 /** Returns the path of a batch's part, unique per attempt. Parts of an unfinished batch also have a sequence number. */

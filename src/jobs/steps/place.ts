@@ -21,7 +21,7 @@ export type PlaceContext = Pick<JobContext, 'clock' | 'newId' | 'offers' | 'sett
 
 /** Dependencies of findRefusals(). */
 export type RefusalContext = Pick<JobContext, 'disk' | 'queue'> &
-  StoreUse<'getApiKey' | 'getUser' | 'listJobs'> &
+  StoreUse<'getApiKey' | 'getUser' | 'listJobs' | 'sumStoredBytes'> &
   OptionCheckContext;
 
 /** `Retry-After` of a submit while the disk is almost full, in milliseconds. */
@@ -197,6 +197,7 @@ function* buildBatches(
         parts: [],
         endedAt: null,
         stalledClaims: 0,
+        storedBytes: 0,
         wait: null,
         solo: null,
       };

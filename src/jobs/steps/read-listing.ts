@@ -4,13 +4,14 @@ import type { Outcome, QualityTally, StoredFile } from '../../store/documents.ts
 import type { JobContext, StoreUse } from '../context.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { recentOf } from '../reuse.ts';
+import { requireTestSpace } from '../sandbox.ts';
 import type { DriftObserver } from './drift-observer.ts';
 import { limitRecords } from './limit-records.ts';
 import { copyUnitFile, type UnitFileContext, type UnitFileTarget, writeUnitFile } from './unit-file.ts';
 
 /** Dependencies of this module. */
 export type ReadListingContext = Pick<JobContext, 'clock' | 'settings'> &
-  StoreUse<'findCrawl' | 'getJob' | 'putCrawl'> &
+  StoreUse<'findCrawl' | 'getJob' | 'putCrawl' | 'sumStoredBytes'> &
   UnitFileContext;
 
 /** Recent file of a listing, as it is stored for later jobs. The file belongs to the job that read the listing. */
@@ -32,6 +33,7 @@ export async function readListing(
 ): Promise<Outcome> {
   const { store, clock, offers } = context;
   const { job, batch, index } = target;
+  await requireTestSpace(store, job);
   const { attempt } = batch;
   const offer = offers.of(job);
   const now = clock.now();

@@ -17,7 +17,15 @@ export function outcomeContract(open: OpenStores): void {
     const outcomes: Record<number, Outcome> = { 2: { status: 'SUCCESS', attempt: 1, file }, 0: aFailure };
     const part = aPart('j/p', 2);
     expect(await stores.store.recordOutcomes(batch.id, 1, outcomes, part)).toBe(true);
-    const kept = { ...batch, outcomes, parts: [part], success: 1, failed: 1, stalledClaims: 1 };
+    const kept = {
+      ...batch,
+      outcomes,
+      parts: [part],
+      success: 1,
+      failed: 1,
+      storedBytes: 16,
+      stalledClaims: 1,
+    };
     expect(await reread(batch)).toEqual(kept);
   });
 
@@ -72,6 +80,7 @@ export function outcomeContract(open: OpenStores): void {
       ...batch,
       outcomes: { 0: aSuccess(), 1: aSuccess() },
       success: 2,
+      storedBytes: 7,
       state: 'done',
       leaseUntil: null,
       file,

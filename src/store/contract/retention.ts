@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import type { Job } from '../documents.ts';
+import type { Job, Outcome } from '../documents.ts';
 import type { Store } from '../store.ts';
 import {
   aDeletedJob,
@@ -9,6 +9,8 @@ import {
   aJob,
   aKey,
   anEntry,
+  aPart,
+  aSuccess,
   aTime,
   aUser,
   storeJob,
@@ -71,10 +73,43 @@ export function retentionContract(open: OpenStores): void {
     await stores.store.markFilesDeleted(second.id, aTime);
     const find = async (...parameters: Parameters<Store['findEndedJobs']>) =>
       (await stores.other.findEndedJobs(...parameters)).map(({ id }) => id);
-    expect(await find(at + 4, false, 10)).toEqual([first.id, second.id, third.id]);
-    expect(await find(at + 4, true, 10)).toEqual([first.id, third.id]);
-    expect(await find(at + 3, false, 10)).toEqual([first.id, second.id]);
-    expect(await find(at + 4, false, 1, { at: at + 1, id: first.id })).toEqual([second.id]);
+    expect(await find(at + 4, 'all', 10)).toEqual([first.id, second.id, third.id]);
+    expect(await find(at + 4, 'with_files', 10)).toEqual([first.id, third.id]);
+    expect(await find(at + 3, 'all', 10)).toEqual([first.id, second.id]);
+    expect(await find(at + 4, 'all', 1, { at: at + 1, id: first.id })).toEqual([second.id]);
+  });
+
+  test('finds the ended test jobs whose files are not deleted', async () => {
+    const at = aTime - 2_000_000;
+    await storeEnded(stores.store, at);
+    const [deleted, left] = [
+      await storeEnded(stores.store, at, { mode: 'test' }),
+      await storeEnded(stores.store, at + 1, { mode: 'test' }),
+    ];
+    await stores.store.markFilesDeleted(deleted.id, aTime);
+    const found = await stores.other.findEndedJobs(at + 2, 'test_with_files', 10);
+    expect(found.map(({ id }) => id)).toEqual([left.id]);
+  });
+
+  test('sums the bytes of the results of a user', async () => {
+    const userId = newId();
+    expect(await stores.store.sumStoredBytes(userId)).toBe(0);
+    const { job } = await storeJob(stores.store, 2, { userId, state: 'processing' });
+    const [first, second] = await stores.store.queueBatches(job.id, 2, aTime);
+    for (const { batchId } of [first!, second!]) await stores.store.claimBatch(batchId, 0, aTime, aTime + 1);
+    const file = { path: 'j/u', contentType: 'application/json', items: 1, bytes: 30, sha256: '0a' };
+    await stores.store.recordOutcomes(first!.batchId, 1, { 0: { ...aSuccess(), file } as Outcome }, null);
+    expect(await stores.other.sumStoredBytes(userId)).toBe(30);
+    const parts = [aPart('j/a', 0), aPart('j/b', 1)];
+    await stores.store.recordOutcomes(second!.batchId, 1, { 0: aSuccess() }, parts[0]!);
+    await stores.store.recordOutcomes(first!.batchId, 1, { 1: aSuccess() }, aPart('j/c', 1));
+    expect(await stores.other.sumStoredBytes(userId)).toBe(30 + 2 * parts[0]!.bytes);
+    await stores.store.finishBatch(second!.batchId, 1, { 1: aSuccess() }, parts[1]!, null, aTime);
+    expect(await stores.other.sumStoredBytes(userId)).toBe(30 + 2 * parts[0]!.bytes);
+    const ended = await storeEnded(stores.store, aTime, { userId, file: { ...file, bytes: 500 } });
+    expect(await stores.other.sumStoredBytes(userId)).toBe(530 + 2 * parts[0]!.bytes);
+    await stores.store.markFilesDeleted(ended.id, aTime);
+    expect(await stores.other.sumStoredBytes(userId)).toBe(30 + 2 * parts[0]!.bytes);
   });
 
   test('replaces an ended job by its summary and deletes its batches and deliveries', async () => {

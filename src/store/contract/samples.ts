@@ -147,6 +147,7 @@ export function aBatch(
     parts: [],
     endedAt: null,
     stalledClaims: 0,
+    storedBytes: 0,
     wait: null,
     solo: null,
     ...fields,
@@ -195,7 +196,7 @@ export const aFailure: Outcome = {
 /** A part with records of these units. */
 export function aPart(path: string, ...indexes: number[]): Part {
   const records = Object.fromEntries(indexes.map((index) => [index, [index * 10, 10] as [number, number]]));
-  return { path, encoding: 'plain', records, body: null };
+  return { path, bytes: 7, encoding: 'plain', records, body: null };
 }
 
 /** The summary of a deleted job of two successful units. */

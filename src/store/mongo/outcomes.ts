@@ -43,7 +43,7 @@ export async function writeOutcomes(
     if (batch?.state === 'done') return write.end !== undefined;
     if (batch?.state !== 'claimed') return false;
     const { total, outcomes, parts: earlier = [] } = batch;
-    const { fresh, parts, success, failed } = addOutcomes(
+    const { fresh, parts, success, failed, storedBytes } = addOutcomes(
       batchId,
       { total, outcomes, parts: earlier },
       write,
@@ -65,6 +65,7 @@ export async function writeOutcomes(
         ...Object.fromEntries(added.map(([index, outcome]) => [`outcomes.${index}`, outcome])),
         success,
         failed,
+        storedBytes,
         ...(parts === earlier ? {} : { parts }),
         ...ending,
       },

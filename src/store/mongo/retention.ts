@@ -37,14 +37,30 @@ export function retentionStore(engine: MongoEngine): RetentionStore {
         return (await jobs.find(due).sort({ _id: 1 }).limit(limit).toArray()).map(readJob);
       }),
 
-    findEndedJobs: (before, withFiles, limit, after = null) =>
+    findEndedJobs: (before, which, limit, after = null) =>
       engine.run(async ({ jobs }) => {
         const found = jobs.find({
-          ...(withFiles ? { filesDeletedAt: null } : {}),
+          ...(which === 'all' ? {} : { filesDeletedAt: null }),
+          ...(which === 'test_with_files' ? { mode: 'test' as const } : {}),
           finishedAt: { $lt: before },
           $and: [visible, following('finishedAt', after)],
         });
         return (await found.sort({ finishedAt: 1, _id: 1 }).limit(limit).toArray()).map(readJob);
+      }),
+
+    sumStoredBytes: (userId) =>
+      engine.run(async ({ jobs, batches }) => {
+        const found = await jobs
+          .find({ userId, filesDeletedAt: null }, { projection: { 'file.bytes': 1 } })
+          .toArray();
+        const merged = found.reduce((sum, { file }) => sum + (file?.bytes ?? 0), 0);
+        const [row] = await batches
+          .aggregate<{ bytes: number }>([
+            { $match: { jobId: { $in: found.map(({ _id }) => _id) } } },
+            { $group: { _id: null, bytes: { $sum: '$storedBytes' } } },
+          ])
+          .toArray();
+        return merged + (row?.bytes ?? 0);
       }),
 
     // The summary is written first: a job that is still visible is audited as such.

@@ -227,6 +227,7 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
     { key: { noticeAt: 1, _id: 1 }, partialFilterExpression: { noticeAt: { $gt: 0 } } },
     { key: { finishedAt: 1, _id: 1 } },
     { key: { filesDeletedAt: 1, finishedAt: 1, _id: 1 } },
+    { key: { mode: 1, filesDeletedAt: 1, finishedAt: 1, _id: 1 }, partialFilterExpression: { mode: 'test' } },
     { key: { fileDeletionDue: 1, _id: 1 }, partialFilterExpression: { fileDeletionDue: true } },
   ],
   deletedJobs: [{ key: { userId: 1, createdAt: -1, _id: -1 } }],

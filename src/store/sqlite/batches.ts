@@ -174,14 +174,15 @@ function writeOutcomes(engine: Connection, batchId: string, attempt: number, wri
   const known = JSON.parse(batch.known);
   const { total } = batch;
   const before = { total, outcomes: known, parts: JSON.parse(batch.parts) };
-  const { fresh, parts, success, failed } = addOutcomes(batchId, before, write);
+  const { fresh, parts, success, failed, storedBytes } = addOutcomes(batchId, before, write);
   engine.run(
-    `UPDATE batches SET outcomes = ?, parts = ?, success = ?, failed = ?, stalled_claims = iif(?, min(stalled_claims, ${maxStalledWithProgress}), stalled_claims)
+    `UPDATE batches SET outcomes = ?, parts = ?, success = ?, failed = ?, stored_bytes = ?, stalled_claims = iif(?, min(stalled_claims, ${maxStalledWithProgress}), stalled_claims)
      WHERE id = ?`,
     JSON.stringify({ ...known, ...fresh }),
     JSON.stringify(parts),
     success,
     failed,
+    storedBytes,
     Object.keys(fresh).length,
     batchId,
   );

@@ -13,7 +13,7 @@ test('a removal that a crash interrupted is hidden at once and completed, howeve
   expect(await store.getJob(job.id)).toBeNull();
   expect(await store.getJobByNumber(7)).toBeNull();
   expect((await store.listJobs({}, { limit: 5 })).items).toEqual([]);
-  expect(await store.findEndedJobs(aTime + 1, false, 5)).toEqual([]);
+  expect(await store.findEndedJobs(aTime + 1, 'all', 5)).toEqual([]);
   await expect(store.createJob(job, batches)).rejects.toMatchObject({ code: 'unavailable' });
   expect(await store.deleteOrphanedBatches(0)).toBe(119);
   expect(await collect(store.readBatches(job.id))).toEqual([]);

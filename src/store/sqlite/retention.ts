@@ -1,4 +1,4 @@
-import { deletedUserName, type RetentionStore } from '../retention.ts';
+import { deletedUserName, type EndedJobs, type RetentionStore } from '../retention.ts';
 import type { SqliteEngine } from './engine.ts';
 import { placeOf } from './jobs.ts';
 import { type Condition, readNewest } from './paging.ts';
@@ -34,6 +34,12 @@ const erasures = [
    WHERE id IN (SELECT id FROM audit_log WHERE target = ?1 AND detail <> '{}' LIMIT ?2)`,
 ];
 
+const endedJobs: Readonly<Record<EndedJobs, string>> = {
+  all: '',
+  with_files: 'AND files_deleted_at IS NULL',
+  test_with_files: `AND files_deleted_at IS NULL AND mode = 'test'`,
+};
+
 /** Creates the SQLite implementation of RetentionStore. */
 export function retentionStore(engine: SqliteEngine): RetentionStore {
   const { relaxed } = engine;
@@ -59,16 +65,24 @@ export function retentionStore(engine: SqliteEngine): RetentionStore {
         limit,
       ),
 
-    findEndedJobs: async (before, withFiles, limit, after = null) =>
+    findEndedJobs: async (before, which, limit, after = null) =>
       engine.documents(
         jobs,
         `SELECT ${jobs.select} FROM jobs WHERE finished_at < ? AND ${visible}
-           ${withFiles ? 'AND files_deleted_at IS NULL' : ''} AND (finished_at, id) > (?, ?)
+           ${endedJobs[which]} AND (finished_at, id) > (?, ?)
          ORDER BY finished_at, id LIMIT ?`,
         before,
         ...placeOf(after),
         limit,
       ),
+
+    sumStoredBytes: async (userId) =>
+      engine.get<{ bytes: number }>(
+        `SELECT coalesce(sum(coalesce(file ->> 'bytes', 0)
+           + (SELECT coalesce(sum(stored_bytes), 0) FROM batches WHERE job_id = jobs.id)), 0) AS bytes
+         FROM jobs WHERE user_id = ? AND files_deleted_at IS NULL`,
+        userId,
+      )!.bytes,
 
     deleteJob: async (summary) => {
       const isHidden = engine.write(() => {

@@ -51,14 +51,16 @@ export const migrations: readonly string[] = [
   CREATE INDEX jobs_by_end ON jobs (finished_at, id) WHERE finished_at IS NOT NULL;
   CREATE INDEX jobs_with_files_by_end ON jobs (finished_at, id)
     WHERE finished_at IS NOT NULL AND files_deleted_at IS NULL;
+  CREATE INDEX test_jobs_with_files_by_end ON jobs (finished_at, id)
+    WHERE finished_at IS NOT NULL AND files_deleted_at IS NULL AND mode = 'test';
   CREATE INDEX jobs_by_file_deletion ON jobs (id) WHERE file_deletion_due = 1;
   CREATE INDEX jobs_by_mode ON jobs (mode, created_at, id);
 
   CREATE TABLE batches (
     id TEXT PRIMARY KEY, job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE, seq INTEGER NOT NULL,
     market TEXT NOT NULL, region TEXT NOT NULL, lane TEXT NOT NULL, total INTEGER NOT NULL,
-    success INTEGER NOT NULL, failed INTEGER NOT NULL, state TEXT NOT NULL, attempt INTEGER NOT NULL,
-    queued_at REAL, published_at REAL, lease_until REAL, not_before REAL, ended_at REAL,
+    success INTEGER NOT NULL, failed INTEGER NOT NULL, stored_bytes INTEGER NOT NULL,
+    state TEXT NOT NULL, attempt INTEGER NOT NULL, queued_at REAL, published_at REAL, lease_until REAL, not_before REAL, ended_at REAL,
     wait TEXT, stalled_claims INTEGER NOT NULL, solo TEXT, file TEXT, parts TEXT NOT NULL, outcomes TEXT NOT NULL,
     UNIQUE (job_id, seq)
   ) STRICT;

@@ -196,6 +196,7 @@ const summaryFields = [
   'total',
   'success',
   'failed',
+  'storedBytes',
   'state',
   'attempt',
   'queuedAt',
