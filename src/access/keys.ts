@@ -1,7 +1,7 @@
 import { newApiKey, newId, sha256 } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import { type KeyScope, keyScopes, type OperatorRole } from '../contract/permission.ts';
-import type { Role } from '../store/documents.ts';
+import type { ApiKey, Role } from '../store/documents.ts';
 import type { AccountStore } from '../store/store.ts';
 
 /** An API key to create. */
@@ -23,19 +23,37 @@ export interface KeyRequest {
 
 /** Maximum keys of an account that are neither revoked nor expired. */
 const maxUsableKeys = 100;
+/** Ended keys that an account keeps in any case, the last that ended. */
+const keptEndedKeys = 100;
+/**
+ * Time after its end during which a key is kept, in milliseconds: a job that awaits approval for at most 24 hours is charged
+ * to the credit ceiling of its key.
+ */
+const keptEndedMs = 48 * 3_600_000;
+/** Maximum keys of an account together with its ended ones. */
+const maxKeys = 10_000;
 
-/** Throws fault `conflict` if an account has the maximum of usable keys. Concurrent calls may exceed it by their number. */
-export async function requireKeyRoom(
-  store: Pick<AccountStore, 'listApiKeys'>,
+/** Returns when a key was revoked or expired; infinity for a usable key. */
+const endOf = ({ revokedAt, expiresAt }: ApiKey) => Math.min(revokedAt ?? Infinity, expiresAt ?? Infinity);
+
+/**
+ * Deletes keys of an account that ended long ago. Throws fault `conflict` if it then has the maximum of usable keys, or of
+ * keys that ended lately. Concurrent calls may exceed the maximum by their number.
+ */
+export async function makeKeyRoom(
+  store: Pick<AccountStore, 'deleteApiKey' | 'listApiKeys'>,
   userId: string,
   now: number,
 ): Promise<void> {
   const keys = await store.listApiKeys(userId);
-  const usable = keys.filter(
-    ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now),
-  );
-  if (usable.length < maxUsableKeys) return;
-  throw new Fault('conflict', `The account has ${maxUsableKeys} usable keys, the maximum. Revoke one first.`);
+  const ended = keys.filter((key) => endOf(key) <= now).sort((one, other) => endOf(other) - endOf(one));
+  const old = ended.slice(keptEndedKeys).filter((key) => endOf(key) < now - keptEndedMs);
+  for (const key of old) await store.deleteApiKey(key);
+  const refuse = (words: string) => new Fault('conflict', `The account has ${words}.`);
+  if (keys.length - ended.length >= maxUsableKeys)
+    throw refuse(`${maxUsableKeys} usable keys, the maximum. Revoke one first`);
+  if (keys.length - old.length >= maxKeys)
+    throw refuse(`${maxKeys} keys, the maximum, of which most have ended. Create one later`);
 }
 
 /** The last moment that every client can represent. */

@@ -1,5 +1,5 @@
 import { AccountService, type ExportLedgerRequest } from '../../gen/gleaner/account/v1/account_pb.ts';
-import { createKey, requireKeyRoom } from '../access/keys.ts';
+import { createKey, makeKeyRoom } from '../access/keys.ts';
 import type { Principal } from '../access/principal.ts';
 import { keyAccount, testAccountId } from '../access/test-account.ts';
 import { Fault } from '../contract/fault.ts';
@@ -20,6 +20,7 @@ type AccountContext = Pick<JobContext, 'clock' | 'offers' | 'settings'> &
   AccountExportContext &
   StoreUse<
     | 'createApiKey'
+    | 'deleteApiKey'
     | 'createUser'
     | 'getUser'
     | 'listApiKeys'
@@ -64,7 +65,7 @@ export function accountHandlers(context: AccountContext): Handlers {
       const now = clock.now();
       const { sandbox } = context.settings;
       const account = await keyAccount(store, { user, mode: request.mode, sandbox, now });
-      await requireKeyRoom(store, account.userId, now);
+      await makeKeyRoom(store, account.userId, now);
       return createKey(store, { ...account, role, createdAt: now, ...keyFields(request) });
     }),
     handle(method.revokeApiKey, async ({ keyId }, { principal }) => {

@@ -1,5 +1,5 @@
 import { type CreateApiKeyRequest, OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import { createKey, requireKeyRoom } from '../access/keys.ts';
+import { createKey, makeKeyRoom } from '../access/keys.ts';
 import { newOperator, requireOtherOperatorKey } from '../access/operator.ts';
 import { keyAccount, modeOf } from '../access/test-account.ts';
 import { Fault } from '../contract/fault.ts';
@@ -16,6 +16,7 @@ import { accountShape, entryShape, keyShape, operatorShape } from './shapes.ts';
 export type OperatorUsersContext = Pick<JobContext, 'clock' | 'newId' | 'settings'> &
   StoreUse<
     | 'createApiKey'
+    | 'deleteApiKey'
     | 'createUser'
     | 'getLedgerEntry'
     | 'getUser'
@@ -133,7 +134,7 @@ export function operatorUserHandlers(context: OperatorUsersContext): [string, Ha
       requireFieldsOfRole(role, request);
       const now = clock.now();
       const account = await keyAccount(store, { user, mode, sandbox: context.settings.sandbox, now });
-      await requireKeyRoom(store, account.userId, now);
+      await makeKeyRoom(store, account.userId, now);
       const created = { ...account, role, createdAt: now, ...keyFields(request) };
       return createKey(
         store,

@@ -100,6 +100,8 @@ export interface AccountStore {
    * id or, with `userId`, if it belongs to another user.
    */
   revokeApiKey(id: string, at: number, userId?: string): Promise<ApiKey | null>;
+  /** Deletes a key. Entries of the ledger keep its id. Refunds of its jobs no longer change the credits it has spent. */
+  deleteApiKey(key: Pick<ApiKey, 'id' | 'userId'>): Promise<void>;
   /** Returns the keys of a user, newest first. */
   listApiKeys(userId: string): Promise<ApiKey[]>;
 }

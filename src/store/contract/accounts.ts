@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import type { User } from '../documents.ts';
+import type { ApiKey, User } from '../documents.ts';
 import { aKey, anEntry, aTime, aUser } from './samples.ts';
 import { allPages, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
@@ -171,6 +171,27 @@ export function accountContract(open: OpenStores): void {
     expect(await stores.store.listApiKeys(key.userId)).toEqual([key]);
     expect(await stores.store.revokeApiKey(key.id, aTime, key.userId)).toMatchObject({ revokedAt: aTime });
     expect(await stores.store.revokeApiKey(newId(), aTime)).toBeNull();
+  });
+
+  test('a deleted key is not found, and refunds of its jobs still count in the balance', async () => {
+    const user = aUser();
+    const [key, other] = [1, 2].map(() => aKey({ userId: user.id, creditCeiling: 50 })) as [ApiKey, ApiKey];
+    await stores.store.createUser(user);
+    for (const each of [key, other]) await stores.store.createApiKey(each);
+    await stores.store.postLedgerEntry(anEntry(user.id, 100));
+    const charge = anEntry(user.id, -30, { type: 'charge', keyId: key.id });
+    await stores.store.postLedgerEntry(charge);
+    await stores.store.deleteApiKey(key);
+    await stores.other.deleteApiKey(key);
+    expect(await stores.other.findApiKey(key.hash)).toBeNull();
+    expect(await stores.other.getApiKey(key.id)).toBeNull();
+    expect(await stores.other.listApiKeys(user.id)).toEqual([other]);
+    const refund = anEntry(user.id, 30, { type: 'refund', keyId: key.id });
+    expect(await stores.store.postLedgerEntry(refund)).toMatchObject({
+      posted: true,
+      balance: user.balance + 100,
+    });
+    expect(await stores.store.postLedgerEntry(charge)).toMatchObject({ balance: user.balance + 100 });
   });
 
   test("a user's keys are listed newest first", async () => {

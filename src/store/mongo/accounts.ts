@@ -76,6 +76,12 @@ export function accountStore(engine: MongoEngine): AccountStore {
         return document && readKey(document, await users.findOne({ _id: document.userId }));
       }),
 
+    deleteApiKey: ({ id, userId }) =>
+      engine.run(async ({ apiKeys, users }) => {
+        await apiKeys.deleteOne({ _id: id });
+        await users.updateOne({ _id: userId }, { $unset: { [`spentByKey.${id}`]: '' } });
+      }),
+
     listApiKeys: (userId) =>
       engine.run(async ({ apiKeys, users }) => {
         const user = await users.findOne({ _id: userId });

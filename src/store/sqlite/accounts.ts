@@ -84,6 +84,10 @@ export function accountStore(engine: SqliteEngine): AccountStore {
         userId ?? null,
       ),
 
+    deleteApiKey: async ({ id }) => {
+      engine.run('DELETE FROM api_keys WHERE id = ?', id);
+    },
+
     listApiKeys: async (userId) =>
       engine.documents(
         apiKeys,
