@@ -179,13 +179,13 @@ async function readInto(
   { request, response }: Exchange,
   endpoint: ServedEndpoint,
 ): Promise<void> {
-  if (endpoint.body === '') return;
+  if (endpoint.body === '' || !hasBody(request)) return;
   const limit = endpoint.maxBodyBytes;
   const contentType = request.headers['content-type'];
   if (endpoint.multipart) {
     requireForm(contentType);
     parts.form = await readForm(request.headers, streamBody(request, response, limit));
-  } else if (hasBody(request)) {
+  } else {
     if (!endpoint.takesBytes) requireJson(contentType);
     const bytes = await readBody(request, response, limit);
     if (endpoint.takesBytes) {

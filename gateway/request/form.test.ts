@@ -8,8 +8,13 @@ const upload = (fields: [string, string | Blob][]) => {
   for (const [name, value] of fields) body.append(name, value);
   return gateway.ask('/api/shop/uploads', { method: 'POST', body });
 };
-const raw = (body: string | Uint8Array<ArrayBuffer>, contentType = 'multipart/form-data; boundary=x') =>
-  gateway.ask('/shop/uploads', { method: 'POST', body, headers: { 'content-type': contentType } });
+const raw = (
+  body: string | Uint8Array<ArrayBuffer> | ReadableStream,
+  contentType = 'multipart/form-data; boundary=x',
+) => {
+  const request = { method: 'POST', body, headers: { 'content-type': contentType }, duplex: 'half' };
+  return gateway.ask('/shop/uploads', request as RequestInit);
+};
 const problems = async (response: Response) => {
   const { detail } = (await response.json()) as { detail: { loc: unknown[]; type: string }[] };
   return { status: response.status, problems: detail.map(({ loc, type }) => `${loc.join('.')} ${type}`) };
@@ -86,7 +91,12 @@ test('lists every problem of a form', async () => {
 test.each([
   ['another content type', raw.bind(undefined, '{}', 'application/json'), 415],
   ['no boundary', raw.bind(undefined, 'x', 'multipart/form-data'), 400],
-  ['an empty body', raw.bind(undefined, ''), 400],
+  ['no body', raw.bind(undefined, ''), 422],
+  [
+    'an empty body of unknown length',
+    raw.bind(undefined, new ReadableStream({ start: (to) => to.close() })),
+    422,
+  ],
   ['no form at all', raw.bind(undefined, 'hello'), 400],
   [
     'a truncated form',

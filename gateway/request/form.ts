@@ -9,7 +9,7 @@ const maxParts = 100;
 const maxTextBytes = 64 * 1024;
 
 /**
- * Reads a multipart/form-data body into its parts, by name in order of arrival. Faults: `malformed` for a body that
+ * Reads a multipart/form-data body into its parts, by name in order of arrival; an empty one has none. Faults: `malformed` for a body that
  * is not such a form, `too_large` for more than 100 parts, and those that `chunks` throws.
  */
 export async function readForm(
@@ -48,11 +48,14 @@ export async function readForm(
     });
     parser.on('close', resolve);
   });
+  let isEmpty = true;
   for await (const chunk of chunks) {
+    isEmpty &&= chunk.length === 0;
     if (fault !== undefined) break;
     if (!parser.write(chunk))
       await Promise.race([ended, new Promise((resolve) => parser.once('drain', resolve))]);
   }
+  if (isEmpty) return parts;
   if (fault === undefined) parser.end();
   else parser.destroy();
   await ended;

@@ -33,7 +33,7 @@ afterAll(async () => {
 const get = (path: string, headers: Record<string, string> = {}) => built.ask(path, { key: null, headers });
 
 test.each(['/console', '/console/', '/console/jobs/9f2c', '/console/submit/mkta/get_pc?x=1'])(
-  'serves the console page at %s without caching',
+  'serves the console page at %s, to be revalidated for each use',
   async (path) => {
     const response = await get(path);
     expect(response.status).toBe(200);
@@ -41,20 +41,24 @@ test.each(['/console', '/console/', '/console/jobs/9f2c', '/console/submit/mkta/
     expect(response.headers.get('cache-control')).toBe('no-cache');
     expect(response.headers.get('referrer-policy')).toBe('no-referrer');
     expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    const again = await get(path, { 'if-none-match': response.headers.get('etag')! });
+    expect([again.status, await again.text()]).toEqual([304, '']);
   },
 );
 
-test('allows only its own files, and styles with a nonce per response', async () => {
-  const look = async () => {
-    const response = await get('/console');
+test('allows only its own files, and styles with a nonce of the process', async () => {
+  const look = async (from: TestGateway) => {
+    const response = await from.ask('/console', { key: null });
     const policy = response.headers.get('content-security-policy') ?? '';
     const nonce = /style-src 'self' 'nonce-([\w-]{22})'/.exec(policy)?.[1];
     expect(await response.text()).toContain(`content="${nonce}"`);
     return { policy, nonce };
   };
-  const first = await look();
-  const second = await look();
-  expect(first.nonce).not.toBe(second.nonce);
+  const first = await look(built);
+  expect(await look(built)).toEqual(first);
+  const other = await startTestApi({ mounts: [serveConsole(folder)] });
+  expect((await look(other)).nonce).not.toBe(first.nonce);
+  await other.close();
   for (const rule of [
     "default-src 'none'",
     "script-src 'self'",
@@ -68,7 +72,7 @@ test('allows only its own files, and styles with a nonce per response', async ()
 test('serves hashed files compressed and cacheable for a year', async () => {
   const response = await get('/console/assets/index-abc.js', { 'accept-encoding': 'gzip' });
   expect(response.status).toBe(200);
-  expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  expect(response.headers.get('cache-control')).toBe('max-age=31536000, immutable');
   expect(response.headers.get('content-type')).toMatch(/^text\/javascript/);
   expect(response.headers.get('content-encoding')).toBe('gzip');
   expect(await response.text()).toBe(script);

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import compression from 'compression';
 import express, { type RequestHandler } from 'express';
 import type { Exchange } from '../../gateway/exchange.ts';
 import {
@@ -49,7 +48,7 @@ const contentTypes: Readonly<Record<string, string>> = {
 };
 
 const assetHeaders = {
-  'cache-control': 'public, max-age=31536000, immutable',
+  'cache-control': 'max-age=31536000, immutable',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 };
@@ -57,21 +56,28 @@ const assetHeaders = {
 /**
  * Serves the built console under /console: its hashed files, cacheable for a year, and its page for every other path
  * below, so that deep links work. `/` redirects there. Without a build, the page explains how to build it, with
- * status 503.
+ * status 503. The page is the same until the process ends, with its nonce for styles, so that browsers can revalidate it.
  */
 export function serveConsole(folder = built): RequestHandler {
   const router = express.Router();
+  const nonce = randomBytes(16).toString('base64url');
+  const pageHeaders = {
+    'content-security-policy': policy(nonce),
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  };
+  const readPage = keepContent(
+    () => '',
+    async () => {
+      const text = await readFile(join(folder, 'index.html'), 'utf8');
+      return createPublicContent('text/html; charset=utf-8', text.replace('%STYLE_NONCE%', nonce));
+    },
+  );
   const page: RequestHandler = async (_request, response) => {
-    const text = await readFile(join(folder, 'index.html'), 'utf8').catch(() => null);
-    const nonce = randomBytes(16).toString('base64url');
-    response.set({
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': policy(nonce),
-      'cache-control': 'no-cache',
-      'referrer-policy': 'no-referrer',
-      'x-content-type-options': 'nosniff',
-    });
-    response.status(text === null ? 503 : 200).send(text?.replace('%STYLE_NONCE%', nonce) ?? missing);
+    const content = await readPage().catch(() => null);
+    if (content !== null)
+      return sendPublicContent(response.locals.exchange as Exchange, content, pageHeaders);
+    response.set({ ...pageHeaders, 'cache-control': 'no-store' }).status(503).type('html').send(missing);
   };
   router.get('/', (_request, response) => response.redirect('/console'));
   const assets = new Map<string, () => Promise<PublicContent>>();
@@ -91,7 +97,6 @@ export function serveConsole(folder = built): RequestHandler {
     await sendPublicContent(response.locals.exchange as Exchange, content, assetHeaders);
   });
   router.use('/console/assets', (_request, _response, next) => next('router'));
-  router.use('/console', compression());
   router.get(['/console', '/console/*path'], page);
   return router;
 }

@@ -94,7 +94,7 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
     const handler = handlers.get((request.url ?? '').split('?', 1)[0]!);
     if (handler === undefined) {
       if (next) next();
-      else sendEmpty(response, 404);
+      else sendText(response, 404, 'No method has this path. Call /<service>/<method> by POST.');
       return;
     }
     const values = createContextValues().set(requestKey, request).set(responseKey, response);
@@ -103,7 +103,7 @@ export function createRpcListener(routes: (router: ConnectRouter) => void, budge
       universal = universalRequestFromNodeRequest(request, response, undefined, values);
     } catch {
       // The authority is missing or malformed.
-      sendEmpty(response, 400);
+      sendText(response, 400, 'The authority of the request is missing or malformed.');
       return;
     }
     universal = { ...universal, body: readToEnd(request, response) };
@@ -167,7 +167,8 @@ function readToEnd(
   return { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) };
 }
 
-function sendEmpty(response: ServerResponse | Http2ServerResponse, status: number): void {
+function sendText(response: ServerResponse | Http2ServerResponse, status: number, text: string): void {
   response.statusCode = status;
-  response.end();
+  response.setHeader('content-type', 'text/plain; charset=utf-8');
+  (response as ServerResponse).end(`${text}\n`);
 }

@@ -1,4 +1,4 @@
-import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpServer, METHODS } from 'node:http';
 import {
   constants,
   createServer as createHttp2Server,
@@ -28,6 +28,10 @@ export interface ListeningServer {
 
 /** First bytes of an HTTP/2 connection with prior knowledge. */
 const preface = 'PRI * HTTP/2.0';
+
+/** Returns whether a request of HTTP/1.1 can begin like this. */
+const beginsRequest = (start: string) =>
+  METHODS.some((method) => `${method} `.startsWith(start.slice(0, method.length + 1)));
 
 /** Time for calls in progress to end while closing, in milliseconds. */
 const graceMs = 3_000;
@@ -59,9 +63,10 @@ export async function listen(
       const chunk: Buffer | null = socket.read();
       if (chunk === null) return;
       socket.unshift(chunk);
-      const isHttp2 = preface.startsWith(chunk.subarray(0, preface.length).toString('latin1'));
-      if (isHttp2) handOver(socket);
-      else accept.call(server, socket);
+      const start = chunk.subarray(0, 32).toString('latin1');
+      if (preface.startsWith(start.slice(0, preface.length))) handOver(socket);
+      else if (beginsRequest(start)) accept.call(server, socket);
+      else socket.destroy();
     });
   });
   const sockets = guardConnections(server, limits);

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { access, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findProgram, type MissingEngine } from '../../engines/missing.ts';
 import { root } from '../../support/service.ts';
+import { findPythonPackages } from '../clients/tools.ts';
 
 /** The installed Schemathesis tool. */
 export interface Schemathesis {
@@ -18,40 +19,14 @@ export interface Schemathesis {
 
 const version = '4.32.5';
 const folder = join(root, '.cache', `schemathesis-${version}`);
-const installMs = 180_000;
 const execute = promisify(execFile);
 
 /** Returns the tool, which is installed from PyPI into `.cache` the first time, or why it is unavailable. */
 export async function findSchemathesis(): Promise<Schemathesis | MissingEngine> {
-  const python = findProgram('python3');
-  if (python === null) return { missing: 'schemathesis needs python3 with pip: install python3-pip' };
-  const there = () =>
-    access(join(folder, 'schemathesis')).then(
-      () => true,
-      () => false,
-    );
-  try {
-    if (!(await there())) await install(python);
-  } catch (error) {
-    const { stderr, message } = error as Error & { stderr?: string };
-    if (!(await there()))
-      return { missing: `schemathesis ${version} can't be installed: ${stderr || message}` };
-  }
+  const found = await findPythonPackages(folder, [`schemathesis==${version}`]);
+  if ('missing' in found) return found;
+  const python = findProgram('python3')!;
   return { run: (parameters, settings, withinMs) => run(python, parameters, settings, withinMs) };
-}
-
-/** Installs to a temporary folder and renames it, so that concurrent runs never use a partial installation. */
-async function install(python: string): Promise<void> {
-  await mkdir(dirname(folder), { recursive: true });
-  const beside = await mkdtemp(`${folder}.`);
-  const options = ['--quiet', '--disable-pip-version-check', '--retries', '1', '--timeout', '15'];
-  try {
-    const install = ['-m', 'pip', 'install', ...options, '--target', beside, `schemathesis==${version}`];
-    await execute(python, install, { timeout: installMs });
-    await rename(beside, folder);
-  } finally {
-    await rm(beside, { recursive: true, force: true });
-  }
 }
 
 async function run(python: string, parameters: readonly string[], settings: string, withinMs: number) {
