@@ -38,12 +38,15 @@ function normalize(text: string): string {
     });
 }
 
+/** Encodes the characters that are special in patterns, so that a pattern can name them by their codes (section 2.2.3). */
+const encodeSpecial = (text: string) => text.replaceAll('*', '%2A').replaceAll('$', '%24');
+
 function parseRule(allow: boolean, value: string): Rule | null {
   // An empty pattern matches nothing: "Disallow:" allows everything.
   if (value === '') return null;
   const pattern = normalize(value);
   const toEnd = pattern.endsWith('$');
-  const parts = (toEnd ? pattern.slice(0, -1) : pattern).split(/\*+/);
+  const parts = (toEnd ? pattern.slice(0, -1) : pattern).split(/\*+/).map(encodeSpecial);
   return { allow, length: pattern.length, parts, toEnd };
 }
 
@@ -116,7 +119,7 @@ export function parseRobots(body: Uint8Array, robot: string): RobotsRules {
     crawlDelayMs,
     bytes: rules.reduce((sum, rule) => sum + bytesOf(rule), 0),
     allows: (path) => {
-      const normalizedPath = normalize(path);
+      const normalizedPath = encodeSpecial(normalize(path));
       if (normalizedPath === '/robots.txt') return true;
       let longest: Rule | undefined;
       for (const rule of rules) {
