@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the engines for the distributed suites on Debian: nats-server, a JDK and Maven (the MongoDB test
-# engine), Chromium, versitygw (the S3 test engine), the tools that check deploy/: promtool, helm, kubectl-validate, compose-spec, and those that check protocols: connectconformance, h2spec. Safe to repeat: installed programs are skipped. If a
+# engine), Chromium, versitygw (the S3 test engine), the tools that check deploy/: promtool, helm, kubectl-validate, kube-score, compose-spec, and those that check protocols: connectconformance, h2spec. Safe to repeat: installed programs are skipped. If a
 # step fails, the script reports it and continues; the exit code is 0 only if everything is installed. Go
 # programs are installed in .cache/engines, where the tests find them.
 set -u
@@ -12,6 +12,7 @@ versitygw_version=v1.8.0
 helm_version=v4.3.1
 kubectl_validate_version=v0.0.4
 compose_version=v2.16.2
+kube_score_version=v1.20.0
 connect_version=v1.0.7
 h2spec_version=v2.2.1+incompatible
 missing=()
@@ -71,6 +72,7 @@ versitygw_by_go() { go_install "github.com/versity/versitygw/cmd/versitygw@$vers
 helm_by_go() { go_install "helm.sh/helm/v4/cmd/helm@$helm_version"; }
 kubectl_validate_by_go() { go_install "sigs.k8s.io/kubectl-validate@$kubectl_validate_version"; }
 connect_by_go() { go_install "connectrpc.com/conformance/cmd/connectconformance@$connect_version"; }
+kube_score_by_go() { go_install "github.com/zegl/kube-score/cmd/kube-score@$kube_score_version"; }
 h2spec_by_go() { go_install "github.com/summerwind/h2spec/cmd/h2spec@$h2spec_version"; }
 # The program is named after its folder, cmd.
 compose_by_go() {
@@ -102,6 +104,7 @@ step versitygw 'the S3 test engine' versitygw_by_go
 step helm 'renders the chart' helm_by_go
 step kubectl-validate 'checks the rendered chart against the schemas of Kubernetes' kubectl_validate_by_go
 step connectconformance 'checks the protocols of RPC' connect_by_go
+step kube-score 'checks the Helm chart' kube_score_by_go
 step h2spec 'checks the protocol of the gRPC port' h2spec_by_go
 step compose-spec 'checks deploy/compose.yaml' compose_by_go
 

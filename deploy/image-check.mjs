@@ -213,7 +213,7 @@ const entrypoint = quote(built.entrypoint);
 say(`run ${target}: the root file system is read-only`);
 runContainer(
   built,
-  `test "$(id -u)" = 1000; ! touch /app/x 2>/dev/null; touch /data/x /tmp/x
+  `test "$(id -u)" = 10001; ! touch /app/x 2>/dev/null; touch /data/x /tmp/x
   ${entrypoint} serve & service=$!
   for attempt in $(seq 100); do ${quote(built.healthcheck)} && break; sleep 0.2; done
   ${quote(built.healthcheck)}

@@ -13,6 +13,15 @@ import { root } from '../../support/service.ts';
 const chart = join(root, 'deploy/helm/gleaner');
 const helm = findProgram('helm');
 const validator = findProgram('kubectl-validate');
+const scorer = findProgram('kube-score');
+/** Checks of kube-score that the chart fails on purpose. */
+const leftOut = {
+  'container-image-pull-policy': 'tags are versions, which do not change',
+  'container-resources': 'a limit of processor time delays requests while processors are idle',
+  'deployment-has-host-podantiaffinity':
+    'the API is spread over nodes, and a worker may share one with others',
+  'pod-networkpolicy': 'workers read any site, and the addresses of the engines differ in each cluster',
+};
 let folder: string;
 // Neither hook runs if every test is skipped.
 beforeAll(() => {
@@ -79,11 +88,24 @@ describe.skipIf(helm === null)(`the Helm chart${reason}`, () => {
     expect(status, stdout + stderr).toBe(0);
   });
 
+  test.skipIf(scorer === null)('is scored by kube-score without a finding that applies', () => {
+    const file = join(folder, 'rendered.yaml');
+    writeFileSync(file, render(everything));
+    const { stdout } = spawnSync(scorer!, ['score', file, '-o', 'json'], { encoding: 'utf8' });
+    const objects = JSON.parse(stdout) as {
+      checks: { check: { id: string }; skipped: boolean; grade: number }[];
+    }[];
+    const checks = objects.flatMap((object) => object.checks).filter(({ skipped }) => !skipped);
+    expect(checks.length).toBeGreaterThan(40);
+    const found = new Set(checks.flatMap(({ check, grade }) => (grade < 10 ? [check.id] : [])));
+    expect([...found].sort()).toEqual(Object.keys(leftOut).sort());
+  });
+
   test('runs every pod as an unprivileged user on a read-only root file system', () => {
     const pods = resourcesOf(everything).flatMap(({ spec }) => (spec?.template ? [spec.template.spec] : []));
     expect(pods).toHaveLength(3);
     for (const { securityContext, containers, automountServiceAccountToken } of pods) {
-      expect(securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 });
+      expect(securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 10001 });
       expect(automountServiceAccountToken).toBe(false);
       for (const container of containers)
         expect(container.securityContext).toEqual({
@@ -114,12 +136,9 @@ describe.skipIf(helm === null)(`the Helm chart${reason}`, () => {
     const { metadata, spec } = find(resources, 'Job', '-migration');
     expect(metadata.annotations['helm.sh/hook']).toBe('pre-install,pre-upgrade');
     expect(spec.template.spec.containers[0].args.slice(0, 1)).toEqual(['migrate']);
-    for (const [name, ready] of [
-      ['api', '/ready'],
-      ['worker', '/health'],
-    ]) {
+    for (const name of ['api', 'worker']) {
       const [container] = find(resources, 'Deployment', `-${name}`).spec.template.spec.containers;
-      expect(container.readinessProbe.httpGet).toEqual({ path: ready, port: 'ops' });
+      expect(container.readinessProbe.httpGet).toEqual({ path: '/ready', port: 'ops' });
       expect(container.livenessProbe.httpGet).toEqual({ path: '/health', port: 'ops' });
       expect(container.env).toContainEqual({ name: 'GLEANER_OPS_PORT', value: '9464' });
       for (const variable of container.env) expect(settings).toHaveProperty(variable.name);

@@ -32,7 +32,7 @@ test('the image uses the Node of package.json', () => {
 
 test.each(['service', 'service-chromium'])('%s runs as a numeric user and not as root', (name) => {
   const users = stepsOf(name).filter(([keyword]) => keyword === 'USER');
-  expect(users.at(-1)).toEqual(['USER', '1000:1000']);
+  expect(users.at(-1)).toEqual(['USER', '10001:10001']);
 });
 
 test('the image checks its health without curl, and starts the compiled program', () => {

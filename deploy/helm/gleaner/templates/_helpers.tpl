@@ -63,9 +63,9 @@ enableServiceLinks: false
 terminationGracePeriodSeconds: 30
 securityContext:
   runAsNonRoot: true
-  runAsUser: 1000
-  runAsGroup: 1000
-  fsGroup: 1000
+  runAsUser: 10001
+  runAsGroup: 10001
+  fsGroup: 10001
   seccompProfile:
     {{- toYaml .seccompProfile | nindent 4 }}
 {{- with .root.Values.imagePullSecrets }}
@@ -103,7 +103,7 @@ volumeMounts:
     readOnly: true
 {{- end }}
 
-{{/* Probes on the operations port. Takes the path of the readiness probe. */}}
+{{/* Probes on the operations port: /ready also asks for the database and the queue. */}}
 {{- define "gleaner.probes" -}}
 startupProbe:
   httpGet:
@@ -119,7 +119,7 @@ livenessProbe:
   timeoutSeconds: 5
 readinessProbe:
   httpGet:
-    path: {{ . }}
+    path: /ready
     port: ops
   periodSeconds: 5
   timeoutSeconds: 5
