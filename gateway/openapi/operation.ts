@@ -16,6 +16,7 @@ import type { DocumentOptions } from './document-options.ts';
 import { errorResponses } from './error-responses.ts';
 import type { ExampleBook } from './examples.ts';
 import { type documentHeaders, ifNoneMatch, waitParameter } from './headers.ts';
+import { linksOf } from './links.ts';
 import { findMessage } from './names.ts';
 import { requestBody } from './request-body.ts';
 import type { Schema, SchemaBook } from './schemas.ts';
@@ -114,6 +115,7 @@ function responses(
 ): Schema {
   const { headers } = context;
   const whole = endpoint.takesOptions ? wholeBodyField(endpoint.method.output) : undefined;
+  const links = linksOf(endpoint, context.endpoints, context.operationIdOf ?? defaultId);
   return {
     [endpoint.successStatus]: {
       description: successTexts[endpoint.successStatus] ?? 'The current state.',
@@ -125,6 +127,7 @@ function responses(
         ...(endpoint.cached ? headers.cache : {}),
       },
       content: contentOf(endpoint, context),
+      ...(Object.keys(links).length > 0 ? { links } : {}),
     },
     ...(whole?.message
       ? {

@@ -1,6 +1,7 @@
 import { type DescField, type DescMessage, getOption, hasOption, ScalarType } from '@bufbuild/protobuf';
 import {
   default_json as defaultOption,
+  identifier as identifierOption,
   json as jsonOption,
   nullable as nullableOption,
   json_shape as shapeOption,
@@ -71,9 +72,8 @@ export function createSchemaBook(
   };
   const member = (field: DescField, direction: Direction): Schema => {
     const schema = declared(field, direction);
-    // Requests may have null for an absent member, too. It is not described, since generated clients would have two
-    // ways to omit a member.
-    const mayBeNull = isRest && direction === 'response' && getOption(field, nullableOption);
+    const mayBeNull =
+      isRest && (direction === 'request' ? !isRequired(field) : getOption(field, nullableOption));
     return { ...(mayBeNull ? orNull(schema) : schema), ...described(describe(fullName(field))) };
   };
   const declared = (field: DescField, direction: Direction): Schema => {
@@ -156,13 +156,14 @@ function scalarSchema(field: DescField, direction: Direction): Schema {
   const bounds = integerBounds(scalar);
   const rules = direction === 'request' ? ruleSchema(field) : {};
   if (bounds !== undefined) {
-    // The bounds of signed types follow from their format.
+    // The bounds of int32 follow from its format. JSON readers compare 64-bit integers as doubles.
     const isSigned = bounds[0] < 0;
-    const limits = direction === 'request' && !isSigned ? { minimum: bounds[0], maximum: bounds[1] } : {};
     return {
       type: 'integer',
       ...(isSigned ? { format: isBig(scalar) ? 'int64' : 'int32' } : {}),
-      ...limits,
+      ...(direction === 'request' && (!isSigned || isBig(scalar))
+        ? { minimum: bounds[0], maximum: bounds[1] }
+        : {}),
       ...rules,
     };
   }
@@ -172,11 +173,24 @@ function scalarSchema(field: DescField, direction: Direction): Schema {
     case ScalarType.BYTES:
       return { type: 'string', contentEncoding: 'base64', ...rules };
     case ScalarType.STRING:
-      return { type: 'string', ...rules, ...valuesOf(field, direction) };
+      // Of identifiers of a certain length, most integers are none.
+      return direction === 'request' && getOption(field, identifierOption) && isAnyNumber(rules)
+        ? { type: ['string', 'integer'], ...rules, ...safeIntegers(rules) }
+        : { type: 'string', ...rules, ...valuesOf(field, direction) };
     default:
       return { type: 'number', format: 'double' };
   }
 }
+
+/** Returns the bounds of integers that are accepted for an identifier; a pattern refuses the minus sign. */
+const safeIntegers = ({ pattern }: Schema): Schema => ({
+  minimum: pattern === undefined ? Number.MIN_SAFE_INTEGER : 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+});
+
+/** Returns whether the digits of any number follow the rules of a text. */
+const isAnyNumber = ({ pattern = '' }: Schema) =>
+  ['0', '9'.repeat(16)].every((text) => new RegExp(`${pattern}`).test(text));
 
 /** Returns the values of a response's field that the contract lists. */
 function valuesOf(field: DescField, direction: Direction): Schema {

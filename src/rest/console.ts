@@ -77,7 +77,11 @@ export function serveConsole(folder = built): RequestHandler {
     const content = await readPage().catch(() => null);
     if (content !== null)
       return sendPublicContent(response.locals.exchange as Exchange, content, pageHeaders);
-    response.set({ ...pageHeaders, 'cache-control': 'no-store' }).status(503).type('html').send(missing);
+    response
+      .set({ ...pageHeaders, 'cache-control': 'no-store' })
+      .status(503)
+      .type('html')
+      .send(missing);
   };
   router.get('/', (_request, response) => response.redirect('/console'));
   const assets = new Map<string, () => Promise<PublicContent>>();

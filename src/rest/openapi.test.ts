@@ -188,8 +188,18 @@ test('includes comments, statuses, bodies and errors of the contract', () => {
     description: '1 to 50,000 items. Duplicates are charged twice.',
   });
   expect(schema('MktaVariantSoldItem').properties).toMatchObject({
-    item_id: { type: 'string', pattern: '^[0-9]{1,20}$', minLength: 1 },
-    country: { type: 'string', enum: ['id', 'sg', 'th', 'ph', 'my', 'vn', 'tw', 'br'] },
+    item_id: { type: ['string', 'integer'], pattern: '^[0-9]{1,20}$', minLength: 1 },
+    country: {
+      type: ['string', 'null'],
+      enum: ['id', 'sg', 'th', 'ph', 'my', 'vn', 'tw', 'br', null],
+    },
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: a document.
+  const { links } = (submit.responses as any)[202];
+  const { operationId } = document.paths['/v1/jobs/{job_id}']!.get!;
+  expect(links[`${operationId}`]).toEqual({
+    operationId,
+    parameters: { job_id: '$response.body#/job_id' },
   });
   const retrieve = document.paths['/v1/mkta/variant_sold_v1/retrieve/{job_id}']!.get!;
   expect(retrieve.parameters).toEqual([

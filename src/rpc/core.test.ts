@@ -54,7 +54,7 @@ test('an unknown page token is a problem of page_token at its place in the reque
   const operator = OperatorService.method;
   const { caller } = await core.createKey(await fixture.createUser(0));
   for (const pageToken of ['x', 'MTIz', '%00', '-1', 'é', 'A'.repeat(1_024), 'A'.repeat(1_025)]) {
-    const type = pageToken.length > 1_024 ? 'string_too_long' : 'value_error';
+    const type = 'string_pattern_mismatch';
     const problemAt = (place: string) => ({
       code: 'invalid',
       problems: [expect.objectContaining({ loc: [place, 'page_token'], type })],
@@ -75,9 +75,16 @@ test('an unknown page token is a problem of page_token at its place in the reque
 
 test('a forged page token is a position or invalid, never an internal error', async () => {
   const operator = OperatorService.method;
-  const places = ['9999999999999999-x', '0-', '0.000000001-\u0000', '12-😀', '12-\ud800', "5-' OR 1=1 --"];
-  for (const place of places) {
-    const pageToken = Buffer.from(place).toString('base64url');
+  const places = [
+    ['9999999999999999', 'x'],
+    ['0', ''],
+    ['0.000000001', '\u0000'],
+    ['12', '😀'],
+    ['12', '\ud800'],
+    ['5', "' OR 1=1 --"],
+  ];
+  for (const [at, id] of places) {
+    const pageToken = `${at}-${Buffer.from(id!).toString('base64url')}`;
     for (const list of [
       operator.listUsers,
       operator.listJobs,
@@ -89,7 +96,7 @@ test('a forged page token is a position or invalid, never an internal error', as
         () => 'ok',
         (error) => error.code,
       );
-      expect(code, `${list.name} ${place}`).toBe(place === '0-' ? 'invalid' : 'ok');
+      expect(code, `${list.name} ${at}-${id}`).toBe(id === '' ? 'invalid' : 'ok');
     }
   }
 });

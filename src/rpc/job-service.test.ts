@@ -217,8 +217,13 @@ describe('units', () => {
     ]);
     expect(JSON.parse(failed.units[0]!.input)).toEqual({ item_id: gone[0], shop_id: '77' });
     const one = await call(jobs.listUnits, { jobId, code: 'page_not_found', pageSize: 1 });
-    expect([one.units.length, one.nextPageToken]).toEqual([1, '104']);
-    const rest = await call(jobs.listUnits, { jobId, code: 'page_not_found', pageSize: 1, pageToken: '104' });
+    expect([one.units.length, one.nextPageToken]).toEqual([1, '104.0']);
+    const rest = await call(jobs.listUnits, {
+      jobId,
+      code: 'page_not_found',
+      pageSize: 1,
+      pageToken: '104.0',
+    });
     expect([rest.units.map(({ index }) => index), rest.nextPageToken]).toEqual([[104], '']);
     expect((await call(jobs.listUnits, { jobId, code: 'page_blocked' })).units).toEqual([]);
     expect((await call(jobs.listUnits, { jobId, status: 'PENDING' })).units).toEqual([]);

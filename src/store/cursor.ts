@@ -27,11 +27,24 @@ const start: Cursor = { at: Number.MAX_SAFE_INTEGER, id: '' };
  */
 export function readCursor(page: PageOptions): Cursor {
   if (!page.after) return start;
-  const parts = /^(\d{1,16}(?:\.\d{1,9})?)-(.+)$/s.exec(Buffer.from(page.after, 'base64url').toString());
-  if (!parts)
-    throw Fault.invalid(['body', 'page_token'], 'Value is not a page token of this list', 'value_error');
-  return { at: Number(parts[1]), id: parts[2]! };
+  const parts = /^(\d{1,16}(?:\.\d{1,9})?)-([\w-]+)$/.exec(page.after);
+  if (!parts) throw notAToken();
+  return { at: Number(parts[1]), id: Buffer.from(parts[2]!, 'base64url').toString() };
 }
+
+/** Returns the page token of a place in a list that is not ordered by time: an index, and a position in what it names. */
+export const placeToken = (index: number, position = 0) => `${index}.${position}`;
+
+/** Parses the token of placeToken(); the first place without one. Throws an `invalid` fault for another token. */
+export function readPlace(token: string | null | undefined): [index: number, position: number] {
+  if (!token) return [0, 0];
+  const parts = /^(\d{1,9})\.(\d{1,9})$/.exec(token);
+  if (parts === null) throw notAToken();
+  return [Number(parts[1]), Number(parts[2])];
+}
+
+const notAToken = () =>
+  Fault.invalid(['body', 'page_token'], 'Value is not a page token of this list', 'value_error');
 
 /** Returns the number of rows to query: one more than the page, to detect a next page. */
 export function rowsToRead(page: PageOptions): number {
@@ -44,7 +57,7 @@ export function toPage<T>(rows: T[], page: PageOptions, cursorOf: (item: T) => C
   const last = items.at(-1);
   if (rows.length === items.length || last === undefined) return { items, next: null };
   const { at, id } = cursorOf(last);
-  return { items, next: Buffer.from(`${at}-${id}`).toString('base64url') };
+  return { items, next: `${at}-${Buffer.from(id).toString('base64url')}` };
 }
 
 /** Yields every page of a list, in order. `read` returns one page. */

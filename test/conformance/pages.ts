@@ -26,7 +26,7 @@ export function pageCasesOf(params: Readonly<Record<string, string>>): Case[] {
     refusedQuery('page_size', '1001', 'less_than_equal', { params }),
     refusedQuery('page_size', 'ten', 'int_parsing', { params, restOnly: true }),
     refusedQuery('page_size', '1.5', 'int_parsing', { params, restOnly: true }),
-    ...invalidTokens.map((token) => refusedQuery('page_token', token, 'value_error', { params })),
+    ...invalidTokens.map((token) => refusedQuery('page_token', token, 'string_pattern_mismatch', { params })),
   ];
 }
 

@@ -256,10 +256,10 @@ class _CreateApiKeyRequestRequired(TypedDict):
 
 class CreateApiKeyRequest(_CreateApiKeyRequestRequired, total=False):
     """Request to create an API key."""
-    expires_at: str
-    scopes: List[Literal["read", "submit"]]
-    credit_ceiling: int
-    mode: Literal["live", "test"]
+    expires_at: Optional[str]
+    scopes: Optional[List[Literal["read", "submit"]]]
+    credit_ceiling: Optional[int]
+    mode: Optional[Literal["live", "test"]]
 
 
 class CreateApiKeyResponse(TypedDict):
@@ -276,15 +276,15 @@ class _CreateDestinationRequestRequired(TypedDict):
 
 class CreateDestinationRequest(_CreateDestinationRequestRequired, total=False):
     """Request to create a destination."""
-    bucket: str
-    region: str
-    prefix: str
-    access_key: str
-    secret_key: str
-    headers: List[HttpHeader]
-    query: str
-    format: Literal["json", "jsonl", "csv", "csv-bom", "parquet"]
-    path: str
+    bucket: Optional[str]
+    region: Optional[str]
+    prefix: Optional[str]
+    access_key: Optional[str]
+    secret_key: Optional[str]
+    headers: Optional[List[HttpHeader]]
+    query: Optional[str]
+    format: Optional[Literal["json", "jsonl", "csv", "csv-bom", "parquet"]]
+    path: Optional[str]
 
 
 class CreateDestinationResponse(TypedDict, total=False):
@@ -298,15 +298,15 @@ class _CreateRuleRequestRequired(TypedDict):
 
 class CreateRuleRequest(_CreateRuleRequestRequired, total=False):
     """Request to create a rule."""
-    name: str
-    threshold: float
-    field: Literal["title", "price", "currency", "stock", "available", "sold", "rating", "variants"]
-    market: str
-    region: str
-    key: str
-    series: str
-    channel: Literal["webhook", "email"]
-    disabled: bool
+    name: Optional[str]
+    threshold: Optional[float]
+    field: Optional[Literal["title", "price", "currency", "stock", "available", "sold", "rating", "variants"]]
+    market: Optional[str]
+    region: Optional[str]
+    key: Optional[str]
+    series: Optional[str]
+    channel: Optional[Literal["webhook", "email"]]
+    disabled: Optional[bool]
 
 
 class _CreateScheduleRequestRequired(TypedDict):
@@ -319,13 +319,13 @@ class _CreateScheduleRequestRequired(TypedDict):
 
 class CreateScheduleRequest(_CreateScheduleRequestRequired, total=False):
     """Request to create a schedule."""
-    time_zone: str
-    start_at: str
-    end_at: str
-    max_total_credits: int
-    overlap: Literal["skip", "queue", "cancel"]
-    missed: Literal["run_once", "skip"]
-    options: SubmitOptionsInput
+    time_zone: Optional[str]
+    start_at: Optional[str]
+    end_at: Optional[str]
+    max_total_credits: Optional[int]
+    overlap: Optional[Literal["skip", "queue", "cancel"]]
+    missed: Optional[Literal["run_once", "skip"]]
+    options: Optional[SubmitOptionsInput]
 
 
 class DeleteDestinationResponse(TypedDict):
@@ -908,8 +908,8 @@ class MktaSoldOutItems(TypedDict):
 class MktaSubmitGetPcRequest(TypedDict):
     """A product whose page is fetched."""
     region: Literal["id", "sg", "th", "ph", "my", "vn", "tw", "br"]
-    item_id: str
-    shop_id: str
+    item_id: Union[str, int]
+    shop_id: Union[str, int]
 
 
 class MktaSubmitMerchantItemsRequest(TypedDict):
@@ -928,7 +928,7 @@ class _MktaSubmitVariantSoldRequestRequired(TypedDict):
 
 class MktaSubmitVariantSoldRequest(_MktaSubmitVariantSoldRequestRequired, total=False):
     """Items to read. Set the country on every item, or once for all items."""
-    country: Literal["id", "sg", "th", "ph", "my", "vn", "tw", "br"]
+    country: Optional[Literal["id", "sg", "th", "ph", "my", "vn", "tw", "br"]]
 
 
 class MktaTierVariation(TypedDict):
@@ -938,24 +938,24 @@ class MktaTierVariation(TypedDict):
 
 
 class _MktaVariantSoldItemRequired(TypedDict):
-    item_id: str
-    shop_id: str
+    item_id: Union[str, int]
+    shop_id: Union[str, int]
 
 
 class MktaVariantSoldItem(_MktaVariantSoldItemRequired, total=False):
     """An item whose variants' sold counts are read."""
-    country: Literal["id", "sg", "th", "ph", "my", "vn", "tw", "br"]
+    country: Optional[Literal["id", "sg", "th", "ph", "my", "vn", "tw", "br"]]
 
 
 class _MktbMerchantTaskRequired(TypedDict):
-    shopid: str
+    shopid: Union[str, int]
 
 
 class MktbMerchantTask(_MktbMerchantTaskRequired, total=False):
     """A shop."""
-    etalase_id: str
-    keyword: str
-    max_pages: int
+    etalase_id: Optional[Union[str, int]]
+    keyword: Optional[str]
+    max_pages: Optional[int]
 
 
 class MktbPdpItem(TypedDict):
@@ -965,15 +965,15 @@ class MktbPdpItem(TypedDict):
 
 
 class _MktbSearchTaskRequired(TypedDict):
-    keyword: str
+    keyword: Union[str, int]
 
 
 class MktbSearchTask(_MktbSearchTaskRequired, total=False):
     """A search or category."""
-    list_type: Literal["search", "category"]
-    category: str
-    pmin: int
-    product_limit: int
+    list_type: Optional[Literal["search", "category"]]
+    category: Optional[str]
+    pmin: Optional[int]
+    product_limit: Optional[int]
 
 
 class MktbSubmitMerchantBulkRequest(TypedDict):
@@ -992,15 +992,15 @@ class MktbSubmitSearchBulkRequest(TypedDict):
 
 
 class _MktcMerchantTaskRequired(TypedDict):
-    shopid: str
+    shopid: Union[str, int]
 
 
 class MktcMerchantTask(_MktcMerchantTaskRequired, total=False):
     """A merchant."""
-    categoryids: str
-    keyword: str
-    brand: str
-    limit: int
+    categoryids: Optional[str]
+    keyword: Optional[str]
+    brand: Optional[str]
+    limit: Optional[int]
 
 
 class _MktcPdpItemRequired(TypedDict):
@@ -1010,8 +1010,8 @@ class _MktcPdpItemRequired(TypedDict):
 
 class MktcPdpItem(_MktcPdpItemRequired, total=False):
     """A product page."""
-    pickupPointCode: str
-    id: str
+    pickupPointCode: Optional[str]
+    id: Optional[Union[str, int]]
 
 
 class MktcSubmitMerchantBulkRequest(TypedDict):
@@ -1026,7 +1026,7 @@ class MktcSubmitPdpBulkRequest(TypedDict):
 
 class MktdPdpItem(TypedDict):
     """A product page."""
-    product_id: str
+    product_id: Union[str, int]
     country: Literal["id", "my", "sg", "th", "vn", "ph"]
 
 
@@ -1057,14 +1057,14 @@ class MkteSearchBulkSubmitted(_MkteSearchBulkSubmittedRequired, total=False):
 
 class _MkteSearchTaskRequired(TypedDict):
     list_type: Literal["search", "category"]
-    keyword: str
+    keyword: Union[str, int]
     country: Literal["sg", "jp", "us", "uk", "de", "fr", "au", "it", "es", "ca"]
 
 
 class MkteSearchTask(_MkteSearchTaskRequired, total=False):
     """A search or category."""
-    category: str
-    pages: int
+    category: Optional[Union[str, int]]
+    pages: Optional[int]
 
 
 class MkteSubmitPdpBulkRequest(TypedDict):
@@ -1455,7 +1455,7 @@ class _SetWebhookRequestRequired(TypedDict):
 
 class SetWebhookRequest(_SetWebhookRequestRequired, total=False):
     """Request to set the webhook."""
-    disabled: bool
+    disabled: Optional[bool]
 
 
 class SubmitOptions(TypedDict, total=False):
@@ -1471,13 +1471,13 @@ class SubmitOptions(TypedDict, total=False):
 
 class SubmitOptionsInput(TypedDict, total=False):
     """Options of every call that creates a job, in addition to its request. In REST, each field is a query parameter: `?max_credits=100`. In RPC, it is metadata with the prefix `gleaner-`: `gleaner-max-credits: 100`."""
-    validate_only: bool
-    max_credits: int
-    track: str
-    deliver_to: str
-    only: Literal["changed"]
-    hold: str
-    max_age: str
+    validate_only: Optional[bool]
+    max_credits: Optional[int]
+    track: Optional[str]
+    deliver_to: Optional[str]
+    only: Optional[Literal["changed"]]
+    hold: Optional[str]
+    max_age: Optional[str]
 
 
 class _TaskRequired(TypedDict):

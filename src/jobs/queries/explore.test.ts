@@ -147,7 +147,7 @@ describe('list()', () => {
     const query = { ...any, sort: 'item.price', limit: 1 };
     await Promise.all([explorer.list(job, query), explorer.list(job, query)]);
     const first = reads();
-    await explorer.list(job, { ...query, after: 'o1' });
+    await explorer.list(job, { ...query, after: '1.0' });
     expect(reads() - first).toBe(1);
     const running = { ...job, finishedAt: null };
     await explorer.list(running, query);

@@ -6,7 +6,7 @@ import { type Cell, cellReader, type ReadCells } from '../../formats/cells.ts';
 import type { Column, ColumnType } from '../../formats/columns.ts';
 import type { ExactObject } from '../../formats/json-text.ts';
 import { parseSelection, type Selection, type SelectionText, type SortKey } from '../../formats/select.ts';
-import type { Page } from '../../store/cursor.ts';
+import { type Page, placeToken, readPlace } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
 import type { JobSettings, StoreUse } from '../context.ts';
 import type { Offer } from '../offers.ts';
@@ -144,11 +144,11 @@ export function createExplorer(context: ExplorerContext): Explorer {
       const { selection, places } = selectedPlaces(job, text, status);
       if (selection.isAll && !text.only)
         return { ...(await listInOrder(context, job, status, limit, after)), total: null };
-      const from = after === '' ? 0 : parseToken(/^o(\d{1,9})$/, after)[0]!;
+      const [from] = readPlace(after);
       const all = await places();
       const page = all.subarray(2 * from, 2 * (from + limit));
       const total = all.length / 2;
-      const next = from + limit < total ? `o${from + limit}` : null;
+      const next = from + limit < total ? placeToken(from + limit) : null;
       return { items: await entriesAt(context, job, page), next, total };
     },
     rows(job, text) {
@@ -199,13 +199,12 @@ async function listInOrder(
   limit: number,
   after: string,
 ): Promise<Page<Entry>> {
-  const [from, position] =
-    after === '' ? [0, 0] : (parseToken(/^(\d{1,9})\.(\d{1,9})$/, after) as [number, number]);
+  const [from, position] = readPlace(after);
   const items: Entry[] = [];
   for await (const entry of readEntries(context, job, { from, ...scopeOf(status) })) {
     const { unit } = entry;
     if (unit.index < from || (unit.index === from && entry.position < position)) continue;
-    if (items.length === limit) return { items, next: `${unit.index}.${entry.position}` };
+    if (items.length === limit) return { items, next: placeToken(unit.index, entry.position) };
     items.push(entry);
   }
   return { items, next: null };
@@ -217,22 +216,15 @@ async function listUnit(
   job: Job,
   { unit, position, limit, after }: Pick<EntryQuery, 'position' | 'limit' | 'after'> & { unit: number },
 ): Promise<Page<Entry> & { total: null }> {
-  const from = after === '' ? 0 : parseToken(/^\d{1,9}\.(\d{1,9})$/, after)[0]!;
+  const [, from] = readPlace(after);
   const items: Entry[] = [];
   for await (const entry of readEntries(context, job, { unit, failed: true })) {
     if (entry.position < from || entry.position !== (position ?? entry.position)) continue;
-    if (items.length === limit) return { items, next: `${unit}.${entry.position}`, total: null };
+    if (items.length === limit) return { items, next: placeToken(unit, entry.position), total: null };
     items.push(entry);
     if (position !== undefined) break;
   }
   return { items, next: null, total: null };
-}
-
-function parseToken(form: RegExp, token: string): number[] {
-  const match = form.exec(token);
-  if (match === null)
-    throw Fault.invalid(['body', 'page_token'], 'Value is not a page token of this list', 'value_error');
-  return match.slice(1).map(Number);
 }
 
 /** Reads the entries at places, in their order. */

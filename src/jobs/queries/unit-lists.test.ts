@@ -74,11 +74,11 @@ describe('listUnits()', () => {
   test('returns the units in the order submitted, page by page', async () => {
     const job = await createJob(2, mixed);
     expect(await list(job)).toEqual({ indexes: [0, 1, 2, 3, 4, 5, 6, 7], next: null });
-    expect(await list(job, {}, 3)).toEqual({ indexes: [0, 1, 2], next: '3' });
-    expect(await list(job, {}, 3, '3')).toEqual({ indexes: [3, 4, 5], next: '6' });
-    expect(await list(job, {}, 2, '6')).toEqual({ indexes: [6, 7], next: null });
-    expect(await list(job, {}, 2, '')).toEqual({ indexes: [0, 1], next: '2' });
-    expect(await list(job, {}, 2, '999999999')).toEqual({ indexes: [], next: null });
+    expect(await list(job, {}, 3)).toEqual({ indexes: [0, 1, 2], next: '3.0' });
+    expect(await list(job, {}, 3, '3.0')).toEqual({ indexes: [3, 4, 5], next: '6.0' });
+    expect(await list(job, {}, 2, '6.0')).toEqual({ indexes: [6, 7], next: null });
+    expect(await list(job, {}, 2, '')).toEqual({ indexes: [0, 1], next: '2.0' });
+    expect(await list(job, {}, 2, '999999999.0')).toEqual({ indexes: [], next: null });
   });
 
   test.each<[UnitFilter, number[], number]>([
@@ -99,7 +99,7 @@ describe('listUnits()', () => {
   test('reads no batch that ends before the page', async () => {
     const job = await createJob(2, mixed);
     const reads = countReads();
-    expect(await list(job, {}, 9, '4')).toMatchObject({ indexes: [4, 5, 6, 7] });
+    expect(await list(job, {}, 9, '4.0')).toMatchObject({ indexes: [4, 5, 6, 7] });
     expect(reads()).toBe(2);
   });
 
@@ -127,7 +127,7 @@ describe('listUnits()', () => {
     ]);
   });
 
-  test.each(['x', '-1', '1.5', '1x', 'x1', '1234567890'])('refuses the page token %s', async (after) => {
+  test.each(['x', '-1', '1', '1.5x', 'x1.0', '1234567890.0'])('refuses the page token %s', async (after) => {
     const job = await createJob(1, [{}]);
     await expect(list(job, {}, 9, after)).rejects.toMatchObject({
       code: 'invalid',

@@ -1,5 +1,4 @@
-import { Fault } from '../../contract/fault.ts';
-import type { Page, PageOptions } from '../../store/cursor.ts';
+import { type Page, type PageOptions, placeToken, readPlace } from '../../store/cursor.ts';
 import type { BatchSummary, Job } from '../../store/documents.ts';
 import type { StoreUse } from '../context.ts';
 import { mayHoldFailed, type PlacedUnit, readPlaced, unitsOf } from '../placed.ts';
@@ -26,7 +25,7 @@ export async function listUnits(
   { status, code }: UnitFilter,
   { limit, after }: PageOptions,
 ): Promise<Page<PlacedUnit>> {
-  const from = parsePageToken(after);
+  const [from] = readPlace(after);
   const holds = mayContain(job, code === undefined ? status : 'FAILED');
   const wanted = (summary: BatchSummary, first: number) => first + summary.total > from && holds(summary);
   const items: PlacedUnit[] = [];
@@ -34,7 +33,7 @@ export async function listUnits(
     for (const unit of unitsOf(job, placed)) {
       if (unit.index < from || (status !== undefined && unit.status !== status)) continue;
       if (code !== undefined && !(unit.outcome?.status === 'FAILED' && unit.outcome.code === code)) continue;
-      if (items.length === limit) return { items, next: String(unit.index) };
+      if (items.length === limit) return { items, next: placeToken(unit.index) };
       items.push(unit);
     }
   }
@@ -53,11 +52,4 @@ function mayContain(job: Job, status: UnitFilter['status']): (summary: BatchSumm
     default:
       return () => true;
   }
-}
-
-function parsePageToken(token: string | null | undefined): number {
-  if (!token) return 0;
-  if (!/^[0-9]{1,9}$/.test(token))
-    throw Fault.invalid(['body', 'page_token'], 'Value is not a page token of this list', 'value_error');
-  return Number(token);
 }

@@ -1,0 +1,55 @@
+import type { DescField, DescMessage } from '@bufbuild/protobuf';
+import { bindingOf, placeOf, restName } from '../../src/contract/rest-form.ts';
+import { isWholeBody } from '../../src/contract/whole-body.ts';
+import type { ServedEndpoint } from '../endpoint.ts';
+import type { Schema } from './schemas.ts';
+
+/**
+ * Returns the links of an endpoint's response: to the operations whose path parameters are members of it. These are the
+ * operations of the same service, and of other services those that read the resource itself, as in `/orders/{order_id}`.
+ */
+export function linksOf(
+  endpoint: ServedEndpoint,
+  endpoints: readonly ServedEndpoint[],
+  operationIdOf: (endpoint: ServedEndpoint) => string,
+): Record<string, Schema> {
+  const { method, streams } = endpoint;
+  if (streams) return {};
+  const members = memberPaths(method.output);
+  const targets = endpoints.filter((target) => {
+    const names = pathNames(target);
+    const isNear = target.method.parent === method.parent || isResource(target, names);
+    return target !== endpoint && isNear && names.length > 0 && names.every((name) => members.has(name));
+  });
+  return Object.fromEntries(
+    targets.map((target) => {
+      const operationId = operationIdOf(target);
+      const parameters = pathNames(target).map((name) => [name, `$response.body#/${members.get(name)}`]);
+      return [operationId, { operationId, parameters: Object.fromEntries(parameters) }];
+    }),
+  );
+}
+
+/** Returns the members of a response, and of the objects in it, as JSON pointers by name. Outer ones take precedence. */
+function memberPaths(output: DescMessage): Map<string, string> {
+  const isPlain = (field: DescField) => field.fieldKind === 'scalar' && !isWholeBody(field);
+  const inner = output.fields.flatMap((outer) =>
+    outer.fieldKind === 'message' && !isWholeBody(outer)
+      ? outer.message.fields
+          .filter(isPlain)
+          .map((field) => [restName(field), `${restName(outer)}/${restName(field)}`] as const)
+      : [],
+  );
+  const own = output.fields.filter(isPlain).map((field) => [restName(field), restName(field)] as const);
+  return new Map([...inner, ...own]);
+}
+
+function pathNames({ method }: ServedEndpoint): string[] {
+  const binding = bindingOf(method);
+  return method.input.fields.filter((field) => placeOf(binding, field)[0] === 'path').map(restName);
+}
+
+/** Returns whether an endpoint reads one resource by its id. */
+function isResource({ verb, path }: ServedEndpoint, [name = '']: readonly string[]): boolean {
+  return verb === 'GET' && path.endsWith(`/${name.replace(/_id$/, '')}s/{${name}}`);
+}
