@@ -196,7 +196,7 @@ test('includes comments, statuses, bodies and errors of the contract', () => {
   });
   // biome-ignore lint/suspicious/noExplicitAny: a document.
   const { links } = (submit.responses as any)[202];
-  const { operationId } = document.paths['/v1/jobs/{job_id}']!.get!;
+  const { operationId } = document.paths['/v1/mkta/variant_sold_v1/retrieve/{job_id}']!.get!;
   expect(links[`${operationId}`]).toEqual({
     operationId,
     parameters: { job_id: '$response.body#/job_id' },
