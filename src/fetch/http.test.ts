@@ -291,6 +291,16 @@ describe('followRedirects()', () => {
     });
   });
 
+  test('leaves a configured origin for a robots.txt, but not for a private address', async () => {
+    const other = `${address.replace('127.0.0.1', 'localhost')}/end`;
+    await expect(
+      following('mkta', 'sg')({ path: to(other), redirects: 'robots_file' }),
+    ).rejects.toMatchObject({ code: 'address_refused' });
+    expect(await following('mkta', 'sg')({ path: to('/end'), redirects: 'robots_file' })).toMatchObject({
+      status: 200,
+    });
+  });
+
   test('follows a store to another host if the request allows it', async () => {
     const page = following('mktf', '');
     const other = `${address.replace('127.0.0.1', 'localhost')}/moved`;

@@ -333,6 +333,32 @@ describe('robots.txt', () => {
     expect(sent.map(({ url }) => url)).toEqual([`${shop}/robots.txt`, `${shop}/`, `${other}/robots.txt`]);
   });
 
+  test.each([
+    [5, false],
+    [6, true],
+  ])(
+    'is fetched through redirects of an origin of the configuration to other sites: %d redirects',
+    async (count, isAllowed) => {
+      const site = (hop: number) => (hop === 0 ? origin : `https://hop${hop}.example`);
+      for (let hop = 0; hop < count; hop += 1)
+        replies[`${site(hop)}/robots.txt`] = {
+          status: 302,
+          headers: { location: `${site(hop + 1)}/robots.txt` },
+        };
+      replies[`${site(count)}/robots.txt`] = rules('User-agent: *\nDisallow: /private');
+      const scheduler = newScheduler({ robots: true });
+      await get(scheduler, { path: '/public' });
+      const reading = get(scheduler, { path: '/private' });
+      if (isAllowed) await reading;
+      else
+        await expect(reading).rejects.toMatchObject({
+          code: 'robots_disallowed',
+          message: expect.stringContaining(origin),
+        });
+      expect(sent.filter(({ url }) => url.endsWith('/robots.txt'))).toHaveLength(6);
+    },
+  );
+
   test('is fetched through redirects, and applies to the page that a browser loads', async () => {
     replies[`${shop}/robots.txt`] = {
       status: 301,

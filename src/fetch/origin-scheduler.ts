@@ -135,11 +135,14 @@ async function fetchRobots(
   { origin }: PageRequest,
 ): Promise<PageResponse> {
   const { fetch, end } = openSession(market, region);
-  const request: PageRequest = { path: '/robots.txt', headers: { accept: 'text/plain' } };
-  const redirects = origin === undefined ? 'same_origin' : 'anywhere';
+  const request: PageRequest = {
+    path: '/robots.txt',
+    headers: { accept: 'text/plain' },
+    redirects: 'robots_file',
+  };
   const following = followRedirects(fetch, maxRobotsRedirects);
   try {
-    const response = await following({ ...request, ...(origin === undefined ? {} : { origin }), redirects });
+    const response = await following(origin === undefined ? request : { ...request, origin });
     await end(null);
     return response;
   } catch (error) {

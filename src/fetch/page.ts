@@ -11,9 +11,10 @@ export interface PageRequest {
   /** Scheme, host, and port of the store, for markets whose stores the caller names (mktf). Private addresses are
    *  refused when the connection is made. */
   origin?: string;
-  /** Redirects to follow, up to three: those within the origin, or any for a store that the caller names. By default,
+  /** Redirects to follow, up to three: those within the origin, or any for a store that the caller names. Those of a
+   *  robots.txt are up to five, to any site, as RFC 9309 asks; other origins are checked like those of callers. By default,
    *  and for any other redirect, the redirect itself is the response. */
-  redirects?: 'same_origin' | 'anywhere';
+  redirects?: 'same_origin' | 'anywhere' | 'robots_file';
   /** Page that a browser loads instead; by default, the document at `path` after rendering. Ignored by plain HTTP. */
   page?: BrowserPage;
   /** Throws if a path must not be loaded. A browser calls it before a redirect or a script navigates to another page of

@@ -15,11 +15,12 @@ function nextRequest(request: PageRequest, response: PageResponse): PageRequest 
   const here = new URL(response.url);
   const target = URL.parse(location, response.url);
   if (!target) return null;
-  const anywhere = request.redirects === 'anywhere' && request.origin !== undefined;
+  const isNamed = request.origin !== undefined;
+  const mayLeave = request.redirects === 'robots_file' || (request.redirects === 'anywhere' && isNamed);
   const isCrossOrigin = target.origin !== here.origin;
-  if ((isCrossOrigin && !anywhere) || target.username !== '' || target.password !== '') return null;
+  if ((isCrossOrigin && !mayLeave) || target.username !== '' || target.password !== '') return null;
   const next: PageRequest = { ...request, path: target.pathname + target.search };
-  if (request.origin !== undefined) next.origin = `${target.protocol}//${target.host}`;
+  if (isNamed || isCrossOrigin) next.origin = `${target.protocol}//${target.host}`;
   if (isCrossOrigin && request.headers) {
     next.headers = Object.fromEntries(
       Object.entries(request.headers).filter(([name]) => !sameOriginHeaders.includes(name)),

@@ -33,6 +33,27 @@ describe('the group of a robot', () => {
     expect(allows(parts, '/1', 'a')).toBe(false);
   });
 
+  test('ends at the next user-agent line after a rule, and at no other line', () => {
+    const text =
+      'User-agent: a\n\n# both\nUser-agent: gleaner\n\nSitemap: https://x.example/map.xml\nCrawl-delay: 1\nHost: x.example\n\nDisallow: /1\n\nAllow: /1/2\nUser-agent: b\nDisallow: /3';
+    expect(['/1', '/1/2', '/3'].map((path) => allows(text, path))).toEqual([false, true, true]);
+    expect(['/1', '/1/2', '/3'].map((path) => allows(text, path, 'a'))).toEqual([false, true, true]);
+  });
+
+  test('is combined of all groups of the robot, but not with that for all robots', () => {
+    const text =
+      'User-agent: *\nDisallow: /a\nUser-agent: gleaner\nDisallow: /b\nUser-agent: *\nDisallow: /c\nUser-agent: GLEANER\nAllow: /b/x\nDisallow: /d';
+    const paths = ['/a', '/b', '/b/x', '/c', '/d'];
+    expect(paths.map((path) => allows(text, path))).toEqual([true, false, true, true, false]);
+    expect(paths.map((path) => allows(text, path, 'x'))).toEqual([false, true, true, false, true]);
+  });
+
+  test('without a rule allows everything', () => {
+    const others = 'User-agent: *\nDisallow: /\n';
+    expect(allows(`${others}User-agent: gleaner\nDisallow:`, '/')).toBe(true);
+    expect(allows(`${others}User-agent: gleaner`, '/')).toBe(true);
+  });
+
   test('is matched by the product name, ignoring its version', () => {
     expect(allows('User-agent: Gleaner/2.1 (x)\nDisallow: /', '/')).toBe(false);
     expect(allows('User-agent: Gleaner2\nDisallow: /', '/')).toBe(false);
@@ -46,6 +67,18 @@ describe('parseRobots()', () => {
     ['Allow: /p\nDisallow: /', '/page', true],
     ['Allow: /p\nDisallow: /', '/other', false],
     ['Allow: /folder\nDisallow: /folder', '/folder/page', true],
+    ['Disallow: /folder\nAllow: /folder', '/folder/page', true],
+    ['Disallow: /a/b\nAllow: /a\nDisallow: /', '/a/b/c', false],
+    ['Disallow: /a/b\nAllow: /a\nDisallow: /', '/a/c', true],
+    ['Disallow: /a*\nAllow: /a/', '/a/b', true],
+    ['Allow: /%7Ea\nDisallow: /~a', '/~a', true],
+    ['Allow: /~ab\nDisallow: /%7E%61', '/~ab', true],
+    ['aLLOW: /p\nDISALLOW: /', '/page', true],
+    ['Disallow: # nothing', '/', true],
+    ['Disallow: /a # not /b', '/b', true],
+    ['Disallow /a', '/a', true],
+    ['\n\nNoindex: /b\nDisallow:/a', '/a', false],
+    ['\n\nNoindex: /b\nDisallow:/a', '/b', true],
     ['Allow: /page\nDisallow: /*.htm', '/page.htm', false],
     ['Allow: /page\nDisallow: /*.ph', '/page.php5', true],
     ['Allow: /$\nDisallow: /', '/', true],
@@ -125,6 +158,13 @@ describe('an unusual file', () => {
     const began = performance.now();
     expect(allows(text, path)).toBe(true);
     expect(performance.now() - began).toBeLessThan(1_500);
+    const head = 'User-agent: *\n#';
+    const last = '\nDisallow: /a\n';
+    const full = head + 'x'.repeat(500 * 1024 - head.length - last.length) + last;
+    expect(allows(full, '/a')).toBe(false);
+    expect(allows(`${full}Disallow: /b`, '/a')).toBe(false);
+    expect(allows(`${full}Disallow: /b`, '/b')).toBe(true);
+    expect(allows(full.replace('x', 'xxx'), '/a')).toBe(true);
     const late = `User-agent: *\n${'#'.repeat(500 * 1024)}\nDisallow: /`;
     expect(allows(late, '/')).toBe(true);
   });

@@ -21,11 +21,11 @@ export const poorCredits = 3;
 /** Returns the cases for the request body that follow from an endpoint's fields and limits. */
 export function bodyCases({ submit, cases: [good] }: Endpoint): Case[] {
   if (submit === undefined) return good.body === undefined ? [] : transportCases(good);
-  if (submit.takes === 'form') return [];
+  if (submit.takes === 'form') return noBody('multipart/form-data; boundary=x', ['body', 'file']);
   const body = good.body as Members;
   const base = [
     ...transportCases(good),
-    noBody,
+    ...noBody('application/json', ['body']),
     quotaCase('with too few credits', good, costOf(submit, body)),
     ceilingCase(good, costOf(submit, body)),
     ...maxCreditsCases(good, costOf(submit, body)),
@@ -160,14 +160,16 @@ export function quoteCases(
   ];
 }
 
-/** A missing body. */
-const noBody: Case = {
-  title: 'no body',
-  raw: { type: 'application/json', bytes: '' },
-  status: 422,
-  problems: [[['body'], 'missing']],
-  restOnly: true,
-};
+/** Returns cases without a body, which is missing and not malformed, with and without a media type. */
+function noBody(type: string, missing: Loc): Case[] {
+  return [type, null].map((sent) => ({
+    title: `no body of type ${sent}`,
+    raw: { type: sent, bytes: '' },
+    status: 422,
+    problems: [[missing, 'missing']],
+    restOnly: true,
+  }));
+}
 
 /** Returns cases for bodies that are not JSON objects, too large, or of another media type. */
 function transportCases(good: Case): Case[] {
