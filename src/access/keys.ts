@@ -38,7 +38,7 @@ const endOf = ({ revokedAt, expiresAt }: ApiKey) => Math.min(revokedAt ?? Infini
 
 /**
  * Deletes keys of an account that ended long ago. Throws fault `conflict` if it then has the maximum of usable keys, or of
- * keys that ended lately. Concurrent calls may exceed the maximum by their number.
+ * keys that ended recently. Concurrent calls may exceed the maximum by their number.
  */
 export async function makeKeyRoom(
   store: Pick<AccountStore, 'deleteApiKey' | 'listApiKeys'>,
