@@ -24,6 +24,7 @@ import { markets } from '../markets/list.ts';
 import { watchFirstPublish } from '../queue/first-publish.ts';
 import { type AdmissionTokens, createAdmissionTokens } from '../rpc/admission-token.ts';
 import type { Job } from '../store/documents.ts';
+import { refuseOtherMoves } from '../store/job-states.ts';
 import { createOriginTally, meterRequests, type OriginTally } from '../sweep/origin-tally.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import type { Fetching, FetchingOptions } from './fetching.ts';
@@ -104,7 +105,7 @@ export async function compose(
   const { queue, published } = watchFirstPublish(traced.queue);
   const changes = options.changes ?? createJobChanges(clock);
   const metrics = options.metrics ?? noMetrics;
-  const store = meterStore(notifyOnMove(traced.store, changes), metrics);
+  const store = meterStore(notifyOnMove(refuseOtherMoves(traced.store), changes), metrics);
   const tally = createOriginTally(clock);
   const holder = options.holder ?? newId();
   const pageOptions = { config, store, clock, log, holder, observer: meterRequests(tally, metrics) };

@@ -1,7 +1,7 @@
 import type { BodyBudget } from '../base/body-budget.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MarketOrigins, Origins } from '../base/origins.ts';
-import { openStates } from '../kinds/states.ts';
+import { openStates } from '../store/job-states.ts';
 import type { Store } from '../store/store.ts';
 import type { GaugeReaders } from '../telemetry/metrics.ts';
 import type { WorkerSlots } from '../worker/pool.ts';

@@ -1,5 +1,6 @@
 import { Fault } from '../contract/fault.ts';
 import type { Job } from '../store/documents.ts';
+import { isCharged } from '../store/job-states.ts';
 import type { AccountStore, LedgerStore, SpentCeiling } from '../store/store.ts';
 
 /** Ledger for refunds. */
@@ -42,8 +43,7 @@ export async function chargeJob(
 
 /** Returns the credits charged for a job so far, before refunds. */
 export function chargedCredits({ state, cost }: Job, chargedAt: 'submit' | 'approval'): number {
-  const isApproved = !['awaiting_approval', 'approving', 'rejecting', 'rejected'].includes(state);
-  return chargedAt === 'submit' || isApproved ? cost : 0;
+  return chargedAt === 'submit' || isCharged(state) ? cost : 0;
 }
 
 /**

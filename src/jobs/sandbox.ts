@@ -1,7 +1,7 @@
 import { Fault } from '../contract/fault.ts';
 import type { Plan } from '../kinds/kind.ts';
-import { openStates } from '../kinds/states.ts';
 import type { Job, Unit } from '../store/documents.ts';
+import { openStates } from '../store/job-states.ts';
 import { approvalWaitMs, type StoreUse } from './context.ts';
 
 /*

@@ -1,17 +1,5 @@
-import type { BatchSummary, Counts, Job, JobState, Outcome, Unit } from '../store/documents.ts';
-
-/** States of jobs that have not ended. */
-export const openStates: readonly JobState[] = [
-  'submitted',
-  'discarding',
-  'awaiting_approval',
-  'approving',
-  'approved',
-  'processing',
-  'settling',
-  'rejecting',
-  'terminating',
-];
+import type { BatchSummary, Counts, Job, Outcome, Unit } from '../store/documents.ts';
+import { submittingStates } from '../store/job-states.ts';
 
 /** Terminal status of a job or batch (docs/concepts.md). */
 export type TerminalStatus = 'completed' | 'partial_complete' | 'failed';
@@ -30,7 +18,7 @@ export function reusedMember(outcome: Outcome | undefined): { collectedAt?: numb
 
 /** Returns whether a job's submit was accepted. Until then its owner cannot see it. */
 export function isAccepted({ state }: Pick<Job, 'state'>): boolean {
-  return state !== 'submitted' && state !== 'discarding';
+  return !submittingStates.includes(state);
 }
 
 /** Returns the status of a job of any kind in the contract's terms. A settling job is shown as processing. */

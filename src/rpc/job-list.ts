@@ -5,24 +5,13 @@ import type { Offers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
 import { isAccepted } from '../kinds/states.ts';
 import type { Page } from '../store/cursor.ts';
-import type { Job, JobState } from '../store/documents.ts';
+import type { Job } from '../store/documents.ts';
+import { statesOf } from '../store/job-states.ts';
 import type { JobFilter } from '../store/store.ts';
 import { defaultPageSize } from './handlers.ts';
 
 /** Dependencies of this module. */
 export type JobListContext = Pick<JobContext, 'offers'> & StoreUse<'listJobs'>;
-
-/** States of jobs in the store by the status that clients see; see src/contract/job-status.ts. */
-const statesOf: Readonly<Record<string, readonly JobState[]>> = {
-  awaiting_approval: ['submitted', 'discarding', 'awaiting_approval', 'approving'],
-  initializing: ['approved'],
-  processing: ['approved', 'processing', 'settling', 'terminating'],
-  completed: ['completed'],
-  partial_complete: ['partial_complete'],
-  failed: ['failed'],
-  rejected: ['rejecting', 'rejected'],
-  terminated: ['terminated'],
-};
 
 /** Common fields of the list requests of users and operators. */
 export interface ListRequest {
@@ -48,7 +37,7 @@ export async function listJobs(
 ): Promise<Page<Job>> {
   checkFilter(offers, request);
   const { status, kind, market } = request;
-  const states = (status === '' ? Object.values(statesOf).flat() : statesOf[status]!).filter(
+  const states = (status === '' ? jobStatuses.flatMap(statesOf) : statesOf(status)).filter(
     (state) => unfinished || isAccepted({ state }),
   );
   const filter: JobFilter = {
@@ -72,7 +61,7 @@ export function isListed(
   checkFilter(offers, request);
   const { status, kind, market, userId } = request;
   return (
-    (status === '' || statesOf[status]!.includes(job.state)) &&
+    (status === '' || statesOf(status).includes(job.state)) &&
     (kind === '' || kind === job.kind) &&
     (market === '' || market === job.market) &&
     (userId === '' || userId === job.userId)

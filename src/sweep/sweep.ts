@@ -12,6 +12,7 @@ import type { ScheduleContext } from '../schedules/context.ts';
 import { runDueSchedules } from '../schedules/due.ts';
 import type { Cursor } from '../store/cursor.ts';
 import type { BatchReference, Job, JobState } from '../store/documents.ts';
+import { endingStates, submittingStates } from '../store/job-states.ts';
 import { type JobList, type PageLimits, processJobs, type SweepPlaces } from './pages.ts';
 import { cutoffsOf, type RetentionContext, retain } from './retention.ts';
 
@@ -109,7 +110,7 @@ export async function sweep(
   if (!(await step('store', () => store.ping()))) return;
   await each(
     'submit',
-    inState(['submitted', 'discarding'], now - interruptedMs),
+    inState(submittingStates, now - interruptedMs),
     resume('submit', (job) => {
       if (job.state === 'discarding') return finishDiscard(context, job);
       return job.resumable ? finishSubmit(context, job.id) : discardSubmitted(context, job.id);
@@ -131,13 +132,9 @@ export async function sweep(
   const resumeEnd = resume('ending', (job) => finishEnded(context, job));
   // Settling reads the whole job, which is wasted if its merged file cannot be written.
   const isWritable = await step('result storage', () => context.blobs.ping());
-  await each(
-    'ending',
-    inState(['settling', 'rejecting', 'terminating'], now - interruptedMs),
-    async (job) => {
-      if (isWritable || job.state !== 'settling') await resumeEnd(job);
-    },
-  );
+  await each('ending', inState(endingStates, now - interruptedMs), async (job) => {
+    if (isWritable || job.state !== 'settling') await resumeEnd(job);
+  });
   await step('schedules', () => runDueSchedules(context, signal));
   await step('drift', () => context.drift.flush());
   await step('destination keys', () => resealDestinations(context));

@@ -1,5 +1,5 @@
 import type { JobContext, StoreUse } from '../jobs/context.ts';
-import { openStates } from '../kinds/states.ts';
+import { openStates } from '../store/job-states.ts';
 
 /** States of jobs that the sweep may have to work on: neither ended nor waiting for a decision. */
 const states = openStates.filter((state) => state !== 'awaiting_approval');

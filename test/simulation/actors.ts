@@ -19,6 +19,7 @@ import { listedFields } from '../../src/markets/defaults.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
 import { type Core, createCore } from '../../src/rpc/core.ts';
 import { retrievePaths } from '../../src/rpc/job-shape.ts';
+import { refuseOtherMoves } from '../../src/store/job-states.ts';
 import type { Store } from '../../src/store/store.ts';
 import { sweepForever } from '../../src/sweep/sweep.ts';
 import { noMetrics } from '../../src/telemetry/metrics.ts';
@@ -86,7 +87,10 @@ function createContext(shared: Shared, process: Process): JobContext {
   const { world, broker, files, witness } = shared;
   const { clock } = process;
   const changes = createJobChanges(clock);
-  const store = notifyOnMove(process.through('store', shared.store, witness.observe), changes);
+  const store = notifyOnMove(
+    refuseOtherMoves(process.through('store', shared.store, witness.observe)),
+    changes,
+  );
   return {
     store,
     queue: broker.of(process),

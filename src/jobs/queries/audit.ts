@@ -1,6 +1,7 @@
 import { entryKeys } from '../../credits/job-credits.ts';
 import { allOf } from '../../store/cursor.ts';
-import type { Counts, DeletedJob, Job, JobState, LedgerEntry } from '../../store/documents.ts';
+import type { Counts, DeletedJob, Job, LedgerEntry } from '../../store/documents.ts';
+import { openStates } from '../../store/job-states.ts';
 import { discountOf } from '../../store/retention.ts';
 import type { Store } from '../../store/store.ts';
 import { countReused } from '../reuse.ts';
@@ -29,7 +30,6 @@ type AuditStore = Pick<
   | 'readBatches'
 >;
 
-const terminal: readonly JobState[] = ['completed', 'partial_complete', 'failed', 'rejected', 'terminated'];
 const pageSize = 500;
 
 /**
@@ -95,7 +95,7 @@ async function isKnown(store: AuditStore, jobId: string): Promise<boolean> {
 
 async function auditJob(store: AuditStore, job: Job, entries: readonly LedgerEntry[]): Promise<string[]> {
   const problems = auditEntries(job.id, entries);
-  if (!terminal.includes(job.state)) return problems;
+  if (openStates.includes(job.state)) return problems;
 
   const { units, batches } = await store.countJob(job.id);
   // Deleted since the list was read.

@@ -2,6 +2,7 @@ import { refundJob } from '../../credits/job-credits.ts';
 import { aggregate } from '../../kinds/states.ts';
 import { holdOf, parseHold } from '../../quality/hold.ts';
 import type { Counts, Job, JobHold, JobState, NoticeReason } from '../../store/documents.ts';
+import { endingStates } from '../../store/job-states.ts';
 import { discountOf } from '../../store/retention.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import { rejectedOutcome } from '../placed.ts';
@@ -27,9 +28,6 @@ export type SettleContext = Pick<JobContext, 'clock' | 'log' | 'metrics' | 'offe
   CompileContext &
   UnreferencedFilesContext;
 
-/** States of a job that is ending. */
-const ending = ['settling', 'rejecting', 'terminating'] as const;
-
 /** Fault code of units stopped by a cancellation. */
 export const terminatedCode = 'terminated';
 
@@ -51,7 +49,7 @@ export async function settle(context: SettleContext, jobId: string): Promise<voi
  */
 export async function finishEnding(context: SettleContext, job: Job): Promise<void> {
   const { store, clock, log } = context;
-  if (!isEnding(job.state)) return;
+  if (!endingStates.includes(job.state)) return;
   if (job.state === 'rejecting') {
     await failUnits(context, job, ['waiting'], rejectedOutcome(job));
   }
@@ -120,15 +118,7 @@ async function countNotRun(
   return { notRun };
 }
 
-function isEnding(state: JobState): state is (typeof ending)[number] {
-  return (ending as readonly JobState[]).includes(state);
-}
-
-function endOf(
-  state: (typeof ending)[number],
-  counts: Counts,
-  statusFrom: keyof Counts,
-): JobState & NoticeReason {
+function endOf(state: JobState, counts: Counts, statusFrom: keyof Counts): JobState & NoticeReason {
   if (state === 'rejecting') return 'rejected';
   // A cancellation after the last unit succeeded changes nothing.
   const stopped = state === 'terminating' && counts.units.failed > 0;

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { aTime, storeJob } from './contract/samples.ts';
+import { endingStates, openStates, refuseOtherMoves, statesOf, submittingStates } from './job-states.ts';
+import { openSqliteStore } from './sqlite/open.ts';
+
+test('refuseOtherMoves() lets a job move only along its life, or stay in its state', async () => {
+  const store = refuseOtherMoves(openSqliteStore({ path: ':memory:' }));
+  const { job } = await storeJob(store, 1, { state: 'processing' });
+  expect(await store.moveJob(job.id, ['processing'], 'processing', aTime)).toMatchObject({ id: job.id });
+  await expect(store.moveJob(job.id, ['processing'], 'completed', aTime)).rejects.toThrow(
+    'a job cannot move from processing to completed',
+  );
+  await expect(store.moveJob(job.id, ['processing', 'rejecting'], 'settling', aTime)).rejects.toThrow(
+    'from rejecting',
+  );
+  expect(await store.moveJob(job.id, ['processing'], 'settling', aTime)).toMatchObject({ state: 'settling' });
+});
+
+test('the sets of states follow from the phases', () => {
+  expect(submittingStates).toEqual(['submitted', 'discarding']);
+  expect(endingStates).toEqual(['settling', 'rejecting', 'terminating']);
+  expect(openStates).toHaveLength(9);
+  expect(statesOf('processing')).toEqual(['approved', 'processing', 'settling', 'terminating']);
+  expect(statesOf('awaiting_approval')).toEqual([
+    'submitted',
+    'discarding',
+    'awaiting_approval',
+    'approving',
+  ]);
+});
