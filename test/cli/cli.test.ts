@@ -138,7 +138,8 @@ describe('a job', () => {
 
   test('is quoted by --dry-run, as is its retry', async () => {
     const rows = 'product_key,shop_domain\nbarang-1812,toko-7\nbarang-1812,toko-7\n';
-    const { json: before } = await user(['jobs', '--json']);
+    const jobIds = async () => (await user(['jobs', '--json'])).json.map(({ job_id: id }) => id);
+    const before = await jobIds();
     const quoted = await user(['submit', 'mktb', 'pdp_bulk', '-', '--dry-run'], rows);
     expect([quoted.code, quoted.err]).toEqual([0, '']);
     expect(quoted.out).toMatch(/^cost +10 credits \(5 per unit\), charged at submit$/m);
@@ -156,7 +157,7 @@ describe('a job', () => {
       'product_key,shop_domain\n,x\n',
     );
     expect([invalid.code, invalid.out]).toEqual([2, '']);
-    expect((await user(['jobs', '--json'])).json).toEqual(before);
+    expect(await jobIds()).toEqual(before);
     const done = await user(['submit', 'mktb', 'pdp_bulk', '-', '--wait', '--json'], rows);
     const retried = await user(['retry', done.json[0].job_id, '--dry-run', '--json']);
     expect([retried.code, retried.json[0]]).toMatchObject([0, { units: 2, cost: 10 }]);

@@ -39,8 +39,8 @@ export async function runCli(
     err: stderr,
     get json() {
       return stdout
-        .trimEnd()
         .split('\n')
+        .filter((line) => line !== '')
         .map((line) => JSON.parse(line));
     },
   };
