@@ -166,6 +166,19 @@ describe('list()', () => {
     },
   );
 
+  test('refuses a query that finds more than is kept in memory, and counts only what it finds', async () => {
+    const job = await createJob();
+    const explorer = createExplorer(fixture.context, { sorted: 3, unsorted: 4 });
+    const problemOf = (query: Partial<EntryQuery>) =>
+      explorer.list(job, { ...any, ...query }).then(
+        ({ total }) => total,
+        ({ problems }) => problems[0].loc,
+      );
+    expect(await problemOf({ sort: 'title' })).toEqual(['query', 'sort']);
+    expect(await problemOf({ filter: ['unit_index<9'] })).toEqual(['query', 'filter']);
+    expect(await problemOf({ sort: 'title', filter: ['unit_index<1'] })).toBe(1);
+  });
+
   test('returns one unit, or one entry of it', async () => {
     const job = await createJob();
     expect(await pagesOf(job, { unit: 4 })).toEqual([[4]]);

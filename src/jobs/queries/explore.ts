@@ -73,8 +73,11 @@ const rowsPerRead = 1_000;
 /** Most rows of a sorted export: each thousand of them reads the files of its units again. */
 const maxSortedRows = 100_000;
 
+/** Limits of the records that a query may find, which are kept in memory while it runs. */
+const foundLimits = { sorted: 500_000, unsorted: 5_000_000 };
+
 /** Creates the queries. */
-export function createExplorer(context: ExplorerContext): Explorer {
+export function createExplorer(context: ExplorerContext, limits = foundLimits): Explorer {
   const { offers, settings } = context;
   const placesOf = createScans<Int32Array>((places) => places.byteLength);
   const itemOf = (job: Job, row: ExactObject) => {
@@ -100,6 +103,10 @@ export function createExplorer(context: ExplorerContext): Explorer {
     const found: { key: SortKey; unit: number; position: number }[] = [];
     const { keyOf } = selection;
     const add = (unit: number, position: number, cells: Cell[] | null) => {
+      if (found.length >= limits.sorted)
+        throw tooMany('sort', `A sort takes at most ${limits.sorted} records: select fewer by a filter`);
+      if (places.length >= 2 * limits.unsorted)
+        throw tooMany('filter', `A list has at most ${limits.unsorted} records that match: select fewer`);
       if (keyOf) found.push({ key: cells === null ? null : keyOf(cells), unit, position });
       else places.push(unit, position);
     };
@@ -240,6 +247,8 @@ async function entriesAt(context: RowsContext, job: Job, places: Int32Array): Pr
   return [...wanted].flatMap((place) => found.get(place) ?? []);
 }
 
+const tooMany = (option: string, message: string) => Fault.invalid(['query', option], message, 'value_error');
+
 async function* rowsAt(
   context: RowsContext,
   job: Job,
@@ -248,7 +257,7 @@ async function* rowsAt(
   const all = await places();
   if (all.length > 2 * maxSortedRows) {
     const message = `A sorted export has at most ${maxSortedRows} records, and this one ${all.length / 2}: export without a sort`;
-    throw Fault.invalid(['query', 'sort'], message, 'value_error');
+    throw tooMany('sort', message);
   }
   for (let from = 0; from < all.length; from += 2 * rowsPerRead) {
     const entries = await entriesAt(context, job, all.subarray(from, from + 2 * rowsPerRead));
