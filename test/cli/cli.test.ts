@@ -294,12 +294,19 @@ describe('exit codes and messages', () => {
       'item_id,shop_id\n1,2\n',
     );
     const child = start(['watch', out.trimEnd()], { GLEANER_API_KEY: ann.key });
-    // It says so once it looks on.
-    await once(child.stderr, 'data');
+    // It shows the status once it looks on. Node may have warned of something before.
+    let told = '';
+    const status = Promise.withResolvers<void>();
+    child.stderr.on('data', (chunk) => {
+      told += chunk;
+      if (told.includes('awaiting_approval')) status.resolve();
+    });
+    await status.promise;
     // Sends the signal twice, because the launcher and the terminal both send it.
     for (let times = 0; times < 2; times += 1) child.kill('SIGINT');
-    const [code] = await once(child, 'close');
-    expect(code).toBe(130);
+    const [code, signal] = await once(child, 'close');
+    // The second signal may reach a process that has given up its handlers to exit: a shell reports 130 for both.
+    expect(code ?? signal).toBeOneOf([130, 'SIGINT']);
     expect((await user(['cancel', out.trimEnd(), '--json'])).json[0].status).toBe('rejected');
   });
 });
