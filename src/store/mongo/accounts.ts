@@ -11,7 +11,7 @@ export function accountStore(engine: MongoEngine): AccountStore {
     createUser: (user) =>
       engine.run(async ({ users }) => {
         const document = { ...withUnderscore(user), openKeys: [], epoch: 0 };
-        return (await unlessDuplicate(users.insertOne(document))) !== null;
+        return (await unlessDuplicate(() => users.insertOne(document))) !== null;
       }),
 
     getUser: (id) =>
@@ -46,7 +46,7 @@ export function accountStore(engine: MongoEngine): AccountStore {
 
     createApiKey: (key) =>
       engine.run(
-        async ({ apiKeys }) => (await unlessDuplicate(apiKeys.insertOne(withUnderscore(key)))) !== null,
+        async ({ apiKeys }) => (await unlessDuplicate(() => apiKeys.insertOne(withUnderscore(key)))) !== null,
       ),
 
     getApiKey: (id) =>

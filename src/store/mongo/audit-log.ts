@@ -10,7 +10,7 @@ export function auditLogStore(engine: MongoEngine): AuditLogStore {
     appendAuditEntry: (entry) =>
       engine.run(async ({ auditLog }) => {
         // A duplicate is an earlier attempt of this call.
-        await unlessDuplicate(auditLog.insertOne(withUnderscore(entry)));
+        await unlessDuplicate(() => auditLog.insertOne(withUnderscore(entry)));
       }),
 
     listAuditEntries: ({ since, until, ...filter }, page) => {

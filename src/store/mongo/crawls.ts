@@ -10,7 +10,7 @@ export function crawlStore(engine: MongoEngine): CrawlStore {
       engine.run(async ({ crawls }) => {
         // If a newer page is stored, the filter does not match it and the insert fails as a duplicate.
         const page = { $set: { at, body: new Binary(body) } };
-        await unlessDuplicate(crawls.updateOne({ _id: key, at: { $lte: at } }, page, { upsert: true }));
+        await unlessDuplicate(() => crawls.updateOne({ _id: key, at: { $lte: at } }, page, { upsert: true }));
       }),
 
     findCrawl: (key, since) =>

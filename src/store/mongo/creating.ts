@@ -29,7 +29,7 @@ export async function createJob(collections: Collections, job: Job, source: Iter
   let fresh = true;
   for (const chunk of inChunks(source, chunkSize)) {
     const documents = chunk.map((batch) => writeBatch(batch, draft));
-    if (!(await unlessDuplicate(batches.insertMany(documents, { ordered: false })))) fresh = false;
+    if (!(await unlessDuplicate(() => batches.insertMany(documents, { ordered: false })))) fresh = false;
     written += chunk.length;
   }
   const jobId = job.id;
@@ -68,7 +68,7 @@ export async function removeJob(
 async function openDraft({ jobs, deletedJobs }: Collections, job: Job): Promise<string | null> {
   if ((await deletedJobs.countDocuments({ _id: job.id })) > 0) throw deletedFault(job.id);
   const draft = newId();
-  if (await unlessDuplicate(jobs.insertOne(writeJob(job, draft, 'writing')))) return draft;
+  if (await unlessDuplicate(() => jobs.insertOne(writeJob(job, draft, 'writing')))) return draft;
   const known = await jobs.findOne({ _id: job.id });
   if (known?.state === 'writing') return known.draft;
   if (known?.state === 'removing') throw removedFault(job.id);

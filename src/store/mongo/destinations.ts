@@ -9,14 +9,14 @@ export function destinationStore(engine: MongoEngine): DestinationStore {
     createDestination: (destination) =>
       engine.run(
         async ({ destinations }) =>
-          (await unlessDuplicate(destinations.insertOne(writeDestination(destination)))) !== null,
+          (await unlessDuplicate(() => destinations.insertOne(writeDestination(destination)))) !== null,
       ),
 
     putDestination: (destination) =>
       engine.run(async ({ destinations }) => {
         const { _id, ...fields } = writeDestination(destination);
         const which = { _id, revision: destination.revision - 1 };
-        const updated = await unlessDuplicate(destinations.updateOne(which, { $set: fields }));
+        const updated = await unlessDuplicate(() => destinations.updateOne(which, { $set: fields }));
         return updated !== null && updated.matchedCount === 1;
       }),
 

@@ -17,7 +17,8 @@ export function driftStore(engine: MongoEngine): DriftStore {
       engine.run(async ({ drift }) => {
         const { market, page, revision, state } = record;
         const _id = driftId(market, page);
-        if (revision === 1) return (await unlessDuplicate(drift.insertOne({ _id, ...record }))) !== null;
+        if (revision === 1)
+          return (await unlessDuplicate(() => drift.insertOne({ _id, ...record }))) !== null;
         const change = { $set: { revision, state } };
         return (await drift.updateOne({ _id, revision: revision - 1 }, change)).matchedCount === 1;
       }),

@@ -1,29 +1,41 @@
+import { setTimeout } from 'node:timers/promises';
 import { MongoBulkWriteError, MongoServerError } from 'mongodb';
-
-/** Awaits an insert or upsert. Returns null if a document with the same unique value exists. */
-export async function unlessDuplicate<T>(write: Promise<T>): Promise<T | null> {
-  try {
-    return await write;
-  } catch (thrown) {
-    if (isDuplicate(thrown)) return null;
-    throw thrown;
-  }
-}
 
 /** Code of the error "deadlock detected" (40P01) of PostgreSQL, as engines built on it report it. */
 export const deadlockCode = 16_908_292;
+/** How often a statement is repeated that a deadlock rolled back. */
+const deadlockRepeats = 6;
+/**
+ * Longest wait before the first repeat, in milliseconds; it doubles. PostgreSQL rolls back one statement of a deadlock
+ * per second, and a repeat before it is resolved joins it again.
+ */
+const deadlockWaitMs = 1_000;
 
 /**
- * Awaits the update that sets a unique value. Returns null if another document has or is about to have the value:
- * of several such updates, MongoDB repeats all but one until they meet a duplicate, engines on PostgreSQL roll them back.
+ * Runs an insert, or an update of a unique value. Returns null if a document with the same unique value exists.
+ *
+ * Of concurrent writes of the same value, MongoDB repeats all but one until they meet a duplicate. Engines on
+ * PostgreSQL roll them back as a deadlock, and they are repeated here.
  */
-export async function unlessContended<T>(write: Promise<T>): Promise<T | null> {
-  try {
-    return await unlessDuplicate(write);
-  } catch (thrown) {
-    if (thrown instanceof MongoServerError && thrown.code === deadlockCode) return null;
-    throw thrown;
+export async function unlessDuplicate<T>(write: () => Promise<T>): Promise<T | null> {
+  for (let repeats = 0; ; repeats++) {
+    try {
+      return await write();
+    } catch (thrown) {
+      if (isDuplicate(thrown)) return null;
+      if (repeats === deadlockRepeats || !isDeadlock(thrown)) throw thrown;
+      await setTimeout(Math.random() * deadlockWaitMs * 2 ** repeats);
+    }
   }
+}
+
+function isDeadlock(thrown: unknown): boolean {
+  // A failed bulk write may have written some of its documents.
+  return (
+    thrown instanceof MongoServerError &&
+    !(thrown instanceof MongoBulkWriteError) &&
+    thrown.code === deadlockCode
+  );
 }
 
 /** Returns whether the error reports only duplicate unique values. */

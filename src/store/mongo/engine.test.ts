@@ -26,6 +26,16 @@ describe.skipIf('missing' in mongo)(
       await Promise.all(stores.map((store) => store.close()));
     });
 
+    test('of concurrent inserts of one unique value, one succeeds and the others meet a duplicate', async () => {
+      const store = openMongoStore({ uri: mongo.fresh() });
+      for (let round = 0; round < 3; round++) {
+        const { hash } = aKey();
+        const inserts = Array.from({ length: 4 }, () => store.createApiKey(aKey({ hash })));
+        expect((await Promise.all(inserts)).filter((created) => created)).toHaveLength(1);
+      }
+      await store.close();
+    });
+
     test('a connection lost during a command is unavailable, an error of the caller is not', async () => {
       const engine = openEngine(mongo.fresh());
       const meets = (error: Error) => engine.run(() => Promise.reject(error));

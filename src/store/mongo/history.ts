@@ -7,7 +7,7 @@ import {
   type TrackedItem,
   type TrackingRun,
 } from '../history.ts';
-import { unlessContended, unlessDuplicate } from './duplicates.ts';
+import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
 import { changesOf, observationId, observationsBetween } from './history-ids.ts';
 import { ruleStore } from './rules.ts';
@@ -41,7 +41,7 @@ function runStore(engine: MongoEngine): RunMethods {
     createTrackingRun: ({ jobId, ...run }) =>
       engine.run(
         async ({ trackingRuns }) =>
-          (await unlessDuplicate(trackingRuns.insertOne({ _id: jobId, ...run }))) !== null,
+          (await unlessDuplicate(() => trackingRuns.insertOne({ _id: jobId, ...run }))) !== null,
       ),
 
     getTrackingRun: (jobId) =>
@@ -96,7 +96,7 @@ function runStore(engine: MongoEngine): RunMethods {
       engine.run(async ({ trackingRuns }) => {
         const which = { _id: jobId, take, stage: { $ne: 'done' as const } };
         const change = { turn: 'active', activeUser: userId } as const;
-        const begun = await unlessContended(trackingRuns.updateOne(which, { $set: change }));
+        const begun = await unlessDuplicate(() => trackingRuns.updateOne(which, { $set: change }));
         return begun?.matchedCount === 1;
       }),
   };
@@ -130,7 +130,7 @@ function itemStore(engine: MongoEngine): ItemMethods {
           };
         });
         // A document with a later reading does not match, so that its upsert is a duplicate.
-        await unlessDuplicate(trackedItems.bulkWrite(writes, { ordered: false }));
+        await unlessDuplicate(() => trackedItems.bulkWrite(writes, { ordered: false }));
       }),
 
     addObservations: (added) =>
@@ -140,7 +140,7 @@ function itemStore(engine: MongoEngine): ItemMethods {
           _id: observationId(observation),
           ...observation,
         }));
-        await unlessDuplicate(observations.insertMany(documents, { ordered: false }));
+        await unlessDuplicate(() => observations.insertMany(documents, { ordered: false }));
         const ends = added.flatMap(({ observation, previous }) =>
           previous === null
             ? []
@@ -159,7 +159,7 @@ function itemStore(engine: MongoEngine): ItemMethods {
     addChanges: (changes) =>
       engine.run(async ({ itemChanges }) => {
         if (changes.length === 0) return;
-        await unlessDuplicate(itemChanges.insertMany(changes.map(withUnderscore), { ordered: false }));
+        await unlessDuplicate(() => itemChanges.insertMany(changes.map(withUnderscore), { ordered: false }));
       }),
 
     getChanges: (ids) =>

@@ -81,7 +81,7 @@ async function readSchema(schema: Collection<SchemaDocument>): Promise<SchemaDoc
   const found = await schema.findOne({ _id: 'schema' });
   if (found !== null) return found;
   const created: SchemaDocument = { _id: 'schema', version: 0, holder: '', leaseUntil: 0 };
-  await unlessDuplicate(schema.insertOne(created));
+  await unlessDuplicate(() => schema.insertOne(created));
   return (await schema.findOne({ _id: 'schema' })) ?? created;
 }
 

@@ -45,7 +45,7 @@ export function noticeStore(engine: MongoEngine): NoticeStore {
       engine.run(async ({ webhooks }) => {
         const { revision } = webhook;
         if (revision === 1) {
-          return (await unlessDuplicate(webhooks.insertOne({ _id: userId, ...webhook }))) !== null;
+          return (await unlessDuplicate(() => webhooks.insertOne({ _id: userId, ...webhook }))) !== null;
         }
         const which = { _id: userId, revision: revision - 1 };
         return (await webhooks.updateOne(which, { $set: webhook })).matchedCount === 1;
@@ -59,7 +59,7 @@ export function noticeStore(engine: MongoEngine): NoticeStore {
     createDelivery: (delivery) =>
       engine.run(
         async ({ deliveries }) =>
-          (await unlessDuplicate(deliveries.insertOne(withUnderscore(delivery)))) !== null,
+          (await unlessDuplicate(() => deliveries.insertOne(withUnderscore(delivery)))) !== null,
       ),
 
     claimDeliveries: (now, leaseUntil, limit) =>

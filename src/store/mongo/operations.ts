@@ -14,7 +14,7 @@ export function operationsStore(engine: MongoEngine): OperationsStore {
       engine.run(async ({ processes }) => {
         const document = withUnderscore(report);
         // A duplicate is a concurrent, equally recent heartbeat.
-        await unlessDuplicate(processes.replaceOne({ _id: document._id }, document, { upsert: true }));
+        await unlessDuplicate(() => processes.replaceOne({ _id: document._id }, document, { upsert: true }));
       }),
 
     deleteProcess: (id) =>
@@ -34,7 +34,7 @@ export function operationsStore(engine: MongoEngine): OperationsStore {
           const { origin, market, region, minute, ...counts } = row;
           const _id = originMinuteId(row);
           const change = { $inc: counts, $setOnInsert: { origin, market, region, minute } };
-          const add = () => unlessDuplicate(originMinutes.updateOne({ _id }, change, { upsert: true }));
+          const add = () => unlessDuplicate(() => originMinutes.updateOne({ _id }, change, { upsert: true }));
           // Another process inserted the minute first.
           if ((await add()) === null) await originMinutes.updateOne({ _id }, { $inc: counts });
         }

@@ -86,7 +86,7 @@ async function readOrigin(origins: Collections['origins'], origin: string): Prom
 async function ensureOrigin(origins: Collections['origins'], origin: string): Promise<void> {
   const start = { nextFree: 0, pause: writePause(noPause), holdings: [], leases: 0, heldUntil: 0 };
   // Of two concurrent upserts one may fail as a duplicate; the document then exists.
-  await unlessDuplicate(origins.updateOne({ _id: origin }, { $setOnInsert: start }, { upsert: true }));
+  await unlessDuplicate(() => origins.updateOne({ _id: origin }, { $setOnInsert: start }, { upsert: true }));
 }
 
 function readPause({ strikes: failures, ...pause }: PauseDocument): OriginPause {

@@ -116,7 +116,7 @@ async function writePending(
 ): Promise<LedgerDocument | 'applied' | 'void' | 'gone'> {
   const stamp = newId();
   const document: LedgerDocument = { _id: key, ...entry, state: 'pending', stamp };
-  if (await unlessDuplicate(ledger.insertOne(document))) return document;
+  if (await unlessDuplicate(() => ledger.insertOne(document))) return document;
   // Not the fields that step 4 uses: they must be the same for every call with this key.
   const { userId: _, amount: __, keyId: ___, ...fields } = entry;
   const stamped = await ledger.findOneAndUpdate(
@@ -170,7 +170,7 @@ export async function voidKey(
   for (;;) {
     const entry = await ledger.findOne({ _id: key });
     if (entry === null) {
-      if (await unlessDuplicate(ledger.insertOne(voidDocument(key, userId, at)))) return null;
+      if (await unlessDuplicate(() => ledger.insertOne(voidDocument(key, userId, at)))) return null;
     } else if (entry.state === 'void') return null;
     else if (entry.state === 'applied') return entry;
     else if (await fence(collections, entry)) {

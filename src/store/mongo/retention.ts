@@ -68,7 +68,7 @@ export function retentionStore(engine: MongoEngine): RetentionStore {
       engine.run(async (collections) => {
         const which = { _id: summary.id, ...ended };
         if ((await collections.jobs.findOne(which, { projection: { _id: 1 } })) === null) return false;
-        await unlessDuplicate(collections.deletedJobs.insertOne(withUnderscore(summary)));
+        await unlessDuplicate(() => collections.deletedJobs.insertOne(withUnderscore(summary)));
         return (await removeJob(collections, which)) !== null;
       }),
 

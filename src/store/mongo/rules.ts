@@ -10,7 +10,7 @@ export function ruleStore(engine: MongoEngine): RuleMethods {
   return {
     createRule: (rule) =>
       engine.run(
-        async ({ rules }) => (await unlessDuplicate(rules.insertOne(withUnderscore(rule)))) !== null,
+        async ({ rules }) => (await unlessDuplicate(() => rules.insertOne(withUnderscore(rule)))) !== null,
       ),
 
     putRule: ({ id, ...rule }) =>

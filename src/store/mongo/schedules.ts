@@ -26,7 +26,7 @@ export function scheduleStore(engine: MongoEngine): ScheduleStore {
     createSchedule: (schedule, request) =>
       engine.run(
         async ({ schedules }) =>
-          (await unlessDuplicate(schedules.insertOne(writeSchedule(schedule, request)))) !== null,
+          (await unlessDuplicate(() => schedules.insertOne(writeSchedule(schedule, request)))) !== null,
       ),
 
     getSchedule: (id) =>
@@ -95,12 +95,8 @@ export function scheduleStore(engine: MongoEngine): ScheduleStore {
       engine.run(async ({ scheduleRuns }) => {
         const { _id, ...fields } = withUnderscore(run);
         // A run with the same or a later revision does not match, and its id makes the upsert a duplicate.
-        const write = scheduleRuns.updateOne(
-          { _id, revision: { $lt: run.revision } },
-          { $set: fields },
-          { upsert: true },
-        );
-        await unlessDuplicate(write);
+        const older = { _id, revision: { $lt: run.revision } };
+        await unlessDuplicate(() => scheduleRuns.updateOne(older, { $set: fields }, { upsert: true }));
       }),
 
     getScheduleRun: (id) =>

@@ -8,7 +8,7 @@ export function sessionStore(engine: MongoEngine): SessionStore {
   return {
     createSession: ({ hash, ...rest }, max) =>
       engine.run(async ({ sessions }) => {
-        await unlessDuplicate(sessions.insertOne({ _id: hash, ...rest }));
+        await unlessDuplicate(() => sessions.insertOne({ _id: hash, ...rest }));
         const excess = await sessions
           .find({ userId: rest.userId }, { projection: { _id: 1 } })
           .sort({ createdAt: -1, _id: -1 })

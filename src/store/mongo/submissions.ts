@@ -18,7 +18,7 @@ export function submissionStore(
         const raise = () => sequences.findOneAndUpdate({ _id: sequence }, { $inc: { value: 1 } });
         const before = await raise();
         if (before) return before.value + 1;
-        await unlessDuplicate(sequences.insertOne({ _id: sequence, value: 0 }));
+        await unlessDuplicate(() => sequences.insertOne({ _id: sequence, value: 0 }));
         return (await raise())!.value + 1;
       }),
 
@@ -27,7 +27,7 @@ export function submissionStore(
         await submissions.deleteMany({ createdAt: { $lt: expiredBefore } });
         const _id = submissionId(submission.userId, submission.idempotencyKey);
         for (let attempt = 0; attempt < 10; attempt += 1) {
-          if (await unlessDuplicate(submissions.insertOne({ _id, ...submission }))) return null;
+          if (await unlessDuplicate(() => submissions.insertOne({ _id, ...submission }))) return null;
           const holder = await submissions.findOne({ _id });
           if (holder) return readSubmission(holder);
           // Deleted between the two operations: the key is free again.
