@@ -16,18 +16,16 @@ export function linksOf(
   const { method, streams } = endpoint;
   if (streams) return {};
   const members = memberPaths(method.output);
-  const targets = endpoints.filter((target) => {
+  const links = endpoints.flatMap((target) => {
     const names = pathNames(target);
     const isNear = target.method.parent === method.parent || isResource(target, names);
-    return target !== endpoint && isNear && names.length > 0 && names.every((name) => members.has(name));
+    if (target === endpoint || !isNear || names.length === 0) return [];
+    if (!names.every((name) => members.has(name))) return [];
+    const operationId = operationIdOf(target);
+    const parameters = names.map((name) => [name, `$response.body#/${members.get(name)}`]);
+    return [[operationId, { operationId, parameters: Object.fromEntries(parameters) }] as const];
   });
-  return Object.fromEntries(
-    targets.map((target) => {
-      const operationId = operationIdOf(target);
-      const parameters = pathNames(target).map((name) => [name, `$response.body#/${members.get(name)}`]);
-      return [operationId, { operationId, parameters: Object.fromEntries(parameters) }];
-    }),
-  );
+  return Object.fromEntries(links);
 }
 
 /** Returns the members of a response, and of the objects in it, as JSON pointers by name. Outer ones take precedence. */

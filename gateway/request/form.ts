@@ -9,8 +9,8 @@ const maxParts = 100;
 const maxTextBytes = 64 * 1024;
 
 /**
- * Reads a multipart/form-data body into its parts, by name in order of arrival; an empty one has none. Faults: `malformed` for a body that
- * is not such a form, `too_large` for more than 100 parts, and those that `chunks` throws.
+ * Reads a multipart/form-data body into its parts, by name in order of arrival; an empty one has none. Faults: `malformed`
+ * for a body that is not such a form, `too_large` for more than 100 parts, and those that `chunks` throws.
  */
 export async function readForm(
   headers: IncomingHttpHeaders,

@@ -55,27 +55,20 @@ export async function findTestExcess(
   if (mode !== 'test') return null;
   const { items } = await store.listJobs({ userId, states: openStates }, { limit: maxOpenJobs });
   const open = items.reduce((sum, job) => sum + job.totalUnits, 0);
-  const refuse = (message: string) =>
-    new Fault('rate_limited', `${message} Wait until some have ended, or cancel them.`, {
-      retryAfterMs: openRetryMs,
-    });
+  const refuse = (message: string, retryAfterMs = openRetryMs) =>
+    new Fault('rate_limited', message, { retryAfterMs });
+  const wait = 'Wait until some have ended, or cancel them.';
   if (items.length >= maxOpenJobs)
     return refuse(
-      `The test account has ${items.length} jobs that have not ended, the limit is ${maxOpenJobs}.`,
+      `The test account has ${items.length} jobs that have not ended, the limit is ${maxOpenJobs}. ${wait}`,
     );
   if (open > 0 && open + totalUnits > maxOpenUnits)
     return refuse(
-      `The test account has ${open} units in jobs that have not ended, and the limit with the ${totalUnits} of this job is ${maxOpenUnits}.`,
+      `The test account has ${open} units in jobs that have not ended, and the limit with the ${totalUnits} of this job is ${maxOpenUnits}. ${wait}`,
     );
   const stored = await store.sumStoredBytes(userId);
   if (stored < maxStoredBytes) return null;
-  return new Fault(
-    'rate_limited',
-    `${storedText(stored)} Delete files of jobs, or wait for their deletion.`,
-    {
-      retryAfterMs: storedRetryMs,
-    },
-  );
+  return refuse(`${storedText(stored)} Delete files of jobs, or wait for their deletion.`, storedRetryMs);
 }
 
 const storedText = (bytes: number) =>

@@ -73,20 +73,9 @@ export function batchStore(engine: MongoEngine): BatchStore {
         };
       }),
 
-    renewBatch: (batchId, attempt, leaseUntil) =>
-      engine.run(async ({ batches }) => {
-        const renewed = await batches.updateOne(
-          { _id: batchId, attempt, state: 'claimed' },
-          { $set: { leaseUntil } },
-        );
-        return renewed.matchedCount === 1;
-      }),
+    renewBatch: (batchId, attempt, leaseUntil) => setClaimed(engine, batchId, attempt, { leaseUntil }),
 
-    startSolo: (batchId, attempt, solo) =>
-      engine.run(async ({ batches }) => {
-        const kept = await batches.updateOne({ _id: batchId, attempt, state: 'claimed' }, { $set: { solo } });
-        return kept.matchedCount === 1;
-      }),
+    startSolo: (batchId, attempt, solo) => setClaimed(engine, batchId, attempt, { solo }),
 
     recordOutcomes: (batchId, attempt, outcomes, part) =>
       engine.run(({ batches }) => writeOutcomes(batches, batchId, attempt, { outcomes, part })),
@@ -109,11 +98,7 @@ export function batchStore(engine: MongoEngine): BatchStore {
         return released.matchedCount === 1;
       }),
 
-    setWait: (batchId, attempt, wait) =>
-      engine.run(async ({ batches }) => {
-        const kept = await batches.updateOne({ _id: batchId, attempt, state: 'claimed' }, { $set: { wait } });
-        return kept.matchedCount === 1;
-      }),
+    setWait: (batchId, attempt, wait) => setClaimed(engine, batchId, attempt, { wait }),
 
     failBatches: (jobId, states, outcome, now) =>
       engine.run(({ batches }) => failBatches(batches, jobId, states, outcome, now)),
@@ -135,6 +120,19 @@ export function batchStore(engine: MongoEngine): BatchStore {
         return moveBatches(batches, lost, 'publishedAt', limit, { publishedAt: now });
       }),
   };
+}
+
+/** Sets fields of a batch that is claimed with this attempt. Returns whether it is. */
+function setClaimed(
+  engine: MongoEngine,
+  batchId: string,
+  attempt: number,
+  fields: Partial<Pick<BatchDocument, 'leaseUntil' | 'solo' | 'wait'>>,
+): Promise<boolean> {
+  return engine.run(async ({ batches }) => {
+    const updated = await batches.updateOne({ _id: batchId, attempt, state: 'claimed' }, { $set: fields });
+    return updated.matchedCount === 1;
+  });
 }
 
 /** Returns the fields of a batch whose message is published at `now`. */

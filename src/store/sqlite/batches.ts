@@ -1,3 +1,4 @@
+import type { SQLInputValue } from 'node:sqlite';
 import type { BatchReference, BatchState, Outcome } from '../documents.ts';
 import {
   addOutcomes,
@@ -77,20 +78,10 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
       }),
 
     renewBatch: async (batchId, attempt, leaseUntil) =>
-      engine.run(
-        `UPDATE batches SET lease_until = ? WHERE id = ? AND attempt = ? AND state = 'claimed'`,
-        leaseUntil,
-        batchId,
-        attempt,
-      ) === 1,
+      setClaimed(engine, batchId, attempt, 'lease_until', leaseUntil),
 
     startSolo: async (batchId, attempt, solo) =>
-      engine.run(
-        `UPDATE batches SET solo = ? WHERE id = ? AND attempt = ? AND state = 'claimed'`,
-        JSON.stringify(solo),
-        batchId,
-        attempt,
-      ) === 1,
+      setClaimed(engine, batchId, attempt, 'solo', JSON.stringify(solo)),
 
     recordOutcomes: async (batchId, attempt, outcomes, part) =>
       engine.write(() => writeOutcomes(engine, batchId, attempt, { outcomes, part })),
@@ -115,13 +106,7 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
         attempt,
       ) === 1,
 
-    setWait: async (batchId, attempt, wait) =>
-      engine.run(
-        `UPDATE batches SET wait = ? WHERE id = ? AND attempt = ? AND state = 'claimed'`,
-        toColumn(wait),
-        batchId,
-        attempt,
-      ) === 1,
+    setWait: async (batchId, attempt, wait) => setClaimed(engine, batchId, attempt, 'wait', toColumn(wait)),
 
     failBatches: async (jobId, states, outcome, now) =>
       engine.write(() => failBatches(engine, jobId, states, outcome, now)),
@@ -152,6 +137,24 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
         ),
       ),
   };
+}
+
+/** Sets a field of a batch that is claimed with this attempt. Returns whether it is. */
+function setClaimed(
+  engine: Connection,
+  batchId: string,
+  attempt: number,
+  column: 'lease_until' | 'solo' | 'wait',
+  value: SQLInputValue,
+): boolean {
+  return (
+    engine.run(
+      `UPDATE batches SET ${column} = ? WHERE id = ? AND attempt = ? AND state = 'claimed'`,
+      value,
+      batchId,
+      attempt,
+    ) === 1
+  );
 }
 
 /** Fields of a batch that a write of outcomes depends on. */
