@@ -1,4 +1,3 @@
-import type { SQLInputValue } from 'node:sqlite';
 import type { BatchReference, BatchState, Outcome } from '../documents.ts';
 import {
   addOutcomes,
@@ -8,7 +7,7 @@ import {
   type OutcomeWrite,
 } from '../outcomes.ts';
 import type { BatchStore } from '../store.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Value } from './connection.ts';
 import type { SqliteEngine } from './engine.ts';
 import { progressStore, readUnits } from './progress.ts';
 import { batches, toColumn } from './shapes.ts';
@@ -145,7 +144,7 @@ function setClaimed(
   batchId: string,
   attempt: number,
   column: 'lease_until' | 'solo' | 'wait',
-  value: SQLInputValue,
+  value: Value,
 ): boolean {
   return (
     engine.run(
