@@ -125,11 +125,11 @@ const noOrigins = {
   hosts: undefined,
   allowPrivate: false,
   robots: undefined,
-  proxies: [],
+  proxy: undefined,
 };
 
-const withBrowser = 'Set "fetch": "browser" for this market in the origins file, or add "proxies".';
-const withProxy = 'Lower "requests_per_second", or add "proxies" in the region of the site.';
+const withBrowser = 'Set "fetch": "browser" for this market in the origins file, or add a "proxy".';
+const withProxy = 'Lower "requests_per_second", or add a "proxy" in the region of the site.';
 const withNetwork = 'Check the address in the origins file, and the network and DNS of this machine.';
 
 const remedies: Readonly<Record<string, string>> = {
@@ -137,13 +137,13 @@ const remedies: Readonly<Record<string, string>> = {
   origin_paused: 'Workers paused this origin after failures. Wait, then repeat the check.',
   network: withNetwork,
   page_timeout: withNetwork,
-  proxy_failed: 'Check the addresses and credentials of "proxies" in the origins file.',
+  proxy_failed: 'Check the address and credentials of "proxy" in the origins file.',
   robots_disallowed: 'The robots.txt of the site disallows this page. "robots": false ignores it.',
   browser_missing: 'Install Chromium, or set GLEANER_BROWSER to the path of a browser.',
   browser_failed: 'Start the browser of GLEANER_BROWSER by hand to see why it fails.',
   page_throttled: withProxy,
   page_login: withProxy,
-  page_region: 'Add "proxies" in the region of the site.',
+  page_region: 'Add a "proxy" in the region of the site.',
 };
 
 function remedyOf({ code }: Fault, market: string, fetch: string | undefined): string {

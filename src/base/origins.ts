@@ -12,7 +12,7 @@ const settings = {
   hosts: z.array(z.string().min(1)).optional(),
   allow_private: z.boolean().optional(),
   robots: z.boolean().optional(),
-  proxies: z.array(proxy).optional(),
+  proxy: proxy.optional(),
 };
 
 const market = z.object(settings).catchall(address);
@@ -35,8 +35,8 @@ export interface MarketOrigins {
   allowPrivate: boolean;
   /** Whether robots.txt files are respected; undefined: the market's default. */
   robots: boolean | undefined;
-  /** URLs of the proxies that requests are sent through, with credentials; empty: no proxy. */
-  proxies: readonly string[];
+  /** URL of the proxy that requests are sent through, with credentials. */
+  proxy: string | undefined;
 }
 
 /** Origins by market, from GLEANER_ORIGINS (docs/fetching.md). Units of a market without an entry fail. */
@@ -63,7 +63,7 @@ export function parseOrigins(text: string): Origins {
           hosts: given.hosts,
           allowPrivate: given.allow_private ?? false,
           robots: given.robots,
-          proxies: given.proxies ?? [],
+          proxy: given.proxy,
         },
       ];
     }),

@@ -6,13 +6,13 @@ import type { Origins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
 import type { ResolveName } from './address.ts';
 import { type CookieStore, createCookieStore, type SessionScope } from './cookie-store.ts';
+import { createDispatchers, type Dispatchers } from './dispatchers.ts';
 import { acceptedEncodings, decodeBody } from './encoding.ts';
 import { type HttpExchange, sendRequest } from './exchange.ts';
 import { networkFault } from './network-fault.ts';
 import { createOriginResolver, type ResolveOrigin } from './origin-resolver.ts';
 import type { FetchPage, PageRequest, PageResponse } from './page.ts';
 import type { PageShare } from './page-memory.ts';
-import { createProxyRoutes, type ProxyRoutes } from './proxy-routes.ts';
 import { watchTransfer } from './transfer-watch.ts';
 
 /** Limits on the size and duration of a response. */
@@ -75,29 +75,39 @@ export interface Fetcher {
 interface FetcherContext extends Pick<HttpFetcherOptions, 'origins' | 'clock' | 'log' | 'userAgent'> {
   limits: FetchLimits;
   maxPageBytes(market: string): number;
-  routes: ProxyRoutes;
+  dispatchers: Dispatchers;
   resolveOrigin: ResolveOrigin;
   cookies: CookieStore;
 }
 
 /**
  * Creates a fetcher that uses HTTP: persistent connections, decoding within limits, cookies per origin, no credentials, an
- * honest User-Agent, and the market's proxies. The addresses of stores named by callers are checked when the connection
+ * honest User-Agent, and the market's proxy. The addresses of stores named by callers are checked when the connection
  * is made. Redirects are returned as responses.
  */
 export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
   const { origins, clock, log, userAgent, resolve } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const maxPageBytes = options.maxPageBytes ?? (() => limits.bytes);
-  const routes = createProxyRoutes({ ...limits, origins, clock, resolve });
+  const dispatchers = createDispatchers({ ...limits, origins, resolve });
   const resolveOrigin = createOriginResolver(origins);
   const cookies = createCookieStore();
-  const context = { origins, clock, log, userAgent, limits, maxPageBytes, routes, resolveOrigin, cookies };
+  const context = {
+    origins,
+    clock,
+    log,
+    userAgent,
+    limits,
+    maxPageBytes,
+    dispatchers,
+    resolveOrigin,
+    cookies,
+  };
   return {
     originOf: resolveOrigin,
     for: (market, region, signal, share) => createFetchPage(context, market, region, signal, share),
     discardSession: (market, region) => cookies.drop(market, region),
-    close: routes.close,
+    close: dispatchers.close,
   };
 }
 
@@ -108,15 +118,12 @@ function createFetchPage(
   signal: AbortSignal | undefined,
   share: PageShare | undefined,
 ): FetchPage {
-  const { origins, limits, log, routes } = context;
-  // All pages of a session use the same proxy.
-  let proxy: number | undefined;
+  const { origins, limits, log, dispatchers } = context;
   return async (request) => {
     if (signal?.aborted) throw signal.reason;
     const isGuarded = request.origin !== undefined && !origins.get(market)?.allowPrivate;
-    const route = routes.select(market, isGuarded, proxy);
-    proxy = route.proxy;
-    const started = startRequest(context, market, region, request, route.dispatcher);
+    const dispatcher = dispatchers.select(market, isGuarded);
+    const started = startRequest(context, market, region, request, dispatcher);
     let aborted: { reason: unknown } | undefined;
     const abort = (reason: unknown) => {
       aborted ??= { reason };
@@ -125,14 +132,11 @@ function createFetchPage(
     const stopWatching = watchTransfer(started.exchange, limits, abort);
     const stopListening = signal && onAbort(signal, () => abort(signal.reason));
     try {
-      const response = await receiveResponse(context, started, stopWatching, share, signal);
-      route.report(null);
-      return response;
+      return await receiveResponse(context, started, stopWatching, share, signal);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       const name = request.origin ?? `${market}${region === '' ? '' : `/${region}`}`;
       const fault = networkFault(aborted ? aborted.reason : error, name);
-      route.report(fault.code);
       log.debug({ market, region, path: request.path, code: fault.code, err: fault.cause }, fault.message);
       throw fault;
     } finally {

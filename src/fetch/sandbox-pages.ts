@@ -145,7 +145,7 @@ const originsOf = (addresses: SandboxAddresses): Origins =>
         hosts: undefined,
         allowPrivate: false,
         robots: false,
-        proxies: [],
+        proxy: undefined,
       },
     ]),
   );

@@ -12,7 +12,7 @@ const server = createServer((request, response) => {
 });
 let port: number;
 
-describe.skipIf(skipped)(`a browser behind proxies${skipped}`, () => {
+describe.skipIf(skipped)(`a browser behind a proxy${skipped}`, () => {
   beforeAll(async () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -29,9 +29,9 @@ describe.skipIf(skipped)(`a browser behind proxies${skipped}`, () => {
     ['socks5', startSocksProxy],
   ] as const)('opens pages through an %s proxy with a login', async (scheme, startProxy) => {
     const proxy = await startProxy({ to: port, login: 'me:secret' });
-    const proxies = [`${scheme}://me:secret@${proxy.address}`];
+    const url = `${scheme}://me:secret@${proxy.address}`;
     const fetcher = browserFetcher(
-      { mktb: { id: 'http://shop.example', fetch: 'browser', proxies } },
+      { mktb: { id: 'http://shop.example', fetch: 'browser', proxy: url } },
       { quietMs: 100 },
     );
     const { body } = await fetcher.for('mktb', 'id')({ path: '/' });
@@ -45,8 +45,9 @@ describe.skipIf(skipped)(`a browser behind proxies${skipped}`, () => {
 
   test('reports a failing proxy', async () => {
     const proxy = await startHttpProxy({ to: port, replies: 'end' });
-    const proxies = [`http://me:secret@${proxy.address}`];
-    const fetcher = browserFetcher({ mktb: { id: 'http://shop.example', fetch: 'browser', proxies } });
+    const fetcher = browserFetcher({
+      mktb: { id: 'http://shop.example', fetch: 'browser', proxy: `http://me:secret@${proxy.address}` },
+    });
     await expect(fetcher.for('mktb', 'id')({ path: '/' })).rejects.toMatchObject({
       code: 'proxy_failed',
       message: expect.not.stringContaining('secret'),

@@ -87,7 +87,7 @@ export async function openSafetyFixture(): Promise<SafetyFixture> {
     return pages;
   };
 
-  const throughProxy = () => ({ proxies: [`http://${proxy.address}`], requests_per_second: 1_000 });
+  const throughProxy = () => ({ proxy: `http://${proxy.address}`, requests_per_second: 1_000 });
 
   const fixture: SafetyFixture = {
     outside,

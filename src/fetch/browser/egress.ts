@@ -10,6 +10,7 @@ import {
 import { Fault } from '../../contract/fault.ts';
 import { guardedLookup, isPublicAddress, type ResolveName } from '../address.ts';
 import { networkFault } from '../network-fault.ts';
+import { connectThroughProxy } from '../proxy.ts';
 import { receiveTarget, socksReplies } from './socks-server.ts';
 
 /** Rules for the connections of a browser's pages. */
@@ -20,16 +21,9 @@ export interface EgressRules {
   allowPrivate: boolean;
   /** Resolves host names; `dns.lookup` by default. */
   resolve?: ResolveName | undefined;
-  /** Connects to hosts; directly by default. */
-  connect?: ConnectSocket | undefined;
+  /** URL of a proxy; connections are direct without one. */
+  proxy?: string | undefined;
 }
-
-/** Connects to a host, and resolves names with `lookup` only if it is passed. */
-export type ConnectSocket = (
-  host: string,
-  port: number,
-  lookup: LookupFunction | undefined,
-) => Promise<Socket>;
 
 /** Proxy through which all connections of a browser context go. */
 export interface Egress {
@@ -148,12 +142,15 @@ class EgressServer {
   }
 
   async #connect(host: string, port: number): Promise<Socket> {
-    const { allowPrivate, connect = connectDirectly } = this.#rules;
+    const { allowPrivate, proxy } = this.#rules;
     const isUnrestricted = allowPrivate || `${host} ${port}` === this.#originKey;
     if (!isUnrestricted && isIP(host) !== 0 && !isPublicAddress(host)) {
       throw new Fault('address_refused', `${host} is not an address of the public internet`);
     }
-    const socket = await connect(host, port, isUnrestricted ? undefined : this.#lookup);
+    const lookup = isUnrestricted ? undefined : this.#lookup;
+    const socket = await (proxy === undefined
+      ? connectDirectly(host, port, lookup)
+      : connectThroughProxy(proxy, host, port, { connectMs, lookup }));
     this.#track(socket);
     return socket;
   }

@@ -13,7 +13,6 @@ import type { Tab } from './launch.ts';
 import { defaultPageLoadLimits, loadPage, type PageLoadLimits } from './load-page.ts';
 import { planPage } from './page-plan.ts';
 import { createBrowserPool } from './pool.ts';
-import { createProxiedConnect } from './proxied-connect.ts';
 
 /** Options for createBrowserFetcher(). */
 export interface BrowserFetcherOptions {
@@ -106,17 +105,16 @@ async function launch(
 
 /** Returns the egress rules of a session. */
 function egressRules(
-  { origins, clock, resolve }: BrowserFetcherOptions,
+  { origins, resolve }: BrowserFetcherOptions,
   { market, origin }: SessionScope,
 ): EgressRules {
   const settings = origins.get(market);
   // Configured origins may have private addresses; stores named by callers may not.
   const isConfigured = settings?.addresses.values().some((address) => address === origin) ?? false;
-  const proxies = settings?.proxies ?? [];
   return {
     origin: isConfigured ? origin : null,
     allowPrivate: settings?.allowPrivate ?? false,
     resolve,
-    connect: proxies.length > 0 ? createProxiedConnect(proxies, clock) : undefined,
+    proxy: settings?.proxy,
   };
 }

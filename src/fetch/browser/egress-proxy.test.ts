@@ -9,9 +9,7 @@ import {
   startSocksProxy,
 } from '../../../test/support/proxy.ts';
 import { openEgress } from './egress.ts';
-import { createProxiedConnect } from './proxied-connect.ts';
 
-const clock = { now: () => 0, sleep: async () => {} };
 const server = createServer((_request, response) => response.end('here'));
 const stops: (() => Promise<unknown>)[] = [];
 let port: number;
@@ -56,19 +54,19 @@ async function fetchThrough(egress: string, host: string): Promise<string> {
   }
 }
 
-async function openEgressThrough(...proxies: string[]) {
+async function openEgressThrough(url: string) {
   const egress = await openEgress({
     origin: 'http://shop.example',
     allowPrivate: false,
     resolve: (host, _options, callback) =>
       callback(null, [{ address: host.startsWith('inside') ? '10.0.0.1' : '93.184.216.34', family: 4 }]),
-    connect: createProxiedConnect(proxies, clock),
+    proxy: url,
   });
   stops.push(egress.close);
   return egress;
 }
 
-test('connections use the proxies, with locally checked addresses', async () => {
+test('connections use the proxy, with locally checked addresses', async () => {
   for (const [start, scheme] of [
     [startHttpProxy, 'http'],
     [startSocksProxy, 'socks5'],
@@ -81,18 +79,6 @@ test('connections use the proxies, with locally checked addresses', async () => 
     expect(await fetchThrough(egress.proxy, '169.254.169.254')).toBe('');
     expect(running.targets).toEqual(['shop.example:80', '93.184.216.34:80']);
   }
-});
-
-test('a healthy proxy is kept, and a failing one is replaced', async () => {
-  const failing = await proxy(startHttpProxy, { replies: 'end' });
-  const healthy = await proxy(startHttpProxy);
-  const egress = await openEgressThrough(`http://${failing.address}`, `http://${healthy.address}`);
-  const responses: string[] = [];
-  for (let count = 0; count < 12; count += 1)
-    responses.push(await fetchThrough(egress.proxy, 'shop.example'));
-  expect(responses.slice(-6)).toEqual(new Array(6).fill('here'));
-  expect(failing.targets.length + healthy.targets.length).toBe(12);
-  expect(failing.targets.length).toBeLessThan(6);
 });
 
 test('the fault of a failing proxy does not contain its credentials', async () => {

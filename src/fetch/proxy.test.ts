@@ -56,12 +56,12 @@ async function started(proxy: Promise<RunningProxy>): Promise<RunningProxy> {
   return running;
 }
 
-function fetcherThrough(proxies: string[], settings: object = {}, connectMs = 5_000): Fetcher {
+function fetcherThrough(proxy: string, settings: object = {}, connectMs = 5_000): Fetcher {
   const fetcher = createHttpFetcher({
     origins: parseOrigins(
       JSON.stringify({
-        mkta: { sg: 'http://site.example', proxies, ...settings },
-        mktf: { proxies, ...settings },
+        mkta: { sg: 'http://site.example', proxy, ...settings },
+        mktf: { proxy, ...settings },
       }),
     ),
     clock: { now: () => 0, sleep: async () => {} },
@@ -88,7 +88,7 @@ const schemes = [
 describe.each(schemes)('through %s', (scheme, startProxy) => {
   test('a market’s pages are fetched, and the proxy resolves its origin', async () => {
     const proxy = await started(startProxy({ to: plain }));
-    const page = fetcherThrough([`${scheme}://${proxy.address}`]).for('mkta', 'sg');
+    const page = fetcherThrough(`${scheme}://${proxy.address}`).for('mkta', 'sg');
     expect((await page({ path: '/a?b=1' })).body.toString()).toBe('GET /a?b=1');
     expect((await page({ path: '/a', method: 'POST', body: '{}' })).body.toString()).toBe('POST /a');
     for (let turn = 0; turn < 10; turn += 1) await page({ path: '/' });
@@ -104,7 +104,7 @@ describe.each(schemes)('through %s', (scheme, startProxy) => {
 
   test('the credentials are only sent to the proxy', async () => {
     const proxy = await started(startProxy({ to: plain, login: 'me@here:s:cret' }));
-    const page = fetcherThrough([`${scheme}://me%40here:s%3Acret@${proxy.address}`]).for('mkta', 'sg');
+    const page = fetcherThrough(`${scheme}://me%40here:s%3Acret@${proxy.address}`).for('mkta', 'sg');
     await page({ path: '/' });
     expect(proxy.logins).toEqual(['me@here:s:cret']);
     expect(JSON.stringify(seen)).not.toMatch(/proxy|authorization|cret/i);
@@ -113,7 +113,7 @@ describe.each(schemes)('through %s', (scheme, startProxy) => {
   test('a fault for wrong credentials does not contain them', async () => {
     const proxy = await started(startProxy({ to: plain, login: 'me:right' }));
     for (const login of ['me:wrong@', '']) {
-      const page = fetcherThrough([`${scheme}://${login}${proxy.address}`]).for('mkta', 'sg');
+      const page = fetcherThrough(`${scheme}://${login}${proxy.address}`).for('mkta', 'sg');
       await expect(page({ path: '/' })).rejects.toMatchObject({
         code: 'proxy_failed',
         message: expect.stringMatching(new RegExp(`^the proxy ${scheme}://${proxy.address} failed: `)),
@@ -126,7 +126,7 @@ describe.each(schemes)('through %s', (scheme, startProxy) => {
 
   test('a TLS connection is end to end, with the name and certificate of the site', async () => {
     const proxy = await started(startProxy({ to: secure }));
-    const fetcher = fetcherThrough([`${scheme}://${proxy.address}`]);
+    const fetcher = fetcherThrough(`${scheme}://${proxy.address}`);
     const page = fetcher.for('mktf', '');
     expect((await page({ origin: 'https://shop.example', path: '/safe' })).body.toString()).toBe('GET /safe');
     expect(proxy.targets).toEqual([`${resolvedAddress}:443`]);
@@ -141,7 +141,7 @@ describe.each(schemes)('through %s', (scheme, startProxy) => {
 
   test('the name of a store is resolved and checked locally, and the proxy receives the address', async () => {
     const proxy = await started(startProxy({ to: plain }));
-    const page = fetcherThrough([`${scheme}://${proxy.address}`]).for('mktf', '');
+    const page = fetcherThrough(`${scheme}://${proxy.address}`).for('mktf', '');
     await page({ origin: 'http://shop.example:8080', path: '/' });
     expect(resolved).toEqual(['shop.example']);
     expect(proxy.targets).toEqual([`${resolvedAddress}:8080`]);
@@ -153,7 +153,7 @@ describe.each(schemes)('through %s', (scheme, startProxy) => {
     async (address) => {
       resolvedAddress = address;
       const proxy = await started(startProxy({ to: plain }));
-      const page = fetcherThrough([`${scheme}://${proxy.address}`]).for('mktf', '');
+      const page = fetcherThrough(`${scheme}://${proxy.address}`).for('mktf', '');
       for (const host of ['shop.example', address.includes(':') ? `[${address}]` : address]) {
         await expect(page({ origin: `http://${host}`, path: '/' })).rejects.toMatchObject({
           code: 'address_refused',
@@ -165,7 +165,7 @@ describe.each(schemes)('through %s', (scheme, startProxy) => {
 
   test('the proxy resolves the names of stores if allow_private is set', async () => {
     const proxy = await started(startProxy({ to: plain }));
-    const fetcher = fetcherThrough([`${scheme}://${proxy.address}`], { allow_private: true });
+    const fetcher = fetcherThrough(`${scheme}://${proxy.address}`, { allow_private: true });
     await fetcher.for('mktf', '')({ origin: 'http://shop.internal', path: '/' });
     await fetcher.for('mktf', '')({ origin: 'http://[fd00::1]:8080', path: '/' });
     expect(resolved).toEqual([]);
@@ -175,55 +175,39 @@ describe.each(schemes)('through %s', (scheme, startProxy) => {
 
   test.each([
     ['does not reply', 'nothing' as const, 'timed out'],
-    ['closes the connection', 'end' as const, 'closed the connection'],
-    ['uses another protocol', Buffer.from('220 mail.example ESMTP\r\n\r\n'), /not an? \w+ proxy/],
-    ['sends an endless reply', Buffer.alloc(100_000, 5), /too long|authentication|not an? \w+ proxy/],
+    ['closes the connection', 'end' as const, /socket hang up|socket closed/i],
+    ['uses another protocol', Buffer.from('220 mail.example ESMTP\r\n\r\n'), /Expected HTTP|socks version/],
+    ['sends an endless reply', Buffer.alloc(100_000, 5), /Expected HTTP|authentication/],
   ])('a proxy that %s causes proxy_failed', async (_name, replies, words) => {
     const proxy = await started(startProxy({ to: plain, replies }));
     const waitMs = replies === 'nothing' ? 100 : 5_000;
-    const page = fetcherThrough([`${scheme}://${proxy.address}`], {}, waitMs).for('mkta', 'sg');
+    const page = fetcherThrough(`${scheme}://${proxy.address}`, {}, waitMs).for('mkta', 'sg');
     await expect(page({ path: '/' })).rejects.toMatchObject({
       code: 'proxy_failed',
       message: expect.stringMatching(words),
     });
   });
 
-  test('an unreachable proxy is replaced by another one', async () => {
+  test('an unreachable proxy causes proxy_failed', async () => {
     const gone = await started(startProxy({ to: plain }));
     await gone.stop();
-    const proxy = await started(startProxy({ to: plain }));
-    const fetcher = fetcherThrough([`${scheme}://${gone.address}`, `${scheme}://${proxy.address}`]);
-    const fetchOnce = () => fetcher.for('mkta', 'sg')({ path: '/' });
-    const faults: string[] = [];
-    for (let turn = 0; turn < 40; turn += 1) await fetchOnce().catch(({ code }) => faults.push(code));
-    expect(faults.length).toBeLessThanOrEqual(2);
-    expect(new Set(faults).size).toBeLessThanOrEqual(1);
-    expect(seen.length).toBe(40 - faults.length);
+    const page = fetcherThrough(`${scheme}://${gone.address}`).for('mkta', 'sg');
+    await expect(page({ path: '/' })).rejects.toMatchObject({
+      code: 'proxy_failed',
+      message: expect.stringContaining('ECONNREFUSED'),
+    });
   });
 });
 
-test('all requests of a session use the same proxy', async () => {
-  const proxies = await Promise.all([1, 2, 3].map(() => started(startHttpProxy({ to: plain }))));
-  const fetcher = fetcherThrough(proxies.map(({ address }) => `http://${address}`));
-  for (let session = 0; session < 6; session += 1) {
-    const page = fetcher.for('mkta', 'sg');
-    const before = proxies.map(({ connections }) => connections());
-    for (let request = 0; request < 5; request += 1) await page({ path: '/' });
-    const used = proxies.filter(({ connections }, index) => connections() > before[index]!);
-    expect(used.length).toBeLessThanOrEqual(1);
-  }
-  expect(proxies.filter(({ connections }) => connections() > 0).length).toBeGreaterThan(0);
-});
-
 test.each([
-  ['an unreachable host', 4, 'host unreachable'],
-  ['its rules', 2, 'connection not allowed by its rules'],
+  ['an unreachable host', 4, 'HostUnreachable'],
+  ['its rules', 2, 'NotAllowed'],
 ])('a fault contains a SOCKS5 proxy’s reason: %s', async (_name, code, words) => {
   const proxy = await started(
     startSocksProxy({ to: plain, replies: Buffer.from([5, 0, 5, code, 0, 1, 0, 0, 0, 0, 0, 0]) }),
   );
-  const page = fetcherThrough([`socks5://${proxy.address}`]).for('mkta', 'sg');
+  const page = fetcherThrough(`socks5://${proxy.address}`).for('mkta', 'sg');
   await expect(page({ path: '/' })).rejects.toMatchObject({
-    message: `the proxy socks5://${proxy.address} failed: ${words}`,
+    message: `the proxy socks5://${proxy.address} failed: Socks5 proxy rejected connection - ${words}`,
   });
 });
