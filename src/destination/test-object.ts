@@ -31,7 +31,7 @@ export async function testDestination(
   const either = AbortSignal.any([signal, timeout]);
   const writer = await destinations.open(destination);
   try {
-    const written = await writer.write(testFile(path), { id: null, save: async () => {} }, either);
+    const written = await writer.write(testFile(path), either);
     if (written.error !== '') return { target, error: describe('write', written) };
     const removed = await writer.remove(path, either);
     if (removed.error === '' || (destination.type === 'https' && undeletable.has(removed.status)))

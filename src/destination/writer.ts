@@ -6,7 +6,6 @@ import { formatResponseError } from '../fetch/response-error.ts';
 import { parseRetryAfter } from '../fetch/retry-after.ts';
 import type { HttpsAddress, HttpsSecrets, OpenedDestination, S3Address, S3Secrets } from './address.ts';
 import { createTimeBudget } from './time-budget.ts';
-import { type UploadState, uploadFile } from './upload.ts';
 
 /** A file to deliver. */
 export interface DeliveredFile {
@@ -35,10 +34,8 @@ export interface WriteResult {
 
 /** Writes the files of one destination. Rejects with the signal's reason if aborted, and with errors of the file. */
 export interface DestinationWriter {
-  write(file: DeliveredFile, upload: UploadState, signal: AbortSignal): Promise<WriteResult>;
+  write(file: DeliveredFile, signal: AbortSignal): Promise<WriteResult>;
   remove(path: string, signal: AbortSignal): Promise<WriteResult>;
-  /** Removes an upload that is not resumed, as far as possible. */
-  abandon(path: string, upload: string, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
@@ -84,7 +81,7 @@ function bucketWriter(
     }
   };
   return {
-    write: ({ path, contentType, read }, upload, signal) =>
+    write: ({ path, contentType, read }, signal) =>
       attempt(async () => {
         const budget = createTimeBudget({
           baseMs: requestTimeoutMs,
@@ -98,17 +95,13 @@ function bucketWriter(
           }
         }
         const either = AbortSignal.any([signal, budget.signal]);
-        const file = { key: keyOf(path), contentType, chunks: counted() };
         try {
-          await uploadFile(bucket, file, upload, either);
+          await bucket.put(keyOf(path), contentType, counted(), either);
         } finally {
           budget.end();
         }
       }),
     remove: (path, signal) => attempt(() => bucket.remove(keyOf(path), signal)),
-    abandon: async (path, upload, signal) => {
-      await bucket.abortUpload(keyOf(path), upload, signal).catch(() => {});
-    },
     close: () => bucket.close(),
   };
 }
@@ -136,7 +129,7 @@ function putWriter(
     }
   };
   return {
-    async write({ path, contentType, read, measure }, _upload, signal) {
+    async write({ path, contentType, read, measure }, signal) {
       const { bytes, sha256 } = await measure();
       const digest = `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`;
       const headers = {
@@ -150,7 +143,6 @@ function putWriter(
     },
     remove: (path, signal) =>
       send(path, { method: 'DELETE', headers: {}, body: null, totalMs: requestTimeoutMs }, signal),
-    abandon: async () => {},
     close: () => {},
   };
 }

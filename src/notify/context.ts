@@ -39,7 +39,6 @@ export interface NotifyContext extends NoticeContext {
       | 'leasePermits'
       | 'postponeDelivery'
       | 'recordAttempt'
-      | 'setUpload'
     >;
   log: Log;
   metrics: Metrics;

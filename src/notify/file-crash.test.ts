@@ -5,10 +5,8 @@ import { createCrashingProcess } from '../../test/support/crash.ts';
 import { s3Bucket, storeDestination } from '../../test/support/destinations.ts';
 import { variantSoldRequest } from '../../test/support/jobs.ts';
 import { type NotificationFixture, openNotifications } from '../../test/support/notifications.ts';
+import { partBytes } from '../blobs/s3/client.ts';
 import { openS3 } from '../blobs/s3/open.ts';
-import type { Destinations } from '../destination/destinations.ts';
-import { partBytes } from '../destination/upload.ts';
-import type { DestinationWriter } from '../destination/writer.ts';
 import { createNotifier } from './notifier.ts';
 
 const s3 = await startS3();
@@ -80,44 +78,36 @@ describe.skipIf('missing' in s3)(
       expect(last).toBeGreaterThan(8);
     });
 
-    test('are resumed by another process after a crash, in the same upload', async () => {
+    test('are sent again by another process after a crash', async () => {
       const { endedJob } = await open();
       const jobId = await endedJob();
-      const { destinations } = fixture.context;
-      const stop = new AbortController();
-      /** Destinations whose process dies when the second part is read. */
-      const dying: Destinations = {
-        ...destinations,
-        async open(destination): Promise<DestinationWriter> {
-          const writer = await destinations.open(destination);
-          const die = () => stop.abort(new Error('the process died'));
-          return {
-            ...writer,
-            write: (file, upload, signal) => {
-              const read = async function* () {
-                let sent = 0;
-                for await (const chunk of file.read()) {
-                  if (sent > partBytes + 600_000) die();
-                  stop.signal.throwIfAborted();
-                  sent += chunk.length;
-                  yield chunk;
-                }
-              };
-              return writer.write({ ...file, read }, upload, AbortSignal.any([signal, stop.signal]));
-            },
-          };
-        },
-      };
+      const { openResults } = fixture.context;
       const victim = createCrashingProcess(fixture.jobs.context, Number.POSITIVE_INFINITY, 'before');
-      stop.signal.addEventListener('abort', () => victim.kill());
-      const store = victim.context.store;
-      await fixture.poll(createNotifier({ ...fixture.context, store, destinations: dying }));
-      const pending = await deliveryOf(jobId);
-      expect(pending).toMatchObject({ state: 'pending', take: 1, upload: expect.any(String) });
+      const dying = createNotifier({
+        ...fixture.context,
+        store: victim.context.store,
+        openResults: (...job) => ({
+          ...openResults(...job),
+          async *read() {
+            let read = 0;
+            for await (const chunk of openResults(...job).read()) {
+              read += chunk.byteLength;
+              if (read > partBytes + 600_000) {
+                victim.kill();
+                throw new Error('the process died');
+              }
+              yield chunk;
+            }
+          },
+        }),
+      });
+      await fixture.poll(dying);
+      expect(await deliveryOf(jobId)).toMatchObject({ state: 'pending', take: 1 });
+      expect(await reader.listJob(jobId)).toEqual([]);
 
       await fixture.jobs.clock.advance(121_000);
       await fixture.poll();
-      expect(await deliveryOf(jobId)).toMatchObject({ state: 'delivered', upload: pending!.upload });
+      expect(await deliveryOf(jobId)).toMatchObject({ state: 'delivered' });
       const written = await buffer(await reader.read(`${jobId}/2030-01-07.csv`));
       expect(written.equals(contents)).toBe(true);
     });
@@ -152,7 +142,7 @@ describe.skipIf('missing' in s3)(
       expect(claimed).toMatchObject({ jobId, take: 2 });
       resumed.resolve();
       await slow.idle();
-      expect(await deliveryOf(jobId)).toMatchObject({ state: 'pending', attempts: 0, upload: null, take: 2 });
+      expect(await deliveryOf(jobId)).toMatchObject({ state: 'pending', attempts: 0, take: 2 });
       expect(await reader.listJob(jobId)).toEqual([]);
       await fixture.jobs.clock.advance(122_000);
       await fixture.poll();
@@ -188,7 +178,7 @@ describe.skipIf('missing' in s3)(
       expect(await deliveryOf(jobId)).toMatchObject({ state: 'delivered', take: 1, attempts: 1 });
     });
 
-    test('leave no unfinished upload after the last attempt', async () => {
+    test('leave no unfinished upload after a failure', async () => {
       const { endedJob } = await open();
       const jobId = await endedJob();
       const { openResults } = fixture.context;
@@ -199,21 +189,6 @@ describe.skipIf('missing' in s3)(
           throw new Error('the records are damaged');
         },
       });
-      const { destinations } = fixture.context;
-      const aborted: string[] = [];
-      fixture.context.destinations = {
-        ...destinations,
-        async open(destination) {
-          const writer = await destinations.open(destination);
-          return {
-            ...writer,
-            abandon: async (path, upload, signal) => {
-              aborted.push(upload);
-              await writer.abandon(path, upload, signal);
-            },
-          };
-        },
-      };
       for (let attempt = 1; attempt <= 11; attempt += 1) {
         await fixture.poll();
         const delivery = (await deliveryOf(jobId))!;
@@ -223,7 +198,7 @@ describe.skipIf('missing' in s3)(
       }
       const delivery = (await deliveryOf(jobId))!;
       expect(delivery.state).toBe('failed');
-      expect(aborted).toEqual([delivery.upload]);
+      expect(await s3.unfinishedUploads()).toEqual([]);
       expect(await reader.listJob(jobId)).toEqual([]);
     });
   },

@@ -174,7 +174,6 @@ export function newDelivery(
     target,
     body,
     destinationId,
-    upload: null,
     state: 'pending',
     attempts: 0,
     attemptsBefore: 0,

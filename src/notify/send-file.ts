@@ -5,14 +5,14 @@ import type { JobFile } from '../destination/job-file.ts';
 import type { DestinationWriter, WriteResult } from '../destination/writer.ts';
 import type { DestinationFormat } from '../store/destinations.ts';
 import type { Delivery, Job } from '../store/documents.ts';
-import { ClaimLost, keepClaim } from './claim.ts';
+import { ClaimLost, keepClaim, leaseMs } from './claim.ts';
 import type { NotifyContext } from './context.ts';
 import type { FileNotice } from './message.ts';
 import { isLastAttempt, slowDelayMs } from './schedule.ts';
 
 /**
  * Attempts to write the results of a job to a destination, under the name that was chosen when the delivery was created.
- * After the last attempt, an unfinished upload is removed. `attempts` counts this one. Rejects with the signal's reason
+ * `attempts` counts this one. Rejects with the signal's reason
  * if aborted, with a ClaimLost if another process has claimed the delivery, and with fault `unavailable` if the store or
  * the result storage does not respond.
  */
@@ -31,20 +31,11 @@ export async function sendFile(
   const opened = openDestination(destinations.box, destination);
   if (opened === null) return failed('The service has lost the key of the secrets. Enter them again', false);
   const writer = await destinations.open(opened);
-  const sending: Sending = {
-    delivery,
-    job,
-    notice: JSON.parse(delivery.body),
-    writer,
-    upload: delivery.upload,
-  };
+  const sending: Sending = { delivery, job, notice: JSON.parse(delivery.body), writer };
   try {
     const result = await attempt(context, sending, signal);
     if (result.timedOut) result.retryAfterMs = slowDelayMs;
     if (isLastAttempt(attempts, result.timedOut)) result.final = true;
-    const { upload } = sending;
-    if (result.error !== '' && result.final && upload !== null)
-      await writer.abandon(sending.notice.data.path, upload, signal);
     return result;
   } finally {
     writer.close();
@@ -57,8 +48,6 @@ interface Sending {
   job: Job;
   notice: FileNotice;
   writer: DestinationWriter;
-  /** The unfinished upload of the file. */
-  upload: string | null;
 }
 
 /** Sends a file while it keeps the claim on the delivery. An error of the results is the result of the attempt. */
@@ -75,24 +64,24 @@ async function attempt(context: NotifyContext, sending: Sending, signal: AbortSi
 }
 
 async function write(
-  { store, openResults, uploads }: NotifyContext,
+  { store, clock, openResults, uploads }: NotifyContext,
   sending: Sending,
   signal: AbortSignal,
 ): Promise<WriteResult> {
   const { delivery, job, notice, writer } = sending;
   const { path, format } = notice.data;
   const file = openResults(job, format as DestinationFormat);
-  const save = async (begun: string) => {
-    sending.upload = begun;
-    if (await store.setUpload(delivery.id, delivery.take, begun)) return;
-    await writer.abandon(path, begun, signal);
-    throw new ClaimLost();
-  };
   const release = await uploads.acquire(signal, { owner: { userId: job.userId, jobId: job.id } });
   try {
     const { contentType } = file;
-    const source = { path, contentType, read: () => file.read(), measure: () => measure(file) };
-    return await writer.write(source, { id: delivery.upload, save }, signal);
+    const read = async function* () {
+      yield* file.read();
+      // The object appears after the last chunk, and only the owner of the claim may replace it.
+      const isKept = await store.postponeDelivery(delivery.id, delivery.take, clock.now() + leaseMs);
+      if (!isKept) throw new ClaimLost();
+    };
+    const source = { path, contentType, read, measure: () => measure(file) };
+    return await writer.write(source, signal);
   } finally {
     release();
   }

@@ -450,8 +450,6 @@ export interface Delivery {
   body: string;
   /** Destination of a file; null for messages. */
   destinationId: string | null;
-  /** Id of the unfinished multipart upload of a file, which the next attempt resumes; null if there is none. */
-  upload: string | null;
   state: 'pending' | 'delivered' | 'failed';
   /** Number of attempts that ended. */
   attempts: number;

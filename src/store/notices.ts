@@ -41,8 +41,6 @@ export interface NoticeStore {
   claimDeliveries(now: number, leaseUntil: number, limit: number): Promise<Delivery[]>;
   /** Records the result of an attempt. Returns false if the claim `take` was lost. */
   recordAttempt(id: string, take: number, end: AttemptResult): Promise<boolean>;
-  /** Stores the unfinished upload of a delivery, or none. Returns false if the claim `take` was lost. */
-  setUpload(id: string, take: number, upload: string | null): Promise<boolean>;
   /**
    * Sets the time at which a claimed delivery is due again, which releases it or extends the claim. Returns false if the
    * claim `take` was lost.

@@ -3,6 +3,8 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
+import { createS3Client } from '../../src/blobs/s3/client.ts';
 import { findProgram, type MissingEngine } from './missing.ts';
 import { freePort } from './ports.ts';
 import { type RunningProgram, startProgram } from './program.ts';
@@ -14,6 +16,8 @@ export interface RunningS3 extends RunningProgram {
   readonly port: number;
   /** Creates another bucket and returns its GLEANER_S3_URL. */
   createBucket(): Promise<string>;
+  /** Returns the keys of unfinished multipart uploads in the bucket of `url`. */
+  unfinishedUploads(): Promise<string[]>;
 }
 
 /** Options for startS3(). */
@@ -62,6 +66,16 @@ export async function startS3(options: S3Options = {}): Promise<RunningS3 | Miss
     port,
     url: addressOf('results'),
     createBucket: () => createBucket(),
+    unfinishedUploads: async () => {
+      const client = createS3Client({
+        endpoint: `http://127.0.0.1:${port}`,
+        region: 'us-east-1',
+        credentials: { accessKeyId: 'gleaner', secretAccessKey: 'gleaner/secret' },
+      });
+      const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: 'results' }));
+      client.destroy();
+      return Uploads.map(({ Key }) => Key ?? '');
+    },
     stop: () => server.stop().then(remove),
     kill: () => server.kill().then(remove),
   };

@@ -1,14 +1,13 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import {
   DeleteObjectsCommand,
   GetObjectCommand,
   HeadBucketCommand,
   HeadObjectCommand,
   ListObjectsV2Command,
-  S3Client,
+  type S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3';
-import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { create as contentDisposition } from 'content-disposition';
 import { Fault } from '../../contract/fault.ts';
@@ -16,6 +15,7 @@ import type { Blobs } from '../blobs.ts';
 import { toBlocks } from '../blocks.ts';
 import { missing, parseJobId, parsePath } from '../path.ts';
 import { parseAddress, type S3Address } from './address.ts';
+import { createS3Client, uploadObject } from './client.ts';
 
 /** Options for openS3(). */
 export interface S3Options {
@@ -25,8 +25,6 @@ export interface S3Options {
   name?: string;
 }
 
-/** Part size of multipart uploads; with the concurrency it determines the memory of a write. */
-const partBytes = 8 * 1024 * 1024;
 const partConcurrency = 2;
 const connectTimeoutMs = 3_000;
 const socketTimeoutMs = 120_000;
@@ -85,28 +83,11 @@ export function openS3({ url, name }: S3Options): Blobs {
     engine: 'S3',
 
     async write(path, contentType, chunks, items) {
-      const Key = keyOf(path);
       const { blocks, tally } = toBlocks(chunks);
-      let sourceFailure: { error: unknown } | undefined;
-      const Body = Readable.from(
-        observeErrors(blocks, (error) => {
-          sourceFailure = { error };
-        }),
-        { objectMode: false },
+      const object = { bucket: Bucket, key: keyOf(path), contentType, chunks: blocks };
+      await uploadObject(client, { ...object, concurrency: partConcurrency }, (error) =>
+        unavailable(error, path),
       );
-      const upload = new Upload({
-        client,
-        params: { Bucket, Key, Body, ContentType: contentType },
-        partSize: partBytes,
-        queueSize: partConcurrency,
-      });
-      try {
-        await upload.done();
-      } catch (error) {
-        Body.destroy();
-        // An error of the chunks is the caller's, not the storage's.
-        throw sourceFailure ? sourceFailure.error : unavailable(error, path);
-      }
       return { path, contentType, items: items(), bytes: tally.bytes, sha256: tally.digest() };
     },
 
@@ -184,30 +165,12 @@ export function openS3({ url, name }: S3Options): Blobs {
 }
 
 function connectTo({ region, credentials }: S3Address, endpoint: string): S3Client {
-  return new S3Client({
+  return createS3Client({
     endpoint,
     region,
     ...(credentials ? { credentials } : {}),
-    // Virtual-hosted buckets require DNS records that self-hosted services rarely have.
-    forcePathStyle: true,
     requestHandler: { connectionTimeout: connectTimeoutMs, socketTimeout: socketTimeoutMs },
-    // S3-compatible services support the newer checksums only partly.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
   });
-}
-
-/** Yields the blocks and reports the error that ends them. */
-async function* observeErrors(
-  blocks: AsyncIterable<Buffer>,
-  onError: (error: unknown) => void,
-): AsyncGenerator<Buffer, void, void> {
-  try {
-    yield* blocks;
-  } catch (error) {
-    onError(error);
-    throw error;
-  }
 }
 
 function asFault(error: unknown, path: string): Fault {

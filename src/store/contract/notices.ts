@@ -16,7 +16,6 @@ const aDelivery = (fields: Partial<Delivery> = {}): Delivery => ({
   target: 'https://receiver.test/hook',
   body: '{"type":"job.ended","a.$b":"☃"}',
   destinationId: null,
-  upload: null,
   state: 'pending',
   attempts: 0,
   attemptsBefore: 0,
@@ -265,21 +264,6 @@ function endContract(open: OpenStores): void {
       { ...delivery, take: 2, nextAttemptAt: aTime + 200 },
     ]);
     await stores.store.recordAttempt(delivery.id, 2, delivered(aTime + 8));
-  });
-
-  test('only the current claim stores the unfinished upload of a file', async () => {
-    const delivery = await taken({ channel: 'file', destinationId: newId() });
-    expect(await stores.other.setUpload(delivery.id, 0, 'late')).toBe(false);
-    expect(await stores.other.setUpload(delivery.id, 1, 'upload-1')).toBe(true);
-    expect(await readDelivery(stores.store, delivery.id)).toEqual({ ...delivery, upload: 'upload-1' });
-    await stores.store.postponeDelivery(delivery.id, 1, aTime);
-    const [again] = await stores.store.claimDeliveries(aTime, aTime + 100, 1);
-    expect(again).toMatchObject({ id: delivery.id, take: 2, upload: 'upload-1' });
-    expect(await stores.other.setUpload(delivery.id, 1, null)).toBe(false);
-    expect(await stores.other.setUpload(delivery.id, 2, null)).toBe(true);
-    await stores.store.recordAttempt(delivery.id, 2, delivered(aTime + 8));
-    expect(await stores.other.setUpload(delivery.id, 2, 'upload-2')).toBe(false);
-    expect(await readDelivery(stores.other, delivery.id)).toMatchObject({ upload: null });
   });
 
   test('a redelivery starts over, only for its own user, and supersedes earlier claims', async () => {

@@ -215,7 +215,6 @@ export const aDelivery = (fields: Partial<Delivery> = {}): Delivery => ({
   target: 'https://receiver.example',
   body: '{}',
   destinationId: null,
-  upload: null,
   state: 'pending',
   attempts: 0,
   attemptsBefore: 0,

@@ -94,12 +94,6 @@ export function noticeStore(engine: MongoEngine): NoticeStore {
         return ended.matchedCount === 1;
       }),
 
-    setUpload: (id, take, upload) =>
-      engine.run(async ({ deliveries }) => {
-        const which = { _id: id, take, state: 'pending' as const };
-        return (await deliveries.updateOne(which, { $set: { upload } })).matchedCount === 1;
-      }),
-
     postponeDelivery: (id, take, until) =>
       engine.run(async ({ deliveries }) => {
         const which = { _id: id, take, state: 'pending' as const };

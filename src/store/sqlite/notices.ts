@@ -100,14 +100,6 @@ export function noticeStore(engine: SqliteEngine): NoticeStore {
         take,
       ) === 1,
 
-    setUpload: async (id, take, upload) =>
-      engine.run(
-        `UPDATE deliveries SET upload = ? WHERE id = ? AND take = ? AND state = 'pending'`,
-        upload,
-        id,
-        take,
-      ) === 1,
-
     postponeDelivery: async (id, take, until) =>
       engine.run(
         `UPDATE deliveries SET next_attempt_at = ? WHERE id = ? AND take = ? AND state = 'pending'`,

@@ -110,7 +110,7 @@ export const migrations: readonly string[] = [
     id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE, user_id TEXT, channel TEXT NOT NULL, type TEXT NOT NULL,
     job_id TEXT, target TEXT NOT NULL, state TEXT NOT NULL, attempts INTEGER NOT NULL,
     attempts_before INTEGER NOT NULL, take INTEGER NOT NULL, created_at REAL NOT NULL, next_attempt_at REAL,
-    ended_at REAL, response_status INTEGER, error TEXT NOT NULL, destination_id TEXT, upload TEXT, body TEXT NOT NULL
+    ended_at REAL, response_status INTEGER, error TEXT NOT NULL, destination_id TEXT, body TEXT NOT NULL
   ) STRICT;
   CREATE INDEX deliveries_due ON deliveries (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
   CREATE INDEX deliveries_by_user ON deliveries (user_id, created_at, id);

@@ -243,7 +243,6 @@ export const deliveries = mapRows<Delivery>([
   'error',
   'body',
   'destinationId',
-  'upload',
 ]);
 
 /** Table `destinations`. */
