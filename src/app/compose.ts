@@ -16,8 +16,8 @@ import { kinds } from '../kinds/list.ts';
 import { createImageLinks, type ImageLinks } from '../links/image-links.ts';
 import { readItemToken, writeItemToken } from '../links/item-token.ts';
 import { createLinks, type Links, linkSeconds } from '../links/links.ts';
-import { openSecretBox } from '../links/secret-box.ts';
-import { fixedLinkSecrets, type LinkSecrets, openLinkSecrets } from '../links/secrets.ts';
+import { createSecretBox } from '../links/secret-box.ts';
+import { deriveLinkSecrets, type LinkSecrets, openSecrets } from '../links/secrets.ts';
 import { listedFields, policyOfMarket } from '../markets/defaults.ts';
 import { withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
@@ -126,7 +126,7 @@ export async function compose(
     offers: configuredOffers(config),
     settings: config,
     links: jobLinks(signed, stack.blobs),
-    destinations: openDestinations(config, clock),
+    destinations: signed.destinations,
   };
   return {
     config,
@@ -149,32 +149,30 @@ export async function compose(
   };
 }
 
-/** Signed links, and the secrets that sign them. */
+/** What the secrets of the service sign and encrypt. */
 interface SignedLinks {
   secrets: LinkSecrets;
   admissions: AdmissionTokens;
   links: Links;
   /** Null if the service shows no pictures. */
   images: ImageLinks | null;
+  destinations: JobContext['destinations'];
 }
 
-function openLinks(
-  { linkSecrets, dataDir, showsImages }: Config,
-  clock: Clock,
-  publicUrl: () => string,
-): SignedLinks {
-  const secrets = linkSecrets ? fixedLinkSecrets(linkSecrets) : openLinkSecrets(dataDir, clock);
+function openLinks(config: Config, clock: Clock, publicUrl: () => string): SignedLinks {
+  const given = openSecrets(config.linkSecrets, config.dataDir);
+  const secrets = deriveLinkSecrets(given, clock);
   return {
     secrets,
     admissions: createAdmissionTokens({ secrets, clock }),
     links: createLinks({ secrets, publicUrl, clock }),
-    images: showsImages ? createImageLinks({ secrets, clock }) : null,
+    images: config.showsImages ? createImageLinks({ secrets, clock }) : null,
+    destinations: createDestinations({
+      box: createSecretBox(given),
+      allowPrivate: config.privateDestinations,
+      now: () => clock.now(),
+    }),
   };
-}
-
-function openDestinations(config: Config, clock: Clock): JobContext['destinations'] {
-  const box = openSecretBox({ configured: config.linkSecrets, dataDir: config.dataDir, clock });
-  return createDestinations({ box, allowPrivate: config.privateDestinations, now: () => clock.now() });
 }
 
 /** Wraps the store and the queue of a stack to record spans. */

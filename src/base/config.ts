@@ -41,7 +41,7 @@ export interface Config {
   /** Address to listen on. */
   host: string;
   /**
-   * Secrets of signed links, newest first, for replicas without a shared data folder. null: generated and rotated in
+   * Secrets from which keys are derived, newest first, for replicas without a shared data folder. null: generated in
    * the data folder.
    */
   linkSecrets: readonly [string, ...string[]] | null;

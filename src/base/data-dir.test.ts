@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { openFiles } from '../blobs/files/open.ts';
-import { openLinkSecrets } from '../links/secrets.ts';
+import { openSecrets } from '../links/secrets.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
-import { systemClock } from './clock.ts';
 import { openPrivateFile, openPrivateFolder } from './data-dir.ts';
 
 let folder: string;
@@ -51,13 +50,13 @@ test('openPrivateFile() restricts an existing file and keeps its content', () =>
   expect([modeOf(file), readFileSync(file, 'utf8')]).toEqual(['600', 'x']);
 });
 
-test('the stores and the link secrets make the data folder and their files private, including those of earlier versions', async () => {
+test('the stores and the secrets make the data folder and their files private, including those of earlier versions', async () => {
   const dataDir = join(folder, 'data');
-  const [database, secrets] = [join(dataDir, 'gleaner.db'), join(dataDir, 'link-secrets.json')];
+  const [database, secrets] = [join(dataDir, 'gleaner.db'), join(dataDir, 'secrets.txt')];
   const open = async () => {
     const store = openSqliteStore({ path: database });
     await store.ping();
-    openLinkSecrets(dataDir, systemClock);
+    openSecrets(null, dataDir);
     const results = openFiles({ directory: join(dataDir, 'results') });
     const files = [database, `${database}-wal`, `${database}-shm`, secrets];
     const modes = [dataDir, join(dataDir, 'results'), ...files].map(modeOf);

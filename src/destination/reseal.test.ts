@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { putAddress, storeDestination } from '../../test/support/destinations.ts';
 import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
-import { openSecretBox } from '../links/secret-box.ts';
+import { createSecretBox } from '../links/secret-box.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { openDestination } from './address.ts';
 
@@ -12,8 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-const boxOf = (...configured: string[]) =>
-  openSecretBox({ configured, dataDir: '/nonexistent', clock: fixture.clock });
+const boxOf = (...secrets: string[]) => createSecretBox(secrets);
 
 test('the sweep encrypts secrets with the newest key, after which the earlier one is not needed', async () => {
   const { store, destinations } = fixture.context;
@@ -32,7 +31,7 @@ test('the sweep encrypts secrets with the newest key, after which the earlier on
   for (let round = 0; round < 2; round += 1)
     await sweep({ ...fixture.context, destinations: { ...destinations, box: rotated } });
   const resealed = (await store.getDestination(kept.id))!;
-  expect(resealed).toMatchObject({ revision: 2, secretsKey: rotated.newestKey() });
+  expect(resealed).toMatchObject({ revision: 2, secretsKey: rotated.newestKey });
   expect(openDestination(boxOf('the newer secret'), resealed)).toEqual(address);
   expect(await store.getDestination(foreign.id)).toEqual(foreign);
 });

@@ -19,8 +19,7 @@ const maxDestinations = 200;
  */
 export async function resealDestinations({ store, destinations, log }: ResealContext): Promise<void> {
   const { box } = destinations;
-  const key = box.newestKey();
-  if (key === null) return;
+  const key = box.newestKey;
   let count = 0;
   for (const destination of await store.findDestinationsByOtherKey(key, maxDestinations)) {
     const opened = openDestination(box, destination);

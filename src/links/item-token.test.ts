@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { readItemToken, writeItemToken } from './item-token.ts';
-import { fixedLinkSecrets } from './secrets.ts';
+import { deriveLinkSecrets } from './secrets.ts';
 
-const secrets = fixedLinkSecrets(['a-secret']);
+const secretsOf = (...secrets: string[]) => deriveLinkSecrets(secrets, { now: () => 0 });
+const secrets = secretsOf('a-secret');
 const job = 'd9428888-122b-41e1-b85c-61dfaf4eaf64';
 const place = { batchId: '6ba7b810-9dad-41d1-80b4-00c04fd430c8', index: 7 };
 
@@ -11,14 +12,14 @@ test('readItemToken() returns the unit of a token', () => {
 });
 
 test('readItemToken() accepts a token of a previous secret', () => {
-  const token = writeItemToken(fixedLinkSecrets(['older']), job, place);
-  expect(readItemToken(fixedLinkSecrets(['newer', 'older']), job, token)).toEqual(place);
+  const token = writeItemToken(secretsOf('older'), job, place);
+  expect(readItemToken(secretsOf('newer', 'older'), job, token)).toEqual(place);
 });
 
 test('readItemToken() rejects a token of another job or secret, or a modified one', () => {
   const token = writeItemToken(secrets, job, place);
   expect(readItemToken(secrets, job.replace('d', 'e'), token)).toBeNull();
-  expect(readItemToken(fixedLinkSecrets(['other']), job, token)).toBeNull();
+  expect(readItemToken(secretsOf('other'), job, token)).toBeNull();
   for (const wrong of ['', 'x', token.slice(1), `${token}A`, token.replace(/.$/, '~'), '../../etc/passwd']) {
     expect(readItemToken(secrets, job, wrong)).toBeNull();
   }

@@ -1,104 +1,94 @@
-import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { hkdfSync, randomBytes } from 'node:crypto';
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { openPrivateFolder, restrictFile } from '../base/data-dir.ts';
 import { syncFolder } from '../base/sync-folder.ts';
-import { createSecretFile, newEntry, readSecretFile, type SecretEntry, writeDraft } from './secret-file.ts';
 
-/** Secrets that sign links. */
-export interface LinkSecrets {
-  /** Returns the secret for new links. */
-  newest(): string;
-  /** Returns all secrets that verify links, newest first. */
-  all(): readonly string[];
-  /** Reads the secrets again, in case another process rotated them. */
-  refresh(): void;
-}
+/** Name of the file in the data folder with the generated secrets, one per line, newest first. */
+export const secretsFile = 'secrets.txt';
 
-/** Creates constant secrets, for processes that share a configured secret instead of a data folder. */
-export function fixedLinkSecrets(secrets: readonly [string, ...string[]]): LinkSecrets {
-  return { newest: () => secrets[0], all: () => secrets, refresh: () => {} };
-}
-
-/** Name of the file in the data folder. */
-export const secretsFile = 'link-secrets.json';
-const dayMs = 86_400_000;
-const rotateAfterMs = 30 * dayMs;
-// Longer than rotateAfterMs and the 7 days of a link, so that no valid link loses its secret.
-const retireAfterMs = 40 * dayMs;
-const readIntervalMs = 60_000;
-const minRefreshIntervalMs = 1000;
-/** Consequence of removing the file, for error messages. */
-const removal = 'links made so far stop working';
-const staleLockMs = 60_000;
+/** Minimum length of a secret, in characters. */
+const minLength = 32;
 
 /**
- * Opens the secrets in `<data dir>/link-secrets.json` (mode 0600) and creates the file if it does not exist. A secret is
- * rotated after 30 days and retired after 40. Several processes may share the file and always agree on the secrets.
+ * Returns the secrets from which all keys are derived, newest first: the configured ones, then those in `<data
+ * dir>/secrets.txt` (mode 0600). Without any, creates the file. Processes that start concurrently read the same ones.
  * Throws an Error that names the file if it cannot be read or written.
  */
-export function openLinkSecrets(dataDir: string, clock: Clock): LinkSecrets {
+export function openSecrets(configured: readonly string[] | null, dataDir: string): readonly string[] {
   const file = join(dataDir, secretsFile);
-  openPrivateFolder(dataDir);
-  createSecretFile(file, clock.now());
-  restrictFile(file);
-  let entries: SecretEntry[];
-  let readAt: number;
-
-  const reload = () => {
-    readAt = clock.now();
-    entries = readSecretFile(file, removal);
-    // Stryker disable next-line ConditionalExpression,EqualityOperator: rotate() checks the same under its lock
-    if (ageOf(entries[0]!, clock.now()) <= rotateAfterMs) return;
-    rotate(file, clock.now());
-    entries = readSecretFile(file, removal);
-  };
-  reload();
-
-  return {
-    newest: () => {
-      if (clock.now() - readAt >= readIntervalMs) reload();
-      return entries[0]!.secret;
-    },
-    all: () =>
-      entries
-        .filter((entry, index) => index === 0 || ageOf(entry, clock.now()) <= retireAfterMs)
-        .map((entry) => entry.secret),
-    refresh: () => {
-      if (clock.now() - readAt >= minRefreshIntervalMs) reload();
-    },
-  };
+  if (configured === null) {
+    openPrivateFolder(dataDir);
+    if (!existsSync(file)) createFile(file);
+  }
+  return [...(configured ?? []), ...(existsSync(file) ? readFile(file) : [])];
 }
 
-/** Adds a new secret, unless another process holds the lock and does so. */
-function rotate(file: string, now: number): void {
-  const lock = `${file}.lock`;
+function createFile(file: string): void {
+  const draft = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  // Flushed before it gets its name, so that the file is complete after a power loss.
+  writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, {
+    mode: 0o600,
+    flag: 'wx',
+    flush: true,
+  });
   try {
-    // Stryker disable next-line StringLiteral: nobody reads the lock
-    writeFileSync(lock, '', { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    // Stryker disable next-line ConditionalExpression: only a folder that became read-only fails otherwise
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    // The lock of a process that died is removed; the next reload rotates.
-    // Stryker disable next-line OptionalChaining,ObjectLiteral,BooleanLiteral: another process removes the lock at this moment
-    const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    // Stryker disable next-line EqualityOperator,ObjectLiteral,BooleanLiteral: a matter of a millisecond, or of another process
-    if (age > staleLockMs) rmSync(lock, { force: true });
-    return;
-  }
-  try {
-    const entries = readSecretFile(file, removal);
-    // Stryker disable next-line EqualityOperator: reload() checked the same limit
-    if (ageOf(entries[0]!, now) <= rotateAfterMs) return;
-    const kept = entries.filter((entry) => ageOf(entry, now) <= retireAfterMs);
-    renameSync(writeDraft(file, [newEntry(now), ...kept]), file);
+    linkSync(draft, file);
     syncFolder(dirname(file));
+  } catch (error) {
+    // Stryker disable next-line ConditionalExpression: only a file system without hard links fails otherwise
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   } finally {
-    // Stryker disable next-line ObjectLiteral,BooleanLiteral: another process took the lock for stale
-    rmSync(lock, { force: true });
+    rmSync(draft);
   }
 }
 
-function ageOf(entry: SecretEntry, now: number): number {
-  return now - Date.parse(entry.created_at);
+function readFile(file: string): string[] {
+  restrictFile(file);
+  const secrets = readFileSync(file, 'utf8')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+  if (secrets.length > 0 && secrets.every((secret) => secret.length >= minLength)) return secrets;
+  throw new Error(
+    `${file}: expected secrets of at least ${minLength} characters, one per line; remove it to start with a new one ` +
+      '(links made so far stop working, and secrets of destinations must be entered again)',
+  );
+}
+
+/** Keys that sign links and tokens. */
+export interface LinkSecrets {
+  /** Returns the key of new signatures. */
+  newest(): string;
+  /** Returns the keys of valid signatures, the newest first. */
+  all(): readonly string[];
+}
+
+/** Period after which the keys change, in milliseconds: longer than any link is valid. */
+const periodMs = 30 * 86_400_000;
+
+/**
+ * Derives the keys of signatures from the secrets (HKDF), a new one every 30 days. A signature is valid in its own period
+ * and in the next one, and one period early, for processes whose clocks differ.
+ */
+export function deriveLinkSecrets(secrets: readonly string[], { now }: Pick<Clock, 'now'>): LinkSecrets {
+  let period = Number.NaN;
+  let keys: string[] = [];
+  const all = () => {
+    const current = Math.floor(now() / periodMs);
+    if (current !== period) {
+      period = current;
+      keys = [current, current - 1, current + 1].flatMap((each) =>
+        secrets.map((secret) => deriveKey(secret, `gleaner links ${each}`).toString('base64url')),
+      );
+    }
+    return keys;
+  };
+  return { newest: () => all()[0]!, all };
+}
+
+/** Derives a key of 32 bytes for a purpose (HKDF-SHA-256, RFC 5869). */
+export function deriveKey(secret: string, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secret, '', purpose, 32));
 }

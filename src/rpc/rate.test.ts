@@ -9,7 +9,7 @@ import { createKey } from '../access/keys.ts';
 import { createOperatorKey } from '../access/operator.ts';
 import { createRateLimit } from '../access/rate-limit.ts';
 import { createBodyBudget } from '../base/body-budget.ts';
-import { fixedLinkSecrets } from '../links/secrets.ts';
+import { deriveLinkSecrets } from '../links/secrets.ts';
 import { createRpcListener } from './adapter.ts';
 import { type AdmissionTokens, createAdmissionTokens } from './admission-token.ts';
 import { type Core, createCore } from './core.ts';
@@ -32,7 +32,7 @@ beforeAll(async () => {
   fixture = await openJobFixture();
   const { clock, log } = fixture.context;
   core = createCore(fixture.context, services, { rateLimit: createRateLimit({ requestsPerSecond, clock }) });
-  admissions = createAdmissionTokens({ secrets: fixedLinkSecrets(['of gateways']), clock: clock });
+  admissions = createAdmissionTokens({ secrets: deriveLinkSecrets(['of gateways'], clock), clock: clock });
   const server = await listen(
     createRpcListener(routeCore(core, log, admissions), createBodyBudget()),
     '127.0.0.1',
@@ -198,7 +198,7 @@ describe('the metadata of a gateway', () => {
   const grant = 'gleaner.operator.v1.OperatorService.GrantCredits';
   const signer = (secret: string, now?: number) =>
     createAdmissionTokens({
-      secrets: fixedLinkSecrets([secret]),
+      secrets: deriveLinkSecrets([secret], fixture.clock),
       clock: { now: () => now ?? fixture.clock.now() },
     });
 

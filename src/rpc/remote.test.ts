@@ -10,7 +10,7 @@ import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/
 import { createKey } from '../access/keys.ts';
 import { createBodyBudget } from '../base/body-budget.ts';
 import { services } from '../contract/services.ts';
-import { fixedLinkSecrets } from '../links/secrets.ts';
+import { deriveLinkSecrets } from '../links/secrets.ts';
 import { createRpcListener } from './adapter.ts';
 import { createAdmissionTokens } from './admission-token.ts';
 import { createCore } from './core.ts';
@@ -29,7 +29,7 @@ let core: ListeningServer;
 let front: ListeningServer;
 let stopping: AbortController;
 const admissions = createAdmissionTokens({
-  secrets: fixedLinkSecrets(['of gateways']),
+  secrets: deriveLinkSecrets(['of gateways'], { now: () => 0 }),
   clock: { now: () => 0 },
 });
 let authorization: string;

@@ -65,7 +65,7 @@ describe('backup of a running service', () => {
       stderr: '',
     });
     expect(statSync(backup).mode & 0o777).toBe(0o700);
-    for (const file of ['gleaner.db', 'link-secrets.json'])
+    for (const file of ['gleaner.db', 'secrets.txt'])
       expect(statSync(join(backup, file)).mode & 0o777).toBe(0o600);
     // The job must have been in progress, or the test shows nothing.
     expect(await progress()).toBeLessThan(units);
@@ -87,7 +87,7 @@ describe('backup of a running service', () => {
 
     const restored = join(folder, 'restored');
     expect((await runCommand(['restore', backup, restored], {})).code).toBe(0);
-    expect(readdirSync(restored).toSorted()).toEqual(['gleaner.db', 'link-secrets.json', 'results']);
+    expect(readdirSync(restored).toSorted()).toEqual(['gleaner.db', 'results', 'secrets.txt']);
     Object.assign(deployment.settings, { GLEANER_DATA_DIR: restored });
     expect(await deployment.audit()).toMatchObject({ code: 0, problems: [], jobs: 2 });
     raiseLimits(deployment.settings.GLEANER_ORIGINS!);

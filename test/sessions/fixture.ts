@@ -1,7 +1,7 @@
 import { createKey } from '../../src/access/keys.ts';
 import { createBodyBudget } from '../../src/base/body-budget.ts';
 import { services } from '../../src/contract/services.ts';
-import { fixedLinkSecrets } from '../../src/links/secrets.ts';
+import { deriveLinkSecrets } from '../../src/links/secrets.ts';
 import { createRestApi } from '../../src/rest/rest.ts';
 import { type RunningServer, startServer } from '../../src/rest/server.ts';
 import { createRpcListener } from '../../src/rpc/adapter.ts';
@@ -37,7 +37,10 @@ export async function openSessionFixture(store?: Store): Promise<SessionFixture>
   const closers: (() => Promise<unknown>)[] = [];
   const stopping = new AbortController();
   const budget = createBodyBudget();
-  const admissions = createAdmissionTokens({ secrets: fixedLinkSecrets(['of gateways']), clock: clock });
+  const admissions = createAdmissionTokens({
+    secrets: deriveLinkSecrets(['of gateways'], clock),
+    clock: clock,
+  });
 
   const openRemote = async (core: Core) => {
     const server = await listen(

@@ -14,7 +14,7 @@ import { resolveOffers } from '../../src/jobs/offers.ts';
 import { openJobFile } from '../../src/jobs/queries/job-file.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { kinds } from '../../src/kinds/list.ts';
-import { openSecretBox } from '../../src/links/secret-box.ts';
+import { createSecretBox } from '../../src/links/secret-box.ts';
 import { listedFields } from '../../src/markets/defaults.ts';
 import { createNotifier } from '../../src/notify/notifier.ts';
 import { type Core, createCore } from '../../src/rpc/core.ts';
@@ -129,7 +129,7 @@ function createContext(shared: Shared, process: Process): JobContext {
     drift: createDriftWatch({ store, clock, log, shapes: listedFields }),
     changes,
     destinations: createDestinations({
-      box: openSecretBox({ configured: ['a secret of the simulation'], dataDir: '', clock }),
+      box: createSecretBox(['a secret of the simulation']),
       allowPrivate: false,
       now: () => clock.now(),
     }),

@@ -26,8 +26,8 @@ import { type ReadOptions, read } from '../../src/jobs/queries/read.ts';
 import { submit } from '../../src/jobs/steps/submit.ts';
 import { kinds } from '../../src/kinds/list.ts';
 import { readItemToken, writeItemToken } from '../../src/links/item-token.ts';
-import { openSecretBox } from '../../src/links/secret-box.ts';
-import { fixedLinkSecrets } from '../../src/links/secrets.ts';
+import { createSecretBox } from '../../src/links/secret-box.ts';
+import { deriveLinkSecrets } from '../../src/links/secrets.ts';
 import { listedFields } from '../../src/markets/defaults.ts';
 import { mkta } from '../../src/markets/mkta/index.ts';
 import { openLocalQueue } from '../../src/queue/local/open.ts';
@@ -103,7 +103,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
   const folder = await mkdtemp(join(tmpdir(), 'gleaner-jobs-'));
   const clock = createManualClock(noon);
   const log = createLog('silent', 'test');
-  const secrets = fixedLinkSecrets(['a secret of the tests']);
+  const secrets = deriveLinkSecrets(['a secret of the tests'], clock);
   const reportedFaults: string[] = [];
   const requests: string[] = [];
   let wrap = (fetch: FetchPage, _itemId: string): FetchPage => fetch;
@@ -134,7 +134,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     drift: createDriftWatch({ store, clock, log, shapes: listedFields }),
     changes: told,
     destinations: createDestinations({
-      box: openSecretBox({ configured: ['a secret of the tests'], dataDir: folder, clock }),
+      box: createSecretBox(['a secret of the tests']),
       allowPrivate: true,
       now: () => clock.now(),
     }),

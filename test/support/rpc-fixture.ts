@@ -4,7 +4,7 @@ import { type ConnectionLimits, defaultConnectionLimits } from '../../src/base/c
 import { Fault } from '../../src/contract/fault.ts';
 import { services } from '../../src/contract/services.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
-import { fixedLinkSecrets } from '../../src/links/secrets.ts';
+import { deriveLinkSecrets } from '../../src/links/secrets.ts';
 import { createRestApi } from '../../src/rest/rest.ts';
 import { type RunningServer, startServer } from '../../src/rest/server.ts';
 import { createRpcListener, type RpcListener } from '../../src/rpc/adapter.ts';
@@ -47,7 +47,7 @@ export async function openRpcFixture(
   const core = createCore(fixture.context, declared, { started });
   const budget = createBodyBudget();
   const admissions = createAdmissionTokens({
-    secrets: fixedLinkSecrets(['of gateways']),
+    secrets: deriveLinkSecrets(['of gateways'], fixture.clock),
     clock: fixture.clock,
   });
   const routes = [routeCore(core, log, admissions), routeHealth(core, fixture.clock)];

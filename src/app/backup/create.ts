@@ -5,7 +5,6 @@ import { type Config, ConfigError } from '../../base/config.ts';
 import { openPrivateFolder, restrictFile } from '../../base/data-dir.ts';
 import { openFiles } from '../../blobs/files/open.ts';
 import { Fault } from '../../contract/fault.ts';
-import { encryptionFile } from '../../links/secret-box.ts';
 import { secretsFile } from '../../links/secrets.ts';
 import { requireData } from '../data-folder.ts';
 import { openBlobs, resultsFolder, storeFile } from '../stack.ts';
@@ -86,9 +85,9 @@ async function copyFiles(files: JobFiles['files'], copying: Copying, missing: Se
   }
 }
 
-/** Copies the files with secrets (mode 0600), which do not exist if secrets are configured. Returns their names. */
+/** Copies the generated secrets (mode 0600), if there are any. Returns the name of the file. */
 async function copySecrets(config: Config, folder: string): Promise<string[]> {
-  const found = [secretsFile, encryptionFile].filter((name) => existsSync(join(config.dataDir, name)));
+  const found = [secretsFile].filter((name) => existsSync(join(config.dataDir, name)));
   for (const name of found) {
     await copyFile(join(config.dataDir, name), join(folder, name));
     restrictFile(join(folder, name));

@@ -6,7 +6,6 @@ import { openPrivateFolder } from '../../base/data-dir.ts';
 import { syncFolder } from '../../base/sync-folder.ts';
 import { parsePath } from '../../blobs/path.ts';
 import { Fault } from '../../contract/fault.ts';
-import { encryptionFile } from '../../links/secret-box.ts';
 import { secretsFile } from '../../links/secrets.ts';
 import { resultsFolder, storeFile } from '../stack.ts';
 import { withStore } from './copying.ts';
@@ -44,7 +43,7 @@ export async function restoreBackup(
 
 /** Returns the path of a file in a backup and in the data folder. Fault `malformed` for a path that no backup contains. */
 export function placeOf(path: string): string {
-  if (path === secretsFile || path === encryptionFile) return path;
+  if (path === secretsFile) return path;
   const [folder, ...rest] = path.split('/');
   try {
     if (folder === resultsFolder && parsePath(rest.join('/'))) return path;

@@ -8,7 +8,6 @@ import { NewerDataError } from '../../base/data-refused-error.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type Audit, audit } from '../../jobs/queries/audit.ts';
-import { encryptionFile } from '../../links/secret-box.ts';
 import { secretsFile } from '../../links/secrets.ts';
 import type { ContentKind, StoreImport } from '../../store/contents.ts';
 import { runAudit } from '../audit.ts';
@@ -87,7 +86,7 @@ async function copyAll(
     moveFiles(store, from.dataDir, config, blobs, () => onStep('file')),
   );
   await onStep('files');
-  await copySecrets(config, from.dataDir);
+  await copySecrets(config.dataDir, from.dataDir);
   const documents = await copyDocuments(database, target, onStep);
   await target.verify();
   const after = await audit(target.store);
@@ -121,17 +120,9 @@ async function copyDocuments(
   return documents;
 }
 
-/**
- * Copies the files with secrets, unless the target's data folder has its own. Those of signed links are not copied if
- * they are configured; the others are, because they decrypt what is stored.
- */
-async function copySecrets({ dataDir, linkSecrets }: Config, source: string): Promise<void> {
-  if (linkSecrets === null) await copySecretFile(dataDir, source, secretsFile);
-  await copySecretFile(dataDir, source, encryptionFile);
-}
-
-async function copySecretFile(dataDir: string, source: string, name: string): Promise<void> {
-  const [from, to] = [join(source, name), join(dataDir, name)];
+/** Copies the generated secrets, which decrypt what is stored, unless the target's data folder has its own. */
+async function copySecrets(dataDir: string, source: string): Promise<void> {
+  const [from, to] = [join(source, secretsFile), join(dataDir, secretsFile)];
   if (!existsSync(from) || existsSync(to)) return;
   openPrivateFolder(dataDir);
   await copyFile(from, to);

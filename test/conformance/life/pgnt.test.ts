@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readItemToken, writeItemToken } from '../../../src/links/item-token.ts';
-import { fixedLinkSecrets } from '../../../src/links/secrets.ts';
+import { deriveLinkSecrets } from '../../../src/links/secrets.ts';
 import type { TestUser } from '../../support/api.ts';
 import {
   type AnyJson,
@@ -202,7 +202,7 @@ describe('the data path', () => {
       const { status, body } = await at(wrong);
       expect([wrong, status, body]).toMatchObject([wrong, 400, { detail: expect.any(String) }]);
     }
-    const secrets = fixedLinkSecrets([secret]);
+    const secrets = deriveLinkSecrets([secret], { now: () => Date.now() });
     const { batchId } = readItemToken(secrets, job.id, token)!;
     const { status, body } = await at(writeItemToken(secrets, job.id, { batchId, index: 1 }));
     expect([status, body]).toMatchObject([404, { detail: expect.stringMatching(/no result/) }]);
