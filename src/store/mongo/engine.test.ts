@@ -1,8 +1,12 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { mkdtemp, rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findMongo, startMongo } from '../../../test/engines/mongo.ts';
+import { startLink } from '../../../test/support/link.ts';
 import { aKey, aTime, aUser } from '../contract/samples.ts';
 import { openEngine } from './engine.ts';
 import { openMongoStore } from './open.ts';
@@ -49,6 +53,31 @@ describe.skipIf('missing' in mongo)(
       });
       await expect(meets(new TypeError('x is not a function'))).rejects.toMatchObject({ code: 'internal' });
       await engine.close();
+    });
+
+    test('reconnects after connections that closed at the moment of a heartbeat', async () => {
+      const url = new URL(mongo.fresh());
+      const link = await startLink(Number(url.port));
+      url.port = String(link.port);
+      // Without a minimum, the failed command checks the server at once.
+      url.searchParams.set('minHeartbeatFrequencyMS', '1');
+      const sockets: Socket[] = [];
+      const collect = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
+      subscribe('net.client.socket', collect);
+      const engine = openEngine(url.href);
+      await engine.ping();
+      unsubscribe('net.client.socket', collect);
+      link.silence();
+      const waiting = engine.ping();
+      for (let turn = 0; turn < 10; turn++) await setImmediate();
+      // The last one closes first, and its command then asks for a heartbeat on a connection that is about to close.
+      for (const socket of sockets.filter(({ remotePort }) => remotePort === link.port)) socket.destroy();
+      link.heal();
+      await expect(waiting).rejects.toMatchObject({ code: 'unavailable' });
+      await engine.ping().catch(() => {});
+      await engine.ping();
+      await engine.close();
+      await link.stop();
     });
 
     test('reads and writes use majority concern', async () => {

@@ -76,7 +76,7 @@ const resetCodes = new Set([
 ]);
 
 /**
- * Creates a client, which connects with the first call and reconnects after a loss. The database is migrated before
+ * Creates an engine, which connects with the first call and reconnects after a loss. The database is migrated before
  * the first step, and again after a failure. `isImport`: whether to accept a database with an incomplete move.
  */
 export function openEngine(
@@ -84,28 +84,10 @@ export function openEngine(
   steps: readonly Migration[] = migrations,
   { isImport = false } = {},
 ): MongoEngine {
-  const client = describeErrors(
-    'MongoDB address',
-    () =>
-      new MongoClient(parseMongoUri(uri), {
-        appName: 'gleaner',
-        serverSelectionTimeoutMS: selectionTimeoutMs,
-        connectTimeoutMS: selectionTimeoutMs,
-        socketTimeoutMS: silenceTimeoutMs,
-        // Steps resume from the writes of earlier ones, so reads must see every acknowledged write and none that a
-        // failover can undo. parseMongoUri() rejects conflicting options.
-        readPreference: 'primary',
-        readConcern: { level: 'majority' },
-        writeConcern: { w: 'majority', journal: true },
-        ignoreUndefined: true,
-      }),
-  );
-  const place = `MongoDB at ${client.options.hosts.join(', ') || client.options.srvHost}`;
-  const database: Db = client.db(/^mongodb(\+srv)?:\/\/[^/]+\/[^?]/.test(uri) ? undefined : 'gleaner');
-  const collections = collectionsOf(database);
-  let prepared: Promise<number> | undefined;
+  let current = connect(uri);
+  const place = `MongoDB at ${current.client.options.hosts.join(', ') || current.client.options.srvHost}`;
   let closed = false;
-  const prepare = async () => {
+  const prepare = async ({ client, database }: Connection) => {
     // An explicit connect(), because a client whose implicit connect fails stays closed. Every error counts as
     // temporary, such as a host name or a login that does not exist yet.
     await client.connect().catch((thrown: Error) => {
@@ -125,52 +107,75 @@ export function openEngine(
       isImport,
     });
   };
-  const ready = async () => {
-    if (closed) throw new Fault('unavailable', `${place}: the connection was closed`, { component: 'store' });
-    prepared ??= prepare().catch((thrown) => {
-      prepared = undefined;
-      throw thrown;
-    });
-    return prepared;
+  const attempt = async <T>(call: (connection: Connection, version: number) => Promise<T>): Promise<T> => {
+    const used = current;
+    try {
+      if (closed)
+        throw new Fault('unavailable', `${place}: the connection was closed`, { component: 'store' });
+      used.version ??= prepare(used).catch((thrown) => {
+        used.version = undefined;
+        throw thrown;
+      });
+      return await call(used, await used.version);
+    } catch (thrown) {
+      if (isUnreachable(thrown) && used === current && !closed) {
+        current = connect(uri);
+        used.client.close().catch(() => {});
+      }
+      throw toFault(place, thrown);
+    }
   };
   return {
     place,
-    run: async (call) => {
-      try {
-        await ready();
-        return await call(collections);
-      } catch (thrown) {
-        throw toFault(place, thrown);
-      }
-    },
-    ping: async () => {
-      try {
-        await ready();
-        await database.command({ ping: 1 });
-      } catch (thrown) {
-        throw toFault(place, thrown);
-      }
-    },
-    schemaVersion: async () => {
-      try {
-        return await ready();
-      } catch (thrown) {
-        throw toFault(place, thrown);
-      }
-    },
-    time: async () => {
-      try {
-        await ready();
-        return await readTime(database);
-      } catch (thrown) {
-        throw toFault(place, thrown);
-      }
-    },
+    run: (call) => attempt(({ collections }) => call(collections)),
+    ping: () => attempt(async ({ database }) => void (await database.command({ ping: 1 }))),
+    schemaVersion: () => attempt(async (_, version) => version),
+    time: () => attempt(({ database }) => readTime(database)),
     close: async () => {
       closed = true;
-      await client.close();
+      await current.client.close();
     },
   };
+}
+
+/** A client of the database. */
+interface Connection {
+  client: MongoClient;
+  database: Db;
+  collections: Collections;
+  /** Version of the schema, once the database is being migrated. */
+  version: Promise<number> | undefined;
+}
+
+function connect(uri: string): Connection {
+  const client = describeErrors(
+    'MongoDB address',
+    () =>
+      new MongoClient(parseMongoUri(uri), {
+        appName: 'gleaner',
+        serverSelectionTimeoutMS: selectionTimeoutMs,
+        connectTimeoutMS: selectionTimeoutMs,
+        socketTimeoutMS: silenceTimeoutMs,
+        // Steps resume from the writes of earlier ones, so reads must see every acknowledged write and none that a
+        // failover can undo. parseMongoUri() rejects conflicting options.
+        readPreference: 'primary',
+        readConcern: { level: 'majority' },
+        writeConcern: { w: 'majority', journal: true },
+        ignoreUndefined: true,
+      }),
+  );
+  const database = client.db(/^mongodb(\+srv)?:\/\/[^/]+\/[^?]/.test(uri) ? undefined : 'gleaner');
+  return { client, database, collections: collectionsOf(database), version: undefined };
+}
+
+/**
+ * Returns whether a client found no server, so that it is replaced: if a connection closes at the moment of a heartbeat, the
+ * driver (7.9) waits for that heartbeat forever, and finds no server any more.
+ */
+function isUnreachable(thrown: unknown): boolean {
+  return [thrown, (thrown as Error | undefined)?.cause].some(
+    (error) => error instanceof MongoServerSelectionError,
+  );
 }
 
 /** Error code of servers that know `hello` by its former name only. */
