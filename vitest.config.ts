@@ -1,4 +1,6 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { slack } from './test/support/until.ts';
 
 /** Suites of the distributed stack, which the system tier repeats on the MongoDB engine at MONGODB_TEST_URI. */
@@ -11,6 +13,18 @@ const distributed = [
 /** Suites whose services run in the process of the test, and that change no state of it. They share processes. */
 const services = ['test/{conformance,console,docs,mcp,notify,sandbox,sessions}/**/*.test.ts'];
 
+/** Suites of more than half a minute, which mostly wait: at the end of a run, the others would be done before them. */
+const waiting =
+  /\/test\/(?:chaos\/chaos|console\/pages|sandbox\/sandbox|faults\/\w+|observability\/metrics)\.test\.ts$/;
+
+/** Starts the suites that wait first. */
+class WaitingFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) => (waiting.test(moduleId) ? 0 : 1);
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
+  }
+}
+
 export default defineConfig({
   test: {
     // Suites that start processes and engines take longer than unit tests.
@@ -18,8 +32,9 @@ export default defineConfig({
     hookTimeout: 120_000 * slack,
     pool: 'forks',
     globalSetup: ['test/support/temporary-folder.ts', 'test/engines/broker.ts'],
-    // Much of what the suites wait for is time, not work: one file for each core, also on a machine of two.
-    maxWorkers: '100%',
+    // Much of what the suites wait for is time, not work.
+    maxWorkers: 2 * availableParallelism(),
+    sequence: { sequencer: WaitingFirst },
     projects: [
       {
         extends: true,
