@@ -3,15 +3,14 @@ import { createAuditCheck } from './audit-check.ts';
 import { auditInProcess } from './audit-process.ts';
 import type { Program } from './compose.ts';
 
-/** Audits the store repeatedly, unless that is off, and exports the results. Resolves after the signal aborts. */
+/** Audits the store repeatedly, and exports the results. Resolves after the signal aborts. */
 export async function startAudits(
   { context, config }: Program,
   processId: string,
   observe: Telemetry['observe'],
   stopping: AbortSignal,
 ): Promise<void> {
-  const { auditIntervalMs: intervalMs, workerMemoryBytes: memoryBytes } = config;
-  if (intervalMs === null) return;
+  const { auditIntervalMs: intervalMs, workerMemoryBytes: memoryBytes } = config.limits;
   const { store, clock, log } = context;
   const { environment } = config;
   const audit = (signal: AbortSignal) => auditInProcess({ memoryBytes, environment, signal });

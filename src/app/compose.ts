@@ -61,10 +61,10 @@ export interface Program {
 }
 
 /** Returns the monitor of the data folder's disk, if the store or the result files are on it. */
-function diskOf({ dataDir, mongoUri, s3Url, minFreeDiskBytes }: Config, clock: Clock, log: Log): DiskSpace {
+function diskOf({ dataDir, mongoUri, s3Url, limits }: Config, clock: Clock, log: Log): DiskSpace {
   if (mongoUri !== null && s3Url !== null) return unusedDisk;
   const readFree = () => readFreeBytes(dataDir);
-  return createDiskSpace({ readFree, minFreeBytes: minFreeDiskBytes, clock, log });
+  return createDiskSpace({ readFree, minFreeBytes: limits.minFreeDiskBytes, clock, log });
 }
 
 /** Options of a program, and components that a worker process gets from its parent. */
@@ -124,7 +124,7 @@ export async function compose(
     drift: createDriftWatch({ store, clock, log, shapes: listedFields }),
     changes,
     offers: configuredOffers(config),
-    settings: config,
+    settings: { ...config, ...config.limits },
     links: jobLinks(signed, stack.blobs),
     destinations: signed.destinations,
   };
@@ -169,7 +169,7 @@ function openLinks(config: Config, clock: Clock, publicUrl: () => string): Signe
     images: config.showsImages ? createImageLinks({ secrets, clock }) : null,
     destinations: createDestinations({
       box: createSecretBox(given),
-      allowPrivate: config.privateDestinations,
+      allowPrivate: config.allowsPrivate,
       now: () => clock.now(),
     }),
   };

@@ -73,7 +73,11 @@ describe('diagnose()', () => {
     expect((await diagnoseAll({ dataDir: join(file, 'data') })).get('disk')).toMatchObject({
       state: 'error',
     });
-    expect((await diagnoseAll({ minFreeDiskBytes: Number.MAX_SAFE_INTEGER })).get('disk')).toMatchObject({
+    expect(
+      (await diagnoseAll({ limits: { ...config.limits, minFreeDiskBytes: Number.MAX_SAFE_INTEGER } })).get(
+        'disk',
+      ),
+    ).toMatchObject({
       state: 'error',
       message: expect.stringMatching(/only [\d,]+ MiB free$/),
     });
@@ -105,8 +109,7 @@ test.each([
   [null, '{"mkta": {"fetch": "browser"}}', 'error'],
   [null, '{"mkta": {}}', 'ok'],
   ['/usr/bin/chromium', '{"mkta": {"fetch": "browser"}}', 'ok'],
-])('diagnoseBrowser() with browser %s and origins %s reports %s', (path, origins, state) => {
-  const browser = { ...config.browser, path };
+])('diagnoseBrowser() with browser %s and origins %s reports %s', (browser, origins, state) => {
   expect(diagnoseBrowser({ browser, origins: parseOrigins(origins) }).state).toBe(state);
 });
 

@@ -104,7 +104,7 @@ function describeDotEnv({ path, values, ignored }: DotEnv): string {
 
 /** Checks that there is a browser if the origins file needs one. */
 export function diagnoseBrowser({ browser, origins }: Pick<Config, 'browser' | 'origins'>): Diagnosis {
-  if (browser.path !== null) return ok('browser', browser.path);
+  if (browser !== null) return ok('browser', browser);
   const markets = [...origins].filter(([, { fetch }]) => fetch === 'browser').map(([market]) => market);
   return markets.length === 0
     ? ok('browser', 'none found, and no market needs one')
@@ -137,14 +137,14 @@ async function diagnosePort(
 }
 
 /** Checks that the data folder is writable and has enough space. */
-async function diagnoseDisk({ dataDir, minFreeDiskBytes }: Config): Promise<Diagnosis> {
+async function diagnoseDisk({ dataDir, limits }: Config): Promise<Diagnosis> {
   try {
     const folder = existingParent(dataDir);
     accessSync(folder, constants.W_OK | constants.X_OK);
     const freeBytes = await readFreeBytes(folder);
     const free = `${Math.floor(freeBytes / 1024 ** 2).toLocaleString('en-US')} MiB free`;
-    return freeBytes < minFreeDiskBytes
-      ? error('disk', `${dataDir}: only ${free}`, 'Free some space, or lower GLEANER_MIN_FREE_DISK.')
+    return freeBytes < limits.minFreeDiskBytes
+      ? error('disk', `${dataDir}: only ${free}`, 'Free some space: no work is accepted below 512 MiB.')
       : ok('disk', `${dataDir}: ${free}`);
   } catch (thrown) {
     return error('disk', `${dataDir} cannot be written: ${(thrown as Error).message}`, dataFolderRemedy);

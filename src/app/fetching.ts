@@ -13,7 +13,7 @@ import { traceFetcher } from './tracing/fetcher.ts';
 
 /** Options for openFetching(). */
 export interface FetchingOptions {
-  config: Pick<Config, 'origins' | 'userAgent' | 'browser' | 'pageMemoryBytes' | 'exportsTraces'>;
+  config: Pick<Config, 'origins' | 'userAgent' | 'browser' | 'limits' | 'exportsTraces'>;
   /** Store of the limits that all workers share. */
   store: Store;
   clock: Clock;
@@ -32,8 +32,8 @@ export interface Fetching {
 
 /** Creates the fetchers and the scheduler for a configuration. */
 export function openFetching({ config, store, clock, log, observer, holder }: FetchingOptions): Fetching {
-  const { origins, userAgent } = config;
-  const { path, ...browserLimits } = config.browser;
+  const { origins, userAgent, limits } = config;
+  const browserLimits = { pages: limits.browserPages, memoryBytes: limits.browserMemoryBytes };
   const untraced = createMarketFetcher(origins, {
     http: createHttpFetcher({
       origins,
@@ -42,10 +42,17 @@ export function openFetching({ config, store, clock, log, observer, holder }: Fe
       userAgent,
       maxPageBytes: (market) => limitsOfMarket(market).pageBytes,
     }),
-    browser: createBrowserFetcher({ origins, clock, log, userAgent, path, limits: browserLimits }),
+    browser: createBrowserFetcher({
+      origins,
+      clock,
+      log,
+      userAgent,
+      path: config.browser,
+      limits: browserLimits,
+    }),
   });
   const fetcher = config.exportsTraces ? traceFetcher(untraced) : untraced;
-  const memory = createPageMemory({ maxBytes: config.pageMemoryBytes, clock });
+  const memory = createPageMemory({ maxBytes: limits.pageMemoryBytes, clock });
   const pages = createOriginScheduler({
     fetcher,
     origins,

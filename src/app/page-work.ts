@@ -32,7 +32,7 @@ export async function startPageWork(
     startWorkerPool({
       entry: programs.pageWorker,
       count: config.workers,
-      memoryBytes: config.workerMemoryBytes,
+      memoryBytes: config.limits.workerMemoryBytes,
       setup: { config, role, publicUrl: publicUrl(), measures: exportsMetrics(config) },
       context,
       countRequests: tally.putBack,

@@ -151,7 +151,7 @@ async function openPorts(
   closers: (() => Promise<unknown>)[],
 ): Promise<Ports> {
   const { config, context, log } = program;
-  const limits = { ...defaultConnectionLimits, maxConnections: config.maxConnections };
+  const limits = { ...defaultConnectionLimits, maxConnections: config.limits.maxConnections };
   const options = { budget: createBodyBudget(), limits, requests: telemetry?.requests ?? null };
   const ports: Ports = { http: null, rpc: null, ready: null };
   if (core) {

@@ -73,7 +73,8 @@ async function openQueue(config: Config, clock: Clock, log: Log): Promise<Queue>
     return openLocalQueue({ clock, log });
   }
   const { openJetStreamQueue } = await import('../queue/jetstream/open.ts');
-  const { natsUrl: url, natsReplicas: replicas } = config;
+  const { natsUrl: url, limits } = config;
+  const { natsReplicas: replicas } = limits;
   return openJetStreamQueue({ url, ...(replicas === null ? {} : { replicas }), clock, log });
 }
 

@@ -18,7 +18,7 @@ test('loadConfig() configures no notifications by default', () => {
 });
 
 test('loadConfig() reads the recipients of operator notifications', () => {
-  const { notices } = loadConfig({ ...webhook, ...email, GLEANER_WEBHOOK_PRIVATE: 'on' });
+  const { notices } = loadConfig({ ...webhook, ...email, GLEANER_PRIVATE: 'on' });
   expect(notices).toEqual({
     operatorWebhook: { url: 'http://10.0.0.7:9000/gleaner?x=1', secret },
     email: {
@@ -65,7 +65,7 @@ test.each([
   ['GLEANER_EMAIL_FROM', 'a@example.org\r\nBcc: b@example.org'],
   ['GLEANER_OPERATOR_EMAIL', 'ann@example.org; bob@example.org'],
   ['GLEANER_OPERATOR_EMAIL', ','],
-  ['GLEANER_WEBHOOK_PRIVATE', 'yes'],
+  ['GLEANER_PRIVATE', 'yes'],
 ])('loadConfig() rejects a bad %s, names it, and shows no secret: %s', (name, value) => {
   const load = () => loadConfig({ ...webhook, ...email, [name]: value });
   expect(load).toThrow(ConfigError);

@@ -16,9 +16,9 @@ export interface SecretFile {
 
 const suffix = '_FILE';
 
-/** Returns whether `<name>_FILE` can name a file with the value of a setting: a secret that this program reads itself. */
+/** Returns whether `<name>_FILE` can name a file with the value of a setting: a secret. */
 export function canBeFile(name: SettingName): boolean {
-  return 'secret' in settings[name] && !name.startsWith('OTEL_');
+  return 'secret' in settings[name];
 }
 
 /** Returns the files that the environment names for secrets, by `<name>_FILE`. Relative paths start at `folder`. */

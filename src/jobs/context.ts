@@ -1,10 +1,10 @@
 import type { Clock } from '../base/clock.ts';
 import type { DiskSpace } from '../base/disk-space.ts';
 import type { NewId } from '../base/id.ts';
+import type { Retention } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
 import type { NoticeSettings } from '../base/notice-settings.ts';
 import type { Origins } from '../base/origins.ts';
-import type { Retention } from '../base/retention-settings.ts';
 import type { EffectiveSetting } from '../base/settings.ts';
 import type { WorkingHours } from '../base/working-hours.ts';
 import type { Blobs } from '../blobs/blobs.ts';

@@ -23,7 +23,7 @@ let fixture: JobFixture;
 let operator: CoreCaller;
 beforeEach(async () => {
   const { effectiveSettings } = loadConfig({
-    GLEANER_JOB_WINDOW: '2',
+    GLEANER_APPROVAL: 'off',
     GLEANER_OPERATOR_KEY: 'choose-a-long-one',
   });
   fixture = await openJobFixture({ origins, effectiveSettings, jobWindow: 2 });
@@ -145,7 +145,7 @@ test('listOrigins returns configured origins with request counts and pauses', as
 test('listSettings returns effective settings without secrets', async () => {
   const { settings } = await operator.call(listSettings, {});
   const named = (name: string) => settings.find((setting) => setting.name === name);
-  expect(named('GLEANER_JOB_WINDOW')).toMatchObject({ value: '2', set: true });
+  expect(named('GLEANER_APPROVAL')).toMatchObject({ value: 'off', set: true });
   expect(named('GLEANER_HTTP_PORT')).toMatchObject({ value: '8080', set: false });
   expect(named('GLEANER_OPERATOR_KEY')).toMatchObject({ value: '(set)', set: true });
   expect(settings.every(({ about }) => about.length > 10)).toBe(true);

@@ -27,7 +27,7 @@ describe.skipIf(skipped)(`gleaner page … --browser${skipped}`, () => {
     config = {
       ...loaded,
       origins: parseOrigins(JSON.stringify(origins.config)),
-      browser: { ...loaded.browser, path: 'missing' in chromium ? null : chromium.path },
+      browser: 'missing' in chromium ? null : chromium.path,
     };
   });
   beforeEach(() => {
@@ -66,7 +66,7 @@ describe.skipIf(skipped)(`gleaner page … --browser${skipped}`, () => {
   });
 
   test('reports a missing browser', async () => {
-    const none = { ...config, browser: { ...config.browser, path: null } };
+    const none = { ...config, browser: null };
     expect(await runFetch(none, item(), { browser: true }, say)).toBe(false);
     expect(said()).toContain('FAULT browser_missing (not retried): ');
   });

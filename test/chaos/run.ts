@@ -60,9 +60,9 @@ const workersOf: Record<StackName, string> = { embedded: '2', distributed: '1', 
 const granted = 10_000_000;
 const settings = {
   GLEANER_RETRIEVE_CACHE: 'off',
-  GLEANER_WEBHOOK_PRIVATE: 'on',
+  GLEANER_PRIVATE: 'on',
   // A job of some batches also depends on the dispatch of the next ones.
-  GLEANER_JOB_WINDOW: '2',
+  GLEANER_TEST_LIMITS: '{"jobWindow": 2}',
 };
 
 /** Runs jobs on one stack while faults are applied, and checks the invariants. */

@@ -10,7 +10,7 @@ let ann: TestUser;
 beforeAll(async () => {
   [receiver, place] = await Promise.all([
     startReceiver(),
-    openPlace({ GLEANER_DESTINATION_PRIVATE: 'on', GLEANER_APPROVAL: 'on' }),
+    openPlace({ GLEANER_PRIVATE: 'on', GLEANER_APPROVAL: 'on' }),
   ]);
   ann = await place.api.createUser(1_000);
 });

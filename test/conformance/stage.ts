@@ -32,7 +32,7 @@ export async function openStage(tables: readonly Marketplace[]): Promise<Stage> 
     engines: { settings: {}, mongo: null, nats: null, stop: async () => {} },
     origins: running,
     // The default would cache responses about running jobs for longer than a test waits.
-    settings: { GLEANER_RETRIEVE_CACHE: '100ms,24h', GLEANER_DESTINATION_PRIVATE: 'on' },
+    settings: { GLEANER_RETRIEVE_CACHE: '100ms,24h', GLEANER_PRIVATE: 'on' },
   });
   const close = async () => {
     await deployment.stop();

@@ -57,8 +57,7 @@ export async function startConsoleEnvironment({
     engines: noEngines,
     origins: running,
     settings: {
-      GLEANER_WEBHOOK_PRIVATE: 'on',
-      GLEANER_DESTINATION_PRIVATE: 'on',
+      GLEANER_PRIVATE: 'on',
       GLEANER_OPERATOR_WEBHOOK_URL: receiver.url,
       GLEANER_OPERATOR_WEBHOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
     },

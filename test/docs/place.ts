@@ -19,7 +19,7 @@ export async function startPlace(): Promise<Place> {
     stack: embedded,
     engines: (await embedded.open()) as Engines,
     origins: sites,
-    settings: { GLEANER_RETRIEVE_CACHE: 'off', GLEANER_WEBHOOK_PRIVATE: 'on' },
+    settings: { GLEANER_RETRIEVE_CACHE: 'off', GLEANER_PRIVATE: 'on' },
   });
   await deployment.start();
   return {

@@ -15,8 +15,8 @@ afterAll(() => origins.stop());
 
 const items = plainIds(20).map((id) => ({ item_id: String(id), shop_id: '77' }));
 /** More free space than any machine has: 953 TiB. */
-const more = { GLEANER_MIN_FREE_DISK: '1000000000' };
-const enough = { GLEANER_MIN_FREE_DISK: '0' };
+const more = { GLEANER_TEST_LIMITS: `{"minFreeDiskBytes": ${2 ** 50}}` };
+const enough = { GLEANER_TEST_LIMITS: '{"minFreeDiskBytes": 0}' };
 
 const opened = await openStacks(stacks);
 describe.each(opened)('$title', ({ engines, distributed }) => {

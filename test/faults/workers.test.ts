@@ -70,7 +70,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
         engines: engines as Engines,
         origins: { config: { mkta: { id } } } as never,
         originLimits: { concurrency: 16, requests_per_second: 200 },
-        settings: { GLEANER_WORKERS: '2', GLEANER_WORKER_MEMORY: '96' },
+        settings: { GLEANER_WORKERS: '2', GLEANER_TEST_LIMITS: `{"workerMemoryBytes": ${96 * 1024 ** 2}}` },
         layout: { apis: 1, workers: 1, gateways: 0 },
       });
       api = createApi(deployment);

@@ -35,7 +35,7 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
       GLEANER_SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
       GLEANER_EMAIL_FROM: 'gleaner@example.org',
       GLEANER_OPERATOR_EMAIL: 'ann@example.org',
-      GLEANER_WEBHOOK_PRIVATE: 'on',
+      GLEANER_PRIVATE: 'on',
     };
     deployment = await createDeployment({
       stack: { distributed },

@@ -54,7 +54,7 @@ async function openNatsCluster(): Promise<EngineServers | MissingEngine> {
   );
   return serversOf(await Promise.all(starting), async (servers) => ({
     NATS_URL: servers.map(({ url }) => url).join(','),
-    GLEANER_NATS_REPLICAS: String(clusterSize),
+    GLEANER_TEST_LIMITS: `{"natsReplicas": ${clusterSize}}`,
   }));
 }
 

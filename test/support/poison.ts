@@ -5,7 +5,6 @@ import { join } from 'node:path';
 const live = {
   GLEANER_S3_URL: 'http://user:secret@127.0.0.1:9/results',
   GLEANER_BACKUP_TO: 'http://user:secret@127.0.0.1:9/backups',
-  GLEANER_BACKUP_EVERY: 'never',
   GLEANER_SMTP_URL: 'smtp://127.0.0.1:9',
   GLEANER_ORIGINS: '/nowhere/origins.json',
   GLEANER_RETAIN_JOBS_DAYS: 'none',

@@ -10,6 +10,9 @@ import { createScheduledBackups } from './scheduled.ts';
 
 /** Folder in the data folder for a backup that is uploaded. */
 const stagingFolder = 'backup-upload';
+/** Time between the starts of backups, in milliseconds, and number of complete ones that are kept. */
+const intervalMs = 86_400_000;
+const keptBackups = 7;
 /** Priority of a backup's process (`nice`): below that of the service. */
 const backupPriority = 10;
 
@@ -22,12 +25,12 @@ export async function startBackups(
   telemetry: Pick<Telemetry, 'observe'> | null,
   signal: AbortSignal,
 ): Promise<() => Promise<void>> {
-  if (config.backups === null) return async () => {};
-  const { to, everyMs, keep } = config.backups;
+  const { backupTo: to } = config;
+  if (to === null) return async () => {};
   const backUp = (folder: string, stopped: AbortSignal) =>
     backUpInProcess(folder, config.environment, stopped);
   const place = await openPlace(to, join(config.dataDir, stagingFolder), backUp);
-  const backups = createScheduledBackups({ place, everyMs, keep, clock, log });
+  const backups = createScheduledBackups({ place, everyMs: intervalMs, keep: keptBackups, clock, log });
   telemetry?.observe({
     gleaner_backup_last_success_timestamp_seconds: async () => [
       { labels: {}, value: (backups.lastSuccessAt() ?? 0) / 1000 },

@@ -76,7 +76,7 @@ test.skipIf(!isSupported)('downloads a browser that every later start finds', as
   expect(requested.at(-1)).toMatch(new RegExp(`^GET /chrome/${version}/[\\w-]+/chrome-[\\w-]+\\.zip$`));
   expect(path.startsWith(join(dataDir, 'browser'))).toBe(true);
   expect(findInstalledBrowser(dataDir)).toBe(path);
-  expect(loadConfig({ GLEANER_DATA_DIR: dataDir, PATH: '/usr/bin' }).browser.path).toBe(path);
+  expect(loadConfig({ GLEANER_DATA_DIR: dataDir, PATH: '/usr/bin' }).browser).toBe(path);
 });
 
 test.skipIf(!isSupported)('does not download an installed version again', async () => {

@@ -42,7 +42,7 @@ beforeAll(async () => {
     env: { PATH: path, HOME: tree },
   });
   await run('deploy/registries.ts');
-  await run('deploy/marketplaces-page.ts');
+  await run('deploy/reference-pages.ts');
 });
 
 afterAll(() => rmSync(tree, { recursive: true, force: true }));
