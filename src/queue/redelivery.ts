@@ -1,7 +1,7 @@
+import { backOffMs } from '../base/back-off.ts';
 import { Fault } from '../contract/fault.ts';
 
-const firstDelayMs = 1_000;
-const maxDelayMs = 30_000;
+const backOff = { firstMs: 1_000, maxMs: 30_000 };
 /** Maximum deliveries of a message whose handler keeps failing; then it is dropped. */
 const maxDeliveries = 5;
 
@@ -13,5 +13,5 @@ const maxDeliveries = 5;
  */
 export function redeliveryDelayMs(thrown: unknown, deliveries: number): number | null {
   if (Fault.from(thrown).code !== 'unavailable' && deliveries >= maxDeliveries) return null;
-  return Math.min(firstDelayMs * 2 ** (deliveries - 1), maxDelayMs);
+  return backOffMs(backOff, deliveries, 0);
 }

@@ -1,3 +1,4 @@
+import { backOffMs } from '../base/back-off.ts';
 import { newId } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
@@ -53,8 +54,7 @@ export interface WorkerPool {
  * Delay before a dead worker is restarted. Doubles with each death up to the maximum. After the first part, the
  * connections of the process and its browser are closed, and its permits are free.
  */
-const firstPauseMs = 500;
-const maxPauseMs = 10_000;
+const pause = { firstMs: 500, maxMs: 10_000 };
 /** A worker that ran this long resets the delay. */
 const steadyMs = 60_000;
 
@@ -93,7 +93,7 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
     });
 
   const keep = async (slot: Slot, index: number): Promise<void> => {
-    let pauseMs = firstPauseMs;
+    let deaths = 0;
     while (!stopping.signal.aborted) {
       const since = clock.now();
       const holder = newId();
@@ -107,14 +107,14 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
       slot.process = null;
       slot.memoryBytes = 0;
       if (stopping.signal.aborted) return;
-      if (clock.now() - since >= steadyMs) pauseMs = firstPauseMs;
+      deaths = clock.now() - since >= steadyMs ? 1 : deaths + 1;
+      const pauseMs = backOffMs(pause, deaths, 0);
       const batches = worker.hands.size;
       log.error({ worker: index, workerPid: worker.pid, code, signal, batches, pauseMs }, 'worker died');
       for (const message of worker.hands.values()) await requeue(context, message);
-      await clock.sleep(firstPauseMs, stopping.signal).catch(() => {});
+      await clock.sleep(pause.firstMs, stopping.signal).catch(() => {});
       await releasePermits(context, holder);
-      await clock.sleep(pauseMs - firstPauseMs, stopping.signal).catch(() => {});
-      pauseMs = Math.min(pauseMs * 2, maxPauseMs);
+      await clock.sleep(pauseMs - pause.firstMs, stopping.signal).catch(() => {});
     }
   };
   const kept = slots.map(keep);

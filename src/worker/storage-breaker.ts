@@ -1,7 +1,8 @@
+import { backOffMs } from '../base/back-off.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { backOffMs, storageBackOff } from '../jobs/steps/back-off.ts';
+import { storageBackOff } from '../jobs/steps/release.ts';
 
 /** Circuit breaker that keeps a process from fetching pages whose results it cannot store. */
 export interface StorageBreaker {

@@ -1,3 +1,4 @@
+import { backOffMs } from '../../base/back-off.ts';
 import { Fault } from '../../contract/fault.ts';
 import { createQualityCounter, tallyRecords } from '../../quality/tally.ts';
 import type { Batch, Job, Outcome, Part, StoredFile } from '../../store/documents.ts';
@@ -5,9 +6,9 @@ import type { JobContext, StoreUse } from '../context.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { isRecord, openRecords, type RecordContext } from '../records.ts';
 import { countOutcomes } from '../unit-metrics.ts';
-import { backOffMs, storageBackOff } from './back-off.ts';
 import { type PartContext, partPath, writePart, writeRecords } from './part.ts';
 import type { UnitResult } from './read-unit.ts';
+import { storageBackOff } from './release.ts';
 import { countsAsStalled } from './stalled.ts';
 
 /** Dependencies of this module. */

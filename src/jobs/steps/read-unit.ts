@@ -1,3 +1,4 @@
+import { backOffMs } from '../../base/back-off.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { FetchPage } from '../../fetch/page.ts';
 import { describePauseReason } from '../../fetch/request-outcome.ts';
@@ -22,8 +23,8 @@ export type ReadUnitContext = Pick<
 /** Maximum attempts at one unit, by the retry rule of the last fault. */
 const maxAttempts = { soon: 4, later: 6 };
 /** First back-off in milliseconds, doubled by each attempt. */
-const backOffMs = { soon: 500, later: 2_000 };
-const maxBackOffMs = 60_000;
+const firstMs = { soon: 500, later: 2_000 };
+const maxMs = 60_000;
 /** Maximum bytes of a record that is stored for later jobs. */
 const maxCrawlBytes = 1024 * 1024;
 
@@ -116,7 +117,7 @@ async function readWithRetries(
     const isRequested = !budget || fault.code !== 'origin_paused';
     if (isRequested) attempt += 1;
     if (fault.retry === 'never' || (isRequested && attempt >= maxAttempts[fault.retry])) return failed(fault);
-    const ms = session.retryMs ?? backOff(fault, attempt, random());
+    const ms = session.retryMs ?? retryDelayMs(fault, attempt, random());
     if (budget && (ms > maxInPlaceWaitMs || !isRequested)) {
       const until = clock.now() + ms;
       return until > budget.until
@@ -174,9 +175,8 @@ async function tryRead(
   return { outcome, payload };
 }
 
-/** Returns the milliseconds before the next attempt. `chance`, from 0 to 1, spreads the attempts of a batch's units. */
-function backOff(fault: Fault, attempt: number, chance: number): number {
-  if (fault.retryAfterMs !== undefined) return fault.retryAfterMs;
-  const first = fault.retry === 'later' ? backOffMs.later : backOffMs.soon;
-  return Math.min(first * 2 ** (attempt - 1), maxBackOffMs) * (0.5 + chance / 2);
+/** Returns the milliseconds before the next attempt. */
+function retryDelayMs({ retry, retryAfterMs }: Fault, attempt: number, random: number): number {
+  if (retryAfterMs !== undefined) return retryAfterMs;
+  return backOffMs({ firstMs: firstMs[retry === 'later' ? 'later' : 'soon'], maxMs }, attempt, random);
 }

@@ -1,7 +1,7 @@
+import { type BackOff, backOffMs } from '../../base/back-off.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Batch, BatchReference, BatchWait } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
-import { backOffMs, storageBackOff } from './back-off.ts';
 import { type DispatchContext, publish } from './dispatch.ts';
 import { countsAsStalled } from './stalled.ts';
 
@@ -9,6 +9,9 @@ import { countsAsStalled } from './stalled.ts';
 export type ReleaseContext = Pick<JobContext, 'clock' | 'log' | 'queue' | 'random'> &
   StoreUse<'releaseBatch'> &
   DispatchContext;
+
+/** Back-off of one batch, or of a worker, while results cannot be stored. */
+export const storageBackOff: BackOff = { firstMs: 2_000, maxMs: 300_000 };
 
 /**
  * Releases a batch to the next worker, because this one stops. If that fails, the sweep republishes the batch once

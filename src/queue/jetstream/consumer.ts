@@ -1,4 +1,5 @@
 import { type Msg, nanos } from 'nats';
+import { backOffMs } from '../../base/back-off.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -30,8 +31,7 @@ export interface ConsumerOptions {
   handle: Parameters<Queue['consume']>[3];
 }
 
-const minBackoffMs = 100;
-const maxBackoffMs = 5_000;
+const backOff = { firstMs: 100, maxMs: 5_000 };
 /** Tolerance for a stream's creation time, which differs by microseconds after a restart of the server. */
 const creationToleranceMs = 20;
 
@@ -167,14 +167,14 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   };
 
   const consume = async (): Promise<void> => {
-    let backoffMs = minBackoffMs;
+    let failures = 0;
     let loggedError = '';
     while (!stopping.signal.aborted) {
       try {
         const session = await link.ready(stopping.signal);
         const since = clock.now();
         await serve(session);
-        if (clock.now() - since > maxBackoffMs) backoffMs = minBackoffMs;
+        if (clock.now() - since > backOff.maxMs) failures = 0;
         loggedError = '';
       } catch (error) {
         if (stopping.signal.aborted) break;
@@ -182,8 +182,8 @@ export function startConsumer(options: ConsumerOptions): Consumer {
         if (message !== loggedError) log.warn({ error: message }, 'consumer not ready, retrying');
         loggedError = message;
       }
-      await clock.sleep(backoffMs, stopping.signal).catch(() => {});
-      backoffMs = Math.min(backoffMs * 2, maxBackoffMs);
+      failures += 1;
+      await clock.sleep(backOffMs(backOff, failures, 0), stopping.signal).catch(() => {});
     }
   };
   const consuming = consume();

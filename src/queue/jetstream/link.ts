@@ -1,4 +1,5 @@
 import { connect, type JetStreamClient, type JetStreamManager, type NatsConnection } from 'nats';
+import { backOffMs } from '../../base/back-off.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -23,8 +24,7 @@ export interface Link {
   close(): Promise<void>;
 }
 
-const minBackoffMs = 100;
-const maxBackoffMs = 2_000;
+const backOff = { firstMs: 100, maxMs: 2_000 };
 const connectTimeoutMs = 3_000;
 /** Maximum wait for an unresponsive server when closing. */
 const drainTimeoutMs = 2_000;
@@ -69,7 +69,7 @@ export function openLink(options: { url: string; requestMs: number; clock: Clock
 
   const run = async (): Promise<void> => {
     const server = [address.servers].flat().join(',');
-    let backoffMs = minBackoffMs;
+    let failures = 0;
     let loggedError = '';
     while (!closing.signal.aborted) {
       try {
@@ -80,15 +80,15 @@ export function openLink(options: { url: string; requestMs: number; clock: Clock
         const serving = serve(nc);
         if (closing.signal.aborted) await nc.close();
         await serving;
-        if (clock.now() - since > maxBackoffMs) backoffMs = minBackoffMs;
+        if (clock.now() - since > backOff.maxMs) failures = 0;
         if (!closing.signal.aborted) log.warn({ server }, 'connection to NATS lost');
       } catch (error) {
         const reason = (error as Error).message;
         if (reason !== loggedError) log.warn({ server, error: reason }, 'NATS unreachable, retrying');
         loggedError = reason;
       }
-      await clock.sleep(backoffMs, closing.signal).catch(() => {});
-      backoffMs = Math.min(backoffMs * 2, maxBackoffMs);
+      failures += 1;
+      await clock.sleep(backOffMs(backOff, failures, 0), closing.signal).catch(() => {});
     }
   };
   const running = run();

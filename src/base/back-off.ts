@@ -4,12 +4,10 @@ export interface BackOff {
   maxMs: number;
 }
 
-/** Back-off of one batch, or of a worker, while results cannot be stored. */
-export const storageBackOff: BackOff = { firstMs: 2_000, maxMs: 300_000 };
-
 /**
  * Returns the milliseconds to wait after the `failures`-th consecutive failure (from 1): doubled by each failure up
- * to the maximum, less a part of up to half so that callers do not return at the same time. `random` is in [0, 1).
+ * to the maximum, less a part of up to half so that callers do not return at the same time. `random` is in [0, 1); 0 for
+ * callers that must wait as long.
  */
 export function backOffMs({ firstMs, maxMs }: BackOff, failures: number, random: number): number {
   return Math.min(firstMs * 2 ** (failures - 1), maxMs) * (1 - random / 2);
