@@ -1,9 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import type { DescField, DescMethod } from '@bufbuild/protobuf';
 import { checkJsonSize } from '../src/contract/body-content.ts';
 import { smallBodyBytes } from '../src/contract/body-limit.ts';
-import type { Problem } from '../src/contract/fault.ts';
+import { Fault, type Problem } from '../src/contract/fault.ts';
 import { problemsOfIdempotencyKey } from '../src/contract/idempotency-key.ts';
 import { messageWriter } from '../src/contract/json/message-writer.ts';
 import { readSubmitOptions } from '../src/contract/read-submit-options.ts';
@@ -17,7 +18,6 @@ import type { ServedEndpoint } from './endpoint.ts';
 import { addHeaders, admit, type Exchange, sendJson, sendTagged } from './exchange.ts';
 import type { Variable } from './paths/parse.ts';
 import { contentLength, hasBody, readBody, streamBody } from './request/body.ts';
-import { decodeText } from './request/decode-text.ts';
 import { readForm } from './request/form.ts';
 import { readStrict } from './request/ignored-fields.ts';
 import { requireForm, requireJson } from './request/media-type.ts';
@@ -223,3 +223,10 @@ function readOptions(query: URLSearchParams, problems: Problem[]): SubmitOptions
 type Called = Parameters<Session['call']>[0];
 
 const unary = (method: DescMethod): Called => method as Called;
+
+/** Decodes the text of a body, without a byte order mark. Fault: `malformed` for bytes that are not UTF-8. */
+function decodeText(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new Fault('malformed', 'The body is not valid UTF-8');
+  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  return bytes.toString('utf8', start);
+}

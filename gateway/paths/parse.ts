@@ -1,5 +1,3 @@
-import { scan, type Token } from './scan.ts';
-
 /** Segment of a template: a literal, a wildcard for one segment, or, last only, for any number of segments. */
 export type Segment = { kind: 'literal'; text: string } | { kind: '*' } | { kind: '**' };
 
@@ -75,4 +73,23 @@ export function parse(template: string): Template {
   }
   if (at !== tokens.length) refuse(`unexpected token ${at + 1}`);
   return { segments, variables, verb };
+}
+
+/** A token of a path template; a word is a literal or a field name. */
+type Token = { kind: '/' | '*' | '**' | '{' | '}' | '=' | ':' } | { kind: 'word'; text: string };
+
+const symbols = /(\*\*|[/*{}=:])|([A-Za-z0-9_.~$@!&'()+,;%-]+)/y;
+
+/** Splits a google.api.http path template into tokens. Throws an Error with the template and the position. */
+function scan(template: string): Token[] {
+  const tokens: Token[] = [];
+  symbols.lastIndex = 0;
+  while (symbols.lastIndex < template.length) {
+    const at = symbols.lastIndex;
+    const match = symbols.exec(template);
+    if (match === null) throw new Error(`path template ${template}: unexpected "${template[at]}" at ${at}`);
+    const [, symbol, text] = match;
+    tokens.push(text === undefined ? { kind: symbol as '/' } : { kind: 'word', text });
+  }
+  return tokens;
 }

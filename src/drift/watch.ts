@@ -2,7 +2,6 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { type Field, fieldsOf, missingShare } from '../base/record-shape.ts';
 import type { DriftStore } from '../store/store.ts';
-import { createAllowance } from './allowance.ts';
 import { type Example, learn, noHistory, sharesOf } from './rule.ts';
 import { changeHistories, type Histories } from './state.ts';
 
@@ -163,4 +162,23 @@ function tell(
     const details = { market, page, field, absent, baseline, pages, example: history.example };
     log.warn(details, history.alarm ? 'drift alarm started' : 'drift alarm ended');
   }
+}
+
+/**
+ * Creates a token bucket: `burst` tokens at most, `perSecond` tokens added per second. The function takes a
+ * token and returns true, or returns false if none is left.
+ */
+function createAllowance(burst: number, perSecond: number, clock: Pick<Clock, 'now'>): () => boolean {
+  let left = burst;
+  let at = clock.now();
+  return () => {
+    if (left < 1) {
+      const now = clock.now();
+      left = Math.min(burst, left + ((now - at) / 1000) * perSecond);
+      at = now;
+    }
+    if (left < 1) return false;
+    left -= 1;
+    return true;
+  };
 }

@@ -1,4 +1,3 @@
-import { missingOriginMessage } from '../base/missing-origin.ts';
 import type { Origins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
 import { storeOrigin } from './address.ts';
@@ -16,4 +15,11 @@ export function createOriginResolver(origins: Origins): ResolveOrigin {
     if (address === undefined) throw new Fault('origin_missing', missingOriginMessage(market, region));
     return address;
   };
+}
+
+/** Returns why units of a market and region fail without an origin, and how an operator can fix it. */
+function missingOriginMessage(market: string, region: string): string {
+  const place = region === '' ? market : `${market}/${region}`;
+  const key = region === '' ? `"${market}": "https://…"` : `"${market}": {"${region}": "https://…"}`;
+  return `no origin is configured for ${place}: an operator must add ${key} to the file of GLEANER_ORIGINS and restart the service`;
 }

@@ -1,25 +1,28 @@
 import type { DescMethod, DescService, Message } from '@bufbuild/protobuf';
+import { PriceService } from '../../gen/gleaner/price/v1/price_pb.ts';
 import { createAuthenticator, type Principal, requireStillValid } from '../access/principal.ts';
 import type { RateLimit } from '../access/rate-limit.ts';
+import { formatWorkingHours } from '../base/working-hours.ts';
+import { endpointOf } from '../contract/endpoint.ts';
 import { type Component, Fault, unavailableMessage } from '../contract/fault.ts';
 import { problemsOfIdempotencyMetadata } from '../contract/idempotency-key.ts';
 import { refusalOf } from '../contract/permission.ts';
 import { placeProblems, problemsOf } from '../contract/problems.ts';
 import { creditsHeader } from '../contract/response-headers.ts';
 import { canWait } from '../contract/wait.ts';
-import type { JobContext } from '../jobs/context.ts';
+import { approvalWaitMs, type JobContext } from '../jobs/context.ts';
 import { fullName } from '../jobs/offers.ts';
+import { listKindPrices } from '../jobs/prices.ts';
 import type { User } from '../store/documents.ts';
 import { accountHandlers } from './account.ts';
 import { createRefusalLimit, isAudited, recordRefusal, runAudited } from './audit-log.ts';
 import { changesBalance } from './changes-balance.ts';
 import { destinationHandlers } from './destinations.ts';
-import type { Call, Handlers } from './handlers.ts';
+import { type Call, type Handlers, handle } from './handlers.ts';
 import { historyHandlers } from './history.ts';
 import { jobServiceHandlers } from './job-service.ts';
 import { jobHandlers } from './jobs.ts';
 import { operatorHandlers } from './operator.ts';
-import { priceHandlers } from './prices.ts';
 import { recordReads } from './record-reads.ts';
 import { scheduleHandlers } from './schedules.ts';
 import { schemaHandlers } from './schema-service.ts';
@@ -219,4 +222,22 @@ export async function checkEngines({ store, queue, blobs, disk }: JobContext): P
   const reasons = checks.flatMap((check) => (check.status === 'rejected' ? [check.reason as Error] : []));
   const cause = new AggregateError(reasons, reasons.map((reason) => reason.message).join('; '));
   throw new Fault('unavailable', message, { cause });
+}
+
+/** Returns the handlers of gleaner.price.v1.PriceService. */
+function priceHandlers(context: Pick<JobContext, 'offers' | 'settings'>): Handlers {
+  const getPriceList = handle(PriceService.method.getPriceList, async () => {
+    const { workingHours } = context.settings;
+    return {
+      prices: listKindPrices(context).map(({ method, regions, maxBodyBytes, ...price }) => ({
+        ...price,
+        submitPath: endpointOf(method)?.path ?? '',
+        regions: [...regions],
+        maxBodyBytes: BigInt(maxBodyBytes),
+      })),
+      workingHours: workingHours === null ? '' : formatWorkingHours(workingHours),
+      approvalHours: approvalWaitMs / 3_600_000,
+    };
+  });
+  return { unary: new Map([getPriceList]), stream: new Map() };
 }

@@ -1,18 +1,18 @@
 import { createBoundedMap } from '../base/bounded-map.ts';
 import { Fault } from '../contract/fault.ts';
-import type { JobContext } from '../jobs/context.ts';
+import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { sandboxQueue } from '../jobs/sandbox.ts';
-import { deferBatch } from '../jobs/steps/defer.ts';
+import { postpone, type ReleaseContext } from '../jobs/steps/release.ts';
 import { work } from '../jobs/steps/work.ts';
 import type { Market } from '../markets/market.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { BatchReference, Lane } from '../store/documents.ts';
+import type { BatchStore } from '../store/store.ts';
 import { createAdmission } from './admission.ts';
 import { type Backlogs, createBacklogs, withBacklogs } from './backlogs.ts';
 import { createMessageHold } from './hold.ts';
 import { inMessageSpan } from './message-span.ts';
 import { createStorageBreaker } from './storage-breaker.ts';
-import { type WorkTally, withUnitCount } from './tally.ts';
 
 type Handle = Parameters<Queue['consume']>[3];
 
@@ -131,5 +131,47 @@ export async function startWorker(
       stopping.abort(new Fault('unavailable', 'the worker is stopping'));
       await Promise.all(consumers.map((consumer) => consumer.stop()));
     },
+  };
+}
+
+/** Dependencies of this module. */
+type DeferContext = StoreUse<'claimBatch'> & ReleaseContext;
+
+/**
+ * Defers a batch for `ms` milliseconds without reading it, then publishes it. If this process has stopped by then, the
+ * sweep publishes it. The attempt is incremented, which voids other messages about the batch.
+ */
+async function deferBatch(
+  context: DeferContext,
+  message: BatchReference,
+  ms: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, clock } = context;
+  const now = clock.now();
+  const batch = await store.claimBatch(message.batchId, message.attempt, now, now + ms);
+  if (batch !== null) await postpone(context, batch, message, ms, signal);
+}
+
+/** Counts of a worker's work. */
+interface WorkTally {
+  /** Batches in progress. */
+  batches: number;
+  /** Units completed since the start. */
+  unitsDone: number;
+}
+
+/** Wraps a store to count the units that it completes. Rejected writes do not count. */
+function withUnitCount<S extends BatchStore>(store: S, tally: WorkTally): S {
+  const count = (taken: boolean, outcomes: object) => {
+    if (taken) tally.unitsDone += Object.keys(outcomes).length;
+    return taken;
+  };
+  return {
+    ...store,
+    recordOutcomes: async (batchId, attempt, outcomes, part) =>
+      count(await store.recordOutcomes(batchId, attempt, outcomes, part), outcomes),
+    finishBatch: async (batchId, attempt, outcomes, part, file, now) =>
+      count(await store.finishBatch(batchId, attempt, outcomes, part, file, now), outcomes),
   };
 }

@@ -1,8 +1,9 @@
 import type { ComponentType } from 'react';
-import { createBrowserRouter, type RouteObject } from 'react-router';
+import { createBrowserRouter, type RouteObject, useRouteError } from 'react-router';
+import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { Loading } from '../layout/Loading.tsx';
 import { NotFound } from '../layout/NotFound.tsx';
-import { RouteError } from '../layout/RouteError.tsx';
+import { Page } from '../layout/Page.tsx';
 import { Shell } from '../layout/Shell.tsx';
 import type { Role } from '../session/session.ts';
 
@@ -91,5 +92,15 @@ export function createRouter(role: Role) {
       },
     ],
     { basename: '/console' },
+  );
+}
+
+/** Shown when a page fails to render or its code cannot be loaded. */
+function RouteError() {
+  const error = useRouteError();
+  return (
+    <Page title="Something went wrong">
+      <ErrorAlert error={error} title="This page could not be loaded" retry={() => location.reload()} />
+    </Page>
   );
 }

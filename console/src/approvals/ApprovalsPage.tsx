@@ -1,22 +1,22 @@
-import { Anchor, Button, Group, Paper, Text } from '@mantine/core';
+import { Anchor, Button, Drawer, Group, Paper, Text } from '@mantine/core';
 import { IconCheck, IconX } from '@tabler/icons-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { Link } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { ErrorAlert } from '../errors/ErrorAlert.tsx';
 import { JobName } from '../jobs/JobsTable.tsx';
+import { UnitsTable } from '../jobs/UnitsTable.tsx';
 import { emptyFilter, useJobs } from '../jobs/useJobs.ts';
 import { Page } from '../layout/Page.tsx';
 import { ListTable } from '../list/ListTable.tsx';
 import type { Column } from '../list/list-content.ts';
-import { formatCount } from '../number/format.ts';
+import { formatCount, formatUnits } from '../number/format.ts';
 import { kindText } from '../offers/offers.ts';
 import { CallButton } from '../permission/CallButton.tsx';
 import { ReasonModal } from '../reason/ReasonModal.tsx';
 import { PendingSchedules } from '../schedules/PendingSchedules.tsx';
 import { Moment } from '../time/Moment.tsx';
-import { UnitsDrawer } from './UnitsDrawer.tsx';
 import { useDecisions } from './useDecisions.ts';
 
 const columns: Column<Job>[] = [
@@ -185,5 +185,25 @@ function SelectionBar({ jobs, busy, approve, reject }: SelectionBarProps) {
         </Group>
       </Group>
     </Paper>
+  );
+}
+
+/** Drawer with the units of a job; null closes it. */
+function UnitsDrawer({ job, close }: { job: Job | null; close: () => void }) {
+  // Keeps the content visible while the drawer closes.
+  const last = useRef(job);
+  if (job) last.current = job;
+  const shown = job ?? last.current;
+  return (
+    <Drawer
+      opened={job !== null}
+      onClose={close}
+      position="right"
+      size="xl"
+      title={shown ? `${kindText(shown.kind)}: ${formatUnits(shown.total)} by ${shown.userName}` : ''}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      {shown && <UnitsTable jobId={shown.jobId} inputs />}
+    </Drawer>
   );
 }

@@ -7,7 +7,6 @@ import { type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { Column } from '../list/list-content.ts';
 import { capitalize } from '../text/capitalize.ts';
 import { Moment } from '../time/Moment.tsx';
-import { messageTypeText } from './message-type.ts';
 
 /** Time of the next attempt; "Due" if it has passed. */
 function NextAttempt({ delivery: { nextAttemptAt } }: { delivery: Delivery }) {
@@ -72,3 +71,23 @@ export function DeliveriesTable({ deliveries, query, action }: DeliveriesTablePr
     />
   );
 }
+
+/** Labels of the types of messages. */
+const labels: Readonly<Record<string, string>> = {
+  'job.ended': 'Job ended',
+  'job.rejected': 'Job rejected',
+  'job.held': 'Deliveries held',
+  'job.results': 'Result file',
+  'job.awaiting_approval': 'Job awaits approval',
+  'job.approval_expiring': 'Approval expires soon',
+  'schedule.awaiting_approval': 'Schedule awaits approval',
+  'schedule.approval_expiring': 'Schedule approval expires soon',
+  'schedule.approved': 'Schedule approved',
+  'schedule.rejected': 'Schedule rejected',
+  'schedule.paused': 'Schedule paused',
+  'item.changed': 'Item changed',
+  test: 'Test message',
+};
+
+/** Formats the type of a message: "Job ended". Unknown types are returned unchanged. */
+const messageTypeText = (type: string): string => labels[type] ?? type;

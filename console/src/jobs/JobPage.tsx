@@ -1,5 +1,5 @@
-import { Alert, Group, Skeleton, Stack, Tabs } from '@mantine/core';
-import { IconMessage } from '@tabler/icons-react';
+import { Alert, Group, SegmentedControl, Skeleton, Stack, Tabs } from '@mantine/core';
+import { IconHourglass, IconMessage } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
 import { useParams } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
@@ -11,6 +11,7 @@ import { TestBadge } from '../layout/TestBadge.tsx';
 import { useTab } from '../layout/useTab.ts';
 import { kindText, marketText } from '../offers/offers.ts';
 import { useSession } from '../session/session.ts';
+import { formatLocalTime } from '../time/format.ts';
 import { Batches } from './Batches.tsx';
 import { Failures } from './Failures.tsx';
 import { Hold } from './Hold.tsx';
@@ -20,9 +21,8 @@ import { JobSummary } from './JobSummary.tsx';
 import { Results } from './Results.tsx';
 import { StatusBadge } from './StatusBadge.tsx';
 import { initialTab, jobTabs } from './tabs.ts';
-import { Units } from './Units.tsx';
+import { UnitsTable } from './UnitsTable.tsx';
 import { useJob } from './useJob.ts';
-import { Waiting } from './Waiting.tsx';
 
 const ProgressChart = lazy(async () => ({ default: (await import('./ProgressChart.tsx')).ProgressChart }));
 
@@ -116,5 +116,40 @@ function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: ()
         </Tabs.Panel>
       </Tabs>
     </Page>
+  );
+}
+
+const choices = [
+  { value: '', label: 'All' },
+  { value: 'PENDING', label: 'Outstanding' },
+  { value: 'SUCCESS', label: 'Succeeded' },
+];
+
+/** Units of a job, filtered by status. */
+function Units({ job }: { job: Job }) {
+  const [status, setStatus] = useState('');
+  return (
+    <Stack align="stretch">
+      <SegmentedControl
+        aria-label="Filter by status"
+        value={status}
+        onChange={setStatus}
+        data={[...choices, { value: 'FAILED', label: job.notRun > 0 ? 'Failed or not run' : 'Failed' }]}
+        style={{ alignSelf: 'flex-start' }}
+      />
+      <UnitsTable jobId={job.jobId} status={status} live={!job.ended} />
+    </Stack>
+  );
+}
+
+/** Shows what a job waits for and, if it is known and not yet due, when it continues. */
+function Waiting({ waitingFor }: { waitingFor: string }) {
+  const [, reason = waitingFor, time] = /^(.*), next try (\S+Z)$/.exec(waitingFor) ?? [];
+  const next = time === undefined ? null : new Date(time);
+  return (
+    <Alert color="yellow" icon={<IconHourglass />} title="Waiting">
+      {reason}
+      {next !== null && next.getTime() > Date.now() && `. Continues ${formatLocalTime(next)}.`}
+    </Alert>
   );
 }

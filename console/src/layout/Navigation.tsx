@@ -1,6 +1,9 @@
+import { useQuery } from '@connectrpc/connect-query';
 import { Badge, NavLink } from '@mantine/core';
+import { skipToken } from '@tanstack/react-query';
 import { Link, useLocation } from 'react-router';
-import { usePendingCount } from '../approvals/usePendingCount.ts';
+import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { pollMs } from '../app/queries.ts';
 import { useSession } from '../session/session.ts';
 import { pageEntries } from './page-entries.ts';
 
@@ -30,4 +33,18 @@ export function Navigation() {
       }
     />
   ));
+}
+
+const maxCount = 100;
+
+/** Returns the number of jobs awaiting approval, for operators: "3", "99+", or "" for none. */
+function usePendingCount(): string {
+  const { role } = useSession();
+  const { data } = useQuery(
+    OperatorService.method.listJobs,
+    role === 'operator' ? { status: 'awaiting_approval', pageSize: maxCount } : skipToken,
+    { refetchInterval: pollMs.list },
+  );
+  const count = data?.jobs.length ?? 0;
+  return count === 0 ? '' : count === maxCount ? `${maxCount - 1}+` : String(count);
 }

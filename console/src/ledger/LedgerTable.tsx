@@ -1,12 +1,14 @@
+import { useQuery } from '@connectrpc/connect-query';
 import { Anchor, Code, Text, Tooltip } from '@mantine/core';
 import { Link } from 'react-router';
 import type { LedgerEntry } from '../../../gen/gleaner/account/v1/account_pb.ts';
+import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { pollMs } from '../app/queries.ts';
 import { type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { Column } from '../list/list-content.ts';
 import { formatSignedCount } from '../number/format.ts';
 import { capitalize } from '../text/capitalize.ts';
 import { Moment } from '../time/Moment.tsx';
-import { UserName } from '../users/UserName.tsx';
 
 /** Shortens the key of an entry to its type and the start of its id: "charge:7ea99381…". */
 const shortKey = (key: string) => key.replace(/([0-9a-f]{8})-[0-9a-f-]{27}/, '$1…');
@@ -67,5 +69,20 @@ export function LedgerTable({ entries, query, owners = false }: LedgerTableProps
       minWidth={680}
       empty={{ title: 'No entries yet', description: 'Grants, charges and refunds appear here.' }}
     />
+  );
+}
+
+/** Link to a user with the user's name; with the start of the id for a user who is not among the newest 1,000. */
+function UserName({ userId }: { userId: string }) {
+  const { data } = useQuery(
+    OperatorService.method.listUsers,
+    { pageSize: 1_000 },
+    { staleTime: pollMs.idle },
+  );
+  const name = data?.users.find(({ id }) => id === userId)?.name;
+  return (
+    <Anchor component={Link} to={`/users/${userId}`} size="sm">
+      {name ?? userId.slice(0, 8)}
+    </Anchor>
   );
 }

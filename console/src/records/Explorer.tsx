@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@connectrpc/connect-query';
-import { Group, Stack, Text } from '@mantine/core';
+import { Drawer, Group, Stack, Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -10,14 +10,14 @@ import { ListTable } from '../list/ListTable.tsx';
 import type { Sort } from '../list/sort.ts';
 import { formatCount } from '../number/format.ts';
 import { useSession } from '../session/session.ts';
-import { recordColumns } from './columns.tsx';
+import { entryTitle, recordColumns } from './columns.tsx';
 import { ExportMenu } from './ExportMenu.tsx';
 import { FieldChooser } from './FieldChooser.tsx';
 import { FilterBar } from './FilterBar.tsx';
 import { InvalidRecords } from './InvalidRecords.tsx';
 import { emptyRecordFilter, type RecordFilter } from './query.ts';
-import { RecordDrawer } from './RecordDrawer.tsx';
 import { recordQueryOptions } from './record-queries.ts';
+import { WholeRecord } from './WholeRecord.tsx';
 
 /** Time that a search waits for further input, in milliseconds. */
 const searchDelayMs = 300;
@@ -75,5 +75,28 @@ export function Explorer({ job: { jobId, ended } }: { job: Job }) {
       />
       <RecordDrawer jobId={jobId} entry={opened} close={() => open(null)} />
     </Stack>
+  );
+}
+
+interface RecordDrawerProps {
+  jobId: string;
+  /** Entry whose whole record is shown; null closes the drawer. */
+  entry: RecordEntry | null;
+  close: () => void;
+}
+
+/** Drawer with a whole record. */
+function RecordDrawer({ jobId, entry, close }: RecordDrawerProps) {
+  return (
+    <Drawer
+      opened={entry !== null}
+      onClose={close}
+      position="right"
+      size="lg"
+      title={entry === null ? '' : entryTitle(entry)}
+      closeButtonProps={{ 'aria-label': 'Close record' }}
+    >
+      {entry !== null && <WholeRecord jobId={jobId} unitIndex={entry.unitIndex} position={entry.position} />}
+    </Drawer>
   );
 }

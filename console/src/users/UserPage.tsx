@@ -1,7 +1,8 @@
+import { createClient } from '@connectrpc/connect';
 import { useQuery } from '@connectrpc/connect-query';
 import { Alert, Anchor, Skeleton, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconBan, IconCoins } from '@tabler/icons-react';
+import { IconBan, IconCoins, IconDownload } from '@tabler/icons-react';
 import { Link, useParams } from 'react-router';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
@@ -15,10 +16,12 @@ import { UserLedger } from '../ledger/UserLedger.tsx';
 import { Identifier } from '../list/Identifier.tsx';
 import { formatCount } from '../number/format.ts';
 import { CallButton } from '../permission/CallButton.tsx';
+import { saveStream } from '../session/download.ts';
+import { transport } from '../session/transport.ts';
+import { useDownload } from '../session/useDownload.ts';
 import { Moment } from '../time/Moment.tsx';
 import { CreditsModal } from './CreditsModal.tsx';
 import { DeleteUserButton } from './DeleteUserButton.tsx';
-import { ExportButton } from './ExportButton.tsx';
 import { SuspendButton } from './SuspendButton.tsx';
 import { UserKeys } from './UserKeys.tsx';
 
@@ -112,5 +115,25 @@ function Loaded({ user }: { user: Account }) {
       </Section>
       <CreditsModal user={user} opened={opened} close={close} />
     </Page>
+  );
+}
+
+/** Button that downloads everything that is stored of a user. */
+function ExportButton({ userId }: { userId: string }) {
+  const { download, busy } = useDownload();
+  const save = () =>
+    download(() =>
+      saveStream(createClient(OperatorService, transport).exportUser({ userId }), `user-${userId}.jsonl`),
+    );
+  return (
+    <CallButton
+      call={OperatorService.method.exportUser}
+      variant="default"
+      loading={busy}
+      onClick={() => void save()}
+      leftSection={<IconDownload size={16} aria-hidden />}
+    >
+      Export data
+    </CallButton>
   );
 }

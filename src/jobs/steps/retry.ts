@@ -8,16 +8,16 @@ import {
 import type { QuoteSchema } from '../../../gen/gleaner/job/v1/quote_pb.ts';
 import { idFromName } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
+import { isFinalFailure } from '../../contract/final-failure.ts';
 import { retryOptionsOf } from '../../contract/submit-options.ts';
 import { isChargeVoid } from '../../credits/job-credits.ts';
 import { inOrder } from '../../kinds/items.ts';
 import type { Plan } from '../../kinds/kind.ts';
-import type { Job, Unit } from '../../store/documents.ts';
+import type { Job, Outcome, Unit } from '../../store/documents.ts';
 import type { JobStore } from '../../store/store.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import { mayHoldFailed, readPlaced, unitsOf } from '../placed.ts';
-import { type FaultsContext, groupFaults } from '../queries/faults.ts';
-import { countRetryable, formatLeftOut, isRetryable } from '../queries/retryable.ts';
+import { type FaultGroup, type FaultsContext, groupFaults } from '../queries/faults.ts';
 import { type QuoteContext, quoteJob } from '../quote/quote.ts';
 import {
   abandonSubmission,
@@ -168,4 +168,30 @@ async function planRetry(context: RetryContext, source: Job): Promise<Plan> {
   if (failed.length === 0)
     throw new Fault('conflict', `A retry cannot succeed: ${await retryWarning(context, source)}`);
   return { groups: inOrder(failed), region: source.region, params: source.params };
+}
+
+/** Returns true if a retry of a unit with this outcome can succeed. */
+function isRetryable(outcome: Outcome | undefined): boolean {
+  return outcome?.status === 'FAILED' && !isFinalFailure(outcome.code);
+}
+
+/** Failed units of a job: the number that a retry submits again, and the groups whose failure is final. */
+interface RetryCounts {
+  retryable: number;
+  final: readonly Pick<FaultGroup, 'code' | 'units'>[];
+}
+
+/** Splits the failed units of a job by whether a retry can succeed. */
+function countRetryable(groups: readonly Pick<FaultGroup, 'code' | 'units'>[]): RetryCounts {
+  const final = groups.filter(({ code }) => isFinalFailure(code));
+  const sum = (some: readonly { units: number }[]) => some.reduce((total, { units }) => total + units, 0);
+  return { retryable: sum(groups) - sum(final), final };
+}
+
+/** Returns the sentence about the units that a retry leaves out, or null if it leaves out none. */
+function formatLeftOut({ retryable, final }: RetryCounts): string | null {
+  if (final.length === 0) return null;
+  const leftOut = final.reduce((total, { units }) => total + units, 0);
+  const codes = final.map(({ code, units }) => `${units} ${code}`).join(', ');
+  return `${retryable} of ${retryable + leftOut} failed units are retried. The failure of the others is final: ${codes}.`;
 }

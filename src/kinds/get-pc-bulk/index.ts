@@ -1,7 +1,19 @@
-import type { Kind } from '../kind.ts';
+import { bulkProgress } from '../bulk.ts';
+import type { JobSnapshot, Kind, View } from '../kind.ts';
 import { jobFile, rowFields } from './pack.ts';
 import { maxRows, plan, recentKey } from './plan.ts';
-import { retrieve, submitted } from './view.ts';
+
+/** Shows a task's progress, and its file once it is compiled. */
+const retrieve: View = {
+  needs: ['counts'],
+  show: async (snapshot) => ({
+    taskId: snapshot.job.number,
+    refunded: snapshot.job.refunded,
+    ...(await bulkProgress(snapshot)),
+    // Only this kind shows the state `terminated`.
+    ...(snapshot.job.state === 'terminated' ? { status: 'terminated' } : {}),
+  }),
+};
 
 /** Product pages of the rows of a CSV, in one CSV or JSON Lines file. */
 export const getPcBulk: Kind = {
@@ -29,3 +41,15 @@ export const getPcBulk: Kind = {
   views: { retrieve },
   listed: (jobs) => ({ tasks: jobs.map(({ number }) => number) }),
 };
+
+/** Shows an accepted task. */
+function submitted({ job }: JobSnapshot) {
+  return {
+    ...job.params,
+    taskId: job.number,
+    status: 'processing',
+    total: job.totalUnits,
+    cost: job.cost,
+    ...(job.refunded > 0 ? { refunded: job.refunded } : {}),
+  };
+}

@@ -1,5 +1,6 @@
-import type { Kind } from '../kind.ts';
-import { plan, recentKey } from './plan.ts';
+import type { Message } from '@bufbuild/protobuf';
+import type { Unit } from '../../store/documents.ts';
+import type { Kind, Plan } from '../kind.ts';
 import { retrieve, submitted } from './view.ts';
 
 /** One product page. The job is identified by an integer. */
@@ -23,3 +24,22 @@ export const getPc: Kind = {
   submitted,
   views: { retrieve },
 };
+
+/** Fields of gleaner.mkta.v1.SubmitGetPcRequest. */
+interface Request {
+  region: string;
+  itemId: string;
+  shopId: string;
+}
+
+/** Plans one unit: the requested page. */
+function plan(request: Message): Plan {
+  const { region, itemId, shopId } = request as unknown as Request;
+  const input = { item_id: itemId, shop_id: shopId };
+  return { groups: [{ region, units: [{ key: itemId, input }] }], region, params: { itemId, shopId } };
+}
+
+/** Returns the key that a product page is cached under: region, shop and item. */
+function recentKey({ input }: Unit, region: string): string {
+  return `${region}/${input.shop_id}/${input.item_id}`;
+}

@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
-import { integer, list, object } from '../fields.ts';
+import { integer, list, object, objects, text } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
-import { isComplete } from './complete.ts';
 import { parseResponse } from './faults.ts';
 import { checkItem, type ItemPage, itemPage } from './item.ts';
 import { productPage } from './pages.ts';
@@ -77,3 +76,19 @@ export const product: RecordReader = {
   extract: (answer: PageResponse, input: JsonObject) => extract(answer, input),
   isComplete,
 };
+
+const isPrice = (value: unknown): boolean => typeof value === 'number' && value > 0;
+
+/**
+ * Returns whether a product page is complete: it has a title, a price or the mask that hides prices from
+ * everyone, and no sign that the site left something out, as it does for visitors without a login.
+ */
+function isComplete({ data }: JsonObject): boolean {
+  const { product_price, removed_fields, item: inside } = object(data);
+  const item = { ...object(data), ...object(inside) };
+  if (list(removed_fields).length > 0 || (text(item.title) ?? text(item.name)) === null) return false;
+  const shown = object(object(product_price).price);
+  const prices = [item.price, item.price_min, shown.single_value, shown.range_min];
+  const models = objects(item.models).map(({ price }) => price);
+  return text(shown.price_mask) !== null || [...prices, ...models].some(isPrice);
+}
