@@ -57,3 +57,20 @@ export function toBlocks(chunks: AsyncIterable<Uint8Array | string>): {
     },
   };
 }
+
+/** Size of a file, and its SHA-256 in hexadecimal. */
+export interface Digest {
+  bytes: number;
+  sha256: string;
+}
+
+/** Reads chunks to their end. */
+export async function digestOf(chunks: AsyncIterable<Uint8Array>): Promise<Digest> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}

@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
+import { digestOf } from '../blobs/blocks.ts';
 import { Fault } from '../contract/fault.ts';
 import { openDestination } from '../destination/address.ts';
-import type { JobFile } from '../destination/job-file.ts';
 import type { DestinationWriter, WriteResult } from '../destination/writer.ts';
 import type { DestinationFormat } from '../store/destinations.ts';
 import type { Delivery, Job } from '../store/documents.ts';
@@ -80,20 +79,9 @@ async function write(
       const isKept = await store.postponeDelivery(delivery.id, delivery.take, clock.now() + leaseMs);
       if (!isKept) throw new ClaimLost();
     };
-    const source = { path, contentType, read, measure: () => measure(file) };
+    const source = { path, contentType, read, measure: () => digestOf(file.read()) };
     return await writer.write(source, signal);
   } finally {
     release();
   }
-}
-
-/** Reads a file to compute its size and digest. */
-async function measure(file: JobFile): Promise<{ bytes: number; sha256: string }> {
-  const hash = createHash('sha256');
-  let bytes = 0;
-  for await (const chunk of file.read()) {
-    hash.update(chunk);
-    bytes += chunk.length;
-  }
-  return { bytes, sha256: hash.digest('hex') };
 }

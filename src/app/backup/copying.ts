@@ -1,6 +1,10 @@
-import { open } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openPrivateFolder, restrictFile } from '../../base/data-dir.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import { Fault } from '../../contract/fault.ts';
+import { secretsFile } from '../../links/secrets.ts';
 import type { Store } from '../../store/store.ts';
 import type { ManifestEnd } from './manifest.ts';
 
@@ -40,6 +44,21 @@ export async function withStore<T>(path: string, call: (store: Store) => Promise
   } finally {
     await store.close();
   }
+}
+
+/**
+ * Copies the generated secrets to another data folder or a backup (mode 0600), unless it has its own. Returns whether there
+ * are any.
+ */
+export async function copySecrets(source: string, target: string): Promise<boolean> {
+  const [from, to] = [join(source, secretsFile), join(target, secretsFile)];
+  if (!existsSync(from)) return false;
+  if (existsSync(to)) return true;
+  openPrivateFolder(target);
+  await copyFile(from, to);
+  restrictFile(to);
+  await syncFile(to);
+  return true;
 }
 
 /** Flushes a file to disk. */

@@ -1,14 +1,13 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type Config, ConfigError } from '../../base/config.ts';
-import { openPrivateFolder, restrictFile } from '../../base/data-dir.ts';
+import { openPrivateFolder } from '../../base/data-dir.ts';
 import { openFiles } from '../../blobs/files/open.ts';
 import { Fault } from '../../contract/fault.ts';
 import { secretsFile } from '../../links/secrets.ts';
 import { requireData } from '../data-folder.ts';
 import { openBlobs, resultsFolder, storeFile } from '../stack.ts';
-import { type Backup, type BackupStep, type Copying, copyBlob, syncFile, withStore } from './copying.ts';
+import { type Backup, type BackupStep, type Copying, copyBlob, copySecrets, withStore } from './copying.ts';
 import { describeBackup } from './describe.ts';
 import { type JobFiles, referencedFiles } from './references.ts';
 
@@ -41,7 +40,7 @@ export async function createBackup(
   try {
     await copyData(config, folder, copying);
     onStep('files');
-    const secrets = await copySecrets(config, folder);
+    const secrets = (await copySecrets(config.dataDir, folder)) ? [secretsFile] : [];
     onStep('secrets');
     return await describeBackup(folder, secrets, copying);
   } finally {
@@ -83,15 +82,4 @@ async function copyFiles(files: JobFiles['files'], copying: Copying, missing: Se
     if (await copyBlob(copying, path)) copying.onStep('file');
     else missing.add(path);
   }
-}
-
-/** Copies the generated secrets (mode 0600), if there are any. Returns the name of the file. */
-async function copySecrets(config: Config, folder: string): Promise<string[]> {
-  const found = [secretsFile].filter((name) => existsSync(join(config.dataDir, name)));
-  for (const name of found) {
-    await copyFile(join(config.dataDir, name), join(folder, name));
-    restrictFile(join(folder, name));
-    await syncFile(join(folder, name));
-  }
-  return found;
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, renameSync } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,15 +5,13 @@ import { ConfigError } from '../../base/config.ts';
 import { openPrivateFile } from '../../base/data-dir.ts';
 import { linesOf } from '../../base/lines.ts';
 import { syncFolder } from '../../base/sync-folder.ts';
+import { type Digest, digestOf } from '../../blobs/blocks.ts';
 import { Fault } from '../../contract/fault.ts';
 
 /** A file of a backup. */
-export interface ManifestFile {
+export interface ManifestFile extends Digest {
   /** Path in the backup, with `/`. */
   path: string;
-  bytes: number;
-  /** SHA-256 in hexadecimal. */
-  sha256: string;
 }
 
 /** First line of a manifest. */
@@ -46,13 +43,7 @@ export async function deleteBackup(folder: string): Promise<void> {
 
 /** Computes the size and digest of a file. */
 export async function describeFile(folder: string, path: string): Promise<ManifestFile> {
-  const hash = createHash('sha256');
-  let bytes = 0;
-  for await (const chunk of createReadStream(join(folder, path))) {
-    hash.update(chunk as Buffer);
-    bytes += (chunk as Buffer).length;
-  }
-  return { path, bytes, sha256: hash.digest('hex') };
+  return { path, ...(await digestOf(createReadStream(join(folder, path)))) };
 }
 
 /** Writes the manifest and makes the backup complete. `written` is called before that. */

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../../base/config.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
+import { type Digest, digestOf } from '../../blobs/blocks.ts';
 import { openFiles } from '../../blobs/files/open.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { ReferencedFile } from '../../jobs/steps/unreferenced-files.ts';
@@ -17,12 +17,6 @@ export interface MovedFiles {
   bytes: number;
   /** Files that the source refers to but does not have, or not with that digest. */
   lost: string[];
-}
-
-/** Size and SHA-256 of a file. */
-interface Digest {
-  bytes: number;
-  sha256: string;
 }
 
 /** Files copied at the same time. */
@@ -50,8 +44,8 @@ export async function moveFiles(
       const copied = source === null ? [] : await target.listJob(job.id);
       await target.remove(copied.filter((path) => !files.has(path)));
       const moveOne = async (file: ReferencedFile) => {
-        const found = source === null ? null : await digestOf(source, file.path);
-        const digest = found ?? (await digestOf(target, file.path));
+        const found = source === null ? null : await digestIn(source, file.path);
+        const digest = found ?? (await digestIn(target, file.path));
         if (digest === null || (file.sha256 !== undefined && file.sha256 !== digest.sha256))
           moved.lost.push(file.path);
         if (digest === null) return;
@@ -76,10 +70,10 @@ export async function moveFiles(
 async function copyFile(source: Blobs, target: Blobs, file: ReferencedFile, expected: Digest): Promise<void> {
   const { path, contentType = 'application/octet-stream' } = file;
   if ((await target.size(path)) === expected.bytes) {
-    if ((await digestOf(target, path))?.sha256 === expected.sha256) return;
+    if ((await digestIn(target, path))?.sha256 === expected.sha256) return;
   }
   await target.write(path, contentType, await source.read(path), () => 0);
-  const copy = await digestOf(target, path);
+  const copy = await digestIn(target, path);
   if (copy?.sha256 !== expected.sha256)
     throw new Fault(
       'malformed',
@@ -88,13 +82,6 @@ async function copyFile(source: Blobs, target: Blobs, file: ReferencedFile, expe
 }
 
 /** Reads a file. Returns null if it does not exist. */
-async function digestOf(blobs: Blobs, path: string): Promise<Digest | null> {
-  if ((await blobs.size(path)) === null) return null;
-  const hash = createHash('sha256');
-  let bytes = 0;
-  for await (const chunk of await blobs.read(path)) {
-    hash.update(chunk as Buffer);
-    bytes += (chunk as Buffer).length;
-  }
-  return { bytes, sha256: hash.digest('hex') };
+async function digestIn(blobs: Blobs, path: string): Promise<Digest | null> {
+  return (await blobs.size(path)) === null ? null : digestOf(await blobs.read(path));
 }

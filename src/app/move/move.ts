@@ -1,17 +1,13 @@
-import { existsSync } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Config, ConfigError } from '../../base/config.ts';
-import { openPrivateFolder, restrictFile } from '../../base/data-dir.ts';
 import { NewerDataError } from '../../base/data-refused-error.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type Audit, audit } from '../../jobs/queries/audit.ts';
-import { secretsFile } from '../../links/secrets.ts';
 import type { ContentKind, StoreImport } from '../../store/contents.ts';
 import { runAudit } from '../audit.ts';
-import { syncFile, withStore } from '../backup/copying.ts';
+import { copySecrets, withStore } from '../backup/copying.ts';
 import { lockData, requireData } from '../data-folder.ts';
 import { openBlobs, storeFile } from '../stack.ts';
 import { type MovedFiles, moveFiles } from './files.ts';
@@ -86,7 +82,7 @@ async function copyAll(
     moveFiles(store, from.dataDir, config, blobs, () => onStep('file')),
   );
   await onStep('files');
-  await copySecrets(config.dataDir, from.dataDir);
+  await copySecrets(from.dataDir, config.dataDir);
   const documents = await copyDocuments(database, target, onStep);
   await target.verify();
   const after = await audit(target.store);
@@ -118,14 +114,4 @@ async function copyDocuments(
     contents.close();
   }
   return documents;
-}
-
-/** Copies the generated secrets, which decrypt what is stored, unless the target's data folder has its own. */
-async function copySecrets(dataDir: string, source: string): Promise<void> {
-  const [from, to] = [join(source, secretsFile), join(dataDir, secretsFile)];
-  if (!existsSync(from) || existsSync(to)) return;
-  openPrivateFolder(dataDir);
-  await copyFile(from, to);
-  restrictFile(to);
-  await syncFile(to);
 }
