@@ -56,6 +56,21 @@ const body = { country: 'sg', items: [{ item_id: '4', shop_id: '7' }] };
 const page = { region: 'sg', item_id: '4', shop_id: '7' };
 const both = ['serve', 'gateway'] as const;
 
+test.each([
+  ['a loopback address', 'http://127.0.0.1/hook'],
+  ['an address of a private network', 'http://192.168.7.7/hook'],
+  ['localhost', 'http://localhost:8080/'],
+  ['a private IPv6 address', 'http://[fd00::1]/'],
+  ['a loopback address as one number', 'http://2130706433/'],
+  ['the port of another service', 'http://hooks.invalid:25/'],
+])('a webhook at %s is refused', async (_title, url) => {
+  for (const path of ['/v1/account/webhook', '/account/webhook']) {
+    const { status, body: refusal } = await sendJson('PUT', deployment.url + path, user.key, { url });
+    expect(status).toBe(422);
+    expect(refusal.detail).toMatchObject([{ loc: ['body', 'url'], type: 'value_error' }]);
+  }
+});
+
 test.for(both)(
   '%s: a submit returns the remaining credits, the rate limit, and the location of the job',
   async (where) => {
