@@ -1,10 +1,11 @@
 import { type Clock, systemClock } from '../base/clock.ts';
-import type { Config } from '../base/config.ts';
+import { type Config, ConfigError } from '../base/config.ts';
 import { createDiskSpace, type DiskSpace, readFreeBytes, unusedDisk } from '../base/disk-space.ts';
 import { newId } from '../base/id.ts';
 import { createLog, type Log, type LogOutput } from '../base/log.ts';
 import { createSharedClock, type SharedClock } from '../base/shared-clock.ts';
 import { services } from '../contract/services.ts';
+import { didYouMean } from '../contract/suggest.ts';
 import { createDestinations } from '../destination/destinations.ts';
 import { createDriftWatch } from '../drift/watch.ts';
 import { createDisabledScheduler } from '../fetch/disabled-scheduler.ts';
@@ -178,8 +179,22 @@ function openLinks(config: Config, clock: Clock, publicUrl: () => string): Signe
 /** Wraps the store and the queue of a stack to record spans. */
 const traceStack = ({ store, queue }: Stack) => ({ store: traceStore(store), queue: traceQueue(queue) });
 
-/** Returns the offers of all markets, with the hosts of the origins file. */
+/**
+ * Returns the offers of all markets, with the hosts of the origins file. Throws a ConfigError for a market or a region of
+ * the file that does not exist.
+ */
 function configuredOffers({ origins }: Config): JobContext['offers'] {
+  const names = markets.map(({ name }) => name);
+  const regions = markets.flatMap((market) => market.regions);
+  for (const [name, { addresses }] of origins) {
+    if (!names.includes(name))
+      throw new ConfigError(`GLEANER_ORIGINS: ${name} is not a marketplace.${didYouMean(name, names)}`);
+    const unknown = [...addresses.keys()].find((key) => key !== '' && !regions.includes(key));
+    if (unknown !== undefined)
+      throw new ConfigError(
+        `GLEANER_ORIGINS: ${name}.${unknown} is not a region.${didYouMean(unknown, regions)}`,
+      );
+  }
   const configured = markets.map((market) => withHosts(market, origins.get(market.name)?.hosts));
   return resolveOffers(services, kinds, configured);
 }

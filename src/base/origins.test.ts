@@ -32,12 +32,14 @@ test('parseOrigins() accepts one address, or addresses by region beside other se
 });
 
 test.each([
-  ['{"mkta": {"id": "ftp://x"}}', /mkta/],
-  ['{"mkta": {"concurrency": 0}}', /mkta/],
-  ['{"mkta": {"concurrency": 10001}}', /mkta/],
-  ['{"shop": "https://x.example"}', /shop/],
-  ['[]', /./],
-])('parseOrigins() rejects %s and names the invalid key', (text, message) => {
+  ['{"mkta": {"id": "ftp://x"}}', 'line 1, column 17: mkta.id: Invalid URL'],
+  ['{\n  "mkta": {"concurrency": 0}}', 'line 2, column 27: mkta.concurrency: Too small'],
+  ['{"mkta": {"concurrency": 10001}}', 'mkta.concurrency: Too big'],
+  ['{"mkta": {"concurrent": 5}}', 'mkta.concurrent: no setting and no region. Did you mean concurrency?'],
+  ['{"shop": "https://x.example"}', 'shop: expected a marketplace such as mkta'],
+  ['{"mkta": 5, "mktb": {"id": 5}}', /mkta: .*\n.*mktb\.id: /],
+  ['[]', 'line 1, column 1: expected an object of marketplaces'],
+])('parseOrigins() rejects %s and names the place', (text, message) => {
   expect(() => parseOrigins(text)).toThrow(message);
 });
 
@@ -47,9 +49,9 @@ test('parseOrigins() accepts comments and trailing commas', () => {
 });
 
 test.each([
-  ['{\n  "mkta": {\n', 'line 3: CloseBraceExpected'],
-  ['{\n  "mkta" {}\n}', 'line 2: ColonExpected'],
-  ['', 'line 1: ValueExpected'],
+  ['{\n  "mkta": {\n', 'line 3, column 1: CloseBraceExpected'],
+  ['{\n  "mkta" {}\n}', 'line 2, column 10: ColonExpected'],
+  ['', 'line 1, column 1: ValueExpected'],
 ])('parseOrigins() names the line of a syntax error in %j', (text, message) => {
   expect(() => parseOrigins(text)).toThrow(message);
 });

@@ -1,5 +1,6 @@
-import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser';
+import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { z } from 'zod';
+import { didYouMean } from '../contract/suggest.ts';
 
 const address = z.url({ protocol: /^https?$/ }).transform((text) => new URL(text).origin);
 
@@ -14,12 +15,6 @@ const settings = {
   robots: z.boolean().optional(),
   proxy: proxy.optional(),
 };
-
-const market = z.object(settings).catchall(address);
-const file = z.record(
-  z.string().regex(/^mkt[a-z]$/),
-  z.union([address.transform((origin) => ({ '': origin })), market]),
-);
 
 /** Origins and request limits of one market. */
 export interface MarketOrigins {
@@ -42,39 +37,83 @@ export interface MarketOrigins {
 /** Origins by market, from GLEANER_ORIGINS (docs/fetching.md). Units of a market without an entry fail. */
 export type Origins = ReadonlyMap<string, MarketOrigins>;
 
-/**
- * Parses an origins file: JSON with comments and trailing commas. Throws an Error that names the invalid key, or the
- * line of a syntax error.
- */
-export function parseOrigins(text: string): Origins {
-  const parsed = file.safeParse(parseJsonWithComments(text));
-  if (!parsed.success) throw new Error(z.prettifyError(parsed.error));
-  return new Map(
-    Object.entries(parsed.data).map(([name, entry]) => {
-      const addresses = Object.entries(entry).filter(([key]) => !(key in settings)) as [string, string][];
-      const given = entry as z.infer<z.ZodObject<typeof settings>>;
-      return [
-        name,
-        {
-          addresses: new Map(addresses),
-          fetch: given.fetch,
-          concurrency: given.concurrency,
-          requestsPerSecond: given.requests_per_second,
-          hosts: given.hosts,
-          allowPrivate: given.allow_private ?? false,
-          robots: given.robots,
-          proxy: given.proxy,
-        },
-      ];
-    }),
-  );
+const marketName = z.string().regex(/^mkt[a-z]$/, 'expected a marketplace such as mkta');
+const names = Object.keys(settings);
+
+/** A value of the file. */
+interface Place {
+  path: readonly string[];
+  node: Node;
 }
 
-function parseJsonWithComments(text: string): unknown {
+/**
+ * Parses an origins file: JSON with comments and trailing commas. Throws an Error with a line for each problem: its line,
+ * column, and key.
+ */
+export function parseOrigins(text: string): Origins {
   const errors: ParseError[] = [];
-  const value: unknown = parse(text, errors, { allowTrailingComma: true });
-  const [first] = errors;
-  if (first === undefined) return value;
-  const line = text.slice(0, first.offset).split('\n').length;
-  throw new Error(`line ${line}: ${printParseErrorCode(first.error)}`);
+  const root = parseTree(text, errors, { allowTrailingComma: true });
+  const [syntax] = errors;
+  if (syntax !== undefined)
+    throw new Error(`${positionOf(text, syntax.offset)}: ${printParseErrorCode(syntax.error)}`);
+  const problems: string[] = [];
+  const check = <T>({ path, node }: Place, schema: z.ZodType<T>, value: unknown = getNodeValue(node)): T => {
+    const parsed = schema.safeParse(value);
+    if (parsed.success) return parsed.data;
+    const [{ message }] = parsed.error.issues as [z.core.$ZodIssue];
+    problems.push(
+      `${[positionOf(text, node.offset), ...(path.length > 0 ? [path.join('.')] : [])].join(': ')}: ${message}`,
+    );
+    return undefined as never;
+  };
+  const isObject = root?.type === 'object';
+  if (!isObject)
+    throw new Error(`${positionOf(text, root?.offset ?? 0)}: expected an object of marketplaces`);
+  const entries = propertiesOf({ path: [], node: root }).map((place) => {
+    const [name] = place.path as [string];
+    check(place, marketName, name);
+    return [name, readMarket(place, check)] as const;
+  });
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  return new Map(entries);
+}
+
+type Check = <T>(place: Place, schema: z.ZodType<T>, value?: unknown) => T;
+
+/** Reads the entry of a marketplace: one address, or addresses by region beside settings. */
+function readMarket(place: Place, check: Check): MarketOrigins {
+  const isObject = place.node.type === 'object';
+  const addresses = new Map<string, string>();
+  const given: Record<string, unknown> = {};
+  if (!isObject) addresses.set('', check(place, address));
+  for (const inner of isObject ? propertiesOf(place) : []) {
+    const key = inner.path.at(-1)!;
+    const schema = (settings as Record<string, z.ZodType>)[key];
+    if (schema !== undefined) given[key] = check(inner, schema);
+    else if (/^(?:[a-z]{2})?$/.test(key)) addresses.set(key, check(inner, address));
+    else check(inner, z.never(`no setting and no region.${didYouMean(key, names)}`));
+  }
+  const read = given as z.infer<z.ZodObject<typeof settings>>;
+  return {
+    addresses,
+    fetch: read.fetch,
+    concurrency: read.concurrency,
+    requestsPerSecond: read.requests_per_second,
+    hosts: read.hosts,
+    allowPrivate: read.allow_private ?? false,
+    robots: read.robots,
+    proxy: read.proxy,
+  };
+}
+
+function propertiesOf({ path, node }: Place): Place[] {
+  return (node.children ?? []).map(({ children }) => {
+    const [key, value] = children as [Node, Node];
+    return { path: [...path, key.value], node: value };
+  });
+}
+
+function positionOf(text: string, offset: number): string {
+  const before = text.slice(0, offset).split('\n');
+  return `line ${before.length}, column ${before.at(-1)!.length + 1}`;
 }

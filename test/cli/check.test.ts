@@ -55,6 +55,22 @@ test('origins check exits with 2 without an origins file, and for a malformed id
   });
 });
 
+test.each([
+  ['{"mktz": "https://x.example"}', 'GLEANER_ORIGINS: mktz is not a marketplace. Did you mean mkta?'],
+  ['{"mkta": {"sx": "https://x.example"}}', 'GLEANER_ORIGINS: mkta.sx is not a region.'],
+  [
+    '{\n  "mkta": {"concurrent": 5}}',
+    'line 2, column 26: mkta.concurrent: no setting and no region. Did you mean',
+  ],
+])('serve refuses the origins %s', async (text, message) => {
+  const file = join(folder, 'wrong.json');
+  await writeFile(file, text);
+  const ports = { GLEANER_HTTP_PORT: '0', GLEANER_GRPC_PORT: '0' };
+  const refused = await runCommand(['serve'], { ...settings, ...ports, GLEANER_ORIGINS: file });
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain(message);
+});
+
 test('doctor prints a line for each check, and exits with 0 if nothing is broken', async () => {
   const { code, stdout, stderr } = await runCommand(['doctor'], settings);
   expect([code, stderr]).toEqual([0, '']);
