@@ -90,7 +90,7 @@ function readMarket(place: Place, check: Check): MarketOrigins {
     const key = inner.path.at(-1)!;
     const schema = (settings as Record<string, z.ZodType>)[key];
     if (schema !== undefined) given[key] = check(inner, schema);
-    else if (/^(?:[a-z]{2})?$/.test(key)) addresses.set(key, check(inner, address));
+    else if (inner.node.type === 'string') addresses.set(key, check(inner, address));
     else check(inner, z.never(`no setting and no region.${didYouMean(key, names)}`));
   }
   const read = given as z.infer<z.ZodObject<typeof settings>>;
