@@ -33,7 +33,7 @@ export default defineConfig({
     pool: 'forks',
     globalSetup: ['test/support/temporary-folder.ts', 'test/engines/broker.ts'],
     // Much of what the suites wait for is time, not work.
-    maxWorkers: 2 * availableParallelism(),
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: WaitingFirst },
     projects: [
       {
