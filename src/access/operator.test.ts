@@ -59,7 +59,7 @@ describe('ensureOperator()', () => {
     expect(await ensureOperator(store, 'first-value', now)).toMatchObject({ revokedKeys: 1 });
     expect(await ensureOperator(store, 'second-value', now)).toMatchObject({ revokedKeys: 1 });
     for (const key of [generatedKey!, 'first-value'])
-      await expect(signIn(key)).rejects.toThrow('The token has been revoked.');
+      await expect(signIn(key)).rejects.toThrow('The API key has been revoked.');
     await signIn('second-value');
   });
 

@@ -62,9 +62,9 @@ test('rejects revoked, expired and unknown keys, and any other credentials', asy
     await expect(authenticate(header)).rejects.toMatchObject({ code: 'unauthenticated' });
   }
   await clock.advance(10 * minute);
-  await expect(authenticate(bearer)).rejects.toThrow('The token has expired.');
+  await expect(authenticate(bearer)).rejects.toThrow('The API key has expired.');
   await store.revokeApiKey(keyId, clock.now());
-  await expect(authenticate(bearer)).rejects.toThrow('The token has been revoked.');
+  await expect(authenticate(bearer)).rejects.toThrow('The API key has been revoked.');
 });
 
 test("rejects a suspended user's keys immediately, and accepts them after reactivation", async () => {

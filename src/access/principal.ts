@@ -65,7 +65,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
       return { ...principal, session };
     }
     const found = await store.findApiKey(sha256(token));
-    if (found === null) throw new Fault('unauthenticated', 'The token is not valid.');
+    if (found === null) throw new Fault('unauthenticated', 'The API key is not valid.');
     return principalOf(found.key, found.user);
   };
 }
@@ -82,13 +82,13 @@ async function testAccountOf(store: Pick<AccountStore, 'getUser'>, user: User): 
 async function holderOf(store: Pick<AccountStore, 'getUser'>, user: User): Promise<User> {
   if (user.testOf === null) return user;
   const holder = await store.getUser(user.testOf);
-  if (holder === null) throw new Fault('unauthenticated', 'The token is not valid.');
+  if (holder === null) throw new Fault('unauthenticated', 'The API key is not valid.');
   return holder;
 }
 
 function requireValid({ revokedAt, expiresAt }: ApiKey, { suspendedAt }: User, now: number): void {
-  if (revokedAt !== null) throw new Fault('unauthenticated', 'The token has been revoked.');
-  if (expiresAt !== null && expiresAt <= now) throw new Fault('unauthenticated', 'The token has expired.');
+  if (revokedAt !== null) throw new Fault('unauthenticated', 'The API key has been revoked.');
+  if (expiresAt !== null && expiresAt <= now) throw new Fault('unauthenticated', 'The API key has expired.');
   if (suspendedAt !== null) throw new Fault('unauthenticated', 'The account is suspended.');
 }
 
@@ -106,7 +106,7 @@ export async function requireStillValid(
     store.getUser(userId),
     session && requireSession(store, session.hash),
   ]);
-  if (key === null || user === null) throw new Fault('unauthenticated', 'The token is not valid.');
+  if (key === null || user === null) throw new Fault('unauthenticated', 'The API key is not valid.');
   requireValid(key, await holderOf(store, user), clock.now());
   if (session !== undefined) requireUnexpired(session, clock.now());
   return user;

@@ -23,5 +23,6 @@ export function problemOfTarget(text: string, allowPrivate: boolean): string | n
   if (port !== 80 && port !== 443 && port < 1024) return `Messages are not sent to port ${port}`;
   const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   const isPrivate = isIP(host) === 0 ? privateName.test(host) : !isPublicAddress(host);
-  return isPrivate ? `${host} is not on the public internet` : null;
+  if (!isPrivate) return null;
+  return `${host} is not on the public internet, and the operator has not set GLEANER_PRIVATE=on`;
 }

@@ -249,7 +249,7 @@ describe('exit codes and messages', () => {
     ],
     ['an unknown page', ['open', 'nowhere'], 2, 'No page "nowhere". Pass a job, or one of jobs'],
     ['an unknown column', ['submit', 'mktb', 'pdp_bulk', '-'], 2, 'has no field "wrong"'],
-    ['a wrong key', ['balance', '--key', 'gl_nobody'], 3, 'The token is not valid'],
+    ['a wrong key', ['balance', '--key', 'gl_nobody'], 3, 'The API key is not valid'],
     ['a missing job', ['job', '00000000-0000-4000-8000-000000000000'], 4, 'There is no job'],
     [
       'a service that is away',

@@ -100,7 +100,7 @@ describe.skipIf('missing' in chromium)(`sessions of the console${skipped}`, () =
     const { page, close } = await openSignedIn(key);
     await env.api.operator('RevokeApiKey', { key_id: keyId });
     await page.goto(`${env.url}/jobs`);
-    await waitForText(page, 'This API key has been revoked.');
+    await waitForText(page, 'The API key has been revoked.');
     await close();
   });
 

@@ -12,7 +12,7 @@ describe.skipIf('missing' in chromium)(`the shell of the console${skipped}`, () 
     await tab.page.goto(suite.env.url);
     await tab.page.locator(named('textbox', 'API key')).fill('unknown');
     await click(tab.page, 'button', 'Sign in');
-    await waitForText(tab.page, 'This API key is not valid.');
+    await waitForText(tab.page, 'The API key is not valid.');
     expect(await tab.page.evaluate('sessionStorage.length')).toBe(0);
   });
 
@@ -30,7 +30,7 @@ describe.skipIf('missing' in chromium)(`the shell of the console${skipped}`, () 
     const page = await open(made.apiKey, '/');
     if (lifeMs === null) await suite.env.api.operator('RevokeApiKey', { key_id: made.keyId });
     await waitForText(page, 'You have been signed out', 40_000);
-    await waitForText(page, `This API key has ${why}.`);
+    await waitForText(page, `The API key has ${why}.`);
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
     expect(await page.$('nav[aria-label=Pages]')).toBeNull();
   });

@@ -146,7 +146,7 @@ describe.each<Edge>(['api', 'gateway'])('browser sessions through the role %s', 
     for (const ageMs of [0, dayMs]) {
       await fixture.jobs.clock.advance(ageMs);
       await sweep(fixture.jobs.context);
-      expect((await account(headers)).body.detail).toBe('The token has expired.');
+      expect((await account(headers)).body.detail).toBe('The API key has expired.');
     }
   });
 
@@ -159,7 +159,7 @@ describe.each<Edge>(['api', 'gateway'])('browser sessions through the role %s', 
     await store.suspendUser(userId, null);
     expect((await account(headers)).status).toBe(200);
     await store.revokeApiKey(keyId, fixture.jobs.clock.now());
-    expect((await account(headers)).body.detail).toBe('The token has been revoked.');
+    expect((await account(headers)).body.detail).toBe('The API key has been revoked.');
     expect((await session(headers)).status).toBe(401);
   });
 
@@ -208,7 +208,7 @@ describe.each<Edge>(['api', 'gateway'])('browser sessions through the role %s', 
     expect((await account({ authorization: `Bearer ${apiKey}` }, other)).status).toBe(200);
     expect(await account({ authorization: 'Bearer unknown' })).toMatchObject({
       status: 401,
-      body: { detail: 'The token is not valid.' },
+      body: { detail: 'The API key is not valid.' },
     });
     expect(await account({})).toMatchObject({ status: 401, body: { detail: 'A Bearer token is missing.' } });
   });

@@ -105,7 +105,7 @@ describe.each<Edge>(['api', 'gateway'])(
         expect((await get(headers, '/v1/account')).status).toBe(401);
       const third = await signIn(apiKey);
       await store.revokeApiKey(keyId, clock.now());
-      expect((await get(third.test, '/v1/account')).body.detail).toBe('The token has been revoked.');
+      expect((await get(third.test, '/v1/account')).body.detail).toBe('The API key has been revoked.');
     });
 
     test('exist for users with a live key only', async () => {

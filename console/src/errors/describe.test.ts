@@ -55,7 +55,7 @@ test('readRestError() reads every shape of an error response', async () => {
 });
 
 test.each([
-  ['The token has been revoked.', 'This API key has been revoked.'],
+  ['The API key has been revoked.', 'The API key has been revoked.'],
   ['A Bearer token is missing.', 'The session has ended. Sign in again.'],
   ['The account is suspended.', 'The account is suspended.'],
 ])('describeError() shows "%s" of a rejected session as "%s"', (message, detail) => {

@@ -62,9 +62,7 @@ export function describeError(thrown: unknown): ErrorDescription {
 
 /** Replaces the service's terms for credentials with the console's. */
 const keyMessage = (message: string) =>
-  message
-    .replace(/^The token /, 'This API key ')
-    .replace('A Bearer token is missing.', 'The session has ended. Sign in again.');
+  message.replace('A Bearer token is missing.', 'The session has ended. Sign in again.');
 
 const toProblem = ({ loc, msg }: { loc: readonly (string | number)[]; msg: string }) => ({
   where: loc.slice(1).join('.'),
