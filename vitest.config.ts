@@ -3,17 +3,26 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { slack } from './test/support/until.ts';
 
-/** Suites of the distributed stack, which the system tier repeats on the MongoDB engine at MONGODB_TEST_URI. */
-const distributed = [
-  'src/store/mongo/**/*.test.ts',
-  'test/e2e/distributed.test.ts',
-  'test/faults/**/*.test.ts',
-];
+/**
+ * Suites of the distributed stack, which the system tier repeats on the MongoDB engine at MONGODB_TEST_URI.
+ */
+const distributed = ['src/store/mongo/**/*.test.ts', 'test/e2e/distributed.test.ts'];
 
-/** Suites whose services run in the process of the test, and that change no state of it. They share processes. */
+/**
+ * Suites of the system tier: programs that others wrote, installed packages, and faults of processes and
+ * engines.
+ */
+const system = ['test/{system,faults}/**/*.test.ts'];
+
+/**
+ * Suites whose services run in the process of the test, and that change no state of it. They share processes.
+ */
 const services = ['test/{conformance,console,docs,mcp,notify,sandbox,sessions}/**/*.test.ts'];
 
-/** Suites of more than half a minute, which mostly wait: at the end of a run, the others would be done before them. */
+/**
+ * Suites of more than half a minute, which mostly wait: at the end of a run, the others would be done before
+ * them.
+ */
 const waiting =
   /\/test\/(?:chaos\/chaos|console\/pages|sandbox\/sandbox|faults\/\w+|observability\/metrics)\.test\.ts$/;
 
@@ -51,15 +60,14 @@ export default defineConfig({
         test: {
           name: 'suites',
           include: ['test/**/*.test.ts'],
-          exclude: ['test/system/**', '**/fixture/**', ...services],
+          exclude: ['**/fixture/**', ...services, ...system],
         },
       },
-      // Programs that others wrote and packages as users install them: `npm run test:system`.
       {
         extends: true,
         test: {
           name: 'system',
-          include: ['test/system/**/*.test.ts', ...(process.env.MONGODB_TEST_URI ? distributed : [])],
+          include: [...system, ...(process.env.MONGODB_TEST_URI ? distributed : [])],
           exclude: ['**/fixture/**'],
         },
       },

@@ -1,17 +1,17 @@
 import { fromJsonString, type Message } from '@bufbuild/protobuf';
-import type { CallContext } from '../gateway/caller.ts';
+import type { CallContext } from '../gateway/service-client.ts';
 import { MktaService } from '../gen/gleaner/mkta/v1/mkta_pb.ts';
+import { createRestApi, type RestCaller } from '../src/api/rest/rest.ts';
+import { startServer } from '../src/api/rest/server.ts';
 import { createBodyBudget } from '../src/base/body-budget.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { createLog } from '../src/base/log.ts';
-import { createRestApi, type RestCaller } from '../src/rest/rest.ts';
-import { startServer } from '../src/rest/server.ts';
 
-// The gateway alone: routing, validation, JSON, and access log as in the service, with fixed responses instead of the
-// core.
+// The gateway alone: routing, validation, JSON, and access log as in the service, with fixed responses
+// instead of the core.
 const [retrieved, downloaded] = JSON.parse(process.argv[2]!) as [string, string];
 const { retrieveVariantSold, downloadVariantSold } = MktaService.method;
-const answers = new Map<string, Message>([
+const responses = new Map<string, Message>([
   [retrieveVariantSold.name, fromJsonString(retrieveVariantSold.output, retrieved)],
   [downloadVariantSold.name, fromJsonString(downloadVariantSold.output, downloaded)],
 ]);
@@ -25,7 +25,7 @@ const caller = {
       // Response headers that a core sets.
       responseHeaders['x-credits-remaining'] = '1000';
       responseHeaders.etag = 'W/"AAAAAAAAAAAAAAAAAAAAAA"';
-      return answers.get(name)!;
+      return responses.get(name)!;
     },
     stream: () => {
       throw new Error('nothing is streamed here');

@@ -3,8 +3,8 @@ import { finished } from 'node:stream/promises';
 import { Pool } from 'undici';
 import { benchPages } from './support/pages.ts';
 
-// Baseline of the pipeline: concurrent loops that fetch a page, parse it, and write it to one file, without validation,
-// retries, store, or credits.
+// Baseline of the pipeline: concurrent loops that fetch a page, parse it, and write it to one file, without
+// validation, retries, store, or credits.
 const [origin, itemCount, concurrency, file] = process.argv.slice(2) as [string, string, string, string];
 const paths = benchPages(Number(itemCount)).map(
   ({ item_id, shop_id }) => `/api/v4/pdp/get_pc?item_id=${item_id}&shop_id=${shop_id}`,

@@ -5,15 +5,16 @@ import { join } from 'node:path';
 import type { Blobs } from '../src/blobs/blobs.ts';
 import { openFiles } from '../src/blobs/files/open.ts';
 import { services } from '../src/contract/services.ts';
-import { resolveOffers } from '../src/jobs/offers.ts';
+import { resolveJobTypes } from '../src/jobs/job-types.ts';
 import { createExplorer, type EntryQuery, type ExplorerContext } from '../src/jobs/queries/explore.ts';
-import { writePart } from '../src/jobs/steps/part.ts';
+import { writeSegment } from '../src/jobs/steps/record-segment.ts';
 import { kinds } from '../src/kinds/list.ts';
 import { markets } from '../src/markets/list.ts';
 import type { RecordReader } from '../src/markets/market.ts';
 import { variants } from '../src/markets/mkta/variants.ts';
-import { aBatch, aJob, aSuccess } from '../src/store/contract/samples.ts';
-import type { Batch, Job, Outcome, Part } from '../src/store/documents.ts';
+import type { Batch, Outcome, Segment } from '../src/store/batches.ts';
+import { aBatch, aJob, aSuccess } from '../src/store/conformance/samples.ts';
+import type { Job } from '../src/store/documents.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
 import type { Store } from '../src/store/store.ts';
 import { benchPages, region } from './support/pages.ts';
@@ -23,7 +24,7 @@ import { median } from './support/rounds.ts';
 export interface ExploreResult {
   records: number;
   bytes: number;
-  /** Reading every part and parsing every record. */
+  /** Reading every segment and parsing every record. */
   bareMs: number;
   /** The first page of each query, in a service that has read none of the job. */
   firstMs: Record<keyof typeof queries, number>;
@@ -59,18 +60,17 @@ export async function measureExplore(rounds: number, records: number): Promise<E
   const context: BenchContext = {
     store,
     blobs,
-    offers: resolveOffers(services, kinds, markets),
-    settings: { origins: new Map() },
+    jobTypes: resolveJobTypes(services, kinds, markets),
   };
   try {
-    const { job, parts } = await fillJob(context, records);
+    const { job, segments } = await fillJob(context, records);
     const bare: number[] = [];
     const next: number[] = [];
     const first = { sort: [] as number[], search: [] as number[], filter: [] as number[] };
     for (let round = 0; round < rounds; round++) {
       bare.push(
         await timed(() =>
-          parseAll(parts.map((part) => ({ ...part, path: join(folder, 'results', part.path) }))),
+          parseAll(segments.map((segment) => ({ ...segment, path: join(folder, 'results', segment.path) }))),
         ),
       );
       for (const name of Object.keys(queries) as (keyof typeof queries)[]) {
@@ -82,7 +82,7 @@ export async function measureExplore(rounds: number, records: number): Promise<E
     }
     return {
       records,
-      bytes: parts.reduce((sum, { body }) => sum + body!.end - body!.start, 0),
+      bytes: segments.reduce((sum, { body }) => sum + body!.end - body!.start, 0),
       bareMs: median(bare),
       firstMs: { sort: median(first.sort), search: median(first.search), filter: median(first.filter) },
       nextMs: median(next),
@@ -93,7 +93,7 @@ export async function measureExplore(rounds: number, records: number): Promise<E
   }
 }
 
-async function fillJob(context: BenchContext, count: number): Promise<{ job: Job; parts: Part[] }> {
+async function fillJob(context: BenchContext, count: number): Promise<{ job: Job; segments: Segment[] }> {
   const samples = sampleRecords();
   const job = aJob({
     ...{ region, totalUnits: count, totalBatches: Math.ceil(count / batchSize) },
@@ -106,16 +106,16 @@ async function fillJob(context: BenchContext, count: number): Promise<{ job: Job
     const units = range.map((at) => ({ key: `${seq * batchSize + at}`, input: sampleAt(at).input }));
     const outcomes: Record<number, Outcome> = Object.fromEntries(range.map((at) => [at, aSuccess()]));
     const batch = aBatch(job, seq, units, { outcomes, success: range.length, state: 'done' });
-    const { part } = await writePart(context, job, batch, (at) => sampleAt(at).record);
-    batches.push({ ...batch, parts: [part] });
+    const { segment } = await writeSegment(context, job, batch, (at) => sampleAt(at).record);
+    batches.push({ ...batch, segments: [segment] });
   }
   await context.store.createJob(job, batches);
-  return { job, parts: batches.flatMap(({ parts }) => parts) };
+  return { job, segments: batches.flatMap(({ segments }) => segments) };
 }
 
 /** Reads files and parses the records in them, as any program would that has only the files. */
-async function parseAll(parts: readonly Part[]): Promise<void> {
-  for (const { path, records } of parts) {
+async function parseAll(segments: readonly Segment[]): Promise<void> {
+  for (const { path, records } of segments) {
     const bytes = await readFile(path);
     for (const [offset, length] of Object.values(records))
       JSON.parse(bytes.toString('utf8', offset, offset + length));

@@ -16,8 +16,8 @@ const distinct = 4_000;
 const warmUpItems = 4_000;
 
 /**
- * Runs `jobs` variant-sold jobs of `items` items one after the other on one embedded store, which keeps every unit
- * and outcome. Removes result files after each job, so that the disk does not fill up.
+ * Runs `jobs` variant-sold jobs of `items` items one after the other on one embedded store, which keeps every
+ * unit and outcome. Removes result files after each job, so that the disk does not fill up.
  */
 export async function measureGrowth(
   jobs: number,

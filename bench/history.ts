@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { MongoClient } from 'mongodb';
 import type { TrackedValues } from '../src/base/tracked-values.ts';
 import type { ItemKey, Observation, TrackedItem } from '../src/store/history.ts';
-import { trackedItemId } from '../src/store/item-ids.ts';
+import { trackedItemId } from '../src/store/history-ids.ts';
 import { openMongoStore } from '../src/store/mongo/open.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
 import type { Store } from '../src/store/store.ts';
@@ -42,7 +42,7 @@ interface BareRow {
 const userId = randomUUID();
 const perItem = 100;
 const chunkSize = 200;
-/** Enough that the checkpoints of SQLite, of which each takes as long as hundreds of writes, are averaged. */
+/** Enough to average the checkpoints of SQLite, each of which takes as long as hundreds of writes. */
 const maxWrites = 10_000;
 const maxReads = 400;
 const firstAt = Date.UTC(2026, 0, 1);

@@ -11,8 +11,8 @@ import { memory } from './support/usage.ts';
 /** Cost of the idle service, installed from the package. */
 export interface IdleResult {
   /**
-   * Milliseconds from the start of the process to the first 200 of /health: of the first start after installation,
-   * and the median.
+   * Milliseconds from the start of the process to the first 200 of /health: of the first start after
+   * installation, and the median.
    */
   firstStartMs: number;
   startMs: number;
@@ -51,7 +51,10 @@ export async function measureIdle(rounds: number): Promise<IdleResult> {
   }
 }
 
-/** Installs the package into the folder without its client-only dependencies. Returns the path of its launcher. */
+/**
+ * Installs the package into the folder without its client-only dependencies. Returns the path of its
+ * launcher.
+ */
 function install(folder: string): string {
   execFileSync(process.execPath, ['deploy/build.mjs'], { cwd: project });
   const installed = join(folder, 'gleaner');

@@ -8,6 +8,7 @@ import { measureIdle } from './idle.ts';
 import { measureNeighbour } from './neighbour.ts';
 import { measureNoisyUser } from './noisy-user.ts';
 import { measurePage } from './page.ts';
+import { describePeers, measurePeers, writePicture } from './peers.ts';
 import { measurePipeline, type PipelineResult } from './pipeline.ts';
 import { type CallRate, measureRetrieve } from './retrieve.ts';
 import { measureSlowOrigin } from './slow-origin.ts';
@@ -16,22 +17,26 @@ import { measureSubmit } from './submit.ts';
 import { buildGleaner } from './support/program.ts';
 
 /**
- * Prints the cost of the service compared with minimal baselines, measured alternately in one run, because ratios depend
- * less on the machine than absolute figures. `node bench/main.ts [rounds] [benchmark…]` runs all benchmarks by default
- * except `growth` and `history`, which take minutes. `growth=<jobs>` runs it with another number of jobs than 20,
- * `history=<observations>` with another number than 1,000,000. `history` measures MongoDB at MONGODB_TEST_URI, if it is
+ * Prints the cost of the service compared with minimal baselines, measured alternately in one run, because
+ * ratios depend less on the machine than absolute figures. `node bench/main.ts [rounds] [benchmark…]` runs
+ * all benchmarks by default except `growth`, `history`, and `peers`, which take minutes. `growth=<jobs>` runs
+ * it with another number of jobs than 20, `history=<observations>` with another number than 1,000,000,
+ * `peers=<pages>` with another number than 20,000. `history` measures MongoDB at MONGODB_TEST_URI, if it is
  * set, instead of SQLite.
  */
 const parameters = process.argv.slice(2);
 const rounds = Number(parameters.find((parameter) => /^[0-9]+$/.test(parameter)) ?? 5);
-const growthJobs = Number(parameters.find((parameter) => parameter.startsWith('growth='))?.slice(7) ?? 20);
-const observations = Number(
-  parameters.find((parameter) => parameter.startsWith('history='))?.slice(8) ?? 1_000_000,
-);
+const numberOf = (name: string, usual: number) =>
+  Number(parameters.find((parameter) => parameter.startsWith(`${name}=`))?.slice(name.length + 1) ?? usual);
+const growthJobs = numberOf('growth', 20);
+const observations = numberOf('history', 1_000_000);
+/** Pages of the comparison in docs/performance.md. */
+const documentedPages = 20_000;
+const peerPages = numberOf('peers', documentedPages);
 const chosen = new Set(
   parameters
     .filter((parameter) => !/^[0-9]+$/.test(parameter))
-    .map((parameter) => parameter.replace(/^(growth|history)=[0-9]+$/, '$1')),
+    .map((parameter) => parameter.replace(/^(growth|history|peers)=[0-9]+$/, '$1')),
 );
 const names = [
   'pipeline',
@@ -48,9 +53,10 @@ const names = [
   'explore',
   'growth',
   'history',
+  'peers',
 ];
 /** Benchmarks that take minutes. */
-const slow = ['growth', 'history'];
+const slow = ['growth', 'history', 'peers'];
 for (const name of chosen) {
   if (!names.includes(name)) throw new Error(`no benchmark "${name}": choose from ${names.join(', ')}`);
 }
@@ -240,4 +246,10 @@ await run('history', async () => {
   print(`  writing a changed item (observation, end of the one before, state): ${compared(write)}`);
   print(`  reading the 100 latest observations of an item: ${compared(read)}`);
   print(`  listing 50 tracked items: ${fixed(listUs)} µs`);
+});
+
+await run('peers', async () => {
+  const results = await measurePeers(peerPages, print);
+  for (const line of describePeers(results, peerPages)) print(line);
+  if (peerPages === documentedPages) print(`picture: ${writePicture(results, peerPages)}`);
 });

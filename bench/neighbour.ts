@@ -35,8 +35,8 @@ const idleTasks = 200;
 const pauseMs = 20;
 
 /**
- * Measures consecutive get_pc tasks from the submit to the retrieve response with the record, first on an idle service,
- * then during a variant-sold job of `items` items on the same origin.
+ * Measures consecutive get_pc tasks from the submission to the retrieve response with the record, first on an
+ * idle service, then during a variant-sold job of `items` items on the same origin.
  */
 export async function measureNeighbour(items: number): Promise<NeighbourResult> {
   const origin = await startBenchProgram<number>('origin.ts', String(distinct));

@@ -3,7 +3,7 @@ import { benchPages, region } from './support/pages.ts';
 import { startBenchProgram } from './support/program.ts';
 import { startService } from './support/service.ts';
 
-/** Duration of a user's job in milliseconds, from the submit to the link of the merged file. */
+/** Duration of a user's job in milliseconds, from the submission to the link of the merged file. */
 export interface NoisyUserResult {
   aloneMs: number;
   /** While another user has many jobs on the same origin. */

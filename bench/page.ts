@@ -18,7 +18,9 @@ const protocols = [
   { protocol: 'HTTP/2 over TLS', server: 'h2', scheme: 'https' },
 ] as const;
 
-/** Compares the fetcher, without origin policy, store, and extraction, with undici requesting the same page. */
+/**
+ * Compares the fetcher, without origin policy, store, and extraction, with undici requesting the same page.
+ */
 export async function measurePage(rounds: number, pages: number): Promise<PageResult[]> {
   const origin = await startBenchProgram<PageOriginPorts>('page-origin.ts');
   const results: PageResult[] = [];

@@ -27,8 +27,9 @@ const concurrency = 32;
 const pollMs = 20;
 
 /**
- * Compares a variant-sold job, from its approval to the link of its merged file, with a loop that fetches, parses, and
- * writes the same pages with the same concurrency. Service, loop, and origin are separate processes.
+ * Compares a variant-sold job, from its approval to the link of its merged file, with a loop that fetches,
+ * parses, and writes the same pages with the same concurrency. Service, loop, and origin are separate
+ * processes.
  */
 export async function measurePipeline(
   rounds: number,

@@ -27,8 +27,8 @@ const connections = 16;
 const items = 150;
 
 /**
- * Compares the retrieve and download calls of a small completed job with Express 5 sending the same bytes. The load
- * generator is a separate process.
+ * Compares the retrieve and download calls of a small completed job with Express 5 sending the same bytes.
+ * The load generator is a separate process.
  */
 export async function measureRetrieve(
   rounds: number,
@@ -56,8 +56,8 @@ export async function measureRetrieve(
 
   const bodies: string[] = [];
   for (const { path } of paths) bodies.push(JSON.stringify(await service.rest.call('GET', path)));
-  const answers = Object.fromEntries(paths.map(({ path }, index) => [path, bodies[index]!]));
-  const bare = await startBenchProgram<number>('bare-express.ts', JSON.stringify(answers));
+  const responses = Object.fromEntries(paths.map(({ path }, index) => [path, bodies[index]!]));
+  const bare = await startBenchProgram<number>('bare-express.ts', JSON.stringify(responses));
   const gateway = await startBenchProgram<number>('bare-gateway.ts', JSON.stringify(bodies));
   const results: RetrieveResult[] = [];
   try {
@@ -71,7 +71,7 @@ export async function measureRetrieve(
       ]);
       results.push({
         name,
-        bytes: Buffer.byteLength(answers[path]!),
+        bytes: Buffer.byteLength(responses[path]!),
         service: middle(rates[0]!),
         gateway: middle(rates[1]!),
         bare: middle(rates[2]!),

@@ -12,8 +12,8 @@ export interface SlowOriginResult {
 }
 
 /**
- * Measures the request rate to an origin with a response time of `delayMs` and a concurrency limit: the highest rate over
- * five consecutive response times during a job of 20 × `concurrency` items.
+ * Measures the request rate to an origin with a response time of `delayMs` and a concurrency limit: the
+ * highest rate over five consecutive response times during a job of 20 × `concurrency` items.
  */
 export async function measureSlowOrigin(
   concurrency: number,

@@ -7,19 +7,19 @@ import { loadConfig } from '../src/base/config.ts';
 import { createHttpFetcher } from '../src/fetch/http.ts';
 import type { FetchPage } from '../src/fetch/page.ts';
 import type { JobContext } from '../src/jobs/context.ts';
-import { writePart } from '../src/jobs/steps/part.ts';
+import { writeSegment } from '../src/jobs/steps/record-segment.ts';
 import type { RecordReader } from '../src/markets/market.ts';
 import { productRequest } from '../src/markets/mkta/product.ts';
 import { variants } from '../src/markets/mkta/variants.ts';
-import { aBatch, aJob } from '../src/store/contract/samples.ts';
-import type { Unit } from '../src/store/documents.ts';
+import type { Unit } from '../src/store/batches.ts';
+import { aBatch, aJob } from '../src/store/conformance/samples.ts';
 import { benchPages, region } from './support/pages.ts';
 
 // The bare loop with the service's own code for a growing part of the work:
 // `step-loop.ts <step> <items> <concurrency> <folder> <origins file>`.
 
 /** Last part of the work that a loop does as the service does. */
-export type Step = 'fetcher' | 'policy' | 'record' | 'parts';
+export type Step = 'fetcher' | 'policy' | 'record' | 'segments';
 
 const [step, itemCount, concurrency, folder, originsFile] = process.argv.slice(2) as [
   Step,
@@ -61,7 +61,7 @@ let job = aNewJob();
 /** Fetches a page and returns its text, or the text of its record. */
 const read = ({ input }: Unit): Promise<Buffer> =>
   withFetch(async (fetch) => {
-    if (step === 'record' || step === 'parts') {
+    if (step === 'record' || step === 'segments') {
       return Buffer.from(JSON.stringify(await reader.read(input, { region, fetch })));
     }
     const { status, body } = await fetch(productRequest(input, region));
@@ -85,8 +85,8 @@ async function writeOneFile(): Promise<void> {
   await finished(output);
 }
 
-/** Reads the units in batches and writes a part per batch. */
-async function writeParts({ blobs, offers }: Pick<JobContext, 'blobs' | 'offers'>): Promise<void> {
+/** Reads the units in batches and writes a segment per batch. */
+async function writeSegments({ blobs, jobTypes }: Pick<JobContext, 'blobs' | 'jobTypes'>): Promise<void> {
   job = aNewJob();
   const batches = Array.from({ length: Math.ceil(units.length / batchSize) }, (_, seq) =>
     aBatch(job, seq, units.slice(seq * batchSize, (seq + 1) * batchSize), { attempt: 1 }),
@@ -99,7 +99,7 @@ async function writeParts({ blobs, offers }: Pick<JobContext, 'blobs' | 'offers'
       batch.outcomes = Object.fromEntries(
         batch.units.map((_, index) => [index, { status: 'SUCCESS', attempt: 1 }]),
       );
-      await writePart({ blobs, offers }, job, batch, (index) => records.get(index));
+      await writeSegment({ blobs, jobTypes }, job, batch, (index) => records.get(index));
     }
   };
   await Promise.all(Array.from({ length: 4 }, loop));
@@ -107,7 +107,7 @@ async function writeParts({ blobs, offers }: Pick<JobContext, 'blobs' | 'offers'
 
 await mkdir(folder, { recursive: true });
 process.on('message', async () => {
-  await (step === 'parts' ? writeParts(context) : writeOneFile());
+  await (step === 'segments' ? writeSegments(context) : writeOneFile());
   process.send!('done');
 });
 process.once('disconnect', async () => {

@@ -22,7 +22,7 @@ const loops: readonly { step: Step; about: string }[] = [
   { step: 'fetcher', about: 'the fetcher: limits of size and time, decoding, cookies, address checks' },
   { step: 'policy', about: 'the policy of the origin: permits, rate, circuit breaker, page memory' },
   { step: 'record', about: 'extraction and check of the record, in place of the page' },
-  { step: 'parts', about: 'a durable file with a digest per batch of 50, in place of one file' },
+  { step: 'segments', about: 'a durable file with a digest per batch of 50, in place of one file' },
 ];
 
 const names = [
@@ -34,8 +34,8 @@ const names = [
 ];
 
 /**
- * Adds the steps of the service to the bare loop one by one, in one process each, and measures each stage. The last two
- * stages are the whole service.
+ * Adds the steps of the service to the bare loop one by one, in one process each, and measures each stage.
+ * The last two stages are the whole service.
  */
 export async function measureSteps(rounds: number, items: number): Promise<StepCost[]> {
   const folder = mkdtempSync(join(tmpdir(), 'gleaner-steps-'));
@@ -49,7 +49,7 @@ export async function measureSteps(rounds: number, items: number): Promise<StepC
     startBenchProgram('step-loop.ts', step, ...common, join(folder, name), originsFile);
   const bare = await startBenchProgram('bare-loop.ts', address, ...common, join(folder, 'pages'));
   const programs = await Promise.all(loops.map(({ step }) => startLoop(step)));
-  const second = await startLoop('parts', 'second');
+  const second = await startLoop('segments', 'second');
   const services = [
     await startService({ origins, pageProcesses: 1 }),
     await startService({ origins, pageProcesses: 2 }),

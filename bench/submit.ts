@@ -5,23 +5,28 @@ import { forgetPeak, memory, processorMs } from './support/usage.ts';
 /** Time for the service to become idle after its start. */
 const settleMs = 2_000;
 
-/** Cost of submits with many items. */
+/** Cost of submissions with many items. */
 export interface SubmitResult {
-  /** Milliseconds from the first byte sent to the last byte received, for the first submit and as the median. */
+  /**
+   * Milliseconds from the first byte sent to the last byte received, for the first submit and as the median.
+   */
   firstMs: number;
   ms: number;
   /** CPU time per item in microseconds. */
   processorUs: number;
-  /** Peak resident memory of the API process above its idle memory in bytes: during the first submit, and during all. */
+  /**
+   * Peak resident memory of the API process above its idle memory in bytes: during the first submission, and
+   * during all.
+   */
   firstExtraBytes: number;
   extraBytes: number;
-  /** The same for the sum of all processes of the service during all submits. */
+  /** The same for the sum of all processes of the service during all submissions. */
   allExtraBytes: number;
 }
 
 /**
- * Measures `rounds` submits of a variant-sold job of `items` items over REST to a service that was just started. The
- * jobs stay unapproved, so no worker process starts meanwhile.
+ * Measures `rounds` submissions of a variant-sold job of `items` items over REST to a service that was just
+ * started. The jobs stay unapproved, so no worker process starts meanwhile.
  */
 export async function measureSubmit(
   rounds: number,
@@ -50,9 +55,10 @@ export async function measureSubmit(
         headers: { authorization: `Bearer ${service.apiKey}`, 'content-type': 'application/json' },
         body,
       });
-      const answer = (await response.json()) as { total_items?: number };
+      const accepted = (await response.json()) as { total_items?: number };
       times.push(performance.now() - started);
-      if (answer.total_items !== items) throw new Error(`the submit returned ${JSON.stringify(answer)}`);
+      if (accepted.total_items !== items)
+        throw new Error(`the submission returned ${JSON.stringify(accepted)}`);
       if (round === 0) firstPeak = memory(service.pid).own.peak;
     }
     const after = memory(service.pid);

@@ -1,12 +1,37 @@
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 
 /** The running service that `vite console` forwards API calls to during development. */
 const service = 'http://127.0.0.1:8080';
 
+/** Styles of @mantine/core that belong to no component. */
+const baseStyles = ['baseline', 'default-css-variables', 'global']
+  .map((name) => `import '@mantine/core/styles/${name}.css';`)
+  .join('\n');
+
+/**
+ * Replaces the style sheets of whole packages, which main.tsx imports, by those of the components that a page
+ * uses. A component's module imports the components inside it first, and so do its styles.
+ */
+const componentStyles: Plugin = {
+  name: 'mantine-styles',
+  apply: 'build',
+  enforce: 'pre',
+  resolveId: (id, importer) =>
+    importer?.endsWith('/main.tsx') && /^@mantine\/\w+\/styles\.css$/.test(id) ? `\0${id}.js` : null,
+  load: (id) =>
+    id.startsWith('\0@mantine/') ? (id.startsWith('\0@mantine/core/') ? baseStyles : 'export {};') : null,
+  transform(code, id) {
+    const [, name, component] = /@mantine\/(\w+)\/esm\/.*\/(\w+)\.module\.mjs$/.exec(id) ?? [];
+    if (name === undefined) return null;
+    const sheet = name === 'core' ? `styles/${component}` : 'styles';
+    return { code: `import '@mantine/${name}/${sheet}.css';\n${code}`, map: null };
+  },
+};
+
 export default defineConfig({
   base: '/console/',
-  plugins: [react()],
+  plugins: [componentStyles, react()],
   build: {
     outDir: 'dist',
     target: 'es2022',

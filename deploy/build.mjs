@@ -1,5 +1,5 @@
-// Bundles the program for the package and the image into dist. Bundles need a third less memory than single modules
-// (docs/performance.md).
+// Bundles the program for the package and the image into dist. Bundles need a third less memory than single
+// modules (docs/performance.md).
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from './bundle.mjs';

@@ -1,13 +1,13 @@
-// Runs a program of the project in Node 24 in place of this process: forwards signals, returns its exit code, and
-// ends it when this process ends.
+// Runs a program of the project in Node 24 in place of this process: forwards signals, returns its exit code,
+// and ends it when this process ends.
 import { spawn } from 'node:child_process';
 import { delimiter, dirname } from 'node:path';
 import { node } from './place.mjs';
 import { onStarterExit } from './starter.mjs';
 
 /**
- * Runs Node 24 with these arguments. Resolves with the exit code. The child detects the end of this process by the
- * IPC channel.
+ * Runs Node 24 with these arguments. Resolves with the exit code. The child detects the end of this process
+ * by the IPC channel.
  */
 export function runNode(args, environment = {}) {
   return run(node, args, environment, ['inherit', 'inherit', 'inherit', 'ipc']);

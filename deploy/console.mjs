@@ -22,10 +22,13 @@ const lock = join(root, 'package-lock.json');
 /** Renderer of the API reference at /docs, which is served with the console. */
 const renderer = join(root, 'node_modules/@scalar/api-reference/dist/browser/standalone.js');
 
-/** Returns the digest of all inputs of the build: the console, the generated contract, and the packages. */
+/** Folders whose files are part of the build. */
+const inputs = [folder, ...['gen', 'src/contract', 'src/present'].map((path) => join(root, path))];
+
+/** Returns the digest of all inputs of the build. */
 export function digestOfConsole() {
   const hash = createHash('sha256').update(readFileSync(lock));
-  const files = [folder, join(root, 'gen')]
+  const files = inputs
     .flatMap((from) => readdirSync(from, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && !/\.test\.tsx?$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
@@ -37,8 +40,8 @@ export function digestOfConsole() {
 }
 
 /**
- * Builds the console if it is outdated. Reports a failed build and keeps the previous one, because the service works
- * without a console. Returns whether a console exists.
+ * Builds the console if it is outdated. Reports a failed build and keeps the previous one, because the
+ * service works without a console. Returns true if a console exists.
  */
 export function buildConsole() {
   // An installed package contains the build but not its sources.

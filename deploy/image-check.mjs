@@ -1,8 +1,9 @@
-// Checks the images where containers cannot be built: performs the steps of deploy/Dockerfile in clean Debian systems
-// below .cache/image, and runs the result as the container would run, with a read-only root file system.
-//   node deploy/run.mjs node deploy/image-check.mjs [service|service-chromium]
-// Needs Linux, root, debootstrap, and a Debian mirror. The base image is a minimal Debian with the Node of the
-// package `node`, whose version the Dockerfile must name, and the npm of this machine.
+// Checks the images where containers cannot be built: performs the steps of deploy/Dockerfile in clean Debian
+// systems below .cache/image, and runs the result as the container would run, with a read-only root file
+// system.
+//   node deploy/image-check.mjs [service|service-chromium]
+// Needs Linux, root, debootstrap, and a Debian mirror. The base image is a minimal Debian with the Node of
+// the package `node`, whose version the Dockerfile must name, and the npm of this machine.
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, matchesGlob, posix } from 'node:path';
@@ -83,7 +84,9 @@ function copy(stage, instruction, stages) {
   }
 }
 
-/** Runs a command in the file system of a stage, with the network and the packages' registry of this machine. */
+/**
+ * Runs a command in the file system of a stage, with the network and the packages' registry of this machine.
+ */
 function runIn(stage, command) {
   const certificates = 'etc/ssl/certs/ca-certificates.crt';
   for (const file of ['etc/resolv.conf', 'etc/hosts'])
@@ -169,15 +172,16 @@ function build() {
 }
 
 /**
- * Runs commands one after the other in a stage as a container does: as its user, with its environment only, the root
- * file system read-only, and empty volumes and /tmp. $service is the process id of the entry point.
+ * Runs commands one after the other in a stage as a container does: as its user, with its environment only,
+ * the root file system read-only, and empty volumes and /tmp. $service is the process id of the entry point.
  */
 function runContainer({ folder, workdir, environment, user, volumes }, script, parameters) {
   const [uid, gid] = user.split(':');
   const mounts = ['/tmp', ...volumes]
     .map((path) => `mount -t tmpfs -o uid=${uid},gid=${gid},mode=0700 tmpfs "$0${path}"`)
     .join(' && ');
-  // Programs in a chroot cannot create user namespaces, which the sandbox of Chromium needs: hence pivot_root.
+  // Programs in a chroot cannot create user namespaces, which the sandbox of Chromium needs: hence
+  // pivot_root.
   const enter = `mkdir -p "$0/.old" && mount --bind "$0" "$0" && ${mounts} && mount -t proc proc "$0/proc" \\
     && mount --rbind /dev "$0/dev" && mount --bind /etc/resolv.conf "$0/etc/resolv.conf" \\
     && mount -o remount,bind,ro "$0" && cd "$0" && pivot_root . .old && umount -l /.old \\

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Runs the command line (`gleaner serve`, `gleaner demo`, …): bundled in an installed package, from the sources in a
-// checkout, which is set up first. In a checkout, an older Node delegates to the Node 24 installed as a package.
+// Runs the command line (`gleaner serve`, `gleaner demo`, …): bundled in an installed package, from the
+// sources in a checkout, which is set up first. In a checkout, an older Node delegates to the Node 24
+// installed as a package.
 import module from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

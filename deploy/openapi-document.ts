@@ -1,5 +1,5 @@
+import { startTestApi } from '../src/api/rest/fixture.ts';
 import { services } from '../src/contract/services.ts';
-import { startTestApi } from '../src/rest/fixture.ts';
 
 /** A schema of an OpenAPI document. */
 export interface Schema {

@@ -1,5 +1,6 @@
-// A protoc plugin for what the generated descriptors lack at run time: comments.ts, the doc comments of the contract for
-// the OpenAPI document, and services.ts, the services with the option `gleaner.options.v1.market`.
+// A protoc plugin that generates what descriptors lack at run time: comments.ts, the doc comments of the
+// contract for the OpenAPI document, market-comments.ts, the comments that the console shows, and
+// services.ts, the services with the option `gleaner.options.v1.market`.
 import { nestedTypes } from '@bufbuild/protobuf/reflect';
 import { createEcmaScriptPlugin, getComments, runNodeJs } from '@bufbuild/protoplugin';
 
@@ -29,24 +30,42 @@ function generateTs(schema) {
   // buf calls the plugin once per input. The other inputs are published definitions.
   const files = schema.files.filter(({ proto }) => proto.package.startsWith('gleaner.'));
   if (files.length === 0) return;
-  generateComments(schema.generateFile('comments.ts'), files);
+  generateComments(schema, files);
   generateServices(schema.generateFile('services.ts'), files);
 }
 
-function generateComments(target, files) {
-  const comments = Object.fromEntries(files.flatMap(commentsOf).toSorted());
-  target.print('/** Doc comments of the contract by full name. */');
-  target.print(
-    `export const comments: Readonly<Record<string, string>> = ${JSON.stringify(comments, undefined, 2)};`,
+function generateComments(schema, files) {
+  const markets = new Set(marketServices(files));
+  const entries = files.flatMap(commentsOf).toSorted();
+  const isMarkets = ([name]) => [...markets].some(({ typeName }) => name.startsWith(`${typeName}.`));
+  const json = (shown) => JSON.stringify(Object.fromEntries(shown), undefined, 2);
+  const type = 'Readonly<Record<string, string>>';
+  const ofMarkets = schema.generateFile('market-comments.ts');
+  ofMarkets.print('/** Doc comments of the methods of the marketplaces by full name. */');
+  ofMarkets.print(`export const marketComments: ${type} = ${json(entries.filter(isMarkets))};`);
+  const all = schema.generateFile('comments.ts');
+  all.print("import { marketComments } from './market-comments.ts';");
+  all.print();
+  all.print('/** Doc comments of the contract by full name. */');
+  const others = json(entries.filter((entry) => !isMarkets(entry))).replace(
+    /\n\}$/,
+    ',\n  ...marketComments,\n}',
   );
+  all.print(`export const comments: ${type} = ${others};`);
 }
 
-function generateServices(target, files) {
-  const names = files
+/** Returns the services of the marketplaces, by the name of their file. */
+const marketServices = (files) =>
+  files
     .flatMap(({ services }) => services)
     .filter(({ proto }) => proto.options?.$unknown?.some(({ no }) => no === marketOption))
-    .toSorted((one, other) => (one.typeName < other.typeName ? -1 : 1))
-    .flatMap((service, index) => [index === 0 ? '' : ', ', target.importSchema(service)]);
+    .toSorted((one, other) => (one.typeName < other.typeName ? -1 : 1));
+
+function generateServices(target, files) {
+  const names = marketServices(files).flatMap((service, index) => [
+    index === 0 ? '' : ', ',
+    target.importSchema(service),
+  ]);
   const type = target.import('DescService', '@bufbuild/protobuf', true);
   target.print('export { ', ...names, ' };');
   target.print();

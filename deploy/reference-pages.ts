@@ -1,22 +1,25 @@
-// Writes the pages of docs that are tables of declarations: marketplaces.md and settings.md.
-import { writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// Pages of docs that are tables of declarations: commands.md, marketplaces.md, and settings.md.
+import type { Command } from 'commander';
 import { settings } from '../src/base/settings.ts';
+import { createIo } from '../src/cli/io.ts';
+import { createProgram } from '../src/cli/run.ts';
 import { services } from '../src/contract/services.ts';
 import { originPolicy } from '../src/fetch/policy.ts';
-import { resolveOffers } from '../src/jobs/offers.ts';
+import { resolveJobTypes } from '../src/jobs/job-types.ts';
 import { kinds } from '../src/kinds/list.ts';
 import { markets } from '../src/markets/list.ts';
 
 /** Returns the text of docs/marketplaces.md. */
 export function marketplacesPage(): string {
-  const { methods } = resolveOffers(services, kinds, markets);
-  const offers = new Set(methods.values().map(({ offer }) => offer));
+  const { methods } = resolveJobTypes(services, kinds, markets);
+  const jobTypes = new Set(methods.values().map(({ jobType }) => jobType));
   const rows = markets.map((market) => {
-    const prices = [...offers]
-      .filter((offer) => offer?.market === market)
-      .map((offer) => `\`${offer!.kind.name}\` ${market.prices?.[offer!.kind.page] ?? offer!.kind.price}`);
+    const prices = [...jobTypes]
+      .filter((jobType) => jobType?.market === market)
+      .map(
+        (jobType) =>
+          `\`${jobType!.kind.name}\` ${market.prices?.[jobType!.kind.page] ?? jobType!.kind.price}`,
+      );
     const policy = originPolicy(market.policy ?? {}, undefined);
     return [
       `\`${market.name}\``,
@@ -60,12 +63,60 @@ ${table(['setting', 'default', 'meaning'], rows)}
 `;
 }
 
-function table(header: readonly string[], rows: readonly (readonly unknown[])[]): string {
-  return [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+/** Returns the text of docs/commands.md. */
+export async function commandsPage(): Promise<string> {
+  const { stdin, stdout, stderr } = process;
+  const { signal } = new AbortController();
+  const program = await createProgram(
+    createIo({ stdin, stdout, stderr, env: {}, folder: '.', home: '.', signal }),
+  );
+  const sections = Map.groupBy(visible(program), (command) => command.helpGroup());
+  const texts = [...sections].map(([group, commands]) => {
+    const rows = commands.flatMap(leaves).map((command) => {
+      const options = command.options
+        .filter(({ hidden, long }) => !hidden && !commonOptions.includes(long ?? ''))
+        .map(({ flags }) => `\`${flags.split(' ').find((part) => part.startsWith('--'))}\``);
+      return [`\`${wordsOf(command)}\``, command.description(), options.join(' ')].map(escapeCell);
+    });
+    return `## ${group.replace(':', '')}\n\n${table(['command', 'what it does', 'options'], rows)}\n`;
+  });
+  return `# Commands
+
+The name of a command is a noun and a verb: \`gleaner job list\`. Commands without a noun work on the service, the installation, or the
+command line itself. \`gleaner <command> --help\` describes the options; the commands that call a service also have \`--json\`, \`--url\`, \`--key\`, and \`--profile\`. [cli.md](cli.md) explains how to use them.
+\`npm run gen\` writes this page.
+
+${texts.join('\n')}`;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const root = join(dirname(fileURLToPath(import.meta.url)), '..');
-  writeFileSync(join(root, 'docs/marketplaces.md'), marketplacesPage());
-  writeFileSync(join(root, 'docs/settings.md'), settingsPage());
+/** Options that the page names once. */
+const commonOptions = ['--json', '--url', '--key', '--profile'];
+
+const visible = (command: Command): readonly Command[] =>
+  command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((shown) => shown.name() !== 'help');
+
+/** Returns the commands below a group, or the command itself. */
+function leaves(command: Command): Command[] {
+  const below = visible(command);
+  return below.length === 0 ? [command] : below.flatMap(leaves);
+}
+
+/** Returns the name of a command with its arguments: `job show <job>`. */
+function wordsOf(command: Command): string {
+  const shown = command.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  const names: string[] = [];
+  for (let each: Command | null = command; each?.parent; each = each.parent) names.unshift(each.name());
+  return [...names, ...shown].join(' ');
+}
+
+const escapeCell = (text: string) => text.replaceAll('|', '\\|');
+
+function table(header: readonly string[], rows: readonly (readonly unknown[])[]): string {
+  return [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }

@@ -1,5 +1,6 @@
-// Prints the bill of materials of the package and the image: CycloneDX, with the locked version of every package that
-// runs. `npm sbom --omit dev` would also omit packages that the service shares with its development packages.
+// Prints the bill of materials of the package and the image: CycloneDX, with the locked version of every
+// package that runs. `npm sbom --omit dev` would also omit packages that the service shares with its
+// development packages.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

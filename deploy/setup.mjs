@@ -1,5 +1,5 @@
-// Installs the packages of package-lock.json once; a stamp in node_modules records it. Runs on Node 20 or later.
-// Everything else runs on the Node 24 installed as an npm package.
+// Installs the packages of package-lock.json once; a stamp in node_modules records it. Runs on Node 20 or
+// later. Everything else runs on the Node 24 installed as an npm package.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ const digest = () =>
     .update(readFileSync(join(root, 'package-lock.json')))
     .digest('hex');
 
-/** Whether the installed npm packages match package-lock.json. */
+/** True if the installed npm packages match package-lock.json. */
 export const isSetUp = (wanted = digest()) =>
   existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted && existsSync(node);
 

@@ -1,5 +1,5 @@
-// Detects that npm, which started this process, was killed. Killing npm ends neither its shell nor this process, and
-// sends no signal.
+// Detects that npm, which started this process, was killed. Killing npm ends neither its shell nor this
+// process, and sends no signal.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -7,7 +7,10 @@ const everyMs = 250;
 // Determined at import: npm can be killed while setup is running.
 const starter = process.env.npm_lifecycle_event === undefined ? null : findStarter();
 
-/** Calls `gone` once when the npm that runs this process as a script has ended. Does not keep the process alive. */
+/**
+ * Calls `gone` once when the npm that runs this process as a script has ended. Does not keep the process
+ * alive.
+ */
 export function onStarterExit(gone) {
   if (starter === null) return;
   const watch = setInterval(() => {

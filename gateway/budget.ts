@@ -1,4 +1,4 @@
-import type { GatewayBudget } from './caller.ts';
+import type { GatewayBudget } from './service-client.ts';
 
 interface Waiting {
   bytes: number;

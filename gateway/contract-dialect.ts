@@ -6,8 +6,8 @@ import { requestReader } from './request/request-reader.ts';
 import { errorBody, errorResponse } from './response/errors.ts';
 
 /**
- * Dialect of services that declare access, statuses, forms, and limits with the options of the contract package: proto
- * names, integers as numbers, and errors with `detail` and `code`.
+ * Dialect of services that declare access, statuses, forms, and limits with the options of the contract
+ * package: proto names, integers as numbers, and errors with `detail` and `code`.
  */
 export const contractDialect: Dialect = {
   endpointsOf,

@@ -32,10 +32,12 @@ export interface ErrorForm {
 
 /** Mapping of annotated methods and their messages to HTTP. */
 export interface Dialect extends ErrorForm {
-  /** Returns the endpoints of services. Throws an Error that names the method whose declaration is invalid. */
+  /**
+   * Returns the endpoints of services. Throws an Error that names the method whose declaration is invalid.
+   */
   endpointsOf(services: readonly DescService[]): DeclaredEndpoint[];
   requestReader(endpoint: ServedEndpoint): ReadRequest;
-  /** Returns the writer of responses; undefined for those that are written as a stream. */
+  /** Returns the writer of responses, or undefined for those that are written as a stream. */
   responseWriter(endpoint: ServedEndpoint): WriteResponse | undefined;
   streamWriter(endpoint: ServedEndpoint): WriteStream;
   /** Loads the writer of OpenAPI documents, which is large. */

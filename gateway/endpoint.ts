@@ -7,7 +7,7 @@ export type PathForms = (path: string) => readonly string[];
 
 /** Endpoint as a dialect derives it from a method. */
 export interface DeclaredEndpoint extends Endpoint {
-  /** Proto name of the field that is the response body; empty or undefined: the message. */
+  /** Proto name of the field that is the response body. Empty or undefined: the message. */
   responseBody?: string;
   /** The request body is bytes of any media type: see google.api.HttpBody. */
   takesBytes?: boolean;
@@ -22,7 +22,7 @@ export interface PathForm {
 /** Endpoint with the paths that it is served under. */
 export interface ServedEndpoint extends DeclaredEndpoint {
   forms: readonly PathForm[];
-  /** Endpoint that serves requests whose query has `format` or `only`. */
+  /** Endpoint that serves requests whose query has `format`, `only`, or `columns`. */
   exported: ServedEndpoint | null;
 }
 

@@ -4,25 +4,27 @@ import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import { Fault } from '../src/contract/fault.ts';
 import { quote } from '../src/contract/problem-texts.ts';
 import { createBudget } from './budget.ts';
-import type { Caller, GatewayBudget, GatewayClock, GatewayLog } from './caller.ts';
 import type { Dialect } from './dialect.ts';
 import { type PathForms, type ServedEndpoint, servedEndpoints } from './endpoint.ts';
-import { beginExchange, type Exchange, sendFault, sendJson } from './exchange.ts';
 import type { ApiInfo } from './openapi/document-options.ts';
 import type { Schema } from './openapi/schemas.ts';
 import { parse, type Template } from './paths/parse.ts';
 import { createTrie } from './paths/trie.ts';
-import { type Locate, locatorOf, type ShownBy, shownByService } from './response/location.ts';
+import { beginExchange, type Exchange, sendFault, sendJson } from './request-context.ts';
+import { createLocator, type Locate, type ShownBy, shownByService } from './response/location.ts';
 import { createPublicContent, keepContent, sendPublicContent } from './response/public-content.ts';
 import { createResponseCache, type RetentionPolicy } from './response/response-cache.ts';
+import { endpointServer, type Serve, type Serving } from './serve-endpoint.ts';
+import type { Caller, GatewayBudget, GatewayClock, GatewayLog } from './service-client.ts';
 import { standardDialect } from './standard/dialect.ts';
-import { endpointServer, type Serve, type Serving } from './transcode.ts';
 
 /** GET path that no service declares. */
 export interface ExtraPath {
   /** Path template, served under the same forms as the services' paths. */
   path: string;
-  /** Serves a request, given the segments of its path, percent-decoded. Thrown errors become error responses. */
+  /**
+   * Serves a request, given the segments of its path, percent-decoded. Thrown errors become error responses.
+   */
   serve(exchange: Exchange, segments: readonly string[]): Promise<void> | void;
   /** OpenAPI operation; undocumented without one. */
   operation?: Schema;
@@ -33,32 +35,32 @@ export interface GatewayOptions {
   /** Services whose methods with a google.api.http option are served. */
   services: readonly DescService[];
   caller: Caller;
-  /** Form of requests and responses; default: that of google.api.http and ProtoJSON. */
+  /** Form of requests and responses. Default: google.api.http and ProtoJSON. */
   dialect?: Dialect;
   /** Default: no log. */
   log?: GatewayLog;
   clock?: GatewayClock;
-  /** Memory for large request bodies; default: 256 MB. */
+  /** Memory for large request bodies. Default: 256 MB. */
   budget?: GatewayBudget;
   /**
-   * Returns the base address of the service, which may be known late; default: `/`. The documents are built once per
-   * address.
+   * Returns the base address of the service, which may be known late. Default: `/`. The documents are built
+   * once per address.
    */
   publicUrl?: () => string;
-  /** Loads the texts of the OpenAPI document; default: the names of the services. */
+  /** Loads the texts of the OpenAPI document. Default: the names of the services. */
   loadApi?: () => Promise<Omit<ApiInfo, 'publicUrl'>>;
-  /** Paths that a declared path is served under; default: the path itself. */
+  /** Paths that a declared path is served under. Default: the path itself. */
   pathForms?: PathForms;
-  /** Paths of the OpenAPI documents, one per path form; default: one document at `/openapi.json`. */
+  /** Paths of the OpenAPI documents, one per path form. Default: one document at `/openapi.json`. */
   documents?: readonly string[];
   extraPaths?: readonly ExtraPath[];
   /** Handlers of other paths, before the 404. */
   mounts?: readonly RequestHandler[];
-  /** Retention of responses of methods with the option `cached`; default: no cache. */
+  /** Retention of responses of methods with the option `cached`. Default: no cache. */
   retention?: RetentionPolicy | undefined;
-  /** Finds the endpoint for `Location` headers; default: the first fitting one of the service. */
+  /** Finds the endpoint for `Location` headers. Default: the first fitting one of the service. */
   shownBy?: ShownBy;
-  /** Fields that differ between responses while nothing changes, such as signed links; default: none. */
+  /** Fields that differ between responses while nothing changes, such as signed links. Default: none. */
   isVolatile?: (field: DescField) => boolean;
   /** Called with a request and its path template, before it is served. */
   onRouted?: ((request: IncomingMessage, route: string) => void) | undefined;
@@ -83,8 +85,8 @@ interface Route {
 }
 
 /**
- * Creates the handler that serves the services as REST, with every route derived from the descriptors. Throws an
- * Error that names the declaration when two methods share a path or one cannot be served.
+ * Creates the handler that serves the services as REST, with every route derived from the descriptors. Throws
+ * an Error that names the declaration when two methods share a path or one cannot be served.
  */
 export function createGateway(options: GatewayOptions): RequestListener {
   const {
@@ -104,7 +106,7 @@ export function createGateway(options: GatewayOptions): RequestListener {
   const locators = new Map(
     endpoints.map((endpoint) => [
       endpoint,
-      locatorOf(endpoint, endpoints, options.shownBy ?? shownByService),
+      createLocator(endpoint, endpoints, options.shownBy ?? shownByService),
     ]),
   );
   const isLocated = (endpoint: ServedEndpoint) => locators.get(endpoint) !== undefined;
@@ -184,9 +186,12 @@ function addEndpoints(
 }
 
 /** Parameters that only an endpoint that exports has. */
-const exportParams = ['format', 'only'];
+const exportParams = ['format', 'only', 'columns'];
 
-/** Creates the handler of an endpoint and, for requests whose query has one of `exportParams`, of the one that exports. */
+/**
+ * Creates the handler of an endpoint and, for requests whose query has one of `exportParams`, of the one that
+ * exports.
+ */
 function serverOf(endpoint: ServedEndpoint, serving: Serving): Serve {
   const serve = endpointServer(endpoint, serving);
   if (endpoint.exported === null) return serve;
@@ -228,7 +233,7 @@ function sendMethods(exchange: Exchange, methods: readonly string[]): void {
     );
 }
 
-/** Returns the segments of a URL's path, percent-decoded; undefined if that fails. */
+/** Returns the segments of a URL's path, percent-decoded, or undefined if that fails. */
 function segmentsOf(url: string): string[] | undefined {
   const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('//') + 2);
   const query = url.indexOf('?');

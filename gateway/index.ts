@@ -1,14 +1,21 @@
 /** Serves Protobuf services as REST: see README.md. */
 
-export type { CallContext, Caller, GatewayBudget, GatewayClock, GatewayLog, Session } from './caller.ts';
 export { contractDialect } from './contract-dialect.ts';
 export type { Dialect } from './dialect.ts';
 export type { PathForms } from './endpoint.ts';
-export type { Exchange } from './exchange.ts';
 export { createGateway, type ExtraPath, type GatewayOptions } from './gateway.ts';
 export type { ApiInfo } from './openapi/document-options.ts';
+export type { Exchange } from './request-context.ts';
 export type { ShownBy } from './response/location.ts';
-export type { Retention, RetentionPolicy } from './response/response-cache.ts';
+export type { CacheRetention as Retention, RetentionPolicy } from './response/response-cache.ts';
+export type {
+  CallContext,
+  Caller,
+  GatewayBudget,
+  GatewayClock,
+  GatewayLog,
+  Session,
+} from './service-client.ts';
 export { type StandardDialectOptions, standardDialect } from './standard/dialect.ts';
 export { StatusError } from './standard/status.ts';
 export { type TransportCallerOptions, transportCaller } from './transport-caller.ts';

@@ -1,18 +1,20 @@
 import { create, type DescMessage, type DescMethod, type MessageShape } from '@bufbuild/protobuf';
 import type { Transport } from '@connectrpc/connect';
-import type { CallContext, Caller, Headers as RequestHeaders, Session } from './caller.ts';
+import type { CallContext, Caller, Headers as RequestHeaders, Session } from './service-client.ts';
 
 /** Options of transportCaller(). */
 export interface TransportCallerOptions {
-  /** Request headers that are sent with the call, in lower case; default: `authorization`. */
+  /** Request headers that are sent with the call, in lower case. Default: `authorization`. */
   forward?: readonly string[];
-  /** Identifies the caller of a request for logs and budgets, or throws; default: everybody is `anonymous`. */
+  /**
+   * Identifies the caller of a request for logs and budgets, or throws. Default: everybody is `anonymous`.
+   */
   authenticate?: (headers: RequestHeaders, method?: DescMethod) => Promise<string> | string;
 }
 
 /**
- * Creates a caller of the services behind a Connect transport: gRPC, gRPC-Web, or Connect servers, or a router in the
- * same process.
+ * Creates a caller of the services behind a Connect transport: gRPC, gRPC-Web, or Connect servers, or a
+ * router in the same process.
  */
 export function transportCaller(transport: Transport, options: TransportCallerOptions = {}): Caller {
   const { forward = ['authorization'], authenticate = () => 'anonymous' } = options;

@@ -3,8 +3,8 @@ import type { JsonObject } from '../src/base/json.ts';
 import { Fault } from '../src/contract/fault.ts';
 import { markets } from '../src/markets/list.ts';
 import type { PageName } from '../src/markets/market.ts';
-import { changeKey, type ItemChange, parseChange, withChanges } from './changes.ts';
-import { direct } from './direct.ts';
+import { changeKey, type PageChange, parseChange, withChanges } from './changes.ts';
+import { direct } from './in-process-origin.ts';
 import { origins } from './list.ts';
 import { startOrigins } from './server.ts';
 
@@ -74,14 +74,14 @@ const listings: Page[] = [
 /** Reads a page while changes apply, and returns its first records. */
 async function read(
   { market, region, page, input }: Page,
-  changes: Record<string, ItemChange>,
+  changes: Record<string, PageChange>,
 ): Promise<JsonObject[]> {
   const origin = origins.find((each) => each.market === market)!;
   const applied = new Map(
     Object.entries(changes).map(([id, change]) => [changeKey(market, region, id), change]),
   );
   const changed = direct(
-    { ...origin, answer: (request) => withChanges(applied, () => origin.answer(request)) },
+    { ...origin, respond: (request) => withChanges(applied, () => origin.respond(request)) },
     region,
     Date.UTC(2026, 0, 1),
   );

@@ -1,5 +1,5 @@
 /** A change of an invented item between two readings of its pages. Absent members keep their values. */
-export interface ItemChange {
+export interface PageChange {
   /** Factor of every price of the item: 0.9 lowers the price by 10 %. */
   priceFactor?: number;
   /** Pieces in stock of the item and of each of its variants. */
@@ -10,16 +10,16 @@ export interface ItemChange {
 }
 
 /** Changes of items by `market/region/id`. The region is empty for a market with one address. */
-export type ItemChanges = ReadonlyMap<string, ItemChange>;
+export type ItemChanges = ReadonlyMap<string, PageChange>;
 
-const none: ItemChange = {};
+const none: PageChange = {};
 let current: ItemChanges = new Map();
 
 /** Returns the key of an item's change. */
 export const changeKey = (market: string, region: string, id: string | number): string =>
   `${market}/${region}/${id}`;
 
-/** Calls a synchronous function in which the changes apply. */
+/** Calls a synchronous function while the changes apply. */
 export function withChanges<T>(changes: ItemChanges, call: () => T): T {
   const outer = current;
   current = changes;
@@ -31,17 +31,17 @@ export function withChanges<T>(changes: ItemChanges, call: () => T): T {
 }
 
 /** Returns the current change of an item. */
-export function changeOf(market: string, region: string, id: string | number): ItemChange {
+export function getChange(market: string, region: string, id: string | number): PageChange {
   return current.size === 0 ? none : (current.get(changeKey(market, region, id)) ?? none);
 }
 
 /** Returns an amount after a change, with up to `decimals` digits after the point. */
-export function changedPrice(amount: number, { priceFactor = 1 }: ItemChange, decimals = 2): number {
+export function changedPrice(amount: number, { priceFactor = 1 }: PageChange, decimals = 2): number {
   return priceFactor === 1 ? amount : Number((amount * priceFactor).toFixed(decimals));
 }
 
 /** Parses the JSON body of a request that changes an item. Throws an Error that names the wrong member. */
-export function parseChange(body: string): ItemChange {
+export function parseChange(body: string): PageChange {
   const given = JSON.parse(body) as Record<string, unknown>;
   const { priceFactor, stock, title, isRemoved, ...others } = given;
   const [unknown] = Object.keys(others);
@@ -52,5 +52,5 @@ export function parseChange(body: string): ItemChange {
   if (title !== undefined && typeof title !== 'string') throw new Error('"title" must be a string');
   if (isRemoved !== undefined && typeof isRemoved !== 'boolean')
     throw new Error('"isRemoved" must be a boolean');
-  return given as ItemChange;
+  return given as PageChange;
 }

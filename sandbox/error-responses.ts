@@ -29,7 +29,7 @@ export const errorResponses: Readonly<Record<string, OriginReply>> = {
 };
 
 /** Returns the error response that a subject selects, if any. */
-export function errorResponseOf(subject: string | undefined): OriginReply | undefined {
+export function createErrorResponse(subject: string | undefined): OriginReply | undefined {
   const digits = subject?.slice(-3) ?? '';
   return Object.hasOwn(errorResponses, digits) ? errorResponses[digits] : undefined;
 }

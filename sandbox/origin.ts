@@ -5,7 +5,7 @@ export interface OriginRequest {
   /** Headers by lower-case name. */
   headers: Record<string, string>;
   body: string;
-  /** Region of the address; '' for a market with one origin. */
+  /** Region of the address. Empty for a market with one origin. */
   region: string;
 }
 
@@ -25,7 +25,7 @@ export interface Origin {
   readonly market: string;
   /** Regions with an address each; [''] for a market with one origin. */
   readonly regions: readonly string[];
-  answer(request: OriginRequest): OriginReply;
+  respond(request: OriginRequest): OriginReply;
   /**
    * Returns the subject of a request: an item id, a keyword or a shop. Its last three digits select the fault
    * to inject (README.md). Absent or undefined: no faults.
@@ -35,7 +35,7 @@ export interface Origin {
   blocked?(request: OriginRequest): OriginReply;
   /**
    * Returns the response to a request that was not sent by a page's script, if the address serves browsers
-   * only; undefined for paths that are served to any client. Absent: every path is.
+   * only, or undefined for paths that are served to any client. Absent: every path is.
    */
   plain?(request: OriginRequest): OriginReply | undefined;
 }

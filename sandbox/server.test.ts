@@ -7,7 +7,7 @@ const origin: Origin = {
   market: 'mktb',
   regions: ['id', 'sg'],
   subject: ({ url, body: sent }) => url.searchParams.get('id') ?? (sent === '' ? undefined : sent),
-  answer: ({ region }) => ({
+  respond: ({ region }) => ({
     status: 200,
     headers: { 'content-type': 'application/json', 'x-region': region },
     body,
@@ -28,10 +28,10 @@ async function ask(
   region = 'id',
 ): Promise<{ status: number; text: string; headers: Headers } | string> {
   try {
-    const answer = await fetch(`${running.address('mktb', region)}/page?id=${id}`, {
+    const response = await fetch(`${running.address('mktb', region)}/page?id=${id}`, {
       signal: AbortSignal.timeout(800),
     });
-    return { status: answer.status, text: await answer.text(), headers: answer.headers };
+    return { status: response.status, text: await response.text(), headers: response.headers };
   } catch (error) {
     return (error as Error).name;
   }
@@ -48,9 +48,9 @@ test('gives each region an address and allows private stores', () => {
 });
 
 test('responds for the requested region and counts requests', async () => {
-  const answer = await ask('1', 'sg');
-  expect(answer).toMatchObject(good);
-  expect((answer as { headers: Headers }).headers.get('x-region')).toBe('sg');
+  const response = await ask('1', 'sg');
+  expect(response).toMatchObject(good);
+  expect((response as { headers: Headers }).headers.get('x-region')).toBe('sg');
   await ask('2', 'sg');
   expect(running.counters()['mktb/sg /page']).toBe(2);
   expect(running.peaks()['mktb/sg']).toBe(1);
@@ -85,8 +85,8 @@ describe('wire faults', () => {
   });
 
   test('finds the subject in a request body', async () => {
-    const answer = await fetch(`${running.address('mktb', 'id')}/post`, { method: 'POST', body: 'x909' });
-    expect(answer.status).toBe(503);
+    const response = await fetch(`${running.address('mktb', 'id')}/post`, { method: 'POST', body: 'x909' });
+    expect(response.status).toBe(503);
   });
 
   test('are disabled with misbehaviour: none', async () => {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { changeKey, type ItemChange, parseChange, withChanges } from './changes.ts';
+import { changeKey, type PageChange, parseChange, withChanges } from './changes.ts';
 import type { Origin, OriginReply, OriginRequest } from './origin.ts';
 import { ruleFor, type WireFault } from './wire-faults.ts';
 
@@ -17,7 +17,7 @@ export interface OriginsOptions {
   /** `Retry-After` of a throttled response in seconds. */
   retryAfter?: number;
   /**
-   * Whether requests that were not sent by a page's script are refused, in the markets that have such pages.
+   * True if requests that were not sent by a page's script are refused, in the markets that have such pages.
    */
   browserOnly?: boolean;
 }
@@ -33,13 +33,13 @@ export interface RunningOrigins {
   /** Returns the maximum number of concurrent requests by `market/region`. */
   peaks(): Record<string, number>;
   /** Changes an item from the next response on, or restores it with null (README.md). */
-  changeItem(market: string, region: string, id: string, change: ItemChange | null): void;
+  changeItem(market: string, region: string, id: string, change: PageChange | null): void;
   /** Closes every connection and server. */
   stop(): Promise<void>;
 }
 
 interface Settings {
-  changes: Map<string, ItemChange>;
+  changes: Map<string, PageChange>;
   injectsFaults: boolean;
   latencyMs: number;
   slowMs: number;
@@ -109,20 +109,20 @@ async function injectFault(
   does: WireFault,
   request: OriginRequest,
   response: ServerResponse,
-  origin: Pick<Origin, 'answer' | 'blocked'>,
+  origin: Pick<Origin, 'respond' | 'blocked'>,
   settings: Settings,
 ): Promise<void> {
   switch (does) {
     case 'slow':
       await wait(settings.slowMs);
-      return send(response, origin.answer(request));
+      return send(response, origin.respond(request));
     case 'stall':
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 1000 });
       return void response.write('{');
     case 'drop':
       return void response.socket?.destroy();
     case 'truncate':
-      return truncate(response, origin.answer(request));
+      return truncate(response, origin.respond(request));
     case 'wrong_type':
       return send(response, wrongType);
     case 'throttle':
@@ -132,7 +132,7 @@ async function injectFault(
     case 'blocked':
       return send(response, origin.blocked?.(request) ?? forbidden);
     case 'malformed':
-      return send(response, malformed(origin.answer(request)));
+      return send(response, malformed(origin.respond(request)));
     case 'huge':
       return flood(response);
   }
@@ -182,17 +182,18 @@ async function serve(place: Place, settings: Settings, incoming: IncomingMessage
   if (settings.latencyMs > 0) await wait(settings.latencyMs);
   const refusal = settings.browserOnly ? place.origin.plain?.(request) : undefined;
   if (refusal) return send(response, refusal);
-  const answer = (asked: OriginRequest) => withChanges(settings.changes, () => place.origin.answer(asked));
+  const respond = (original: OriginRequest) =>
+    withChanges(settings.changes, () => place.origin.respond(original));
   const subject = settings.injectsFaults ? place.origin.subject?.(request) : undefined;
   const rule = ruleFor(subject);
   if (rule) {
     const asked = (place.asked.get(subject!) ?? 0) + 1;
     place.asked.set(subject!, asked);
     if (asked <= rule.times) {
-      return injectFault(rule.does, request, response, { ...place.origin, answer }, settings);
+      return injectFault(rule.does, request, response, { ...place.origin, respond }, settings);
     }
   }
-  send(response, answer(request));
+  send(response, respond(request));
 }
 
 async function listen(place: Place, settings: Settings): Promise<Server> {

@@ -12,7 +12,7 @@ export type WireFault =
   | 'huge';
 
 /** A fault, and the number of requests per subject that it affects. Later requests succeed. */
-export interface Rule {
+export interface WireFaultRule {
   does: WireFault;
   times: number;
 }
@@ -23,7 +23,7 @@ const always = Number.POSITIVE_INFINITY;
  * Faults by the last three digits of a request's subject (an item id, a keyword, a shop). README.md documents
  * the table; tests and the demo rely on it.
  */
-const rules: Readonly<Record<string, Rule>> = {
+const rules: Readonly<Record<string, WireFaultRule>> = {
   900: { does: 'slow', times: always },
   901: { does: 'drop', times: 1 },
   902: { does: 'drop', times: always },
@@ -44,8 +44,8 @@ const rules: Readonly<Record<string, Rule>> = {
   917: { does: 'huge', times: always },
 };
 
-/** Returns the fault rule of a subject; undefined if its requests succeed. */
-export function ruleFor(subject: string | undefined): Rule | undefined {
+/** Returns the fault rule of a subject, or undefined if its requests succeed. */
+export function ruleFor(subject: string | undefined): WireFaultRule | undefined {
   const suffix = subject?.slice(-3);
   return suffix !== undefined && Object.hasOwn(rules, suffix) ? rules[suffix] : undefined;
 }

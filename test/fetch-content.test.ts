@@ -10,15 +10,15 @@ import type { Blobs } from '../src/blobs/blobs.ts';
 import { openFiles } from '../src/blobs/files/open.ts';
 import { type FaultCode, faultCodes } from '../src/contract/fault.ts';
 import { services } from '../src/contract/services.ts';
-import { createDriftWatch } from '../src/drift/watch.ts';
+import { createDriftWatcher } from '../src/fetch/drift/drift-watcher.ts';
 import type { PageRequest, PageResponse } from '../src/fetch/page.ts';
 import type { JobContext } from '../src/jobs/context.ts';
-import { resolveOffers } from '../src/jobs/offers.ts';
+import { resolveJobTypes } from '../src/jobs/job-types.ts';
 import { readUnit } from '../src/jobs/steps/read-unit.ts';
 import { kinds } from '../src/kinds/list.ts';
 import { listedFields } from '../src/markets/defaults.ts';
 import { markets } from '../src/markets/list.ts';
-import { aBatch, aJob } from '../src/store/contract/samples.ts';
+import { aBatch, aJob } from '../src/store/conformance/samples.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
 import { noMetrics } from '../src/telemetry/metrics.ts';
 
@@ -205,10 +205,10 @@ const cases = Object.entries(sites).flatMap(([market, { units, own }]) =>
 );
 
 describe('readUnit()', () => {
-  const offers = resolveOffers(services, kinds, markets);
+  const jobTypes = resolveJobTypes(services, kinds, markets);
   const log = createLog('silent', 'test');
   const store = openSqliteStore({ path: ':memory:' });
-  const drift = createDriftWatch({ store, clock: systemClock, log, shapes: listedFields });
+  const drift = createDriftWatcher({ store, clock: systemClock, log, shapes: listedFields });
   let folder: string;
   let blobs: Blobs;
   beforeAll(async () => {
@@ -230,7 +230,7 @@ describe('readUnit()', () => {
       const context = {
         blobs,
         log,
-        offers,
+        jobTypes,
         drift,
         metrics: noMetrics,
         random: () => 0.5,

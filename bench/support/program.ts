@@ -17,8 +17,8 @@ export interface BenchProgram {
 const project = fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Starts a program of the bench folder and returns it with the first message that it sends. If it ends before, the error
- * contains its standard error output.
+ * Starts a program of the bench folder and returns it with the first message that it sends. If it ends
+ * before, the error contains its standard error output.
  */
 export async function startBenchProgram<T>(
   name: string,
@@ -29,14 +29,14 @@ export async function startBenchProgram<T>(
     stdio: ['ignore', 'inherit', openSync(logFile, 'a'), 'ipc'],
   });
   try {
-    const firstMessage = await answerOf<T>(child, name);
+    const firstMessage = await responseOf<T>(child, name);
     return {
       pid: child.pid!,
       firstMessage,
       ask: (message) => {
-        const answer = answerOf<never>(child, name);
+        const response = responseOf<never>(child, name);
         child.send(message as object);
-        return answer;
+        return response;
       },
       stop: async () => {
         await end(child);
@@ -54,8 +54,8 @@ export function buildGleaner(): void {
 }
 
 /**
- * Starts a role of the compiled Gleaner (see buildGleaner()). Resolves once `ready` returns a value for what the
- * process has written to standard output so far.
+ * Starts a role of the compiled Gleaner (see buildGleaner()). Resolves once `ready` returns a value for what
+ * the process has written to standard output so far.
  */
 export async function startGleaner<T>(
   role: string,
@@ -86,7 +86,7 @@ export async function startGleaner<T>(
   };
 }
 
-async function answerOf<T>(child: ChildProcess, name: string): Promise<T> {
+async function responseOf<T>(child: ChildProcess, name: string): Promise<T> {
   const gone = new AbortController();
   const ended = once(child, 'exit', { signal: gone.signal }).then(() => {
     throw new Error(`${name} ended before it answered`);

@@ -2,7 +2,9 @@ import { Fault } from '../../src/contract/fault.ts';
 
 /** REST client of a running service with a user's key. */
 export interface RestClient {
-  /** Sends a request and returns the JSON response. Throws a Fault with its `detail` unless the status is 2xx. */
+  /**
+   * Sends a request and returns the JSON response. Throws a Fault with its `detail` unless the status is 2xx.
+   */
   call(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Record<string, unknown>>;
 }
 
@@ -23,10 +25,13 @@ export function restClient(url: string, key: string): RestClient {
           `${url} does not answer: ${(error.cause as Error)?.message ?? error.message}`,
         );
       });
-      const answer = (await response.json()) as Record<string, unknown>;
+      const payload = (await response.json()) as Record<string, unknown>;
       if (!response.ok)
-        throw new Fault('conflict', `${method} ${path}: ${response.status} ${JSON.stringify(answer.detail)}`);
-      return answer;
+        throw new Fault(
+          'conflict',
+          `${method} ${path}: ${response.status} ${JSON.stringify(payload.detail)}`,
+        );
+      return payload;
     },
   };
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import { createGleanerClient } from '../../src/client/index.ts';
+import { createGleanerClient } from '../../src/clients/typescript/index.ts';
 import { startGleaner } from './program.ts';
 import { type RestClient, restClient } from './rest.ts';
 
@@ -32,8 +32,10 @@ export interface BenchServiceOptions {
   engines?: { mongo: string; nats: string };
   /** Worker processes on the distributed stack. Default: 1, with a page process per core. */
   workers?: number;
-  /** Page processes of each worker process. The default is that of `GLEANER_WORKERS`. */
+  /** Page processes of each worker process. Default: as in `GLEANER_WORKERS`. */
   pageProcesses?: number;
+  /** Folder for its files, which stop() keeps. The default is a new one. */
+  folder?: string;
   /** Folder for CPU profiles. By default none are written. */
   profileFolder?: string | undefined;
 }
@@ -42,7 +44,7 @@ const operatorKey = 'gleaner-bench-operator';
 
 /** Starts a service: one process on the embedded stack, an api and workers on the distributed one. */
 export async function startService(options: BenchServiceOptions = {}): Promise<BenchService> {
-  const folder = mkdtempSync(join(tmpdir(), 'gleaner-bench-'));
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'gleaner-bench-'));
   const originsFile = join(folder, 'origins.json');
   writeFileSync(originsFile, JSON.stringify(options.origins ?? {}));
   const { engines } = options;
@@ -84,7 +86,7 @@ export async function startService(options: BenchServiceOptions = {}): Promise<B
     async stop() {
       await Promise.all(workers.map((worker) => worker.stop()));
       await api.stop();
-      rmSync(folder, { recursive: true, force: true });
+      if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
     },
   };
 }

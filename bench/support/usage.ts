@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 const tickMs = 10;
 
 /** Returns the ids of a process and its descendants. */
-function family(pid: number): number[] {
+export function family(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
   return [pid, ...children.filter((child) => child !== '').flatMap((child) => family(Number(child)))];
 }
@@ -31,11 +31,16 @@ export interface Memory {
 
 /** Memory of a process with its descendants. */
 export interface FamilyMemory extends Memory {
-  /** Memory of the process alone. The other figures are sums over all processes and count shared pages for each. */
+  /**
+   * Memory of the process alone. The other figures are sums over all processes and count shared pages for
+   * each.
+   */
   own: Memory;
 }
 
-/** Measures a process and its descendants. `peak` is the sum of their peaks, which need not be simultaneous. */
+/**
+ * Measures a process and its descendants. `peak` is the sum of their peaks, which need not be simultaneous.
+ */
 export function memory(pid: number): FamilyMemory {
   const all = family(pid).map(ownMemory);
   const sum = (name: keyof Memory) => all.reduce((total, one) => total + one[name], 0);

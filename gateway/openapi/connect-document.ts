@@ -1,9 +1,9 @@
 import type { DescMethod, DescService } from '@bufbuild/protobuf';
 import { requiredRole } from '../../src/contract/permission.ts';
 import type { ApiInfo } from './document-options.ts';
-import { createExampleBook } from './examples.ts';
+import { createExampleGenerator } from './examples.ts';
 import { createSchemaNames } from './names.ts';
-import { createSchemaBook, type Schema } from './schemas.ts';
+import { createSchemaGenerator, type Schema } from './schemas.ts';
 
 /** Options of connectDocument(). */
 export interface ConnectDocumentOptions extends ApiInfo {
@@ -33,7 +33,9 @@ const errorSchema: Schema = {
   required: ['code'],
 };
 
-/** Returns the OpenAPI 3.1 document of the methods with a single response, as Connect serves them with JSON. */
+/**
+ * Returns the OpenAPI 3.1 document of the methods with a single response, as Connect serves them with JSON.
+ */
 export function connectDocument(options: ConnectDocumentOptions): Schema {
   const { services, title, version, description, license, comments, methodTagOf } = options;
   const describe = (name: string) => (Object.hasOwn(comments, name) ? comments[name] : undefined);
@@ -44,8 +46,8 @@ export function connectDocument(options: ConnectDocumentOptions): Schema {
     methods.map(({ output }) => output),
     options.schemaNameOf,
   );
-  const book = createSchemaBook(describe, names, 'connect');
-  const examples = createExampleBook(options.exampleOf, 'connect');
+  const book = createSchemaGenerator(describe, names, 'connect');
+  const examples = createExampleGenerator(options.exampleOf, 'connect');
   const paths = methods.map((method) => {
     const text = describe(`${method.parent.typeName}.${method.name}`) ?? method.name;
     const role = requiredRole(method);

@@ -18,15 +18,15 @@ export interface ApiInfo {
   callerHeaders?: Readonly<Record<string, Schema>>;
   /** Returns notes on an operation, which follow its description. */
   notesOf?: (endpoint: ServedEndpoint) => string[];
-  /** Returns the id of an operation; default: the method's name in camel case. */
+  /** Returns the id of an operation. Default: the method's name in camel case. */
   operationIdOf?: (endpoint: ServedEndpoint) => string;
-  /** Returns the tag of a service; default: its name. */
+  /** Returns the tag of a service. Default: its name. */
   tagOf?: (service: DescService) => string;
-  /** Returns the name of a type's schema; default: its name without the package. */
+  /** Returns the name of a type's schema. Default: its name without the package. */
   schemaNameOf?: (message: DescMessage) => string;
   /** Returns the example of a field; by default, examples follow from types and rules. */
   exampleOf?: ExampleOf;
-  /** Returns the `x-codeSamples` of an operation; default: none. */
+  /** Returns the `x-codeSamples` of an operation. Default: none. */
   codeSamplesOf?: (endpoint: ServedEndpoint) => Schema[];
   /** Tag of the extra paths. */
   extraTag?: { name: string; description: string };
@@ -39,8 +39,8 @@ export interface DocumentOptions extends ApiInfo {
   /** Index of the path form that the document describes. */
   form: number;
   extraPaths: readonly { path: string; operation?: Schema }[];
-  /** Returns whether responses of an endpoint have a `Location`. */
+  /** Returns true if responses of an endpoint have a `Location`. */
   isLocated: (endpoint: ServedEndpoint) => boolean;
-  /** Returns whether a field differs between responses while nothing changes. */
+  /** Returns true if a field differs between responses while nothing changes. */
   isVolatile: (field: DescField) => boolean;
 }

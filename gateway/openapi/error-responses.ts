@@ -110,7 +110,7 @@ const request_id = '4f0c1d7e-8b2a-4e6f-9a3c-5d7e1f2b4a68';
 const examples: Record<string, unknown> = {
   ErrorResponse: { detail: 'The error in words.', code: 'not_found', request_id },
   UnreadErrorResponse: {
-    detail: "Request Header Fields Too Large: the request can't be read",
+    detail: 'Request Header Fields Too Large: the request cannot be read',
     code: 'malformed',
   },
   QuotaErrorResponse: {

@@ -18,8 +18,8 @@ import { type BodyForm, isAlwaysPresent } from './schemas.ts';
 export type ExampleOf = (field: DescField) => unknown;
 
 /** Creates examples of bodies. */
-export interface ExampleBook {
-  /** Returns an example of a message: required fields, and optional ones with an example of their own. */
+export interface ExampleGenerator {
+  /** Returns an example of a message: its required fields, and the optional ones that have an example. */
   message(schema: DescMessage, direction: Direction): unknown;
   /** Returns an example of an object with some fields of a message. */
   object(fields: readonly DescField[], direction: Direction): Record<string, unknown>;
@@ -30,11 +30,11 @@ export interface ExampleBook {
 const uuid = '3f2b8c1e-5d47-4c0a-9e61-7a2d9b4f0c58';
 const time = '2030-01-07T04:00:00Z';
 
-/** Creates an example book. The examples of `example_json` take precedence over those of `fallback`. */
-export function createExampleBook(
+/** Creates an example generator. The examples of `example_json` take precedence over those of `fallback`. */
+export function createExampleGenerator(
   fallback: ExampleOf = () => undefined,
   form: BodyForm = 'rest',
-): ExampleBook {
+): ExampleGenerator {
   const isRest = form === 'rest';
   const exampleOf: ExampleOf = (known) => {
     const declared = getOption(known, exampleOption);
@@ -89,7 +89,7 @@ export function createExampleBook(
   return { message, object, field };
 }
 
-/** Returns whether a field is one object, other than a time. */
+/** Returns true if a field is one object, other than a time. */
 function isObject(field: DescField): boolean {
   return field.fieldKind === 'message' && field.message.typeName !== 'google.protobuf.Timestamp';
 }

@@ -27,7 +27,10 @@ const componentName = (name: string) => name.replaceAll('-', '');
 /** Header of every response. */
 export const requestIdHeader: Schema = referTo(['X-Request-Id']);
 
-/** Returns the headers of responses in the OpenAPI document; `ofCaller`: those that sessions set, by name. */
+/**
+ * Returns the headers of responses in the OpenAPI document. `ofCaller` are the headers that sessions set, by
+ * name.
+ */
 export function documentHeaders(ofCaller: Readonly<Record<string, Schema>>) {
   const described = { ...components, ...ofCaller };
   return {
@@ -47,7 +50,7 @@ export function documentHeaders(ofCaller: Readonly<Record<string, Schema>>) {
   };
 }
 
-/** Request header by which a known response is not sent again. */
+/** Request header with which a client avoids receiving a response that it has. */
 export const ifNoneMatch: Schema = {
   name: 'If-None-Match',
   in: 'header',

@@ -5,10 +5,11 @@ import type { ServedEndpoint } from '../endpoint.ts';
 import type { Schema } from './schemas.ts';
 
 /**
- * Returns the links of an endpoint's response: to the operations whose path parameters are members of it. These are the
- * operations of the same service, and of other services those that read the resource itself, as in `/orders/{order_id}`.
+ * Returns the links of an endpoint's response: to the operations whose path parameters are fields of the
+ * response. Includes operations of the same service, and operations of other services that read the resource
+ * itself, as in `/orders/{order_id}`.
  */
-export function linksOf(
+export function documentLinks(
   endpoint: ServedEndpoint,
   endpoints: readonly ServedEndpoint[],
   operationIdOf: (endpoint: ServedEndpoint) => string,
@@ -28,7 +29,10 @@ export function linksOf(
   return Object.fromEntries(links);
 }
 
-/** Returns the members of a response, and of the objects in it, as JSON pointers by name. Outer ones take precedence. */
+/**
+ * Returns the members of a response, and of the objects in it, as JSON pointers by name. Outer ones take
+ * precedence.
+ */
 function memberPaths(output: DescMessage): Map<string, string> {
   const isPlain = (field: DescField) => field.fieldKind === 'scalar' && !isWholeBody(field);
   const inner = output.fields.flatMap((outer) =>
@@ -47,7 +51,7 @@ function pathNames({ method }: ServedEndpoint): string[] {
   return method.input.fields.filter((field) => placeOf(binding, field)[0] === 'path').map(restName);
 }
 
-/** Returns whether an endpoint reads one resource by its id. */
+/** Returns true if an endpoint reads one resource by its id. */
 function isResource({ verb, path }: ServedEndpoint, [name = '']: readonly string[]): boolean {
   return verb === 'GET' && path.endsWith(`/${name.replace(/_id$/, '')}s/{${name}}`);
 }

@@ -1,5 +1,4 @@
-import type { DescFile, DescMessage } from '@bufbuild/protobuf';
-import { getOption } from '@bufbuild/protobuf';
+import { type DescFile, type DescMessage, getOption } from '@bufbuild/protobuf';
 import { json_shape as shapeOption } from '../../gen/gleaner/options/v1/options_pb.ts';
 
 /** Part of an exchange that a schema describes. */
@@ -9,9 +8,9 @@ export type Direction = 'request' | 'response';
 export type NameSchema = (message: DescMessage, direction: Direction) => string;
 
 /**
- * Creates the names of a document's schemas. A type that both requests and responses contain has two schemas, since
- * they differ in required fields; that of requests has the suffix `Input`. The function throws an Error for two types
- * of one name.
+ * Creates the names of a document's schemas. A type that both requests and responses contain has two schemas,
+ * since they differ in required fields; the schema for requests has the suffix `Input`. Throws an Error for
+ * two types of one name.
  */
 export function createSchemaNames(
   responses: readonly DescMessage[],
@@ -46,7 +45,9 @@ function reachable(messages: readonly DescMessage[]): Set<DescMessage> {
   return found;
 }
 
-/** Returns a message type by its full name, from a file or its imports. Throws an Error for an unknown one. */
+/**
+ * Returns a message type by its full name, from a file or its imports. Throws an Error for an unknown one.
+ */
 export function findMessage(file: DescFile, typeName: string): DescMessage {
   const files = new Set([file]);
   for (const known of files) {

@@ -1,21 +1,23 @@
 import type { DescService } from '@bufbuild/protobuf';
 import type { DocumentOptions } from './document-options.ts';
 import { errorComponents, errorSchemas } from './error-responses.ts';
-import { createExampleBook } from './examples.ts';
+import { createExampleGenerator } from './examples.ts';
 import { documentHeaders } from './headers.ts';
 import { createSchemaNames } from './names.ts';
-import { contentMessages, operationOf } from './operation.ts';
-import { createSchemaBook, type Schema } from './schemas.ts';
+import { contentMessages, documentOperation } from './operation.ts';
+import { createSchemaGenerator, type Schema } from './schemas.ts';
 
-/** Returns the OpenAPI 3.1 document of the endpoints in one form of their paths, derived from the descriptors. */
+/**
+ * Returns the OpenAPI 3.1 document of the endpoints in one form of their paths, derived from the descriptors.
+ */
 export function openApiDocument(options: DocumentOptions): Schema {
   const { endpoints, title, version, description, contact, license, comments, extraTag } = options;
   const { tagOf = ({ name }: DescService) => name } = options;
   const describe = (name: string) => (Object.hasOwn(comments, name) ? comments[name] : undefined);
   const messages = endpoints.flatMap((endpoint) => [endpoint.method.output, ...contentMessages(endpoint)]);
-  const book = createSchemaBook(describe, createSchemaNames(messages, options.schemaNameOf));
+  const book = createSchemaGenerator(describe, createSchemaNames(messages, options.schemaNameOf));
   const headers = documentHeaders(options.callerHeaders ?? {});
-  const examples = createExampleBook(options.exampleOf);
+  const examples = createExampleGenerator(options.exampleOf);
   const context = { ...options, tagOf, book, headers, describe, examples };
 
   const paths: Record<string, Record<string, Schema>> = {};
@@ -24,7 +26,7 @@ export function openApiDocument(options: DocumentOptions): Schema {
     paths[form] = { ...paths[form], [verb]: operation };
   };
   for (const endpoint of endpoints)
-    add(plainPath(endpoint.path), endpoint.verb.toLowerCase(), operationOf(endpoint, context));
+    add(plainPath(endpoint.path), endpoint.verb.toLowerCase(), documentOperation(endpoint, context));
   for (const { path, operation } of options.extraPaths) if (operation) add(path, 'get', operation);
 
   const services = new Map(

@@ -14,17 +14,17 @@ import type { ServedEndpoint } from '../endpoint.ts';
 import { isStable } from '../response/tag.ts';
 import type { DocumentOptions } from './document-options.ts';
 import { errorResponses } from './error-responses.ts';
-import type { ExampleBook } from './examples.ts';
+import type { ExampleGenerator } from './examples.ts';
 import { type documentHeaders, ifNoneMatch, waitParameter } from './headers.ts';
-import { linksOf } from './links.ts';
+import { documentLinks } from './links.ts';
 import { findMessage } from './names.ts';
 import { requestBody } from './request-body.ts';
-import type { Schema, SchemaBook } from './schemas.ts';
+import type { Schema, SchemaGenerator } from './schemas.ts';
 
 /** Shared state of the operations of one document. */
 export interface OperationContext extends DocumentOptions {
-  book: SchemaBook;
-  examples: ExampleBook;
+  book: SchemaGenerator;
+  examples: ExampleGenerator;
   headers: ReturnType<typeof documentHeaders>;
   tagOf: (service: DescService) => string;
   describe: (name: string) => string | undefined;
@@ -34,7 +34,7 @@ export interface OperationContext extends DocumentOptions {
 type Places = Record<'path' | 'query' | 'body', DescField[]>;
 
 /** Returns the OpenAPI operation of an endpoint. */
-export function operationOf(endpoint: ServedEndpoint, context: OperationContext): Schema {
+export function documentOperation(endpoint: ServedEndpoint, context: OperationContext): Schema {
   const { describe, operationIdOf = defaultId, isVolatile } = context;
   const { method, verb } = endpoint;
   const isLocated = context.isLocated(endpoint);
@@ -115,7 +115,7 @@ function responses(
 ): Schema {
   const { headers } = context;
   const whole = endpoint.takesOptions ? wholeBodyField(endpoint.method.output) : undefined;
-  const links = linksOf(endpoint, context.endpoints, context.operationIdOf ?? defaultId);
+  const links = documentLinks(endpoint, context.endpoints, context.operationIdOf ?? defaultId);
   return {
     [endpoint.successStatus]: {
       description: successTexts[endpoint.successStatus] ?? 'The current state.',
@@ -231,7 +231,7 @@ function parameter(field: DescField, place: string, { book, examples }: Operatio
   };
 }
 
-/** Returns whether responses have an entity tag: the core's, or one of a text that stays the same. */
+/** Returns true if responses have an entity tag: the core's, or one of a text that stays the same. */
 function hasTag(
   { verb, streams, waits, method }: ServedEndpoint,
   isVolatile: (field: DescField) => boolean,

@@ -1,14 +1,14 @@
 import type { DescField } from '@bufbuild/protobuf';
 import { restName } from '../../src/contract/rest-form.ts';
 import type { ServedEndpoint } from '../endpoint.ts';
-import type { ExampleBook } from './examples.ts';
-import type { Schema, SchemaBook } from './schemas.ts';
+import type { ExampleGenerator } from './examples.ts';
+import type { Schema, SchemaGenerator } from './schemas.ts';
 
 /** Returns the OpenAPI request body of an endpoint whose body has these fields. */
 export function requestBody(
   { method, body, multipart }: ServedEndpoint,
   fields: readonly DescField[],
-  { book, examples }: { book: SchemaBook; examples: ExampleBook },
+  { book, examples }: { book: SchemaGenerator; examples: ExampleGenerator },
 ): Schema {
   if (multipart) {
     const example = examples.object(fields, 'request');
@@ -29,7 +29,7 @@ export function requestBody(
   return { required, content: { 'application/json': { schema, example } } };
 }
 
-function formSchema(fields: readonly DescField[], book: SchemaBook): Schema {
+function formSchema(fields: readonly DescField[], book: SchemaGenerator): Schema {
   const properties = fields.map((field) => {
     const { description: text, contentEncoding, ...schema } = book.requestField(field);
     const file = contentEncoding === undefined ? {} : { format: 'binary' };

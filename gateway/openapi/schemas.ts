@@ -17,8 +17,8 @@ import { wellKnownSchemas } from './well-known.ts';
 /** JSON Schema of OpenAPI 3.1. */
 export type Schema = Record<string, unknown>;
 
-/** Creates JSON Schemas of messages and collects those that others reference. */
-export interface SchemaBook {
+/** Creates JSON Schemas of messages, and collects the schemas that they reference. */
+export interface SchemaGenerator {
   /** Returns a reference to the request schema of a message type. */
   request(schema: DescMessage): Schema;
   /** Returns a reference to the response schema of a message type. */
@@ -33,15 +33,15 @@ export interface SchemaBook {
   components(): Record<string, Schema>;
 }
 
-/** Form of bodies: of REST, or of Connect, whose JSON is that of Protobuf. */
+/** Form of bodies: REST, or Connect, which uses ProtoJSON. */
 export type BodyForm = 'rest' | 'connect';
 
 /** Creates an empty schema book. `describe` returns the doc comment of a full name. */
-export function createSchemaBook(
+export function createSchemaGenerator(
   describe: (name: string) => string | undefined,
   nameOf: NameSchema,
   form: BodyForm = 'rest',
-): SchemaBook {
+): SchemaGenerator {
   const isRest = form === 'rest';
   const memberName = (field: DescField) => (isRest ? restName(field) : field.jsonName);
   const books = { request: new Map<DescMessage, Schema>(), response: new Map<DescMessage, Schema>() };
@@ -138,7 +138,7 @@ function described(text: string | undefined): Schema {
   return text === undefined ? {} : { description: text };
 }
 
-/** Returns whether every response has the field: fields without presence, and nullable ones. */
+/** Returns true if every response has the field: fields without presence, and nullable ones. */
 export function isAlwaysPresent(field: DescField): boolean {
   if (getOption(field, nullableOption)) return true;
   return field.oneof === undefined && !field.proto.proto3Optional && field.fieldKind !== 'message';
@@ -188,7 +188,7 @@ const safeIntegers = ({ pattern }: Schema): Schema => ({
   maximum: Number.MAX_SAFE_INTEGER,
 });
 
-/** Returns whether the digits of any number follow the rules of a text. */
+/** Returns true if the digits of any number follow the rules of a text. */
 const isAnyNumber = ({ pattern = '' }: Schema) =>
   ['0', '9'.repeat(16)].every((text) => new RegExp(`${pattern}`).test(text));
 

@@ -3,7 +3,7 @@ type Schema = Readonly<Record<string, unknown>>;
 const string: Schema = { type: 'string' };
 const object: Schema = { type: 'object' };
 
-/** Schemas of the types that have a form of their own in ProtoJSON, by name. */
+/** Schemas of the types with a special form in ProtoJSON, by name. */
 export const wellKnownSchemas: Readonly<Record<string, Schema>> = {
   'google.protobuf.Duration': { ...string, pattern: '^-?\\d+(\\.\\d{1,9})?s$' },
   'google.protobuf.FieldMask': {

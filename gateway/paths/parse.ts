@@ -1,7 +1,13 @@
-/** Segment of a template: a literal, a wildcard for one segment, or, last only, for any number of segments. */
-export type Segment = { kind: 'literal'; text: string } | { kind: '*' } | { kind: '**' };
+/**
+ * Segment of a template: a literal, a wildcard for one segment, or, last only, for any number of
+ * segments.
+ */
+export type PathSegment = { kind: 'literal'; text: string } | { kind: '*' } | { kind: '**' };
 
-/** Variable of a template: segments `start` to `end` (exclusive; null: the rest of the path), joined by slashes. */
+/**
+ * Variable of a template: segments `start` to `end`, joined by slashes. `end` is exclusive. If it is null,
+ * the variable is the rest of the path.
+ */
 export interface Variable {
   /** Proto name of the field; dotted for a field of a nested message. */
   field: string;
@@ -11,9 +17,9 @@ export interface Variable {
 
 /** A parsed path template. */
 export interface Template {
-  segments: Segment[];
+  segments: PathSegment[];
   variables: Variable[];
-  /** Text after the last colon; empty without one. */
+  /** Text after the last colon. Empty if there is none. */
   verb: string;
 }
 
@@ -24,7 +30,7 @@ export interface Template {
  */
 export function parse(template: string): Template {
   const tokens = scan(template);
-  const segments: Segment[] = [];
+  const segments: PathSegment[] = [];
   const variables: Variable[] = [];
   let at = 0;
   let verb = '';

@@ -1,12 +1,15 @@
-import type { Segment, Template } from './parse.ts';
+import type { PathSegment, Template } from './parse.ts';
 
 /** Tree of path templates with one value per HTTP method. */
 export interface Trie<Value> {
   /** Adds a template. Throws an Error for a duplicate method and path. */
   insert(method: string, template: Template, value: Value): void;
-  /** Returns the value of a path, given as its segments; literals take precedence over wildcards. The method `*` stands for any. */
+  /**
+   * Returns the value of a path, given as its segments; literals take precedence over wildcards. The method
+   * `*` stands for any.
+   */
   find(segments: readonly string[], method: string): Value | undefined;
-  /** Returns the methods with a value on the path; none for an unknown path. */
+  /** Returns the methods with a value on the path, or none for an unknown path. */
   methods(segments: readonly string[]): string[];
 }
 
@@ -21,7 +24,9 @@ interface Node<Value> {
 
 type Leaf<Value> = Map<string, Map<string, Value>>;
 
-/** Visits each template that matches a path, best match first; a result other than undefined ends the walk. */
+/**
+ * Visits each template that matches a path, best match first; a result other than undefined ends the walk.
+ */
 type Visit<Value> = (methods: Map<string, Value>) => Value | undefined;
 
 const newNode = <Value>(): Node<Value> => ({
@@ -71,7 +76,7 @@ export function createTrie<Value>(): Trie<Value> {
   };
 }
 
-function leafOf<Value>(root: Node<Value>, segments: readonly Segment[]): Leaf<Value> {
+function leafOf<Value>(root: Node<Value>, segments: readonly PathSegment[]): Leaf<Value> {
   let node = root;
   for (const segment of segments) {
     if (segment.kind === '**') return node.rest;

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { Fault } from '../../src/contract/fault.ts';
 
-/** Returns whether a request declares a body, which may be an empty one of unknown length. */
+/** Returns true if a request declares a body, which may be an empty one of unknown length. */
 export function hasBody(request: IncomingMessage): boolean {
   return request.headers['transfer-encoding'] !== undefined || contentLength(request) > 0;
 }
@@ -15,9 +15,9 @@ export function contentLength(request: IncomingMessage): number {
 }
 
 /**
- * Streams a request's body, unzipped when it came as gzip, up to `limit` bytes both before and after.
- * Faults: `too_large` (before anything is read if the length is declared), `unsupported_media`
- * for another content encoding, `malformed` for broken gzip or a body cut short.
+ * Streams a request's body, unzipped when it came as gzip, up to `limit` bytes both before and after. Throws
+ * `too_large` (before anything is read if the length is declared), `unsupported_media` for another content
+ * encoding, `malformed` for broken gzip or a body cut short.
  */
 export async function* streamBody(
   request: IncomingMessage,

@@ -3,21 +3,22 @@ import busboy from 'busboy';
 import { Fault } from '../../src/contract/fault.ts';
 
 /** A part of a multipart form. */
-export type Part = { kind: 'text'; text: string } | { kind: 'file'; bytes: Buffer };
+export type FormPart = { kind: 'text'; text: string } | { kind: 'file'; bytes: Buffer };
 
 const maxParts = 100;
 const maxTextBytes = 64 * 1024;
 
 /**
- * Reads a multipart/form-data body into its parts, by name in order of arrival; an empty one has none. Faults: `malformed`
- * for a body that is not such a form, `too_large` for more than 100 parts, and those that `chunks` throws.
+ * Reads a multipart/form-data body into its parts, by name in order of arrival; an empty one has none. Throws
+ * `malformed` for a body that is not such a form, `too_large` for more than 100 parts, and whatever `chunks`
+ * throws.
  */
 export async function readForm(
   headers: IncomingHttpHeaders,
   chunks: AsyncIterable<Buffer>,
-): Promise<Map<string, Part[]>> {
-  const parts = new Map<string, Part[]>();
-  const add = (name: string | undefined, part: Part) => {
+): Promise<Map<string, FormPart[]>> {
+  const parts = new Map<string, FormPart[]>();
+  const add = (name: string | undefined, part: FormPart) => {
     if (name === undefined) return;
     const known = parts.get(name);
     if (known === undefined) parts.set(name, [part]);
@@ -40,10 +41,10 @@ export async function readForm(
     stream.on('error', () => {});
     stream.on('end', () => add(name, { kind: 'file', bytes: Buffer.concat(pieces) }));
   });
-  parser.on('partsLimit', () => fail(new Fault('too_large', `The form has more than ${maxParts} parts`)));
+  parser.on('partsLimit', () => fail(new Fault('too_large', `The form has more than ${maxParts} parts.`)));
   const ended = new Promise<void>((resolve) => {
     parser.on('error', (error) => {
-      fail(new Fault('malformed', `The form can't be read: ${(error as Error).message}`, { cause: error }));
+      fail(new Fault('malformed', `The form cannot be read: ${(error as Error).message}`, { cause: error }));
       resolve();
     });
     parser.on('close', resolve);
@@ -72,6 +73,6 @@ function openParser(headers: IncomingHttpHeaders): busboy.Busboy {
       limits: { parts: maxParts + 1, fieldSize: maxTextBytes },
     });
   } catch (error) {
-    throw new Fault('malformed', `The form can't be read: ${(error as Error).message}`, { cause: error });
+    throw new Fault('malformed', `The form cannot be read: ${(error as Error).message}`, { cause: error });
   }
 }

@@ -5,7 +5,10 @@ import { ignoredFieldsHeader } from '../../src/contract/response-headers.ts';
 const maxNameLength = 64;
 const none: Readonly<Record<string, string>> = {};
 
-/** Returns the header that names ignored fields, percent-encoded and separated by commas; none without such fields. */
+/**
+ * Returns the header that names ignored fields, percent-encoded and separated by commas, or none if there are
+ * no such fields.
+ */
 export function ignoredHeaders(fields: ReadonlySet<string>): Readonly<Record<string, string>> {
   if (fields.size === 0) return none;
   const names = Array.from(fields, (name) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { requireForm, requireJson } from './media-type.ts';
+import { requireForm, requireJson } from '../serve-endpoint.ts';
 
 const unsupported = (message: string) => expect.objectContaining({ code: 'unsupported_media', message });
 

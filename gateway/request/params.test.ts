@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
 import { startReading } from '../../src/contract/json/reading.ts';
 import { shopMessage } from '../fixture/shop.ts';
-import type { Part } from './form.ts';
+import type { FormPart } from './form.ts';
 import { formReader, queryReader } from './params.ts';
 
 /** Reads a query into a message of shop.proto. */
@@ -15,7 +15,7 @@ function fromQuery(name: string, query: string) {
 }
 
 /** Reads parts of a form into some fields of a message of shop.proto. */
-function fromForm(name: string, fieldNames: string[], parts: Record<string, Part[]>) {
+function fromForm(name: string, fieldNames: string[], parts: Record<string, FormPart[]>) {
   const schema = shopMessage(name);
   const message = create(schema);
   const reading = startReading();
@@ -76,7 +76,7 @@ describe('formReader()', () => {
   });
 
   test('describes the expected part', () => {
-    const parts: Record<string, Part[]> = {
+    const parts: Record<string, FormPart[]> = {
       file: [{ kind: 'text', text: 'a' }],
       result_format: [
         { kind: 'text', text: 'csv' },

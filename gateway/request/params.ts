@@ -5,14 +5,14 @@ import { textReader } from '../../src/contract/json/text.ts';
 import { problemText } from '../../src/contract/problem-texts.ts';
 import { restName } from '../../src/contract/rest-form.ts';
 import { isRequired } from '../../src/contract/rules.ts';
-import type { Part } from './form.ts';
+import type { FormPart } from './form.ts';
 
 /** Sets fields of a message from a part of the request, and records problems. */
 export type ReadParams<Source> = (source: Source, message: Message, reading: Reading) => void;
 
 /**
- * Creates the reader of fields from the query; the last value of a repeated parameter counts. Parameters other than
- * the fields and `others` are recorded as ignored, or as problems with `refusesOthers`.
+ * Creates the reader of fields from the query; the last value of a repeated parameter counts. Parameters
+ * other than the fields and `others` are recorded as ignored, or as problems with `refusesOthers`.
  */
 export function queryReader(
   fields: readonly DescField[],
@@ -31,7 +31,7 @@ export function queryReader(
 }
 
 /** Creates the reader of fields from a form: bytes fields from files, others from text parts. */
-export function formReader(fields: readonly DescField[]): ReadParams<ReadonlyMap<string, Part[]>> {
+export function formReader(fields: readonly DescField[]): ReadParams<ReadonlyMap<string, FormPart[]>> {
   const params = fields.map((field) => ({
     name: restName(field),
     set:
@@ -100,7 +100,7 @@ function textSetter(field: DescField, place: string): Setter<string> {
   };
 }
 
-function formTextSetter(field: DescField): Setter<Part> {
+function formTextSetter(field: DescField): Setter<FormPart> {
   const set = textSetter(field, 'body');
   return (parts, message, reading) => {
     const texts = parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
@@ -111,7 +111,7 @@ function formTextSetter(field: DescField): Setter<Part> {
   };
 }
 
-function fileSetter(field: DescField): Setter<Part> {
+function fileSetter(field: DescField): Setter<FormPart> {
   const required = isRequired(field);
   const assign = assigner(field);
   return (parts, message, reading) => {

@@ -19,7 +19,7 @@ function read(parts: string[], chunkBytes = 1_000_000) {
 }
 const malformed = expect.objectContaining({
   code: 'malformed',
-  message: expect.stringMatching(/^The form can't be read: ./),
+  message: expect.stringMatching(/^The form cannot be read: ./),
 });
 
 describe('readForm()', () => {
@@ -52,7 +52,7 @@ describe('readForm()', () => {
     expect((await read(parts(100))).size).toBe(100);
     await expect(read(parts(101))).rejects.toMatchObject({
       code: 'too_large',
-      message: 'The form has more than 100 parts',
+      message: 'The form has more than 100 parts.',
     });
   });
 

@@ -252,7 +252,7 @@ describe('unknown fields', () => {
     expect(gateway.calls).toEqual([]);
   });
 
-  test('of a form are named, too', async () => {
+  test('names unknown fields of a form, too', async () => {
     const form = new FormData();
     form.set('file', new Blob(['x']), 'x.csv');
     form.set('scrape_again', 'true');
@@ -293,7 +293,7 @@ describe('requestReader()', () => {
   const at = (path: string) => ({ body: '', forms: [{ path, template: parse(path) }] });
   const parts = { segments: [], query: new URLSearchParams(), isStrict: false, problems: [] };
 
-  test('refuses unknown query parameters of a submit, and suggests a known one', () => {
+  test('refuses unknown query parameters of a submission, and suggests a known one', () => {
     const read = requestReader({ ...endpoint('PlaceOrder'), takesOptions: true });
     const query = new URLSearchParams('max_credits=1&max_credit=1&max_credit=2&colour=red');
     const json = JSON.stringify({ lines: [line], colour: 'red' });
@@ -320,7 +320,7 @@ describe('requestReader()', () => {
 
   test.each(['tags', 'labels', 'card', 'nothing'])('throws for the path variable %s', (variable) => {
     const declared = { ...endpoint('PlaceOrder'), ...at(`/api/x/{${variable}}`) };
-    expect(() => requestReader(declared)).toThrow(`${variable} can't stand in a path`);
+    expect(() => requestReader(declared)).toThrow(`${variable} cannot stand in a path`);
   });
 
   test('reads a path variable into the field of its name', () => {

@@ -11,7 +11,7 @@ import { isRequired } from '../../src/contract/rules.ts';
 import { submitOptionFields } from '../../src/contract/submit-options.ts';
 import type { ServedEndpoint } from '../endpoint.ts';
 import type { Variable } from '../paths/parse.ts';
-import type { Part } from './form.ts';
+import type { FormPart } from './form.ts';
 import { ignoredHeaders } from './ignored-fields.ts';
 import { formReader, queryReader } from './params.ts';
 
@@ -27,9 +27,9 @@ export interface RequestParts {
   /** Body of any media type, for endpoints that take one. */
   bytes?: Buffer;
   contentType?: string;
-  /** Text of a JSON body; empty: none. */
+  /** Text of a JSON body. Empty: none. */
   json?: string;
-  form?: Map<string, Part[]>;
+  form?: Map<string, FormPart[]>;
   /** Unknown fields are problems. */
   isStrict: boolean;
   /** Problems found in headers. */
@@ -46,9 +46,10 @@ export interface ReadResult {
 export type ReadRequest = (parts: RequestParts, variables: readonly Variable[]) => ReadResult;
 
 /**
- * Creates the reader of an endpoint's requests: fields are in the path, in the body, else in the query. Throws an
- * Error for a declaration that cannot be bound. The rules of the contract are checked here only beside structural
- * problems, so that all are listed together; other requests are validated once, by the service.
+ * Creates the reader of an endpoint's requests: fields are in the path, in the body, otherwise in the query.
+ * Throws an Error for a declaration that cannot be bound. The rules of the contract are checked here only
+ * beside structural problems, so that all are listed together; other requests are validated once, by the
+ * service.
  */
 export function requestReader(endpoint: ServedEndpoint): ReadRequest {
   const { input } = endpoint.method;
@@ -57,7 +58,7 @@ export function requestReader(endpoint: ServedEndpoint): ReadRequest {
       const field = input.fields.find((known) => known.name === variable.field);
       const read = field && textReader(field);
       if (field?.fieldKind === 'list' || read === undefined)
-        throw new Error(`${endpoint.method}: ${variable.field} can't stand in a path`);
+        throw new Error(`${endpoint.method}: ${variable.field} cannot stand in a path`);
       return [variable.field, { place: ['path', restName(field!)], read, assign: assigner(field!) }];
     }),
   );
@@ -94,8 +95,9 @@ export function requestReader(endpoint: ServedEndpoint): ReadRequest {
     };
 
     let { message, reading } = readAll(parseJson);
-    // Only the JSON text distinguishes 1.0 from 1, and reading it is slow: done only if it matters.
-    // Stryker disable next-line ConditionalExpression,LogicalOperator,StringLiteral: a second parse that is not needed costs time only
+    // Only the JSON text distinguishes 1.0 from 1, and reading it is slow: done only if it matters. Stryker
+    // disable next-line ConditionalExpression,LogicalOperator,StringLiteral: a second parse that is not
+    // needed costs time only
     if (reading.numericIdentifiers && mayHoldLiterals(parts.json ?? ''))
       ({ message, reading } = readAll(parseJsonLiterals));
     const headers = ignoredHeaders(reading.ignored);

@@ -15,7 +15,8 @@ const gzipOptions = { level: 4 };
 // Stryker disable next-line ObjectLiteral: as above
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
-// In order of preference among codings of equal weight. x-gzip is an alias of gzip (RFC 9110, section 8.4.1.3).
+// In order of preference among codings of equal weight. x-gzip is an alias of gzip (RFC 9110, section
+// 8.4.1.3).
 const offered = ['br', 'gzip', 'x-gzip', 'identity'];
 
 /**
@@ -30,7 +31,7 @@ export function preferredEncoding(header: string | string[] | undefined): Encodi
   return chosen === 'gzip' || chosen === 'x-gzip' ? 'gzip' : undefined;
 }
 
-/** Returns whether content of a type is worth encoding: text is, archives and images are not. */
+/** Returns true if content of a type is worth encoding: text is, archives and images are not. */
 export function isCompressible(contentType: string): boolean {
   return /^(text\/|application\/(json|x-ndjson|javascript|xml)\b|[a-z]+\/[^;]+\+(json|xml)\b)/i.test(
     contentType,

@@ -19,7 +19,9 @@ export function errorResponse(fault: Fault, requestId: string): ErrorResponse {
   return { status, headers, body: bodyOf(fault, requestId) };
 }
 
-/** Returns the JSON text of an error: a message for people, a code for programs, the request's id for the log. */
+/**
+ * Returns the JSON text of an error: a message for people, a code for programs, the request's id for the log.
+ */
 export function errorBody(detail: string, code: string, requestId: string, members: object = {}): string {
   return JSON.stringify({ detail, ...members, code, request_id: requestId });
 }

@@ -5,16 +5,16 @@ import type { ServedEndpoint } from '../endpoint.ts';
 export type Locate = (response: Message, form: number) => string;
 
 /**
- * Returns the endpoint that shows what another one creates, a GET whose path has one variable that the response
- * carries; undefined if there is none.
+ * Returns the endpoint that shows what another one creates, a GET whose path has one variable that the
+ * response carries, or undefined if there is none.
  */
 export type ShownBy = (
   endpoint: ServedEndpoint,
   endpoints: readonly ServedEndpoint[],
 ) => ServedEndpoint | undefined;
 
-/** Derives the `Location` of responses with status 201 or 202; undefined for other endpoints. */
-export function locatorOf(
+/** Derives the `Location` of responses with status 201 or 202, or undefined for other endpoints. */
+export function createLocator(
   endpoint: ServedEndpoint,
   endpoints: readonly ServedEndpoint[],
   shownBy: ShownBy,

@@ -58,7 +58,7 @@ describe('createResponseCache()', () => {
       ['a delivered parcel', over, 86_400],
       ['a delivered parcel whose label is not there yet', { status: 'delivered' }, 120],
       ['a parcel in the works that has a label already', { ...over, ...running }, 120],
-    ])('of %s is kept with its tag for the configured time', async (_which, state, seconds) => {
+    ])('keeps a response of %s with its tag for the configured time', async (_which, state, seconds) => {
       const { make, count } = maker(state);
       const ask = responders();
       const kept = { text: write(state), tag: 'W/"1"' };

@@ -1,23 +1,23 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import { LRUCache } from 'lru-cache';
 import type { WriteMessage } from '../../src/contract/json/message-writer.ts';
-import type { GatewayClock } from '../caller.ts';
+import type { GatewayClock } from '../service-client.ts';
 
 /** Retention of a cached response. */
-export interface Retention {
+export interface CacheRetention {
   ms: number;
   /** True if the response is final; callers that wait for a change are then also served from the cache. */
   isFinal: boolean;
 }
 
 /** Returns the retention of the responses of a type. Throws an Error for a type that must not be cached. */
-export type RetentionPolicy = (schema: DescMessage) => (message: Message) => Retention;
+export type RetentionPolicy = (schema: DescMessage) => (message: Message) => CacheRetention;
 
 /** A cached response. */
 export interface CachedResponse {
   text: string;
   maxAgeSeconds: number;
-  /** Entity tag of the core; undefined if it sent none. */
+  /** Entity tag of the core. Undefined if it sent none. */
   tag: string | undefined;
 }
 
@@ -28,8 +28,8 @@ export interface CoreResponse {
 }
 
 /**
- * Returns the cached response of a key, or calls `make` and caches its result. Errors of `make` are not cached. For a
- * caller that `waits`, only final responses are served from the cache; others are replaced.
+ * Returns the cached response of a key, or calls `make` and caches its result. Errors of `make` are not
+ * cached. For a caller that `waits`, only final responses are served from the cache; others are replaced.
  */
 export type CachedResponses = (
   key: string,
@@ -40,7 +40,9 @@ export type CachedResponses = (
 
 /** Caches responses per caller and request. */
 export interface ResponseCache {
-  /** Returns the cache of methods with one response type. Throws an Error for a type that must not be cached. */
+  /**
+   * Returns the cache of methods with one response type. Throws an Error for a type that must not be cached.
+   */
   of(schema: DescMessage): CachedResponses;
 }
 

@@ -4,12 +4,12 @@ import { setImmediate } from 'node:timers/promises';
 import { Fault } from '../../src/contract/fault.ts';
 import type { ResponseHeaders } from '../../src/contract/response-headers.ts';
 import type { BodyPiece } from '../dialect.ts';
-import { addHeaders, type Exchange } from '../exchange.ts';
+import { addHeaders, type Exchange } from '../request-context.ts';
 import { createEncoder, type Encoder, isCompressible, preferredEncoding } from './content-encoding.ts';
 
 /**
- * Responds with a stream of bytes; the first piece has the content type. Text is encoded in br or gzip
- * if the client accepts one, and flushed whenever the stream pauses. Throws faults: the caller responds with one
+ * Responds with a stream of bytes; the first piece has the content type. Text is encoded in br or gzip if the
+ * client accepts one, and flushed whenever the stream pauses. Throws faults: the caller responds with one
  * from before the first message, and closes the connection for a later one.
  */
 export async function sendStream(
@@ -58,7 +58,7 @@ export async function sendStream(
   }
 }
 
-/** Whether nothing has come within this turn of the event loop. */
+/** True if nothing has come within this turn of the event loop. */
 async function paused(next: Promise<unknown>): Promise<boolean> {
   const nothing = Symbol('nothing');
   // The caller handles the rejection.

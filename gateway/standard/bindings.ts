@@ -6,8 +6,8 @@ import type { DeclaredEndpoint } from '../endpoint.ts';
 export const httpBodyType = 'google.api.HttpBody';
 
 /**
- * Returns the endpoints of services: one per google.api.http rule, with those of `additional_bindings`. Throws an Error
- * that names the method whose rule is invalid.
+ * Returns the endpoints of services: one per google.api.http rule, including `additional_bindings`. Throws an
+ * Error that names the method whose rule is invalid.
  */
 export function bindingsOf(services: readonly DescService[], maxBodyBytes: number): DeclaredEndpoint[] {
   return services

@@ -19,23 +19,25 @@ import { wantsEnumNumbers } from './system-parameters.ts';
 
 /** Options of standardDialect(). */
 export interface StandardDialectOptions {
-  /** Ignores unknown members and query parameters instead of refusing them; default: false. */
+  /** Ignores unknown members and query parameters instead of refusing them. Default: false. */
   ignoreUnknownFields?: boolean;
-  /** Writes fields without presence that have their default value; default: false. */
+  /** Writes fields without presence that have their default value. Default: false. */
   alwaysEmitImplicit?: boolean;
-  /** Writes proto names instead of lowerCamel names; default: false. */
+  /** Writes proto names instead of lowerCamel names. Default: false. */
   useProtoFieldName?: boolean;
-  /** Writes enums as numbers; default: by name, or as `$alt=json;enum-encoding=int` requests. */
+  /** Writes enums as numbers. Default: by name, or as `$alt=json;enum-encoding=int` requests. */
   enumAsInteger?: boolean;
-  /** Types that google.protobuf.Any may contain; default: those of the services' files and their imports. */
+  /**
+   * Types that google.protobuf.Any may contain. Default: the types of the services' files and their imports.
+   */
   registry?: Registry;
-  /** Maximum request body, in bytes, before and after decompression; default: 4 MB. */
+  /** Maximum request body, in bytes, before and after decompression. Default: 4 MB. */
   maxBodyBytes?: number;
 }
 
 /**
- * Creates the dialect of google.api.http and ProtoJSON (AIP-127): every annotated method as published, lowerCamel names,
- * 64-bit integers as strings, and errors as google.rpc.Status.
+ * Creates the dialect of google.api.http and ProtoJSON (AIP-127): every annotated method as published,
+ * lowerCamel names, 64-bit integers as strings, and errors as google.rpc.Status.
  */
 export function standardDialect(options: StandardDialectOptions = {}): Dialect {
   const { ignoreUnknownFields = false, maxBodyBytes = 4 * 1024 * 1024 } = options;
@@ -81,7 +83,9 @@ function writeJson(
   return JSON.stringify(value ?? (field.fieldKind === 'message' ? {} : null));
 }
 
-/** Yields the body of a stream: the bytes of google.api.HttpBody, or a JSON array with an element per message. */
+/**
+ * Yields the body of a stream: the bytes of google.api.HttpBody, or a JSON array with an element per message.
+ */
 async function* pieces(
   messages: AsyncIterable<Message>,
   { method, responseBody }: ServedEndpoint,
@@ -90,7 +94,7 @@ async function* pieces(
   if (method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming')
     throw new StatusError(
       12,
-      `${method.parent.typeName}.${method.name} streams requests, which HTTP/1.1 JSON can't`,
+      `${method.parent.typeName}.${method.name} streams requests, which HTTP/1.1 JSON cannot`,
     );
   const field = method.output.fields.find(({ name }) => name === responseBody);
   const isBytes = (field === undefined ? method.output : field.message)?.typeName === 'google.api.HttpBody';

@@ -2,9 +2,9 @@ import type { DescField, DescMessage } from '@bufbuild/protobuf';
 import type { PathForm, ServedEndpoint } from '../endpoint.ts';
 import type { DocumentOptions } from '../openapi/document-options.ts';
 import { createSchemaNames } from '../openapi/names.ts';
-import { createSchemaBook, type Schema, type SchemaBook } from '../openapi/schemas.ts';
+import { createSchemaGenerator, type Schema, type SchemaGenerator } from '../openapi/schemas.ts';
 import { httpBodyType } from './bindings.ts';
-import { nameOf, parameterOf } from './parameters.ts';
+import { findParameter, nameOf } from './parameters.ts';
 
 /** Methods that OpenAPI 3.1 can describe. */
 const described = new Set(['GET', 'PUT', 'POST', 'DELETE', 'OPTIONS', 'HEAD', 'PATCH', 'TRACE']);
@@ -21,7 +21,7 @@ export function standardDocument(options: DocumentOptions): Schema {
     // Nested types of one name are usual in published services.
     options.schemaNameOf ?? (({ typeName }) => typeName),
   );
-  const book = createSchemaBook(describe, names, 'connect');
+  const book = createSchemaGenerator(describe, names, 'connect');
   const paths: Record<string, Record<string, Schema>> = {};
   const ids = new Map<string, number>();
   for (const endpoint of endpoints.filter(({ verb }) => described.has(verb))) {
@@ -62,7 +62,7 @@ export function standardDocument(options: DocumentOptions): Schema {
 }
 
 /** Returns the path of an endpoint with a parameter for each wildcard, and the parameters. */
-function pathOf({ method }: ServedEndpoint, { template }: PathForm, book: SchemaBook) {
+function pathOf({ method }: ServedEndpoint, { template }: PathForm, book: SchemaGenerator) {
   const parameters: Schema[] = [];
   const used = new Map<string, number>();
   const segments = template.segments.map((segment, index) => {
@@ -75,7 +75,7 @@ function pathOf({ method }: ServedEndpoint, { template }: PathForm, book: Schema
     used.set(field, count);
     const name = count === 1 ? field : `${field}_${count}`;
     const isWhole = variable !== undefined && variable.end === variable.start + 1;
-    const parameter = isWhole ? parameterOf(method.input, field) : undefined;
+    const parameter = isWhole ? findParameter(method.input, field) : undefined;
     const schema =
       parameter === undefined || typeof parameter === 'string'
         ? { type: 'string' }
@@ -93,7 +93,7 @@ function pathOf({ method }: ServedEndpoint, { template }: PathForm, book: Schema
 }
 
 /** Returns a parameter for each leaf field that is neither in the path nor in the body. */
-function queryOf({ method, body, forms }: ServedEndpoint, book: SchemaBook): Schema[] {
+function queryOf({ method, body, forms }: ServedEndpoint, book: SchemaGenerator): Schema[] {
   if (body === '*') return [];
   const inPath = new Set(forms[0]!.template.variables.map(({ field }) => field));
   const parameters: Schema[] = [];
@@ -101,7 +101,7 @@ function queryOf({ method, body, forms }: ServedEndpoint, book: SchemaBook): Sch
     for (const field of schema.fields) {
       if (steps.length === 0 && field.name === body) continue;
       const all = [...steps, field];
-      const parameter = parameterOf(method.input, all.map(({ name }) => name).join('.'));
+      const parameter = findParameter(method.input, all.map(({ name }) => name).join('.'));
       if (typeof parameter !== 'string') {
         if (inPath.has(nameOf(parameter))) continue;
         const name = all.map(({ jsonName }) => jsonName).join('.');
@@ -115,7 +115,7 @@ function queryOf({ method, body, forms }: ServedEndpoint, book: SchemaBook): Sch
 
 const bytes: Schema = { '*/*': { schema: {} } };
 
-function requestBody({ method, body, forms, takesBytes }: ServedEndpoint, book: SchemaBook): Schema {
+function requestBody({ method, body, forms, takesBytes }: ServedEndpoint, book: SchemaGenerator): Schema {
   if (body === '') return {};
   if (takesBytes) return { requestBody: { content: bytes } };
   const inPath = new Set(forms[0]!.template.variables.map(({ field }) => field));
@@ -126,7 +126,7 @@ function requestBody({ method, body, forms, takesBytes }: ServedEndpoint, book: 
   return { requestBody: { content: { 'application/json': { schema } } } };
 }
 
-function responseContent({ method, responseBody }: ServedEndpoint, book: SchemaBook): Schema {
+function responseContent({ method, responseBody }: ServedEndpoint, book: SchemaGenerator): Schema {
   const field = method.output.fields.find(({ name }) => name === responseBody);
   const message = responseBody ? field?.message : method.output;
   if (message?.typeName === httpBodyType) return bytes;

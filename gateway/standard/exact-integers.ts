@@ -13,12 +13,14 @@ class Literal {
   }
 }
 
-/** Returns whether a text may contain such integers. */
+/** Returns true if a text may contain such integers. */
 export function mayHoldBigIntegers(text: string): boolean {
   return /\d{16}/.test(text);
 }
 
-/** Parses JSON of a message type, with integers of 64-bit fields that a double cannot represent as strings. */
+/**
+ * Parses JSON of a message type, with integers of 64-bit fields that a double cannot represent as strings.
+ */
 export function parseExact(schema: DescMessage, text: string): JsonValue {
   const parsed: unknown = JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
     typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source ?? '')

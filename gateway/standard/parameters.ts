@@ -13,10 +13,10 @@ export interface Parameter {
 const maxSteps = 32;
 
 /**
- * Returns the parameter that a dotted name stands for; each step is a proto or JSON name. Returns the reason, as a text,
- * for a name that stands for none.
+ * Returns the parameter that a dotted name stands for; each step is a proto or JSON name. Returns the reason,
+ * as a text, for a name that stands for none.
  */
-export function parameterOf(schema: DescMessage, name: string): Parameter | string {
+export function findParameter(schema: DescMessage, name: string): Parameter | string {
   const names = name.split('.');
   if (names.length > maxSteps) return `the name has more than ${maxSteps} fields`;
   const steps: DescField[] = [];
@@ -40,7 +40,7 @@ export function nameOf({ steps, leaf }: Parameter): string {
   return [...steps, leaf].map(({ name }) => name).join('.');
 }
 
-/** Returns ProtoJSON of a message in which only the parameter is set. */
+/** Returns the ProtoJSON of a message with only this parameter set. */
 export function nested({ steps, leaf }: Parameter, value: JsonValue): JsonValue {
   let json: JsonValue = { [leaf.jsonName]: value };
   for (const step of steps.toReversed()) json = { [step.jsonName]: json };
@@ -49,7 +49,7 @@ export function nested({ steps, leaf }: Parameter, value: JsonValue): JsonValue 
 
 type Read = Parameter['read'];
 
-/** Returns the reader of a field, or of its elements; undefined for a field without a text form. */
+/** Returns the reader of a field, or of its elements, or undefined for a field without a text form. */
 function leafReader(field: DescField): Read | undefined {
   if (field.fieldKind === 'map') return undefined;
   if (field.scalar !== undefined) return scalarReader(field.scalar);

@@ -15,30 +15,31 @@ import type { ServedEndpoint } from '../endpoint.ts';
 import type { Variable } from '../paths/parse.ts';
 import type { ReadRequest, RequestParts } from '../request/request-reader.ts';
 import { mayHoldBigIntegers, parseExact } from './exact-integers.ts';
-import { nameOf, nested, type Parameter, parameterOf } from './parameters.ts';
+import { findParameter, nameOf, nested, type Parameter } from './parameters.ts';
 import { isSystemParameter } from './system-parameters.ts';
 
 /** Options of requestReader(). */
-export interface ReadOptions extends Partial<JsonReadOptions> {
+export interface StandardReadOptions extends Partial<JsonReadOptions> {
   ignoreUnknownFields: boolean;
 }
 
 const maxProblems = 100;
 
 /**
- * Creates the reader of an endpoint's requests by the rules of google.api.http: the body, then the path, whose fields
- * take precedence, and the query for every other leaf field. Throws an Error for a path variable that cannot be bound.
+ * Creates the reader of an endpoint's requests by the rules of google.api.http: the body, then the path,
+ * whose fields take precedence, and the query for every other leaf field. Throws an Error for a path variable
+ * that cannot be bound.
  */
-export function requestReader(endpoint: ServedEndpoint, options: ReadOptions): ReadRequest {
+export function requestReader(endpoint: ServedEndpoint, options: StandardReadOptions): ReadRequest {
   const { method, body } = endpoint;
   const { input } = method;
   const inPath = new Map(
     endpoint.forms[0]!.template.variables.map(({ field }) => {
-      const parameter = parameterOf(input, field);
+      const parameter = findParameter(input, field);
       if (typeof parameter === 'string')
-        throw new Error(`${method}: ${field} can't stand in a path: ${parameter}`);
+        throw new Error(`${method}: ${field} cannot stand in a path: ${parameter}`);
       if (parameter.leaf.fieldKind === 'list')
-        throw new Error(`${method}: ${field} can't stand in a path: it is repeated`);
+        throw new Error(`${method}: ${field} cannot stand in a path: it is repeated`);
       return [field, parameter];
     }),
   );
@@ -65,7 +66,7 @@ export function requestReader(endpoint: ServedEndpoint, options: ReadOptions): R
     const given = new Map<string, string>();
     for (const name of new Set(body === '*' ? [] : parts.query.keys())) {
       const loc = ['query', name];
-      const parameter = parameterOf(input, name);
+      const parameter = findParameter(input, name);
       if (typeof parameter === 'string') {
         if (!options.ignoreUnknownFields && !isSystemParameter(name))
           problems.push({ loc, msg: parameter, type: 'extra_forbidden' });
@@ -93,7 +94,7 @@ export function requestReader(endpoint: ServedEndpoint, options: ReadOptions): R
   };
 }
 
-/** Returns why the query may not set a field; undefined if it may. */
+/** Returns the reason why the query may not set a field, or undefined if it may. */
 function refusal(
   parameter: Parameter,
   bodyField: DescField | undefined,
@@ -122,7 +123,7 @@ function readBody(
   field: DescField | undefined,
   { json = '', bytes, contentType = '' }: RequestParts,
   message: Message,
-  options: ReadOptions,
+  options: StandardReadOptions,
 ): void {
   if (takesBytes) {
     const content: JsonValue = { contentType, data: (bytes ?? Buffer.alloc(0)).toString('base64') };
@@ -179,7 +180,10 @@ function variableText({ start, end }: Variable, { segments }: RequestParts, writ
     .join('/');
 }
 
-/** Returns a decoded segment whose slashes are written as in the URL. The segment may lack the verb of the template. */
+/**
+ * Returns a decoded segment whose slashes are written as in the URL. The segment may lack the verb of the
+ * template.
+ */
 function keepSlashes(written: string, segment: string): string {
   const slashes = written.match(/%2f/gi) ?? [];
   let index = 0;

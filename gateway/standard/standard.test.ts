@@ -199,21 +199,21 @@ describe('responses', () => {
     expect((await list('')).body).toEqual([{ name: 'a', copyCount: '1152921504606846976' }]);
   });
 
-  test('of a stream are an array', async () => {
+  test('writes a stream as an array', async () => {
     expect(await ask('GET', '/v2/books:stream')).toEqual({
       status: 200,
       body: [{ name: 'a' }, { name: 'b' }],
     });
   });
 
-  test('of google.api.HttpBody are its bytes', async () => {
+  test('writes google.api.HttpBody as its bytes', async () => {
     const init = { method: 'POST', headers: { 'content-type': 'text/html' }, body: '<p>' };
     const response = await gateway.ask('/v2/pages:convert', init);
     expect([response.headers.get('content-type'), await response.text()]).toEqual(['text/plain', '<p>']);
     expect(calls[0]!.message).toMatchObject({ contentType: 'text/html' });
   });
 
-  test('of methods that stream requests are UNIMPLEMENTED', async () => {
+  test('returns UNIMPLEMENTED for methods that stream requests', async () => {
     const { status, body } = await ask('POST', '/v2/books:store', {});
     expect([status, body.error.status]).toEqual([501, 'UNIMPLEMENTED']);
   });
@@ -224,7 +224,7 @@ describe('responses', () => {
     [9, 400, 'FAILED_PRECONDITION'],
     [4, 504, 'DEADLINE_EXCEEDED'],
     [99, 500, 'UNKNOWN'],
-  ])('of the code %i have the status %i', async (code, httpStatus, status) => {
+  ])('maps the code %i to the status %i', async (code, httpStatus, status) => {
     const detail = anyPack(DurationSchema, create(DurationSchema, { seconds: 1n }));
     const unknown = create(AnySchema, { typeUrl: 'example/a.B', value: new Uint8Array([1]) });
     respond.GetBook = () => {

@@ -46,7 +46,7 @@ export class StatusError extends Fault {
   }
 }
 
-/** Shape of ConnectError, of which several copies may be installed. */
+/** Shape of ConnectError. Several copies of the class may be installed. */
 interface ConnectErrorLike extends Error {
   code: number;
   rawMessage: string;

@@ -1,4 +1,4 @@
-import { changeOf } from '../changes.ts';
+import { getChange } from '../changes.ts';
 import { type FakeItem, scaled } from './item.ts';
 import { regions } from './regions.ts';
 
@@ -92,7 +92,7 @@ function itemCard(item: FakeItem) {
  * 3 has cards in `items[].item_data` for searches and in `centralize_item_card` for shops.
  */
 export function listMembers(all: readonly FakeItem[], generation: Generation, shop: boolean): object {
-  const items = all.filter(({ region, id }) => !changeOf('mkta', region, id).isRemoved);
+  const items = all.filter(({ region, id }) => !getChange('mkta', region, id).isRemoved);
   if (generation === 1) return { items: items.map(basic) };
   if (generation === 2) {
     const wrapped = items.map((item) => ({

@@ -1,11 +1,11 @@
-import { changeOf } from '../changes.ts';
+import { getChange } from '../changes.ts';
 import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
-import { isSealed } from '../seal.ts';
+import { isSigned } from '../request-signature.ts';
 import { page } from './pages.ts';
 import { productPage } from './product-page.ts';
 import { blockedByName, notFound, refusals } from './refusals.ts';
 import { regions } from './regions.ts';
-import { searchAnswer } from './search.ts';
+import { searchResponse } from './search.ts';
 import { shopActive, shopSearch } from './shop.ts';
 
 const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' };
@@ -36,7 +36,7 @@ function subject({ url }: OriginRequest): string | undefined {
 /** Product pages with wrong data, by the id's last digits (README.md). */
 function special(region: string, itemId: number, shopId: number): string | undefined {
   const page = () => productPage(region, itemId, shopId);
-  switch (changeOf('mkta', region, itemId).isRemoved ? 801 : itemId % 1000) {
+  switch (getChange('mkta', region, itemId).isRemoved ? 801 : itemId % 1000) {
     case 801:
       return page().replace(/"item_status":"\w+"/, '"item_status":"deleted"');
     case 802:
@@ -64,9 +64,9 @@ function product({ url, region }: OriginRequest): OriginReply {
   return json(special(region, ...ids) ?? productPage(region, ...ids));
 }
 
-const answers: Readonly<Record<string, (request: OriginRequest) => OriginReply>> = {
+const responders: Readonly<Record<string, (request: OriginRequest) => OriginReply>> = {
   '/api/v4/pdp/get_pc': product,
-  '/api/v4/search/search_items': ({ url, region }) => json(searchAnswer(region, url.searchParams)),
+  '/api/v4/search/search_items': ({ url, region }) => json(searchResponse(region, url.searchParams)),
   '/api/v4/shop/search_items': ({ url, region }) => json(shopSearch(region, url.searchParams)),
   '/api/v4/shop/rcmd_items': ({ url, region }) => json(shopActive(region, url.searchParams)),
 };
@@ -78,10 +78,10 @@ export const mkta: Origin = {
   subject,
   blocked: () => blockedByName,
   plain: (request) =>
-    request.url.pathname.startsWith(interfacePath) && !isSealed(request) ? blockedByName : undefined,
-  answer: (request) => {
-    const answer = answers[request.url.pathname];
-    if (answer) return refusals[subject(request)?.slice(-3) ?? ''] ?? answer(request);
+    request.url.pathname.startsWith(interfacePath) && !isSigned(request) ? blockedByName : undefined,
+  respond: (request) => {
+    const respond = responders[request.url.pathname];
+    if (respond) return refusals[subject(request)?.slice(-3) ?? ''] ?? respond(request);
     return page(request) ?? { status: 404, headers: { 'content-type': 'text/plain' }, body: 'not found' };
   },
 };

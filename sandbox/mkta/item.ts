@@ -1,4 +1,4 @@
-import { changedPrice, changeOf } from '../changes.ts';
+import { changedPrice, getChange } from '../changes.ts';
 import { random } from '../random.ts';
 import { regions } from './regions.ts';
 
@@ -87,7 +87,7 @@ export function fakeItem(region: string, id: number, shopId: number): FakeItem {
     tiers.push({ name: 'Color', options: colours.slice(0, draw.integer(2, colours.length)) });
     if (draw.once(2)) tiers.push({ name: 'Size', options: sizes.slice(0, draw.integer(2, sizes.length)) });
   }
-  const change = changeOf('mkta', region, id);
+  const change = getChange('mkta', region, id);
   const soldOut = form === forms.soldOut || draw.once(15);
   const discount = draw.once(3) ? draw.integer(1, 7) * 10 : 0;
   const steps = Math.floor((most - least) / step);

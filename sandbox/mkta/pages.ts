@@ -1,5 +1,5 @@
 import type { OriginReply, OriginRequest } from '../origin.ts';
-import { sealedPage } from '../seal.ts';
+import { signedPage } from '../request-signature.ts';
 import { refusals } from './refusals.ts';
 
 const title = 'Shop of lamps';
@@ -7,8 +7,8 @@ const title = 'Shop of lamps';
 /** Script of a product page: sends the page's own request and renders the response. */
 const requestItem = (itemId: string, shopId: string) => `
 const query = new URLSearchParams({ item_id: '${itemId}', shop_id: '${shopId}', detail_level: '0' });
-const answer = await ask('/api/v4/pdp/get_pc?' + query).then((response) => response.json());
-document.getElementById('root').textContent = answer.data?.item?.title ?? 'Nothing to see';
+const response = await ask('/api/v4/pdp/get_pc?' + query).then((response) => response.json());
+document.getElementById('root').textContent = response.data?.item?.title ?? 'Nothing to see';
 `;
 
 const requestSearch = `
@@ -45,7 +45,7 @@ const huge = `<title>${title}</title>${'<p>lamp</p>'.repeat(2_000_000)}`;
 /** Faulty product pages, by the item id's last three digits (README.md). */
 function odd(request: OriginRequest, itemId: string, shopId: string): OriginReply | undefined {
   const { pathname, searchParams } = request.url;
-  const page = (code: string, body = 'Loading…') => sealedPage(request, title, body, code);
+  const page = (code: string, body = 'Loading…') => signedPage(request, title, body, code);
   const item = requestItem(itemId, shopId);
   switch (itemId.slice(-3)) {
     case '820':
@@ -120,13 +120,13 @@ export function page(request: OriginRequest): OriginReply | undefined {
   if (shopId !== undefined && itemId !== undefined) {
     const moved = pathname.includes('-i.') && itemId.endsWith('835');
     const reply = moved ? undefined : odd(request, itemId, shopId);
-    return reply ?? sealedPage(request, title, 'Loading…', requestItem(itemId, shopId));
+    return reply ?? signedPage(request, title, 'Loading…', requestItem(itemId, shopId));
   }
   if (pathname === '/search' || /-cat\.[\d.]+$/.test(pathname)) {
-    return sealedPage(request, title, 'Loading…', requestSearch);
+    return signedPage(request, title, 'Loading…', requestSearch);
   }
   const shop = /^\/shop\/(\d+)(?:\/search)?$/.exec(pathname)?.[1];
-  if (shop !== undefined) return sealedPage(request, title, 'Loading…', requestShop(shop));
+  if (shop !== undefined) return signedPage(request, title, 'Loading…', requestShop(shop));
   if (pathname === '/buyer/login') return login;
   if (pathname.startsWith('/verify/')) return puzzle;
   return undefined;

@@ -1,5 +1,5 @@
 /** Properties of a region's invented items. */
-export interface Region {
+export interface FakeRegion {
   currency: string;
   /** Minimum and maximum price in currency units, and the step between prices. */
   prices: readonly [least: number, most: number, step: number];
@@ -19,7 +19,7 @@ function short(count: number, word: string, comma: boolean): string {
 }
 
 /** Regions of the fake marketplace A. */
-export const regions: Readonly<Record<string, Region>> = {
+export const regions: Readonly<Record<string, FakeRegion>> = {
   id: {
     currency: 'IDR',
     prices: [5_000, 900_000, 500],

@@ -45,7 +45,7 @@ function start(offset: number, limit: number): number {
  * site's own pages send. Digits 004: the listing ends with a full, unmarked page; 005: every page repeats the
  * first; 007: every price is impossible.
  */
-export function searchAnswer(region: string, query: URLSearchParams): string {
+export function searchResponse(region: string, query: URLSearchParams): string {
   const category = query.get('match_id');
   const subject = category ?? query.get('keyword') ?? '';
   const scenario = category === null ? 'PAGE_GLOBAL_SEARCH' : 'PAGE_CATEGORY';
@@ -63,12 +63,12 @@ export function searchAnswer(region: string, query: URLSearchParams): string {
   if (subject.endsWith('007')) for (const { models } of items) models.unshift({ ...models[0]!, price: 1 });
   const members = listMembers(items, generation, false);
   const silent = subject.endsWith('004') || subject.endsWith('005');
-  const answer = {
+  const response = {
     error: null,
     total_count: size * 1_000,
     ...(silent ? {} : { nomore: first + limit >= size }),
     ...members,
   };
-  const text = JSON.stringify(generation === 1 ? { ...answer, version: 'x' } : answer);
+  const text = JSON.stringify(generation === 1 ? { ...response, version: 'x' } : response);
   return subject.endsWith('007') ? text.replaceAll(/"price_max":\d+/g, '"price_max":1') : text;
 }

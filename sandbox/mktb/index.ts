@@ -1,11 +1,11 @@
-import { changeOf } from '../changes.ts';
-import { errorResponseOf, errorResponses } from '../error-responses.ts';
+import { getChange } from '../changes.ts';
+import { createErrorResponse, errorResponses } from '../error-responses.ts';
 import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
-import { isSealed } from '../seal.ts';
-import { categoryAnswer, searchAnswer, shopAnswer } from './listings.ts';
+import { isSigned } from '../request-signature.ts';
+import { categoryResponse, searchResponse, shopResponse } from './listings.ts';
 import { page } from './pages.ts';
 import { productPage } from './product-page.ts';
-import { productOf, shopOf } from './products.ts';
+import { fakeProduct, fakeShop } from './products.ts';
 
 type Variables = Record<string, unknown>;
 
@@ -14,7 +14,7 @@ interface Operation {
   variables?: Variables;
 }
 
-function operationOf({ body }: OriginRequest): Operation & { batched: boolean } {
+function documentOperation({ body }: OriginRequest): Operation & { batched: boolean } {
   try {
     const parsed = JSON.parse(body) as Operation | Operation[];
     return { ...(Array.isArray(parsed) ? parsed[0] : parsed), batched: Array.isArray(parsed) };
@@ -31,11 +31,11 @@ function error(message: string, root: string): Variables {
   return { data: { [root]: null }, errors: [{ message, path: [root], extensions: { code: 0 } }] };
 }
 
-function productAnswer(variables: Variables): Variables {
+function productResponse(variables: Variables): Variables {
   const shop = String(variables.shopDomain);
   const key = String(variables.productKey);
-  const { id } = productOf(`${shop} ${key}`);
-  switch (changeOf('mktb', 'id', id).isRemoved ? '800' : key.slice(-3)) {
+  const { id } = fakeProduct(`${shop} ${key}`);
+  switch (getChange('mktb', 'id', id).isRemoved ? '800' : key.slice(-3)) {
     case '800':
       return error('product tidak ditemukan', 'pdpGetLayout');
     case '801':
@@ -57,7 +57,7 @@ function productAnswer(variables: Variables): Variables {
 
 function shopInfo(variables: Variables): Variables {
   const name = Number(variables.id) > 0 ? String(variables.id) : String(variables.domain);
-  const shop = shopOf(name);
+  const shop = fakeShop(name);
   if (shop.id.endsWith('800')) {
     return { data: { shopInfoByID: { result: [], error: { message: 'shop not found' } } } };
   }
@@ -66,43 +66,43 @@ function shopInfo(variables: Variables): Variables {
 }
 
 const operations: Readonly<Record<string, (variables: Variables) => Variables>> = {
-  PDPGetLayoutQuery: productAnswer,
+  PDPGetLayoutQuery: productResponse,
   SearchProductV5Query: (variables) => {
     const params = paramsOf(variables);
     return {
-      data: searchAnswer(params.get('q') ?? '', Number(params.get('start')), Number(params.get('rows'))),
+      data: searchResponse(params.get('q') ?? '', Number(params.get('start')), Number(params.get('rows'))),
     };
   },
   SearchProductQuery: (variables) => {
     const params = paramsOf(variables);
     return {
-      data: categoryAnswer(params.get('sc') ?? '', Number(params.get('start')), Number(params.get('rows'))),
+      data: categoryResponse(params.get('sc') ?? '', Number(params.get('start')), Number(params.get('rows'))),
     };
   },
   ShopInfoCore: shopInfo,
   ShopProducts: ({ sid, etalaseId, keyword, page, perPage }) => ({
-    data: shopAnswer(String(sid), String(etalaseId), String(keyword ?? ''), Number(page), Number(perPage)),
+    data: shopResponse(String(sid), String(etalaseId), String(keyword ?? ''), Number(page), Number(perPage)),
   }),
 };
 
 /** Returns the product key, keyword, category or shop of a request. */
 function subject(request: OriginRequest): string | undefined {
-  const { variables = {} } = operationOf(request);
+  const { variables = {} } = documentOperation(request);
   const params = paramsOf(variables);
   const name = variables.productKey ?? params.get('q') ?? params.get('sc') ?? variables.sid ?? variables.id;
-  if (name === 0) return shopOf(String(variables.domain)).id;
+  if (name === 0) return fakeShop(String(variables.domain)).id;
   return name === undefined || name === null ? undefined : String(name);
 }
 
-/** Returns whether a listing is refused from its second page on. */
+/** Returns true if a listing is refused from its second page on. */
 function refusedLater(request: OriginRequest): boolean {
-  const { variables = {} } = operationOf(request);
+  const { variables = {} } = documentOperation(request);
   const page = Number(variables.page ?? paramsOf(variables).get('page') ?? 1);
   return page > 1 && subject(request)?.slice(-3) === '820';
 }
 
 function reply(request: OriginRequest): OriginReply {
-  const { operationName, variables = {}, batched } = operationOf(request);
+  const { operationName, variables = {}, batched } = documentOperation(request);
   const operation = operations[operationName ?? ''];
   if (request.method !== 'POST' || !operation || request.url.pathname !== `/graphql/${operationName}`) {
     return { status: 404, headers: { 'content-type': 'text/plain' }, body: 'not found' };
@@ -122,8 +122,10 @@ export const mktb: Origin = {
   subject,
   blocked: () => errorResponses[807]!,
   plain: (request) =>
-    request.url.pathname.startsWith('/graphql/') && !isSealed(request) ? errorResponses[807] : undefined,
-  answer: (request) =>
+    request.url.pathname.startsWith('/graphql/') && !isSigned(request) ? errorResponses[807] : undefined,
+  respond: (request) =>
     page(request) ??
-    (refusedLater(request) ? errorResponses[807]! : (errorResponseOf(subject(request)) ?? reply(request))),
+    (refusedLater(request)
+      ? errorResponses[807]!
+      : (createErrorResponse(subject(request)) ?? reply(request))),
 };

@@ -1,13 +1,13 @@
-import { shiftOf, sizeOf, totalAt, windowOf } from '../listing.ts';
+import { shiftOf, sizeOf, totalAt, windowOf } from '../pagination.ts';
 import { hash } from '../random.ts';
-import { available, type Goods, productOf, rupiah, shopOf, soldLabels } from './products.ts';
+import { available, fakeProduct, fakeShop, type MktbGoods, rupiah, soldLabels } from './products.ts';
 
 /** Returns a product of a listing. */
-export function listed(name: string, at: number): Goods {
-  return productOf(`${name} ${at}`);
+export function listed(name: string, at: number): MktbGoods {
+  return fakeProduct(`${name} ${at}`);
 }
 
-function current(goods: Goods, form: string) {
+function current(goods: MktbGoods, form: string) {
   if (form === '707') return { id: goods.id, name: goods.name, price: null, shop: null, labelGroups: null };
   const odd = form === '708';
   return {
@@ -40,7 +40,7 @@ function current(goods: Goods, form: string) {
   };
 }
 
-function older(goods: Goods) {
+function older(goods: MktbGoods) {
   return {
     id: Number(goods.id),
     name: goods.name,
@@ -59,7 +59,7 @@ function older(goods: Goods) {
 }
 
 /** Returns the response to a search: the current generation, or the older one for names that end in 706. */
-export function searchAnswer(name: string, start: number, rows: number): Record<string, unknown> {
+export function searchResponse(name: string, start: number, rows: number): Record<string, unknown> {
   const form = name.slice(-3);
   const goods = available(windowOf(name, start, rows).map((at) => listed(name, at)));
   const header = {
@@ -91,7 +91,7 @@ export function searchAnswer(name: string, start: number, rows: number): Record<
 }
 
 /** Returns the response to a category. `start` counts from 1. */
-export function categoryAnswer(name: string, start: number, rows: number): Record<string, unknown> {
+export function categoryResponse(name: string, start: number, rows: number): Record<string, unknown> {
   const data = available(windowOf(name, start - 1, rows).map((at) => listed(name, at))).map((goods) => ({
     id: Number(goods.id),
     url: `https://www.tokopedia.com/${goods.shop.domain}/${goods.key}`,
@@ -114,8 +114,8 @@ export function categoryAnswer(name: string, start: number, rows: number): Recor
 }
 
 /** Returns a product of a shop. */
-export function shopGoods(shopId: string, etalase: string, at: number): Goods {
-  return productOf(`shop ${shopId} ${etalase} ${at}`, shopOf(shopId));
+export function shopGoods(shopId: string, etalase: string, at: number): MktbGoods {
+  return fakeProduct(`shop ${shopId} ${etalase} ${at}`, fakeShop(shopId));
 }
 
 /** Returns the number of products of a shop or of one of its sections. */
@@ -125,14 +125,14 @@ export function shopSize(shopId: string, etalase: string, perPage: number): numb
 }
 
 /** Returns the products of a shop whose names contain a keyword. */
-export function shopMatches(shopId: string, etalase: string, keyword: string, perPage: number): Goods[] {
+export function shopMatches(shopId: string, etalase: string, keyword: string, perPage: number): MktbGoods[] {
   const size = shopSize(shopId, etalase, perPage);
   const all = Array.from({ length: size }, (_, at) => shopGoods(shopId, etalase, at));
   return all.filter(({ name }) => name.toLowerCase().includes(keyword.toLowerCase()));
 }
 
 /** Returns a page of a shop's products. `page` counts from 1. */
-export function shopAnswer(
+export function shopResponse(
   shopId: string,
   etalase: string,
   keyword: string,

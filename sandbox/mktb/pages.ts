@@ -1,6 +1,6 @@
 import type { OriginReply, OriginRequest } from '../origin.ts';
-import { sealedPage } from '../seal.ts';
-import { shopOf } from './products.ts';
+import { signedPage } from '../request-signature.ts';
+import { fakeShop } from './products.ts';
 
 /** Sends an operation as the site's pages do. The query is empty, because the sandbox ignores it. */
 function operationScript(operationName: string, variables: object): string {
@@ -23,7 +23,7 @@ export function page(request: OriginRequest): OriginReply | undefined {
   const { method, url } = request;
   const parts = url.pathname.split('/').slice(1).map(decodeURIComponent);
   if (method !== 'GET' || parts[0] === '' || parts[0] === 'graphql') return undefined;
-  const show = (code: string) => sealedPage(request, 'Pasar', 'Memuat…', code);
+  const show = (code: string) => signedPage(request, 'Pasar', 'Memuat…', code);
   if (url.pathname === '/search') return show(search(url.searchParams));
   const [shop, second, third, ...rest] = parts as [string, ...string[]];
   if (second === undefined) return show(operationScript('ShopInfoCore', { id: 0, domain: shop }));
@@ -32,6 +32,6 @@ export function page(request: OriginRequest): OriginReply | undefined {
   }
   const etalaseId = second === 'etalase' ? third : 'etalase';
   const keyword = url.searchParams.get('q') ?? '';
-  const variables = { sid: shopOf(shop).id, etalaseId, keyword, page: Number(rest.at(-1)), perPage: 80 };
+  const variables = { sid: fakeShop(shop).id, etalaseId, keyword, page: Number(rest.at(-1)), perPage: 80 };
   return show(operationScript('ShopProducts', variables));
 }

@@ -1,4 +1,4 @@
-import { type Goods, productOf, rupiah, shopOf } from './products.ts';
+import { fakeProduct, fakeShop, type MktbGoods, rupiah } from './products.ts';
 
 const noCampaign = {
   campaignID: '0',
@@ -8,7 +8,7 @@ const noCampaign = {
   isActive: false,
 };
 
-function variantsOf(goods: Goods) {
+function variantsOf(goods: MktbGoods) {
   const options = ['S', 'M', 'L'].map((value, at) => ({
     productVariantOptionID: String(7000 + at),
     value,
@@ -43,7 +43,7 @@ function variantsOf(goods: Goods) {
   };
 }
 
-function componentsOf(goods: Goods, variants: boolean) {
+function componentsOf(goods: MktbGoods, variants: boolean) {
   return [
     {
       name: 'product_media',
@@ -100,7 +100,7 @@ function componentsOf(goods: Goods, variants: boolean) {
 export function productPage(shopDomain: string, productKey: string): Record<string, unknown> {
   const digits = productKey.slice(-3);
   const goods = {
-    ...productOf(`${shopDomain} ${productKey}`, shopOf(shopDomain)),
+    ...fakeProduct(`${shopDomain} ${productKey}`, fakeShop(shopDomain)),
     key: productKey.toLowerCase(),
   };
   if (digits === '701') goods.stock = 0;

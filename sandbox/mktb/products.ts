@@ -1,8 +1,8 @@
-import { changedPrice, changeOf } from '../changes.ts';
+import { changedPrice, getChange } from '../changes.ts';
 import { hash, random } from '../random.ts';
 
 /** An invented product of marketplace B. */
-export interface Goods {
+export interface MktbGoods {
   id: string;
   name: string;
   key: string;
@@ -25,18 +25,18 @@ const looks = ['Merah', 'Biru', 'Polos', 'Lipat', 'Mini', 'Besar'];
 const cities = ['Bandung', 'Kab. Sleman', 'Malang', 'Kota Padang'];
 
 /** Returns the shop with a number or a domain; both identify the same shop. */
-export function shopOf(name: string): Goods['shop'] {
+export function fakeShop(name: string): MktbGoods['shop'] {
   const digits = /(\d+)$/.exec(name)?.[1] ?? String(1_000_000 + (hash(name) % 9_000_000));
   const domain = /^\d+$/.test(name) ? `warung-${digits}` : name.toLowerCase();
   return { id: digits, domain, name: `Warung ${digits}`, city: cities[Number(digits) % cities.length]! };
 }
 
 /** Returns the product of a seed. The same seed gives the same product, apart from its change. */
-export function productOf(seed: string, shop?: Goods['shop']): Goods {
+export function fakeProduct(seed: string, shop?: MktbGoods['shop']): MktbGoods {
   const draw = random(`mktb ${seed}`);
   const id = String(2_000_000_000 + hash(seed));
   const name = `${draw.pick(things)} ${draw.pick(looks)} ${seed}`;
-  const change = changeOf('mktb', 'id', id);
+  const change = getChange('mktb', 'id', id);
   const price = changedPrice(draw.integer(3, 900) * 500, change, 0);
   const discount = draw.once(3) ? draw.integer(5, 60) : 0;
   const sold = draw.once(5) ? 0 : draw.integer(1, 40_000);
@@ -54,7 +54,7 @@ export function productOf(seed: string, shop?: Goods['shop']): Goods {
     reviews,
     sold,
     stock: change.stock ?? stock,
-    shop: shop ?? shopOf(`warung-${draw.integer(1000, 1099)}`),
+    shop: shop ?? fakeShop(`warung-${draw.integer(1000, 1099)}`),
     image: `https://images.tokopedia.net/img/cache/700/fake/${id}.jpg`,
     freeShipping: draw.once(2),
   };
@@ -65,7 +65,7 @@ export function rupiah(amount: number): string {
   return amount === 0 ? '' : `Rp${String(amount).replace(/\B(?=(\d{3})+$)/g, '.')}`;
 }
 
-/** Returns the label with the number sold; null without sales. */
+/** Returns the label with the number sold, or null if there are no sales. */
 export function soldLabels(sold: number): { position: string; title: string; type: string }[] {
   if (sold === 0) return [];
   const rough =
@@ -87,6 +87,6 @@ export function soldAtLeast(sold: number): number | null {
 }
 
 /** Returns the products that are not withdrawn. */
-export function available(goods: readonly Goods[]): Goods[] {
-  return goods.filter(({ id }) => !changeOf('mktb', 'id', id).isRemoved);
+export function available(goods: readonly MktbGoods[]): MktbGoods[] {
+  return goods.filter(({ id }) => !getChange('mktb', 'id', id).isRemoved);
 }

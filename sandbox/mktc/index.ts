@@ -1,7 +1,7 @@
-import { changeOf } from '../changes.ts';
-import { errorResponseOf, errorResponses } from '../error-responses.ts';
+import { getChange } from '../changes.ts';
+import { createErrorResponse, errorResponses } from '../error-responses.ts';
 import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
-import { isSealed } from '../seal.ts';
+import { isSigned } from '../request-signature.ts';
 import { listingPage } from './listing-page.ts';
 import { page } from './pages.ts';
 import { summary } from './product-page.ts';
@@ -19,15 +19,15 @@ function ok(data: unknown): OriginReply {
 }
 
 /** Returns the product SKU in an id: without its prefix and, for an item's id, without its last group. */
-function productOf(formattedId: string): { productSku: string; itemSku: string } {
+function fakeProduct(formattedId: string): { productSku: string; itemSku: string } {
   const [, prefix, id] = /^([a-z]{2})--(.+)$/.exec(formattedId) ?? [];
   if (prefix !== 'is') return { productSku: id ?? formattedId, itemSku: '' };
   return { productSku: id!.split('-').slice(0, 3).join('-'), itemSku: id! };
 }
 
 function productReply(formattedId: string, query: URLSearchParams): OriginReply {
-  const { productSku, itemSku } = productOf(formattedId);
-  const digits = changeOf('mktc', 'id', productSku).isRemoved ? '800' : formattedId.slice(-3);
+  const { productSku, itemSku } = fakeProduct(formattedId);
+  const digits = getChange('mktc', 'id', productSku).isRemoved ? '800' : formattedId.slice(-3);
   const wanted = itemSku === '' ? (query.get('defaultItemSku') ?? '') : itemSku;
   const page = (sku: string, item: string) =>
     ok(summary(sku, item, query.get('pickupPointCode') ?? '', digits));
@@ -87,15 +87,15 @@ export const mktc: Origin = {
   subject: idOf,
   blocked: () => errorResponses[807]!,
   plain: (request) =>
-    request.url.pathname.startsWith('/backend/') && !isSealed(request) ? errorResponses[807] : undefined,
-  answer: (request) => {
+    request.url.pathname.startsWith('/backend/') && !isSigned(request) ? errorResponses[807] : undefined,
+  respond: (request) => {
     const { pathname, searchParams } = request.url;
     const shown = page(request);
     if (shown) return shown;
     const id = idOf(request);
     if (id === undefined)
       return { status: 404, headers: { 'content-type': 'text/plain' }, body: 'not found' };
-    const trouble = errorResponseOf(id);
+    const trouble = createErrorResponse(id);
     if (trouble) return trouble;
     if (merchantPath.test(pathname)) return merchantReply(id, searchParams);
     return descriptionPath.test(pathname) ? descriptionReply(id) : productReply(id, searchParams);

@@ -1,11 +1,11 @@
-import { changeOf } from '../changes.ts';
-import { sizeOf, totalAt, windowOf } from '../listing.ts';
-import { type Goods, listed, merchantOf, rough, rupiah } from './products.ts';
+import { getChange } from '../changes.ts';
+import { sizeOf, totalAt, windowOf } from '../pagination.ts';
+import { fakeMerchant, listed, type MktcGoods, rough, rupiah } from './products.ts';
 
 /** Maximum number of pages that the site states. */
 const maxPages = 20;
 
-function card(goods: Goods, form: string) {
+function card(goods: MktcGoods, form: string) {
   if (form === '707') return { id: goods.productSku, name: goods.name };
   return {
     id: goods.productSku,
@@ -39,8 +39,8 @@ function card(goods: Goods, form: string) {
   };
 }
 
-/** Returns the filter of a listing's query; undefined without one. */
-function filterOf(query: URLSearchParams): ((goods: Goods) => boolean) | undefined {
+/** Returns the filter of a listing's query, or undefined if there is none. */
+function filterOf(query: URLSearchParams): ((goods: MktcGoods) => boolean) | undefined {
   const words = query.get('searchTerm')?.toLowerCase();
   const brand = query.get('brand');
   if (words === undefined && brand === null) return undefined;
@@ -48,7 +48,7 @@ function filterOf(query: URLSearchParams): ((goods: Goods) => boolean) | undefin
 }
 
 /** Returns the products of a merchant that pass a filter. */
-export function filtered(code: string, rows: number, filter: (goods: Goods) => boolean): Goods[] {
+export function filtered(code: string, rows: number, filter: (goods: MktcGoods) => boolean): MktcGoods[] {
   const size = sizeOf(code, rows);
   return Array.from({ length: size }, (_, at) => listed(code, at)).filter(filter);
 }
@@ -66,7 +66,7 @@ export function listingPage(code: string, query: URLSearchParams, page: number, 
   const empty = sizeOf(code, rows) === 0;
   return {
     products: products
-      .filter(({ productSku }) => !changeOf('mktc', 'id', productSku).isRemoved)
+      .filter(({ productSku }) => !getChange('mktc', 'id', productSku).isRemoved)
       .map((goods) => card(goods, form)),
     paging: {
       page,
@@ -75,7 +75,7 @@ export function listingPage(code: string, query: URLSearchParams, page: number, 
       total_item: form === '704' ? 1000 : total,
     },
     // Only the first page of some shops shows the shop itself.
-    ...((page === 1 && form !== '709') || empty ? { merchant: merchantOf(code) } : {}),
+    ...((page === 1 && form !== '709') || empty ? { merchant: fakeMerchant(code) } : {}),
     code: 'OK',
   };
 }

@@ -1,5 +1,5 @@
 import type { OriginReply, OriginRequest } from '../origin.ts';
-import { sealedPage } from '../seal.ts';
+import { signedPage } from '../request-signature.ts';
 
 /** Script of a product page: requests the summary, then the description. */
 const requestProduct = (id: string, query: URLSearchParams) => `
@@ -23,5 +23,5 @@ export function page(request: OriginRequest): OriginReply | undefined {
   const [, sort, id] = /^\/(p|merchant)\/[^/]+\/([^/]+)$/.exec(pathname) ?? [];
   if (id === undefined) return undefined;
   const asking = sort === 'p' ? requestProduct : requestShop;
-  return sealedPage(request, 'Toko', 'Memuat…', asking(decodeURIComponent(id), searchParams));
+  return signedPage(request, 'Toko', 'Memuat…', asking(decodeURIComponent(id), searchParams));
 }

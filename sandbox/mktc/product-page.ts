@@ -1,4 +1,4 @@
-import { type Goods, productOf } from './products.ts';
+import { fakeProduct, type MktcGoods } from './products.ts';
 
 function categories(prefix: string) {
   return ['Rumah', 'Dapur', 'Wadah'].map((name, at) => ({
@@ -9,7 +9,7 @@ function categories(prefix: string) {
   }));
 }
 
-function optionsOf(goods: Goods, selected: string) {
+function optionsOf(goods: MktcGoods, selected: string) {
   return goods.items.map((item) => ({
     id: item === selected ? `is--${item}_PP-3000001` : `is--${item}`,
     selected: item === selected,
@@ -22,7 +22,7 @@ function optionsOf(goods: Goods, selected: string) {
 
 /** Returns the summary's `data` of a product. `digits` select its form (README.md). */
 export function summary(productSku: string, itemSku: string, pickupPointCode: string, digits: string) {
-  const goods = productOf(productSku);
+  const goods = fakeProduct(productSku);
   const item = goods.items.includes(itemSku) ? itemSku : goods.items[0]!;
   const url = `https://www.blibli.com/p/barang/ps--${productSku}?pickupPointCode=PP-3000001&ds=${item}`;
   if (digits === '703') return { itemSku: item, productSku, name: goods.name, price: null, options: null };

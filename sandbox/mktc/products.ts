@@ -1,8 +1,8 @@
-import { changedPrice, changeOf } from '../changes.ts';
+import { changedPrice, getChange } from '../changes.ts';
 import { hash, random } from '../random.ts';
 
 /** An invented product of marketplace C. */
-export interface Goods {
+export interface MktcGoods {
   /** Product SKU: `ABC-60100-00042`. */
   productSku: string;
   /** SKUs of its items. */
@@ -25,15 +25,15 @@ export interface Goods {
 const things = ['Peci Anyam', 'Sarung Tenun', 'Tas Belanja', 'Botol Minum', 'Tempat Cincin'];
 
 /** Returns the merchant with a code. */
-export function merchantOf(code: string): Goods['merchant'] {
+export function fakeMerchant(code: string): MktcGoods['merchant'] {
   return { code, name: `Kios ${code}`, official: hash(code) % 2 === 0 };
 }
 
 /** Returns the product with a product SKU. */
-export function productOf(productSku: string): Goods {
+export function fakeProduct(productSku: string): MktcGoods {
   const draw = random(`mktc ${productSku}`);
   const code = productSku.split('-').slice(0, 2).join('-');
-  const change = changeOf('mktc', 'id', productSku);
+  const change = getChange('mktc', 'id', productSku);
   const offered = changedPrice(draw.integer(2, 800) * 500, change, 0);
   const discount = draw.once(3) ? draw.integer(5, 60) : 0;
   const sold = draw.once(4) ? 0 : draw.integer(1, 9000);
@@ -55,14 +55,14 @@ export function productOf(productSku: string): Goods {
     sold,
     reviews,
     stars: reviews === 0 ? 0 : draw.integer(40, 50) / 10,
-    merchant: merchantOf(code),
+    merchant: fakeMerchant(code),
     image: `https://www.static-src.com/fake/${productSku}.jpg`,
   };
 }
 
 /** Returns a product of a merchant's listing. */
-export function listed(code: string, at: number): Goods {
-  return productOf(`${code}-${String(at + 1).padStart(7, '0')}`);
+export function listed(code: string, at: number): MktcGoods {
+  return fakeProduct(`${code}-${String(at + 1).padStart(7, '0')}`);
 }
 
 /** Formats an amount as the site does. */

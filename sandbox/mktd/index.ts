@@ -1,7 +1,7 @@
-import { changeOf } from '../changes.ts';
+import { getChange } from '../changes.ts';
 import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
 import { hash } from '../random.ts';
-import { isSealed, sealedPage } from '../seal.ts';
+import { isSigned, signedPage } from '../request-signature.ts';
 import { baseInfo, html, modelInfo, route } from './pages.ts';
 import { fakeProduct, places } from './products.ts';
 
@@ -23,7 +23,10 @@ function idOf({ url }: OriginRequest): string | undefined {
   return /^\/(?:view\/product|shop\/[a-z]{2}\/pdp(?:\/[^/]+)?)\/(\d{10,20})$/.exec(url.pathname)?.[1];
 }
 
-/** Returns product data with missing or wrong parts, by the id's last digits (README.md); undefined if it is unchanged. */
+/**
+ * Returns product data with missing or wrong parts, by the id's last digits (README.md). Undefined if it is
+ * unchanged.
+ */
 function altered(region: string, id: string): OriginReply | undefined {
   return incomplete(region, id) ?? unusable(region, id);
 }
@@ -71,7 +74,7 @@ function unusable(region: string, id: string): OriginReply | undefined {
   const product = fakeProduct(region, id);
   const wrap = (data: Parameters<typeof html>[1]) => page(html(product.title, data, keys.region));
   const model = () => modelInfo(product) as Record<string, Record<string, unknown>>;
-  switch (changeOf('mktd', region, id).isRemoved ? '802' : id.slice(-3)) {
+  switch (getChange('mktd', region, id).isRemoved ? '802' : id.slice(-3)) {
     case '800':
       return wrap(route(region, id, undefined, { error_code: 23002102, error_message: 'not available' }));
     case '801':
@@ -121,8 +124,8 @@ const refusals: Readonly<Record<string, OriginReply>> = {
 
 /** Returns the page that a browser receives first: its script requests the data with the page's seal. */
 const shell = `
-const answer = await ask(location.pathname + location.search);
-const { title, body } = new DOMParser().parseFromString(await answer.text(), 'text/html');
+const response = await ask(location.pathname + location.search);
+const { title, body } = new DOMParser().parseFromString(await response.text(), 'text/html');
 document.title = title;
 document.body.innerHTML = body.innerHTML;
 `;
@@ -133,8 +136,8 @@ export const mktd: Origin = {
   regions: Object.keys(places),
   subject: idOf,
   blocked: () => securityCheck,
-  plain: (request) => (isSealed(request) ? undefined : sealedPage(request, 'Shop', '', shell)),
-  answer: (request) => {
+  plain: (request) => (isSigned(request) ? undefined : signedPage(request, 'Shop', '', shell)),
+  respond: (request) => {
     const id = idOf(request);
     const short = request.url.pathname.startsWith('/view/');
     if (id === undefined || short !== (request.region === 'id')) return refusals[816]!;

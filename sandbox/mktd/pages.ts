@@ -1,4 +1,4 @@
-import { type FakeProduct, image, places, reviewer, shown } from './products.ts';
+import { image, type MktdProduct, places, reviewer, shown } from './products.ts';
 
 type Data = Record<string, unknown>;
 
@@ -15,7 +15,7 @@ function blocks(texts: readonly string[]): string {
   ]);
 }
 
-function properties(product: FakeProduct) {
+function properties(product: MktdProduct) {
   const names = new Map<string, Map<string, string>>();
   for (const { values } of product.skus) {
     for (const { property, value, id } of values)
@@ -24,13 +24,13 @@ function properties(product: FakeProduct) {
   return [...names];
 }
 
-function range(product: FakeProduct) {
+function range(product: MktdProduct) {
   const sorted = [...product.skus].sort((one, other) => Number(one.price) - Number(other.price));
   return { least: sorted[0]!, most: sorted.at(-1)! };
 }
 
 /** Returns the older generation's `product_info`; with `flat`, without a `product_base`. */
-export function baseInfo(product: FakeProduct, flat = false): Data {
+export function baseInfo(product: MktdProduct, flat = false): Data {
   const { currency, symbol, brand } = places[product.region]!;
   const { least, most } = range(product);
   const base = {
@@ -100,10 +100,10 @@ export function baseInfo(product: FakeProduct, flat = false): Data {
 }
 
 /** Returns the newer generation's `product_info`. */
-export function modelInfo(product: FakeProduct): Data {
+export function modelInfo(product: MktdProduct): Data {
   const { currency, symbol, brand } = places[product.region]!;
   const { least, most } = range(product);
-  const price = (sku: FakeProduct['skus'][number]) => ({
+  const price = (sku: MktdProduct['skus'][number]) => ({
     sku_id: sku.id,
     currency_name: currency,
     currency_symbol: symbol,

@@ -1,4 +1,4 @@
-import { changedPrice, changeOf } from '../changes.ts';
+import { changedPrice, getChange } from '../changes.ts';
 import { random } from '../random.ts';
 
 /** Properties of a region. */
@@ -90,7 +90,7 @@ export interface FakeSku {
 }
 
 /** An invented product: the data of both generations of pages. */
-export interface FakeProduct {
+export interface MktdProduct {
   id: string;
   region: string;
   title: string;
@@ -110,11 +110,11 @@ const forms = { soldOut: '706', unrated: '707', many: '708' } as const;
 const sizes = ['S', 'M', 'L'];
 
 /** Returns the product with an id. Its values depend on the region, the id, and the product's change only. */
-export function fakeProduct(region: string, id: string): FakeProduct {
+export function fakeProduct(region: string, id: string): MktdProduct {
   const place = places[region]!;
   const draw = random(`${region}/${id}`);
   const form = id.slice(-3);
-  const change = changeOf('mktd', region, id);
+  const change = getChange('mktd', region, id);
   const colours = place.colours.slice(0, draw.integer(1, place.colours.length));
   const second =
     form === forms.many

@@ -1,4 +1,4 @@
-import { changeOf } from '../changes.ts';
+import { getChange } from '../changes.ts';
 import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
 import { productPage } from './product-page.ts';
 import { fakeProduct } from './products.ts';
@@ -44,8 +44,8 @@ function subject({ url }: OriginRequest): string | undefined {
   return asin ?? url.searchParams.get('k') ?? url.searchParams.get('rh')?.replace(/^n:/, '') ?? undefined;
 }
 
-function productAnswer(region: string, asin: string): OriginReply {
-  if (changeOf('mkte', region, asin).isRemoved) return refusals[800]!;
+function productResponse(region: string, asin: string): OriginReply {
+  if (getChange('mkte', region, asin).isRemoved) return refusals[800]!;
   const product = fakeProduct(region, asin);
   switch (asin.slice(-3)) {
     case '803':
@@ -57,7 +57,7 @@ function productAnswer(region: string, asin: string): OriginReply {
   }
 }
 
-function searchAnswer(region: string, query: string, number: number): OriginReply {
+function searchResponse(region: string, query: string, number: number): OriginReply {
   if (query.endsWith('820') && number > 1) return page(robotCheck);
   const whole = searchPage(region, query, number);
   return page(query.endsWith('813') ? whole.slice(0, 3000) : whole);
@@ -69,12 +69,12 @@ export const mkte: Origin = {
   regions: Object.keys(stores),
   subject,
   blocked: () => refusals[807]!,
-  answer: (request) => {
+  respond: (request) => {
     const about = subject(request);
     if (about === undefined) return refusals[800]!;
     const refusal = refusals[about.slice(-3)];
     if (refusal) return refusal;
-    if (request.url.pathname !== '/s') return productAnswer(request.region, about);
-    return searchAnswer(request.region, about, Number(request.url.searchParams.get('page') ?? '1'));
+    if (request.url.pathname !== '/s') return productResponse(request.region, about);
+    return searchResponse(request.region, about, Number(request.url.searchParams.get('page') ?? '1'));
   },
 };

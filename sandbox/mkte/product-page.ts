@@ -1,10 +1,10 @@
-import { type FakeProduct, variantAsin } from './products.ts';
-import { decimal, digits, escaped, money, type Store, stores, whole } from './stores.ts';
+import { type MkteProduct, variantAsin } from './products.ts';
+import { decimal, digits, escaped, type FakeMkteStore, money, stores, whole } from './stores.ts';
 
 /** Parts of a page that its layout arranges. */
 interface Parts {
-  product: FakeProduct;
-  store: Store;
+  product: MkteProduct;
+  store: FakeMkteStore;
 }
 
 /** Layouts by the ASIN's last digits (README.md). */
@@ -30,7 +30,7 @@ const layouts: Readonly<Record<string, (parts: Parts) => string>> = {
   '714': (parts) => digitalMusic(parts),
 };
 
-function shell(product: FakeProduct, store: Store, body: string): string {
+function shell(product: MkteProduct, store: FakeMkteStore, body: string): string {
   const canonical = product.asin.endsWith('712') ? 'B0PARENT00' : product.asin;
   return `<!doctype html><html class="a-no-js" lang="${store.language}"><head><meta charset="utf-8">
 <title>${escaped(product.title)} : Store</title><link rel="canonical" href="https://${store.host}/a-slug/dp/${canonical}">
@@ -38,26 +38,26 @@ function shell(product: FakeProduct, store: Store, body: string): string {
 <div id="sims"><span class="a-price" data-a-size="l"><span class="a-offscreen">${money(store, 3)}</span></span></div></body></html>`;
 }
 
-function title({ title }: FakeProduct): string {
+function title({ title }: MkteProduct): string {
   return `<h1 id="title"><span id="productTitle" class="a-size-large">\n ${escaped(title)} \n</span></h1>`;
 }
 
-function form({ asin, sellerId }: FakeProduct): string {
+function form({ asin, sellerId }: MkteProduct): string {
   return `<form id="addToCart"><input type="hidden" id="ASIN" name="ASIN" value="${asin}"><input type="hidden" id="merchantID" name="merchantID" value="${sellerId}"><input id="add-to-cart-button" type="submit"></form>`;
 }
 
-function byline({ brand }: FakeProduct, store: Store): string {
+function byline({ brand }: MkteProduct, store: FakeMkteStore): string {
   return `<a id="bylineInfo" class="a-link-normal" href="/stores/page/1">${escaped(store.visit(brand))}</a>`;
 }
 
-function stars({ rating, ratings }: FakeProduct, store: Store): string {
+function stars({ rating, ratings }: MkteProduct, store: FakeMkteStore): string {
   const text = store.rating(decimal(store, rating));
   return `<div id="averageCustomerReviews"><span id="acrPopover" title="${text}"><i class="a-icon a-icon-star"><span class="a-icon-alt">${text}</span></i></span>
 <span id="acrCustomerReviewText" aria-label="${store.ratings(whole(store, ratings))}">(${whole(store, ratings)})</span></div>`;
 }
 
 /** Returns a price whose accessible text is empty, as on new pages. */
-function splitPrice(store: Store, amount: number, classes: string): string {
+function splitPrice(store: FakeMkteStore, amount: number, classes: string): string {
   const { whole: units, fraction } = digits(store, amount);
   const sign = store.sign.replace('#', '').trim();
   const cents = fraction === '' ? '' : `<span class="a-price-fraction">${fraction}</span>`;
@@ -65,20 +65,20 @@ function splitPrice(store: Store, amount: number, classes: string): string {
   return `<span class="a-price ${classes}" data-a-size="xl"><span class="a-offscreen"> </span><span aria-hidden="true"><span class="a-price-symbol">${sign}</span><span class="a-price-whole">${units}${point}</span>${cents}</span></span>`;
 }
 
-function plainPrice(store: Store, amount: number, rest = ''): string {
+function plainPrice(store: FakeMkteStore, amount: number, rest = ''): string {
   return `<span class="a-price" data-a-size="l"${rest}><span class="a-offscreen">${money(store, amount)}</span><span aria-hidden="true">${money(store, amount)}</span></span>`;
 }
 
-function unitPrice(store: Store): string {
+function unitPrice(store: FakeMkteStore): string {
   return `<span class="pricePerUnit">(<span class="a-price a-text-price" data-a-size="mini"><span class="a-offscreen">${money(store, 1)}</span></span> / 2)</span>`;
 }
 
-function struck({ before }: FakeProduct, store: Store): string {
+function struck({ before }: MkteProduct, store: FakeMkteStore): string {
   if (before === null) return '';
   return `<span class="basisPrice">${store.listPrice} <span class="a-price a-text-price" data-a-strike="true"><span class="a-offscreen">${money(store, before)}</span></span></span>`;
 }
 
-function seller({ seller, sellerId }: FakeProduct, store: Store): string {
+function seller({ seller, sellerId }: MkteProduct, store: FakeMkteStore): string {
   return `<div id="merchantInfoFeature_feature_div"><span>${store.soldBy}</span><a id="sellerProfileTriggerId" class="offer-display-feature-text-message" href="/gp/help/seller/at-a-glance.html?ie=UTF8&amp;seller=${sellerId}&amp;asin=x">${seller.replace(' ', '&nbsp;')}</a></div>`;
 }
 
@@ -86,23 +86,23 @@ function availability(text: string): string {
   return `<div id="availability"><script>P.when('A').execute(function(){});</script><span class="a-size-medium a-color-success"> ${text} </span></div>`;
 }
 
-function bullets({ features }: FakeProduct): string {
+function bullets({ features }: MkteProduct): string {
   const notes =
     '<li id="replacementPartsFitmentBullet" class="aok-hidden"><span class="a-list-item">Make sure this fits.</span></li>';
   return `<div id="feature-bullets"><ul>${notes}${features.map((feature) => `<li><span class="a-list-item"> ${escaped(feature)} </span></li>`).join('')}</ul></div>`;
 }
 
-function overview({ brand, specifications }: FakeProduct, store: Store): string {
+function overview({ brand, specifications }: MkteProduct, store: FakeMkteStore): string {
   const rows: [string, string][] = [[store.brandRow, brand], ...specifications];
   return `<div id="productOverview_feature_div"><table>${rows.map(([name, value]) => `<tr><td class="a-span3"><span>${name}</span></td><td class="a-span9"><span>${escaped(value)}</span></td></tr>`).join('')}</table></div>
 <table class="prodDetTable"><tr><th> ASIN </th><td> x1 </td></tr><tr><th>Customer Reviews</th><td><div id="averageCustomerReviews"></div>4.2</td></tr></table>`;
 }
 
-function detailBullets({ specifications }: FakeProduct): string {
+function detailBullets({ specifications }: MkteProduct): string {
   return `<div id="detailBullets_feature_div"><ul>${specifications.map(([name, value]) => `<li><span class="a-list-item"><span class="a-text-bold">${name}\n &rlm; : &lrm; </span> <span>${value}</span></span></li>`).join('')}</ul></div>`;
 }
 
-function imageData({ images }: FakeProduct): string {
+function imageData({ images }: MkteProduct): string {
   const entries = images.map((name, at) => ({
     hiRes: at === 1 ? null : `https://m.example-cdn.test/images/I/${name}._AC_SL1500_.jpg`,
     thumb: `https://m.example-cdn.test/images/I/${name}._AC_US40_.jpg`,
@@ -112,7 +112,7 @@ function imageData({ images }: FakeProduct): string {
   return `<img id="landingImage" data-old-hires="${entries[0]!.hiRes}"><script>P.register('ImageBlockATF', function(){ var data = { 'enabled': true, 'colorImages': { 'initial': ${JSON.stringify(entries)}}, 'colorToAsin': {'initial': {}} }; });</script>`;
 }
 
-function variantData({ asin, colours, sizes }: FakeProduct): string {
+function variantData({ asin, colours, sizes }: MkteProduct): string {
   const pairs = colours.flatMap((colour, first) =>
     sizes.map((size, second) => ({ key: `${first}_${second}`, values: [colour, size] })),
   );
@@ -212,7 +212,7 @@ function older({ product, store }: Parts): string {
 }
 
 /** Returns the product's page in the layout that its ASIN selects. */
-export function productPage(product: FakeProduct): string {
+export function productPage(product: MkteProduct): string {
   const store = stores[product.region]!;
   const layout = product.isOffered ? (layouts[product.asin.slice(-3)] ?? modern) : unavailable;
   return shell(product, store, layout({ product, store }));

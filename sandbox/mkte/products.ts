@@ -1,18 +1,18 @@
-import { changedPrice, changeOf } from '../changes.ts';
+import { changedPrice, getChange } from '../changes.ts';
 import { random } from '../random.ts';
 import { stores } from './stores.ts';
 
 /** An invented product: the data of its page and its search results. */
-export interface FakeProduct {
+export interface MkteProduct {
   asin: string;
   region: string;
   title: string;
   brand: string;
-  /** Whether the page offers the product. */
+  /** True if the page offers the product. */
   isOffered: boolean;
   /** Price in currency units. */
   price: number;
-  /** Struck price; null without a discount. */
+  /** Struck price. Null if there is no discount. */
   before: number | null;
   /** Price for members. */
   memberPrice: number;
@@ -37,12 +37,14 @@ const things = [
 ];
 const brands = ['Lumora', 'Tanuki & Sons', 'Verdigris'];
 
-/** Returns the product with an ASIN. Its values depend on the region, the ASIN, and the product's change only. */
-export function fakeProduct(region: string, asin: string): FakeProduct {
+/**
+ * Returns the product with an ASIN. Its values depend on the region, the ASIN, and the product's change only.
+ */
+export function fakeProduct(region: string, asin: string): MkteProduct {
   const store = stores[region]!;
   const draw = random(`${region}/${asin}`);
   const unit = store.decimals === 0 ? 100 : 1;
-  const change = changeOf('mkte', region, asin);
+  const change = getChange('mkte', region, asin);
   const amount = draw.integer(4, 2400) * unit + (store.decimals === 0 ? 0 : draw.integer(0, 99) / 100);
   const price = changedPrice(amount, change, store.decimals);
   const brand = draw.pick(brands);

@@ -1,7 +1,7 @@
-import { changeOf } from '../changes.ts';
+import { getChange } from '../changes.ts';
 import { hash } from '../random.ts';
 import { fakeProduct } from './products.ts';
-import { decimal, escaped, money, type Store, stores, whole } from './stores.ts';
+import { decimal, escaped, type FakeMkteStore, money, stores, whole } from './stores.ts';
 
 /** A result of a search. */
 export interface FakeResult {
@@ -17,7 +17,7 @@ function asinAt(query: string, place: number): string {
 }
 
 /** Returns the number of pages of a search, by the last digits of its keyword (README.md). */
-export function pagesOf(query: string): number {
+export function countPages(query: string): number {
   const form = query.slice(-3);
   const fixed: Record<string, number> = {
     '700': 0,
@@ -33,7 +33,7 @@ export function pagesOf(query: string): number {
 /**
  * Returns the results of a page. The first two are sponsored, and the first of them is also a regular result.
  */
-export function resultsOf(query: string, page: number): FakeResult[] {
+export function fakeSearchResults(query: string, page: number): FakeResult[] {
   const place = query.endsWith('703') ? 0 : (page - 1) * perPage;
   const found = Array.from({ length: perPage }, (_, at) => ({ asin: asinAt(query, place + at), ad: false }));
   return [{ asin: found[3]!.asin, ad: true }, { asin: asinAt(`${query}/ad`, page), ad: true }, ...found];
@@ -43,7 +43,7 @@ function path(asin: string): string {
   return `/A-Slug-%C3%A9/dp/${asin}/ref=sr_1_1?qid=1&sr=8-1`;
 }
 
-function card(store: Store, region: string, query: string, { asin, ad }: FakeResult): string {
+function card(store: FakeMkteStore, region: string, query: string, { asin, ad }: FakeResult): string {
   const product = fakeProduct(region, asin);
   const bare = query.endsWith('705');
   const href = ad ? `/sspa/click?ie=UTF8&spc=abc&url=${encodeURIComponent(path(asin))}` : path(asin);
@@ -74,13 +74,13 @@ function card(store: Store, region: string, query: string, { asin, ad }: FakeRes
 }
 
 /** Returns a result in the form of about 2017. */
-function olderCard(store: Store, region: string, { asin }: FakeResult): string {
+function olderCard(store: FakeMkteStore, region: string, { asin }: FakeResult): string {
   const product = fakeProduct(region, asin);
   return `<li id="result_0" data-asin="${asin}" class="s-result-item celwidget"><img class="s-access-image" src="https://m.example-cdn.test/images/I/${product.images[0]}.jpg"><a class="a-link-normal s-access-detail-page" title="x" href="https://${store.host}/A-Slug/dp/${asin}/ref=sr_1_1"><h2 class="s-access-title">${escaped(product.title)}</h2></a>
 <span class="a-size-base a-color-price s-price a-text-bold">${money(store, product.price)}</span><div class="a-row a-spacing-none"><i class="a-icon a-icon-prime"><span class="a-icon-alt">Prime</span></i><i class="a-icon a-icon-star"><span class="a-icon-alt">${store.rating(decimal(store, product.rating))}</span></i><a class="a-size-small a-link-normal" href="/A-Slug/dp/${asin}#customerReviews">${whole(store, product.ratings)}</a></div></li>`;
 }
 
-function pagination(store: Store, query: string, page: number, last: number): string {
+function pagination(store: FakeMkteStore, query: string, page: number, last: number): string {
   if (query.endsWith('706'))
     return page < last ? `<a id="pagnNextLink" href="/s?page=${page + 1}">${store.next}</a>` : '';
   if (last === 1) return '';
@@ -94,10 +94,10 @@ function pagination(store: Store, query: string, page: number, last: number): st
 /** Returns a page of a search or category; beyond the end, an empty one. */
 export function searchPage(region: string, query: string, asked: number): string {
   const store = stores[region]!;
-  const last = pagesOf(query);
+  const last = countPages(query);
   const page = query.endsWith('707') && asked > last ? 1 : asked;
-  const results = (page > last ? [] : resultsOf(query, page)).filter(
-    ({ asin }) => !changeOf('mkte', region, asin).isRemoved,
+  const results = (page > last ? [] : fakeSearchResults(query, page)).filter(
+    ({ asin }) => !getChange('mkte', region, asin).isRemoved,
   );
   const cards = results.map((result) =>
     query.endsWith('706') ? olderCard(store, region, result) : card(store, region, query, result),

@@ -1,5 +1,5 @@
 /** Formats of a region's store: money, ratings and labels. */
-export interface Store {
+export interface FakeMkteStore {
   host: string;
   language: string;
   currency: string;
@@ -42,7 +42,7 @@ const english = {
 const euro = { point: ',', decimals: 2, currency: 'EUR', sign: '#\u00a0€' };
 
 /** Stores by region code. */
-export const stores: Readonly<Record<string, Store>> = {
+export const stores: Readonly<Record<string, FakeMkteStore>> = {
   us: { ...english, host: 'www.amazon.com', language: 'en-us', currency: 'USD', sign: '$#' },
   uk: { ...english, host: 'www.amazon.co.uk', language: 'en-gb', currency: 'GBP', sign: '£#' },
   ca: { ...english, host: 'www.amazon.ca', language: 'en-ca', currency: 'CAD', sign: '$#' },
@@ -139,24 +139,24 @@ export const stores: Readonly<Record<string, Store>> = {
 };
 
 /** Returns the whole and the fractional digits of an amount as the store writes them. */
-export function digits(store: Store, amount: number): { whole: string; fraction: string } {
+export function digits(store: FakeMkteStore, amount: number): { whole: string; fraction: string } {
   const [whole, fraction = ''] = amount.toFixed(store.decimals).split('.') as [string, string?];
   return { whole: whole.replace(/\B(?=(\d{3})+$)/g, store.thousands), fraction };
 }
 
 /** Formats a price as the store does. */
-export function money(store: Store, amount: number): string {
+export function money(store: FakeMkteStore, amount: number): string {
   const { whole, fraction } = digits(store, amount);
   return store.sign.replace('#', () => (fraction === '' ? whole : `${whole}${store.point}${fraction}`));
 }
 
 /** Formats an integer as the store does. */
-export function whole(store: Store, count: number): string {
+export function whole(store: FakeMkteStore, count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, store.thousands);
 }
 
 /** Formats a rating as the store does. */
-export function decimal(store: Store, rating: number): string {
+export function decimal(store: FakeMkteStore, rating: number): string {
   return rating.toFixed(1).replace('.', store.point);
 }
 

@@ -1,8 +1,8 @@
-import { changeOf } from '../changes.ts';
-import { errorResponseOf, errorResponses } from '../error-responses.ts';
-import { sizeOf, windowOf } from '../listing.ts';
+import { getChange } from '../changes.ts';
+import { createErrorResponse, errorResponses } from '../error-responses.ts';
 import type { Origin, OriginReply, OriginRequest } from '../origin.ts';
-import { productOf } from './products.ts';
+import { sizeOf, windowOf } from '../pagination.ts';
+import { fakeProduct } from './products.ts';
 
 /** Number of products of the whole store. */
 export const storeSize = 620;
@@ -21,14 +21,14 @@ function json(status: number, value: unknown): OriginReply {
   };
 }
 
-/** Returns the number of products of a collection; null is the whole store. */
+/** Returns the number of products of a collection. A null handle means the whole store. */
 export function sizeOfCollection(handle: string | null): number {
   return handle === null || handle === 'all' ? storeSize : sizeOf(handle, maxPerPage);
 }
 
 /** Returns a product of a collection, or of the whole store, in a language. */
 export function listed(handle: string | null, at: number, locale = ''): Record<string, unknown> {
-  return productOf(handle === null || handle === 'all' ? `store ${at}` : `${handle} ${at}`, locale);
+  return fakeProduct(handle === null || handle === 'all' ? `store ${at}` : `${handle} ${at}`, locale);
 }
 
 function special(handle: string, page: number): OriginReply | undefined {
@@ -74,7 +74,7 @@ function catalogue(handle: string | null, locale: string, query: URLSearchParams
         )
       : windowOf(name, start, rows);
   const products = (name.endsWith('711') ? [] : numbers.map((at) => listed(handle, at, locale))).filter(
-    ({ id }) => !changeOf('mktf', '', Number(id)).isRemoved,
+    ({ id }) => !getChange('mktf', '', Number(id)).isRemoved,
   );
   return json(200, { products });
 }
@@ -90,10 +90,10 @@ export const mktf: Origin = {
   regions: [''],
   subject: handleOf,
   blocked: () => errorResponses[807]!,
-  answer: (request) => {
+  respond: (request) => {
     const { pathname, searchParams } = request.url;
     const handle = handleOf(request) ?? null;
-    const trouble = errorResponseOf(handle ?? undefined);
+    const trouble = createErrorResponse(handle ?? undefined);
     if (trouble) return trouble;
     const found = cataloguePath.exec(pathname);
     if (found) {

@@ -1,4 +1,4 @@
-import { changedPrice, changeOf, type ItemChange } from '../changes.ts';
+import { changedPrice, getChange, type PageChange } from '../changes.ts';
 import { hash, random } from '../random.ts';
 
 const things = ['Wool Socks', 'Trail Cap', 'Linen Apron', 'Oat Soap', 'Clay Mug', 'Cork Mat'];
@@ -13,18 +13,18 @@ function price(cents: number): string {
   return (cents / 100).toFixed(2);
 }
 
-/** Returns whether a variant can be bought after a change. */
-const offered = (isAvailable: boolean, { stock }: ItemChange): boolean =>
+/** Returns true if a variant can be bought after a change. */
+const offered = (isAvailable: boolean, { stock }: PageChange): boolean =>
   stock === undefined ? isAvailable : stock > 0;
 
 /** Returns an invented product as a store's catalogue contains it. */
-export function productOf(seed: string, locale: string): Record<string, unknown> {
+export function fakeProduct(seed: string, locale: string): Record<string, unknown> {
   const draw = random(`mktf ${seed}`);
   const id = 7_000_000_000_000 + hash(seed) * 100;
   const name = `${draw.pick(things)} ${seed}`;
   const made = `2024-${pad(draw.integer(1, 12))}-${pad(draw.integer(1, 28))}T09:30:00+02:00`;
   const sizes = draw.once(3) ? ['Default Title'] : ['S', 'M', 'L'].slice(0, draw.integer(1, 3));
-  const change = changeOf('mktf', '', id);
+  const change = getChange('mktf', '', id);
   const cents = changedPrice(draw.integer(300, 20_000), change, 0);
   return {
     id,

@@ -16,8 +16,8 @@ export interface CreatedSession {
 }
 
 /**
- * Creates a session that stands for the principal's API key and expires with it at the latest. Fault `forbidden` for
- * a principal that is a session itself, since sessions must end.
+ * Creates a session that stands for the principal's API key and expires with it at the latest. Throws
+ * `forbidden` for a principal that is a session itself, since sessions must end.
  */
 export async function createBrowserSession(
   store: Pick<SessionStore, 'createSession'> & Pick<AccountStore, 'listApiKeys'>,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aKey, aTime, aUser } from '../store/contract/samples.ts';
+import { aKey, aTime, aUser } from '../store/conformance/samples.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import { makeKeyRoom } from './keys.ts';
 

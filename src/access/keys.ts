@@ -13,11 +13,11 @@ export interface KeyRequest {
   expiresAt: number | null;
   /** The secret, if it must not be generated. */
   secret?: string;
-  /** Scopes of a user's key; every scope if empty or absent. */
+  /** Scopes of a user's key. Every scope if empty or absent. */
   scopes?: readonly KeyScope[];
-  /** Role of an operator's key; default: admin. */
+  /** Role of an operator's key. Default: admin. */
   operatorRole?: OperatorRole;
-  /** Maximum credits that a user's key may spend; no limit if absent. */
+  /** Maximum credits that a user's key may spend. No limit if absent. */
   creditCeiling?: number;
 }
 
@@ -26,8 +26,8 @@ const maxUsableKeys = 100;
 /** Ended keys that an account keeps in any case, the last that ended. */
 const keptEndedKeys = 100;
 /**
- * Time after its end during which a key is kept, in milliseconds: a job that awaits approval for at most 24 hours is charged
- * to the credit ceiling of its key.
+ * Time after its end during which a key is kept, in milliseconds: a job that awaits approval for at most 24
+ * hours is charged to the credit ceiling of its key.
  */
 const keptEndedMs = 48 * 3_600_000;
 /** Maximum keys of an account together with its ended ones. */
@@ -37,8 +37,8 @@ const maxKeys = 10_000;
 const endOf = ({ revokedAt, expiresAt }: ApiKey) => Math.min(revokedAt ?? Infinity, expiresAt ?? Infinity);
 
 /**
- * Deletes keys of an account that ended long ago. Throws fault `conflict` if it then has the maximum of usable keys, or of
- * keys that ended recently. Concurrent calls may exceed the maximum by their number.
+ * Deletes keys of an account that ended long ago. Throws `conflict` if it then has the maximum of usable
+ * keys, or of keys that ended recently. Concurrent calls may exceed the maximum by their number.
  */
 export async function makeKeyRoom(
   store: Pick<AccountStore, 'deleteApiKey' | 'listApiKeys'>,
@@ -60,8 +60,8 @@ export async function makeKeyRoom(
 const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
- * Creates an API key. Only the return value contains the secret; the store keeps its hash. Does nothing for a secret
- * that is already a key. Throws fault `invalid` for an expiry in the past.
+ * Creates an API key. Only the return value contains the secret; the store keeps its hash. Does nothing for a
+ * secret that is already a key. Throws `invalid` for an expiry in the past.
  */
 export async function createKey(
   store: Pick<AccountStore, 'createApiKey'>,

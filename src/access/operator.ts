@@ -27,7 +27,7 @@ export interface EnsuredOperator {
   generatedKey: string | null;
   /** Number of earlier keys that the configured key replaced. */
   revokedKeys: number;
-  /** Whether the configured key cannot be used because it was revoked. */
+  /** True if the configured key cannot be used because it was revoked. */
   isRevoked: boolean;
 }
 
@@ -46,9 +46,9 @@ export const newOperator = (id: string, name: string, now: number): User => ({
 });
 
 /**
- * Ensures that the first operator exists and has a key. With `secret` (GLEANER_OPERATOR_KEY) its key is set to
- * it, and the operator's earlier generated or configured keys are revoked. Without one, a key is generated if
- * the operator has none.
+ * Ensures that the first operator exists and has a key. With `secret` (GLEANER_OPERATOR_KEY) its key is set
+ * to it, and the operator's earlier generated or configured keys are revoked. Without one, a key is generated
+ * if the operator has none.
  */
 export async function ensureOperator(
   store: OperatorKeyStore,
@@ -74,8 +74,8 @@ export async function createOperatorKey(
 }
 
 /**
- * Throws fault `conflict` if the key is the last one with the role admin, without which nobody could create others. Two
- * concurrent revocations may both pass; `gleaner operator-key` creates a new key in that case.
+ * Throws `conflict` if the key is the last one with the role admin, without which nobody could create others.
+ * Two concurrent revocations may both pass; `gleaner operator-key` creates a new key in that case.
  */
 export async function requireOtherOperatorKey(
   store: Pick<AccountStore, 'listApiKeys' | 'listUsers'>,

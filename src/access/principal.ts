@@ -1,12 +1,45 @@
+import { createBoundedMap } from '../base/bounded-map.ts';
 import type { Clock } from '../base/clock.ts';
 import { sha256 } from '../base/id.ts';
+import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import { keyScopes, type Permissions } from '../contract/permission.ts';
 import type { ApiKey, Mode, User } from '../store/documents.ts';
 import type { BrowserSession, SessionStore } from '../store/sessions.ts';
 import type { AccountStore } from '../store/store.ts';
-import { createKeyUsage, type KeyUsageOptions } from './key-use.ts';
 import { modeOf, testAccountId } from './test-account.ts';
+
+/** Options for createKeyUsage(). */
+export interface KeyUsageOptions {
+  store: Pick<AccountStore, 'touchApiKey'>;
+  clock: Clock;
+  log: Log;
+}
+
+/** Minimum interval between two writes of a key's last use, in milliseconds. */
+const writeIntervalMs = 60_000;
+
+/** Memory for keys, in bytes. An evicted key only causes an additional write. */
+const maxBytes = 2 * 1024 * 1024;
+
+/**
+ * Creates a function that records when a key was used: at most once a minute per key, in the background. It
+ * neither delays nor fails the call that used the key.
+ */
+function createKeyUsage({ store, clock, log }: KeyUsageOptions): (key: ApiKey) => void {
+  const written = createBoundedMap<number>({ maxBytes, sizeOf: () => 8 });
+  return ({ id, lastUsedAt }) => {
+    const now = clock.now();
+    // Another process may have written a later time.
+    if (now - Math.max(written.get(id) ?? 0, lastUsedAt ?? 0) < writeIntervalMs) return;
+    written.set(id, now);
+    setImmediate(() => {
+      store.touchApiKey(id, now).catch((error) => {
+        log.warn({ keyId: id, error: Fault.from(error).message }, 'use of a key not written');
+      });
+    });
+  };
+}
 
 /** An authenticated caller. A session has the permissions of the key that it stands for. */
 export interface Principal extends Permissions {
@@ -16,19 +49,19 @@ export interface Principal extends Permissions {
   /** Mode of the account that the key belongs to. */
   mode: Mode;
   keyId: string;
-  /** Maximum credits that the key may spend in total; null for no limit. */
+  /** Maximum credits that the key may spend in total. Null for no limit. */
   creditCeiling: number | null;
   /** Credits of the account, from the same query as the key. */
   balance: number;
-  /** Session that stands for the key; absent for a call with the key itself. */
+  /** Session that stands for the key. Absent for a call with the key itself. */
   session?: Pick<BrowserSession, 'hash' | 'userId' | 'expiresAt'>;
   /** Headers added to every response to this request. */
   headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * Returns the caller for an Authorization header: `Bearer` with an API key, `Session` with the token of a browser's
- * session, or `TestSession` with the same token for the test account of the session's user. Throws fault
+ * Returns the caller for an Authorization header: `Bearer` with an API key, `Session` with the token of a
+ * browser's session, or `TestSession` with the same token for the test account of the session's user. Throws
  * `unauthenticated`.
  */
 export type Authenticate = (authorization: string | undefined | null) => Promise<Principal>;
@@ -39,8 +72,8 @@ export interface AuthenticatorOptions extends KeyUsageOptions {
 }
 
 /**
- * Creates the function that authenticates callers (docs/api.md, "Authentication"). It reads the store for every
- * request, so that revoking a key or suspending a user takes effect immediately.
+ * Creates the function that authenticates callers (docs/api.md, "Authentication"). It reads the store for
+ * every request, so that revoking a key or suspending a user takes effect immediately.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const { store, clock } = options;
@@ -70,7 +103,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   };
 }
 
-/** Returns the test account of a user; a test account itself. Fault `unauthenticated` if there is none. */
+/**
+ * Returns the user's test account, or the user itself if it is one. Throws `unauthenticated` if there is
+ * none.
+ */
 async function testAccountOf(store: Pick<AccountStore, 'getUser'>, user: User): Promise<User> {
   if (modeOf(user) === 'test') return user;
   const account = user.role === 'user' ? await store.getUser(testAccountId(user.id)) : null;
@@ -93,8 +129,8 @@ function requireValid({ revokedAt, expiresAt }: ApiKey, { suspendedAt }: User, n
 }
 
 /**
- * Checks again, during a long response, that a caller may still call. Returns the user in its current state. Throws
- * fault `unauthenticated`.
+ * Checks again, during a long response, that a caller may still call. Returns the user in its current state.
+ * Throws `unauthenticated`.
  */
 export async function requireStillValid(
   store: Pick<AccountStore, 'getApiKey' | 'getUser'> & Pick<SessionStore, 'findSession'>,
@@ -112,7 +148,9 @@ export async function requireStillValid(
   return user;
 }
 
-/** Returns the session with this hash, its key, and its user. Fault `unauthenticated` if the session ended. */
+/**
+ * Returns the session with this hash, its key, and its user. Throws `unauthenticated` if the session ended.
+ */
 async function requireSession(
   store: Pick<SessionStore, 'findSession'>,
   hash: string,
@@ -127,7 +165,10 @@ function requireUnexpired({ expiresAt }: Pick<BrowserSession, 'expiresAt'>, now:
   if (expiresAt <= now) throw new Fault('unauthenticated', 'The session has expired. Sign in again.');
 }
 
-/** Returns what a key allows. A key without scopes or operator role allows everything that its role does. */
+/**
+ * Returns the permissions of a key. A key without scopes or operator role allows everything that its role
+ * does.
+ */
 export function permissionsOf({ role, scopes, operatorRole }: ApiKey): Permissions {
   return role === 'user'
     ? { role, scopes: scopes ?? keyScopes, operatorRole: null }

@@ -13,12 +13,12 @@ export interface RateLimitOptions {
   processes?: () => number;
 }
 
-/** What the limit of a caller depends on. */
+/** Fields of a caller that determine its limit. */
 type LimitedCaller = Pick<Principal, 'holderId' | 'role' | 'balance'>;
 
 /** Limits the requests of each user: another key or a test account adds none. Operators are not limited. */
 export interface RateLimit {
-  /** Counts a request and returns response headers with the remaining quota. Throws fault `rate_limited`. */
+  /** Counts a request and returns response headers with the remaining quota. Throws `rate_limited`. */
   take(caller: LimitedCaller): Readonly<Record<string, string>>;
   /** Same as take(), without counting the request. */
   check(caller: LimitedCaller): Readonly<Record<string, string>>;
@@ -34,11 +34,11 @@ const bucketBytes = 32;
 const noHeaders = {};
 
 /**
- * Creates a token bucket per user. A bucket holds the requests of one second (at least one) and
- * refills continuously. Headers: `RateLimit-Policy` and `RateLimit` as structured fields
- * (draft-ietf-httpapi-ratelimit-headers-11: quota and window, remaining requests, and seconds until the quota is
- * full), and `X-RateLimit-…` with the reset in seconds. They state the quota of all processes; the remaining requests
- * are estimated from this process's share.
+ * Creates a token bucket per user. A bucket holds the requests of one second (at least one) and refills
+ * continuously. Headers: `RateLimit-Policy` and `RateLimit` as structured fields
+ * (draft-ietf-httpapi-ratelimit-headers-11: quota and window, remaining requests, and seconds until the quota
+ * is full), and `X-RateLimit-…` with the reset in seconds. They state the quota of all processes; the
+ * remaining requests are estimated from this process's share.
  */
 export function createRateLimit({
   requestsPerSecond,

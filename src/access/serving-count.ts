@@ -15,8 +15,8 @@ export interface ServingCount {
   /** The latest count, including this process. */
   current(): number;
   /**
-   * Counts every 10 seconds until the signal aborts. Never rejects: if the store is unavailable, the count does not
-   * change.
+   * Counts every 10 seconds until the signal aborts. Never rejects: if the store is unavailable, the count
+   * does not change.
    */
   follow(signal: AbortSignal): Promise<void>;
 }
@@ -36,7 +36,10 @@ export async function listServing(
   return processes.filter(({ role }) => serving.has(role));
 }
 
-/** Creates a counter based on the reports that processes write to the store. The count is 1 until the first query. */
+/**
+ * Creates a counter based on the reports that processes write to the store. The count is 1 until the first
+ * query.
+ */
 export function createServingCount({ store, clock, log }: ServingCountOptions): ServingCount {
   let count = 1;
   const look = async () => {

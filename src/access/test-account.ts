@@ -6,13 +6,13 @@ import type { AccountStore } from '../store/store.ts';
 /** Returns the id of a user's test account, which may not exist. */
 export const testAccountId = (userId: string): string => idFromName(`test account of ${userId}`);
 
-/** Returns what the keys and jobs of an account work on. */
+/** Returns the mode of an account's keys and jobs. */
 export const modeOf = ({ testOf }: Pick<User, 'testOf'>): Mode => (testOf === null ? 'live' : 'test');
 
 /**
- * Returns the id of a user's test account, which is created if it does not exist: an account without credits whose keys
- * and jobs are those in test mode. Everything of a user is stored under the account's id, so test data never mixes with
- * live data.
+ * Returns the id of a user's test account, which is created if it does not exist: an account without credits,
+ * whose keys and jobs are in test mode. Everything of a user is stored under the account's id, so test data
+ * never mixes with live data.
  */
 async function ensureTestAccount(
   store: Pick<AccountStore, 'createUser'>,
@@ -39,16 +39,16 @@ async function ensureTestAccount(
 export interface KeyAccountOptions {
   /** Account that the request is for. */
   user: User;
-  /** Requested mode; '' for that of the account. */
+  /** Requested mode. Empty for the account's own mode. */
   mode: string;
-  /** Whether the service has a sandbox. */
+  /** True if the service has a sandbox. */
   sandbox: boolean;
   now: number;
 }
 
 /**
- * Returns the account of a key to create, and the secret of a key in test mode. Faults: `forbidden` for a live key of a
- * test account, or without a sandbox; `invalid` for a test key of an operator.
+ * Returns the account of a key to create, and the secret of a key in test mode. Throws `forbidden` for a live
+ * key of a test account, or without a sandbox; `invalid` for a test key of an operator.
  */
 export async function keyAccount(
   store: Pick<AccountStore, 'createUser'>,
@@ -65,7 +65,10 @@ export async function keyAccount(
   return { userId, secret: newTestKey() };
 }
 
-/** Creates the test account of a user, if it does not exist. Faults `forbidden` without a sandbox, and for an operator. */
+/**
+ * Creates the test account of a user, if it does not exist. Throws `forbidden` without a sandbox, and for an
+ * operator.
+ */
 export async function openTestAccount(
   store: Pick<AccountStore, 'createUser'>,
   user: User,
@@ -76,7 +79,7 @@ export async function openTestAccount(
   if (modeOf(user) === 'live') await ensureTestAccount(store, user, now);
 }
 
-/** Throws fault `forbidden` if the service has no sandbox. */
+/** Throws `forbidden` if the service has no sandbox. */
 export function requireSandbox({ sandbox }: { sandbox: boolean }): void {
   if (!sandbox) throw new Fault('forbidden', 'This service has no sandbox (GLEANER_SANDBOX=off).');
 }

@@ -43,7 +43,10 @@ const heartbeat = (id: string, role: string, startedAt: number) =>
 const values = async ({ gauges }: AuditCheck) =>
   (await gauges.gleaner_audit_disagreements!()).map(({ value }) => value);
 
-/** Starts the check of a process. `results` are the outcomes of its audits: the number of problems, or a fault. */
+/**
+ * Starts the check of a process. `results` are the outcomes of its audits: the number of problems, or a
+ * fault.
+ */
 function startCheck(processId: string, results: (number | Fault)[]) {
   const audits: number[] = [];
   const check = createAuditCheck({

@@ -26,7 +26,7 @@ export interface AuditCheck {
   follow(signal: AbortSignal): Promise<void>;
 }
 
-/** Interval at which processes check which of them audits. */
+/** Interval at which processes elect the one that audits. */
 const pollMs = 10_000;
 /** Time until a failed audit is repeated, unless audits are more frequent. */
 const retryMs = 600_000;
@@ -34,8 +34,8 @@ const retryMs = 600_000;
 const maxLogged = 10;
 
 /**
- * Creates the check. The process that started first audits, and only it exports the gauge. While processes do not see
- * each other's heartbeats, two may audit, which costs time but is harmless.
+ * Creates the check. The process that started first audits, and only it exports the gauge. While processes do
+ * not see each other's heartbeats, two may audit, which costs time but is harmless.
  */
 export function createAuditCheck(options: AuditCheckOptions): AuditCheck {
   const { store, clock, log, processId, intervalMs } = options;

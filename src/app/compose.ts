@@ -1,3 +1,9 @@
+import { createImageLinks, type ImageLinks } from '../access/links/image-links.ts';
+import { readItemToken, writeItemToken } from '../access/links/item-token.ts';
+import { createLinks, type Links, linkSeconds } from '../access/links/links.ts';
+import { createSecretBox } from '../access/links/secret-box.ts';
+import { deriveLinkSecrets, type LinkSecrets, openSecrets } from '../access/links/secrets.ts';
+import { type AdmissionTokens, createAdmissionTokens } from '../api/rpc/admission-token.ts';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { type Config, ConfigError } from '../base/config.ts';
 import { createDiskSpace, type DiskSpace, readFreeBytes, unusedDisk } from '../base/disk-space.ts';
@@ -6,36 +12,32 @@ import { createLog, type Log, type LogOutput } from '../base/log.ts';
 import { createSharedClock, type SharedClock } from '../base/shared-clock.ts';
 import { services } from '../contract/services.ts';
 import { didYouMean } from '../contract/suggest.ts';
-import { createDestinations } from '../destination/destinations.ts';
-import { createDriftWatch } from '../drift/watch.ts';
+import { createDestinations } from '../delivery/destination/destinations.ts';
 import { createDisabledScheduler } from '../fetch/disabled-scheduler.ts';
+import { createDriftWatcher } from '../fetch/drift/drift-watcher.ts';
 import { createJobChanges, type JobChanges, notifyOnMove } from '../jobs/changes.ts';
 import type { JobContext, Pages } from '../jobs/context.ts';
+import { resolveJobTypes } from '../jobs/job-types.ts';
 import { meterStore } from '../jobs/metered-store.ts';
-import { resolveOffers } from '../jobs/offers.ts';
 import { kinds } from '../kinds/list.ts';
-import { createImageLinks, type ImageLinks } from '../links/image-links.ts';
-import { readItemToken, writeItemToken } from '../links/item-token.ts';
-import { createLinks, type Links, linkSeconds } from '../links/links.ts';
-import { createSecretBox } from '../links/secret-box.ts';
-import { deriveLinkSecrets, type LinkSecrets, openSecrets } from '../links/secrets.ts';
 import { listedFields, policyOfMarket } from '../markets/defaults.ts';
 import { withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { watchFirstPublish } from '../queue/first-publish.ts';
-import { type AdmissionTokens, createAdmissionTokens } from '../rpc/admission-token.ts';
 import type { Job } from '../store/documents.ts';
 import { refuseOtherMoves } from '../store/job-states.ts';
-import { createOriginTally, meterRequests, type OriginTally } from '../sweep/origin-tally.ts';
+import { createRequestCounter, meterRequests, type RequestCounter } from '../sweep/request-counter.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
-import type { Fetching, FetchingOptions } from './fetching.ts';
+import type { Fetching, FetchingOptions } from './open-fetching.ts';
 import { openStack, type Stack, type StackOptions } from './stack.ts';
-import { traceQueue } from './tracing/queue.ts';
-import { traceStore } from './tracing/store.ts';
+import { traceQueue, traceStore } from './tracing.ts';
 
 /** Interval between synchronizations with the store's clock, in milliseconds. */
 const followMs = 30_000;
-/** Maximum wait for the store's time at startup, in milliseconds. After that the process starts with the host clock. */
+/**
+ * Maximum wait for the store's time at startup, in milliseconds. After that the process starts with the host
+ * clock.
+ */
 const maxFirstReadingMs = 3_000;
 
 /** Components shared by every role. */
@@ -50,10 +52,10 @@ export interface Program {
   links: Links;
   /** Tokens of gateways that check callers. */
   admissions: AdmissionTokens;
-  /** Signed paths of pictures; null if the service shows none. */
+  /** Signed paths of pictures. Null if the service shows none. */
   images: ImageLinks | null;
   /** Counts of this process's requests to origins. */
-  tally: OriginTally;
+  requestCounter: RequestCounter;
   context: JobContext;
   /** Resolves when this process publishes its first batch. */
   published: Promise<void>;
@@ -71,7 +73,7 @@ function diskOf({ dataDir, mongoUri, s3Url, limits }: Config, clock: Clock, log:
 /** Options of a program, and components that a worker process gets from its parent. */
 interface ProgramOptions {
   changes?: JobChanges;
-  /** Whether units are processed in this process. */
+  /** True if units are processed in this process. */
   readsPages?: boolean;
   /** Default: nothing is measured. */
   metrics?: Metrics;
@@ -82,8 +84,8 @@ interface ProgramOptions {
 }
 
 /**
- * Creates the components from the configuration. `publicUrl` returns the base URL of signed links; it is called late
- * because a port of 0 is resolved late.
+ * Creates the components from the configuration. `publicUrl` returns the base URL of signed links; it is
+ * called late because a port of 0 is resolved late.
  */
 export async function compose(
   config: Config,
@@ -107,9 +109,9 @@ export async function compose(
   const changes = options.changes ?? createJobChanges(clock);
   const metrics = options.metrics ?? noMetrics;
   const store = meterStore(notifyOnMove(refuseOtherMoves(traced.store), changes), metrics);
-  const tally = createOriginTally(clock);
+  const requestCounter = createRequestCounter(clock);
   const holder = options.holder ?? newId();
-  const pageOptions = { config, store, clock, log, holder, observer: meterRequests(tally, metrics) };
+  const pageOptions = { config, store, clock, log, holder, observer: meterRequests(requestCounter, metrics) };
   const fetching = await openPages(options.readsPages ?? false, pageOptions);
   const context: JobContext = {
     store,
@@ -122,9 +124,9 @@ export async function compose(
     newId,
     random: Math.random,
     pages: fetching.pages,
-    drift: createDriftWatch({ store, clock, log, shapes: listedFields }),
+    drift: createDriftWatcher({ store, clock, log, shapes: listedFields }),
     changes,
-    offers: configuredOffers(config),
+    jobTypes: configuredJobTypes(config),
     settings: { ...config, ...config.limits },
     links: jobLinks(signed, stack.blobs),
     destinations: signed.destinations,
@@ -137,7 +139,7 @@ export async function compose(
     metrics,
     stack,
     ...signed,
-    tally,
+    requestCounter,
     context,
     published,
     async close() {
@@ -150,7 +152,7 @@ export async function compose(
   };
 }
 
-/** What the secrets of the service sign and encrypt. */
+/** Values signed or encrypted with the secrets of the service. */
 interface SignedLinks {
   secrets: LinkSecrets;
   admissions: AdmissionTokens;
@@ -180,10 +182,10 @@ function openLinks(config: Config, clock: Clock, publicUrl: () => string): Signe
 const traceStack = ({ store, queue }: Stack) => ({ store: traceStore(store), queue: traceQueue(queue) });
 
 /**
- * Returns the offers of all markets, with the hosts of the origins file. Throws a ConfigError for a market or a region of
- * the file that does not exist.
+ * Returns the job types of all markets, with the hosts of the origins file. Throws a ConfigError for a market
+ * or a region of the file that does not exist.
  */
-function configuredOffers({ origins }: Config): JobContext['offers'] {
+function configuredJobTypes({ origins }: Config): JobContext['jobTypes'] {
   const names = markets.map(({ name }) => name);
   const regions = markets.flatMap((market) => market.regions);
   for (const [name, { addresses }] of origins) {
@@ -196,7 +198,7 @@ function configuredOffers({ origins }: Config): JobContext['offers'] {
       );
   }
   const configured = markets.map((market) => withHosts(market, origins.get(market.name)?.hosts));
-  return resolveOffers(services, kinds, configured);
+  return resolveJobTypes(services, kinds, configured);
 }
 
 /** Creates the links and tokens of results. */
@@ -226,10 +228,10 @@ async function openPages(
 ): Promise<Pick<Fetching, 'close'> & { pages: Pages }> {
   if (readsPages) {
     const [{ openFetching }, { withSandbox }] = await Promise.all([
-      import('./fetching.ts'),
+      import('./open-fetching.ts'),
       import('./sandbox.ts'),
     ]);
-    const fetching = openFetching(options);
+    const fetching = await openFetching(options);
     const { userAgent, sandbox } = options.config;
     return sandbox ? withSandbox(fetching, { ...options, userAgent }) : fetching;
   }
@@ -240,8 +242,9 @@ async function openPages(
 }
 
 /**
- * Follows the store's clock if other hosts share the store. Resolves after the first reading, so that no lease is
- * taken before it, or after a short timeout if the store is unavailable. Returns a function that waits for the end.
+ * Follows the store's clock if other hosts share the store. Resolves after the first reading, so that no
+ * lease is taken before it, or after a short timeout if the store is unavailable. Returns a function that
+ * waits for the end.
  */
 async function followStore(
   clock: SharedClock,

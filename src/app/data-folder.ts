@@ -4,7 +4,7 @@ import { type Config, ConfigError } from '../base/config.ts';
 import type { Store } from '../store/store.ts';
 import { openStore, storeFile } from './stack.ts';
 
-/** Returns whether a store exists: on the embedded stack, a data file. */
+/** Returns true if a store exists: on the embedded stack, a data file. */
 export const hasData = ({ mongoUri, dataDir }: Config): boolean =>
   mongoUri !== null || existsSync(join(dataDir, storeFile));
 
@@ -15,9 +15,9 @@ export async function openExistingStore(config: Config): Promise<Store> {
 }
 
 /**
- * Locks the data folder of the embedded stack against a second service or a command that writes to it. Returns a
- * function that releases the lock. The distributed stack needs no lock. Throws a ConfigError that names the process
- * holding the lock.
+ * Locks the data folder of the embedded stack against a second service or a command that writes to it.
+ * Returns a function that releases the lock. The distributed stack needs no lock. Throws a ConfigError that
+ * names the process holding the lock.
  */
 export async function lockData({ mongoUri, dataDir }: Config): Promise<() => void> {
   if (mongoUri !== null) return () => {};
@@ -33,7 +33,10 @@ export async function lockData({ mongoUri, dataDir }: Config): Promise<() => voi
 /** Remedy for a data folder that cannot be created or written. */
 export const dataFolderRemedy = 'Set GLEANER_DATA_DIR to a folder that this user can write.';
 
-/** Calls a function that writes to the data folder. Throws a ConfigError if the folder cannot be created or written. */
+/**
+ * Calls a function that writes to the data folder. Throws a ConfigError if the folder cannot be created or
+ * written.
+ */
 function inDataFolder<T>(dataDir: string, write: () => T): T {
   try {
     return write();

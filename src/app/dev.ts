@@ -3,14 +3,14 @@ import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { untilAborted } from '../base/abort.ts';
 import { isolatedEnvironment, loadConfig } from '../base/config.ts';
 import { createProcessFolder, removeProcessFolder } from '../base/process-folder.ts';
-import { createGleanerClient } from '../client/index.ts';
+import { createGleanerClient } from '../clients/typescript/index.ts';
 import { untilReady } from './demo/processes.ts';
 import { serve } from './serve.ts';
 import type { Trial } from './trial.ts';
 
 /** Options for dev(). */
 export interface DevOptions {
-  /** Folder for the data; null: a temporary one, which is deleted at the end. */
+  /** Folder for the data. Null: a temporary one, which is deleted at the end. */
   dataDir: string | null;
   /** Port of REST; 0: a free one. */
   port: number;
@@ -27,8 +27,8 @@ const example = {
 };
 
 /**
- * Runs the whole service on this machine without any live origin, creates a test key, prints a request to try, and
- * resolves when it is stopped. Settings of a real service are ignored (isolatedEnvironment()).
+ * Runs the whole service on this machine without any live origin, creates a test key, prints a request to
+ * try, and resolves when it is stopped. Settings of a real service are ignored (isolatedEnvironment()).
  */
 export async function dev({ dataDir, port, io }: DevOptions): Promise<void> {
   const folder = dataDir ?? (await createProcessFolder('dev'));

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname } from 'node:path';
+import { withTimeout } from '../base/abort.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
 import { readFreeBytes } from '../base/disk-space.ts';
@@ -17,11 +18,12 @@ export interface Diagnosis {
   /** Subject: "node", "browser", "HTTP port". */
   name: string;
   /**
-   * `warning`: the service works, but not everything that is configured. `error`: it does not start or does not work.
+   * `warning`: the service works, but not everything that is configured. `error`: it does not start or does
+   * not work.
    */
   state: 'ok' | 'warning' | 'error';
   message: string;
-  /** Remedy; '' for none. */
+  /** Remedy. Empty if there is none. */
   remedy: string;
 }
 
@@ -176,7 +178,10 @@ async function* diagnoseEngines(config: Config): AsyncGenerator<Diagnosis> {
       ['queue', queue],
       ['result storage', blobs],
     ] as const) {
-      const problem = await within(engine.ping());
+      const problem = await withTimeout(engineMs, 'A response', engine.ping()).then(
+        () => null,
+        (thrown: unknown) => Fault.from(thrown).message,
+      );
       yield problem === null
         ? ok(name, `${engine.engine} responds`)
         : error(name, problem, `Start the engine, or correct ${settings[name]}.`);
@@ -187,23 +192,6 @@ async function* diagnoseEngines(config: Config): AsyncGenerator<Diagnosis> {
   } finally {
     await stack.close().catch(() => {});
   }
-}
-
-/** Waits for an engine. Returns the problem, or null. */
-async function within(answer: Promise<void>): Promise<string | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<string>((resolve) => {
-    timer = setTimeout(resolve, engineMs, `no response within ${engineMs / 1000} s`);
-  });
-  const problem = await Promise.race([
-    answer.then(
-      () => null,
-      (thrown: unknown) => Fault.from(thrown).message,
-    ),
-    timeout,
-  ]);
-  clearTimeout(timer);
-  return problem;
 }
 
 /** Compares the clock of this host with another one. */

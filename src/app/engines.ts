@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { untilAborted } from '../base/abort.ts';
 import { isolatedEnvironment } from '../base/config.ts';
 import type { Environment } from '../base/secret-files.ts';
-import { readFirstReport } from './first-report.ts';
+import { readFirstReport } from './child-report.ts';
 import { programs } from './programs.ts';
 import type { Trial } from './trial.ts';
 
@@ -16,8 +16,8 @@ export interface LocalEngines {
 }
 
 /**
- * Starts a MongoDB and a NATS server for trials: those on PATH, or else the test engines (test/engines/README.md).
- * They end with this process. Throws an Error that names what is missing.
+ * Starts a MongoDB and a NATS server for trials: those on PATH, or else the test engines
+ * (test/engines/README.md). They end with this process. Throws an Error that names what is missing.
  */
 export async function startEngines(environment: Environment): Promise<LocalEngines> {
   if (programs.engines === null)

@@ -6,7 +6,9 @@ import type { Store } from '../store/store.ts';
 import type { GaugeReaders } from '../telemetry/metrics.ts';
 import type { WorkerSlots } from '../worker/pool.ts';
 
-/** Time for which values of the store are reused, in milliseconds, so that several scrapers cost one query. */
+/**
+ * Time for which values of the store are reused, in milliseconds, so that several scrapers cost one query.
+ */
 const cacheMs = 5_000;
 
 /** Options for storeGauges(). */
@@ -16,7 +18,9 @@ export interface StoreGaugeOptions {
   origins: Origins;
 }
 
-/** Creates the gauges of state that all processes share. They are read from the store when they are collected. */
+/**
+ * Creates the gauges of state that all processes share. They are read from the store when they are collected.
+ */
 export function storeGauges({ store, clock, origins }: StoreGaugeOptions): GaugeReaders {
   const jobs = cached(clock, () => store.countJobsByState(openStates));
   const backlog = cached(clock, () => store.countBacklog());

@@ -21,7 +21,9 @@ export function describeListenError(
   };
 }
 
-/** Waits for a server to listen. Throws fault `unavailable`, which names the setting, if the port cannot be opened. */
+/**
+ * Waits for a server to listen. Throws `unavailable`, which names the setting, if the port cannot be opened.
+ */
 export async function listening<T>(
   opened: Promise<T>,
   { host, port, setting }: { host: string; port: number; setting: PortSetting },

@@ -3,7 +3,7 @@ import { flushTasks } from '../../test/support/clock.ts';
 import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import { newId } from '../base/id.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { aProcess } from '../store/contract/samples.ts';
+import { aProcess } from '../store/conformance/samples.ts';
 import { maintainForever } from './maintain.ts';
 
 let fixture: JobFixture;
@@ -54,7 +54,7 @@ test('the only process of a store does not wait for the heartbeats of one that w
   expect(await sweepersWithin(6_000)).toEqual(new Set(['only']));
 });
 
-test('of several processes, the one that started first sweeps, until its heartbeats end', async () => {
+test('sweeps in the process that started first, until its heartbeats end', async () => {
   const [first, second] = [newId(), newId()];
   const begin = fixture.clock.now();
   await report(second, begin - 1_000);

@@ -6,9 +6,10 @@ import { sweepForever, sweepMs } from '../sweep/sweep.ts';
 const silentMs = 15_000;
 
 /**
- * Sweeps and compares tracked jobs until the signal is aborted. Several processes may do so: the one that started first
- * sweeps, and they share the comparisons. While they do not see each other's heartbeats, two may sweep, which costs time
- * but is harmless. `processId` is null for the only process of a store: it does not wait for one that was killed.
+ * Sweeps and compares tracked jobs until the signal is aborted. Several processes may do so: the one that
+ * started first sweeps, and they share the comparisons. While they do not see each other's heartbeats, two
+ * may sweep, which costs time but is harmless. `processId` is null for the only process of a store: it does
+ * not wait for one that was killed.
  */
 export async function maintainForever(
   context: JobContext,

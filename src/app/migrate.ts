@@ -15,9 +15,9 @@ export interface MigrateStoreOptions {
 }
 
 /**
- * Migrates the store to this program's schema. Returns the name of the engine and the version. Throws a ConfigError
- * if there is no data or a service uses the data folder, a NewerDataError if a newer program wrote the data, and
- * fault `unavailable` if the store does not respond in time.
+ * Migrates the store to this program's schema. Returns the name of the engine and the version. Throws a
+ * ConfigError if there is no data or a service uses the data folder, a NewerDataError if a newer program
+ * wrote the data, and fault `unavailable` if the store does not respond in time.
  */
 export async function migrateStore(
   config: Config,

@@ -1,8 +1,8 @@
 import type { RequestListener, ServerResponse } from 'node:http';
+import { type RunningServer, startServer } from '../api/rest/server.ts';
 import { acceptRequest, type ConnectionLimits } from '../base/connections.ts';
 import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
-import { type RunningServer, startServer } from '../rest/server.ts';
 
 /** Options for openOpsPort(). */
 export interface OpsPortOptions {

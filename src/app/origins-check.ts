@@ -3,8 +3,8 @@ import { type Config, ConfigError } from '../base/config.ts';
 import { createLog } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
 import type { Fault } from '../contract/fault.ts';
-import { checkTarget } from './check-target.ts';
-import { type Fetching, openFetching } from './fetching.ts';
+import { type Fetching, openFetching } from './open-fetching.ts';
+import { checkTarget } from './origin-check-target.ts';
 import { missingOf, readPage } from './page/reading.ts';
 import { recordRequests } from './page/request-recorder.ts';
 import { openPageStore } from './page-store.ts';
@@ -13,27 +13,27 @@ import { openPageStore } from './page-store.ts';
 export interface OriginCheck {
   market: string;
   region: string;
-  /** Scheme, host, and port; '' if the market has no address. */
+  /** Scheme, host, and port. Empty if the market has no address. */
   origin: string;
-  /** Type of the page, for example "search"; '' if none was fetched. */
+  /** Type of the page, for example "search". Empty if none was fetched. */
   page: string;
-  /** HTTP status of the page; null without a response. */
+  /** HTTP status of the page. Null if there is no response. */
   status: number | null;
   /** Error code, `ok`, or `skipped`. */
   result: string;
-  /** Description of the error; '' for none. */
+  /** Error message. Empty if the check passed. */
   message: string;
   /** Number of listed fields found in at least one record, and of all listed fields. */
   fields: { read: number; listed: number };
-  /** Date of the response minus the clock of this host, in milliseconds, to the second; null if unknown. */
+  /** Date of the response minus the clock of this host, in milliseconds, to the second. Null if unknown. */
   clockSkewMs: number | null;
-  /** Remedy; '' for none. */
+  /** Remedy. Empty if there is none. */
   remedy: string;
 }
 
 /** Options for checkOrigins(). */
 export interface OriginCheckOptions {
-  /** Markets to check. Default: those of the origins file. */
+  /** Markets to check. Default: the markets of the origins file. */
   markets?: readonly string[];
   /** Ids or URLs of the pages to fetch, by market. */
   ids?: ReadonlyMap<string, string>;
@@ -43,8 +43,8 @@ export interface OriginCheckOptions {
 }
 
 /**
- * Fetches one page of each configured market, one after the other and within the limits shared with workers. Throws a
- * ConfigError if no origins are configured. Throws fault `invalid` for an unknown market or id.
+ * Fetches one page of each configured market, one after the other and within the limits shared with workers.
+ * Throws a ConfigError if no origins are configured. Throws `invalid` for an unknown market or id.
  */
 export async function* checkOrigins(
   config: Config,
@@ -56,7 +56,7 @@ export async function* checkOrigins(
       'No origins are configured. Set GLEANER_ORIGINS to a file with the addresses of the sites; start from origins.example.json.',
     );
   const store = await openPageStore(config, note);
-  const fetching = openFetching({ config, store, clock, log: createLog('silent', 'check') });
+  const fetching = await openFetching({ config, store, clock, log: createLog('silent', 'check') });
   try {
     for (const market of chosen)
       yield await checkOrigin(config.origins, fetching, market, ids.get(market), clock);
@@ -96,13 +96,13 @@ async function checkOrigin(
     await session.end(fault);
     const { of, missing } = missingOf(target, records);
     const exchange = wire.exchanges().at(-1);
-    const date = Date.parse(main?.answer.headers.date ?? '');
-    const at = main?.answer.at ?? clock.now();
+    const date = Date.parse(main?.response.headers.date ?? '');
+    const at = main?.response.at ?? clock.now();
     return {
       ...empty,
-      origin: new URL(main?.answer.url ?? exchange?.url ?? (empty.origin || 'http://none.invalid')).origin,
+      origin: new URL(main?.response.url ?? exchange?.url ?? (empty.origin || 'http://none.invalid')).origin,
       page: target.page,
-      status: main?.answer.status ?? exchange?.status ?? null,
+      status: main?.response.status ?? exchange?.status ?? null,
       result: fault?.code ?? (records.length === 0 ? 'page_empty' : 'ok'),
       message: fault?.message ?? '',
       fields: {
@@ -126,6 +126,7 @@ const noOrigins = {
   allowPrivate: false,
   robots: undefined,
   proxy: undefined,
+  sign: false,
 };
 
 const withBrowser = 'Set "fetch": "browser" for this market in the origins file, or add a "proxy".';

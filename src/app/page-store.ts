@@ -6,8 +6,8 @@ import { hasData } from './data-folder.ts';
 import { openStore } from './stack.ts';
 
 /**
- * Opens the store in which workers share request limits, so that a single request stays within them. Returns a store
- * in memory if there is none or it does not respond; `note` receives a warning in that case.
+ * Opens the store in which workers share request limits, so that a single request stays within them. Returns
+ * a store in memory if there is none or it does not respond; `note` receives a warning in that case.
  */
 export async function openPageStore(config: Config, note: (line: string) => void): Promise<Store> {
   if (hasData(config)) {

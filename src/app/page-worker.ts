@@ -1,7 +1,7 @@
 import { systemClock } from '../base/clock.ts';
 import { releaseYoungGeneration } from '../base/heap-size.ts';
+import { createIpcChannel, type IpcChannel } from '../base/ipc-channel.ts';
 import { createLog } from '../base/log.ts';
-import { createPeer, type Peer } from '../base/peer.ts';
 import { createJobChanges, type JobChanges } from '../jobs/changes.ts';
 import { markets } from '../markets/list.ts';
 import { openRemoteQueue } from '../queue/local/remote.ts';
@@ -13,8 +13,8 @@ import { compose } from './compose.ts';
 import { startTracing } from './telemetry.ts';
 
 /*
- * A worker process: processes batches for its parent (src/worker/pool.ts). It ends only with its parent, because
- * signals of a terminal reach both.
+ * A worker process: processes batches for its parent (src/worker/pool.ts). It ends only with its parent,
+ * because signals of a terminal reach both.
  */
 
 /** Page cache of the embedded store: a worker reads little except what it has just written. */
@@ -40,7 +40,7 @@ const calls: WorkerCalls = {
     stopped = true;
   },
 };
-const parent: Peer<ParentCalls> = createPeer<ParentCalls, WorkerCalls>(
+const parent: IpcChannel<ParentCalls> = createIpcChannel<ParentCalls, WorkerCalls>(
   {
     send: (message) => process.connected && process.send!(message, undefined, undefined, () => {}),
     receive: (listener) => process.on('message', listener),
@@ -69,7 +69,7 @@ async function run({ config, role, index, holder, publicUrl, measures }: WorkerS
     holder,
     ...(metrics ? { metrics } : {}),
   });
-  const { context, clock, tally } = program;
+  const { context, clock, requestCounter } = program;
   const worker = await startWorker(context, markets, {
     received: (message) => parent.notify('received', message),
     settled: (message) => parent.notify('settled', message),
@@ -77,11 +77,11 @@ async function run({ config, role, index, holder, publicUrl, measures }: WorkerS
 
   let reported = 0;
   const report = () => {
-    const { unitsDone } = worker.tally;
+    const { unitsDone } = worker.stats;
     parent.notify('report', {
       unitsDone: unitsDone - reported,
       memoryBytes: process.memoryUsage.rss(),
-      requests: tally.take(),
+      requests: requestCounter.take(),
       ...(metrics ? { metrics: metrics.take() } : {}),
     });
     reported = unitsDone;

@@ -65,6 +65,18 @@ describe('runFetch()', () => {
     expect(said()).toContain('  user-agent: Acme/2 (+https://acme.example/robot)');
   });
 
+  test('signs requests to a market with sign, and refuses a browser for it', async () => {
+    const sg = config.origins.get('mkta')!.addresses.get('sg');
+    const origins = parseOrigins(JSON.stringify({ mkta: { sg, sign: true } }));
+    const signing = { ...config, origins, publicUrl: 'https://gleaner.example' };
+    const target = targetOf('mkta', 'product', '7/20101', 'sg');
+    expect(await runFetch(signing, target, {}, say)).toBe(true);
+    expect(said()).toContain('  signature-agent: sig1="https://gleaner.example"');
+    await expect(runFetch(signing, target, { browser: true }, say)).rejects.toThrow(
+      '--browser: requests to mkta are signed ("sign" in the origins file)',
+    );
+  });
+
   test('prints requests over HTTP/2', async () => {
     trustCertificate();
     const site = createSecureServer(certificate, (_request, response) => response.end('{"products":[]}'));

@@ -4,11 +4,11 @@ import type { Config } from '../base/config.ts';
 import { createLog } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
-import { openFetching } from './fetching.ts';
+import { openFetching } from './open-fetching.ts';
 import { extractPage, readPage } from './page/reading.ts';
 import { recordRequests } from './page/request-recorder.ts';
-import { bodyFile, loadAnswer, saveAnswer } from './page/saved.ts';
-import { answerLine, browserLines, exchangeLines, readingLines, targetLine } from './page/show.ts';
+import { bodyFile, loadResponse, saveResponse } from './page/saved.ts';
+import { browserLines, exchangeLines, readingLines, responseLine, targetLine } from './page/show.ts';
 import type { Target } from './page/target.ts';
 import { openPageStore } from './page-store.ts';
 
@@ -18,11 +18,14 @@ type Say = (line: string) => void;
 interface FetchOptions {
   /** Path of the saved body. Default: in the data folder. */
   save?: string;
-  /** Whether to use the browser, regardless of the origins file. */
+  /** True to use the browser, regardless of the origins file. */
   browser?: true;
 }
 
-/** Fetches a page, prints the requests and the result, and saves the body. Returns false if the result is a fault. */
+/**
+ * Fetches a page, prints the requests and the result, and saves the body. Returns false if the result is a
+ * fault.
+ */
 export async function runFetch(
   config: Config,
   target: Target,
@@ -33,7 +36,7 @@ export async function runFetch(
   const store = await openPageStore(config, say);
   const log = createLog('silent', 'page');
   const origins = options.browser ? withBrowser(config.origins, target.market.name) : config.origins;
-  const { pages, close } = openFetching({ config: { ...config, origins }, store, clock, log });
+  const { pages, close } = await openFetching({ config: { ...config, origins }, store, clock, log });
   const wire = recordRequests();
   try {
     say(targetLine(target));
@@ -44,12 +47,12 @@ export async function runFetch(
     const exchanges = wire.exchanges();
     for (const line of exchanges.flatMap(exchangeLines)) say(line);
     const onWire = new Set(exchanges.map(({ url }) => url));
-    const byBrowser = reading.fetched.filter(({ answer }) => !onWire.has(answer.url));
+    const byBrowser = reading.fetched.filter(({ response }) => !onWire.has(response.url));
     for (const line of byBrowser.flatMap((page) => browserLines(page, clock.now() - started))) say(line);
     const file = resolve(options.save ?? bodyFile(config.dataDir, target));
     if (reading.main) {
-      await saveAnswer(file, reading.main.answer);
-      say(answerLine(reading.main.answer, file));
+      await saveResponse(file, reading.main.response);
+      say(responseLine(reading.main.response, file));
     }
     readingLines(target, reading).forEach(say);
     return reading.fault === null;
@@ -69,10 +72,10 @@ export async function runExtract(
   clock: Clock = systemClock,
 ): Promise<boolean> {
   const file = resolve(body ?? bodyFile(config.dataDir, target));
-  const answer = await loadAnswer(file, clock.now());
+  const response = await loadResponse(file, clock.now());
   say(targetLine(target));
-  say(answerLine(answer, file));
-  const reading = extractPage(target, answer);
+  say(responseLine(response, file));
+  const reading = extractPage(target, response);
   readingLines(target, reading).forEach(say);
   return reading.fault === null;
 }
@@ -80,5 +83,7 @@ export async function runExtract(
 function withBrowser(origins: Origins, market: string): Origins {
   const settings = origins.get(market);
   if (!settings) throw new Fault('origin_missing', `no origin is configured for ${market}`);
+  if (settings.sign)
+    throw new Fault('invalid', `--browser: requests to ${market} are signed ("sign" in the origins file)`);
   return new Map(origins).set(market, { ...settings, fetch: 'browser' });
 }

@@ -12,15 +12,15 @@ interface RunProgramOptions {
   priority: number;
   /** Heap limit, in bytes; Node's default if absent. */
   memoryBytes?: number;
-  /** Complete environment of the process, usually that of the configuration. */
+  /** Complete environment of the process, usually the configuration's. */
   environment: Environment;
   /** Kills the process. */
   signal: AbortSignal;
 }
 
 /**
- * Runs a command of this program in a process of low priority, since it would block the calls of this process. Resolves
- * with its output, whatever its exit code. Rejects with the signal's reason if aborted.
+ * Runs a command of this program in a process of low priority, since it would block the calls of this
+ * process. Resolves with its output, whatever its exit code. Rejects with the signal's reason if aborted.
  */
 export async function runProgram(
   args: readonly string[],

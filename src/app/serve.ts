@@ -1,59 +1,42 @@
-import manifest from '../../package.json' with { type: 'json' };
 import { ensureOperator } from '../access/operator.ts';
 import { createRateLimit, type RateLimit } from '../access/rate-limit.ts';
 import { createServingCount } from '../access/serving-count.ts';
-import { type BodyBudget, createBodyBudget } from '../base/body-budget.ts';
+import { type Core, checkEngines, createCore } from '../api/rpc/core.ts';
+import { withTimeout } from '../base/abort.ts';
 import type { Config } from '../base/config.ts';
-import { type ConnectionLimits, defaultConnectionLimits } from '../base/connections.ts';
+import { defaultConnectionLimits } from '../base/connections.ts';
 import { DataRefusedError } from '../base/data-refused-error.ts';
 import { createLog, type LogOutput } from '../base/log.ts';
-import { endpointsOf } from '../contract/endpoint.ts';
 import { Fault } from '../contract/fault.ts';
 import { services } from '../contract/services.ts';
-import { exportFile } from '../jobs/queries/export-file.ts';
-import { logMissingOrigins } from '../jobs/steps/missing-origins.ts';
-import { serveConsole } from '../rest/console.ts';
-import type { ExportFile } from '../rest/files.ts';
-import { createRestApi, type RestCaller } from '../rest/rest.ts';
-import { type RunningServer, startServer } from '../rest/server.ts';
-import { createRpcListener } from '../rpc/adapter.ts';
-import { methodPath } from '../rpc/call-spans.ts';
-import { type Core, checkEngines, createCore } from '../rpc/core.ts';
-import { createDirectCaller } from '../rpc/direct.ts';
-import { routeFileExport } from '../rpc/file-export.ts';
-import { routeForward } from '../rpc/forward.ts';
-import { routeHealth } from '../rpc/health.ts';
-import { routeReflection } from '../rpc/reflection.ts';
-import { createRemoteCaller, openRemoteCore } from '../rpc/remote.ts';
-import { createRemoteExport } from '../rpc/remote-export.ts';
-import { routeCore } from '../rpc/routes.ts';
-import { type ListeningServer, listen } from '../rpc/server.ts';
+import { logMissingOrigins } from '../jobs/quote/origins.ts';
 import { refill } from '../sweep/sweep.ts';
 import { noMetrics } from '../telemetry/metrics.ts';
-import { nameRoute, type RequestMetrics } from '../telemetry/requests.ts';
 import type { Telemetry } from '../telemetry/sdk.ts';
-import { nameRequestSpan, traceRequests } from '../telemetry/server-spans.ts';
 import type { WorkerSlots } from '../worker/pool.ts';
 import { startAudits } from './audits.ts';
 import { startBackups } from './backup/start.ts';
 import { compose, type Program } from './compose.ts';
 import { lockData } from './data-folder.ts';
-import { servingGauges, storeGauges, workerGauges } from './gauges.ts';
+import { storeGauges, workerGauges } from './gauges.ts';
 import { listening } from './listen-error.ts';
 import { maintainForever } from './maintain.ts';
-import { notify } from './notifying.ts';
 import { openOpsPort } from './ops-port.ts';
-import { type PageWork, startPageWork } from './page-work.ts';
-import { startReporting } from './reporting.ts';
+import { graceMs, openPorts } from './ports.ts';
 import type { Stack } from './stack.ts';
+import { notify } from './start-notifier.ts';
+import { startReporting } from './start-reporting.ts';
+import { type PageWork, startPageWork } from './start-workers.ts';
 import { type StoreCheck, startStoreCheck } from './store-check.ts';
 import { startTelemetry, startTracing } from './telemetry.ts';
 
-/** Role of a process. `serve` does everything; any number of `api` and `worker` processes share the engines. */
-export type Role = 'serve' | 'api' | 'core' | 'gateway' | 'worker';
+/**
+ * Role of a process. `serve` does everything; any number of `api` and `worker` processes share the engines.
+ */
+export type ProcessRole = 'serve' | 'api' | 'core' | 'gateway' | 'worker';
 
 /** Components of each role. */
-const parts: Record<Role, { gateway: boolean; core: boolean; worker: boolean }> = {
+const parts: Record<ProcessRole, { gateway: boolean; core: boolean; worker: boolean }> = {
   serve: { gateway: true, core: true, worker: true },
   api: { gateway: true, core: true, worker: false },
   core: { gateway: false, core: true, worker: false },
@@ -62,14 +45,15 @@ const parts: Record<Role, { gateway: boolean; core: boolean; worker: boolean }> 
 };
 
 const operatorRetryMs = 2_000;
-const graceMs = 3_000;
-const { version } = manifest;
+
+/** Duration of a stop after which the store must respond, and the time that it has, in milliseconds. */
+const silence = { afterMs: 3_000, responseMs: 2_000 };
 
 /** A running service. */
 export interface Service {
   httpPort: number | null;
   grpcPort: number | null;
-  /** Resolves with an error if the service cannot continue: the data turned out to be that of a newer program. */
+  /** Resolves with an error if the service cannot continue: the data was written by a newer program. */
   refused: Promise<Error>;
   opsPort: number | null;
   /** Resolves when all work in progress has been released and every connection is closed. */
@@ -85,11 +69,11 @@ export interface ServiceOutputs {
 }
 
 /**
- * Starts a role. Any number of services can run in one process, on their own data folders and ports. The engines may be unavailable: work starts once they respond. Throws fault `unavailable` if a port
- * is in use, a ConfigError if another service uses the data folder, and a DataRefusedError if it must not use the
- * data.
+ * Starts a role. Any number of services can run in one process, on their own data folders and ports. The
+ * engines may be unavailable: work starts once they respond. Throws `unavailable` if a port is in use, a
+ * ConfigError if another service uses the data folder, and a DataRefusedError if it must not use the data.
  */
-export async function serve(config: Config, role: Role, outputs: ServiceOutputs): Promise<Service> {
+export async function serve(config: Config, role: ProcessRole, outputs: ServiceOutputs): Promise<Service> {
   const run = parts[role];
   const publicUrl = () => config.publicUrl ?? `http://127.0.0.1:${service.httpPort ?? config.httpPort}`;
   const { program, telemetry, close } = await openProgram(config, role, publicUrl, outputs.logOutput);
@@ -105,7 +89,11 @@ export async function serve(config: Config, role: Role, outputs: ServiceOutputs)
     async stop() {
       stopping.abort(new Error('the service is stopping'));
       context.changes.stop();
+      const stopped = new AbortController();
+      const watching = closeIfSilent(program, stopped.signal);
       for (const closeNext of closers.reverse()) await closeNext();
+      stopped.abort(new Error('the service has stopped'));
+      await watching;
     },
   };
   let ready = () => checkEngines(context);
@@ -113,13 +101,13 @@ export async function serve(config: Config, role: Role, outputs: ServiceOutputs)
   try {
     service.refused = (await checkStore(program, stopping.signal, closers)).refused;
     sayEngines(role, stack, outputs.say);
-    const state = { id: context.newId(), ready: () => ready(), slots: () => working?.tally().slots };
+    const state = { id: context.newId(), ready: () => ready(), slots: () => working?.stats().slots };
     if (telemetry)
       service.opsPort = await openOperations(program, run, telemetry, state, stopping.signal, closers);
     if (stack.name === 'embedded' && run.worker) await resumeBatches(program);
     if (role === 'serve') closers.push(await startBackups(program, telemetry, stopping.signal));
-    const tally = () => working?.tally();
-    if (run.core || run.worker) startUpkeep(program, { id: state.id, role, tally }, stopping.signal, closers);
+    const stats = () => working?.stats();
+    if (run.core || run.worker) startUpkeep(program, { id: state.id, role, stats }, stopping.signal, closers);
     const core = run.core ? openCore(program, () => isOperable(), stopping.signal, closers) : null;
     const options = { isGateway: run.gateway, telemetry, publicUrl, stopping: stopping.signal };
     const ports = await openPorts(program, core, options, closers);
@@ -144,58 +132,38 @@ export async function serve(config: Config, role: Role, outputs: ServiceOutputs)
   }
 }
 
-/** Opens the ports of a role for requests: RPC with a core, HTTP with a gateway. */
-async function openPorts(
-  program: Program,
-  core: Core | null,
-  { isGateway, telemetry, publicUrl, stopping }: PortsOptions,
-  closers: (() => Promise<unknown>)[],
-): Promise<Ports> {
-  const { config, context, log } = program;
-  const limits = { ...defaultConnectionLimits, maxConnections: config.limits.maxConnections };
-  const options = { budget: createBodyBudget(), limits, requests: telemetry?.requests ?? null };
-  const ports: Ports = { http: null, rpc: null, ready: null };
-  if (core) {
-    const rpc = await openCorePort(core, program, options);
-    closers.push(() => rpc.close());
-    Object.assign(ports, { rpc, ready: () => core.ready() });
+/**
+ * Closes the store if it does not respond while the service stops. Calls in progress then fail instead of
+ * waiting for the timeouts of its driver, one after the other.
+ */
+async function closeIfSilent({ stack, clock, log }: Program, stopped: AbortSignal): Promise<void> {
+  if (stack.name === 'embedded') return;
+  try {
+    await clock.sleep(silence.afterMs, stopped);
+  } catch {
+    return;
   }
-  if (isGateway) {
-    const edge = core
-      ? { caller: createDirectCaller(core), routes: routeCore(core, log), ...exportOf(context) }
-      : remoteEdge(config.coreUrl, program, stopping);
-    const http = await openGateway(program, edge, { ...options, publicUrl }, closers);
-    Object.assign(ports, { http, ready: () => edge.caller.ready() });
-  }
-  const { http, rpc } = ports;
-  if (http || rpc) telemetry?.observe(servingGauges(options.budget, { http, rpc }, limits.maxConnections));
-  return ports;
+  const responds = await withTimeout(silence.responseMs, 'The check of the store', stack.store.ping()).then(
+    () => true,
+    () => false,
+  );
+  if (responds || stopped.aborted) return;
+  log.warn('store closed: it does not respond, and the service is stopping');
+  await stack.store.close();
 }
 
-/** Options of openPorts(). */
-interface PortsOptions {
-  isGateway: boolean;
-  telemetry: Telemetry | null;
-  publicUrl: () => string;
-  stopping: AbortSignal;
-}
-
-/** Open ports, and the check of what they need. */
-interface Ports {
-  http: RunningServer | null;
-  rpc: ListeningServer | null;
-  ready: (() => Promise<void>) | null;
-}
-
-/** Starts the reports of a process, the sweep, and the comparison of jobs: not in workers, which hostile pages can stall. */
+/**
+ * Starts the reports of a process, the sweep, and the comparison of jobs: not in workers, which hostile pages
+ * can stall.
+ */
 function startUpkeep(
   program: Program,
-  { id, role, tally }: { id: string; role: Role; tally: Parameters<typeof startReporting>[3] },
+  { id, role, stats }: { id: string; role: ProcessRole; stats: Parameters<typeof startReporting>[3] },
   stopping: AbortSignal,
   closers: (() => Promise<unknown>)[],
 ): void {
   logMissingOrigins(program.context);
-  closers.push(startReporting(program, id, role, tally));
+  closers.push(startReporting(program, id, role, stats));
   const processId = program.stack.name === 'embedded' ? null : id;
   closers.push(inBackground(maintainForever(program.context, processId, stopping)));
 }
@@ -203,7 +171,7 @@ function startUpkeep(
 /** Puts the program of a role together. Locks the data folder for `serve`, until `close` is called. */
 async function openProgram(
   config: Config,
-  role: Role,
+  role: ProcessRole,
   publicUrl: () => string,
   logOutput: LogOutput | undefined,
 ) {
@@ -245,12 +213,12 @@ async function resumeBatches({ context, log }: Program): Promise<void> {
 }
 
 /**
- * Adds the gauges of a role, starts audits, and opens the operations port. Returns null without a port. The port
- * closes after all others.
+ * Adds the gauges of a role, starts audits, and opens the operations port. Returns null if there is no port.
+ * The port closes after all others.
  */
 async function openOperations(
   program: Program,
-  { core, worker }: (typeof parts)[Role],
+  { core, worker }: (typeof parts)[ProcessRole],
   { observe, scrape }: Telemetry,
   { id, ready, slots }: { id: string; ready(): Promise<void>; slots(): WorkerSlots | undefined },
   stopping: AbortSignal,
@@ -284,37 +252,12 @@ function openCore(
   });
 }
 
-/** Limits and measurements of a port. */
-interface PortOptions {
-  budget: BodyBudget;
-  limits: ConnectionLimits;
-  requests: RequestMetrics | null;
-}
-
-/** Serves the core over gRPC and Connect. */
-function openCorePort(
-  core: Core,
-  { config, context, links, admissions, log, clock }: Program,
-  { budget, limits, requests }: PortOptions,
-): Promise<ListeningServer> {
-  const exporting = { ...exportOf(context), verifyLink: links.verify, log };
-  const routes = [
-    routeCore(core, log, admissions),
-    routeFileExport(exporting),
-    routeHealth(core, clock),
-    routeReflection(services),
-  ];
-  const listener = createRpcListener((router) => {
-    for (const route of routes) route(router);
-  }, budget);
-  requests?.startCalls(core.services.flatMap(({ methods }) => methods.map(methodPath)));
-  const { host, grpcPort: port } = config;
-  const opened = listen(requests?.measure(listener) ?? listener, host, port, limits);
-  return listening(opened, { host, port, setting: 'GLEANER_GRPC_PORT' });
-}
-
 /** Prints the role and its engines. */
-function sayEngines(role: Role, { name, store, queue, blobs }: Stack, say: (line: string) => void): void {
+function sayEngines(
+  role: ProcessRole,
+  { name, store, queue, blobs }: Stack,
+  say: (line: string) => void,
+): void {
   say(
     `Gleaner, ${role}: ${name} stack (store: ${store.engine}, queue: ${queue.engine}, files: ${blobs.engine})`,
   );
@@ -347,66 +290,6 @@ function openRateLimit(
   return createRateLimit({ requestsPerSecond, clock, processes: serving.current });
 }
 
-/** Ways of a gateway to the core. */
-interface Edge {
-  caller: RestCaller;
-  routes: Parameters<typeof createRpcListener>[0];
-  exportFile: ExportFile;
-}
-
-/** Returns the function that formats the records of result files in this process. */
-const exportOf = (context: Program['context']) => ({
-  exportFile: ((path, wanted) => exportFile(context, path, wanted)) satisfies ExportFile,
-});
-
-/** Creates the edge that forwards calls to a remote core. */
-function remoteEdge(coreUrl: string, { links, admissions, log }: Program, stopping: AbortSignal): Edge {
-  const remote = openRemoteCore(coreUrl, stopping, admissions);
-  return {
-    caller: createRemoteCaller(remote),
-    routes: routeForward(services, remote, log),
-    exportFile: createRemoteExport(remote, (path) => links.link(path)),
-  };
-}
-
-async function openGateway(
-  { config, stack, links, images, log, clock }: Program,
-  edge: Edge,
-  { budget, limits, publicUrl, requests }: PortOptions & { publicUrl: () => string },
-  closers: (() => Promise<unknown>)[],
-): Promise<RunningServer> {
-  const pictures = images && (await import('../fetch/image.ts')).createImageFetcher(config);
-  closers.push(async () => pictures?.close());
-  const app = createRestApi({
-    services,
-    caller: edge.caller,
-    log,
-    clock,
-    publicUrl,
-    version,
-    files: stack.blobs,
-    verifyLink: links.verify,
-    images: images && pictures ? { verify: images.verify, fetch: pictures.fetch } : undefined,
-    exportFile: edge.exportFile,
-    mounts: [serveConsole(), createRpcListener(edge.routes, budget)],
-    retrieveCache: config.retrieveCache,
-    corsOrigins: config.corsOrigins,
-    budget,
-    onRouted(request, route) {
-      nameRoute(request, route);
-      nameRequestSpan(request, route);
-    },
-  });
-  requests?.startRoutes(endpointsOf(services).map(({ verb, path: route }) => ({ verb, route })));
-  const traced = config.exportsTraces ? traceRequests(app) : app;
-  const listener = requests?.measure(traced) ?? traced;
-  const { host, httpPort: port } = config;
-  const opened = startServer(listener, port, host, limits);
-  const server = await listening(opened, { host, port, setting: 'GLEANER_HTTP_PORT' });
-  closers.push(() => server.close(graceMs));
-  return server;
-}
-
 /** Runs a loop in the background and returns a function that waits for its end. */
 const inBackground = (loop: Promise<unknown>) => () => loop;
 
@@ -437,8 +320,8 @@ function startOperator(
 }
 
 /**
- * Creates the first operator once the store responds, and shows the key once. Resolves with false if the process
- * stops before, or must stop.
+ * Creates the first operator once the store responds, and shows the key once. Resolves with false if the
+ * process stops before, or must stop.
  */
 async function announceOperator(
   { context, config, log, clock }: Program,

@@ -29,8 +29,8 @@ export interface StackOptions {
 }
 
 /**
- * Opens the engines and loads only their drivers. Engines of the distributed stack may be unavailable: they are used
- * once they respond.
+ * Opens the engines and loads only their drivers. Engines of the distributed stack may be unavailable: they
+ * are used once they respond.
  */
 export async function openStack(
   config: Config,

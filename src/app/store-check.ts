@@ -14,8 +14,9 @@ export interface StoreCheck {
 }
 
 /**
- * Checks the data's schema version, which the store migrates on the first call. A store that does not respond yet is
- * checked in the background once it does. Throws a DataRefusedError if the answer arrives within a second.
+ * Checks the data's schema version, which the store migrates on the first call. A store that does not respond
+ * yet is checked in the background once it does. Throws a DataRefusedError if the response arrives within a
+ * second.
  */
 export async function startStoreCheck(
   { stack, clock }: Pick<Program, 'stack' | 'clock'>,

@@ -4,7 +4,7 @@ import type { Log } from '../base/log.ts';
 import type { Telemetry } from '../telemetry/sdk.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 
-/** Returns whether a process exports metrics. */
+/** Returns true if a process exports metrics. */
 export const exportsMetrics = ({
   opsPort,
   metricsPushMs,
@@ -22,8 +22,8 @@ export async function startTelemetry(config: Config, role: string, log: Log): Pr
 }
 
 /**
- * Starts to export traces if they are configured; otherwise the SDK is not even loaded. Call it before compose(), whose
- * logger adds the active trace to its lines.
+ * Starts to export traces if they are configured; otherwise the SDK is not even loaded. Call it before
+ * compose(), whose logger adds the active trace to its lines.
  */
 export async function startTracing(config: Config, role: string, log: Log): Promise<Tracing | null> {
   if (!config.exportsTraces) return null;

@@ -4,7 +4,7 @@ import type { Environment } from '../base/secret-files.ts';
 export interface Trial {
   /** Standard error, which shows progress bars if it is a terminal. */
   stderr: NodeJS.WritableStream & { isTTY?: boolean };
-  /** Environment variables, without those of a `.env` file. */
+  /** Environment variables, except the ones from a `.env` file. */
   env: Environment;
   /** Current folder. */
   folder: string;

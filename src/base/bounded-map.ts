@@ -16,7 +16,10 @@ export interface BoundedMap<Value extends NonNullable<unknown>> {
   get(key: string): Value | undefined;
   /** Returns the value without marking it as recently used. */
   peek(key: string): Value | undefined;
-  /** Stores a value, or measures a stored value again after it has grown. Evicts the least recently used entries. */
+  /**
+   * Stores a value, or measures a stored value again after it has grown. Evicts the least recently used
+   * entries.
+   */
   set(key: string, value: Value): void;
   delete(key: string): void;
   clear(): void;

@@ -28,8 +28,8 @@ function isExecutable(path: string): boolean {
 }
 
 /**
- * Returns the full path of a Chromium-based browser in the folders of `path` (a PATH value) or among `others`, or
- * null if none is found.
+ * Returns the full path of a Chromium-based browser in the folders of `path` (a PATH value) or among
+ * `others`, or null if none is found.
  */
 export function findBrowser(path: string, others: readonly string[] = applications): string | null {
   const folders = path.split(delimiter).filter((folder) => folder !== '');

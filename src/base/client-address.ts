@@ -15,5 +15,8 @@ export function appendPeerAddress(request: IncomingMessage | Http2ServerRequest)
   headers[forwardedForHeader] = earlier === undefined ? peer : `${earlier}, ${peer}`;
 }
 
-/** Returns the addresses of a request's senders; the end of a long list, which is the part that clients cannot choose. */
+/**
+ * Returns the addresses of a request's senders; the end of a long list, which is the part that clients cannot
+ * choose.
+ */
 export const clientAddress = (header: string | null | undefined): string => (header ?? '').slice(-maxLength);

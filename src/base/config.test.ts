@@ -1,4 +1,6 @@
-import { availableParallelism } from 'node:os';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, clientEnvironment, loadConfig } from './config.ts';
 import { settings } from './settings.ts';
@@ -125,6 +127,17 @@ test('loadConfig() and clientEnvironment() read exactly the listed settings', ()
   for (const name of read) if (name.startsWith('OTEL_')) read.delete(name);
   for (const name of Object.keys(settings)) read.delete(`${name}_FILE`);
   expect([...read].toSorted()).toEqual(Object.keys(settings).toSorted());
+});
+
+test('loadConfig() accepts signed requests only with an address where sites find the keys', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'gleaner-config-'));
+  const file = join(folder, 'origins.json');
+  writeFileSync(file, '{"mkta": {"sg": "https://shop.example", "sign": true}}');
+  const load = (url: string) => loadConfig({ GLEANER_ORIGINS: file, GLEANER_PUBLIC_URL: url });
+  expect(load('https://gleaner.example').origins.get('mkta')?.sign).toBe(true);
+  for (const url of ['', 'http://gleaner.example'])
+    expect(() => load(url)).toThrow('GLEANER_ORIGINS: mkta.sign needs a GLEANER_PUBLIC_URL with https');
+  rmSync(folder, { recursive: true });
 });
 
 test('effectiveSettings shows values but no secrets', () => {

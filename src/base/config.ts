@@ -5,7 +5,7 @@ import { findBrowser, findInstalledBrowser } from './browser-path.ts';
 import { ConfigError } from './config-error.ts';
 import { readDotEnv } from './dot-env.ts';
 import { type Limits, type Retention, readLimits, recordRetention } from './limits.ts';
-import type { NoticeSettings } from './notice-settings.ts';
+import type { NoticeSettings } from './notification-settings.ts';
 import type { Origins } from './origins.ts';
 import {
   canBeFile,
@@ -31,45 +31,45 @@ export interface Config {
   /** Address to listen on. */
   host: string;
   /**
-   * Secrets from which keys are derived, newest first, for replicas without a shared data folder. null: generated in
-   * the data folder.
+   * Secrets from which keys are derived, newest first, for replicas without a shared data folder. null:
+   * generated in the data folder.
    */
   linkSecrets: readonly [string, ...string[]] | null;
-  /** Base URL of signed links; null: derived from the HTTP port. */
+  /** Base URL of signed links. Null: derived from the HTTP port. */
   publicUrl: string | null;
   /** Absolute path. */
   dataDir: string;
   mongoUri: string | null;
   natsUrl: string | null;
   s3Url: string | null;
-  /** Key of the first operator; null: generated and shown once. */
+  /** Key of the first operator. Null: generated and shown once. */
   operatorKey: string | null;
   origins: Origins;
   approval: boolean;
   /** null: no restriction. */
   workingHours: WorkingHours | null;
-  /** Cache lifetimes in milliseconds while a job is processing and after it completed; null: no cache. */
+  /** Cache lifetimes in milliseconds while a job is processing and after it completed. Null: no cache. */
   retrieveCache: { processingMs: number; completedMs: number } | null;
   /** Credits per unit by `kind` or `market.kind`; override the defaults of the kinds. */
   prices: ReadonlyMap<string, number>;
-  /** Requests per second of one API key; null: unlimited. */
+  /** Requests per second of one API key. Null: unlimited. */
   requestsPerSecond: number | null;
-  /** Whether test keys can be created and used. */
+  /** True if test keys can be created and used. */
   sandbox: boolean;
   /** User-Agent of every page request. A browser prepends its own. */
   userAgent: string;
-  /** Path of the browser for markets that need one; null: none was found on this machine. */
+  /** Path of the browser for markets that need one. Null: none was found on this machine. */
   browser: string | null;
   /** Worker processes; 0: page work runs in this process. */
   workers: number;
   limits: Limits;
-  /** Folder, or URL of a bucket, for daily backups of the embedded stack; null: none. */
+  /** Folder, or URL of a bucket, for daily backups of the embedded stack. Null: none. */
   backupTo: string | null;
   /** Recipients of job notifications. */
   notices: NoticeSettings;
-  /** Whether the console shows the pictures of records, which this service fetches. */
+  /** True if the console shows the pictures of records, which this service fetches. */
   showsImages: boolean;
-  /** Whether users' webhooks and destinations may be in private networks. */
+  /** True if users' webhooks and destinations may be in private networks. */
   allowsPrivate: boolean;
   /** Time that records are kept. */
   retention: Retention;
@@ -78,11 +78,11 @@ export interface Config {
   /** Origins whose pages may call the API; `*`: every origin. */
   corsOrigins: readonly string[];
   logLevel: string;
-  /** Port for metrics and probes; null: none. */
+  /** Port for metrics and probes. Null: none. */
   opsPort: number | null;
-  /** Interval between pushes of metrics over OTLP, in milliseconds; null: metrics are not pushed. */
+  /** Interval between pushes of metrics over OTLP, in milliseconds. Null: metrics are not pushed. */
   metricsPushMs: number | null;
-  /** Whether traces are exported over OTLP. */
+  /** True if traces are exported over OTLP. */
   exportsTraces: boolean;
   /** The environment variables that the configuration was read from, for child processes. */
   environment: Environment;
@@ -96,13 +96,16 @@ export interface Config {
 
 export { ConfigError };
 
-/** Settings of the command line as a client. A `.env` file sets them for clients only; see clientEnvironment(). */
+/**
+ * Settings of the command line as a client. A `.env` file sets them for clients only; see
+ * clientEnvironment().
+ */
 const clientSettings = ['GLEANER_URL', 'GLEANER_API_KEY', 'GLEANER_CONFIG', 'GLEANER_PROFILE'];
 
 /**
- * Returns the environment with the settings of the `.env` file in `folder`, for a service. A setting that the environment
- * has already, directly or by `<name>_FILE`, keeps its value. Returns the environment itself if GLEANER_DOTENV is off.
- * Throws ConfigError for a file that cannot be read.
+ * Returns the environment with the settings of the `.env` file in `folder`, for a service. A setting that the
+ * environment has already, directly or by `<name>_FILE`, keeps its value. Returns the environment itself if
+ * GLEANER_DOTENV is off. Throws ConfigError for a file that cannot be read.
  */
 export function withDotEnv(environment: Environment, folder: string): Environment {
   if (environment.GLEANER_DOTENV === 'off') return environment;
@@ -114,7 +117,9 @@ export function withDotEnv(environment: Environment, folder: string): Environmen
   return { ...environment, ...Object.fromEntries(missing) };
 }
 
-/** Names of variables that are not settings of a service: of clients, of the compose file, and of the tests. */
+/**
+ * Names of variables that are not settings of a service: of clients, of the compose file, and of the tests.
+ */
 const otherNames = [
   ...[...clientSettings, 'GLEANER_API_KEY_FILE'],
   ...['GLEANER_GRAFANA_PASSWORD', 'GLEANER_S3_PASSWORD', 'GLEANER_S3_PUBLIC_URL'],
@@ -124,7 +129,10 @@ const otherNames = [
 /** Names that Kubernetes and Docker give variables about a service called "gleaner". */
 const linkName = /^GLEANER_(\w+_)?(SERVICE_HOST|SERVICE_PORT\w*|PORT(_\d+_\w+)?)$/;
 
-/** Settings that are constants now, or part of GLEANER_PRIVATE. The service starts with them, and logs that it ignores them. */
+/**
+ * Settings that are constants now, or part of GLEANER_PRIVATE. The service starts with them, and logs that it
+ * ignores them.
+ */
 const formerSettings = (
   'AUDIT_INTERVAL BACKUP_EVERY BACKUP_KEEP BROWSER_MEMORY BROWSER_PAGES DESTINATION_PRIVATE JOB_WINDOW MAX_CONNECTIONS ' +
   'MIN_FREE_DISK NATS_REPLICAS PAGE_MEMORY RECENT_CRAWL RETAIN_AUDIT_LOG_DAYS RETAIN_DELIVERIES_DAYS ' +
@@ -152,9 +160,9 @@ function findUnknownSettings(environment: Environment): string[] {
 }
 
 /**
- * Reads the configuration from environment variables. Relative paths in them start at `folder`, by default the current
- * one. Throws a ConfigError with a line for each problem, which names the variable and its value. Variables that look like
- * settings and are none are problems too.
+ * Reads the configuration from environment variables. Relative paths in them start at `folder`, by default
+ * the current one. Throws a ConfigError with a line for each problem, which names the variable and its value.
+ * Variables that look like settings and are none are problems too.
  */
 export function loadConfig(given: Environment, folder = '.'): Config {
   const environment = withFormerNames(readSecretFiles(given, folder));
@@ -201,7 +209,7 @@ function buildConfig(
     ...readEngines(values),
     s3Url: values.GLEANER_S3_URL,
     operatorKey: values.GLEANER_OPERATOR_KEY,
-    origins: values.GLEANER_ORIGINS ?? new Map(),
+    origins: readOrigins(values),
     approval: values.GLEANER_APPROVAL,
     workingHours: values.GLEANER_WORKING_HOURS,
     retrieveCache: values.GLEANER_RETRIEVE_CACHE,
@@ -240,6 +248,18 @@ function readEngines({ MONGODB_URI, NATS_URL }: SettingValues): Pick<Config, 'mo
   return { mongoUri: MONGODB_URI, natsUrl: NATS_URL };
 }
 
+/** Returns the origins. Throws ConfigError if requests are signed and sites could not find the keys. */
+function readOrigins({ GLEANER_ORIGINS, GLEANER_PUBLIC_URL: url }: SettingValues): Origins {
+  const origins: Origins = GLEANER_ORIGINS ?? new Map();
+  for (const [market, { sign }] of origins) {
+    if (sign && !url?.startsWith('https:'))
+      throw new ConfigError(
+        `GLEANER_ORIGINS: ${market}.sign needs a GLEANER_PUBLIC_URL with https, where sites find the public keys.`,
+      );
+  }
+  return origins;
+}
+
 /** One worker process per core. */
 const defaultWorkers = () => Math.max(1, Math.min(64, availableParallelism()));
 
@@ -262,7 +282,10 @@ function readNotices(values: SettingValues): NoticeSettings {
   };
 }
 
-/** Reads the standard variables of OpenTelemetry that decide whether metrics are pushed and traces are exported. */
+/**
+ * Reads the standard variables of OpenTelemetry that decide whether metrics are pushed and traces are
+ * exported.
+ */
 function readTelemetry(environment: Environment): Pick<Config, 'metricsPushMs' | 'exportsTraces'> {
   const read = (name: string) => environment[`OTEL_${name}`] || null;
   const protocol = read('EXPORTER_OTLP_PROTOCOL') ?? 'http/protobuf';
@@ -288,7 +311,7 @@ function goTogether(values: Partial<Record<SettingName, unknown>>): void {
   throw new ConfigError(`${names.join(', ')} go together: ${missing.join(', ')} is missing.`);
 }
 
-/** Environment variables of the command line as a client; null: not set. */
+/** Environment variables of the command line as a client. Null: not set. */
 export interface ClientEnvironment {
   url: string | null;
   apiKey: string | null;
@@ -301,9 +324,9 @@ export interface ClientEnvironment {
 }
 
 /**
- * Reads the client settings of the command line; those of the `.env` file in `folder` apart, because it may come from
- * someone else. They are validated where they are used, because flags override them.
- * Throws ConfigError for a secret's file that cannot be read.
+ * Reads the client settings of the command line; those of the `.env` file in `folder` apart, because it may
+ * come from someone else. They are validated where they are used, because flags override them. Throws
+ * ConfigError for a secret's file that cannot be read.
  */
 export function clientEnvironment(
   given: Environment,
@@ -328,12 +351,14 @@ function addressOf(environment: Environment): ClientEnvironment['dotEnv'] {
   };
 }
 
-/** Returns the environment of a child process: `environment` is complete, so the child reads no `.env` file. */
+/**
+ * Returns the environment of a child process: `environment` is complete, so the child reads no `.env` file.
+ */
 export function childEnvironment(environment: Environment, settings: Environment = {}): Environment {
   return { ...environment, ...settings, GLEANER_DOTENV: 'off' };
 }
 
-/** Variables that a service for trials may use. The data folder is that of the demo's own folder. */
+/** Variables that a service for trials may use. The data folder is inside of the demo's folder. */
 const harmless = [
   ...['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'USER'],
   ...['NODE_COMPILE_CACHE', 'NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE'],
@@ -341,8 +366,9 @@ const harmless = [
 ];
 
 /**
- * Returns an environment of only the harmless variables of `given` and of `settings`, for a service for trials: it must
- * never reach the data, the engines, or the receivers of a real one. `given` has nothing of a `.env` file.
+ * Returns an environment of only the harmless variables of `given` and of `settings`, for a service for
+ * trials: it must never reach the data, the engines, or the receivers of a real one. `given` has nothing of a
+ * `.env` file.
  */
 export function isolatedEnvironment(given: Environment, settings: Environment = {}): Environment {
   const kept = harmless.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]] as const]));

@@ -14,7 +14,10 @@ export interface ConnectionLimits {
   idleMs: number;
   /** Interval at which connections are checked, in milliseconds. */
   checkMs: number;
-  /** Maximum bytes that a connection may send between accepted requests, in refused requests or outside any request. */
+  /**
+   * Maximum bytes that a connection may send between accepted requests, in refused requests or outside any
+   * request.
+   */
   maxRefusedBytes: number;
   /** Maximum concurrent streams of an HTTP/2 connection. */
   maxStreams: number;
@@ -65,7 +68,9 @@ export const httpOptions = ({ headersMs, requestMs, idleMs, checkMs }: Connectio
   maxHeaderSize: 16 * 1024,
 });
 
-/** Marks a request whose caller was authenticated. Its connection may send any amount until the request ends. */
+/**
+ * Marks a request whose caller was authenticated. Its connection may send any amount until the request ends.
+ */
 export function acceptRequest(request: Request): void {
   const connection = connectionOf(request);
   if (connection === undefined || (request as Admitted)[admission] === 'accepted') return;

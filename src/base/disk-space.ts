@@ -4,7 +4,10 @@ import type { Log } from './log.ts';
 
 /** Reports whether the data folder's disk has space for more work. */
 export interface DiskSpace {
-  /** Returns true once free space falls below the minimum, until it exceeds the minimum by 25 %. Never rejects. */
+  /**
+   * Returns true once free space falls below the minimum, until it exceeds the minimum by 25 %. Never
+   * rejects.
+   */
   isLow(): Promise<boolean>;
 }
 
@@ -21,7 +24,10 @@ export interface DiskSpaceOptions {
 /** Validity of a reading, in milliseconds. */
 const readingMs = 5_000;
 
-/** Free space required to resume, relative to the minimum. Without a margin the state would change with every file. */
+/**
+ * Free space required to resume, relative to the minimum. Without a margin the state would change with every
+ * file.
+ */
 const recovery = 1.25;
 
 /** Stand-in for deployments that keep only secrets in the data folder. */

@@ -7,9 +7,9 @@ export interface Owner {
 }
 
 /**
- * Queue of waiting entries, taken round-robin by user, and by job within a user. In three of four turns, users whose
- * backlog is smaller by an order of magnitude go first, so that a small job does not wait for another user's large
- * ones.
+ * Queue of waiting entries, taken round-robin by user, and by job within a user. In three of four turns,
+ * users whose backlog is smaller by an order of magnitude go first, so that a small job does not wait for
+ * another user's large ones.
  */
 export interface FairQueue<Entry> {
   /** Number of entries. */
@@ -19,7 +19,10 @@ export interface FairQueue<Entry> {
   add(entry: Entry, owner: Owner): void;
   /** Removes an entry. Does nothing if the entry was already taken. */
   remove(entry: Entry, owner: Owner): void;
-  /** Removes and returns the next entry of a user for whom `isAllowed` returns true, or undefined if there is none. */
+  /**
+   * Removes and returns the next entry of a user for whom `isAllowed` returns true, or undefined if there is
+   * none.
+   */
   take(isAllowed?: (userId: string) => boolean): Entry | undefined;
   /** Returns every entry, in no particular order. */
   entries(): Entry[];

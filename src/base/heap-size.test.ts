@@ -3,8 +3,8 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 
 /**
- * Retains 100 MB of small objects, one megabyte at a time, and prints the size of the young generation in MB. Collections
- * are reported some turns later, so twenty turns pass after each megabyte.
+ * Retains 100 MB of small objects, one megabyte at a time, and prints the size of the young generation in MB.
+ * Collections are reported some turns later, so twenty turns pass after each megabyte.
  */
 const program = (start: string) => `
   import v8 from 'node:v8';

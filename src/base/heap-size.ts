@@ -3,14 +3,15 @@ import v8 from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /*
- * By default V8 trades memory for speed: the young generation grows to 128 MB with the surviving objects, and the old
- * generation is collected only when it reaches a multiple of the live objects. In a service process most survivors
- * come from loading modules and from reading a large submit; both would enlarge the heap for hours.
+ * By default V8 trades memory for speed: the young generation grows to 128 MB with the surviving objects, and
+ * the old generation is collected only when it reaches a multiple of the live objects. In a service process
+ * most survivors come from loading modules and from reading a large submit; both would enlarge the heap for
+ * hours.
  */
 
 /**
- * Keeps the young generation at its initial size, about 1 MB, until releaseYoungGeneration() or limitHeapGrowth() is
- * called.
+ * Keeps the young generation at its initial size, about 1 MB, until releaseYoungGeneration() or
+ * limitHeapGrowth() is called.
  */
 export function holdYoungGeneration(): void {
   v8.setFlagsFromString('--semi-space-growth-factor=1');
@@ -21,15 +22,19 @@ export function releaseYoungGeneration(): void {
   v8.setFlagsFromString('--semi-space-growth-factor=2');
 }
 
-/** Maximum size of a semi-space in bytes, half of that of worker processes. The young generation has two semi-spaces. */
+/**
+ * Maximum size of a semi-space in bytes, half of the size in worker processes. The young generation has two
+ * semi-spaces.
+ */
 const maxSemiSpaceBytes = 4 * 1024 ** 2;
 
 /** Garbage in the old generation that triggers a full collection, in percent of the live objects. */
 const maxGarbagePercent = 50;
 
 /**
- * Lets the young generation grow to two semi-spaces of 4 MB, and has the old generation collected once it has grown
- * by half. The size is checked after collections, so a burst within one turn of the event loop can exceed it.
+ * Lets the young generation grow to two semi-spaces of 4 MB, and has the old generation collected once it has
+ * grown by half. The size is checked after collections, so a burst within one turn of the event loop can
+ * exceed it.
  */
 export function limitHeapGrowth(): void {
   v8.setFlagsFromString(`--heap-growing-percent=${maxGarbagePercent}`);

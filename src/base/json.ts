@@ -6,7 +6,7 @@ export interface JsonObject {
   [key: string]: Json | undefined;
 }
 
-/** Returns whether a value is a JSON object: not null, not an array. */
+/** Returns true if a value is a JSON object: not null, not an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -5,8 +5,8 @@ const mebibyte = 1024 ** 2;
 const dayMs = 86_400_000;
 
 /**
- * Time that records are kept, in milliseconds; null: without limit. Jobs and results count from the end of the job,
- * observations from the one that followed.
+ * Time that records are kept, in milliseconds. Null: without limit. Jobs and results count from the end of
+ * the job, observations from the one that followed.
  */
 export type Retention = Record<
   'resultsMs' | 'jobsMs' | 'deliveriesMs' | 'auditLogMs' | 'historyMs',
@@ -28,7 +28,7 @@ export interface Limits {
   maxConnections: number;
   /** Free bytes on the data folder's disk below which no work is accepted or started; 0: no limit. */
   minFreeDiskBytes: number;
-  /** Replicas of the NATS stream; null: 3 on a cluster, 1 on a single server. */
+  /** Replicas of the NATS stream. Null: 3 on a cluster, 1 on a single server. */
   natsReplicas: number | null;
   /** Time between audits of the store for the metrics, in milliseconds. */
   auditIntervalMs: number;
@@ -47,8 +47,8 @@ export interface Limits {
 }
 
 /**
- * Returns the limits for a number of worker processes. `overrides`: JSON of limits that tests change, since no machine of
- * theirs is full or has little memory.
+ * Returns the limits for a number of worker processes. `overrides`: JSON of limits that tests change, since
+ * no machine of theirs is full or has little memory.
  */
 export function readLimits(workers: number, overrides = '{}'): Limits {
   const given: Partial<Limits> = JSON.parse(overrides || '{}');

@@ -11,8 +11,8 @@ export interface LogOutput {
 }
 
 /**
- * Creates the logger of a service. `level` is a pino level: trace, debug, info, warn, error, fatal, or silent. By default
- * it writes to standard error: JSON lines, or readable lines if that is a terminal.
+ * Creates the logger of a service. `level` is a pino level: trace, debug, info, warn, error, fatal, or
+ * silent. By default it writes to standard error: JSON lines, or readable lines if that is a terminal.
  */
 export function createLog(level: string, role: string, to?: LogOutput): Log {
   if (to === undefined) output ??= createOutput();
@@ -34,8 +34,8 @@ const maxDelayMs = 10;
 const warnLevel = 40;
 
 /**
- * Creates the stream that all loggers of the process write to. It groups lines into one write: a write per line takes
- * a sixth of a busy gateway's CPU time.
+ * Creates the stream that all loggers of the process write to. It groups lines into one write: a write per
+ * line takes a sixth of a busy gateway's CPU time.
  */
 function createOutput() {
   const destination = process.stderr.isTTY ? createReadable() : pino.destination({ fd: 2, sync: false });

@@ -1,6 +1,6 @@
 /**
- * Connection options that the store sets itself, by lower-case name, with the values that a URI may repeat. Each step
- * reads what the previous step wrote, and an acknowledged charge must survive a failover.
+ * Connection options that the store sets itself, by lower-case name, with the values that a URI may repeat.
+ * Each step reads what the previous step wrote, and an acknowledged charge must survive a failover.
  */
 const pinned: Readonly<Record<string, { name: string; allowed: readonly string[] }>> = {
   readpreference: { name: 'readPreference', allowed: ['primary'] },
@@ -13,8 +13,8 @@ const pinned: Readonly<Record<string, { name: string; allowed: readonly string[]
 };
 
 /**
- * Returns a valid MongoDB connection string unchanged. Throws an Error that names the first option that would weaken
- * the store's consistency.
+ * Returns a valid MongoDB connection string unchanged. Throws an Error that names the first option that would
+ * weaken the store's consistency.
  */
 export function parseMongoUri(uri: string): string {
   if (!/^mongodb(\+srv)?:\/\//i.test(uri))

@@ -38,6 +38,11 @@ test.each([
   ['{"mkta": {"concurrent": 5}}', 'mkta.concurrent: no setting and no region. Did you mean concurrency?'],
   ['{"shop": "https://x.example"}', 'shop: expected a marketplace such as mkta'],
   ['{"mkta": 5, "mktb": {"id": 5}}', /mkta: .*\n.*mktb\.id: /],
+  [
+    '{"mkta": {\n  "sign": true,\n  "fetch": "browser"}}',
+    'line 2, column 11: mkta.sign: requests of a browser are not signed: remove it, or "fetch": "browser"',
+  ],
+  ['{"mkta": {"sign": "yes"}}', 'line 1, column 19: mkta.sign: Invalid input'],
   ['[]', 'line 1, column 1: expected an object of marketplaces'],
 ])('parseOrigins() rejects %s and names the place', (text, message) => {
   expect(() => parseOrigins(text)).toThrow(message);
@@ -63,6 +68,6 @@ test('origins.example.json is valid and contains every marketplace and setting',
   const regions = markets.map(({ name, regions: names }) => [name, [...names].sort()]);
   const addresses = [...origins].map(([name, { addresses: known }]) => [name, [...known.keys()].sort()]);
   expect(addresses).toEqual(regions);
-  const settings = 'fetch concurrency requests_per_second hosts proxy robots allow_private'.split(' ');
+  const settings = 'fetch concurrency requests_per_second hosts proxy robots sign allow_private'.split(' ');
   expect(settings.filter((name) => !text.includes(`"${name}"`))).toEqual([]);
 });

@@ -14,24 +14,27 @@ const settings = {
   allow_private: z.boolean().optional(),
   robots: z.boolean().optional(),
   proxy: proxy.optional(),
+  sign: z.boolean().optional(),
 };
 
 /** Origins and request limits of one market. */
 export interface MarketOrigins {
-  /** Base URLs by region; '' for a market with one origin. */
+  /** Base URLs by region. Empty for a market with one origin. */
   addresses: ReadonlyMap<string, string>;
   fetch: 'http' | 'browser' | undefined;
   /** Maximum concurrent requests per origin. */
   concurrency: number | undefined;
   requestsPerSecond: number | undefined;
-  /** Hosts that submitted URLs may name; undefined: the market's default. */
+  /** Hosts that submitted URLs may name. Undefined: the market's default. */
   hosts: readonly string[] | undefined;
-  /** Whether stores on private addresses may be read (mktf). */
+  /** True if stores on private addresses may be read (mktf). */
   allowPrivate: boolean;
-  /** Whether robots.txt files are respected; undefined: the market's default. */
+  /** True if robots.txt files are respected. Undefined: the market's default. */
   robots: boolean | undefined;
   /** URL of the proxy that requests are sent through, with credentials. */
   proxy: string | undefined;
+  /** True if requests are signed (Web Bot Auth). */
+  sign: boolean;
 }
 
 /** Origins by market, from GLEANER_ORIGINS (docs/fetching.md). Units of a market without an entry fail. */
@@ -47,8 +50,8 @@ interface Place {
 }
 
 /**
- * Parses an origins file: JSON with comments and trailing commas. Throws an Error with a line for each problem: its line,
- * column, and key.
+ * Parses an origins file: JSON with comments and trailing commas. Throws an Error with a line for each
+ * problem: its line, column, and key.
  */
 export function parseOrigins(text: string): Origins {
   const errors: ParseError[] = [];
@@ -78,6 +81,9 @@ export function parseOrigins(text: string): Origins {
   return new Map(entries);
 }
 
+/** A browser sends the requests of a page's scripts itself. */
+const notSigned = z.never('requests of a browser are not signed: remove it, or "fetch": "browser"');
+
 type Check = <T>(place: Place, schema: z.ZodType<T>, value?: unknown) => T;
 
 /** Reads the entry of a marketplace: one address, or addresses by region beside settings. */
@@ -86,7 +92,8 @@ function readMarket(place: Place, check: Check): MarketOrigins {
   const addresses = new Map<string, string>();
   const given: Record<string, unknown> = {};
   if (!isObject) addresses.set('', check(place, address));
-  for (const inner of isObject ? propertiesOf(place) : []) {
+  const inside = isObject ? propertiesOf(place) : [];
+  for (const inner of inside) {
     const key = inner.path.at(-1)!;
     const schema = (settings as Record<string, z.ZodType>)[key];
     if (schema !== undefined) given[key] = check(inner, schema);
@@ -94,6 +101,8 @@ function readMarket(place: Place, check: Check): MarketOrigins {
     else check(inner, z.never(`no setting and no region.${didYouMean(key, names)}`));
   }
   const read = given as z.infer<z.ZodObject<typeof settings>>;
+  if (read.sign && read.fetch === 'browser')
+    check(inside.find(({ path }) => path.at(-1) === 'sign')!, notSigned);
   return {
     addresses,
     fetch: read.fetch,
@@ -103,6 +112,7 @@ function readMarket(place: Place, check: Check): MarketOrigins {
     allowPrivate: read.allow_private ?? false,
     robots: read.robots,
     proxy: read.proxy,
+    sign: read.sign ?? false,
   };
 }
 

@@ -16,12 +16,15 @@ export interface SecretFile {
 
 const suffix = '_FILE';
 
-/** Returns whether `<name>_FILE` can name a file with the value of a setting: a secret. */
+/** Returns true if `<name>_FILE` can name a file with the value of a setting: a secret. */
 export function canBeFile(name: SettingName): boolean {
   return 'secret' in settings[name];
 }
 
-/** Returns the files that the environment names for secrets, by `<name>_FILE`. Relative paths start at `folder`. */
+/**
+ * Returns the files that the environment names for secrets, by `<name>_FILE`. Relative paths start at
+ * `folder`.
+ */
 export function listSecretFiles(environment: Environment, folder: string): SecretFile[] {
   return (Object.keys(settings) as SettingName[]).flatMap((name) => {
     const path = environment[name + suffix];
@@ -33,9 +36,9 @@ export function listSecretFiles(environment: Environment, folder: string): Secre
 }
 
 /**
- * Returns the environment with the secrets of files that `<name>_FILE` names. A line break at the end of a file is not part
- * of its secret. Throws a ConfigError, which names the variable, if a file cannot be read or is empty, or if a secret is
- * also set directly.
+ * Returns the environment with the secrets of files that `<name>_FILE` names. A line break at the end of a
+ * file is not part of its secret. Throws a ConfigError, which names the variable, if a file cannot be read or
+ * is empty, or if a secret is also set directly.
  */
 export function readSecretFiles(environment: Environment, folder: string): Environment {
   const files = listSecretFiles(environment, folder);

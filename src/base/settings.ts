@@ -6,7 +6,7 @@ import {
   parseSmtp,
   parseWebhookSecret,
   parseWebhookUrl,
-} from './notice-settings.ts';
+} from './notification-settings.ts';
 import { parseOrigins } from './origins.ts';
 import {
   corsOrigins,
@@ -32,7 +32,7 @@ import { parseWorkingHours } from './working-hours.ts';
 
 /** A setting. */
 interface Setting {
-  /** Text used if the environment does not set the variable; null: no value. */
+  /** Text used if the environment does not set the variable. Null: no value. */
   readonly default: string | null;
   /** Converts a text; paths start at `folder`. Throws an Error that says what is expected. */
   readonly parse: (text: string, folder: string) => unknown;
@@ -44,7 +44,10 @@ interface Setting {
   readonly generated?: true;
 }
 
-/** Every setting, by name: the configuration, `gleaner settings`, the operators' page, and docs/operate.md follow from it. */
+/**
+ * Every setting, by name: the configuration, `gleaner status settings`, the operators' page, and
+ * docs/settings.md follow from it.
+ */
 export const settings = {
   GLEANER_API_KEY: {
     default: null,
@@ -100,7 +103,7 @@ export const settings = {
   GLEANER_EMAIL_FROM: {
     default: null,
     parse: parseSender,
-    about: 'Sender of e-mail to operators; requires GLEANER_SMTP_URL and GLEANER_OPERATOR_EMAIL.',
+    about: 'Sender of email to operators; requires GLEANER_SMTP_URL and GLEANER_OPERATOR_EMAIL.',
   },
   GLEANER_GRPC_PORT: {
     default: '9090',
@@ -267,7 +270,7 @@ export const settings = {
 /** Name of a setting. */
 export type SettingName = keyof typeof settings;
 
-/** Values of the settings by name; null for one without a value. */
+/** Values of the settings by name. Null for one without a value. */
 export type SettingValues = {
   readonly [Name in SettingName]:
     | ReturnType<(typeof settings)[Name]['parse']>
@@ -275,8 +278,8 @@ export type SettingValues = {
 };
 
 /**
- * Returns the values of all settings. Adds a line to `problems` for each invalid one, which names the variable and its
- * value.
+ * Returns the values of all settings. Adds a line to `problems` for each invalid one, which names the
+ * variable and its value.
  */
 export function parseSettings(
   environment: Readonly<Record<string, string | undefined>>,
@@ -300,16 +303,16 @@ export function parseSettings(
 /** A setting with its effective value. */
 export interface EffectiveSetting {
   name: string;
-  /** "(set)" or "(generated)" for a secret; '' if there is no value. */
+  /** "(set)" or "(generated)" for a secret. Empty if there is no value. */
   value: string;
-  /** Whether the environment sets it. */
+  /** True if the environment sets it. */
   set: boolean;
   about: string;
 }
 
 /**
- * Returns every setting with its effective value, sorted by name. `found`: values that the process determined for
- * settings that are not set.
+ * Returns every setting with its effective value, sorted by name. `found`: values that the process determined
+ * for settings that are not set.
  */
 export function listEffectiveSettings(
   environment: Readonly<Record<string, string | undefined>>,

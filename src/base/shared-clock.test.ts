@@ -18,6 +18,7 @@ function onHost(aheadMs: number) {
       if (state.away) throw new Error('away');
       state.monotonic += state.roundTripMs;
       state.shared += state.roundTripMs;
+      if (state.roundTripMs > 0) await host.advance(Math.floor(state.roundTripMs));
       return state.shared - state.roundTripMs / 2;
     },
     log: log as unknown as Log,
@@ -45,11 +46,18 @@ test('shows whole milliseconds', async () => {
   expect(Number.isInteger(clock.skewMs())).toBe(true);
 });
 
-test('compensates for the round trip', async () => {
-  const { clock, state } = onHost(0);
+test('compensates for the round trip if the host time contradicts the reading', async () => {
+  const { clock, state } = onHost(1_000);
   state.roundTripMs = 400;
   await clock.synchronize();
   expect(clock.now()).toBe(state.shared);
+});
+
+test('keeps the host time if a slow first reading does not contradict it', async () => {
+  const { clock, host, state } = onHost(150);
+  state.roundTripMs = 400;
+  await clock.synchronize();
+  expect([clock.now(), clock.skewMs()]).toEqual([host.now(), 0]);
 });
 
 test('advances with the monotonic clock, whatever the host clock does', async () => {

@@ -31,8 +31,9 @@ const retryMs = 1_000;
 const maxRoundTripMs = 2_000;
 
 /**
- * Creates a clock that shows the host's time until the first synchronization, and the shared time from then on.
- * Between synchronizations it advances with the monotonic clock, so a jump of the host's clock does not affect it.
+ * Creates a clock that shows the host's time until the first synchronization, and the shared time from then
+ * on. Between synchronizations it advances with the monotonic clock, so a jump of the host's clock does not
+ * affect it.
  */
 export function createSharedClock({ host, monotonic, readTime, log }: SharedClockOptions): SharedClock {
   /** Shared time minus monotonic time. */
@@ -49,8 +50,10 @@ export function createSharedClock({ host, monotonic, readTime, log }: SharedCloc
     const roundTripMs = monotonic() - before;
     if (offset !== null && roundTripMs > maxRoundTripMs) return;
     const measured = time + roundTripMs / 2 - (before + roundTripMs);
-    // The engine read its clock at an unknown moment within the round trip, so smaller differences mean nothing.
-    if (offset === null || Math.abs(measured - offset) > roundTripMs / 2 + 1) offset = measured;
+    // The engine read its clock at an unknown moment within the round trip, so smaller differences mean
+    // nothing: hosts whose clocks agree keep their time, however slow the first reading.
+    const present = offset ?? host.now() - monotonic();
+    offset = Math.abs(measured - present) > roundTripMs / 2 + 1 ? measured : present;
     const wasSkewed = isSkewed;
     isSkewed = Math.abs(skewMs()) > maxSkewMs;
     if (isSkewed && !wasSkewed) log.warn({ skewMs: skewMs() }, 'clock skew detected');

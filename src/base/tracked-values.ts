@@ -6,7 +6,9 @@ export interface TrackedVariant {
   stock: number | null;
 }
 
-/** Values of an item whose history is kept. Null: not stated, and not compared. Prices are in currency units. */
+/**
+ * Values of an item whose history is kept. Null: not stated, and not compared. Prices are in currency units.
+ */
 export interface TrackedValues {
   title: string | null;
   /** Lowest price of the item's variants. */
@@ -14,7 +16,7 @@ export interface TrackedValues {
   currency: string | null;
   /** Pieces in stock of all variants. */
   stock: number | null;
-  /** Whether the item can be bought. Follows from `stock` where that is known. */
+  /** True if the item can be bought. Follows from `stock` where that is known. */
   available: boolean | null;
   /** Pieces sold ever. */
   sold: number | null;

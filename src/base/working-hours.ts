@@ -1,4 +1,4 @@
-/** A daily window in one time zone, in which work of kinds with working hours starts. */
+/** A daily window in one time zone, outside of which work of kinds with working hours does not start. */
 export interface WorkingHours {
   /** Minutes after midnight in the zone; the end is exclusive. */
   startMinute: number;
@@ -47,7 +47,7 @@ export function nextWithin(hours: WorkingHours, now: number): number {
   return start + Math.ceil((now - start) / dayMs) * dayMs;
 }
 
-/** Returns whether `now` (milliseconds since the epoch) is within the window, which may cross midnight. */
+/** Returns true if `now` (milliseconds since the epoch) is within the window, which may cross midnight. */
 export function isWithin(hours: WorkingHours, now: number): boolean {
   const minute = (((Math.floor(now / 60_000) + hours.offsetMinutes) % 1440) + 1440) % 1440;
   return hours.startMinute < hours.endMinute

@@ -8,15 +8,15 @@ export interface ByteRange {
 }
 
 /**
- * The port of the result storage. Paths are `<job id>/<file name>`. Methods reject with Fault `not_found` or
+ * The port of the result storage. Paths are `<job id>/<file name>`. Methods reject with `not_found` or
  * `unavailable`.
  */
 export interface Blobs {
   /** Display name of the engine: "files", "S3". */
   readonly engine: string;
   /**
-   * Writes a file atomically: readers see either the old or the new content. Computes size and digest while writing;
-   * `items` is called once the chunks have ended.
+   * Writes a file atomically: readers see either the old or the new content. Computes size and digest while
+   * writing; `items` is called once the chunks have ended.
    */
   write(
     path: string,
@@ -28,8 +28,10 @@ export interface Blobs {
   read(path: string, range?: ByteRange): Promise<Readable>;
   /** Returns the size of a file in bytes, or null if it does not exist. */
   size(path: string): Promise<number | null>;
-  /** Creates a presigned link of the engine, valid for `seconds`. Returns null if the engine has none; the gateway then
-   *  serves the file. */
+  /**
+   * Creates a presigned link of the engine, valid for `seconds`. Returns null if the engine has none; the
+   * gateway then serves the file.
+   */
   presign(path: string, fileName: string, seconds: number): Promise<string | null>;
   /** Returns the paths of a job's files, in any order. */
   listJob(jobId: string): Promise<string[]>;

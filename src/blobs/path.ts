@@ -4,9 +4,9 @@ const part = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N} ._()+,=@-]*$/u;
 const maxPartBytes = 200;
 
 /**
- * Splits a blob path into its two parts, `<job id>/<file name>`. A part starts with a letter, digit or `_`, continues
- * with those, combining marks, spaces and `._()+,=@-`, and has at most 200 bytes of UTF-8, so that no path leaves the
- * folder or bucket. Throws Fault `not_found` for any other path, since no such file can exist.
+ * Splits a blob path into its two parts, `<job id>/<file name>`. A part starts with a letter, digit or `_`,
+ * continues with those, combining marks, spaces and `._()+,=@-`, and has at most 200 bytes of UTF-8, so that
+ * no path leaves the folder or bucket. Throws `not_found` for any other path, since no such file can exist.
  */
 export function parsePath(path: string): { jobId: string; fileName: string } {
   const parts = path.split('/');
@@ -14,7 +14,7 @@ export function parsePath(path: string): { jobId: string; fileName: string } {
   return { jobId: parts[0]!, fileName: parts[1]! };
 }
 
-/** Returns the job id if it is valid as a folder name; throws Fault `not_found` otherwise. */
+/** Returns the job id if it is valid as a folder name; throws `not_found` otherwise. */
 export function parseJobId(jobId: string): string {
   if (!isPart(jobId)) throw missing(jobId);
   return jobId;

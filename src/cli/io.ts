@@ -15,16 +15,16 @@ import type { Environment } from '../base/secret-files.ts';
 import { createDisplay, type Display } from './commands/print.ts';
 
 /** Input of a command. */
-export type Input = Readable & { isTTY?: boolean };
+export type CommandInput = Readable & { isTTY?: boolean };
 
 /** Output of a command. */
-export type Output = Writable & { isTTY?: boolean; columns?: number };
+export type CommandOutput = Writable & { isTTY?: boolean; columns?: number };
 
 /** What a run of the command line reads and writes. */
 export interface RunOptions {
-  readonly stdin: Input;
-  stdout: Output;
-  stderr: Output;
+  readonly stdin: CommandInput;
+  stdout: CommandOutput;
+  stderr: CommandOutput;
   /** Environment variables, without those of a `.env` file. */
   env: Environment;
   /** Current folder, an absolute path. */
@@ -88,8 +88,11 @@ export function createIo(options: RunOptions): Io {
   };
 }
 
-/** Returns true if a stream shows colors: a terminal, unless NO_COLOR is set, and every stream if FORCE_COLOR is set. */
-function hasColors(stream: Output, env: Environment): boolean {
+/**
+ * Returns true if a stream shows colors: a terminal, unless NO_COLOR is set, and every stream if FORCE_COLOR
+ * is set.
+ */
+function hasColors(stream: CommandOutput, env: Environment): boolean {
   if (stream.isTTY !== true && env.FORCE_COLOR === undefined) return false;
   return WriteStream.prototype.getColorDepth(env) > 2;
 }

@@ -2,14 +2,17 @@ import { homedir } from 'node:os';
 import { exitCodes, Interrupted } from './commands/exit.ts';
 import { runCli } from './run.ts';
 
-// Exit silently when a reader closes the pipe (`gleaner jobs | head`).
+// Exit silently when a reader closes the pipe (`gleaner job list | head`).
 for (const stream of [process.stdout, process.stderr])
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
     process.exit();
   });
 
-/** Time after a signal in which another one is the same: a launcher forwards the Ctrl-C that the terminal also sends. */
+/**
+ * Time after a signal in which another one is the same: a launcher forwards the Ctrl-C that the terminal also
+ * sends.
+ */
 const sameSignalMs = 500;
 let stop: AbortSignal | null = null;
 

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { Io } from './io.ts';
 
 /** The root command of a run, with its streams. */
-export class Program extends Command {
+export class CommandProgram extends Command {
   readonly io: Io;
   /** Exit code of a run without an error. */
   exitCode = 0;
@@ -14,8 +14,8 @@ export class Program extends Command {
 }
 
 /**
- * Sets what a command does. `run` gets the streams, the arguments, and the options with those of parent commands: a parent
- * consumes the options that both have, such as --json. It may return an exit code.
+ * Sets what a command does. `run` gets the streams, the arguments, and the options with those of parent
+ * commands: a parent consumes the options that both have, such as --json. It may return an exit code.
  */
 export function onRun(
   command: Command,
@@ -29,8 +29,8 @@ export function onRun(
   });
 }
 
-function rootOf(command: Command): Program {
+function rootOf(command: Command): CommandProgram {
   let root = command;
   while (root.parent !== null) root = root.parent;
-  return root as Program;
+  return root as CommandProgram;
 }

@@ -6,7 +6,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Interrupted } from './commands/exit.ts';
-import type { Input, Output, RunOptions } from './io.ts';
+import type { CommandInput, CommandOutput, RunOptions } from './io.ts';
 import { runCli } from './run.ts';
 
 let folder: string;
@@ -20,7 +20,7 @@ async function run(
   args: readonly string[],
   options: Partial<RunOptions> = {},
 ): Promise<[number, string, string]> {
-  const [stdout, stderr]: Output[] = [new PassThrough(), new PassThrough()];
+  const [stdout, stderr]: CommandOutput[] = [new PassThrough(), new PassThrough()];
   const printed = Promise.all([text(stdout as PassThrough), text(stderr as PassThrough)]);
   const { signal } = new AbortController();
   const given = { stdin: Readable.from([]), stdout: stdout!, stderr: stderr!, env: {}, home: folder, signal };
@@ -33,9 +33,17 @@ async function run(
 describe('runCli()', () => {
   test('returns the exit code, and writes results and errors to their streams', async () => {
     expect(await run(['--version'])).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/), '']);
-    expect(await run(['jobs', '--nope'])).toEqual([2, '', "gleaner: unknown option '--nope'\n"]);
-    expect(await run(['help', 'watch'])).toEqual([0, expect.stringContaining('Usage: gleaner watch'), '']);
-    expect(await run(['kinds', 'nowhere'])).toEqual([2, '', 'gleaner: No market "nowhere".\n']);
+    expect(await run(['job', 'list', '--nope'])).toEqual([2, '', "gleaner: unknown option '--nope'\n"]);
+    expect(await run(['job', 'help', 'wait'])).toEqual([
+      0,
+      expect.stringContaining('Usage: gleaner job wait'),
+      '',
+    ]);
+    expect(await run(['kind', 'list', 'nowhere'])).toEqual([
+      2,
+      '',
+      'gleaner: No market "nowhere" (mkta, mktb, mktc, mktd, mkte, mktf)\n',
+    ]);
   });
 
   test('reads paths relative to its folder, in its arguments and its settings', async () => {
@@ -63,7 +71,7 @@ describe('runCli()', () => {
   });
 
   test('asks for a file where standard input is a terminal', async () => {
-    const stdin: Input = Object.assign(Readable.from([]), { isTTY: true });
+    const stdin: CommandInput = Object.assign(Readable.from([]), { isTTY: true });
     const [code, , error] = await run(['logs'], { stdin });
     expect([code, error]).toEqual([2, expect.stringContaining('Missing log.')]);
   });
@@ -72,9 +80,9 @@ describe('runCli()', () => {
     [{}, true],
     [{ NO_COLOR: '1' }, false],
   ])('colors what a terminal shows, with the environment %o: %s', async (env, isColored) => {
-    const stdout: Output = Object.assign(new PassThrough(), { isTTY: true });
+    const stdout: CommandOutput = Object.assign(new PassThrough(), { isTTY: true });
     const shown = text(stdout as PassThrough);
-    expect((await run(['kinds', 'mktd'], { stdout, env: { TERM: 'xterm-256color', ...env } }))[0]).toBe(0);
+    expect((await run(['config', 'show'], { stdout, env: { TERM: 'xterm-256color', ...env } }))[0]).toBe(0);
     stdout.end();
     expect((await shown).startsWith('\u001b[2m')).toBe(isColored);
   });
@@ -97,6 +105,6 @@ describe('a command that is stopped', () => {
     server.once('request', () => stop.abort(new Interrupted('interrupted')));
     const { port } = server.address() as { port: number };
     const env = { GLEANER_URL: `http://127.0.0.1:${port}`, GLEANER_API_KEY: 'gl_key' };
-    expect(await run(['balance'], { env, signal: stop.signal })).toEqual([130, '', '']);
+    expect(await run(['account', 'show'], { env, signal: stop.signal })).toEqual([130, '', '']);
   });
 });

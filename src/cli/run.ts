@@ -1,21 +1,20 @@
 import { CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
+import { withoutAlias } from './aliases.ts';
 import { errorLines, exitCodeOf, exitCodes } from './commands/exit.ts';
 import { addServiceRoles } from './commands/service-roles.ts';
-import { createIo, type RunOptions } from './io.ts';
-import { Program } from './program.ts';
+import { createIo, type Io, type RunOptions } from './io.ts';
+import { CommandProgram } from './program.ts';
 
 /**
- * Runs the command line, and returns the exit code. It reads and writes only what the options name, so that any number of
- * runs can share a process. Errors are written to standard error.
+ * Runs the command line, and returns the exit code. It reads and writes only what the options name, so that
+ * any number of runs can share a process. Errors are written to standard error.
  */
-export async function runCli(args: readonly string[], options: RunOptions): Promise<number> {
+export async function runCli(given: readonly string[], options: RunOptions): Promise<number> {
   const io = createIo(options);
-  const program = createProgram(new Program(io));
+  const args = withoutAlias(given);
   try {
-    addServiceRoles(program);
-    // Processes of the service do not load client commands.
-    if (!program.commands.some((command) => command.name() === args[0])) await addOtherCommands(program);
+    const program = await createProgram(io, args[0]);
     await program.parseAsync(args, { from: 'user' });
     return program.exitCode;
   } catch (error) {
@@ -25,7 +24,19 @@ export async function runCli(args: readonly string[], options: RunOptions): Prom
   }
 }
 
-function createProgram(program: Program): Program {
+/**
+ * Creates the program with all commands; with those of the service only, to run one that does not need the
+ * others.
+ */
+export async function createProgram(io: Io, name?: string): Promise<CommandProgram> {
+  const program = configure(new CommandProgram(io));
+  addServiceRoles(program);
+  // Processes of the service do not load client commands.
+  if (!program.commands.some((command) => command.name() === name)) await addOtherCommands(program);
+  return program;
+}
+
+function configure(program: CommandProgram): CommandProgram {
   const { stdout, stderr } = program.io;
   return program
     .description('Self-hosted product-data collection service and its command line')
@@ -52,7 +63,7 @@ function createProgram(program: Program): Program {
 /** Width of help where the output is no terminal. */
 const defaultWidth = 80;
 
-async function addOtherCommands(program: Program): Promise<void> {
+async function addOtherCommands(program: CommandProgram): Promise<void> {
   const [{ addPageCommands }, { addClientCommands }, { addCompletion }] = await Promise.all([
     import('./commands/page.ts'),
     import('./commands/index.ts'),

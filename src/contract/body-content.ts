@@ -1,15 +1,20 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf';
 import { Fault } from './fault.ts';
 
-/** Maximum number of objects and arrays in a JSON body, and in a binary one of values that add to the message. */
+/**
+ * Maximum number of objects and arrays in a JSON body, and in a binary one of values that add to the message.
+ */
 const maxMessages = 120_000;
 
-/** Maximum number of braces, brackets, colons and commas in a JSON body, and of single values in a binary one. */
+/**
+ * Maximum number of braces, brackets, colons and commas in a JSON body, and of single values in a binary one.
+ */
 const maxTokens = 1_200_000;
 
 /**
- * Throws `too_large` for a JSON body with more values than any valid request has. Called before the body is parsed:
- * 16 MB of `{},` take seconds and hundreds of megabytes to parse. 50,000 items of eight fields are accepted.
+ * Throws `too_large` for a JSON body with more values than any valid request has. Called before the body is
+ * parsed: 16 MB of `{},` take seconds and hundreds of megabytes to parse. 50,000 items of eight fields are
+ * accepted.
  */
 export function checkJsonSize(body: Uint8Array): void {
   let opening = 0;
@@ -29,9 +34,10 @@ const maxDepth = 100;
 const fixedBytes: Readonly<Record<number, number>> = { 1: 8, 5: 4 };
 
 /**
- * Checks like checkJsonSize(), for a binary message of a type: counts its fields, those of nested messages, and the
- * elements of packed lists. Fields with a single value have a limit of their own, since a repetition replaces the value. Throws `malformed` for what no encoder of the contract writes: a group, a varint of more than
- * 10 bytes, or a field that ends after its message.
+ * Checks like checkJsonSize(), for a binary message of a type: counts its fields, the fields of nested
+ * messages, and the elements of packed lists. Fields with a single value have a separate limit, since a
+ * repetition replaces the value. Throws `malformed` for input that no encoder writes: a group, a varint of
+ * more than 10 bytes, or a field that ends after its message.
  */
 export function checkBinarySize(body: Uint8Array, type: DescMessage): void {
   let values = 0;
@@ -72,17 +78,19 @@ export function checkBinarySize(body: Uint8Array, type: DescMessage): void {
     else if (wireType === 2 && content === 'packed') for (; at < last; at += 1) if (body[at]! < 0x80) count();
     at = last;
   };
-  message(fieldsOf(type), body.length, 1);
+  message(parseFields(type), body.length, 1);
 }
 
-/** What a field contains: a single value, the elements of a packed list, or a message with the returned fields. */
+/**
+ * Contents of a field: a single value, the elements of a packed list, or a message with the returned fields.
+ */
 type Content = 'single' | 'packed' | (() => Fields);
 /** Known fields, by number. */
 type Fields = ReadonlyMap<number, Content>;
 
 const knownFields = new WeakMap<DescMessage, Fields>();
 
-function fieldsOf(type: DescMessage): Fields {
+function parseFields(type: DescMessage): Fields {
   let fields = knownFields.get(type);
   if (fields === undefined) {
     const contents = type.fields.map((field) => [field.number, contentOf(field)] as const);
@@ -92,15 +100,15 @@ function fieldsOf(type: DescMessage): Fields {
   return fields;
 }
 
-/** Returns what a field contains; null for an element of a list of strings or bytes. */
+/** Returns the contents of a field, or null for an element of a list of strings or bytes. */
 function contentOf(field: DescField): Content | null {
   const { message } = field;
   if (field.fieldKind === 'map') {
     // An entry is a message with a key and a value.
-    const entry: Fields = message ? new Map([[2, () => fieldsOf(message)]]) : new Map();
+    const entry: Fields = message ? new Map([[2, () => parseFields(message)]]) : new Map();
     return () => entry;
   }
-  if (message) return () => fieldsOf(message);
+  if (message) return () => parseFields(message);
   if (field.fieldKind !== 'list') return 'single';
   return field.scalar === ScalarType.STRING || field.scalar === ScalarType.BYTES ? null : 'packed';
 }

@@ -37,7 +37,7 @@ export interface Endpoint {
   workingHours: boolean;
   /** The response is a stream of bytes. */
   streams: boolean;
-  /** Method that serves requests whose query has `format`; null for none. */
+  /** Method that serves requests whose query has `format`. Null if there is none. */
   withFormat: DescMethod | null;
 }
 
@@ -50,7 +50,10 @@ export function endpointsOf(services: readonly DescService[]): Endpoint[] {
 
 const derived = new WeakMap<DescMethod, Endpoint>();
 
-/** Returns the endpoint of a method; undefined without a REST path. Throws an Error for an invalid declaration. */
+/**
+ * Returns the endpoint of a method, or undefined if there is no REST path. Throws an Error for an invalid
+ * declaration.
+ */
 export function endpointOf(method: DescMethod): Endpoint | undefined {
   if (!hasOption(method, http)) return undefined;
   const known = derived.get(method) ?? derive(method);

@@ -1,6 +1,6 @@
 /**
- * Every code of a fault with its retry rule: see docs/faults.md. `never`: a retry has the same result. `soon`: retry
- * after a short back-off. `later`: the other side asks for a longer pause.
+ * Every code of a fault with its retry rule: see docs/faults.md. `never`: a retry has the same result.
+ * `soon`: retry after a short back-off. `later`: the other side asks for a longer pause.
  */
 export const faultCodes = {
   // Errors of callers.
@@ -75,8 +75,8 @@ export function summarizeProblems(problems: readonly Pick<Problem, 'loc' | 'msg'
 }
 
 /**
- * Returns the field of a problem as a path: `items[3].country`; the part of the request if the problem concerns all
- * of it.
+ * Returns the field of a problem as a path: `items[3].country`; the part of the request if the problem
+ * concerns all of it.
  */
 export function fieldPath([part, ...steps]: readonly (string | number)[]): string {
   const path = steps.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
@@ -102,7 +102,9 @@ export interface FaultDetails {
   component?: Component;
   /** True if a retry has the same result, regardless of the code's rule. */
   final?: boolean;
-  /** True if the call may have taken effect: its connection to the core was lost. The client gets no response. */
+  /**
+   * True if the call may have taken effect: its connection to the core was lost. The client gets no response.
+   */
   unknownOutcome?: boolean;
   cause?: unknown;
 }
@@ -114,7 +116,10 @@ export type Component = 'store' | 'queue' | 'file store' | 'core' | 'disk';
 export const unavailableMessage = (component: Component) =>
   component === 'disk' ? 'The disk is almost full.' : `The ${component} is unavailable.`;
 
-/** The one error class of the service: a code, a message for clients, and a retry rule that follows from the code. */
+/**
+ * The one error class of the service: a code, a message for clients, and a retry rule that follows from the
+ * code.
+ */
 export class Fault extends Error {
   readonly code: FaultCode;
   readonly problems: Problem[];

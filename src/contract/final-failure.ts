@@ -9,5 +9,8 @@ const finalCodes: ReadonlySet<string> = new Set([
   'robots_disallowed',
 ]);
 
-/** Returns true if a new job with a failed unit fails again with this code, so that a retry leaves the unit out. */
+/**
+ * Returns true if a new job with a failed unit fails again with this code, so that a retry leaves the unit
+ * out.
+ */
 export const isFinalFailure = (code: string): boolean => finalCodes.has(code);

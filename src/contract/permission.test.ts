@@ -5,6 +5,7 @@ import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Access, access, job, Step } from '../../gen/gleaner/options/v1/options_pb.ts';
+import { ScheduleService } from '../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { SessionService } from '../../gen/gleaner/session/v1/session_pb.ts';
 import {
   type KeyScope,
@@ -15,7 +16,7 @@ import {
   requiredRole,
   requiredScopes,
 } from './permission.ts';
-import { services } from './services.ts';
+import { marketServices, services } from './services.ts';
 
 const methods: readonly DescMethod[] = services.flatMap((service) => service.methods);
 const userKey = (...scopes: KeyScope[]) => ({ role: 'user', scopes, operatorRole: null }) as const;
@@ -36,7 +37,7 @@ describe('every method', () => {
     },
   );
 
-  test('that changes a job needs the scope submit, and every other one of a market needs the scope read', () => {
+  test('requires the scope submit for changes to jobs, and the scope read for every other call of a market', () => {
     for (const method of methods) {
       const { step } = getOption(method, job);
       if (step === Step.UNSPECIFIED) continue;
@@ -45,7 +46,7 @@ describe('every method', () => {
     }
   });
 
-  test('of operators that viewers may call has a name that says that it reads, and returns no data of a user', () => {
+  test('lets viewers call only methods whose names say that they read, and that return no data of a user', () => {
     const userData = ['ExportUser', 'ListRecords', 'ExportRecords'];
     const named = OperatorService.methods.filter(
       ({ name }) => /^(Get|List|Export)[A-Z]/.test(name) && !userData.includes(name),
@@ -78,15 +79,14 @@ describe('refusalOf()', () => {
       'ListLedgerEntries',
       'ExportLedger',
       'GetUsage',
-      'ListPrices',
       'ListApiKeys',
       'ListDeliveries',
     ]);
   });
 
-  test('allows a submit-only key to change jobs and to see the balance and the prices', () => {
+  test('allows a submit-only key to change jobs and to see the balance', () => {
     expect(allowed(JobService.methods, userKey('submit'))).toEqual(['ReleaseJob', 'RetryJob', 'CancelJob']);
-    expect(allowed(AccountService.methods, userKey('submit'))).toEqual(['GetAccount', 'ListPrices']);
+    expect(allowed(AccountService.methods, userKey('submit'))).toEqual(['GetAccount']);
   });
 
   test('allows every call of users to a key with both scopes, and no call of operators', () => {
@@ -101,21 +101,30 @@ describe('refusalOf()', () => {
     const added = allowed(OperatorService.methods, operatorKey('approver')).filter(
       (name) => !viewer.includes(name),
     );
-    expect(added).toEqual([
-      'ApproveJob',
-      'RejectJob',
-      'CreateFileLink',
-      'StreamResults',
-      'ListRecords',
-      'ExportRecords',
-    ]);
+    expect(added).toEqual(['ApproveJob', 'RejectJob', 'CreateFileLink']);
+    const reads = allowed(JobService.methods, operatorKey('viewer'));
+    const results = allowed(JobService.methods, operatorKey('approver')).filter(
+      (name) => !reads.includes(name),
+    );
+    expect(results).toEqual(['StreamResults', 'ExportRecords', 'ListRecords']);
   });
 
-  test('allows admins every call of operators, and no call of users', () => {
+  test('allows admins every call of operators, and of users those that neither submit nor spend', () => {
     expect(allowed(OperatorService.methods, operatorKey('admin'))).toHaveLength(
       OperatorService.methods.length,
     );
-    expect(allowed([...JobService.methods, ...AccountService.methods], operatorKey('admin'))).toEqual([]);
+    const refused = JobService.methods.filter((method) => refusalOf(method, operatorKey('admin')) !== null);
+    expect(refused.map(({ name }) => name)).toEqual(['DeleteFiles']);
+    expect(allowed(ScheduleService.methods, operatorKey('admin'))).toEqual([
+      'ListSchedules',
+      'PreviewSchedule',
+      'GetSchedule',
+      'PauseSchedule',
+      'ResumeSchedule',
+      'ListScheduleRuns',
+    ]);
+    const ofUsers = [...AccountService.methods, ...marketServices.flatMap(({ methods }) => methods)];
+    expect(allowed(ofUsers, operatorKey('admin'))).toEqual([]);
   });
 
   test('allows every key to sign in and out', () => {

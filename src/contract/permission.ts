@@ -11,25 +11,27 @@ import {
 /** Scopes of a user's API key. */
 export const keyScopes = ['read', 'submit'] as const;
 
-/** What a user's API key may be used for. */
+/** Scope of a user's API key. */
 export type KeyScope = (typeof keyScopes)[number];
 
-/** Roles of an operator's API key. Each includes those before it. */
+/** Roles of an operator's API key. Each includes the previous ones. */
 export const operatorRoles = ['viewer', 'approver', 'admin'] as const;
 
 /** Role of an operator's API key. */
 export type OperatorRole = (typeof operatorRoles)[number];
 
-/** What an API key, or the session that stands for it, allows. */
+/** Permissions of an API key, or of the session that stands for it. */
 export interface Permissions {
   role: 'user' | 'operator';
-  /** Scopes of a user's key; empty for an operator's key. */
+  /** Scopes of a user's key. Empty for an operator's key. */
   scopes: readonly KeyScope[];
-  /** Role of an operator's key; null for a user's key. */
+  /** Role of an operator's key. Null for a user's key. */
   operatorRole: OperatorRole | null;
 }
 
-/** What a method declares: see proto/gleaner/options/v1/options.proto. */
+/**
+ * Permissions that a method requires, as declared by its options (proto/gleaner/options/v1/options.proto).
+ */
 interface Requirement {
   access: Access;
   scope: Scope;
@@ -47,25 +49,29 @@ const scopesOf: Readonly<Record<Scope, readonly KeyScope[] | null>> = {
 const undeclared = 'This call does not declare which keys allow it, so none does.';
 const requirements = new WeakMap<DescMethod, Requirement>();
 
-/** Returns the scopes that a method requires of a user's key; null if it declares none, so that no key allows it. */
+/**
+ * Returns the scopes that a method requires of a user's key, or null if it declares none, so that no key
+ * allows it.
+ */
 export function requiredScopes(method: DescMethod): readonly KeyScope[] | null {
   return scopesOf[requirementOf(method).scope] ?? null;
 }
 
-/** Returns the minimum role that a method requires of an operator's key; null if it declares none. */
+/** Returns the minimum role that a method requires of an operator's key, or null if it declares none. */
 export function requiredRole(method: DescMethod): OperatorRole | null {
   return operatorRoles[requirementOf(method).operatorRole - 1] ?? null;
 }
 
 /**
- * Returns one sentence that says why a key does not allow a call; null if it does. Every call of the service is checked
- * here, and the console disables what this function refuses.
+ * Returns one sentence that says why a key does not allow a call, or null if it does. Every call of the
+ * service is checked here, and the console disables what this function refuses.
  */
 export function refusalOf(method: DescMethod, permissions: Permissions): string | null {
   const { access } = requirementOf(method);
   const { role } = permissions;
   if (access === Access.PUBLIC) return null;
-  if (access === Access.USER && role !== 'user') return 'This call needs the key of a user.';
+  if (access === Access.USER && role !== 'user' && requiredRole(method) === null)
+    return 'This call needs the key of a user.';
   if (access === Access.OPERATOR && role !== 'operator') return 'This call needs the key of an operator.';
   if (access === Access.UNSPECIFIED) return undeclared;
   return role === 'user' ? scopeRefusal(method, permissions) : roleRefusal(method, permissions);

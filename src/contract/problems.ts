@@ -12,12 +12,13 @@ import { maxProblems, type ProblemText, problemText, quote } from './problem-tex
 import { type Binding, bindingOf, placeOf, restName } from './rest-form.ts';
 import { compilePattern, rulesOf } from './rules.ts';
 
-// Patterns come from the project's contract, and the platform's engine is many times faster than the validator's.
+// Patterns come from the project's contract, and the platform's engine is many times faster than the
+// validator's.
 const validator = createValidator({ regexMatch: (pattern, text) => compilePattern(pattern).test(text) });
 
 /**
- * Validates a message against the rules of the contract. Returns up to 100 problems in FastAPI's terms, one per
- * `loc`; none for a valid message. `place` returns the first steps of the `loc` of a top-level field.
+ * Validates a message against the rules of the contract. Returns up to 100 problems in FastAPI's terms, one
+ * per `loc`, or none for a valid message. `place` returns the first steps of the `loc` of a top-level field.
  */
 export function validateMessage(
   schema: DescMessage,
@@ -27,9 +28,13 @@ export function validateMessage(
   const result = validator.validate(schema, message);
   if (result.kind === 'valid') return [];
   if (result.kind === 'error') {
-    throw new Fault('internal', `rules of ${schema.typeName} can't be checked: ${result.error.message}`, {
-      cause: result.error,
-    });
+    throw new Fault(
+      'internal',
+      `cannot evaluate the validation rules of ${schema.typeName}: ${result.error.message}`,
+      {
+        cause: result.error,
+      },
+    );
   }
   const problems = new Map<string, Problem>();
   for (const violation of result.violations) {
@@ -52,8 +57,8 @@ export function problemsOf(method: DescMethod, message: Message): Problem[] {
 }
 
 /**
- * Returns the problems of reading a message, one per `loc`, and those of its rules in other places: what could not be
- * read violates rules as well.
+ * Returns the problems found while reading a message, one per `loc`, and violations of rules elsewhere. A
+ * field that could not be read violates rules as well.
  */
 export function mergeProblems(reading: readonly Problem[], violations: readonly Problem[]): Problem[] {
   const keys = new Map(reading.map((problem) => [JSON.stringify(problem.loc), problem]));
@@ -63,8 +68,8 @@ export function mergeProblems(reading: readonly Problem[], violations: readonly 
 }
 
 /**
- * Corrects the locations of the problems in an error thrown by a handler, because handlers locate every field in the
- * body. Returns any other error unchanged.
+ * Corrects the locations of the problems in an error thrown by a handler, because handlers locate every field
+ * in the body. Returns any other error unchanged.
  */
 export function placeProblems(method: DescMethod, thrown: unknown): unknown {
   if (!(thrown instanceof Fault) || thrown.problems.length === 0) return thrown;

@@ -9,13 +9,13 @@ import { validateMessage } from './problems.ts';
 import { submitOptionFields } from './submit-options.ts';
 
 /** Options of a call, and the problems of invalid ones. */
-export interface ReadOptions {
+export interface SubmitOptionsReading {
   /** Undefined if no option is set. */
   options: SubmitOptions | undefined;
   problems: Problem[];
 }
 
-/** Reader of the text of an option. Texts are printable ASCII, so that they can be metadata of an RPC. */
+/** Reader of the text of an option. Control characters are a problem; spaces around a name are removed. */
 interface OptionReader {
   field: DescField;
   read(text: string, problems: Problem[], loc: Problem['loc']): unknown;
@@ -25,13 +25,13 @@ interface OptionReader {
 const readers = submitOptionFields.map(readerOf);
 
 /**
- * Reads the options of a call. `textOf` returns the text of an option, null or undefined if it is absent; `place`
- * returns the `loc` of its problems.
+ * Reads the options of a call. `textOf` returns the text of an option, null or undefined if it is absent;
+ * `place` returns the `loc` of its problems.
  */
 export function readSubmitOptions(
   textOf: (field: DescField) => string | null | undefined,
   place: (field: DescField) => Problem['loc'],
-): ReadOptions {
+): SubmitOptionsReading {
   let options: SubmitOptions | undefined;
   const problems: Problem[] = [];
   for (const { field, read, assign } of readers) {
@@ -48,17 +48,18 @@ export function readSubmitOptions(
 function readerOf(field: DescField): OptionReader {
   const readText = textReader(field);
   if (readText === undefined || field.fieldKind === 'list') throw new Error(`${field} has no text form`);
+  const isName = field === SubmitOptionsSchema.field.name;
   return {
     field,
     assign: assigner(field),
     read(text, problems, loc) {
       const reading = startReading(loc);
-      const value = /^[\x20-\x7e]*$/.test(text)
-        ? readText(text, reading)
-        : refuse(reading, {
+      const value = /\p{Cc}/u.test(text)
+        ? refuse(reading, {
             type: 'string_pattern_mismatch',
-            msg: `Input should be printable ASCII characters, not ${quote(text)}`,
-          });
+            msg: `Input should have no control characters, not ${quote(text)}`,
+          })
+        : readText(isName ? text.trim() : text, reading);
       problems.push(...reading.problems);
       return value;
     },

@@ -1,6 +1,6 @@
 /**
- * Returns an address without its path and query, which can be credentials: "https://hooks.example.test/redacted". Returns
- * "redacted" for anything else.
+ * Returns an address without its path and query, which can be credentials:
+ * "https://hooks.example.test/redacted". Returns "redacted" for anything else.
  */
 export function originOnly(address: string): string {
   const url = URL.canParse(address) ? new URL(address) : null;

@@ -3,7 +3,7 @@ const valid = /^[A-Za-z0-9._:/+=@-]{1,128}$/;
 /** Header that identifies a request in the response and in the log. */
 export const requestIdHeader = 'x-request-id';
 
-/** Returns the caller's request id if it is valid, else a new one. */
+/** Returns the caller's request id if it is valid, otherwise a new one. */
 export function requestIdOf(given: unknown): string {
   return typeof given === 'string' && valid.test(given) ? given : crypto.randomUUID();
 }

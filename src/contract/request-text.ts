@@ -8,8 +8,8 @@ import { mergeProblems, validateMessage } from './problems.ts';
 import { restName } from './rest-form.ts';
 
 /**
- * Reads a request from the JSON text of its REST body, with the same rules as the endpoint. `place` is the location of
- * the text in a larger request. Fault `invalid` with every problem, up to 100.
+ * Reads a request from the JSON text of its REST body, with the same rules as the endpoint. `place` is the
+ * location of the text in a larger request. Throws `invalid` with every problem, up to 100.
  */
 export function readRequestText(schema: DescMessage, text: string, place: Problem['loc']): Message {
   const { message, reading } = read(schema, text, place, parseJson);

@@ -7,11 +7,13 @@ import type { Problem } from './fault.ts';
 export interface Binding {
   /** Proto names of the fields in the path. */
   path: ReadonlySet<string>;
-  /** `*`: every other field is in the body; a proto name: that field is the body; empty: no body. */
+  /** `*`: every other field is in the body; a proto name: that field is the body. Empty: no body. */
   body: string;
 }
 
-/** Returns the REST form of a method by its google.api.http option; without one, every field is in the body. */
+/**
+ * Returns the REST form of a method by its google.api.http option; without one, every field is in the body.
+ */
 export function bindingOf(method: DescMethod): Binding {
   if (!hasOption(method, http)) return { path: new Set(), body: '*' };
   const rule = getOption(method, http);
@@ -23,7 +25,7 @@ export function bindingOf(method: DescMethod): Binding {
   };
 }
 
-/** Returns the name of a field in REST bodies: `rest_name`, else the proto name. */
+/** Returns the name of a field in REST bodies: `rest_name`, otherwise the proto name. */
 export function restName(field: DescField): string {
   return getOption(field, restNameOption) || field.name;
 }

@@ -13,8 +13,8 @@ export function rulesOf(field: DescField): FieldRules {
 }
 
 /**
- * Returns whether a request without the field is invalid: the field is required, or its rules exclude the zero value of
- * an absent field, and it declares no default.
+ * Returns true if a request without the field is invalid: the field is required, or its rules exclude the
+ * zero value of an absent field, and it declares no default.
  */
 export function isRequired(field: DescField): boolean {
   if (getOption(field, defaultOption) !== '') return false;
@@ -53,7 +53,7 @@ export function compilePattern(pattern: string): RegExp {
   return compiled;
 }
 
-/** Returns a bound of an integer field; undefined without one. */
+/** Returns a bound of an integer field, or undefined if there is none. */
 export function boundOf(field: DescField, bound: 'gte' | 'lte'): number | undefined {
   const { type } = rulesOf(field);
   if (type.case === 'int32')

@@ -1,4 +1,4 @@
-/** Returns the known name that a misspelled name most likely stands for; undefined if none is close. */
+/** Returns the known name that a misspelled name most likely stands for, or undefined if none is close. */
 export function suggest(name: string, known: Iterable<string>): string | undefined {
   const given = name.slice(0, maxLength).toLowerCase();
   let best: { name: string; distance: number } | undefined;

@@ -9,18 +9,21 @@ import { maxRetryAfterMs } from './retry-after.ts';
 /** Circuit breaker of one origin: this process's view of the state that all workers share. */
 export interface Circuit {
   /**
-   * Resolves when the origin is not paused. Waits for a pause that ends within `maxWaitMs`; rejects with `origin_paused`
-   * and the remaining time for a longer one.
+   * Resolves when the origin is not paused. Waits for a pause that ends within `maxWaitMs`; rejects with
+   * `origin_paused` and the remaining time for a longer one.
    */
   wait(maxWaitMs: number, signal?: AbortSignal): Promise<void>;
   /**
-   * Waits like `wait`, and resolves when a request for a page may be sent. Resolves with true for the trial request of a
-   * half-open circuit; other requests wait for its outcome.
+   * Waits like `wait`, and resolves when a request for a page may be sent. Resolves with true for the trial
+   * request of a half-open circuit; other requests wait for its outcome.
    */
   admit(page: string, maxWaitMs: number, signal?: AbortSignal): Promise<boolean>;
   /** True while requests to the origin are paused. */
   readonly paused: boolean;
-  /** Records the outcome of a request, and pauses or resumes the origin. `trial`: what `admit` returned for it. */
+  /**
+   * Records the outcome of a request, and pauses or resumes the origin. `trial` is the value that `admit`
+   * returned for the request.
+   */
   record(page: string, outcome: RequestOutcome, trial: boolean): Promise<void>;
   /** Applies the origin's pause as last read from the store. */
   update(pause: OriginPause): void;
@@ -57,7 +60,7 @@ const trialMs = 45_000;
 /** Maximum interval at which requests that wait for a trial check the circuit, in milliseconds. */
 const trialPollMs = 5_000;
 
-/** Maximum age of the known pause, in milliseconds. */
+/** Maximum age of the cached pause before it is read again, in milliseconds. */
 const maxAgeMs = 1_000;
 
 /** Creates the circuit of one origin (docs/fetching.md, "When a site refuses"). */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createManualClock, flushTasks } from '../../test/support/clock.ts';
 import { createConcurrencyLimit } from './concurrency-limit.ts';
-import { createUrgentWork } from './urgent-work.ts';
+import { createUrgentTasks } from './urgent-tasks.ts';
 
 test('grants its permits, then one for each release, in order', async () => {
   const limit = createConcurrencyLimit(2);
@@ -96,7 +96,7 @@ test('alternates between users, and between the jobs of a user', async () => {
 describe('createConcurrencyLimit() with urgent work', () => {
   /** Returns the number of permits that 100 waiting callers get while a task is in progress, and after it. */
   async function granted(permits: number): Promise<[during: number, after: number]> {
-    const work = createUrgentWork(createManualClock(0));
+    const work = createUrgentTasks(createManualClock(0));
     const limit = createConcurrencyLimit(permits, work);
     const end = work.begin();
     for (let caller = 0; caller < 100; caller += 1) void limit.acquire();
@@ -119,7 +119,7 @@ describe('createConcurrencyLimit() with urgent work', () => {
   });
 
   test('gives urgent callers the withheld permits', async () => {
-    const work = createUrgentWork(createManualClock(0));
+    const work = createUrgentTasks(createManualClock(0));
     const limit = createConcurrencyLimit(6, work);
     const end = work.begin();
     for (let caller = 0; caller < 10; caller += 1) void limit.acquire();

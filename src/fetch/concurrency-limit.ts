@@ -1,19 +1,27 @@
 import { onAbort } from '../base/abort.ts';
 import { createFairQueue, type FairQueue, type Owner } from '../base/fair-queue.ts';
-import type { UrgentWork } from './urgent-work.ts';
+import type { UrgentTasks } from './urgent-tasks.ts';
 
 /** Options for acquiring a permit. */
 export interface AcquireOptions {
-  /** True for a caller that takes precedence over those that are not urgent. */
+  /** True for a caller that takes precedence over callers that are not urgent. */
   urgent?: boolean;
-  /** User and job of the caller; permits alternate between users, and between the jobs of a user. By default, all
-   *  callers belong to one user. */
+  /**
+   * User and job of the caller; permits alternate between users, and between the jobs of a user. By default,
+   * all callers belong to one user.
+   */
   owner?: Owner;
 }
 
-/** Limit on concurrent callers. Users, and the jobs of a user, get equal shares; callers of one job are served in order. */
+/**
+ * Limit on concurrent callers. Users, and the jobs of a user, get equal shares; callers of one job are served
+ * in order.
+ */
 export interface ConcurrencyLimit {
-  /** Resolves with the release function of a permit once one is free. Rejects with the signal's reason if aborted. */
+  /**
+   * Resolves with the release function of a permit once one is free. Rejects with the signal's reason if
+   * aborted.
+   */
   acquire(signal?: AbortSignal, options?: AcquireOptions): Promise<() => void>;
   /** Changes the number of permits. Permits in use remain valid. */
   resize(permits: number): void;
@@ -34,20 +42,21 @@ interface Waiter {
 }
 
 /**
- * While urgent work is in progress, this many permits are withheld from callers that are not urgent, so that a process
- * whose processor is the bottleneck responds faster. Origins that are slow enough for more permits lose little.
+ * While urgent work is in progress, this many permits are withheld from callers that are not urgent, so that
+ * a process whose processor is the bottleneck responds faster. Origins that are slow enough for more permits
+ * lose little.
  */
 const maxWithheld = 64;
 /** Permits that are never withheld. */
 const minShared = 4;
 
 /**
- * Creates a limit with this number of permits, of which a user holds at most `maxPerUser` at a time. With `urgentWork`,
- * its tasks reduce the permits of other callers.
+ * Creates a limit with this number of permits. A user holds at most `maxPerUser` of them at a time. With
+ * `urgentTasks`, its tasks reduce the permits of other callers.
  */
 export function createConcurrencyLimit(
   permits: number,
-  urgentWork?: UrgentWork,
+  urgentTasks?: UrgentTasks,
   maxPerUser = Number.POSITIVE_INFINITY,
 ): ConcurrencyLimit {
   let inUse = 0;
@@ -58,8 +67,8 @@ export function createConcurrencyLimit(
 
   /** Returns true if a caller that is not urgent may get a permit. */
   const isShared = () => {
-    if (!urgentWork?.isActive || inUse < Math.max(minShared, permits - maxWithheld)) return true;
-    urgentWork.onceIdle(grantFree);
+    if (!urgentTasks?.isActive || inUse < Math.max(minShared, permits - maxWithheld)) return true;
+    urgentTasks.onceIdle(grantFree);
     return false;
   };
 

@@ -18,8 +18,10 @@ export interface ScopedCache<Value> {
 
 /** Cookies by session scope, kept in memory. */
 export interface CookieStore {
-  /** Returns the `cookie` header for a URL of the origin; undefined without cookies. `preferences`: initial cookies by
-   *  name. */
+  /**
+   * Returns the `cookie` header for a URL of the origin, or undefined if there are no cookies. `preferences`:
+   * initial cookies by name.
+   */
   header(
     scope: SessionScope,
     url: string,
@@ -67,8 +69,8 @@ function bytesOf(jar: CookieJar): number {
 }
 
 /**
- * Creates an empty cookie store with one jar per scope. A cookie is only sent to the exact origin that set it, subject to
- * its path, expiry, and `secure` attributes, whatever domain it names.
+ * Creates an empty cookie store with one jar per scope. A cookie is only sent to the exact origin that set
+ * it, subject to its path, expiry, and `secure` attributes, whatever domain it names.
  */
 export function createCookieStore(): CookieStore {
   const jars = createScopedCache<CookieJar>(bytesOf);

@@ -1,12 +1,12 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { Origins } from '../base/origins.ts';
 import { guardedLookup, type ResolveName } from './address.ts';
-import { maxHeaderBytes } from './exchange.ts';
+import { maxHeaderBytes } from './http-request.ts';
 import { createProxyConnector } from './proxy.ts';
 
 /** Connections to sites: direct, or through the proxies of markets. */
 export interface Dispatchers {
-  /** Returns the connections of a market. `guarded`: those that reach only the public internet. */
+  /** Returns the connections of a market. If `guarded`, they reach only the public internet. */
   select(market: string, guarded: boolean): Dispatcher;
   /** Closes all connections. */
   close(): Promise<void>;
@@ -21,7 +21,10 @@ export interface DispatcherOptions {
   resolve?: ResolveName | undefined;
 }
 
-/** Creates pools of persistent connections, one for direct ones and one per proxy, with HTTP/2 for https sites that offer it. */
+/**
+ * Creates pools of persistent connections, one for direct ones and one per proxy, with HTTP/2 for https sites
+ * that job type it.
+ */
 export function createDispatchers({ origins, connectMs, idleMs, resolve }: DispatcherOptions): Dispatchers {
   const lookup = guardedLookup(resolve);
   const createAgent = (connect: NonNullable<Agent.Options['connect']>) =>

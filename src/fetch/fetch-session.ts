@@ -10,14 +10,46 @@ import type { FetchPage, PageRequest, PageResponse } from './page.ts';
 import type { PageShare } from './page-memory.ts';
 import type { RequestObserver, RequestTarget } from './request-observer.ts';
 import { classifyFault, classifyStatus, type RequestOutcome } from './request-outcome.ts';
-import { createUnitUsage, type UnitUsage } from './unit-usage.ts';
+
+/** Usage of a market's limits by one unit. */
+export interface UnitUsage {
+  /**
+   * Adds a request that took `ms` and returned a page of `bytes`. Throws `page_too_large` or `page_timeout`
+   * if a limit is exceeded; neither is retried.
+   */
+  add(bytes: number, ms: number): void;
+}
+
+/** Creates the counters of one unit of a market. */
+export function createUnitUsage(market: string, limits: MarketLimits): UnitUsage {
+  let bytes = 0;
+  let ms = 0;
+  const exceeded = (code: 'page_too_large' | 'page_timeout', message: string) =>
+    new Fault(code, `${message}, the limit of ${market}`, { final: true });
+  return {
+    add: (pageBytes, requestMs) => {
+      bytes += pageBytes;
+      ms += requestMs;
+      if (pageBytes > limits.pageBytes) {
+        throw exceeded('page_too_large', `the page is larger than ${limits.pageBytes} bytes`);
+      }
+      if (bytes > limits.unitBytes) {
+        throw exceeded('page_too_large', `the pages of the unit exceed ${limits.unitBytes} bytes`);
+      }
+      if (ms > limits.unitMs) {
+        throw exceeded('page_timeout', `the requests of the unit took longer than ${limits.unitMs / 1000} s`);
+      }
+    },
+  };
+}
 
 /** Session that reads one unit: its requests, and their outcome. */
 export interface FetchSession {
   fetch: FetchPage;
   /**
-   * Ends the session: null if the reader accepted all responses, else its fault. Refusals and failures pause the origin
-   * (docs/fetching.md, "When a site refuses"), and a block discards its cookies. Never rejects.
+   * Ends the session: null if the reader accepted all responses, otherwise its fault. Refusals and failures
+   * pause the origin (docs/fetching.md, "When a site refuses"), and a block discards its cookies. Never
+   * rejects.
    */
   end(fault: Fault | null): Promise<void>;
 }
@@ -39,7 +71,10 @@ export interface FetchSessionOptions {
   log: Log;
 }
 
-/** Maximum wait for a paused origin in milliseconds: for the first page of a session, and for the following ones. */
+/**
+ * Maximum wait for a paused origin in milliseconds: for the first page of a session, and for the following
+ * ones.
+ */
 const maxPauseWaitMs = { first: 5_000, following: 60_000 };
 
 /** A request that was sent. */

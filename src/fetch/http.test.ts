@@ -147,7 +147,7 @@ describe('a response', () => {
     expect(store.body).toHaveLength(text.length);
   });
 
-  test('that arrives too slowly is aborted long before the total timeout', async () => {
+  test('is aborted long before the total timeout if it arrives too slowly', async () => {
     const limits = { totalMs: 60_000, idleMs: 30_000, slowMs: 100, minBytesPerSecond: 1_000 };
     await expect(get('/drip', limits)).rejects.toMatchObject({
       code: 'page_timeout',
@@ -215,7 +215,7 @@ describe('a failed request', () => {
     ['/gzip-cut', 'network'],
     ['/odd', 'network'],
     ['/garbage', 'network'],
-  ])('to %s is rejected with %s', async (path, code) => {
+  ])('rejects a request to %s with %s', async (path, code) => {
     await expect(get(path)).rejects.toMatchObject({ code });
   });
 
@@ -226,7 +226,7 @@ describe('a failed request', () => {
   });
 
   test.each(['/stall', '/silent'])(
-    'to %s is rejected after the idle timeout or the total timeout',
+    'rejects a request to %s after the idle timeout or the total timeout',
     async (path) => {
       await expect(get(path, { idleMs: 60 })).rejects.toMatchObject({ code: 'page_timeout' });
       await expect(get(path, { totalMs: 60 })).rejects.toMatchObject({

@@ -5,15 +5,53 @@ import type { Log } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
 import type { ResolveName } from './address.ts';
+import { acceptedEncodings, decodeBody } from './content-encoding.ts';
 import { type CookieStore, createCookieStore, type SessionScope } from './cookie-store.ts';
 import { createDispatchers, type Dispatchers } from './dispatchers.ts';
-import { acceptedEncodings, decodeBody } from './encoding.ts';
-import { type HttpExchange, sendRequest } from './exchange.ts';
+import { type HttpExchange, sendRequest } from './http-request.ts';
 import { networkFault } from './network-fault.ts';
 import { createOriginResolver, type ResolveOrigin } from './origin-resolver.ts';
 import type { FetchPage, PageRequest, PageResponse } from './page.ts';
 import type { PageShare } from './page-memory.ts';
-import { watchTransfer } from './transfer-watch.ts';
+import type { SignRequest } from './web-bot-auth.ts';
+
+/** Limits on the duration of a response. */
+export interface TransferLimits {
+  /** Timeout of a response, in milliseconds. */
+  totalMs: number;
+  /** Minimum average rate of a body, checked from `slowMs` milliseconds after its headers on. */
+  minBytesPerSecond: number;
+  slowMs: number;
+}
+
+/**
+ * Watches a request, and calls `end` with `page_timeout` if it takes too long or its body arrives too slowly.
+ * Returns a function that stops watching.
+ */
+function watchTransfer(
+  exchange: Pick<HttpExchange, 'received'>,
+  { totalMs, minBytesPerSecond, slowMs }: TransferLimits,
+  end: (fault: Fault) => void,
+): () => void {
+  const startedAt = performance.now();
+  const isSlow = () => {
+    const { bytes, ms } = exchange.received();
+    return ms >= slowMs && bytes * 1000 < minBytesPerSecond * ms;
+  };
+  const check = () => {
+    const leftMs = totalMs - (performance.now() - startedAt);
+    if (leftMs <= 0) return end(new Fault('page_timeout', `the page took longer than ${totalMs} ms`));
+    if (isSlow()) {
+      return end(
+        new Fault('page_timeout', `the page arrived at less than ${minBytesPerSecond} bytes per second`),
+      );
+    }
+    timer = setTimeout(check, Math.min(1000, slowMs, leftMs));
+  };
+  // The rate is not checked earlier.
+  let timer = setTimeout(check, Math.min(slowMs, totalMs));
+  return () => clearTimeout(timer);
+}
 
 /** Limits on the size and duration of a response. */
 export interface FetchLimits {
@@ -54,16 +92,21 @@ export interface HttpFetcherOptions {
   maxPageBytes?: (market: string) => number;
   /** Resolves the host names of stores named by callers; `dns.lookup` by default. */
   resolve?: ResolveName;
+  /** Signs requests to the markets with `sign`; must be given if there are any. */
+  signRequest?: SignRequest | undefined;
 }
 
 /** Fetches pages of all markets. */
 export interface Fetcher {
   /**
-   * Returns a function that fetches pages of one market and region, without following redirects. It rejects with the
-   * signal's reason if aborted. Bodies are reserved in `share` before they are decoded; the caller releases them.
+   * Returns a function that fetches pages of one market and region, without following redirects. It rejects
+   * with the signal's reason if aborted. Bodies are reserved in `share` before they are decoded; the caller
+   * releases them.
    */
   for(market: string, region: string, signal?: AbortSignal, share?: PageShare): FetchPage;
-  /** Returns the scheme, host, and port of a request's target. Throws `origin_missing` or `address_refused`. */
+  /**
+   * Returns the scheme, host, and port of a request's target. Throws `origin_missing` or `address_refused`.
+   */
   originOf: ResolveOrigin;
   /** Discards the cookies of a market's region, because the site blocked their session. */
   discardSession(market: string, region: string): void;
@@ -72,7 +115,8 @@ export interface Fetcher {
 }
 
 /** Shared parts of a fetcher. */
-interface FetcherContext extends Pick<HttpFetcherOptions, 'origins' | 'clock' | 'log' | 'userAgent'> {
+interface FetcherContext
+  extends Pick<HttpFetcherOptions, 'origins' | 'clock' | 'log' | 'userAgent' | 'signRequest'> {
   limits: FetchLimits;
   maxPageBytes(market: string): number;
   dispatchers: Dispatchers;
@@ -81,12 +125,12 @@ interface FetcherContext extends Pick<HttpFetcherOptions, 'origins' | 'clock' | 
 }
 
 /**
- * Creates a fetcher that uses HTTP: persistent connections, decoding within limits, cookies per origin, no credentials, an
- * honest User-Agent, and the market's proxy. The addresses of stores named by callers are checked when the connection
- * is made. Redirects are returned as responses.
+ * Creates a fetcher that uses HTTP: persistent connections, decoding within limits, cookies per origin, no
+ * credentials, an honest User-Agent, and the market's proxy. The addresses of stores named by callers are
+ * checked when the connection is made. Redirects are returned as responses.
  */
 export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
-  const { origins, clock, log, userAgent, resolve } = options;
+  const { origins, clock, log, userAgent, resolve, signRequest } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const maxPageBytes = options.maxPageBytes ?? (() => limits.bytes);
   const dispatchers = createDispatchers({ ...limits, origins, resolve });
@@ -97,6 +141,7 @@ export function createHttpFetcher(options: HttpFetcherOptions): Fetcher {
     clock,
     log,
     userAgent,
+    signRequest,
     limits,
     maxPageBytes,
     dispatchers,
@@ -155,7 +200,7 @@ interface StartedRequest {
 }
 
 function startRequest(
-  { limits, maxPageBytes, resolveOrigin, cookies, userAgent }: FetcherContext,
+  { origins, limits, maxPageBytes, resolveOrigin, cookies, userAgent, signRequest }: FetcherContext,
   market: string,
   region: string,
   request: PageRequest,
@@ -165,15 +210,16 @@ function startRequest(
   if (!request.path.startsWith('/')) throw new Fault('internal', `${request.path} is not a path`);
   const origin = resolveOrigin(market, region, request);
   const scope = { market, region, origin };
-  const url = origin + request.path;
+  const { path, method = 'GET', body = null } = request;
+  const url = origin + path;
   const cookie = cookies.header(scope, url, request.preferences);
   const headers = {
     'user-agent': userAgent,
     'accept-encoding': acceptedEncodings,
     ...(cookie === undefined ? {} : { cookie }),
     ...request.headers,
+    ...(origins.get(market)?.sign ? signRequest!(method, url) : {}),
   };
-  const { path, method = 'GET', body = null } = request;
   const maxWireBytes = Math.min(limits.wireBytes, maxBytes);
   const exchange = sendRequest(dispatcher, { origin, path, method, headers, body }, maxWireBytes);
   return { exchange, scope, url, maxBytes };

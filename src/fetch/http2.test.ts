@@ -265,13 +265,13 @@ describe('a failing HTTP/2 site', () => {
     ['drops the connection', '/drop'],
     ['refuses the request', '/refuse'],
     ['closes the session with ENHANCE_YOUR_CALM', '/away', 'page_throttled'],
-  ])('that %s causes a fault, and the next request succeeds', async (_how, path, code = 'network') => {
+  ])('causes a fault if it %s, and the next request succeeds', async (_how, path, code = 'network') => {
     const page = pages();
     await expect(page(path)).rejects.toMatchObject({ code });
     expect((await page('/')).body.toString()).toBe('hello');
   });
 
-  test('that refuses a request unprocessed receives it once more', async () => {
+  test('receives a request that it refused unprocessed once more', async () => {
     const page = pages();
     expect((await page('/refuse-once')).body.toString()).toBe('taken');
     await expect(page('/refuse')).rejects.toMatchObject({ code: 'network' });
@@ -280,7 +280,7 @@ describe('a failing HTTP/2 site', () => {
     );
   });
 
-  test('that sends GOAWAY completes its accepted requests, and the others use a new connection', async () => {
+  test('completes its accepted requests after GOAWAY, and the others use a new connection', async () => {
     const page = pages();
     expect((await page('/')).status).toBe(200);
     const taken = page('/leave');
@@ -302,7 +302,7 @@ describe('a failing HTTP/2 site', () => {
     ],
     ['sends an endless frame', Buffer.from('000000040000000000' + 'ffffff000000000001', 'hex')],
     ['allows no streams', Buffer.from('000006040000000000' + '000300000000', 'hex')],
-  ])('that %s causes a fault in time', async (_what, reply) => {
+  ])('causes a fault in time if it %s', async (_what, reply) => {
     const odd = tls.createServer({ ...certificate, ALPNProtocols: ['h2'] }, (socket) => {
       socket.on('error', () => {});
       socket.once('data', () => socket.write(reply));

@@ -77,7 +77,7 @@ describe('an address outside of the public internet is refused', () => {
     });
   });
 
-  test('also if a name resolves to it', async () => {
+  test('is refused even if a name resolves to it', async () => {
     const fetcher = open({
       allowPrivate: false,
       resolve: (_host, _options, callback) => callback(null, [{ address: '10.1.2.3', family: 4 }]),
@@ -125,7 +125,7 @@ test('stops to read a body without an end', async () => {
   expect(sent).toBeLessThan(50_000_000);
 });
 
-test('times out, and refuses more than 16 pictures at once', async () => {
+test('times out, and refuses more than 16 concurrent image requests', async () => {
   const url = await site(() => {});
   const fetcher = open({ totalMs: 300 });
   const results = await Promise.allSettled(Array.from({ length: 17 }, () => fetcher.fetch(url, signal)));

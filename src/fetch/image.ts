@@ -5,7 +5,7 @@ import { networkFault } from './network-fault.ts';
 
 /** A picture. */
 export interface Picture {
-  /** Media type, by the first bytes: what the site states is not trusted. */
+  /** Media type, by the first bytes. The site's header is not trusted. */
   contentType: string;
   bytes: Uint8Array;
 }
@@ -13,9 +13,9 @@ export interface Picture {
 /** Fetches pictures from addresses that sites wrote into their pages. */
 export interface ImageFetcher {
   /**
-   * Returns the picture at an address. Faults: `address_refused` for one outside of the public internet, `page_too_large`,
-   * `page_unreadable` for another status or content than a picture, `page_throttled` while too many are fetched,
-   * `page_timeout`, and `network`.
+   * Returns the picture at an address. Throws `address_refused` for one outside of the public internet,
+   * `page_too_large`, `page_unreadable` for another status or content than a picture, `page_throttled` while
+   * too many are fetched, `page_timeout`, and `network`.
    */
   fetch(url: string, signal: AbortSignal): Promise<Picture>;
   /** Closes all connections. */
@@ -25,11 +25,11 @@ export interface ImageFetcher {
 /** Options for createImageFetcher(). */
 export interface ImageFetcherOptions {
   userAgent: string;
-  /** Maximum bytes of a picture; default: 2 MiB. */
+  /** Maximum bytes of a picture. Default: 2 MiB. */
   maxBytes?: number;
-  /** Timeout of a picture, in milliseconds; default: 10,000. */
+  /** Timeout of a picture, in milliseconds. Default: 10,000. */
   totalMs?: number;
-  /** Allows addresses outside of the public internet; default: false. */
+  /** Allows addresses outside of the public internet. Default: false. */
   allowPrivate?: boolean;
   /** Resolves host names; `dns.lookup` by default. */
   resolve?: ResolveName;
@@ -40,7 +40,10 @@ const maxRedirects = 3;
 /** Maximum pictures that are fetched at the same time. */
 const maxConcurrent = 16;
 
-/** Creates a fetcher. Sends no cookies, credentials, or referrer, and does not follow robots.txt: a person looks at the page. */
+/**
+ * Creates a fetcher. Sends no cookies, credentials, or referrer, and does not follow robots.txt: a person
+ * looks at the page.
+ */
 export function createImageFetcher({
   userAgent,
   maxBytes = 2 * 1024 * 1024,
@@ -84,7 +87,7 @@ export function createImageFetcher({
   };
   return {
     async fetch(url, caller) {
-      if (running >= maxConcurrent) throw new Fault('page_throttled', 'too many pictures at once');
+      if (running >= maxConcurrent) throw new Fault('page_throttled', 'too many concurrent image requests');
       running += 1;
       const timeout = AbortSignal.timeout(totalMs);
       try {
@@ -115,7 +118,10 @@ async function readBytes(body: AsyncIterable<Buffer>, maxBytes: number, host: st
 
 const pictureTypes = ['image/avif', 'image/webp', 'image/png', 'image/jpeg', 'image/gif'];
 
-/** Returns the media type of a picture by its first bytes; null for other content, such as SVG, which can contain scripts. */
+/**
+ * Returns the media type of a picture by its first bytes, or null for other content, such as SVG, which can
+ * contain scripts.
+ */
 export function pictureType(bytes: Uint8Array): string | null {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
   if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';

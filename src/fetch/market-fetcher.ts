@@ -1,13 +1,16 @@
 import type { Origins } from '../base/origins.ts';
 import type { Fetcher } from './http.ts';
-import { type FetchMethod, fetchMethodOf } from './policy.ts';
+import { type FetchMethod, selectFetchMethod } from './policy.ts';
 
-/** Creates a fetcher that uses the method of each market: plain HTTP, or a browser if the origins file says so. */
+/**
+ * Creates a fetcher that uses the method of each market: plain HTTP, or a browser if the origins file says
+ * so.
+ */
 export function createMarketFetcher(
   origins: Origins,
   fetchers: Readonly<Record<FetchMethod, Fetcher>>,
 ): Fetcher {
-  const fetcherOf = (market: string) => fetchers[fetchMethodOf(origins.get(market))];
+  const fetcherOf = (market: string) => fetchers[selectFetchMethod(origins.get(market))];
   return {
     for: (market, region, signal, share) => fetcherOf(market).for(market, region, signal, share),
     originOf: (market, region, request) => fetcherOf(market).originOf(market, region, request),

@@ -27,9 +27,11 @@ function codeOf(thrown: unknown): string {
 /** Error code ENHANCE_YOUR_CALM: too many requests (RFC 9113, section 7). */
 const enhanceYourCalm = 11;
 
-/** Converts an error of undici, a socket, DNS, or TLS to a fault: `page_timeout`, `page_too_large` for oversized headers,
- *  `page_throttled` if the site closed the connection because of too many requests, else `network`. Returns faults
- *  unchanged. */
+/**
+ * Converts an error of undici, a socket, DNS, or TLS to a fault: `page_timeout`, `page_too_large` for
+ * oversized headers, `page_throttled` if the site closed the connection because of too many requests,
+ * otherwise `network`. Returns faults unchanged.
+ */
 export function networkFault(thrown: unknown, address: string): Fault {
   if (thrown instanceof Fault) return thrown;
   const error = thrown as Error;

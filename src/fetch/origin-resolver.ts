@@ -6,7 +6,7 @@ import type { PageRequest } from './page.ts';
 /** Returns the scheme, host, and port of a request's target. Throws `origin_missing` or `address_refused`. */
 export type ResolveOrigin = (market: string, region: string, request: Pick<PageRequest, 'origin'>) => string;
 
-/** Creates a resolver of origins: those of the origins file, and stores that callers name. */
+/** Creates a resolver of the origins file's origins, and of stores that callers name. */
 export function createOriginResolver(origins: Origins): ResolveOrigin {
   return (market, region, request) => {
     const settings = origins.get(market);

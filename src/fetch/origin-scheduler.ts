@@ -14,7 +14,7 @@ import { maxConcurrency, type OriginPolicy, originPolicy } from './policy.ts';
 import { followRedirects } from './redirects.ts';
 import type { RequestObserver } from './request-observer.ts';
 import { createRobots, type Robots } from './robots.ts';
-import { createUrgentWork } from './urgent-work.ts';
+import { createUrgentTasks } from './urgent-tasks.ts';
 
 /** Options for createOriginScheduler(). */
 export interface OriginSchedulerOptions {
@@ -31,7 +31,7 @@ export interface OriginSchedulerOptions {
   /** Duration of the first pause of an origin in milliseconds; 2,000 by default. */
   firstPauseMs?: number;
   observer?: RequestObserver;
-  /** Returns the limits of a market's site; by default, those of a market that declares none. */
+  /** Returns the limits of a market's site. Default: the limits of a market that declares none. */
   limitsOf?: (market: string) => MarketLimits;
   /** Returns the policy that a market declares for its origins. */
   policyOf: (market: string) => Partial<OriginPolicy>;
@@ -42,15 +42,18 @@ export interface OriginSchedulerOptions {
 /** Access to all origins within the limits of their policies. */
 export interface OriginScheduler {
   /**
-   * Opens a session that reads one unit from a market's origin of a region, or from a store given by a caller. Urgent
-   * callers get permits of the origin first, and users get equal shares.
+   * Opens a session that reads one unit from a market's origin of a region, or from a store given by a
+   * caller. Urgent callers get permits of the origin first, and users get equal shares.
    */
   openSession(market: string, region: string, signal?: AbortSignal, caller?: AcquireOptions): FetchSession;
   /** Returns the maximum concurrent requests to one origin of the market, over all workers. */
   concurrency(market: string): number;
   /** Memory for records, which they share with the pages. */
   records: RecordMemory;
-  /** Starts an urgent task, for which other requests of this process make room. Returns the function that ends it. */
+  /**
+   * Starts an urgent task, which temporarily lowers the concurrency of this process's other requests. Returns
+   * the function that ends it.
+   */
   beginUrgent(): () => void;
   /** Releases all permits. */
   close(): Promise<void>;
@@ -70,10 +73,10 @@ type OpenSession = (
 type ThrottleOf = (market: string, region: string, request: PageRequest) => OriginThrottle;
 
 /**
- * Creates a scheduler over a fetcher. It applies each origin's concurrency, rate limit, pauses, and robots.txt rules over
- * all workers (docs/fetching.md, "Limits of an origin"). A fetch rejects with the signal's reason if aborted while it
- * waits, and with these faults besides the fetcher's: `origin_paused` if a pause exceeds the maximum wait,
- * `robots_disallowed`, and `unavailable` if the store does not respond.
+ * Creates a scheduler over a fetcher. It applies each origin's concurrency, rate limit, pauses, and
+ * robots.txt rules over all workers (docs/fetching.md, "Limits of an origin"). A fetch rejects with the
+ * signal's reason if aborted while it waits, and with these faults besides the fetcher's: `origin_paused` if
+ * a pause exceeds the maximum wait, `robots_disallowed`, and `unavailable` if the store does not respond.
  */
 export function createOriginScheduler(options: OriginSchedulerOptions): OriginScheduler {
   const { fetcher, origins, clock, log, userAgent, observer } = options;
@@ -86,9 +89,9 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
     policies.set(market, policy);
     return policy;
   };
-  const urgentWork = createUrgentWork(clock);
+  const urgentTasks = createUrgentTasks(clock);
   const throttles = createOriginThrottles({
-    urgentWork,
+    urgentTasks,
     store: options.store,
     clock,
     log,
@@ -114,7 +117,7 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
       if (!policyOf(market).robots) return { fetch: followRedirects(fetch), end };
       const check = createRobotsCheck(robots, { fetcher, throttleOf, openSession }, market, region, signal);
       const allowed: FetchPage = async (request) => {
-        // Fetching a robots.txt reserves memory too: sessions that keep their pages meanwhile could deadlock.
+        // Fetching a robots.txt reserves memory too, so sessions that kept their pages could deadlock.
         share.release();
         return fetch({ ...request, assertAllowed: await check(request) });
       };
@@ -122,7 +125,7 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
     },
     concurrency: (market) => maxConcurrency(policyOf(market)),
     records: memory.records,
-    beginUrgent: urgentWork.begin,
+    beginUrgent: urgentTasks.begin,
     close: throttles.close,
   };
 }
@@ -152,8 +155,8 @@ async function fetchRobots(
 }
 
 /**
- * Creates the robots.txt check of a session. It rejects with `robots_disallowed` or applies the crawl delay, and resolves
- * with the check of further paths on the same origin.
+ * Creates the robots.txt check of a session. It rejects with `robots_disallowed` or applies the crawl delay,
+ * and resolves with the check of further paths on the same origin.
  */
 function createRobotsCheck(
   robots: Robots,

@@ -5,15 +5,17 @@ import { type Circuit, createCircuit } from './circuit.ts';
 import { createPermits, type Permits } from './permits.ts';
 import type { OriginPolicy } from './policy.ts';
 import { createTokenBucket, type TokenBucket } from './token-bucket.ts';
-import type { UrgentWork } from './urgent-work.ts';
+import type { UrgentTasks } from './urgent-tasks.ts';
 
 /** Limits on the requests to one origin: concurrency, rate, and circuit breaker. */
 export interface OriginThrottle {
   permits: Permits;
   tokens: TokenBucket;
   circuit: Circuit;
-  /** Sets the minimum interval between requests that the origin asks for, in milliseconds. A policy with a longer
-   *  interval takes precedence. */
+  /**
+   * Sets the minimum interval between requests that the origin asks for, in milliseconds. A policy with a
+   * longer interval takes precedence.
+   */
   slowDown(intervalMs: number): void;
 }
 
@@ -29,12 +31,15 @@ export interface OriginThrottleOptions {
   /** Duration of the first pause after a refusal that names none, in milliseconds. Later pauses double it. */
   firstPauseMs: number;
   /** Urgent work of this process, if other requests make room for it. */
-  urgentWork?: UrgentWork;
+  urgentTasks?: UrgentTasks;
 }
 
 /** Throttles of all origins. */
 export interface OriginThrottles {
-  /** Returns the throttle of an origin; creates it for the first request. `name`: name of the origin in faults. */
+  /**
+   * Returns the throttle of an origin; creates it for the first request. `name`: name of the origin in
+   * faults.
+   */
   at(origin: string, name: string, policy: OriginPolicy): OriginThrottle;
   /** Releases all permits. */
   close(): Promise<void>;
@@ -67,7 +72,7 @@ function createOriginThrottle(
     lease: store.leasePermits,
     onPauseRead,
     clock,
-    ...(options.urgentWork ? { urgentWork: options.urgentWork } : {}),
+    ...(options.urgentTasks ? { urgentTasks: options.urgentTasks } : {}),
   });
   return {
     permits,

@@ -2,8 +2,9 @@ import { onAbort } from '../base/abort.ts';
 import type { Clock } from '../base/clock.ts';
 
 /**
- * Memory limit for the decoded pages of a process and for the records read from them. Parsing multiplies the size of a
- * page: 22 times for one of empty JSON objects. Reservations that do not fit wait, first come, first served.
+ * Memory limit for the decoded pages of a process and for the records read from them. Parsing multiplies the
+ * size of a page: 22 times for one of empty JSON objects. Reservations that do not fit wait, first come,
+ * first served.
  */
 export interface PageMemory {
   /** Creates an empty share. */
@@ -11,18 +12,23 @@ export interface PageMemory {
   readonly records: RecordMemory;
 }
 
-/** The part of the page memory that records take until they are stored. Pages get the rest, and one page at least. */
+/**
+ * The part of the page memory that records take until they are stored. Pages get the rest, and one page at
+ * least.
+ */
 export interface RecordMemory {
   add(bytes: number): void;
   remove(bytes: number): void;
-  /** Whether records take at least half of the memory. They are then stored early, and not kept in memory. */
+  /** True if records take at least half of the memory. They are then stored early, and not kept in memory. */
   readonly isFull: boolean;
 }
 
 /** Share of the page memory that one session holds. */
 export interface PageShare {
-  /** Resolves once `bytes` more are reserved. A share that holds memory is granted more at once, since shares that wait
-   *  for each other would deadlock. Rejects with the signal's reason. */
+  /**
+   * Resolves once `bytes` more are reserved. A share that holds memory is granted more without waiting, since
+   * shares that wait for each other would deadlock. Rejects with the signal's reason.
+   */
   reserve(bytes: number, signal?: AbortSignal): Promise<void>;
   /** Releases all but `bytes`. */
   shrink(bytes: number): void;

@@ -6,19 +6,30 @@ export interface PageRequest {
   /** Headers by lower-case name, without credentials and internal headers. */
   headers?: Record<string, string>;
   body?: string;
-  /** Initial cookies by name, such as language and currency. A value that the site has set takes precedence. */
+  /**
+   * Initial cookies by name, such as language and currency. A value that the site has set takes precedence.
+   */
   preferences?: Readonly<Record<string, string>>;
-  /** Scheme, host, and port of the store, for markets whose stores the caller names (mktf). Private addresses are
-   *  refused when the connection is made. */
+  /**
+   * Scheme, host, and port of the store, for markets whose stores the caller names (mktf). Private addresses
+   * are refused when the connection is made.
+   */
   origin?: string;
-  /** Redirects to follow, up to three: those within the origin, or any for a store that the caller names. Those of a
-   *  robots.txt are up to five, to any site, as RFC 9309 asks; other origins are checked like those of callers. By default,
-   *  and for any other redirect, the redirect itself is the response. */
+  /**
+   * Redirects to follow, up to three: within the origin, or to any site for a store that the caller names.
+   * For a robots.txt up to five, to any site, as RFC 9309 requires; other origins are checked like origins
+   * that callers name. By default, and for any other redirect, the redirect itself is the response.
+   */
   redirects?: 'same_origin' | 'anywhere' | 'robots_file';
-  /** Page that a browser loads instead; by default, the document at `path` after rendering. Ignored by plain HTTP. */
+  /**
+   * Page that a browser loads instead; by default, the document at `path` after rendering. Ignored by plain
+   * HTTP.
+   */
   page?: BrowserPage;
-  /** Throws if a path must not be loaded. A browser calls it before a redirect or a script navigates to another page of
-   *  the origin. Plain HTTP never navigates by itself. */
+  /**
+   * Throws if a path must not be loaded. A browser calls it before a redirect or a script navigates to
+   * another page of the origin. Plain HTTP does not navigate.
+   */
   assertAllowed?: (path: string) => void;
 }
 
@@ -29,12 +40,17 @@ export interface BrowserPage {
   /** `response`: the response to the page's own request for the path of the PageRequest, on the page's site.
    *  `document`: the page itself after rendering. */
   take: 'response' | 'document';
-  /** Query parameters that must equal those of the PageRequest, for pages that request the same path more than once. */
+  /**
+   * Query parameters that must equal the ones in the PageRequest, for pages that request the same path more
+   * than once.
+   */
   same?: readonly string[];
 }
 
-/** A complete, untrusted response. With a browser: the response that the page requested, or the document, which also
- *  takes the place of a response that the page never requested. */
+/**
+ * A complete, untrusted response. With a browser: the response that the page requested, or the document,
+ * which also takes the place of a response that the page never requested.
+ */
 export interface PageResponse {
   status: number;
   /** Headers by lower-case name; repeated values are joined with ", ". */
@@ -46,7 +62,9 @@ export interface PageResponse {
   at: number;
 }
 
-/** Fetches one page. Rejects with `network`, `page_timeout`, `page_too_large`, `page_throttled`, `origin_missing`, or
- *  `address_refused`; with a browser also with `browser_missing`, `browser_failed`, or `page_unreadable` if no page
- *  was shown. A status is never a fault: readers classify responses. */
+/**
+ * Fetches one page. Rejects with `network`, `page_timeout`, `page_too_large`, `page_throttled`,
+ * `origin_missing`, or `address_refused`; with a browser also with `browser_missing`, `browser_failed`, or
+ * `page_unreadable` if no page was shown. A status is never a fault: readers classify responses.
+ */
 export type FetchPage = (request: PageRequest) => Promise<PageResponse>;

@@ -2,13 +2,14 @@ import type { Clock } from '../base/clock.ts';
 import { Fault } from '../contract/fault.ts';
 import type { OriginPause, OriginStore } from '../store/origin-state.ts';
 import { type AcquireOptions, type ConcurrencyLimit, createConcurrencyLimit } from './concurrency-limit.ts';
-import type { UrgentWork } from './urgent-work.ts';
+import type { UrgentTasks } from './urgent-tasks.ts';
 
 /** This process's share of the permits of one origin, which all workers share. */
 export interface Permits {
   /**
    * Resolves with the release function of a permit. Urgent callers come first, and users get equal shares
-   * (./concurrency-limit.ts). Rejects with the signal's reason if aborted, and with the store's fault if it fails.
+   * (./concurrency-limit.ts). Rejects with the signal's reason if aborted, and with the store's fault if it
+   * fails.
    */
   acquire(signal?: AbortSignal, options?: AcquireOptions): Promise<() => void>;
   /** Number of requests that hold a permit or wait for one. */
@@ -31,7 +32,7 @@ export interface PermitsOptions {
   onPauseRead(pause: OriginPause): void;
   clock: Clock;
   /** Urgent work of this process, if other requests make room for it. */
-  urgentWork?: UrgentWork;
+  urgentTasks?: UrgentTasks;
 }
 
 /** Duration of a lease in milliseconds: permits of a process that dies become free after this time. */
@@ -44,18 +45,22 @@ const renewMs = 2_000;
 const pollMs = 500;
 
 /**
- * Interval of the first lease request after the number of leased permits changed, in milliseconds; doubles until the
- * intervals above. Processes that start to use an origin together thus get their shares within a fraction of a second.
+ * Interval of the first lease request after the number of leased permits changed, in milliseconds; doubles
+ * until the intervals above. Processes that start to use an origin together thus get their shares within a
+ * fraction of a second.
  */
 const firstPollMs = 100;
 
-/** Reason for an early renewal. Requests give it often, and abort() without a reason creates an exception with a stack. */
+/**
+ * Reason for an early renewal. Requests give it often, and abort() without a reason creates an exception with
+ * a stack.
+ */
 const moreNeeded = new Error('more permits are needed');
 
 /**
- * Creates this process's permits of an origin. It leases as many as are needed, renews the lease every two seconds
- * regardless of the number of requests, and releases permits that are no longer used. While the store does not respond,
- * no request starts after the lease has expired.
+ * Creates this process's permits of an origin. It leases as many as are needed, renews the lease every two
+ * seconds regardless of the number of requests, and releases permits that are no longer used. While the store
+ * does not respond, no request starts after the lease has expired.
  */
 export function createPermits(options: PermitsOptions): Permits {
   return new LeasedPermits(options);
@@ -81,7 +86,7 @@ class LeasedPermits implements Permits {
 
   constructor(options: PermitsOptions) {
     this.#options = options;
-    this.#limit = createConcurrencyLimit(0, options.urgentWork);
+    this.#limit = createConcurrencyLimit(0, options.urgentTasks);
   }
 
   get demand(): number {

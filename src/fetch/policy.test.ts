@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { parseOrigins } from '../base/origins.ts';
-import { fetchMethodOf, maxConcurrency, originPolicy } from './policy.ts';
+import { maxConcurrency, originPolicy, selectFetchMethod } from './policy.ts';
 
 const settings = (given: object) => parseOrigins(JSON.stringify({ mkta: given })).get('mkta');
 
-test('fetchMethodOf() returns plain HTTP unless the origins file sets the browser', () => {
-  expect(fetchMethodOf(undefined)).toBe('http');
-  expect(fetchMethodOf(settings({ sg: 'http://a' }))).toBe('http');
-  expect(fetchMethodOf(settings({ fetch: 'browser' }))).toBe('browser');
+test('selectFetchMethod() returns plain HTTP unless the origins file sets the browser', () => {
+  expect(selectFetchMethod(undefined)).toBe('http');
+  expect(selectFetchMethod(settings({ sg: 'http://a' }))).toBe('http');
+  expect(selectFetchMethod(settings({ fetch: 'browser' }))).toBe('browser');
 });
 
 test('originPolicy() lowers the default limits for a browser, unless the origins file sets them', () => {

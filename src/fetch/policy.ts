@@ -12,17 +12,20 @@ export interface OriginPolicy {
 /** Policy of an origin whose market and settings declare no other. */
 const defaultPolicy: OriginPolicy = { concurrency: 8, requestsPerSecond: 20, robots: false };
 
-/** Upper bounds of the default limits with a browser: a page sends dozens of requests where plain HTTP sends one. */
+/**
+ * Upper bounds of the default limits with a browser: a page sends dozens of requests where plain HTTP sends
+ * one.
+ */
 const browserMaximum = { concurrency: 4, requestsPerSecond: 2 };
 
 /** Method of fetching a market's pages: plain HTTP requests, or a browser that loads them. */
 export type FetchMethod = NonNullable<MarketOrigins['fetch']>;
 
 /**
- * Returns how a market's pages are fetched: as the origins file says, else by plain HTTP. No market defaults to a
- * browser, which costs a hundred times as much and may not be needed (docs/fetching.md).
+ * Returns how a market's pages are fetched: as the origins file says, otherwise by plain HTTP. No market
+ * defaults to a browser, which costs a hundred times as much and may not be needed (docs/fetching.md).
  */
-export function fetchMethodOf(settings: MarketOrigins | undefined): FetchMethod {
+export function selectFetchMethod(settings: MarketOrigins | undefined): FetchMethod {
   return settings?.fetch ?? 'http';
 }
 
@@ -30,20 +33,23 @@ export function fetchMethodOf(settings: MarketOrigins | undefined): FetchMethod 
 const maxResponseSeconds = 20;
 
 /**
- * Returns the maximum concurrent requests to an origin: its concurrency, or less if its rate limit does not reach that
- * number even with the slowest responses.
+ * Returns the maximum concurrent requests to an origin: its concurrency, or less if its rate limit does not
+ * reach that number even with the slowest responses.
  */
 export function maxConcurrency({ concurrency, requestsPerSecond }: OriginPolicy): number {
   return Math.min(concurrency, Math.ceil(requestsPerSecond * maxResponseSeconds));
 }
 
-/** Returns the policy of an origin: the origins file's settings, else the market's, else the defaults. */
+/**
+ * Returns the policy of an origin: the origins file's settings, otherwise the market's, otherwise the
+ * defaults.
+ */
 export function originPolicy(
   market: Partial<OriginPolicy>,
   settings: MarketOrigins | undefined,
 ): OriginPolicy {
   const policy = { ...defaultPolicy, ...market };
-  if (fetchMethodOf(settings) === 'browser') {
+  if (selectFetchMethod(settings) === 'browser') {
     policy.concurrency = Math.min(policy.concurrency, browserMaximum.concurrency);
     policy.requestsPerSecond = Math.min(policy.requestsPerSecond, browserMaximum.requestsPerSecond);
   }

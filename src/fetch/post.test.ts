@@ -28,7 +28,7 @@ const message = (url: string, guarded = false) => ({
 });
 
 test('post() sends a message and returns the response', async () => {
-  receiver.answer((_request, response) => response.writeHead(202, { 'x-a': 'b' }).end('thanks'));
+  receiver.respondWith((_request, response) => response.writeHead(202, { 'x-a': 'b' }).end('thanks'));
   const response = await poster().post(message(`${receiver.url}?token=1`), never);
   expect(response).toMatchObject({ status: 202, text: 'thanks', headers: { 'x-a': 'b' } });
   expect(receiver.received).toMatchObject([
@@ -37,14 +37,14 @@ test('post() sends a message and returns the response', async () => {
 });
 
 test('post() returns redirects', async () => {
-  receiver.answer((_request, response) => response.writeHead(307, { location: receiver.url }).end());
+  receiver.respondWith((_request, response) => response.writeHead(307, { location: receiver.url }).end());
   expect(await poster().post(message(receiver.url), never)).toMatchObject({ status: 307 });
   expect(receiver.received).toHaveLength(1);
 });
 
 test('post() reads only the start of an endless response', async () => {
   let sent = 0;
-  receiver.answer((_request, response) => {
+  receiver.respondWith((_request, response) => {
     response.writeHead(200);
     const chunk = Buffer.alloc(64 * 1024, 'x');
     const push = () => {
@@ -60,12 +60,12 @@ test('post() reads only the start of an endless response', async () => {
 });
 
 test('post() returns the status of a response that stalls', async () => {
-  receiver.answer((_request, response) => void response.writeHead(200).write('slow'));
+  receiver.respondWith((_request, response) => void response.writeHead(200).write('slow'));
   expect(await poster(100).post(message(receiver.url), never)).toMatchObject({ status: 200, text: 'slow' });
 });
 
 test('post() rejects with page_timeout if the receiver does not respond', async () => {
-  receiver.answer(() => {});
+  receiver.respondWith(() => {});
   await expect(poster(50).post(message(receiver.url), never)).rejects.toMatchObject({
     code: 'page_timeout',
     message: `127.0.0.1:${receiver.port}: no response within 50 ms`,
@@ -73,14 +73,14 @@ test('post() rejects with page_timeout if the receiver does not respond', async 
 });
 
 test('post() rejects with network if the connection is reset or refused', async () => {
-  receiver.answer((request) => request.socket.resetAndDestroy());
+  receiver.respondWith((request) => request.socket.resetAndDestroy());
   const { post } = poster();
   await expect(post(message(receiver.url), never)).rejects.toMatchObject({ code: 'network' });
   await expect(post(message('http://127.0.0.1:1/'), never)).rejects.toMatchObject({ code: 'network' });
 });
 
 test('post() rejects with the reason of an aborted signal', async () => {
-  receiver.answer(() => {});
+  receiver.respondWith(() => {});
   const stop = new AbortController();
   const { post } = poster();
   const posted = post(message(receiver.url), stop.signal);
@@ -104,7 +104,7 @@ describe('send()', () => {
   }
 
   test('streams a file of known length and returns the response', async () => {
-    receiver.answer((_request, response) => response.writeHead(201).end('stored'));
+    receiver.respondWith((_request, response) => response.writeHead(201).end('stored'));
     const response = await poster().send(file(receiver.url, chunks(40), 40 * 65_536), never);
     expect(response).toMatchObject({ status: 201, text: 'stored' });
     expect(receiver.received).toMatchObject([{ headers: { 'content-length': `${40 * 65_536}` } }]);
@@ -169,7 +169,7 @@ describe('a guarded message is refused for', () => {
     expect(await poster().post(message(url), never)).toMatchObject({ status: 204 });
   });
 
-  test('a name that resolves to a private address, among public ones or only the second time', async () => {
+  test('names that resolve to a private address, among public ones or only the second time', async () => {
     const results = [
       [{ address: '10.0.0.8', family: 4 }],
       [

@@ -17,7 +17,7 @@ export interface PostMessage {
 /** A file to a URL that a user entered, or its deletion. */
 export interface FileRequest extends Omit<PostMessage, 'body'> {
   method: 'PUT' | 'DELETE';
-  /** The file, whose length the headers state; null for none. */
+  /** The file, whose length the headers state. Null if there is none. */
   body: AsyncIterable<Uint8Array> | null;
   /** Timeout of the whole request, in milliseconds. */
   totalMs: number;
@@ -34,15 +34,18 @@ export interface PostResponse {
 
 /** HTTP client that sends files. */
 export interface FileSender {
-  /** Sends or deletes a file, with the faults of post(). An error of the body aborts the request and is thrown. */
+  /**
+   * Sends or deletes a file, with the faults of post(). An error of the body aborts the request and is
+   * thrown.
+   */
   send(request: FileRequest, signal: AbortSignal): Promise<PostResponse>;
 }
 
 /** HTTP client that sends messages and files. */
 export interface Poster extends FileSender {
   /**
-   * Posts a message. Rejects with `address_refused` if a guarded message has a private address, with `page_timeout` or
-   * `network`, or with the signal's reason if aborted.
+   * Posts a message. Rejects with `address_refused` if a guarded message has a private address, with
+   * `page_timeout` or `network`, or with the signal's reason if aborted.
    */
   post(message: PostMessage, signal: AbortSignal): Promise<PostResponse>;
   /** Closes all connections. */
@@ -61,7 +64,8 @@ export interface PosterOptions {
 const maxTextBytes = 8 * 1024;
 
 /**
- * Creates a client that sends over HTTP/1.1. The address of a guarded request is checked when the connection is made. A long or stalled body does not fail a request whose status has arrived.
+ * Creates a client that sends over HTTP/1.1. The address of a guarded request is checked when the connection
+ * is made. A long or stalled body does not fail a request whose status has arrived.
  */
 export function createPoster({ totalMs, resolve }: PosterOptions): Poster {
   const pool = {

@@ -9,13 +9,17 @@ import { Fault } from '../contract/fault.ts';
 export interface ProxyConnectOptions {
   /** Timeout in milliseconds. */
   connectMs: number;
-  /** Resolves and checks names locally, so that the proxy only gets addresses; by default, the proxy resolves them. */
+  /**
+   * Resolves and checks names locally, so that the proxy only gets addresses; by default, the proxy resolves
+   * them.
+   */
   lookup?: LookupFunction | undefined;
 }
 
 /**
- * Connects to a host and port through a proxy of the origins file: `http:` and `https:` by CONNECT, `socks5:`. Fails with
- * `proxy_failed`, without the credentials, if the proxy cannot be reached or refuses, and with the errors of `lookup`.
+ * Connects to a host and port through a proxy of the origins file: `http:` and `https:` by CONNECT,
+ * `socks5:`. Fails with `proxy_failed`, without the credentials, if the proxy cannot be reached or refuses,
+ * and with the errors of `lookup`.
  */
 export async function connectThroughProxy(
   proxy: string,
@@ -37,8 +41,9 @@ export async function connectThroughProxy(
 }
 
 /**
- * Creates an undici connector that tunnels through a proxy, plain HTTP too, so that the proxy connects to the checked
- * address and cannot cache or rewrite requests. Secure connections are end to end, with HTTP/2 if the site offers it.
+ * Creates an undici connector that tunnels through a proxy, plain HTTP too, so that the proxy connects to the
+ * checked address and cannot cache or rewrite requests. Secure connections are end to end, with HTTP/2 if the
+ * site offers it.
  */
 export function createProxyConnector(proxy: string, options: ProxyConnectOptions): buildConnector.connector {
   const secure = buildConnector({ timeout: options.connectMs, allowH2: true, preferH2: true });

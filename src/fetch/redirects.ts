@@ -34,8 +34,8 @@ function nextRequest(request: PageRequest, response: PageResponse): PageRequest 
 }
 
 /**
- * Wraps a fetch function so that it follows redirects as `request.redirects` says. Each hop is a separate request, subject
- * to the same address checks, rate limits, and robots.txt rules.
+ * Wraps a fetch function so that it follows redirects as `request.redirects` says. Each hop is a separate
+ * request, subject to the same address checks, rate limits, and robots.txt rules.
  */
 export function followRedirects(fetch: FetchPage, max: number = maxRedirects): FetchPage {
   return async (first) => {

@@ -6,7 +6,10 @@ import { parseRetryAfter } from './retry-after.ts';
 export type RequestOutcome =
   /** The site works, even if the requested page does not exist. */
   | { kind: 'succeeded' }
-  /** The site throttled or blocked the request. `explicit`: it asked for a pause, for `waitMs` if it named a duration. */
+  /**
+   * The site throttled or blocked the request. `explicit`: it asked for a pause, for `waitMs` if it named a
+   * duration.
+   */
   | { kind: 'refused'; reason: string; explicit: boolean; waitMs: number | undefined }
   /** No response arrived, or the site reported a failure. */
   | { kind: 'failed'; reason: string }
@@ -40,7 +43,10 @@ export function classifyFault(fault: Fault): RequestOutcome {
   return { kind, reason, explicit: fault.code === 'page_throttled' && waitMs !== undefined, waitMs };
 }
 
-/** Classifies a status that means throttling on any page: 429, 430, or 503 with Retry-After. Returns null for others. */
+/**
+ * Classifies a status that means throttling on any page: 429, 430, or 503 with Retry-After. Returns null for
+ * others.
+ */
 export function classifyStatus({ status, headers }: PageResponse, now: number): RequestOutcome | null {
   const throttles = status === 429 || status === 430 || (status === 503 && headers['retry-after']);
   if (!throttles) return null;

@@ -48,7 +48,7 @@ describe('the group of a robot', () => {
     expect(paths.map((path) => allows(text, path, 'x'))).toEqual([false, true, true, false, true]);
   });
 
-  test('without a rule allows everything', () => {
+  test('allows everything if it has no rule', () => {
     const others = 'User-agent: *\nDisallow: /\n';
     expect(allows(`${others}User-agent: gleaner\nDisallow:`, '/')).toBe(true);
     expect(allows(`${others}User-agent: gleaner`, '/')).toBe(true);

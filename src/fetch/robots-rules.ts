@@ -2,7 +2,7 @@
 export interface RobotsRules {
   /** Returns true if a path with its query may be fetched. */
   allows(path: string): boolean;
-  /** Minimum interval between requests in milliseconds; undefined if none is declared. */
+  /** Minimum interval between requests in milliseconds. Undefined if none is declared. */
   crawlDelayMs: number | undefined;
   /** Estimated memory of the rules, in bytes. */
   bytes: number;
@@ -38,7 +38,10 @@ function normalize(text: string): string {
     });
 }
 
-/** Encodes the characters that are special in patterns, so that a pattern can name them by their codes (section 2.2.3). */
+/**
+ * Encodes the characters that are special in patterns, so that a pattern can name them by their codes
+ * (section 2.2.3).
+ */
 const encodeSpecial = (text: string) => text.replaceAll('*', '%2A').replaceAll('$', '%24');
 
 function parseRule(allow: boolean, value: string): Rule | null {
@@ -75,9 +78,9 @@ function parseRobot(value: string): string {
 }
 
 /**
- * Parses a robots.txt (RFC 9309) and returns the rules for a robot: those of its own groups, else those for all robots.
- * The longest matching rule takes precedence, and allow over disallow. Unknown lines are skipped. The time is linear in
- * the length of the text.
+ * Parses a robots.txt (RFC 9309) and returns the rules for a robot: the rules of its own groups, or the rules
+ * for all robots if it has none. The longest matching rule takes precedence, and allow over disallow. Unknown
+ * lines are skipped. The time is linear in the length of the text.
  */
 export function parseRobots(body: Uint8Array, robot: string): RobotsRules {
   const decoded = new TextDecoder().decode(body.subarray(0, maxBytes));

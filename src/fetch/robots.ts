@@ -8,9 +8,10 @@ import { parseRobots, type RobotsRules } from './robots-rules.ts';
 /** Rules for this crawler in the robots.txt files of all sites. */
 export interface Robots {
   /**
-   * Resolves if a path of an origin may be fetched, with the crawl delay in milliseconds if the origin declares one.
-   * Calls `read` to fetch the robots.txt if it is not cached. Rejects with `robots_disallowed`; with `page_failed` while
-   * the site fails to return a robots.txt; with the faults of `read`; with the signal's reason if aborted.
+   * Resolves if a path of an origin may be fetched, with the crawl delay in milliseconds if the origin
+   * declares one. Calls `read` to fetch the robots.txt if it is not cached. Rejects with `robots_disallowed`;
+   * with `page_failed` while the site fails to return a robots.txt; with the faults of `read`; with the
+   * signal's reason if aborted.
    */
   check(
     origin: string,
@@ -22,7 +23,7 @@ export interface Robots {
   assertAllowed(origin: string, path: string): void;
 }
 
-/** Time for which a robots.txt is cached, in milliseconds (RFC 9309, section 2.4). */
+/** Cache lifetime of a robots.txt, in milliseconds (RFC 9309, section 2.4). */
 const maxAgeMs = 24 * 3_600_000;
 
 /** Minimum time until a robots.txt that failed is requested again, in milliseconds. */
@@ -64,7 +65,9 @@ function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Pro
   });
 }
 
-/** Stores the response to a robots.txt request (RFC 9309, section 2.3.1). Returns false if the site failed. */
+/**
+ * Stores the response to a robots.txt request (RFC 9309, section 2.3.1). Returns false if the site failed.
+ */
 function storeResponse(
   origin: string,
   cached: CachedRobots,
@@ -84,8 +87,9 @@ function storeResponse(
 }
 
 /**
- * Creates a cache of robots.txt files, each fetched once per day and process. A missing file (4xx) allows everything.
- * While the site fails (5xx, 429), nothing is allowed unless an older file is cached (RFC 9309, section 2.3.1).
+ * Creates a cache of robots.txt files, each fetched once per day and process. A missing file (4xx) allows
+ * everything. While the site fails (5xx, 429), nothing is allowed unless an older file is cached (RFC 9309,
+ * section 2.3.1).
  */
 export function createRobots({ clock, userAgent }: { clock: Clock; userAgent: string }): Robots {
   const robot = robotName(userAgent);

@@ -63,12 +63,12 @@ test('a test unit reads a bounded number of bytes', async () => {
   await open();
   page = 'x'.repeat(5 * 1024 ** 2);
   const { fetch } = session('large');
-  const answer = async () => {
+  const fetchHeld = async () => {
     const response = fetch({ path: '/item' });
     await until('the page is requested', () => held.length > 0 || undefined, { withinMs: 5_000 });
     held.shift()!.end(page);
     return response;
   };
-  await answer();
-  await expect(answer()).rejects.toMatchObject({ code: 'page_too_large' });
+  await fetchHeld();
+  await expect(fetchHeld()).rejects.toMatchObject({ code: 'page_too_large' });
 });

@@ -16,7 +16,10 @@ export type SandboxAddresses = Readonly<Record<string, Readonly<Record<string, s
 
 /** Options for createSandboxPages(). */
 export interface SandboxPagesOptions {
-  /** Returns the current addresses, and starts the fake marketplaces if they are not running. Fault `unavailable`. */
+  /**
+   * Returns the current addresses, and starts the fake marketplaces if they are not running. Throws
+   * `unavailable`.
+   */
   addresses(): Promise<SandboxAddresses>;
   clock: Clock;
   log: Log;
@@ -37,7 +40,10 @@ export interface SandboxPages {
   close(): Promise<void>;
 }
 
-/** Delay between the attempts at a unit, in milliseconds: a test should not wait for the back-offs of real sites. */
+/**
+ * Delay between the attempts at a unit, in milliseconds: a test should not wait for the back-offs of real
+ * sites.
+ */
 const retryMs = 100;
 
 /** Time after which a response that stalls fails, in milliseconds. */
@@ -64,8 +70,8 @@ const createThrottle = ({ acquire }: ConcurrencyLimit): OriginThrottle => ({
 });
 
 /**
- * Creates access to the fake marketplaces. A request goes to the address of its market and region, whatever store or
- * redirect it names, so that no input reaches another origin.
+ * Creates access to the fake marketplaces. A request goes to the address of its market and region, whatever
+ * store or redirect it names, so that no input reaches another origin.
  */
 export function createSandboxPages(options: SandboxPagesOptions): SandboxPages {
   const { clock, log, memory } = options;
@@ -118,7 +124,7 @@ function createSandboxFetcher({ addresses, clock, log, userAgent, limitsOf }: Sa
   return {
     for: (market, region, signal, share): FetchPage => {
       return async ({ origin: given, ...request }) => {
-        // The checks of a store that a caller names, except for the resolution of its host.
+        // Checks a store that a caller names, except for the resolution of its host.
         const store = given === undefined ? undefined : storeOrigin(given, false);
         const http = await httpFetcher();
         const response = await http.for(market, region, signal, share)(request);
@@ -146,6 +152,7 @@ const originsOf = (addresses: SandboxAddresses): Origins =>
         allowPrivate: false,
         robots: false,
         proxy: undefined,
+        sign: false,
       },
     ]),
   );

@@ -8,8 +8,8 @@ const maxLength = 2_000;
 const privateName = /(?:^|\.)(?:localhost|local|internal|home\.arpa)$/;
 
 /**
- * Returns the reason why a URL cannot be a user's webhook, or null if it can. Checks only the URL itself; host names are
- * resolved and checked when a message is sent.
+ * Returns the reason why a URL cannot be a user's webhook, or null if it can. Checks only the URL itself;
+ * host names are resolved and checked when a message is sent.
  */
 export function problemOfTarget(text: string, allowPrivate: boolean): string | null {
   if (text.length > maxLength) return `The URL is longer than ${maxLength} characters`;

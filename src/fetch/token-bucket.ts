@@ -29,8 +29,8 @@ const maxAheadMs = 1000;
 const toleranceMs = 100;
 
 /**
- * Creates a token bucket whose slots are one interval apart over all workers. It reserves slots in chunks, of one second
- * at most: the chunk size doubles if all slots were used, and halves if some were missed.
+ * Creates a token bucket whose slots are one interval apart over all workers. It reserves slots in chunks, of
+ * one second at most: the chunk size doubles if all slots were used, and halves if some were missed.
  */
 export function createTokenBucket(options: TokenBucketOptions): TokenBucket {
   return new ReservedSlots(options);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { createUnitUsage } from './fetch-session.ts';
 import { defaultMarketLimits } from './limits.ts';
-import { createUnitUsage } from './unit-usage.ts';
 
 const usage = () =>
   createUnitUsage('mktf', { ...defaultMarketLimits, pageBytes: 50, unitBytes: 100, unitMs: 60_000 });

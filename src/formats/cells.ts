@@ -14,8 +14,9 @@ interface Place {
 }
 
 /**
- * Creates the function that reads the cells of rows. A value of another type than its column, and a member without a
- * column, are members of the column of the type `others`, by their paths; without such a column they are dropped.
+ * Creates the function that reads the cells of rows. A value of another type than its column, and a member
+ * without a column, are members of the column of the type `others`, by their paths; without such a column
+ * they are dropped.
  */
 export function cellReader(columns: readonly Column[]): ReadCells {
   if (columns.some(({ type }) => type === 'others')) return wholeReader(columns);
@@ -26,7 +27,10 @@ export function cellReader(columns: readonly Column[]): ReadCells {
     });
 }
 
-/** Creates the function that reads the cells of rows with a column of the type `others`. */
+/**
+ * Creates a cell reader for rows with an `others` column, which collects the values that no other column
+ * holds.
+ */
 function wholeReader(columns: readonly Column[]): ReadCells {
   const root: Place = { column: null, members: new Map() };
   for (const [index, { steps }] of columns.entries()) {
@@ -62,7 +66,9 @@ function wholeReader(columns: readonly Column[]): ReadCells {
   };
 }
 
-/** Formats members as a JSON object. Joined from texts: an object would treat a member `__proto__` specially. */
+/**
+ * Formats members as a JSON object. Joined from texts: an object would treat a member `__proto__` specially.
+ */
 function membersText(members: ReadonlyMap<string, ExactJson>): string {
   const texts = Array.from(members, ([name, value]) => `${JSON.stringify(name)}:${formatExact(value)}`);
   return `{${texts.join(',')}}`;
@@ -81,6 +87,8 @@ function cellOf(value: ExactJson, { type }: Column): Cell {
       return Number.isFinite(value) ? (value as number) : null;
     case 'boolean':
       return typeof value === 'boolean' ? value : null;
+    case 'timestamp':
+      return typeof value === 'string' && Number.isFinite(Date.parse(value)) ? value : null;
     default:
       return typeof value === 'string' ? value : null;
   }

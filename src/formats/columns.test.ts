@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { columnsOf } from './columns.ts';
+import { createColumns } from './columns.ts';
 
-const shown = (shape: string) => columnsOf(shape).map(({ name, type }) => `${name}: ${type}`);
+const shown = (shape: string) => createColumns(shape).map(({ name, type }) => `${name}: ${type}`);
 
-describe('columnsOf()', () => {
+describe('createColumns()', () => {
   test('returns dotted names for members of objects', () => {
     expect(shown('title: string?; price.amount: number?; price.currency: string')).toEqual([
       'title: string',

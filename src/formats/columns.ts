@@ -1,10 +1,10 @@
-import { type Field, fieldsOf } from '../base/record-shape.ts';
+import { type Field, parseFields } from '../base/record-schema.ts';
 
 /**
- * Type of a column's cells. `json`: JSON text of a list, of an object without listed members, or of any value.
- * `others`: JSON text of an object with what no other column holds.
+ * Type of a column's cells. `timestamp`: ISO 8601 text in UTC. `json`: JSON text of a list, of an object
+ * without listed members, or of any value. `others`: JSON text of an object with what no other column holds.
  */
-export type ColumnType = 'string' | 'integer' | 'number' | 'boolean' | 'json' | 'others';
+export type ColumnType = 'string' | 'integer' | 'number' | 'boolean' | 'timestamp' | 'json' | 'others';
 
 /** Column of a table of records. */
 export interface Column {
@@ -26,12 +26,13 @@ export function topColumn(name: string, type: ColumnType): Column {
 const scalars = new Set(['string', 'integer', 'number', 'boolean']);
 
 /**
- * Returns the columns of records with these listed fields, in the notation of fieldsOf(): one for each field that is
- * not an object with listed members, and one for each list. Fields inside of lists have no columns.
+ * Returns the columns of records with these listed fields, in the notation of parseFields(): one for each
+ * field that is not an object with listed members, and one for each list. Fields inside of lists have no
+ * columns.
  */
-export function columnsOf(shape: string): Column[] {
+export function createColumns(shape: string): Column[] {
   const columns = new Map<string, Column>();
-  const fields = fieldsOf(shape);
+  const fields = parseFields(shape);
   for (const field of fields) {
     const column = columnOf(field);
     if (!hasMembers(column, fields)) columns.set(column.name, columns.get(column.name) ?? column);
@@ -49,7 +50,7 @@ function columnOf({ steps, type }: Field): Column {
   };
 }
 
-/** Returns whether an object has listed members with columns of their own. */
+/** Returns true if an object has listed members with separate columns. */
 function hasMembers({ type, steps }: Column, fields: readonly Field[]): boolean {
   if (type !== 'json') return false;
   return fields.some((field) => {

@@ -27,17 +27,17 @@ export const formatInfo: Readonly<Record<FormatName, FormatInfo>> = {
   parquet: { contentType: 'application/vnd.apache.parquet', extension: '.parquet' },
 };
 
-/** Writes rows in one format. Requests further rows only when the bytes are read. */
+/** Streaming encoder of rows. Pulls rows as its output is read. */
 export type Format = (rows: AsyncIterable<ExactObject>) => AsyncIterable<Uint8Array>;
 
-/** Returns whether a text names a format. */
+/** Returns true if a text names a format. */
 export function isFormatName(text: string): text is FormatName {
   return (formatNames as readonly string[]).includes(text);
 }
 
 /**
- * Creates a writer of rows. `json` and `jsonl` contain the rows as they are; `csv` and `parquet` have the columns. At most
- * one chunk, or one row group of Parquet, is in memory.
+ * Creates a writer of rows. `json` and `jsonl` contain the rows as they are; `csv` and `parquet` have the
+ * columns. At most one chunk, or one row group of Parquet, is in memory.
  */
 export function createFormat(name: FormatName, columns: readonly Column[]): Format {
   switch (name) {
@@ -89,12 +89,12 @@ async function* chunked(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array
   if (length > 0) yield Buffer.from(waiting.join(''));
 }
 
-/** Byte order mark, by which some spreadsheets recognize UTF-8. */
+/** Byte order mark. Some spreadsheets need it to recognize UTF-8. */
 const mark = '\ufeff';
 
 /**
- * Yields rows as CSV (RFC 4180) with a header. Null is an empty field, the empty string is `""`. Strings that a
- * spreadsheet would evaluate are made plain; numbers are as they are.
+ * Yields rows as CSV (RFC 4180) with a header. Null is an empty field, the empty string is `""`. Strings that
+ * a spreadsheet would evaluate are made plain; numbers are as they are.
  */
 async function* csvText(
   columns: readonly Column[],

@@ -21,7 +21,10 @@ interface SourceTextJson {
 }
 const { parse, rawJSON } = JSON as unknown as SourceTextJson;
 
-/** Matches texts with a number of 16 digits or more before its fraction; also some where a string contains one. */
+/**
+ * Matches texts with a number of 16 digits or more before its fraction; also some where a string contains
+ * one.
+ */
 const longInteger = /(?:^|[:,[\s])-?[0-9]{16}/;
 
 /** Parses JSON text. Integers that a double cannot represent become bigints. */
@@ -35,7 +38,7 @@ export function parseExact(text: string): ExactJson {
   ) as ExactJson;
 }
 
-/** Returns the member at a path of member names; undefined if there is none. */
+/** Returns the member at a path of member names, or undefined if there is none. */
 export function memberAt(value: ExactJson, steps: readonly string[]): ExactJson | undefined {
   let member: ExactJson | undefined = value;
   for (const step of steps) {

@@ -6,7 +6,7 @@ import type { ExactObject } from './json-text.ts';
 
 /** Maximum rows of a row group. */
 const maxRows = 2_000;
-/** Size of a row group's values at which it is written, in bytes. Bounds memory, and the time that writing takes. */
+/** Size of a row group in bytes. Bounds memory, and the time of a write. */
 const groupBytes = 2 * 1024 * 1024;
 
 const elements = {
@@ -17,6 +17,11 @@ const elements = {
   integer: { type: 'INT64' },
   number: { type: 'DOUBLE' },
   boolean: { type: 'BOOLEAN' },
+  timestamp: {
+    type: 'INT64',
+    converted_type: 'TIMESTAMP_MILLIS',
+    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MILLIS' },
+  },
 } as const satisfies Record<ColumnType, object>;
 
 /** Writer that hands over what was written so far. */
@@ -97,6 +102,7 @@ type Stored = Cell | undefined;
 /** Returns a cell as the writer expects it. */
 function storedCell(cell: Cell, type: ColumnType): Stored {
   if (cell === null) return undefined;
+  if (type === 'timestamp') return BigInt(Date.parse(String(cell)));
   if (typeof cell === 'string') return cell.toWellFormed();
   if (type === 'integer') return BigInt(cell);
   return type === 'number' ? Number(cell) : cell;

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { columnsOf } from './columns.ts';
+import { createColumns } from './columns.ts';
 import { pickColumns } from './pick.ts';
 
 test('pickColumns() keeps the structure of the record', () => {
-  const columns = columnsOf(
+  const columns = createColumns(
     'title: string; price.amount: number; price.currency: string; seller.name: string',
   );
   const record = { title: 'a', price: { amount: 1, currency: null, more: 2 }, seller: null, other: 1 };

@@ -1,4 +1,4 @@
-import { type Field, fieldsOf } from '../base/record-shape.ts';
+import { type Field, parseFields } from '../base/record-schema.ts';
 import type { Column } from './columns.ts';
 
 /** JSON Schema 2020-12. */
@@ -13,8 +13,8 @@ interface Node {
 const emptyNode = (): Node => ({ field: null, members: new Map() });
 
 /**
- * Returns the JSON Schema of rows: `columns` at their top, and a record with the listed fields of `shape`, in the notation
- * of fieldsOf(). Every listed field is required; records may have others.
+ * Returns the JSON Schema of rows: `columns` at their top, and a record with the listed fields of `shape`, in
+ * the notation of parseFields(). Every listed field is required; records may have others.
  */
 export function rowSchema(
   { id, title }: { id: string; title: string },
@@ -22,7 +22,7 @@ export function rowSchema(
   shape: string,
 ): JsonSchema {
   const root = emptyNode();
-  for (const field of fieldsOf(shape)) {
+  for (const field of parseFields(shape)) {
     let node = root;
     for (const step of field.steps) {
       if (!node.members.has(step)) node.members.set(step, emptyNode());

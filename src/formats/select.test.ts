@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Cell } from './cells.ts';
-import { type Column, columnsOf } from './columns.ts';
+import { type Column, createColumns } from './columns.ts';
 import { parseSelection, type SelectionText, type SortKey } from './select.ts';
 
-const columns = columnsOf(
+const columns = createColumns(
   'title: string?; price.amount: number?; sold: integer?; new: boolean?; images: array',
 );
 const parse = (text: Partial<SelectionText>) =>

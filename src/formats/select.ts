@@ -7,23 +7,23 @@ import type { Column } from './columns.ts';
 export interface SelectionText {
   /** Conditions that all hold: `price.amount>=10`, `title~bell`. */
   filter: readonly string[];
-  /** Text that a string column contains, in any case; '' for any. */
+  /** Text that a string column contains, in any case. Empty for any. */
   search: string;
-  /** Column to sort by, with `-` before it for descending order; '' for the order submitted. */
+  /** Column to sort by, with `-` before it for descending order. Empty for the order submitted. */
   sort: string;
 }
 
 /** Parsed selection. */
 export interface Selection {
-  /** Whether every row is selected. */
+  /** True if every row is selected. */
   isAll: boolean;
   /** Columns that the conditions, the search, and the order read: the others need not be formatted. */
   used: readonly Column[];
-  /** Whether failed units are selected by their texts: conditions on columns are never true of them. */
+  /** True if failed units are selected by their texts: conditions on columns are never true of them. */
   matchesTexts(texts: readonly string[]): boolean;
-  /** Returns whether a row is selected, given its cells of the used columns. */
+  /** Returns true if a row is selected, given its cells of the used columns. */
   matches(cells: readonly Cell[]): boolean;
-  /** Returns the value that rows are sorted by; null for a row without one, which comes last. */
+  /** Returns the value that rows are sorted by, or null for a row without one, which comes last. */
   keyOf: ((cells: readonly Cell[]) => SortKey) | null;
   /** Compares two sort keys in the requested direction. */
   compare(one: SortKey, other: SortKey): number;
@@ -37,13 +37,13 @@ type Condition = (cells: readonly Cell[]) => boolean;
 /** Maximum characters of a text that rows are sorted by. */
 const maxKeyLength = 64;
 
-/** Parses a selection. Fault `invalid` names the condition or the column that is wrong. */
+/** Parses a selection. Throws `invalid`, which names the condition or the column that is wrong. */
 export function parseSelection(
   { filter, search, sort }: SelectionText,
   columns: readonly Column[],
 ): Selection {
   const used: Column[] = [];
-  /** Returns the index of a column among those used. */
+  /** Returns the index of a column among the used ones. */
   const use = (column: Column) => {
     if (!used.includes(column)) used.push(column);
     return used.indexOf(column);

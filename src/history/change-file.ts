@@ -1,6 +1,6 @@
 import type { TrackedValues } from '../base/tracked-values.ts';
 import { noRegion } from '../contract/track.ts';
-import { columnsOf } from '../formats/columns.ts';
+import { createColumns } from '../formats/columns.ts';
 import { createFormat, type FormatName } from '../formats/format.ts';
 import type { ExactObject } from '../formats/json-text.ts';
 import type { StoreUse } from '../jobs/context.ts';
@@ -24,7 +24,7 @@ const valueShape = (name: string) =>
     .map((field) => `${name}.${field}`)
     .join('; ');
 
-/** Fields of a row, in the notation of fieldsOf(). */
+/** Fields of a row, in the notation of parseFields(). */
 const shape = `type: string; market: string; region: string; key: string; title: string?; at: string;
   ${valueShape('before')}; ${valueShape('after')}`;
 
@@ -34,7 +34,7 @@ export function changeFile(
   jobId: string,
   format: FormatName,
 ): AsyncIterable<Uint8Array> {
-  return createFormat(format, columnsOf(shape))(rowsOf(context, jobId));
+  return createFormat(format, createColumns(shape))(rowsOf(context, jobId));
 }
 
 async function* rowsOf({ store }: StoreUse<'listChanges'>, jobId: string): AsyncGenerator<ExactObject> {

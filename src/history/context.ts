@@ -1,8 +1,8 @@
-import type { NoticeSettings } from '../base/notice-settings.ts';
+import type { NoticeSettings } from '../base/notification-settings.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 
 /** Dependencies of the comparison of jobs. */
-export type HistoryContext = Pick<JobContext, 'blobs' | 'clock' | 'log' | 'newId' | 'offers'> &
+export type HistoryContext = Pick<JobContext, 'blobs' | 'clock' | 'log' | 'newId' | 'jobTypes'> &
   StoreUse<
     | 'addChanges'
     | 'addObservations'

@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { createCrashingProcess } from '../../test/support/crash.ts';
 import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import { openTracking } from '../../test/support/tracking.ts';
-import { aRule } from '../store/contract/history-samples.ts';
+import { aRule } from '../store/conformance/history-samples.ts';
 import { newTrackingRun } from '../store/tracking-run.ts';
 import { track } from './tracker.ts';
 
@@ -13,7 +13,9 @@ const all = { limit: 100 };
 let fixture: JobFixture;
 afterEach(() => fixture.close());
 
-/** Compares a second run of a series in a process that crashes at its `last`-th call; another process ends it. */
+/**
+ * Compares a second run of a series in a process that crashes at its `last`-th call; another process ends it.
+ */
 async function compareWithCrash(last: number, when: 'before' | 'after') {
   fixture = await openJobFixture();
   await fixture.startWorker();

@@ -1,7 +1,7 @@
 import type { Json } from '../base/json.ts';
 import type { TrackedField, TrackedValues } from '../base/tracked-values.ts';
-import { type Email, oneLine } from '../notify/email.ts';
-import type { Notice } from '../notify/message.ts';
+import { type Email, oneLine } from '../delivery/notify/email.ts';
+import type { Notice } from '../delivery/notify/message.ts';
 import type { ItemKey, Rule, TrackingRun } from '../store/history.ts';
 
 /** An item of a run that rules fired for. */
@@ -46,7 +46,7 @@ export function itemNotice({ run, item, rules, before, after, changed, at }: Fir
 const priceOf = ({ price, currency }: TrackedValues): string =>
   price === null ? 'unknown' : `${price}${currency === null ? '' : ` ${currency}`}`;
 
-/** Creates the e-mail about an item. Texts of the marketplace are reduced to one line. */
+/** Creates the email about an item. Texts of the marketplace are reduced to one line. */
 export function itemEmail({ item, rules, before, after }: FiredItem): Email {
   const { market, region, key } = item;
   const title = oneLine(after.title ?? key);

@@ -1,6 +1,6 @@
-import type { Batch } from '../store/documents.ts';
+import type { Batch } from '../store/batches.ts';
 import type { ItemChange, TrackedItem, TrackingRun } from '../store/history.ts';
-import { changeId, sourceOf } from '../store/item-ids.ts';
+import { changeId, sourceOf } from '../store/history-ids.ts';
 import type { HistoryContext } from './context.ts';
 
 /** Items per query. */
@@ -9,15 +9,15 @@ const pageSize = 200;
 /** Faults of units whose item is gone from the site. After any other fault nothing is known about it. */
 const goneCodes: ReadonlySet<string> = new Set(['page_not_found', 'page_private']);
 
-/** Dependencies of this module. */
+/** The parts of the context that these functions use. */
 interface MissingContext {
   store: Pick<HistoryContext['store'], 'addChanges' | 'findAbsentItems' | 'putTrackedItems'>;
 }
 
 /**
- * Records the items that earlier runs of the series found through units of this batch, and that this run did not find.
- * Units that failed for another reason than a missing page are left out. Idempotent: a recorded item is not present any
- * more.
+ * Records the items that earlier runs of the series found through units of this batch, and that this run did
+ * not find. Units that failed for another reason than a missing page are left out. Idempotent: a recorded
+ * item is not present any more.
  */
 export async function recordMissing(
   { store }: MissingContext,

@@ -1,30 +1,36 @@
 import type { JsonObject } from '../base/json.ts';
-import type { Offers } from '../jobs/offers.ts';
+import type { JobTypes } from '../jobs/job-types.ts';
 import { type RecordContext, readFileEntries, readRecords } from '../jobs/records.ts';
 import type { UnitFilePack } from '../kinds/kind.ts';
 import type { ItemReading } from '../markets/tracked.ts';
-import type { Batch, Job } from '../store/documents.ts';
-import { sourceOf } from '../store/item-ids.ts';
+import type { Batch } from '../store/batches.ts';
+import type { Job } from '../store/documents.ts';
+import { sourceOf } from '../store/history-ids.ts';
 
-/** Dependencies of this module. */
-export type ReadingsContext = RecordContext & { offers: Offers };
+/** The parts of the context that these functions use. */
+export type ReadingsContext = RecordContext & { jobTypes: JobTypes };
 
 /** A reading of an item and the unit that found it. */
 export interface FoundReading {
   reading: ItemReading;
   region: string;
   source: string;
-  /** Time at which the record was collected, if it was reused. */
-  collectedAt: number | null;
+  /** Time at which the page was read. Null if it is not known. */
+  readAt: number | null;
+  /** True if the record was read for an earlier job. */
+  isReused: boolean;
 }
 
-/** Yields the tracked items in the records of a batch, each once. Holds one batch of records, or one listing's line. */
+/**
+ * Yields the tracked items in the records of a batch, each once. Holds one batch of records, or one listing's
+ * line.
+ */
 export async function* readingsOf(
   context: ReadingsContext,
   job: Job,
   batch: Batch,
 ): AsyncGenerator<FoundReading> {
-  const { market, kind } = context.offers.of(job);
+  const { market, kind } = context.jobTypes.of(job);
   const readTracked = market.tracked?.[kind.page];
   if (!readTracked) return;
   const { region } = batch;
@@ -34,8 +40,12 @@ export async function* readingsOf(
     if (reading === null || seen.has(reading.key)) continue;
     seen.add(reading.key);
     const outcome = batch.outcomes[index];
-    const collectedAt = outcome?.status === 'SUCCESS' ? (outcome.collectedAt ?? null) : null;
-    yield { reading, region, source: sourceOf(batch.market, region, batch.units[index]!.key), collectedAt };
+    const { readAt, collectedAt } = outcome?.status === 'SUCCESS' ? outcome : {};
+    yield {
+      ...{ reading, region, source: sourceOf(batch.market, region, batch.units[index]!.key) },
+      readAt: readAt ?? collectedAt ?? null,
+      isReused: collectedAt !== undefined,
+    };
   }
 }
 

@@ -11,7 +11,7 @@ import { markets } from '../markets/list.ts';
 import type { Rule, RuleCondition } from '../store/history.ts';
 import { maxRules } from './rules.ts';
 
-/** Dependencies of this module. */
+/** The parts of the context that these functions use. */
 export type RuleBookContext = Pick<JobContext, 'clock' | 'newId' | 'settings'> &
   StoreUse<'createRule' | 'deleteRule' | 'getRule' | 'getUser' | 'listRules' | 'putRule'>;
 
@@ -39,14 +39,14 @@ const onPrices: ReadonlySet<RuleCondition> = new Set([
 ]);
 const maxThreshold = 1e12;
 
-/** Returns a user's rule. Fault `not_found`. */
+/** Returns a user's rule. Throws `not_found`. */
 export async function findRule({ store }: RuleBookContext, userId: string, id: string): Promise<Rule> {
   const rule = await store.getRule(id.toLowerCase());
   if (rule === null || rule.userId !== userId) throw new Fault('not_found', `There is no rule '${id}'.`);
   return rule;
 }
 
-/** Creates a rule. Faults: `invalid`; `conflict` for a user with the maximum number of rules. */
+/** Creates a rule. Throws `invalid`; `conflict` for a user with the maximum number of rules. */
 export async function addRule(context: RuleBookContext, userId: string, fields: RuleFields): Promise<Rule> {
   const { store, clock, newId } = context;
   await check(context, userId, fields);
@@ -58,7 +58,7 @@ export async function addRule(context: RuleBookContext, userId: string, fields: 
   return rule;
 }
 
-/** Replaces a rule. Faults: `invalid`; `not_found`; `conflict` if it was changed concurrently. */
+/** Replaces a rule. Throws `invalid`; `not_found`; `conflict` if it was changed concurrently. */
 export async function changeRule(
   context: RuleBookContext,
   userId: string,
@@ -73,7 +73,7 @@ export async function changeRule(
   return changed;
 }
 
-/** Deletes a rule. Fault `not_found`. */
+/** Deletes a rule. Throws `not_found`. */
 export async function removeRule({ store }: RuleBookContext, userId: string, id: string): Promise<void> {
   if (!(await store.deleteRule(id.toLowerCase(), userId)))
     throw new Fault('not_found', `There is no rule '${id}'.`);
@@ -87,7 +87,9 @@ const normal = (fields: RuleFields): RuleFields => ({
 /** Records the problem of a field. */
 type AddProblem = (name: keyof RuleFields, msg: string, type?: string) => void;
 
-/** Checks what the contract's rules cannot express: a rule that can never fire is refused. Fault `invalid`. */
+/**
+ * Checks what the contract's rules cannot express: a rule that can never fire is refused. Throws `invalid`.
+ */
 async function check(context: RuleBookContext, userId: string, fields: RuleFields): Promise<void> {
   const problems: Problem[] = [];
   const add: AddProblem = (name, msg, type = 'value_error') =>
@@ -114,7 +116,7 @@ function checkCondition({ condition, threshold, field }: RuleFields, add: AddPro
   } else if (field !== '') add('field', `The condition ${condition} has no field`);
 }
 
-/** Checks that there can be items of the market and region. */
+/** Checks that the market has the region. */
 function checkPlace({ market, region }: RuleFields, add: AddProblem): void {
   const known = markets.find(({ name }) => name === market);
   if (market !== '' && !known) {

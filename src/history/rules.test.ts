@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { TrackedValues } from '../base/tracked-values.ts';
-import { aRule, someValues } from '../store/contract/history-samples.ts';
+import { aRule, someValues } from '../store/conformance/history-samples.ts';
 import type { Rule, RuleState } from '../store/history.ts';
-import { compare } from './compare.ts';
+import { compare } from './apply-snapshots.ts';
 import { evaluate, isInScope } from './rules.ts';
 
 /** Evaluates a rule for readings that follow each other, and returns which of them fire. */

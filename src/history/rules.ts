@@ -13,13 +13,13 @@ export interface RuleInput {
 
 /** Result of a rule for a reading. */
 export interface RuleResult {
-  /** Whether a message is due. */
+  /** True if a message is due. */
   fires: boolean;
   /** Null for conditions that need no state. */
   state: RuleState | null;
 }
 
-/** Returns whether a rule is about an item in a job of a series. */
+/** Returns true if a rule is about an item in a job of a series. */
 export function isInScope(rule: Rule, { market, region, key }: ItemKey, series: string): boolean {
   const scopes = [
     [rule.market, market],
@@ -31,8 +31,9 @@ export function isInScope(rule: Rule, { market, region, key }: ItemKey, series: 
 }
 
 /**
- * Evaluates a rule for a reading. A rule fires once per condition: prices are compared with a reference that follows the
- * price, limits fire again only after the price was on the other side, and the other conditions are changes themselves.
+ * Evaluates a rule for a reading. A rule fires once per condition: prices are compared with a reference that
+ * follows the price, limits fire again only after the price was on the other side, and the other conditions
+ * are changes themselves.
  */
 export function evaluate(rule: Rule, state: RuleState | undefined, input: RuleInput): RuleResult {
   const known = state?.revision === rule.revision ? state : null;
@@ -48,7 +49,10 @@ type Evaluator = (rule: Rule, state: RuleState | null, input: RuleInput) => Eval
 
 const moment = (fires: boolean): Evaluation => ({ fires, kept: null });
 
-/** Fires when the price differs from the reference by a percentage; otherwise the reference follows in the other direction. */
+/**
+ * Fires when the price differs from the reference by a percentage; otherwise the reference follows in the
+ * other direction.
+ */
 const trend =
   (sign: 1 | -1): Evaluator =>
   ({ threshold }, state, { before, after: { price } }) => {
@@ -60,7 +64,10 @@ const trend =
     return { fires, kept: { isTrue: fires, reference: fires || followed ? price : reference } };
   };
 
-/** Fires when a limit is passed: on the first reading beyond it, and again only after a reading on the other side. */
+/**
+ * Fires when a limit is passed: on the first reading beyond it, and again only after a reading on the other
+ * side.
+ */
 const limit =
   (isBeyond: (price: number, threshold: number) => boolean): Evaluator =>
   ({ threshold }, state, { after: { price } }) => {

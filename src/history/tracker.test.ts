@@ -4,7 +4,7 @@ import { openTracking, type Tracking } from '../../test/support/tracking.ts';
 import { newId } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import { approve } from '../jobs/steps/decide.ts';
-import { aRule } from '../store/contract/history-samples.ts';
+import { aRule } from '../store/conformance/history-samples.ts';
 import type { Rule } from '../store/history.ts';
 import { newTrackingRun } from '../store/tracking-run.ts';
 import { track } from './tracker.ts';
@@ -93,6 +93,45 @@ describe('a job with track=true', () => {
     const newer = await tracking.run(userId, [lamp]);
     await store.createTrackingRun(newTrackingRun(older)!);
     await tracking.compare();
+    expect((await store.getTrackingRun(older.id))!.counts).toEqual({ ...none, unchanged: 1 });
+    expect((await history(lamp)).map(({ jobId }) => jobId)).toEqual([newer.jobId]);
+  });
+
+  test('dates values with the time at which the page was read, not with the end of the job', async () => {
+    const { clock } = fixture;
+    fixture.wrapFetch((fetch, itemId) => async (request) => {
+      // The other page of the batch takes a minute more.
+      if (itemId === chair) await clock.advance(60_000);
+      return fetch(request);
+    });
+    const run = await tracking.run(userId, [lamp, chair], 'daily');
+    const [[first], [second]] = [await history(lamp), await history(chair)];
+    expect(second!.at).toBe(run.at);
+    expect(run.at - first!.at).toBeGreaterThan(50_000);
+    const { items } = await fixture.context.store.listChanges(run.jobId, null, all);
+    expect(items.map(({ key, at }) => [key, at])).toEqual([
+      [lamp, first!.at],
+      [chair, second!.at],
+    ]);
+  });
+
+  test('ignores a page that was read before the last change, in a job that ended later', async () => {
+    const { clock, context } = fixture;
+    tracking.changeItem(lamp, { priceFactor: 0.5 });
+    const newer = await tracking.run(userId, [lamp], 'daily');
+    tracking.changeItem(lamp, null);
+    const older = await tracking.end(userId, [lamp], 'daily');
+    await clock.advance(1_000);
+    const [batch] = await Array.fromAsync(context.store.readBatches(older.id));
+    const outcome = { ...batch!.outcomes[0]!, readAt: newer.at - 60_000 };
+    const store = {
+      ...context.store,
+      async *readBatches() {
+        yield { ...batch!, outcomes: { 0: outcome } };
+      },
+    };
+    await store.createTrackingRun(newTrackingRun(older)!);
+    while (await track({ ...context, store }, new AbortController().signal));
     expect((await store.getTrackingRun(older.id))!.counts).toEqual({ ...none, unchanged: 1 });
     expect((await history(lamp)).map(({ jobId }) => jobId)).toEqual([newer.jobId]);
   });
@@ -194,7 +233,7 @@ describe('the jobs of a user', () => {
     expect(await history(lamp)).toMatchObject([{ jobId: second.id, endedAt: null }]);
   });
 
-  test('of other series do not wait for one whose records cannot be read', async () => {
+  test('do not wait for another series whose records cannot be read', async () => {
     const { context } = fixture;
     const [first, second] = await endTwo('daily', 'weekly');
     const third = await tracking.end(userId, [lamp], 'daily');

@@ -1,11 +1,12 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Fault } from '../contract/fault.ts';
-import type { Batch, BatchSummary, Job } from '../store/documents.ts';
+import type { Batch, BatchSummary } from '../store/batches.ts';
+import type { Job } from '../store/documents.ts';
 import type { Rule, RunProgress, TrackingRun } from '../store/history.ts';
+import { applySnapshots, type Snapshot } from './apply-snapshots.ts';
 import type { HistoryContext } from './context.ts';
 import { recordMissing } from './missing.ts';
 import { readingsOf } from './readings.ts';
-import { recordSightings, type Sighting } from './sightings.ts';
 
 /** Interval between polls for due runs. */
 export const trackMs = 1_000;
@@ -17,17 +18,20 @@ const maxTurnMs = 5_000;
 /** Delay before a run is tried again: after a failure, and while it is not its turn. */
 const retryMs = 30_000;
 const waitMs = 2_000;
-/** Age of a run whose records cannot be read after which it ends without them, so that later runs of its series are not blocked. */
+/**
+ * Maximum age of a run whose records cannot be read. The run then ends without them, so that it does not
+ * block later runs of its series.
+ */
 const giveUpMs = 24 * 3_600_000;
-/** Runs claimed at once. */
+/** Maximum runs claimed in one call. */
 const claimSize = 4;
-/** Items compared at once. */
+/** Items compared per batch. */
 const chunkSize = 200;
 
 /**
- * Compares the jobs that are due. A run advances batch by batch; its progress is written after the batch, by the holder of
- * the claim, and every write before is idempotent, so that a crash repeats a batch without a trace. Returns whether a run
- * was due. Throws Fault `unavailable` while the store is unreachable.
+ * Compares the jobs that are due. A run advances batch by batch; its progress is written after the batch, by
+ * the holder of the claim, and every write before is idempotent, so that a crash repeats a batch without a
+ * trace. Returns true if a run was due. Throws `unavailable` while the store is unreachable.
  */
 export async function track(context: HistoryContext, signal: AbortSignal): Promise<boolean> {
   const { store, clock, log } = context;
@@ -52,7 +56,7 @@ export async function track(context: HistoryContext, signal: AbortSignal): Promi
   return runs.length > 0;
 }
 
-/** Returns whether the result storage responds. */
+/** Returns true if the result storage responds. */
 const responds = ({ blobs }: HistoryContext): Promise<boolean> =>
   blobs.ping().then(
     () => true,
@@ -130,22 +134,23 @@ async function advanceBatch(
   }
   const counts = { ...run.counts };
   let { messages } = run;
-  const add = async (sightings: readonly Sighting[]) => {
-    const added = await recordSightings(context, { ...run, messages }, rules, sightings);
+  const add = async (snapshots: readonly Snapshot[]) => {
+    const added = await applySnapshots(context, { ...run, messages }, rules, snapshots);
     for (const type of Object.keys(counts) as (keyof typeof counts)[]) counts[type] += added.counts[type];
     messages += added.messages;
   };
   const at = Math.min(batch.endedAt ?? run.at, run.at);
-  let sightings: Sighting[] = [];
-  for await (const { reading, region, source, collectedAt } of readingsOf(context, job, batch)) {
-    const { key, ...values } = reading;
+  let snapshots: Snapshot[] = [];
+  for await (const { reading, region, source, ...read } of readingsOf(context, job, batch)) {
+    const { key, details: _, ...values } = reading;
     const item = { userId: job.userId, market: job.market, region, key };
-    sightings.push({ item, values, source, batch: batch.seq, at, readAt: Math.min(collectedAt ?? at, at) });
-    if (sightings.length < chunkSize) continue;
-    await add(sightings);
-    sightings = [];
+    const readAt = Math.min(read.readAt ?? at, at);
+    snapshots.push({ item, values, source, batch: batch.seq, at, readAt, isReused: read.isReused });
+    if (snapshots.length < chunkSize) continue;
+    await add(snapshots);
+    snapshots = [];
   }
-  if (sightings.length > 0) await add(sightings);
+  if (snapshots.length > 0) await add(snapshots);
   return { counts, messages };
 }
 
@@ -159,7 +164,7 @@ async function save(
   return (await store.putRunProgress(run.jobId, run.take, next)) ? next : null;
 }
 
-/** Ends a run. Its counts are those of the stored changes, because a crash may have repeated a batch. */
+/** Ends a run. Counts the stored changes, because a crash may have repeated a batch. */
 async function finish(context: HistoryContext, run: TrackingRun): Promise<void> {
   const { store, clock, log } = context;
   const counts = { ...run.counts, ...(await store.countChanges(run.jobId)) };

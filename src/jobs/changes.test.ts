@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createManualClock, flushTasks, type ManualClock } from '../../test/support/clock.ts';
-import { aJob } from '../store/contract/samples.ts';
+import { aJob } from '../store/conformance/samples.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import { createJobChanges, type JobChanges, notifyOnMove } from './changes.ts';
 

@@ -1,13 +1,16 @@
 import type { Clock } from '../base/clock.ts';
 import type { Store } from '../store/store.ts';
 
-/** Notifies waiters of job changes made by this process. Changes by other processes are found by polling the store. */
+/**
+ * Notifies waiters of job changes made by this process. Changes by other processes are found by polling the
+ * store.
+ */
 export interface JobChanges {
   /** Wakes the waiters of a job. */
   notify(jobId: string): void;
   /**
-   * Resolves at the next notification about the job, after `ms` milliseconds, when the signal aborts, or on stop(),
-   * whichever comes first. Never rejects.
+   * Resolves at the next notification about the job, after `ms` milliseconds, when the signal aborts, or on
+   * stop(), whichever comes first. Never rejects.
    */
   next(jobId: string, ms: number, signal: AbortSignal): Promise<void>;
   /** True after stop(). */

@@ -3,15 +3,15 @@ import type { DiskSpace } from '../base/disk-space.ts';
 import type { NewId } from '../base/id.ts';
 import type { Retention } from '../base/limits.ts';
 import type { Log } from '../base/log.ts';
-import type { NoticeSettings } from '../base/notice-settings.ts';
+import type { NoticeSettings } from '../base/notification-settings.ts';
 import type { Origins } from '../base/origins.ts';
 import type { EffectiveSetting } from '../base/settings.ts';
 import type { WorkingHours } from '../base/working-hours.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import type { Fault } from '../contract/fault.ts';
-import type { Destinations } from '../destination/destinations.ts';
-import type { DriftWatch } from '../drift/watch.ts';
+import type { Destinations } from '../delivery/destination/destinations.ts';
 import type { AcquireOptions } from '../fetch/concurrency-limit.ts';
+import type { DriftWatcher } from '../fetch/drift/drift-watcher.ts';
 import type { FetchPage } from '../fetch/page.ts';
 import type { RecordMemory } from '../fetch/page-memory.ts';
 import type { Queue } from '../queue/queue.ts';
@@ -19,7 +19,7 @@ import type { Job, Mode, StoredFile } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { JobChanges } from './changes.ts';
-import type { Offers } from './offers.ts';
+import type { JobTypes } from './job-types.ts';
 
 /** Dependencies of the steps of a job. */
 export interface JobContext {
@@ -33,11 +33,11 @@ export interface JobContext {
   newId: NewId;
   /** Returns a number in [0, 1) that spreads retries. */
   random(): number;
-  offers: Offers;
+  jobTypes: JobTypes;
   settings: JobSettings;
   links: JobLinks;
   pages: Pages;
-  drift: DriftWatch;
+  drift: DriftWatcher;
   changes: JobChanges;
   destinations: Destinations;
 }
@@ -60,7 +60,7 @@ export interface JobSettings {
   recentCrawlMs: number;
   /** Price of a unit whose result is reused, as a percentage of the unit price. */
   reusedPricePercent: number;
-  /** Whether test accounts can submit jobs. */
+  /** True if test accounts can submit jobs. */
   sandbox: boolean;
   /** URLs and rate limits of the marketplaces. */
   origins: Origins;
@@ -74,11 +74,14 @@ export interface JobSettings {
 
 /** Creates and reads the links and tokens of results. */
 export interface JobLinks {
-  /** Returns a signed link to a file, valid for 7 days. With `bearer`, it also requires the owner's Bearer token. */
+  /**
+   * Returns a signed link to a file, valid for 7 days. With `bearer`, it also requires the owner's Bearer
+   * token.
+   */
   file(job: Job, file: StoredFile, bearer: boolean): Promise<string>;
   /** Returns a signed link like file(), but always one of the service, which takes a format. */
   records(job: Job, file: StoredFile, bearer: boolean): string;
-  /** Returns the path by which the service shows a picture of a record; null if it shows none. */
+  /** Returns the path at which the service serves an image of a record, or null if it shows none. */
   image(url: string): string | null;
   /** Returns the token of a unit for the data endpoint. */
   itemToken(jobId: string, batchId: string, index: number): string;
@@ -89,15 +92,18 @@ export interface JobLinks {
 /** Access of workers to the marketplaces, within the rate limits that all workers share. */
 export interface Pages {
   /**
-   * Opens a session that reads one unit from a market's origin of a region. Urgent callers come first, and users get
-   * equal shares.
+   * Opens a session that reads one unit from a market's origin of a region. Urgent callers come first, and
+   * users get equal shares.
    */
   openSession(market: string, region: string, signal: AbortSignal, caller: UnitCaller): UnitSession;
   /** Returns the maximum concurrent requests to one origin of the market, over all workers. */
   concurrency(market: string): number;
   /** Memory for records, which they share with the pages. */
   records: RecordMemory;
-  /** Starts an urgent task, for which other requests of this process make room. Returns the function that ends it. */
+  /**
+   * Starts an urgent task, for which other requests of this process make room. Returns the function that ends
+   * it.
+   */
   beginUrgent(): () => void;
 }
 
@@ -110,7 +116,10 @@ export interface UnitCaller extends AcquireOptions {
 /** Session that reads one unit. */
 export interface UnitSession {
   fetch: FetchPage;
-  /** Delay before another attempt at the unit in milliseconds; by default, it depends on the fault and the attempt. */
+  /**
+   * Delay before another attempt at the unit in milliseconds; by default, it depends on the fault and the
+   * attempt.
+   */
   retryMs?: number;
   /** Reports the end of the session, null for success. Refusals pause the origin. */
   end(fault: Fault | null): Promise<void>;

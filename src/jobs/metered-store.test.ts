@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { approve, reject } from './steps/decide.ts';
-import { stopRunning } from './steps/terminate.ts';
+import { stopRunning } from './steps/lifecycle.ts';
 
 let fixture: JobFixture;
 beforeEach(async () => {

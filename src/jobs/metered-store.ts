@@ -5,8 +5,8 @@ import type { Metrics } from '../telemetry/metrics.ts';
 type MeteredSteps = Pick<Store, 'moveJob' | 'claimBatch' | 'postLedgerEntry'>;
 
 /**
- * Wraps a store to count ended jobs, claims of batches, and credits. A step that is repeated after a crash counts again
- * where the store accepts it again.
+ * Wraps a store to count ended jobs, claims of batches, and credits. A step that is repeated after a crash
+ * counts again where the store accepts it again.
  */
 export function meterStore<S extends MeteredSteps>(store: S, metrics: Metrics): S {
   return {

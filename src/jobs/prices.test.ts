@@ -3,10 +3,10 @@ import { services } from '../contract/services.ts';
 import { kinds } from '../kinds/list.ts';
 import { markets } from '../markets/list.ts';
 import type { JobSettings } from './context.ts';
-import { resolveOffers } from './offers.ts';
+import { resolveJobTypes } from './job-types.ts';
 import { listKindPrices } from './prices.ts';
 
-const offers = resolveOffers(services, kinds, markets);
+const jobTypes = resolveJobTypes(services, kinds, markets);
 const settingsWith = (changes: Partial<JobSettings>) =>
   ({
     approval: true,
@@ -16,7 +16,7 @@ const settingsWith = (changes: Partial<JobSettings>) =>
     ...changes,
   }) as JobSettings;
 const priced = (changes: Partial<JobSettings>) => {
-  const list = listKindPrices({ offers, settings: settingsWith(changes) });
+  const list = listKindPrices({ jobTypes, settings: settingsWith(changes) });
   return (market: string, kind: string) => list.find((each) => each.market === market && each.kind === kind);
 };
 
@@ -35,8 +35,8 @@ describe('listKindPrices()', () => {
     });
   });
 
-  test('has a maximum of units and a price for every offer', () => {
-    const list = listKindPrices({ offers, settings: settingsWith({}) });
+  test('has a maximum of units and a price for every job type', () => {
+    const list = listKindPrices({ jobTypes, settings: settingsWith({}) });
     expect(list.length).toBeGreaterThan(10);
     expect(list.filter(({ maxUnits, unitPrice }) => !(maxUnits > 0 && unitPrice > 0))).toEqual([]);
   });

@@ -5,11 +5,17 @@ import { rulesOf } from '../contract/rules.ts';
 import type { Plan } from '../kinds/kind.ts';
 import type { Mode } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
-import type { Offer } from './offers.ts';
+import type { ResolvedJobType } from './job-types.ts';
 import { reusedPrice } from './reuse.ts';
 
-/** Returns the credits per unit of an offer: as configured, else the market's price, else the kind's. */
-function unitPrice({ settings: { prices } }: Pick<JobContext, 'settings'>, { kind, market }: Offer): number {
+/**
+ * Returns the credits per unit of a job type: as configured, otherwise the market's price, otherwise the
+ * kind's.
+ */
+function unitPrice(
+  { settings: { prices } }: Pick<JobContext, 'settings'>,
+  { kind, market }: ResolvedJobType,
+): number {
   return (
     prices.get(`${market.name}.${kind.name}`) ??
     prices.get(kind.name) ??
@@ -18,9 +24,13 @@ function unitPrice({ settings: { prices } }: Pick<JobContext, 'settings'>, { kin
   );
 }
 
-/** Returns the credits per unit of an offer's job. Test jobs cost nothing. */
-export function unitPriceIn(mode: Mode, context: Pick<JobContext, 'settings'>, offer: Offer): number {
-  return mode === 'test' ? 0 : unitPrice(context, offer);
+/** Returns the credits per unit of a job type's job. Test jobs cost nothing. */
+export function unitPriceIn(
+  mode: Mode,
+  context: Pick<JobContext, 'settings'>,
+  jobType: ResolvedJobType,
+): number {
+  return mode === 'test' ? 0 : unitPrice(context, jobType);
 }
 
 /** Size and price of a planned job. */
@@ -35,13 +45,13 @@ export interface Estimate {
 /** Returns the size and the price of a planned job. */
 export function estimate(
   context: Pick<JobContext, 'settings'>,
-  offer: Offer,
+  jobType: ResolvedJobType,
   { groups }: Plan,
   mode: Mode,
 ): Estimate {
-  const { batchSize } = offer.kind;
+  const { batchSize } = jobType.kind;
   const totalUnits = groups.reduce((sum, { units }) => sum + units.length, 0);
-  const price = unitPriceIn(mode, context, offer);
+  const price = unitPriceIn(mode, context, jobType);
   return {
     totalUnits,
     totalBatches: groups.reduce((sum, { units }) => sum + Math.ceil(units.length / batchSize), 0),
@@ -50,25 +60,12 @@ export function estimate(
   };
 }
 
-/** Price of a unit of an offer. */
-export interface Price {
+/** Price and limits of a job type. */
+export interface KindPrice {
   market: string;
   kind: string;
   /** Credits per unit. */
   unitPrice: number;
-}
-
-/** Lists the current price of every offer that can be submitted. */
-export function listPrices(context: Pick<JobContext, 'settings' | 'offers'>): Price[] {
-  return [...context.offers.methods.values()].flatMap(({ offer, step }) =>
-    offer !== null && step === Step.SUBMIT
-      ? [{ market: offer.market.name, kind: offer.kind.name, unitPrice: unitPrice(context, offer) }]
-      : [],
-  );
-}
-
-/** Price and limits of an offer. */
-export interface KindPrice extends Price {
   /** Submit method. */
   method: DescMethod;
   chargedAt: 'submit' | 'approval';
@@ -77,31 +74,31 @@ export interface KindPrice extends Price {
   regions: readonly string[];
   /** Credits for a unit whose result is reused. */
   reusedUnitPrice: number;
-  /** Maximum units of one submit. */
+  /** Maximum units of one submission. */
   maxUnits: number;
   maxBatchUnits: number;
   maxBodyBytes: number;
 }
 
-/** Lists the current price and the limits of every offer that can be submitted. */
-export function listKindPrices(context: Pick<JobContext, 'settings' | 'offers'>): KindPrice[] {
+/** Lists the current price and the limits of every job type that can be submitted. */
+export function listKindPrices(context: Pick<JobContext, 'settings' | 'jobTypes'>): KindPrice[] {
   const { approval, workingHours } = context.settings;
-  return [...context.offers.methods.values()].flatMap(({ method, offer, step }) => {
-    if (offer === null || step !== Step.SUBMIT) return [];
-    const { kind, market } = offer;
+  return [...context.jobTypes.methods.values()].flatMap(({ method, jobType, step }) => {
+    if (jobType === null || step !== Step.SUBMIT) return [];
+    const { kind, market } = jobType;
     const needsApproval = kind.approval && approval;
     return [
       {
         method,
         market: market.name,
         kind: kind.name,
-        unitPrice: unitPrice(context, offer),
-        chargedAt: chargedAt(offer, needsApproval),
+        unitPrice: unitPrice(context, jobType),
+        chargedAt: chargedAt(jobType, needsApproval),
         needsApproval,
         inWorkingHours: kind.workingHours && workingHours !== null,
         regions: market.regions,
-        reusedUnitPrice: reusedPrice(context, unitPrice(context, offer)),
-        maxUnits: maxUnitsOf(offer),
+        reusedUnitPrice: reusedPrice(context, unitPrice(context, jobType)),
+        maxUnits: maxUnitsOf(jobType),
         maxBatchUnits: kind.batchSize,
         maxBodyBytes: maxBodyBytes(method),
       },
@@ -110,11 +107,16 @@ export function listKindPrices(context: Pick<JobContext, 'settings' | 'offers'>)
 }
 
 /** Returns when a job is charged. */
-export const chargedAt = ({ kind }: Pick<Offer, 'kind'>, needsApproval: boolean): 'submit' | 'approval' =>
-  needsApproval ? kind.charge : 'submit';
+export const chargedAt = (
+  { kind }: Pick<ResolvedJobType, 'kind'>,
+  needsApproval: boolean,
+): 'submit' | 'approval' => (needsApproval ? kind.charge : 'submit');
 
-/** Returns the maximum units of a submit: that of the kind, or of the list in the request, else 1. */
-function maxUnitsOf({ kind, request }: Offer): number {
+/**
+ * Returns the maximum units of a submission: the kind's limit, or the limit of the list in the request,
+ * otherwise 1.
+ */
+function maxUnitsOf({ kind, request }: ResolvedJobType): number {
   if (kind.maxUnits !== undefined) return kind.maxUnits;
   for (const field of request.fields) {
     const { type } = rulesOf(field);

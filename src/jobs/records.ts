@@ -1,11 +1,12 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { readCsvField } from '../base/csv.ts';
-import { linesOf } from '../base/lines.ts';
+import { linesOf } from '../base/read-lines.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
 import type { FileEntry, UnitFilePack } from '../kinds/kind.ts';
-import type { Batch, Outcome, Part, StoredFile } from '../store/documents.ts';
+import type { Batch, Outcome, Segment } from '../store/batches.ts';
+import type { StoredFile } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
 export interface RecordContext {
@@ -14,7 +15,7 @@ export interface RecordContext {
 }
 
 /** Reader of the records of a batch. Its calls must follow each other. */
-export interface RecordReader {
+export interface StoredRecordReader {
   /** Returns the stored bytes of a unit's record, or null if the unit has none. */
   read(index: number): Promise<Uint8Array | null>;
   /** Reads the record of a unit, and those that are stored behind it, before they are asked for. */
@@ -28,23 +29,24 @@ const maxAheadBytes = 8 * 1024 ** 2;
 const maxGapBytes = 64 * 1024;
 
 /**
- * Creates a reader of a batch's records, or of the units in `wanted`, to be read in ascending order. Records that are stored
- * next to each other are read together. When a batch ends, its records move to another part, so a missing part is looked
- * for in the current version of the batch. Fault `internal` for a record that cannot be found.
+ * Creates a reader of a batch's records, or of the units in `wanted`, to be read in ascending order. Records
+ * that are stored next to each other are read together. When a batch ends, its records move to another
+ * segment, so a missing segment is looked for in the current version of the batch. Throws `internal` for a
+ * record that cannot be found.
  */
 export function openRecords(
   { store, blobs }: RecordContext,
   batch: Batch,
   wanted: readonly number[] = [...batch.units.keys()],
-): RecordReader {
+): StoredRecordReader {
   const indexes = new Set(wanted.filter((index) => isRecord(batch.outcomes[index])));
   const ahead = new Map<number, Uint8Array>();
   let aheadBytes = 0;
   let current = batch;
   const load = async (index: number) => {
-    const part = current.parts.find(({ records }) => index in records);
-    if (part === undefined) throw new Fault('not_found', `There is no record of unit ${index}.`);
-    for (const [at, bytes] of await readRun(blobs, part, index, indexes, maxAheadBytes - aheadBytes)) {
+    const segment = current.segments.find(({ records }) => index in records);
+    if (segment === undefined) throw new Fault('not_found', `There is no record of unit ${index}.`);
+    for (const [at, bytes] of await readRun(blobs, segment, index, indexes, maxAheadBytes - aheadBytes)) {
       ahead.set(at, bytes);
       aheadBytes += bytes.length;
     }
@@ -97,15 +99,15 @@ export function readRecord(context: RecordContext, batch: Batch, index: number):
   return openRecords(context, batch, [index]).read(index);
 }
 
-/** Returns whether the result of a unit is a record, not a file. */
+/** Returns true if the result of a unit is a record, not a file. */
 export function isRecord(outcome: Outcome | undefined): boolean {
   return outcome?.status === 'SUCCESS' && outcome.file === undefined;
 }
 
-/** Reads the record of a unit, and those of `wanted` behind it up to `maxBytes`, with one request. */
+/** Reads the record of a unit, and the following ones of `wanted` up to `maxBytes`, with one request. */
 async function readRun(
   blobs: RecordContext['blobs'],
-  { path, encoding, records }: Part,
+  { path, encoding, records }: Segment,
   index: number,
   wanted: ReadonlySet<number>,
   maxBytes: number,
@@ -150,28 +152,31 @@ async function inflateRange(source: Readable, start: number, end: number): Promi
   return Buffer.concat(chunks);
 }
 
-/** Streams the rows of a part. Fault `internal` if bytes are missing. */
+/** Streams the rows of a segment. Throws `internal` if bytes are missing. */
 export async function* readRows(
   { blobs }: RecordContext,
   batch: Batch,
-  part: Part,
+  segment: Segment,
 ): AsyncGenerator<Uint8Array> {
-  const { start, end } = part.body!;
+  const { start, end } = segment.body!;
   let left = end - start;
   try {
-    for await (const chunk of await blobs.read(part.path, { start, end: end - 1 })) {
+    for await (const chunk of await blobs.read(segment.path, { start, end: end - 1 })) {
       left -= chunk.length;
       yield chunk;
     }
   } catch (error) {
     if (Fault.from(error).code !== 'not_found') throw error;
-    throw new Fault('internal', `batch ${batch.id} has lost its part ${part.path}`, { cause: error });
+    throw new Fault('internal', `batch ${batch.id} has lost its segment ${segment.path}`, { cause: error });
   }
   if (left !== 0)
-    throw new Fault('internal', `${part.path} ends before byte ${end}: its content was changed`);
+    throw new Fault('internal', `${segment.path} ends before byte ${end}: its content was changed`);
 }
 
-/** Yields the entries of a unit's file. Fault `internal` if the file has another number of entries than were written. */
+/**
+ * Yields the entries of a unit's file. Throws `internal` if the file has another number of entries than were
+ * written.
+ */
 export async function* readFileEntries(
   { blobs }: Pick<RecordContext, 'blobs'>,
   pack: UnitFilePack,

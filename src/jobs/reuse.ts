@@ -2,11 +2,12 @@ import { parseDuration } from '../base/duration.ts';
 import { sha256 } from '../base/id.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
 import type { Kind } from '../kinds/kind.ts';
-import type { Batch, Counts, Job, Outcome, Unit } from '../store/documents.ts';
+import type { Batch, Outcome, Unit } from '../store/batches.ts';
+import type { Counts, Job } from '../store/documents.ts';
 import type { JobContext, StoreUse } from './context.ts';
-import type { Offer } from './offers.ts';
+import type { ResolvedJobType } from './job-types.ts';
 
-/** Returns the option `max_age` of a job in milliseconds; null without it. */
+/** Returns the option `max_age` of a job in milliseconds, or null if there is none. */
 export function maxAgeMs({ maxAge }: JobOptions): number | null {
   return parseDuration(maxAge ?? '');
 }
@@ -16,20 +17,20 @@ export function reusedPrice({ settings }: Pick<JobContext, 'settings'>, unitPric
   return Math.ceil((unitPrice * settings.reusedPricePercent) / 100);
 }
 
-/** Recent results of a unit. */
+/** Cache key and reuse policy of a unit. */
 interface Recent {
-  /** Key under which a result is stored for later jobs; null if the unit neither stores nor reuses one. */
+  /** Key under which a result is stored for later jobs. Null if the unit neither stores nor reuses one. */
   key: string | null;
-  /** Maximum age of a result that the unit reuses, in milliseconds; null if it reuses none. */
+  /** Maximum age of a result that the unit reuses, in milliseconds. Null if it reuses none. */
   maxAgeMs: number | null;
-  /** Whether a reused result is marked as such, and costs less. */
+  /** True if a reused result is marked as such, and costs less. */
   isMarked: boolean;
 }
 
 /** Returns which recent results a unit stores and reuses. */
 export function recentOf(
   { settings }: Pick<JobContext, 'settings'>,
-  { kind }: Pick<Offer, 'kind'>,
+  { kind }: Pick<ResolvedJobType, 'kind'>,
   job: Job,
   batch: Batch,
   unit: Unit,
@@ -45,19 +46,19 @@ export function recentOf(
 }
 
 /**
- * Returns the key of a unit's result among those of its market. Kinds that read the same page share records. A file has
- * the format of its kind.
+ * Returns the key of a unit's result within its market. Kinds that read the same page share records. A file
+ * has the format of its kind.
  */
 function reuseKey({ recent, page, name, files }: Kind, unit: Unit, region: string): string {
   const source = files.unit === undefined ? page : name;
   return recent?.key(unit, region) ?? `${source}/${region}/${sha256(JSON.stringify(unit.input))}`;
 }
 
-/** Returns whether an outcome is that of a reused result. */
+/** Returns true if an outcome comes from a reused result. */
 const isReused = (outcome: Outcome): boolean =>
   outcome.status === 'SUCCESS' && outcome.collectedAt !== undefined;
 
-/** Counts the units of a job whose results were reused; empty for a job without `max_age`. */
+/** Counts the units of a job whose results were reused. Empty for a job without `max_age`. */
 export async function countReused(
   { store }: StoreUse<'readBatches'>,
   { id, reusedUnitPrice }: Pick<Job, 'id' | 'reusedUnitPrice'>,

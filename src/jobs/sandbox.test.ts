@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { testAccountId } from '../access/test-account.ts';
-import { storeJob } from '../store/contract/samples.ts';
+import { storeJob } from '../store/conformance/samples.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { sandboxQueue, testDecision, testDecisionMs, testResultsMs } from './sandbox.ts';
-import { eraseUser } from './steps/erase-user.ts';
+import { eraseUser } from './steps/delete.ts';
 
 describe('testDecision()', () => {
   test.each([
@@ -15,7 +15,7 @@ describe('testDecision()', () => {
     ['B0GLN01991', 'none'],
     ['kopi', 'approve'],
     ['constructor', 'approve'],
-  ])('of %s is %s', (key, decision) => expect(testDecision({ key })).toBe(decision));
+  ])('maps %s to %s', (key, decision) => expect(testDecision({ key })).toBe(decision));
 });
 
 test('testDecisionMs() is 0 for a job without units', () => {

@@ -1,29 +1,35 @@
 import { Fault } from '../contract/fault.ts';
 import type { Plan } from '../kinds/kind.ts';
-import type { Job, Unit } from '../store/documents.ts';
+import type { Unit } from '../store/batches.ts';
+import type { Job } from '../store/documents.ts';
 import { openStates } from '../store/job-states.ts';
 import { approvalWaitMs, type StoreUse } from './context.ts';
 
 /*
- * Rules of test jobs (docs/sandbox.md). A test job has the life of a live one, except that its batches have their own
- * queue, its units read the sandbox, and its first unit decides on its approval.
+ * Rules of test jobs (docs/sandbox.md). A test job has the life of a live one, except that its batches have
+ * their own queue, its units read the sandbox, and its first unit decides on its approval.
  */
 
 /** Name of the queue of test batches, in place of a market's. Only workers with a sandbox consume it. */
 export const sandboxQueue = 'sandbox';
 
-/** Decision on a test job that awaits approval. `none`: it waits until its deadline, unless an operator decides. */
+/**
+ * Decision on a test job that awaits approval. `none`: it waits until its deadline, unless an operator
+ * decides.
+ */
 export type TestDecision = 'approve' | 'reject' | 'none';
 
 const decisions: Readonly<Record<string, TestDecision>> = { 990: 'reject', 991: 'none' };
 
-/** Returns the decision that the last three digits of a job's first unit select; by default, it is approved. */
+/**
+ * Returns the decision that the last three digits of a job's first unit select; by default, it is approved.
+ */
 export function testDecision({ key }: Pick<Unit, 'key'>): TestDecision {
   const digits = key.match(/\d{3}(?!\d)/g)?.at(-1);
   return (digits !== undefined && Object.hasOwn(decisions, digits) && decisions[digits]) || 'approve';
 }
 
-/** Returns the time from the submit of a test job to its decision, in milliseconds. The sweep decides. */
+/** Returns the time from the submission of a test job to its decision, in milliseconds. The sweep decides. */
 export function testDecisionMs({ groups }: Pick<Plan, 'groups'>): number {
   const first = groups.find(({ units }) => units.length > 0)?.units[0];
   return first !== undefined && testDecision(first) === 'none' ? approvalWaitMs : 0;
@@ -36,17 +42,20 @@ const maxOpenUnits = 100_000;
 /** Maximum bytes of a test account's results in the result storage. */
 const maxStoredBytes = 1024 ** 3;
 
-/** Time after the end of a test job at which its files are deleted, in milliseconds: that of links to files. */
+/**
+ * Time after the end of a test job at which its files are deleted, in milliseconds: the lifetime of links to
+ * files.
+ */
 export const testResultsMs = 7 * 24 * 3_600_000;
 
-/** `Retry-After` of a submit above these limits, in milliseconds. */
+/** `Retry-After` of a submission above these limits, in milliseconds. */
 const openRetryMs = 30_000;
 const storedRetryMs = 3_600_000;
 
 /**
- * Returns fault `rate_limited` for a test job with which the open jobs of its account would exceed their limits, or
- * whose account stores too much, or null: test jobs cost nothing, so that nothing else limits them. Concurrent submits may
- * exceed the limits by one job each.
+ * Returns fault `rate_limited` for a test job with which the open jobs of its account would exceed their
+ * limits, or whose account stores too much, or null: test jobs cost nothing, so that nothing else limits
+ * them. Concurrent submits may exceed the limits by one job each.
  */
 export async function findTestExcess(
   store: StoreUse<'listJobs' | 'sumStoredBytes'>['store'],
@@ -74,7 +83,7 @@ export async function findTestExcess(
 const storedText = (bytes: number) =>
   `The results of the test account have ${bytes} bytes, the limit is ${maxStoredBytes}.`;
 
-/** Throws fault `page_too_large` if a test account stores too much for the listing of another unit. */
+/** Throws `page_too_large` if a test account stores too much for the listing of another unit. */
 export async function requireTestSpace(
   store: StoreUse<'sumStoredBytes'>['store'],
   { userId, mode }: Pick<Job, 'userId' | 'mode'>,

@@ -1,5 +1,5 @@
-import type { Job, Outcome } from '../store/documents.ts';
-import type { OutstandingState } from '../store/store.ts';
+import type { Outcome, OutstandingState } from '../store/batches.ts';
+import type { Job } from '../store/documents.ts';
 import type { JobContext, StoreUse } from './context.ts';
 
 /** Outcome of a unit that failed. */
@@ -17,7 +17,10 @@ export function countOutcomes(
   }
 }
 
-/** Ends the outstanding units of a job's batches in `states` with a failure, counts them, and returns their number. */
+/**
+ * Ends the outstanding units of a job's batches in `states` with a failure, counts them, and returns their
+ * number.
+ */
 export async function failUnits(
   { store, clock, metrics }: Pick<JobContext, 'clock' | 'metrics'> & StoreUse<'failBatches'>,
   { id, market, kind }: Job,

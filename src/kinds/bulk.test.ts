@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { aJob } from '../store/contract/samples.ts';
+import { aJob } from '../store/conformance/samples.ts';
 import type { Job, StoredFile } from '../store/documents.ts';
 import { bulkProgress, bulkStatus, bulkSubmitted } from './bulk.ts';
 import type { JobSnapshot } from './kind.ts';
@@ -67,10 +67,10 @@ describe('bulkProgress()', () => {
 
 test('bulkSubmitted() mentions refunds only if there are any', () => {
   const job = aJob({ totalUnits: 2, cost: 10 });
-  const answer = { jobId: job.id, status: 'processing', total: 2, cost: 10 };
-  expect(bulkSubmitted(snapshot(job, counts(2, 0, 0)))).toEqual(answer);
+  const response = { jobId: job.id, status: 'processing', total: 2, cost: 10 };
+  expect(bulkSubmitted(snapshot(job, counts(2, 0, 0)))).toEqual(response);
   expect(bulkSubmitted(snapshot({ ...job, refunded: 10 }, counts(2, 0, 2)))).toEqual({
-    ...answer,
+    ...response,
     refunded: 10,
     message: expect.stringMatching(/10 credits/),
   });

@@ -1,8 +1,8 @@
 import type { FileEntry } from './kind.ts';
 
 /**
- * Yields the entries of a unit's file in which each entry has a line of its own, and every other line ends with the name of
- * the list that follows. `section` counts those lists from 0.
+ * Yields the entries of a unit's file. In the file, each entry has its own line, and every other line ends
+ * with the name of the list that follows. `section` counts those lists from 0.
  */
 export async function* entryLines(
   lines: AsyncIterable<string>,

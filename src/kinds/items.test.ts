@@ -134,7 +134,7 @@ describe('planItems() rejects', () => {
     ]);
   });
 
-  test('with a message for each problem', () => {
+  test('returns a message for each problem', () => {
     const items = [{ keyword: ' ', listType: 'category' }];
     const plan = () => planItems(create(SearchesOfB, { items }), SearchesOfB, market(['id']), inOrder);
     const messages = ['String should not be blank', 'Field required when list_type is category'];

@@ -9,7 +9,7 @@ import { Fault, type Problem } from '../contract/fault.ts';
 import { restName } from '../contract/rest-form.ts';
 import { rulesOf } from '../contract/rules.ts';
 import type { Market } from '../markets/market.ts';
-import type { Unit } from '../store/documents.ts';
+import type { Unit } from '../store/batches.ts';
 import type { Plan, PlannedGroup } from './kind.ts';
 
 /**
@@ -28,7 +28,7 @@ const maxProblems = 100;
 /**
  * Plans one unit per item. The unit's input has the request's field names, and the contract's defaults for
  * absent fields. The identity of the items is stored with the job, so that views and files need no
- * descriptor. Fault `invalid` for a blank string, a missing `category`, an input that the market refuses, or
+ * descriptor. Throws `invalid` for a blank string, a missing `category`, an input that the market refuses, or
  * a URL that the market cannot parse.
  */
 export function planItems(request: Message, description: DescMessage, market: Market, group: Grouping): Plan {

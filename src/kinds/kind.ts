@@ -1,16 +1,8 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import type { JsonObject } from '../base/json.ts';
 import type { ListPage, ListSummary, Market, PageName } from '../markets/market.ts';
-import type {
-  Batch,
-  BatchSummary,
-  Counts,
-  Job,
-  Lane,
-  Outcome,
-  StoredFile,
-  Unit,
-} from '../store/documents.ts';
+import type { Batch, BatchSummary, Outcome, Unit } from '../store/batches.ts';
+import type { Counts, Job, Lane, StoredFile } from '../store/documents.ts';
 
 /** Units of one region, in the order submitted. */
 export interface PlannedGroup {
@@ -21,7 +13,7 @@ export interface PlannedGroup {
 /** Units of a request, and the parameters that are stored with the job. */
 export interface Plan {
   groups: PlannedGroup[];
-  /** Region of the whole job; '' if units have their own. */
+  /** Region of the whole job. Empty if units have their own. */
   region: string;
   params: JsonObject;
 }
@@ -35,17 +27,17 @@ export interface FilePack {
   name(job: Job, batch?: Batch): string;
   contentType(job: Job): string;
   /**
-   * Whether the rows of each batch are compressed as one gzip member. `head`, `separator` and `tail` are then
+   * True if the rows of each batch are compressed as one gzip member. `head`, `separator` and `tail` are then
    * empty.
    */
   gzip: boolean;
   /** Encoding of a record in its row. */
   encoding(job: Job): 'plain' | 'csv';
-  /** Whether the file is written even if every unit failed. */
+  /** True if the file is written even if every unit failed. */
   whenAllFailed: boolean;
   head(job: Job): string;
   separator: string;
-  /** Returns the unit's row; null for none. */
+  /** Returns the unit's row, or null if there is none. */
   row(unit: Unit, outcome: Outcome, place: UnitPlace): Row | null;
   tail(job: Job): string;
 }
@@ -60,8 +52,9 @@ export interface UnitPlace {
 }
 
 /**
- * Format of the result file of one listing unit. It is streamed while the pages are read. The first line contains
- * everything that depends on the job, so that another job's file of the same listing differs in that line only.
+ * Format of the result file of one listing unit. It is streamed while the pages are read. The first line
+ * contains everything that depends on the job, so that another job's file of the same listing differs in that
+ * line only.
  */
 export interface UnitFilePack {
   /**
@@ -72,7 +65,9 @@ export interface UnitFilePack {
   contentType: string;
   /** Returns the first line, without a line break. */
   head(unit: Unit, place: UnitFilePlace): string;
-  /** Yields the text after the first line, which begins with a line break, and returns the number of entries. */
+  /**
+   * Yields the text after the first line, which begins with a line break, and returns the number of entries.
+   */
   body(
     pages: AsyncGenerator<ListPage, ListSummary, void>,
     unit: Unit,
@@ -96,18 +91,18 @@ export interface UnitFilePlace {
   batch: Batch;
   /** Start of the reading: Unix time in seconds. */
   collectedAt: number;
-  /** The file's object as the contract declares it; null for kinds whose files need no declaration. */
+  /** The file's object as the contract declares it. Null for kinds whose files need no declaration. */
   result: ResultShape | null;
 }
 
 /** Message of a unit's result file, from the options of the submit method. */
 export interface ResultShape {
   message: DescMessage;
-  /** Whether the file is an array with that one object. */
+  /** True if the file is an array with that one object. */
   inArray: boolean;
 }
 
-/** The messages of an offer that determine the fields of its results. */
+/** The messages of a job type that determine the fields of its results. */
 export interface ResultContract {
   /** Input message of the submit method. */
   request: DescMessage;
@@ -132,8 +127,8 @@ export interface JobSnapshot {
 }
 
 /**
- * Part of a job that a view needs. `unit`: the unit whose key is in the named field of the request; `only`:
- * the single unit; `failures`: requires `counts` before it.
+ * Segment of a job that a view needs. `unit`: the unit whose key is in the named field of the request;
+ * `only`: the single unit; `failures`: requires `counts` before it.
  */
 export type ViewNeed = 'counts' | 'batches' | 'units' | 'failures' | 'only' | { unit: string };
 
@@ -156,23 +151,22 @@ export interface Kind {
   readonly batchSize: number;
   /** Maximum units per job, for kinds whose request does not declare it. */
   readonly maxUnits?: number;
-  /** Whether its jobs wait for an operator's approval, if approvals are enabled. */
+  /** True if its jobs wait for an operator's approval, if approvals are enabled. */
   readonly approval: boolean;
-  /** Whether its batches are dispatched during working hours only (endpoints marked W). */
+  /** True if its batches are dispatched during working hours only (endpoints marked W). */
   readonly workingHours: boolean;
   /** When credits are charged. `approval` means at submit if approvals are disabled. */
   readonly charge: 'submit' | 'approval';
-  /**
-   * Whether a job's final status follows from its batches or
-   * from its units.
-   */
+  /** True if a job's final status follows from its batches or from its units. */
   readonly statusFrom: 'batches' | 'units';
-  /** Reaction of a submit to an unavailable queue: refund the batches, or refuse the submit with 502. */
+  /**
+   * Reaction of a submission to an unavailable queue: refund the batches, or refuse the submission with 502.
+   */
   readonly unqueued: 'refund' | 'refuse';
   /** Sequence of the integers that identify its jobs to clients. Absent: jobs are identified by a UUID. */
   readonly sequence?: string;
   /**
-   * Plans the units of a validated request. Fault `invalid` for rules that the contract's options cannot
+   * Plans the units of a validated request. Throws `invalid` for rules that the contract's options cannot
    * express.
    */
   plan(request: Message, description: DescMessage, market: Market): Plan | Promise<Plan>;
@@ -184,15 +178,15 @@ export interface Kind {
   /** Credits per unit, unless the configuration or the market sets another price. */
   readonly price: number;
   /**
-   * Returns the fields of one record of a result, in the notation of fieldsOf(): `page`, the listed fields of the
-   * page that the record comes from, and those that the kind adds.
+   * Returns the fields of one record of a result, in the notation of parseFields(): `page`, the listed fields
+   * of the page that the record comes from, and the fields that the kind adds.
    */
   resultFields(page: string, contract: ResultContract): string;
   /** `batch` and `job` have the same rows. */
   readonly files: { batch?: FilePack; job?: FilePack; unit?: UnitFilePack };
-  /** Parts of the job that the response to a submit needs. */
+  /** Parts of the job that the response to a submission needs. */
   readonly submittedNeeds: readonly ViewNeed[];
-  /** Returns the response to a submit. */
+  /** Returns the response to a submission. */
   submitted(snapshot: JobSnapshot): JsonObject | Promise<JsonObject>;
   readonly views: Readonly<Record<string, View>>;
   /** Returns the response to a list of the caller's jobs, newest first. Absent: the kind has no such list. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { markets } from '../markets/list.ts';
-import { aJob } from '../store/contract/samples.ts';
+import { aJob } from '../store/conformance/samples.ts';
 import { kinds } from './list.ts';
 
 const approved = { approval: true, workingHours: true, statusFrom: 'batches' };

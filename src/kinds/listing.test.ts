@@ -3,8 +3,9 @@ import { SearchItemsResultSchema } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { MerchantResultSchema, SearchResultSchema as ResultOfB } from '../../gen/gleaner/mktb/v1/mktb_pb.ts';
 import { SearchResultSchema as ResultOfE } from '../../gen/gleaner/mkte/v1/mkte_pb.ts';
 import type { ListPage, ListSummary } from '../markets/market.ts';
-import { aBatch, aJob } from '../store/contract/samples.ts';
-import type { Job, Unit } from '../store/documents.ts';
+import type { Unit } from '../store/batches.ts';
+import { aBatch, aJob } from '../store/conformance/samples.ts';
+import type { Job } from '../store/documents.ts';
 import type { ResultShape } from './kind.ts';
 import { listingFile } from './listing.ts';
 
@@ -72,7 +73,7 @@ test('the file has the listing’s summary, and null for missing values', async 
   expect(untold.file[0]).toMatchObject({ store_name: null });
 });
 
-test('a search of E has the number of pages, and the day and hour of the submit in UTC', async () => {
+test('a search of E has the number of pages, and the day and hour of the submission in UTC', async () => {
   const result = { message: ResultOfE, inArray: false };
   const unit = { key: 'k', input: { list_type: 'search', keyword: 'desk lamp', country: 'uk', pages: 0 } };
   const { file, batchId } = await write(result, 'products', [[1], [2], []], unit, { job: identified });

@@ -5,9 +5,9 @@ import {
   rest_name as restNameOption,
 } from '../../gen/gleaner/options/v1/options_pb.ts';
 import type { Json, JsonObject } from '../base/json.ts';
-import { prefixFields } from '../base/record-shape.ts';
+import { prefixFields } from '../base/record-schema.ts';
 import type { ListPage, ListSummary } from '../markets/market.ts';
-import type { Unit } from '../store/documents.ts';
+import type { Unit } from '../store/batches.ts';
 import { entryLines } from './entry-lines.ts';
 import type { ResultContract, UnitFilePack, UnitFilePlace } from './kind.ts';
 
@@ -41,7 +41,9 @@ export const listingFile: UnitFilePack = {
   entries: entryLines,
 };
 
-/** Returns the field with the entries, and the names of the other fields: those known before the reading, and after it. */
+/**
+ * Returns the field with the entries, and the names of the other fields known before and after the reading.
+ */
 function partsOf(unit: Unit, place: UnitFilePlace) {
   const { fields } = place.result!.message;
   const known = knownBefore(unit, place);

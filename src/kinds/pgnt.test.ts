@@ -3,8 +3,9 @@ import { expect, test } from 'vitest';
 import { SubmitSearchItemsRequestSchema } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { createTestMarket } from '../../test/support/market.ts';
 import type { Fault } from '../contract/fault.ts';
-import { aBatch, aFailure, aJob, aSuccess } from '../store/contract/samples.ts';
-import type { Job, Outcome } from '../store/documents.ts';
+import type { Outcome } from '../store/batches.ts';
+import { aBatch, aFailure, aJob, aSuccess } from '../store/conformance/samples.ts';
+import type { Job } from '../store/documents.ts';
 import { pgntKind } from './pgnt.ts';
 
 const kind = pgntKind({ name: 'search_items', page: 'search', files: {}, resultFields: (page) => page });
@@ -81,14 +82,14 @@ test.each<[Partial<Job>, (Outcome | undefined)[], string]>([
   expect(show(fields, outcomes).shown).toMatchObject({ status });
 });
 
-test('the response to a submit has the cost, and refunds only if there are any', () => {
+test('the response to a submission has the cost, and refunds only if there are any', () => {
   const job = aJob({ state: 'awaiting_approval', cost: 12, totalUnits: 2, params: { taskType: 'search' } });
   const tools = { link: async () => '', itemToken: () => '' };
-  const answer = { jobId: job.id, taskType: 'search', cost: 12, totalUrls: 2 };
-  expect(kind.submitted({ job, ...tools })).toEqual({ ...answer, status: 'awaiting_approval' });
+  const response = { jobId: job.id, taskType: 'search', cost: 12, totalUrls: 2 };
+  expect(kind.submitted({ job, ...tools })).toEqual({ ...response, status: 'awaiting_approval' });
   const unqueued = { ...job, state: 'processing', refunded: 6 } as const;
   expect(kind.submitted({ job: unqueued, ...tools })).toEqual({
-    ...answer,
+    ...response,
     status: 'initializing',
     refunded: 6,
   });

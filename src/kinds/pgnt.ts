@@ -27,8 +27,8 @@ export function pgntKind(listings: Listings): Kind {
 }
 
 /**
- * Plans one unit per URL, in the order submitted. Fault `invalid` names every URL that the market cannot
- * parse.
+ * Plans one unit per URL, in the order submitted. Throws `invalid`, which names every URL that the market
+ * cannot parse.
  */
 function planUrls(request: Message, market: Market, page: PageName): Plan {
   const problems: Problem[] = [];
@@ -75,8 +75,8 @@ const retrieve: View = {
         ...reusedMember(outcome),
       };
     });
-    const tally = (status: string) => items.filter((item) => item.status === status).length;
-    const counts = { total: items.length, success: tally('SUCCESS'), failed: tally('FAILED') };
+    const countStatus = (status: string) => items.filter((item) => item.status === status).length;
+    const counts = { total: items.length, success: countStatus('SUCCESS'), failed: countStatus('FAILED') };
     return {
       jobId: job.id,
       ...job.params,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { aFailure, aJob, aSuccess } from '../store/contract/samples.ts';
+import { aFailure, aJob, aSuccess } from '../store/conformance/samples.ts';
 import type { JobState } from '../store/documents.ts';
 import {
   aggregate,
@@ -60,11 +60,11 @@ describe('batchStatus()', () => {
     ['claimed', 1, 'PENDING'],
     ['done', 1, 'SUCCESS'],
     ['done', 0, 'FAILED'],
-  ] as const)('of %s with %i results is %s', (state, success, status) => {
+  ] as const)('maps %s with %i results to %s', (state, success, status) => {
     expect(batchStatus({ state, success }, running)).toBe(status);
   });
 
-  test.each(['rejecting', 'rejected'] as const)('of a job that is %s is FAILED', (state) => {
+  test.each(['rejecting', 'rejected'] as const)('returns FAILED for a job that is %s', (state) => {
     expect(batchStatus({ state: 'waiting', success: 0 }, aJob({ state }))).toBe('FAILED');
   });
 });

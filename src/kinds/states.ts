@@ -1,4 +1,5 @@
-import type { BatchSummary, Counts, Job, Outcome, Unit } from '../store/documents.ts';
+import type { BatchSummary, Outcome, Unit } from '../store/batches.ts';
+import type { Counts, Job } from '../store/documents.ts';
 import { submittingStates } from '../store/job-states.ts';
 
 /** Terminal status of a job or batch (docs/concepts.md). */
@@ -16,7 +17,7 @@ export function reusedMember(outcome: Outcome | undefined): { collectedAt?: numb
   return { collectedAt: Math.floor(outcome.collectedAt / 1000) };
 }
 
-/** Returns whether a job's submit was accepted. Until then its owner cannot see it. */
+/** Returns true if a job's submission was accepted. Until then its owner cannot see it. */
 export function isAccepted({ state }: Pick<Job, 'state'>): boolean {
   return !submittingStates.includes(state);
 }
@@ -42,7 +43,8 @@ export function jobStatus(job: Job): string {
 
 /**
  * Returns the public status of a job with approval. A job without outstanding batches is terminal, even while
- * its file is being written. A cancelled job has the status of its parts, because the API has no status for it.
+ * its file is being written. A cancelled job has the status of its parts, because the API has no status for
+ * it.
  */
 export function approvalStatus(job: Job, batches: Counts['batches']): string {
   switch (job.state) {
@@ -67,7 +69,7 @@ export function settledStatus(job: Job, units: Counts['units']): string {
   return settling ? 'processing' : approvalStatus(job, units);
 }
 
-/** Returns whether the job was rejected. All its batches then count as failed. */
+/** Returns true if the job was rejected. All its batches then count as failed. */
 export function isRejected(job: Job): boolean {
   return job.state === 'rejected' || job.state === 'rejecting';
 }
@@ -88,7 +90,7 @@ export function unitStatus(outcome: Outcome | undefined, job: Job): 'PENDING' | 
   return isRejected(job) ? 'FAILED' : 'PENDING';
 }
 
-/** Returns a string field of a unit's input; '' if it is absent. */
+/** Returns a string field of a unit's input, or '' if it is absent. */
 export function inputText(unit: Unit, name: string): string {
   const value = unit.input[name];
   return typeof value === 'string' ? value : '';

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
-import { aBatch, aFailure, aJob, aSuccess } from '../store/contract/samples.ts';
-import type { Job, Outcome, StoredFile } from '../store/documents.ts';
+import type { Outcome } from '../store/batches.ts';
+import { aBatch, aFailure, aJob, aSuccess } from '../store/conformance/samples.ts';
+import type { Job, StoredFile } from '../store/documents.ts';
 import type { JobSnapshot } from './kind.ts';
 import { taskKind } from './tasks.ts';
 
@@ -66,7 +67,7 @@ test.each<[Partial<Job>, (Outcome | undefined)[], string]>([
   expect(await kind.views.retrieve!.show(snapshot(fields, outcomes))).toMatchObject({ status });
 });
 
-test('the response to a submit lists the submitted tasks', async () => {
+test('the response to a submission lists the submitted tasks', async () => {
   const shown = snapshot({ totalUnits: 1, cost: 6 }, [undefined]);
   expect(await kind.submitted(shown)).toEqual({
     jobId: shown.job.id,

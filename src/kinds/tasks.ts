@@ -29,7 +29,7 @@ export function taskKind(tasks: Tasks): Kind {
 }
 
 /**
- * Returns the tasks of a submit, for the markets whose response lists them (interface, "Marketplace E",
+ * Returns the tasks of a submission, for the markets whose response lists them (interface, "Marketplace E",
  * search).
  */
 function submittedTasks({ units = [] }: JobSnapshot): Json[] {
@@ -42,7 +42,7 @@ function submittedTasks({ units = [] }: JobSnapshot): Json[] {
 }
 
 /**
- * Shows every task with a link that also requires the Bearer token (interface, "Per-item bulk job retrieve
+ * View of every task, with a link that also requires the Bearer token (interface, "Per-item bulk job retrieve
  * response").
  */
 const retrieve: View = {
@@ -67,8 +67,8 @@ const retrieve: View = {
         };
       }),
     );
-    const tally = (status: string) => items.filter((item) => item.status === status).length;
-    const counts = { total: items.length, success: tally('SUCCESS'), failed: tally('FAILED') };
+    const countStatus = (status: string) => items.filter((item) => item.status === status).length;
+    const counts = { total: items.length, success: countStatus('SUCCESS'), failed: countStatus('FAILED') };
     return {
       jobId: job.id,
       // Refunds precede the terminal status.

@@ -4,7 +4,7 @@ const parts: ReadonlySet<string> = new Set(['www', 'm', 'shop', 'store']);
 const suffixes: ReadonlySet<string> = new Set(['co', 'com', 'net', 'org', 'gov', 'edu', 'or', 'ne']);
 
 interface Name {
-  /** Label of a country or language: "de" of "de.kiln.example"; '' if there is none. */
+  /** Label of a country or language: "de" of "de.kiln.example". Empty if there is none. */
   country: string;
   /** Name of the site: "kiln". */
   brand: string;
@@ -27,7 +27,7 @@ function nameOf(host: string): Name | null {
 }
 
 /**
- * Returns whether two hosts are one site's hosts for different countries: the same name with another suffix
+ * Returns true if two hosts are one site's hosts for different countries: the same name with another suffix
  * ("kiln.com", "kiln.co.uk") or another country label ("us.kiln.com", "kiln.com"). Returns false for
  * different names, IP addresses, and hosts that differ in `www.` or `shop.` only.
  */

@@ -5,7 +5,7 @@ import type { ListedFields, Market } from './market.ts';
 
 const marketNamed = (name: string): Market | undefined => markets.find((market) => market.name === name);
 
-/** Returns the limits of a market's pages and units: its own, else the defaults. */
+/** Returns the limits of a market's pages and units: its own, otherwise the defaults. */
 export function limitsOf(market: Pick<Market, 'limits'> | undefined): MarketLimits {
   return { ...defaultMarketLimits, ...market?.limits };
 }
@@ -13,7 +13,7 @@ export function limitsOf(market: Pick<Market, 'limits'> | undefined): MarketLimi
 /** Returns the limits of the market with a name; the defaults for an unknown one. */
 export const limitsOfMarket = (name: string): MarketLimits => limitsOf(marketNamed(name));
 
-/** Returns the request policy that a market declares for its origins; empty if it declares none. */
+/** Returns the request policy that a market declares for its origins, or an empty one if it declares none. */
 export const policyOfMarket = (name: string): Partial<OriginPolicy> => marketNamed(name)?.policy ?? {};
 
 /** Listed fields of every market's pages, by market. */

@@ -1,12 +1,12 @@
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import { priceAmount } from './money.ts';
 
-/** Returns the value if it is an object, else an empty object. */
+/** Returns the value if it is an object, otherwise an empty object. */
 export function object(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** Returns the value if it is an array, else an empty array. */
+/** Returns the value if it is an array, otherwise an empty array. */
 export function list(value: unknown): Json[] {
   return Array.isArray(value) ? value : [];
 }
@@ -23,8 +23,8 @@ export function text(value: unknown): string | null {
 }
 
 /**
- * Returns a number, also from text with a decimal point or comma ("4.9", "4,9"). Null for anything else, also for a
- * comma that can separate thousands ("1,299").
+ * Returns a number, also from text with a decimal point or comma ("4.9", "4,9"). Null for anything else, also
+ * for a comma that can separate thousands ("1,299").
  */
 export function number(value: unknown): number | null {
   if (typeof value === 'number') return Number.isFinite(value) ? value : null;
@@ -46,8 +46,8 @@ export function positive(value: unknown): number | null {
 }
 
 /**
- * Returns an amount of rupiah from a number or from text such as "Rp1.234.000", "Rp 4.000 - Rp 8.000" (4000) or
- * "IDR 12.500,00", by the rules of priceAmount(). Null for 0.
+ * Returns an amount of rupiah from a number or from text such as "Rp1.234.000", "Rp 4.000 - Rp 8.000" (4000)
+ * or "IDR 12.500,00", by the rules of priceAmount(). Null for 0.
  */
 export function rupiah(value: unknown): number | null {
   return positive(typeof value === 'string' ? priceAmount(value, 'IDR') : value);

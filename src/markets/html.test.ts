@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { PageResponse } from '../fetch/page.ts';
 import { allById, attribute, bodyText, byId, find, findAll, outwards, parseHtml, words } from './html.ts';
 
-const answer = (body: Buffer, contentType = 'text/html'): PageResponse => ({
+const createResponse = (body: Buffer, contentType = 'text/html'): PageResponse => ({
   status: 200,
   headers: { 'content-type': contentType },
   body,
@@ -40,12 +40,12 @@ it('walks to the ancestors of an element', () => {
 
 it('decodes UTF-8 bytes, and others by the declared encoding', () => {
   const wrong = 'text/html; charset=iso-8859-1';
-  expect(bodyText(answer(Buffer.from('Précio 5 €'), wrong))).toBe('Précio 5 €');
-  expect(bodyText(answer(Buffer.from([0x46, 0xfc, 0x72]), wrong))).toBe('Für');
-  expect(bodyText(answer(Buffer.from([0x83, 0x65]), 'text/html; charset=Shift_JIS'))).toBe('テ');
+  expect(bodyText(createResponse(Buffer.from('Précio 5 €'), wrong))).toBe('Précio 5 €');
+  expect(bodyText(createResponse(Buffer.from([0x46, 0xfc, 0x72]), wrong))).toBe('Für');
+  expect(bodyText(createResponse(Buffer.from([0x83, 0x65]), 'text/html; charset=Shift_JIS'))).toBe('テ');
   const declared = Buffer.concat([Buffer.from('<meta charset="iso-8859-1">'), Buffer.from([0xe9])]);
-  expect(bodyText(answer(declared))).toContain('é');
-  expect(bodyText(answer(Buffer.from([0xff, 0x41]), 'text/html; charset=nonsense'))).toBe('\ufffdA');
+  expect(bodyText(createResponse(declared))).toContain('é');
+  expect(bodyText(createResponse(Buffer.from([0xff, 0x41]), 'text/html; charset=nonsense'))).toBe('\ufffdA');
 });
 
 it('rejects a page with too many nodes', () => {

@@ -56,30 +56,30 @@ class BoundedHandler extends DomHandler {
   }
 }
 
-function declaredEncoding(answer: PageResponse): string | undefined {
-  const header = /charset=["']?([\w-]+)/i.exec(answer.headers['content-type'] ?? '');
+function declaredEncoding(response: PageResponse): string | undefined {
+  const header = /charset=["']?([\w-]+)/i.exec(response.headers['content-type'] ?? '');
   return (header ??
-    /<meta[^>]{0,200}charset=["']?([\w-]+)/i.exec(answer.body.toString('latin1', 0, 4096)))?.[1];
+    /<meta[^>]{0,200}charset=["']?([\w-]+)/i.exec(response.body.toString('latin1', 0, 4096)))?.[1];
 }
 
 /**
- * Decodes the body of a response: as UTF-8 if it is valid UTF-8, else with the encoding that the header or
- * the page declares. Never throws.
+ * Decodes the body of a response: as UTF-8 if it is valid UTF-8, otherwise with the encoding that the header
+ * or the page declares. Never throws.
  */
-export function bodyText(answer: PageResponse): string {
+export function bodyText(response: PageResponse): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(answer.body);
+    return new TextDecoder('utf-8', { fatal: true }).decode(response.body);
   } catch {
     try {
-      return new TextDecoder(declaredEncoding(answer) ?? 'utf-8').decode(answer.body);
+      return new TextDecoder(declaredEncoding(response) ?? 'utf-8').decode(response.body);
     } catch {
-      return new TextDecoder('utf-8').decode(answer.body);
+      return new TextDecoder('utf-8').decode(response.body);
     }
   }
 }
 
 /**
- * Parses HTML leniently, as browsers do, in linear time. Fault `page_unreadable` for a page that is nested
+ * Parses HTML leniently, as browsers do, in linear time. Throws `page_unreadable` for a page that is nested
  * too deeply or has too many nodes.
  */
 export function parseHtml(html: string): HtmlPage {
@@ -118,7 +118,7 @@ export function attribute(element: Element | undefined, name: string): string | 
   return element?.attribs[name]?.trim() || null;
 }
 
-/** Returns whether an element has a class. */
+/** Returns true if an element has a class. */
 export function hasClass(element: Element, name: string): boolean {
   return (element.attribs.class ?? '').split(/\s+/).includes(name);
 }

@@ -1,10 +1,10 @@
 import type { DescMessage, Message } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
-import { direct } from '../../sandbox/direct.ts';
+import { direct } from '../../sandbox/in-process-origin.ts';
 import { origins } from '../../sandbox/list.ts';
 import { demoJobs } from '../app/demo/jobs.ts';
 import type { JsonObject } from '../base/json.ts';
-import { findMismatches } from '../base/record-shape.ts';
+import { findMismatches } from '../base/record-schema.ts';
 import { Fault } from '../contract/fault.ts';
 import { messageReader } from '../contract/json/message-reader.ts';
 import { startReading } from '../contract/json/reading.ts';
@@ -98,9 +98,9 @@ describe.each(markets)('$name', (market) => {
 
   test.each(jobs)(
     'the sample "$title" gives records with the listed fields',
-    async ({ kind: name, offer, ...job }) => {
+    async ({ kind: name, jobType, ...job }) => {
       const kind = kinds.find((each) => each.name === name)!;
-      const { groups } = await kind.plan(requestOf(offer.request, job), offer.request, market);
+      const { groups } = await kind.plan(requestOf(jobType.request, job), jobType.request, market);
       const units = groups.flatMap(({ region, units: own }) => own.map((unit) => ({ region, unit })));
       const records = await Promise.all(
         units.slice(0, maxUnits).map(({ region, unit }) =>

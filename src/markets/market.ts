@@ -8,7 +8,7 @@ import type { ReadTracked } from './tracked.ts';
 
 /** Context of a reading. */
 export interface ReadContext {
-  /** Region of the unit; '' for markets without regions. */
+  /** Region of the unit. Empty for markets without regions. */
   region: string;
   /** Fetches a page from the market's origin in that region. */
   fetch: FetchPage;
@@ -16,9 +16,9 @@ export interface ReadContext {
 
 /**
  * Reader of pages with one record, such as product pages. `extract` is pure, so that tests and samples can
- * run it on a captured response. Faults: `page_not_found`, `page_private`, `page_region`, `page_blocked`,
- * `page_login`, `page_throttled`, `page_empty`, `page_unreadable`, `page_mismatch`, `page_failed`, and those
- * of the fetch.
+ * run it on a captured response. Throws `page_not_found`, `page_private`, `page_region`, `page_blocked`,
+ * `page_login`, `page_throttled`, `page_empty`, `page_unreadable`, `page_mismatch`, `page_failed`, and the
+ * faults of the fetch.
  */
 export interface RecordReader {
   readonly sort: 'record';
@@ -27,9 +27,9 @@ export interface RecordReader {
   /** Fetches the unit's pages and returns its record. */
   read(input: JsonObject, context: ReadContext): Promise<JsonObject>;
   /** Extracts the record from the response of the main page. */
-  extract(answer: PageResponse, input: JsonObject, region: string): JsonObject;
+  extract(response: PageResponse, input: JsonObject, region: string): JsonObject;
   /**
-   * Returns whether a record is complete. Incomplete records are not cached for later jobs. Absent: every
+   * Returns true if a record is complete. Incomplete records are not cached for later jobs. Absent: every
    * record is complete.
    */
   readonly isComplete?: (record: JsonObject) => boolean;
@@ -58,7 +58,7 @@ export interface ListReader {
    */
   read(input: JsonObject, context: ReadContext): AsyncGenerator<ListPage, ListSummary, void>;
   /** Extracts the entries from the response of one page, as `read` would yield them. */
-  extract(answer: PageResponse, input: JsonObject, region: string): JsonObject[];
+  extract(response: PageResponse, input: JsonObject, region: string): JsonObject[];
 }
 
 /** Reader of one page. */
@@ -67,11 +67,14 @@ export type Reader = RecordReader | ListReader;
 /** Pages that markets have and kinds read. */
 export type PageName = 'product' | 'variants' | 'search' | 'merchant';
 
-/** Listed fields of the records of each page, in the notation of fieldsOf(). */
+/** Listed fields of the records of each page, in the notation of parseFields(). */
 export type ListedFields = Readonly<Partial<Record<PageName, string>>>;
 
 /** Readers of the items whose history is kept, by page. */
 export type TrackedPages = Readonly<Partial<Record<PageName, ReadTracked>>>;
+
+/** Size of a picture: small for lists, or as large as the market has it. */
+export type PictureSize = 'small' | 'full';
 
 /** Forms of ids of each page. */
 export type IdForms = Readonly<Partial<Record<PageName, IdForm>>>;
@@ -80,18 +83,18 @@ export type IdForms = Readonly<Partial<Record<PageName, IdForm>>>;
 export interface Market {
   /** Name in paths: "mkta". */
   readonly name: string;
-  /** Region codes; empty for a market without regions. */
+  /** Region codes. Empty for a market without regions. */
   readonly regions: readonly string[];
   readonly readers: Partial<Record<PageName, Reader>>;
   /** Limits of its pages and units, if they differ from the defaults. */
   readonly listedFields: ListedFields;
-  /** Tracked items of its records. Absent, or without a page: its items have no history. */
+  /** Items of its records. Absent, or without a page: they have no history, and no standard columns. */
   readonly tracked?: TrackedPages;
   readonly ids: IdForms;
   readonly samples: MarketSamples;
   /** Request policy of its origins, if it differs from the default. */
   readonly policy?: Partial<OriginPolicy>;
-  /** Credits per unit of a page, if they differ from the kind's price. */
+  /** Credits per unit, by page type. Defaults to the kind's price. */
   readonly prices?: Readonly<Partial<Record<PageName, number>>>;
   readonly limits?: Partial<MarketLimits>;
   /**
@@ -100,13 +103,14 @@ export interface Market {
    */
   readonly parseUrl?: (page: PageName, url: string) => { input: JsonObject; region: string; type: string };
   /**
-   * Returns the address of a picture that a record of the region names by its id; null for text that is no such id.
-   * Absent: records have addresses.
+   * Returns the address of a picture that a record of the region names by its id, or null for text that is no
+   * such id. Absent: records have addresses.
    */
-  readonly pictureUrl?: (id: string, region: string) => string | null;
+  readonly pictureUrl?: (id: string, region: string, size: PictureSize) => string | null;
   /**
-   * Returns the path of the page of a record's item at the origin of its region, for records without its address; null
-   * if the record does not name the item. Absent: records have addresses.
+   * Returns the path of the page of a record's item at the origin of its region, or for a market without
+   * regions at that of the unit's address. For records without the address of the item. Returns null if the
+   * record does not name the item. Absent: records have addresses.
    */
   readonly pagePath?: (record: JsonObject) => string | null;
   /**

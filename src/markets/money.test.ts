@@ -202,5 +202,7 @@ describe('priceCurrency', () => {
     ['ABC 12', 'GBP', 'GBP'],
     ['FORM 12', 'GBP', 'GBP'],
     ['12.99', null, null],
-  ])('of %j in a %j store is %j', (text, home, expected) => expect(priceCurrency(text, home)).toBe(expected));
+  ])('reads %j in a %j store as %j', (text, home, expected) =>
+    expect(priceCurrency(text, home)).toBe(expected),
+  );
 });

@@ -65,7 +65,7 @@ const labels: ReadonlySet<string> = new Set(
 const fromWords: ReadonlySet<string> = new Set(
   'from ab a à partir partire de da dari desde vanaf från od mulai từ от'.split(' '),
 );
-/** What stands between the ends of a range: a dash or a word. */
+/** Separators of the ends of a range: dashes and words. */
 const rangeWords: ReadonlySet<string> = new Set(
   '- – — ~ 〜 ～ to bis à a do до hingga sampai đến'.split(' '),
 );
@@ -122,7 +122,10 @@ function isCurrencyWord(word: string): boolean {
   return codes.has(word) || Object.hasOwn(signs, word) || sharedSigns.has(word);
 }
 
-/** Returns the currency of a token. A shared symbol is resolved with `home`; null for words and codes without one. */
+/**
+ * Returns the currency of a token. A shared symbol is resolved with `home`. Null for words and codes without
+ * one.
+ */
 function currencyOf(sign: string, home: string | null): string | null {
   if (Object.hasOwn(signs, sign)) return signs[sign]!;
   if (sign === '¥') return home === 'CNY' ? 'CNY' : 'JPY';
@@ -159,7 +162,9 @@ function decimalsOf(currency: string | null): number {
   );
 }
 
-/** Returns a whole part without its separators; null unless they separate thousands (or lakhs, by commas). */
+/**
+ * Returns a whole part without its separators, or null unless they separate thousands (or lakhs, by commas).
+ */
 function wholeOf(digits: string): string | null {
   const isGrouped =
     /^\d+$/.test(digits) ||
@@ -168,7 +173,10 @@ function wholeOf(digits: string): string | null {
   return isGrouped ? digits.replace(/\D/g, '') : null;
 }
 
-/** Returns whether a single separator, followed by these digits, separates decimals. Null if both are possible. */
+/**
+ * Returns true if a single separator, followed by these digits, separates decimals. Null if both are
+ * possible.
+ */
 function isDecimalPoint(
   whole: string,
   point: string,
@@ -183,7 +191,9 @@ function isDecimalPoint(
   return false;
 }
 
-/** Returns the value of a number in any locale's format. Null if it has none, or more than one is possible. */
+/**
+ * Returns the value of a number in any locale's format. Null if it has none, or more than one is possible.
+ */
 function amountOf(written: string, currency: string | null): number | null {
   const digits = written.replace(/([.,])\s(?=\d{2}$)/, '$1').replace(/\s/g, ' ');
   if (/[.,'’]\s/.test(digits)) return null;
@@ -233,14 +243,18 @@ const single = new RegExp(`^[w.:(]*${oneAmount}${tail}$`);
 const range = new RegExp(`^[w.:]*${oneAmount}-${oneAmount}${tail}$`);
 const repeated = new RegExp(`^[w.:]*(?:${oneAmount}[|/]?)+${tail}$`);
 
-/** Returns the amount of a price whose currency stands for the decimal point: "35€ 99". Null for another text. */
+/**
+ * Returns the amount of a price whose currency stands for the decimal point: "35€ 99". Null for another text.
+ */
 function splitByCurrency(shape: string, tokens: readonly Token[], currency: string | null): number | null {
   const [whole, , cents] = tokens;
   const isSplit = shape === 'ncn' && /^\d\d$/.test(cents!.text) && !tokens[1]!.spaced;
   return isSplit && decimalsOf(currency) === 2 ? numberOf(wholeOf(whole!.text), cents!.text) : null;
 }
 
-/** Returns whether asterisks in the text can hide digits: "$2*". A footnote follows the currency or the cents. */
+/**
+ * Returns true if asterisks in the text can hide digits: "$2*". A footnote follows the currency or the cents.
+ */
 function isMasked(shape: string, tokens: readonly Token[], currency: string | null): boolean {
   const star = shape.indexOf('*');
   const before = tokens[star - 1];
@@ -249,11 +263,11 @@ function isMasked(shape: string, tokens: readonly Token[], currency: string | nu
 }
 
 /**
- * Returns the amount of a price text in currency units, in any locale's format: "1.234,56 €", "￥16,800",
- * "1 234,50", "$45.99 - $60.00" (45.99). A single separator before exactly three digits separates thousands,
- * unless the currency has three decimals. "Free" is 0. Null unless the whole text can be read in one way only:
- * for unknown words, several prices, discounts, unit prices, masked amounts ("$2?"), decimals that the
- * currency does not have, and for another currency than `currency`, which defaults to that of the text.
+ * Returns the amount of a price text in currency units, in any locale's format: "1.234,56 €", "￥16,800", "1
+ * 234,50", "$45.99 - $60.00" (45.99). A single separator before exactly three digits separates thousands,
+ * unless the currency has three decimals. "Free" is 0. Null unless the whole text can be read in one way
+ * only: for unknown words, several prices, discounts, unit prices, masked amounts ("$2?"), decimals that the
+ * currency does not have, and for another currency than `currency`, which defaults to the text's currency.
  */
 export function priceAmount(text: string, currency: string | null = null): number | null {
   if (/^\s*free!?\s*$/i.test(text)) return 0;

@@ -3,7 +3,7 @@ import type { Fault } from '../contract/fault.ts';
 import type { PageResponse } from '../fetch/page.ts';
 import { errorMessage, parseJsonResponse, redirectFault } from './response.ts';
 
-function answer(status: number, body: string, headers: Record<string, string> = {}): PageResponse {
+function createResponse(status: number, body: string, headers: Record<string, string> = {}): PageResponse {
   return { status, headers, body: Buffer.from(body), url: 'http://site.test/', at: 0 };
 }
 
@@ -18,7 +18,9 @@ function faultOf(page: PageResponse): Fault {
 
 describe('parseJsonResponse()', () => {
   it('reads JSON of any content type, with or without a byte order mark', () => {
-    expect(parseJsonResponse(answer(200, '\uFEFF{"a": 1}\n', { 'content-type': 'text/html' }))).toEqual({
+    expect(
+      parseJsonResponse(createResponse(200, '\uFEFF{"a": 1}\n', { 'content-type': 'text/html' })),
+    ).toEqual({
       a: 1,
     });
   });
@@ -35,8 +37,8 @@ describe('parseJsonResponse()', () => {
     [503, 'busy', 'page_throttled', /503/],
     [500, '{"error":{"message":"no luck"}}', 'page_failed', /500: no luck/],
     [404, '<html><title>404</title><script src="hcaptcha.js"></script></html>', 'page_not_found', /404/],
-  ])('for %d with %j: %s', (status, body, code, message) => {
-    const fault = faultOf(answer(status, body));
+  ])('classifies status %d with %j as %s', (status, body, code, message) => {
+    const fault = faultOf(createResponse(status, body));
     expect(fault.code).toBe(code);
     expect(fault.message).toMatch(message);
   });
@@ -50,10 +52,12 @@ describe('parseJsonResponse()', () => {
     [`<html><title>Shop</title>${'x'.repeat(40_000)}captcha`, 'page_unreadable'],
     ['', 'page_empty'],
     ['{"products": [{"id": 1', 'page_unreadable'],
-  ])('for 200 with %.60s: %s', (body, code) => expect(faultOf(answer(200, body)).code).toBe(code));
+  ])('classifies a 200 with %.60s as %s', (body, code) =>
+    expect(faultOf(createResponse(200, body)).code).toBe(code),
+  );
 
   it('includes the requested delay of a throttled response', () => {
-    const fault = faultOf(answer(429, '', { 'retry-after': '7' }));
+    const fault = faultOf(createResponse(429, '', { 'retry-after': '7' }));
     expect(fault.retryAfterMs).toBe(7000);
     expect(fault.message).toContain('7 s');
   });
@@ -74,18 +78,19 @@ describe('redirectFault()', () => {
     ['/blog/login-tips', 'page_failed'],
     ['/', 'page_failed'],
     ['http://[', 'page_failed'],
-  ])('to %s: %s', (location, code) => {
-    const fault = faultOf(answer(302, '', { location }));
+  ])('classifies a redirect to %s as %s', (location, code) => {
+    const fault = faultOf(createResponse(302, '', { location }));
     expect(fault.code).toBe(code);
     expect(fault.message).toContain(`302 and points to ${location}`);
   });
 
-  it('to another region of the market is page_region', () => {
-    const page = answer(301, '', { location: '/th/a' });
+  it('returns page_region for another region of the market', () => {
+    const page = createResponse(301, '', { location: '/th/a' });
     expect(redirectFault(page, ({ pathname }) => pathname.startsWith('/th/')).code).toBe('page_region');
   });
 
-  it('without a target is page_failed', () => expect(faultOf(answer(302, '')).code).toBe('page_failed'));
+  it('returns page_failed without a target', () =>
+    expect(faultOf(createResponse(302, '')).code).toBe('page_failed'));
 });
 
 describe('errorMessage()', () => {
@@ -95,5 +100,5 @@ describe('errorMessage()', () => {
     [{ errors: ['gone'] }, '["gone"]'],
     [{ data: null }, null],
     ['words', null],
-  ])('of %j is %j', (value, words) => expect(errorMessage(value)).toBe(words));
+  ])('reads %j as %j', (value, words) => expect(errorMessage(value)).toBe(words));
 });

@@ -53,7 +53,7 @@ export function errorMessage(value: Json | undefined): string | null {
   return null;
 }
 
-/** Returns whether a message of the site says that something does not exist. */
+/** Returns true if a message of the site says that something does not exist. */
 export function isNotFoundMessage(words: string | null): boolean {
   return words !== null && missing.test(words);
 }
@@ -62,23 +62,23 @@ function titleOf(html: string): string | null {
   return text(brief(/<title[^>]*>([^<]{1,500})/i.exec(html)?.[1] ?? ''));
 }
 
-/** Returns whether a JSON response is a bot manager's challenge or captcha. */
+/** Returns true if a JSON response is a bot manager's challenge or captcha. */
 function isCheckJson(value: Json): boolean {
   if (!isObject(value)) return false;
   if ('sec-cp-challenge' in value || 'cpr_chlge' in value) return true;
   return typeof value.url === 'string' && value.url.includes('captcha-delivery.com');
 }
 
-/** Returns whether a redirect target belongs to another region of the market than the requested one. */
+/** Returns true if a redirect target belongs to another region of the market than the requested one. */
 export type RegionCheck = (target: URL) => boolean;
 
 /**
  * Returns the fault for a redirect that is not followed: `page_login` for a login, `page_blocked` for a robot
  * check, `page_region` for a choice of countries, another country's host or a target that `isOtherRegion`
- * accepts, else `page_failed`.
+ * accepts, otherwise `page_failed`.
  */
-export function redirectFault(answer: PageResponse, isOtherRegion: RegionCheck = () => false): Fault {
-  const { status, url, headers } = answer;
+export function redirectFault(response: PageResponse, isOtherRegion: RegionCheck = () => false): Fault {
+  const { status, url, headers } = response;
   const target = URL.parse(headers.location ?? '', url);
   const place = `${target?.host ?? ''}${target?.pathname ?? ''}`;
   const points = `the site returned ${status} and points to ${brief(headers.location ?? '') || 'no page'}`;
@@ -95,11 +95,15 @@ export function redirectFault(answer: PageResponse, isOtherRegion: RegionCheck =
 /**
  * Returns the fault for a status outside of 200–299: `page_not_found` for 404, 410 and a 4xx whose message
  * says so, `page_throttled` with the requested delay for 429 and 503, `page_login` for 401, `page_blocked`
- * for a refusal, redirectFault() for a redirect, else `page_failed`. `message` is the site's message.
+ * for a refusal, redirectFault() for a redirect, otherwise `page_failed`. `message` is the site's message.
  */
-export function statusFault(answer: PageResponse, words: string | null, isOtherRegion?: RegionCheck): Fault {
-  const { status } = answer;
-  const wait = parseRetryAfter(answer.headers, answer.at);
+export function statusFault(
+  response: PageResponse,
+  words: string | null,
+  isOtherRegion?: RegionCheck,
+): Fault {
+  const { status } = response;
+  const wait = parseRetryAfter(response.headers, response.at);
   const details = wait === undefined ? {} : { retryAfterMs: wait };
   const said = words === null ? '' : `: ${words}`;
   if (status === 404 || status === 410)
@@ -117,7 +121,7 @@ export function statusFault(answer: PageResponse, words: string | null, isOtherR
   if ([403, 428, 430].includes(status)) {
     return new Fault('page_blocked', `the site refused the request with ${status}${said}`, details);
   }
-  if (status >= 300 && status < 400) return redirectFault(answer, isOtherRegion);
+  if (status >= 300 && status < 400) return redirectFault(response, isOtherRegion);
   if (status < 500 && isNotFoundMessage(words)) {
     return new Fault('page_not_found', `the site returned ${status}${said}`);
   }
@@ -125,21 +129,21 @@ export function statusFault(answer: PageResponse, words: string | null, isOtherR
 }
 
 /**
- * Parses a JSON response. Faults: those of statusFault() for the status, those of unexpectedPage() for HTML
- * or an empty body, `page_blocked` for a robot check in JSON, `page_unreadable` for invalid JSON. Messages
- * contain the status and the site's message.
+ * Parses a JSON response. Throws the faults of statusFault() for the status, the faults of unexpectedPage()
+ * for HTML or an empty body, `page_blocked` for a robot check in JSON, `page_unreadable` for invalid JSON.
+ * Messages contain the status and the site's message.
  */
-export function parseJsonResponse(answer: PageResponse): Json {
-  const body = answer.body
+export function parseJsonResponse(response: PageResponse): Json {
+  const body = response.body
     .toString('utf8')
     .replace(/^\uFEFF/, '')
     .trim();
   const result = parsed(body);
   const html = body.startsWith('<');
   const words = 'value' in result ? errorMessage(result.value) : html ? titleOf(body) : null;
-  if (answer.status < 200 || answer.status > 299) {
+  if (response.status < 200 || response.status > 299) {
     // A 404 page can contain a captcha in a form, so the status takes precedence over the text.
-    throw statusFault(answer, words);
+    throw statusFault(response, words);
   }
   if ('value' in result) {
     if (isCheckJson(result.value))
@@ -147,6 +151,6 @@ export function parseJsonResponse(answer: PageResponse): Json {
     return result.value;
   }
   if (html || body === '') throw unexpectedPage(body, 'data');
-  const place = `${answer.body.length} bytes of ${brief(answer.headers['content-type'] ?? 'no content type')}`;
+  const place = `${response.body.length} bytes of ${brief(response.headers['content-type'] ?? 'no content type')}`;
   throw new Fault('page_unreadable', `the site sent invalid JSON (${place}): ${result.reason}`);
 }

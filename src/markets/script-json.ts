@@ -32,8 +32,8 @@ function closing(text: string, start: number): number {
 }
 
 /**
- * Parses text that is a JSON object or array. Undefined for anything else and for more than 200 levels. Fault
- * `page_unreadable` for too many objects and arrays.
+ * Parses text that is a JSON object or array. Undefined for anything else and for more than 200 levels.
+ * Throws `page_unreadable` for too many objects and arrays.
  */
 export function parseJson(text: string): Json | undefined {
   const trimmed = text.trim();

@@ -1,51 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { changeKey, type ItemChange, withChanges } from '../../sandbox/changes.ts';
-import { direct } from '../../sandbox/direct.ts';
-import { origins } from '../../sandbox/list.ts';
-import type { JsonObject } from '../base/json.ts';
+import type { PageChange } from '../../sandbox/changes.ts';
+import { type MarketPage, marketPages, readMarketPage } from '../../test/support/market-pages.ts';
 import { markets } from './list.ts';
-import type { PageName } from './market.ts';
 import { type ItemReading, lowestPrice, totalStock, trackedItem, valueAt } from './tracked.ts';
 
-type Place = [market: string, region: string, page: PageName, input: JsonObject];
-
-const places: Place[] = [
-  ['mkta', 'id', 'product', { item_id: '30000000001', shop_id: '77' }],
-  ['mkta', 'id', 'variants', { item_id: '30000000001', shop_id: '77', country: 'id' }],
-  ['mkta', 'id', 'search', { list_type: 'search', keyword: 'lamp 001', country: 'id' }],
-  ['mkta', 'id', 'merchant', { shop_id: '5003', country: 'id' }],
-  ['mktb', 'id', 'product', { shop_domain: 'toko-7', product_key: 'barang-1001' }],
-  ['mktb', 'id', 'search', { list_type: 'search', keyword: 'kopi 101', product_limit: 20 }],
-  ['mktb', 'id', 'merchant', { shopid: '6001', max_pages: 1 }],
-  ['mktc', 'id', 'product', { formattedId: 'ps--GLN-60001-10000', sku: '' }],
-  ['mktc', 'id', 'merchant', { shopid: 'GLN-60101', limit: 20 }],
-  ['mktd', 'th', 'product', { product_id: '1729000000000', country: 'th' }],
-  ['mkte', 'de', 'product', { asin: 'B0GLN01001', country: 'de' }],
-  ['mkte', 'de', 'search', { list_type: 'search', keyword: 'lamp', country: 'de', pages: 1 }],
-  ['mktf', '', 'search', { url: 'https://store.example/collections/lamps' }],
-];
-
 /** Reads the tracked items of a page while changes apply. */
-async function read([market, region, page, input]: Place, changes: Record<string, ItemChange> = {}) {
-  const origin = origins.find((each) => each.market === market)!;
-  const applied = new Map(
-    Object.entries(changes).map(([id, change]) => [changeKey(market, region, id), change]),
-  );
-  const { fetch } = direct(
-    { ...origin, answer: (request) => withChanges(applied, () => origin.answer(request)) },
-    region,
-    Date.UTC(2026, 0, 1),
-  );
-  const { readers, tracked } = markets.find(({ name }) => name === market)!;
-  const reader = readers[page]!;
-  const records: JsonObject[] = [];
-  if (reader.sort === 'record') records.push(await reader.read(input, { region, fetch }));
-  else
-    for await (const { entries } of reader.read(input, { region, fetch })) {
-      records.push(...entries);
-      if (records.length > 0) break;
-    }
-  return records.map((record) => tracked![page]!(record)!);
+async function read(place: MarketPage, changes: Record<string, PageChange> = {}) {
+  const [name, , page] = place;
+  const { tracked } = markets.find((market) => market.name === name)!;
+  return (await readMarketPage(place, changes)).map((record) => tracked![page]!(record)!);
 }
 
 test('every page of every market has tracked items', () => {
@@ -54,10 +17,10 @@ test('every page of every market has tracked items', () => {
     Object.keys(its!).map((page) => `${name} ${page}`),
   );
   expect(tracked.sort()).toEqual(pages.sort());
-  expect(places.map(([market, , page]) => `${market} ${page}`).sort()).toEqual(pages.sort());
+  expect(marketPages.map(([market, , page]) => `${market} ${page}`).sort()).toEqual(pages.sort());
 });
 
-describe.each(places)('%s %s %s', (...place) => {
+describe.each(marketPages)('%s %s %s', (...place) => {
   test('identifies its items and states a title and a price', async () => {
     const items = await read(place);
     expect(items.length).toBeGreaterThan(0);
@@ -94,6 +57,7 @@ test('a product page and a listing agree on the price of an item', async () => {
 
 describe('trackedItem()', () => {
   const nothing: Omit<ItemReading, 'key'> = {
+    details: { brand: null, listPrice: null, reviews: null, seller: null, image: null },
     title: null,
     price: null,
     currency: null,
@@ -109,6 +73,15 @@ describe('trackedItem()', () => {
     expect(trackedItem('a', { stock: 0 })).toMatchObject({ stock: 0, available: false });
     expect(trackedItem('a', { stock: 2 })).toMatchObject({ available: true });
     expect(trackedItem('a', { stock: 2, available: false })).toMatchObject({ available: false });
+  });
+
+  test.each([
+    [10, 12, 12],
+    [10, 10, null],
+    [10, 8, null],
+    [null, 12, null],
+  ])('of a price of %j and %j before the discount has the list price %j', (price, listPrice, expected) => {
+    expect(trackedItem('a', { price, listPrice })!.details.listPrice).toBe(expected);
   });
 
   test.each([undefined, null, '', true, 'x'.repeat(201)])('rejects %j as an id', (id) => {

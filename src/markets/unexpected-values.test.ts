@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../sandbox/direct.ts';
+import { direct } from '../../sandbox/in-process-origin.ts';
 import { mktb as originB } from '../../sandbox/mktb/index.ts';
 import { mktc as originC } from '../../sandbox/mktc/index.ts';
 import { mktf as originF } from '../../sandbox/mktf/index.ts';
@@ -45,16 +45,16 @@ async function pageOf(
   input: JsonObject,
   region: string,
 ): Promise<PageResponse> {
-  const answers: PageResponse[] = [];
+  const responses: PageResponse[] = [];
   const { fetch } = direct(origin, region);
   const recorded: FetchPage = async (request) => {
-    const answer = await fetch(request);
-    answers.push(answer);
-    return answer;
+    const response = await fetch(request);
+    responses.push(response);
+    return response;
   };
   const context = { region, fetch: recorded };
   await (reader.sort === 'record' ? reader.read(input, context) : reader.read(input, context).next());
-  return reader.sort === 'record' ? answers[0]! : answers.at(-1)!;
+  return reader.sort === 'record' ? responses[0]! : responses.at(-1)!;
 }
 
 const cases: [string, Reader, Origin, JsonObject, string][] = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { direct } from '../../sandbox/direct.ts';
+import { direct } from '../../sandbox/in-process-origin.ts';
 import { origins } from '../../sandbox/list.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
 import type { FetchPage } from '../fetch/page.ts';
@@ -80,10 +80,10 @@ test.each(cases)('%s %s of %j keeps a new field of %s', async (market, page, inp
   const region = regions[market]!;
   const asked = direct(origins.find((origin) => origin.market === market)!, region, Date.UTC(2030, 0, 1));
   const fetch: FetchPage = async (request) => {
-    const answer = await asked.fetch(request);
-    const body = JSON.parse(answer.body.toString()) as Json;
+    const response = await asked.fetch(request);
+    const body = JSON.parse(response.body.toString()) as Json;
     withNews(body, from.split('.'));
-    return { ...answer, body: Buffer.from(JSON.stringify(body)) };
+    return { ...response, body: Buffer.from(JSON.stringify(body)) };
   };
   const reader = markets.find(({ name }) => name === market)!.readers[page]!;
   const context = { region, fetch };

@@ -2,15 +2,15 @@ import { idFromName } from '../base/id.ts';
 import type { Schedule, SchedulePatch, ScheduleRun } from '../store/schedules.ts';
 import { leaseMs, missedMs, openPollMs, type ScheduleContext, waitPollMs } from './context.ts';
 import { nextTime } from './cron.ts';
+import { finalizeRuns } from './finalize-runs.ts';
 import { recordRun, skippedRun, startRun } from './run.ts';
-import { settleRuns } from './settle.ts';
-import { endOf, expire } from './state.ts';
+import { endOf } from './state.ts';
 
 /**
- * Does what is due for a schedule: begins its next run, starts a begun one, reads the jobs of its runs, and rejects it
- * if nobody has decided on it. One update claims the schedule and begins the run, so that no two processes begin the same one; another
- * update, from the revision of the claim, stores the result. A process that dies in between loses the claim, and the next
- * one resumes the begun run: its id, and so its job's, are known.
+ * Does what is due for a schedule: begins its next run, starts a begun one, and reads the jobs of its runs.
+ * One update claims the schedule and begins the run, so that no two processes begin the same one; another
+ * update, from the revision of the claim, stores the result. A process that dies in between loses the claim,
+ * and the next one resumes the begun run: its id, and so its job's, are known.
  */
 export async function advance(context: ScheduleContext, due: Schedule): Promise<void> {
   const now = context.clock.now();
@@ -22,7 +22,7 @@ export async function advance(context: ScheduleContext, due: Schedule): Promise<
 /** Does what is due for a schedule that this process has claimed. */
 export async function advanceClaimed(context: ScheduleContext, claimed: Schedule): Promise<void> {
   const { store, clock } = context;
-  let schedule = await settleRuns(context, expire(claimed, clock.now()));
+  let schedule = await finalizeRuns(context, claimed);
   schedule = await skipBesidePending(context, schedule);
   const started = await startRun(context, schedule);
   // Another process or a caller has changed the schedule: it is due again.
@@ -74,11 +74,11 @@ async function skipBesidePending(context: ScheduleContext, schedule: Schedule): 
 
 /** Returns the fields that the work on a claimed schedule has changed, and when it is due again. */
 function changesOf(claimed: Schedule, schedule: Schedule, now: number): SchedulePatch {
-  const { pending, openRuns, nextRunAt, decideBy } = schedule;
+  const { pending, openRuns, nextRunAt } = schedule;
   const times = [
     ...(pending === null ? [] : [now + waitPollMs]),
     ...(openRuns.length === 0 ? [] : [now + openPollMs]),
-    ...[nextRunAt, decideBy].filter((time) => time !== null),
+    ...(nextRunAt === null ? [] : [nextRunAt]),
   ];
   // Only these: the notifier replaces messages of a claimed schedule.
   const changed = Object.entries(schedule).filter(

@@ -1,16 +1,13 @@
 import type { JobContext, StoreUse } from '../jobs/context.ts';
-import type { CancelContext } from '../jobs/steps/cancel.ts';
-import type { SubmitContext } from '../jobs/steps/submit.ts';
 import type { ScheduleStore } from '../store/schedules.ts';
 
 /** Dependencies of schedules. */
 export type ScheduleContext = Pick<
   JobContext,
-  'clock' | 'log' | 'metrics' | 'newId' | 'offers' | 'settings'
+  'clock' | 'log' | 'metrics' | 'newId' | 'jobTypes' | 'settings'
 > &
   StoreUse<keyof ScheduleStore | 'getApiKey' | 'getDeletedJob' | 'getJob' | 'getUser'> &
-  CancelContext &
-  SubmitContext;
+  JobContext;
 
 /** Maximum schedules of a user. */
 export const maxSchedules = 100;
@@ -26,7 +23,10 @@ export const missedMs = 600_000;
 export const openPollMs = 15_000;
 /** Interval at which a waiting run is tried again, in milliseconds. */
 export const waitPollMs = 5_000;
-/** Time after which a run whose submits fail for lack of the service's own components is given up, in milliseconds. */
+/**
+ * Time after which a run whose submits fail for lack of the service's own components is given up, in
+ * milliseconds.
+ */
 export const giveUpMs = 1_800_000;
 /** Maximum runs of a schedule whose jobs have not ended. */
 export const maxOpenRuns = 5;

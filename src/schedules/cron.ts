@@ -40,9 +40,9 @@ export function problemOfTimeZone(timeZone: string): string | null {
 }
 
 /**
- * Returns the first time of a schedule after `after`, in milliseconds since the epoch; null if there is none. A time of
- * day that the clock skips is moved to the end of the gap; one that occurs twice is taken once. An expression with `*` or
- * a step in its minute or hour keeps its interval instead.
+ * Returns the first time of a schedule after `after`, in milliseconds since the epoch; null if there is none.
+ * A time of day that the clock skips is moved to the end of the gap; one that occurs twice is taken once. An
+ * expression with `*` or a step in its minute or hour keeps its interval instead.
  */
 export function nextTime({ cron, timeZone, startAt, endAt }: Timing, after: number): number | null {
   const from = startAt === null ? after : Math.max(after, startAt - 1);

@@ -5,16 +5,16 @@ import { type NotificationFixture, openNotifications } from '../../test/support/
 import { minute, type ScheduleFixture, withSchedules } from '../../test/support/schedules.ts';
 import { findStores } from '../../test/support/stores.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
-import { qualityOf } from '../jobs/queries/quality.ts';
-import { releaseHold } from '../jobs/steps/release-hold.ts';
+import { qualityOf } from '../jobs/queries/units.ts';
+import { releaseHold } from '../jobs/steps/lifecycle.ts';
 import type { Job } from '../store/documents.ts';
-import type { Caller } from './change.ts';
+import type { ScheduleCaller } from './change.ts';
 
 describe.each(await findStores())('on $name', ({ open }) => {
   describe.skipIf(open === null)('the runs of a schedule with a destination', () => {
     let notifications: NotificationFixture;
     let fixture: ScheduleFixture;
-    let caller: Caller;
+    let caller: ScheduleCaller;
     beforeEach(async () => {
       notifications = await openNotifications({ store: open?.() });
       fixture = withSchedules(notifications.jobs);

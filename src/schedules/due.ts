@@ -10,8 +10,8 @@ const concurrency = 4;
 const maxMs = 5_000;
 
 /**
- * Does what is due for schedules, the longest due first and a few at a time. A failing schedule does not block the
- * others; it is due again when its claim expires. Several processes may call this concurrently.
+ * Does what is due for schedules, the longest due first and a few at a time. A failing schedule does not
+ * block the others; it is due again when its claim expires. Several processes may call this concurrently.
  */
 export async function runDueSchedules(context: ScheduleContext, signal?: AbortSignal): Promise<void> {
   const { store, clock, log } = context;

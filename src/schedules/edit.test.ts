@@ -7,30 +7,17 @@ import {
   type ScheduleFixture,
 } from '../../test/support/schedules.ts';
 import { Fault } from '../contract/fault.ts';
-import { reject } from '../jobs/steps/decide.ts';
-import type { Schedule } from '../store/schedules.ts';
-import { approveSchedule, type Caller, pauseSchedule, rejectSchedule, resumeSchedule } from './change.ts';
-import { runDueSchedules } from './due.ts';
+import { pauseSchedule, type ScheduleCaller } from './change.ts';
 import { type NewSchedule, type ScheduleFields, updateSchedule } from './edit.ts';
 
 let fixture: ScheduleFixture;
-let caller: Caller;
+let caller: ScheduleCaller;
 beforeEach(async () => {
   fixture = await openScheduleFixture();
   caller = await fixture.createCaller(1_000);
 });
 afterEach(() => fixture.close());
 
-/** A kind that requires approval. */
-const items = (count: number) =>
-  JSON.stringify({
-    items: Array.from({ length: count }, (_, index) => ({
-      item_id: `${index + 1}`,
-      shop_id: '7',
-      country: 'sg',
-    })),
-  });
-const variantSold = { kind: 'variant_sold', request: items(2) };
 const problemsOf = async (call: Promise<unknown>) => {
   const fault = await call.then(
     () => null,
@@ -111,106 +98,6 @@ describe('createSchedule()', () => {
   });
 });
 
-describe('a schedule of a kind that requires approval', () => {
-  test('starts no run before an operator approves it, and its runs need no approval', async () => {
-    const schedule = await create(variantSold);
-    expect(schedule).toMatchObject({ state: 'awaiting_approval', nextRunAt: null });
-    await fixture.tick(3 * minute);
-    expect(await jobsOf()).toEqual([]);
-    await fixture.approve(schedule.id);
-    await fixture.tick(minute);
-    expect(await jobsOf()).toMatchObject([{ state: 'processing', decidedBy: 'operator-1', cost: 20 }]);
-    expect(await fixture.balance(caller.userId)).toBe(980);
-  });
-
-  test('is approved as the operator has seen it only', async () => {
-    const seen = await create(variantSold);
-    const changed = await updateSchedule(fixture.context, seen.id, caller, {}, items(3));
-    const approveAs = ({ id, updatedAt }: Schedule) =>
-      approveSchedule(fixture.context, id, { operatorId: 'operator-1', updatedAt });
-    await expect(approveAs(seen)).rejects.toMatchObject({ code: 'conflict' });
-    expect(await fixture.get(seen.id)).toMatchObject({ state: 'awaiting_approval', approvedBy: null });
-    expect(await approveAs(changed)).toMatchObject({ state: 'active', units: 3 });
-  });
-
-  test('that must be approved again keeps the runs that have begun', async () => {
-    const { id } = await create({ ...variantSold, overlap: 'queue' });
-    await fixture.tick(1);
-    await fixture.approve(id);
-    await fixture.tick(minute);
-    await fixture.tick(minute);
-    expect(await fixture.get(id)).toMatchObject({ openRuns: [{}], pending: { isQueued: true } });
-    const [first] = await fixture.runs(id);
-    await updateSchedule(fixture.context, id, caller, {}, items(3));
-    await fixture.tick(1);
-    const waiting = { state: 'awaiting_approval', pending: null, openRuns: [{ runId: first!.id }] };
-    expect(await fixture.get(id)).toMatchObject(waiting);
-    await fixture.endJob(first!.jobId, 'partial_complete', 10);
-    await fixture.tick(20_000);
-    expect((await fixture.runs(id)).map(({ state, reason }) => [state, reason])).toEqual([
-      ['partial_complete', ''],
-      ['skipped', 'The schedule awaits approval.'],
-    ]);
-    expect(await fixture.get(id)).toMatchObject({ openRuns: [], creditsSpent: 10 });
-  });
-
-  test('runs no more after a rejection', async () => {
-    const { id } = await create(variantSold);
-    await fixture.approve(id);
-    const rejected = await rejectSchedule(fixture.context, id, 'Too often.');
-    expect(rejected).toMatchObject({ state: 'rejected', reason: 'Too often.', approvedBy: null });
-    await fixture.tick(2 * minute);
-    expect(await jobsOf()).toEqual([]);
-    await expect(resumeSchedule(fixture.context, id, caller)).rejects.toMatchObject({ code: 'conflict' });
-    await expect(fixture.approve(id)).rejects.toMatchObject({
-      code: 'conflict',
-    });
-  });
-
-  test.each<[string, Partial<ScheduleFields>, string | undefined, string]>([
-    ['a new request', {}, items(3), 'awaiting_approval'],
-    ['other times', { cron: '*/2 * * * *' }, undefined, 'awaiting_approval'],
-    ['a later end', { endAt: 4e12 }, undefined, 'awaiting_approval'],
-    ['no end', { endAt: null }, undefined, 'awaiting_approval'],
-    ['more credits', { maxTotalCredits: 201 }, undefined, 'awaiting_approval'],
-    ['no limit of a run', { options: {} }, undefined, 'awaiting_approval'],
-    ['lower limits', { maxTotalCredits: 199, endAt: 2e12, options: { maxCredits: 20 } }, undefined, 'active'],
-    ['another name', { name: 'New', overlap: 'queue' }, undefined, 'active'],
-  ])('with %s', async (_name, changes, request, state) => {
-    const limits = { maxTotalCredits: 200, endAt: 3e12, options: { maxCredits: 30 } };
-    const { id } = await create({ ...variantSold, ...limits });
-    await fixture.approve(id);
-    const changed = await updateSchedule(fixture.context, id, caller, changes, request);
-    expect(changed).toMatchObject({ state, approvedBy: state === 'active' ? 'operator-1' : null });
-    await fixture.tick(minute);
-    expect(await jobsOf()).toHaveLength(state === 'active' ? 1 : 0);
-  });
-
-  test('has spent no credits on a run that was rejected before it was charged', async () => {
-    await fixture.close();
-    fixture = await openScheduleFixture({ approval: false });
-    caller = await fixture.createCaller(100);
-    const { id } = await create(variantSold);
-    // Approvals are enabled later: the schedule has none, so each run awaits its own.
-    const context = { ...fixture.context, settings: { ...fixture.context.settings, approval: true } };
-    await fixture.clock.advance(minute);
-    await runDueSchedules(context);
-    const [run] = await fixture.runs(id);
-    await reject(context, run!.jobId!, 'operator-1', 'No.');
-    await fixture.tick(20_000);
-    expect(await fixture.balance(caller.userId)).toBe(100);
-    expect(await fixture.runs(id)).toMatchObject([{ state: 'rejected', cost: 0, refunded: 0 }]);
-    expect(await fixture.get(id)).toMatchObject({ creditsSpent: 0 });
-  });
-
-  test('is active at once if approvals are disabled', async () => {
-    await fixture.close();
-    fixture = await openScheduleFixture({ approval: false });
-    caller = await fixture.createCaller(100);
-    expect(await create(variantSold)).toMatchObject({ state: 'active', approvedBy: null });
-  });
-});
-
 describe('updateSchedule()', () => {
   test('changes the times and the request of an active schedule', async () => {
     const { id } = await create();
@@ -260,7 +147,7 @@ describe('updateSchedule()', () => {
   test('refuses a schedule of another user and invalid changes', async () => {
     const { id } = await create();
     const other = await fixture.createCaller(0);
-    const update = (by: Caller, changes: Partial<ScheduleFields>, request?: string) =>
+    const update = (by: ScheduleCaller, changes: Partial<ScheduleFields>, request?: string) =>
       updateSchedule(fixture.context, id, by, changes, request);
     await expect(update(other, { name: 'x' })).rejects.toMatchObject({ code: 'not_found' });
     expect(await problemsOf(update(caller, { cron: 'x' }))).toEqual([expect.stringContaining('body.cron')]);

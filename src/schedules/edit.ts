@@ -2,13 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { idFromName } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
-import type { Mode } from '../store/documents.ts';
 import type { MissedRule, OverlapRule, Schedule, SchedulePatch } from '../store/schedules.ts';
-import { type Caller, changeSchedule } from './change.ts';
+import { changeSchedule, type ScheduleCaller } from './change.ts';
 import { maxSchedules, type ScheduleContext } from './context.ts';
 import type { Timing } from './cron.ts';
-import { planRequest, type SubmitMethod, submitMethodOf } from './request.ts';
-import { activate, dueAfterChange, propose } from './state.ts';
+import { planRequest, submitMethodOf } from './request.ts';
+import { activate, dueAfterChange, withdrawApproval } from './state.ts';
 import { requireValid } from './validate.ts';
 
 /** Fields of a schedule that its owner sets. */
@@ -29,13 +28,13 @@ export interface NewSchedule extends ScheduleFields {
 }
 
 /**
- * Creates a schedule of the caller. It is active, or awaits approval if its kind does. Under an idempotency key, a
- * repeated call returns the schedule that the first one created. Faults: `invalid`; `conflict` for one schedule too
- * many, and for a key whose schedule differs.
+ * Creates a schedule of the caller. It is active; the first run of a kind that requires approval awaits it.
+ * Under an idempotency key, a repeated call returns the schedule that the first one created. Faults:
+ * `invalid`; `conflict` for one schedule too many, and for a key whose schedule differs.
  */
 export async function createSchedule(
   context: ScheduleContext,
-  { userId, keyId, mode }: Caller,
+  { userId, keyId, mode }: ScheduleCaller,
   wanted: NewSchedule,
   idempotencyKey?: string,
 ): Promise<Schedule> {
@@ -44,7 +43,7 @@ export async function createSchedule(
   const id = idempotencyKey === undefined ? newId() : idFromName(`schedule/${userId}/${idempotencyKey}`);
   const earlier = idempotencyKey === undefined ? null : await store.getSchedule(id);
   if (earlier !== null) return requireSame(context, earlier, wanted);
-  const method = submitMethodOf(context.offers, market, kind);
+  const method = submitMethodOf(context.jobTypes, market, kind);
   const { units } = await planRequest(method, request);
   const now = clock.now();
   await requireValid(context, method, fields, { userId, units, mode, now });
@@ -54,8 +53,8 @@ export async function createSchedule(
     ...{ id, userId, keyId, market, kind, units, createdAt: now, updatedAt: now, revision: 1 },
     ...fields,
     ...{ pending: null, openRuns: [], creditsSpent: 0, failures: 0 },
-    ...{ approvedBy: null, notice: null, noticeAt: null },
-    ...(needsApproval(context, method, mode) ? propose(now) : activate(fields, now)),
+    ...{ version: 1, approval: null, notice: null, noticeAt: null },
+    ...activate(fields, now),
   };
   const schedule: Schedule = { ...created, dueAt: dueAfterChange(created, now) };
   if (await store.createSchedule(schedule, request)) return schedule;
@@ -64,7 +63,7 @@ export async function createSchedule(
   return first === null ? schedule : requireSame(context, first, wanted);
 }
 
-/** Returns a schedule. Fault `conflict` if it differs from the one that a repeated call creates. */
+/** Returns a schedule. Throws a Fault `conflict` if it differs from the one that a repeated call creates. */
 async function requireSame(
   { store }: ScheduleContext,
   schedule: Schedule,
@@ -81,36 +80,34 @@ async function requireSame(
 }
 
 /**
- * Changes fields of a schedule, and its request if it is given. A schedule whose kind requires approval awaits it again
- * if its request or its times change, or if a limit rises. Faults: `not_found`, `invalid`, `conflict`.
+ * Changes fields of a schedule, and its request if it is given. The next run needs an approval of its own if
+ * the request or the times change, or if a limit rises. A rejected schedule is active again. Faults:
+ * `not_found`, `invalid`, `conflict`.
  */
 export async function updateSchedule(
   context: ScheduleContext,
   id: string,
-  { userId, keyId, mode }: Caller,
+  { userId, keyId, mode }: ScheduleCaller,
   changes: Partial<ScheduleFields>,
   request: string | undefined,
 ): Promise<Schedule> {
   return changeSchedule(context, id, userId, async (schedule, now): Promise<SchedulePatch> => {
-    const method = submitMethodOf(context.offers, schedule.market, schedule.kind);
+    const method = submitMethodOf(context.jobTypes, schedule.market, schedule.kind);
     const units = request === undefined ? schedule.units : (await planRequest(method, request)).units;
     const changed = { ...schedule, ...changes, units };
     await requireValid(context, method, changed, { userId, units, mode, now });
     // A run that waits is submitted as changed, so the caller's key pays for it.
     const pending = schedule.pending && { ...schedule.pending, keyId };
-    const edit = { ...changes, units, keyId, pending, ...(request === undefined ? {} : { request }) };
     const isNew = schedule.state === 'rejected' || request !== undefined || exceeds(changed, schedule);
-    if (isNew && needsApproval(context, method, mode)) return { ...edit, ...propose(now) };
+    const edit = {
+      ...{ ...changes, units, keyId, pending, ...(request === undefined ? {} : { request }) },
+      ...(isNew ? withdrawApproval(schedule) : {}),
+    };
     // A run that is due already keeps its time.
     if (schedule.state === 'active' && hasSameTimes(changed, schedule)) return edit;
-    if (schedule.state !== 'active' && schedule.state !== 'ended') return edit;
+    if (schedule.state === 'paused') return edit;
     return { ...edit, ...activate(changed, now) };
   });
-}
-
-/** Returns whether a schedule awaits approval. Test jobs are decided on without an operator, one by one. */
-function needsApproval({ settings }: ScheduleContext, { offer }: SubmitMethod, mode: Mode): boolean {
-  return offer.kind.approval && settings.approval && mode === 'live';
 }
 
 const hasSameTimes = (changed: Timing, before: Timing): boolean =>

@@ -3,31 +3,34 @@ import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { Fault, type Problem } from '../contract/fault.ts';
 import { quote } from '../contract/problem-texts.ts';
 import { readRequestText } from '../contract/request-text.ts';
-import type { JobMethod, Offer, Offers } from '../jobs/offers.ts';
+import type { JobMethod, JobTypes, ResolvedJobType } from '../jobs/job-types.ts';
 import { maxRequestBytes } from './context.ts';
 
 /** Location of the request in the calls that set it. */
 const place: Problem['loc'] = ['body', 'request'];
 
-/** A submit method and its offer. */
+/** A submit method and its job type. */
 export interface SubmitMethod extends JobMethod {
-  offer: Offer;
+  jobType: ResolvedJobType;
 }
 
-/** Returns the submit method of an offer. Fault `invalid` for a market that does not exist or does not offer the kind. */
-export function submitMethodOf(offers: Offers, market: string, kind: string): SubmitMethod {
-  const submits = [...offers.methods.values()].filter(
-    (method): method is SubmitMethod => method.step === Step.SUBMIT && method.offer !== null,
+/**
+ * Returns the submit method of a job type. Throws a Fault `invalid` for a market that does not exist or does
+ * not offer the kind.
+ */
+export function submitMethodOf(jobTypes: JobTypes, market: string, kind: string): SubmitMethod {
+  const submits = [...jobTypes.methods.values()].filter(
+    (method): method is SubmitMethod => method.step === Step.SUBMIT && method.jobType !== null,
   );
   const ofMarket = submits.filter((method) => method.market.name === market);
   if (ofMarket.length === 0) throw notOneOf('market', market, [...new Set(submits.map(marketOf))]);
-  const method = ofMarket.find(({ offer }) => offer.kind.name === kind);
+  const method = ofMarket.find(({ jobType }) => jobType.kind.name === kind);
   if (method === undefined) throw notOneOf('kind', kind, ofMarket.map(kindOf));
   return method;
 }
 
 const marketOf = ({ market }: SubmitMethod) => market.name;
-const kindOf = ({ offer }: SubmitMethod) => offer.kind.name;
+const kindOf = ({ jobType }: SubmitMethod) => jobType.kind.name;
 
 function notOneOf(field: string, value: string, known: readonly string[]): Fault {
   const msg = `Input should be one of ${known.join(', ')}, not ${quote(value)}`;
@@ -41,15 +44,15 @@ export interface PlannedRequest {
 }
 
 /**
- * Validates the text of a request as its submit does, rules of the kind included. Fault `invalid` with problems located
- * in `request`.
+ * Validates the text of a request as its submit does, rules of the kind included. Throws a Fault `invalid`
+ * with problems located in `request`.
  */
-export async function planRequest({ method, offer }: SubmitMethod, text: string): Promise<PlannedRequest> {
+export async function planRequest({ method, jobType }: SubmitMethod, text: string): Promise<PlannedRequest> {
   if (Buffer.byteLength(text) > maxRequestBytes)
     throw Fault.invalid(place, `Input should have at most ${maxRequestBytes} bytes`, 'too_long');
   const message = readRequestText(method.input, text, place);
   try {
-    const { groups } = await offer.kind.plan(message, method.input, offer.market);
+    const { groups } = await jobType.kind.plan(message, method.input, jobType.market);
     return { message, units: groups.reduce((sum, { units }) => sum + units.length, 0) };
   } catch (error) {
     throw inRequest(error);

@@ -32,7 +32,8 @@ describe('a run', () => {
     await fixture.tick(minute);
     const [job] = await jobsOf(caller.userId);
     expect(job).toMatchObject({
-      ...caller,
+      userId: caller.userId,
+      keyId: caller.keyId,
       kind: 'get_pc_bulk',
       state: 'processing',
       cost: 8,
@@ -47,6 +48,22 @@ describe('a run', () => {
       pending: null,
     });
     expect(await fixture.context.store.getApiKey(caller.keyId)).toMatchObject({ creditsSpent: 8 });
+  });
+
+  test('has the name of its schedule, unless the options name another', async () => {
+    const caller = await fixture.createCaller(100);
+    const named = await fixture.create(caller, { name: ' Nightly\nprices ' });
+    await fixture.tick(minute);
+    const [first] = await jobsOf(caller.userId);
+    expect(first!.options).toEqual({ name: 'Nightly prices' });
+    expect((await fixture.get(named.id))!.options).toEqual({});
+    await fixture.context.store.deleteSchedule(named.id);
+    await fixture.create(caller, { name: 'Nightly', options: { name: 'Prices' } });
+    await fixture.tick(minute);
+    expect((await jobsOf(caller.userId)).map(({ options }) => options.name)).toEqual([
+      'Prices',
+      'Nightly prices',
+    ]);
   });
 
   test('has the result of its job, and its refunds are not spent', async () => {

@@ -2,22 +2,24 @@ import { create } from '@bufbuild/protobuf';
 import { type SubmitOptions, SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { idFromName } from '../base/id.ts';
 import { Fault, summarizeProblems } from '../contract/fault.ts';
-import { finishSubmit } from '../jobs/steps/finish-submit.ts';
+import { toJobName } from '../contract/submit-options.ts';
+import { unitPriceIn } from '../jobs/prices.ts';
+import { finishSubmit } from '../jobs/steps/accept.ts';
 import { submit } from '../jobs/steps/submit.ts';
 import type { Job } from '../store/documents.ts';
 import type { PendingRun, Schedule, ScheduleRun } from '../store/schedules.ts';
 import { giveUpMs, type ScheduleContext } from './context.ts';
-import { obstacleOf } from './obstacle.ts';
 import { ownerMode } from './owner.ts';
 import { planRequest, submitMethodOf } from './request.ts';
+import { skipReasonOf } from './skip-reason.ts';
 import { countFailure } from './state.ts';
 
 /** Returns the id of the job of a run. */
 const jobIdOf = (runId: string) => idFromName(`job of run ${runId}`);
 
 /**
- * Starts the begun run of a schedule, or resumes its start. Returns the schedule with the result; null if the schedule
- * was changed meanwhile.
+ * Starts the begun run of a schedule, or resumes its start. Returns the schedule with the result; null if the
+ * schedule was changed meanwhile.
  */
 export async function startRun(context: ScheduleContext, schedule: Schedule): Promise<Schedule | null> {
   const { pending } = schedule;
@@ -26,13 +28,13 @@ export async function startRun(context: ScheduleContext, schedule: Schedule): Pr
   try {
     if ((await context.store.getJob(jobId)) !== null)
       return await recordJob(context, schedule, pending, await finishSubmit(context, jobId));
-    const obstacle = await obstacleOf(context, schedule, pending);
-    if (obstacle === 'wait')
+    const skipReason = await skipReasonOf(context, schedule, pending);
+    if (skipReason === 'wait')
       return { ...schedule, pending: { ...pending, startedAt: context.clock.now(), isQueued: true } };
-    if (obstacle !== null) {
-      await recordRun(context, skippedRun(schedule, pending, obstacle.reason));
+    if (skipReason !== null) {
+      await recordRun(context, skippedRun(schedule, pending, skipReason.reason));
       const skipped = { ...schedule, pending: null };
-      return obstacle.apply(skipped, context.clock.now());
+      return skipReason.apply(skipped, context.clock.now());
     }
     const job = await submitRun(context, schedule, pending, jobId);
     return job === 'changed' ? null : await recordJob(context, schedule, pending, job);
@@ -48,18 +50,22 @@ async function submitRun(
   { id, keyId }: PendingRun,
   jobId: string,
 ): Promise<Job | null | 'changed'> {
-  const { store, offers } = context;
+  const { store, jobTypes } = context;
   const stored = await store.getScheduleRequest(schedule.id);
-  // A request that was changed may have to be approved first.
+  // The approval of the run is that of the request that was read.
   if (stored?.revision !== schedule.revision) return 'changed';
-  const method = submitMethodOf(offers, schedule.market, schedule.kind);
-  const { message } = await planRequest(method, stored.request);
+  const method = submitMethodOf(jobTypes, schedule.market, schedule.kind);
+  const { message, units } = await planRequest(method, stored.request);
+  const mode = await ownerMode(context, schedule.userId);
+  const { approval, version } = schedule;
+  const isApproved = approval !== null && unitPriceIn(mode, context, method.jobType) * units <= approval.cost;
   await submit(context, method, message, {
     userId: schedule.userId,
-    mode: await ownerMode(context, schedule.userId),
+    mode,
     keyId,
     jobId,
-    approvedBy: schedule.approvedBy,
+    approvedBy: isApproved ? approval.by : null,
+    schedule: { id: schedule.id, version },
     // No caller can send a line break in a key.
     idempotencyKey: `schedule\n${id}`,
     options: optionsOf(schedule),
@@ -67,10 +73,14 @@ async function submitRun(
   return store.getJob(jobId);
 }
 
-/** Returns the options of a run. The runs of a tracked schedule are a series of their own. */
-function optionsOf({ id, options }: Schedule): SubmitOptions {
+/**
+ * Returns the options of a run. The runs of a tracked schedule are a series of their own. Runs without a name
+ * have the name of the schedule.
+ */
+function optionsOf({ id, name: ofSchedule, options }: Schedule): SubmitOptions {
   const series = options.track === 'true' ? { track: `schedule-${id}` } : {};
-  return create(SubmitOptionsSchema, { ...options, ...series });
+  const name = options.name ?? toJobName(ofSchedule);
+  return create(SubmitOptionsSchema, { ...options, ...series, ...(name === undefined ? {} : { name }) });
 }
 
 async function recordJob(
@@ -89,7 +99,7 @@ async function recordJob(
   return {
     ...schedule,
     pending: null,
-    openRuns: [...schedule.openRuns, { runId: pending.id, jobId }],
+    openRuns: [...schedule.openRuns, { runId: pending.id, jobId, cost }],
     creditsSpent: schedule.creditsSpent + cost,
   };
 }

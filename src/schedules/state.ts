@@ -1,5 +1,4 @@
 import { Fault } from '../contract/fault.ts';
-import { approvalWaitMs, undecidedReason } from '../jobs/context.ts';
 import type { Schedule, ScheduleNotice } from '../store/schedules.ts';
 import { maxFailures } from './context.ts';
 import { nextTime, type Timing } from './cron.ts';
@@ -14,27 +13,33 @@ export function countFailure(schedule: Schedule, now: number, reason: string): S
 
 /** Pauses a schedule, and lets its owner know. */
 export function pause(schedule: Schedule, now: number, reason: string): Schedule {
-  return { ...schedule, state: 'paused', stateSince: now, reason, nextRunAt: null, ...tell('paused', now) };
+  return {
+    ...schedule,
+    state: 'paused',
+    stateSince: now,
+    reason,
+    nextRunAt: null,
+    ...withNotice('paused', now),
+  };
 }
 
 /** Returns the patch that makes a message about a schedule due. */
-export const tell = (notice: ScheduleNotice, now: number): Pick<Schedule, 'notice' | 'noticeAt'> => ({
+const withNotice = (notice: ScheduleNotice, now: number): Pick<Schedule, 'notice' | 'noticeAt'> => ({
   notice,
   noticeAt: now,
 });
 
-/** Rejects a schedule whose approval deadline has passed, and lets its owner know. */
-export function expire(schedule: Schedule, now: number): Schedule {
-  const { state, decideBy } = schedule;
-  if (state !== 'awaiting_approval' || decideBy === null || decideBy > now) return schedule;
-  return { ...schedule, ...reject(undecidedReason, now) };
+/** Rejects a schedule whose run was rejected, and lets its owner know. */
+export function reject(schedule: Schedule, now: number, reason: string): Schedule {
+  const state = { state: 'rejected', stateSince: now, reason } as const;
+  return { ...schedule, ...state, approval: null, nextRunAt: null, ...withNotice('rejected', now) };
 }
 
-/** Returns the patch that rejects a schedule. */
-export function reject(reason: string, now: number) {
-  const state = { state: 'rejected', stateSince: now, reason } as const;
-  return { ...state, approvedBy: null, decideBy: null, nextRunAt: null, ...tell('rejected', now) };
-}
+/** Returns the patch after which the next run of a schedule needs an approval of its own. */
+export const withdrawApproval = ({ version }: Pick<Schedule, 'version'>) => ({
+  version: version + 1,
+  approval: null,
+});
 
 /** Why a schedule ended by its times. */
 const endedReason = 'The last time of the schedule has passed.';
@@ -49,30 +54,18 @@ export function endOf(schedule: Schedule, now: number): Schedule {
 /** Returns the patch that makes a schedule active from now on; one without a next time ends. */
 export function activate(timing: Timing, now: number) {
   const nextRunAt = nextTime(timing, now);
-  const state = { stateSince: now, decideBy: null, nextRunAt };
+  const state = { stateSince: now, nextRunAt };
   return nextRunAt === null
     ? ({ ...state, state: 'ended', reason: endedReason } as const)
     : ({ ...state, state: 'active', reason: '' } as const);
 }
 
-/** Returns the patch with which a schedule awaits the decision of an operator. */
-export function propose(now: number) {
-  const state = { state: 'awaiting_approval', stateSince: now, reason: '' } as const;
-  const decideBy = now + approvalWaitMs;
-  return { ...state, approvedBy: null, decideBy, nextRunAt: null, ...tell('awaiting_approval', now) };
-}
-
 /** Returns when a process has to look at a schedule that a caller created or changed. */
 export function dueAfterChange(
-  {
-    pending,
-    openRuns,
-    nextRunAt,
-    decideBy,
-  }: Pick<Schedule, 'pending' | 'openRuns' | 'nextRunAt' | 'decideBy'>,
+  { pending, openRuns, nextRunAt }: Pick<Schedule, 'pending' | 'openRuns' | 'nextRunAt'>,
   now: number,
 ): number | null {
-  return pending !== null || openRuns.length > 0 ? now : (nextRunAt ?? decideBy);
+  return pending !== null || openRuns.length > 0 ? now : nextRunAt;
 }
 
 /** Throws the fault `conflict` unless a schedule is in one of the states. */
@@ -82,5 +75,4 @@ export function requireState(schedule: Schedule, allowed: readonly Schedule['sta
 }
 
 /** Returns the state of a schedule as a sentence without a period. */
-export const describeState = ({ state }: Pick<Schedule, 'state'>): string =>
-  state === 'awaiting_approval' ? 'The schedule awaits approval' : `The schedule is ${state}`;
+export const describeState = ({ state }: Pick<Schedule, 'state'>): string => `The schedule is ${state}`;

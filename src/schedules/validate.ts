@@ -1,7 +1,7 @@
 import { Fault, type Problem } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
 import { unitPriceIn } from '../jobs/prices.ts';
-import { optionChecks } from '../jobs/steps/option-checks.ts';
+import { optionChecks } from '../jobs/steps/create-job.ts';
 import type { Job, Mode } from '../store/documents.ts';
 import type { ScheduleContext } from './context.ts';
 import { nextTime, problemOfCron, problemOfTimeZone, type Timing } from './cron.ts';
@@ -24,15 +24,15 @@ interface Runs {
 /** Throws the fault `invalid` with all problems of a schedule's times, limits, and options. */
 export async function requireValid(
   context: ScheduleContext,
-  { offer }: SubmitMethod,
+  { jobType }: SubmitMethod,
   fields: CheckedFields,
   { userId, units, mode, now }: Runs,
 ): Promise<void> {
-  const cost = unitPriceIn(mode, context, offer) * units;
+  const cost = unitPriceIn(mode, context, jobType) * units;
   const problems = [
     ...problemsOfTiming(fields, now),
     ...problemsOfLimits(fields, cost),
-    ...(await problemsOfOptions(context, offer, { userId, cost, options: fields.options })),
+    ...(await problemsOfOptions(context, jobType, { userId, cost, options: fields.options })),
   ];
   if (problems.length > 0) throw new Fault('invalid', 'The schedule is not valid.', { problems });
 }
@@ -67,12 +67,12 @@ function problemsOfLimits({ maxTotalCredits, options }: CheckedFields, cost: num
 /** Returns the problems for which the submit of each run would be refused, located in `options`. */
 async function problemsOfOptions(
   context: ScheduleContext,
-  offer: SubmitMethod['offer'],
+  jobType: SubmitMethod['jobType'],
   job: Pick<Job, 'userId' | 'cost' | 'options'>,
 ): Promise<Problem[]> {
   const problems: Problem[] = [];
   for (const check of optionChecks) {
-    const fault = await check(context, offer, job);
+    const fault = await check(context, jobType, job);
     for (const { loc, ...problem } of fault?.problems ?? [])
       problems.push({ ...problem, loc: ['body', 'options', ...loc.slice(1)] });
   }

@@ -1,7 +1,10 @@
 import type { Page, PageOptions } from './cursor.ts';
 import type { Role } from './documents.ts';
 
-/** An action of an operator or an account. Entries are never changed, except by RetentionStore.eraseUserRecords(). */
+/**
+ * An action of an operator or an account. Entries are never changed, except by
+ * RetentionStore.eraseUserRecords().
+ */
 export interface AuditEntry {
   id: string;
   /** Time of the action. */
@@ -13,7 +16,7 @@ export interface AuditEntry {
   keyId: string;
   /** Name of the method: "ApproveJob". */
   action: string;
-  /** Id of the job, user, or key that the action was about; '' without one. */
+  /** Id of the job, user, or key that the action was about. Empty if there is none. */
   target: string;
   /** The request as JSON text. */
   detail: string;

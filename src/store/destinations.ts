@@ -13,14 +13,14 @@ export interface Destination {
   /** Unique among the destinations of the user. */
   name: string;
   type: DestinationType;
-  /** Address without secrets (src/destination/address.ts). */
+  /** Address without secrets (src/delivery/destination/address.ts). */
   address: JsonObject;
-  /** Secrets of the address, encrypted (src/links/secret-box.ts). */
+  /** Secrets of the address, encrypted (src/access/links/secret-box.ts). */
   secrets: string;
   /** Id of the key that encrypted the secrets. */
   secretsKey: string;
   format: DestinationFormat;
-  /** Template of the names of delivered files (src/destination/path-template.ts). */
+  /** Template of the names of delivered files (src/delivery/destination/path-template.ts). */
   path: string;
   createdAt: number;
   updatedAt: number;
@@ -30,11 +30,15 @@ export interface Destination {
 
 /** Destinations of users. */
 export interface DestinationStore {
-  /** Inserts a destination. Returns false, and changes nothing, if its user has one of this name or its id exists. */
+  /**
+   * Inserts a destination. Returns false, and changes nothing, if its user has one of this name or its id
+   * exists.
+   */
   createDestination(destination: Destination): Promise<boolean>;
   /**
-   * Replaces a destination if its revision follows the stored one. Returns false, and changes nothing, if another writer
-   * was faster, if the destination was deleted, or if its user has another destination of this name.
+   * Replaces a destination if its revision follows the stored one. Returns false, and changes nothing, if
+   * another writer was faster, if the destination was deleted, or if its user has another destination of this
+   * name.
    */
   putDestination(destination: Destination): Promise<boolean>;
   /** Returns the destination, or null if there is none with this id. */

@@ -1,17 +1,16 @@
 import type { JsonObject } from '../base/json.ts';
-import type { FaultCode } from '../contract/fault.ts';
 import type { KeyScope, OperatorRole } from '../contract/permission.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
 
 /*
- * Documents of the store. Times are milliseconds since the epoch; `null` means "not yet" or "none". Adapters return
- * documents as they were stored.
+ * Documents of the store. Times are milliseconds since the epoch; `null` means "not yet" or "none". Adapters
+ * return documents as they were stored.
  */
 
 /** Role of a user or key. Calls of one role reject keys of the other. */
 export type Role = 'user' | 'operator';
 
-/** What an account and its jobs work on: the marketplaces, or the sandbox's fake ones. */
+/** Mode of an account and its jobs: live marketplaces, or the sandbox's fake ones. */
 export type Mode = 'live' | 'test';
 
 /** A user or an operator. `balance` always equals the sum of the user's ledger. */
@@ -24,11 +23,14 @@ export interface User {
   createdAt: number;
   /** Start of the suspension, during which the user's keys are rejected. */
   suspendedAt: number | null;
-  /** Start of the deletion. The name and the email address are removed then, and the user is suspended for good. */
+  /**
+   * Start of the deletion. The name and the email address are removed then, and the user is suspended for
+   * good.
+   */
   deletedAt: number | null;
   /** True once everything else that was stored of a deleted user is removed, except for the ledger. */
   erased: boolean;
-  /** Id of the user whose test account this is (docs/sandbox.md); null for every other account. */
+  /** Id of the user whose test account this is (docs/sandbox.md). Null for every other account. */
   testOf: string | null;
 }
 
@@ -47,11 +49,11 @@ export interface ApiKey {
   revokedAt: number | null;
   /** Accurate to a minute. */
   lastUsedAt: number | null;
-  /** Scopes of a user's key; null: every scope, as for keys of versions without scopes. */
+  /** Scopes of a user's key. Null: every scope, as for keys of versions without scopes. */
   scopes: readonly KeyScope[] | null;
-  /** Role of an operator's key; null: admin, as for keys of versions without roles. */
+  /** Role of an operator's key. Null: admin, as for keys of versions without roles. */
   operatorRole: OperatorRole | null;
-  /** Maximum of `creditsSpent`; null: no limit, and nothing is counted. Never changes. */
+  /** Maximum of `creditsSpent`. Null: no limit, and nothing is counted. Never changes. */
   creditCeiling: number | null;
   /** Credits of the ledger entries that name this key: charges minus refunds. */
   creditsSpent: number;
@@ -65,7 +67,7 @@ export interface LedgerEntry {
   amount: number;
   type: 'grant' | 'charge' | 'refund';
   jobId: string | null;
-  /** Key whose credit ceiling the entry counts against; null without one. */
+  /** Key whose credit ceiling the entry counts against. Null if there is none. */
   keyId: string | null;
   note: string;
   createdAt: number;
@@ -114,7 +116,7 @@ export interface Job {
   /** Integer id for job types whose clients identify jobs by number. Unique where not null. */
   number: number | null;
   userId: string;
-  /** Key that submitted the job, which its charge counts against; null for an operator's retry. */
+  /** Key that submitted the job, which its charge counts against. Null for an operator's retry. */
   keyId: string | null;
   /** `test` for the jobs of a test account, which read the sandbox and cost nothing. */
   mode: Mode;
@@ -128,10 +130,13 @@ export interface Job {
   stateSince: number;
   /** Parameters of the request other than the units. */
   params: JsonObject;
-  /** Options of the submit; empty without any, and for jobs of versions without options. */
+  /** Options of the submission. Empty if there are none, and for jobs of versions without options. */
   options: JobOptions;
   unitPrice: number;
-  /** Price of a unit whose result is reused; null for jobs that read every page. The end refunds the difference. */
+  /**
+   * Price of a unit whose result is reused. Null for jobs that read every page. The end refunds the
+   * difference.
+   */
   reusedUnitPrice: number | null;
   cost: number;
   /** Credits refunded so far. */
@@ -155,16 +160,18 @@ export interface Job {
   file: StoredFile | null;
   /** Id of the job whose failed units this job retries. */
   retryOf: string | null;
+  /** Schedule whose run the job is, in the version that the job was submitted for. Null for other jobs. */
+  schedule: { id: string; version: number } | null;
   /**
-   * Counts at the end of the job, written with the terminal state. Null before the end, and for jobs of versions
-   * that did not store them.
+   * Counts at the end of the job, written with the terminal state. Null before the end, and for jobs of
+   * versions that did not store them.
    */
   counts: Counts | null;
-  /** Hold of the deliveries; null if they are not held. Written with the terminal state. */
+  /** Hold of the deliveries. Null if they are not held. Written with the terminal state. */
   hold: JobHold | null;
   /** Reason of the next notice about the job, written in the same update as the state it reports. */
   noticeDue: NoticeReason | null;
-  /** Due time of the next notice, null without one. */
+  /** Due time of the next notice, or null if there is none. */
   noticeAt: number | null;
   /** Time since which the result files count as deleted. They are never read afterwards. */
   filesDeletedAt: number | null;
@@ -173,7 +180,7 @@ export interface Job {
 }
 
 /** Counts of the listed fields in some records. */
-export interface QualityTally {
+export interface QualityCounts {
   /** Digest of the listed fields, whose order the counts have. */
   shape: string;
   records: number;
@@ -199,11 +206,11 @@ export interface JobHold {
   state: 'held' | 'released' | 'discarded';
   reasons: HoldReason[];
   heldAt: number;
-  /** Time of the owner's decision; null before. */
+  /** Time of the owner's decision. Null until then. */
   decidedAt: number | null;
 }
 
-/** What remains of a deleted job, so that the ledger can be audited. */
+/** Summary of a deleted job, kept so that the ledger can be audited. */
 export interface DeletedJob
   extends Pick<
     Job,
@@ -227,7 +234,10 @@ export interface DeletedJob
   deletedAt: number;
 }
 
-/** Reason of a notice: a state that the job reached, an approval deadline that is near, or the release of a hold. */
+/**
+ * Reason of a notice: a state that the job reached, an approval deadline that is near, or the release of a
+ * hold.
+ */
 export type NoticeReason =
   | 'awaiting_approval'
   | 'approval_expiring'
@@ -237,161 +247,6 @@ export type NoticeReason =
   | 'rejected'
   | 'terminated'
   | 'released';
-
-/** Queue of a job. Single tasks do not wait behind bulk jobs. */
-export type Lane = 'single' | 'bulk';
-
-/** One requested item of a job, the unit of billing. */
-export interface Unit {
-  /** Identifies the unit in its job: an item id or a URL. Not unique. */
-  key: string;
-  /** The unit as submitted, in the format of the market's reader. */
-  input: JsonObject;
-}
-
-/** Outcome of a unit. Absent while the unit is outstanding. */
-export type Outcome =
-  | {
-      status: 'SUCCESS';
-      /** Attempt that wrote the result. */
-      attempt: number;
-      /** The unit's own result file, for job types that have one. */
-      file?: StoredFile;
-      /** Counts of the entries in the file. Absent without a file, and in outcomes of versions without counts. */
-      quality?: QualityTally;
-      /** Time at which the result was collected, if it was reused. */
-      collectedAt?: number;
-    }
-  | { status: 'FAILED'; code: FaultCode; message: string };
-
-/**
- * State of a batch. `waiting`: not published. `queued`: published. `claimed`: assigned to a worker. `done`: no
- * unit is outstanding.
- */
-export type BatchState = 'waiting' | 'queued' | 'claimed' | 'done';
-
-/** Up to 50 units that are sent to a worker in one message. */
-export interface Batch {
-  id: string;
-  jobId: string;
-  /** Position in the job, from 0. Batches follow the order of submission. */
-  seq: number;
-  market: string;
-  region: string;
-  lane: Lane;
-  units: Unit[];
-  /** Outcomes by the index of the unit in `units`. */
-  outcomes: Record<number, Outcome>;
-  /** Successful and failed units, updated in the same write as the outcomes. */
-  success: number;
-  failed: number;
-  /** Bytes of its parts and of its units' files in the result storage, updated in the same write. */
-  storedBytes: number;
-  state: BatchState;
-  /** Incremented by each claim. Writes name it, so that a superseded worker's write has no effect. */
-  attempt: number;
-  /**
-   * Claims that ended in a crash or a failure, including the current one. Claims that were released are not counted. A new
-   * outcome lowers the count to at most `maxStalledWithProgress`.
-   */
-  stalledClaims: number;
-  /** The unit last read in isolation after claims without progress; null if there was none. */
-  solo: SoloUnit | null;
-  /** Time from which the batch is due. Publishing its message again does not change it. */
-  queuedAt: number | null;
-  /** Time at which its message was last published, or is to be. */
-  publishedAt: number | null;
-  /** Expiry of the claim unless it is renewed. */
-  leaseUntil: number | null;
-  /** Earliest time at which the batch may be published again. */
-  notBefore: number | null;
-  /** Its last wait; null if it never waited, and after its end. */
-  wait: BatchWait | null;
-  /** The batch's own result file, for job types that have one. */
-  file: StoredFile | null;
-  /**
-   * Blobs with the records of the successful units. A batch that a worker finished has one part with all of them.
-   */
-  parts: Part[];
-  /** End of the last unit. Null before, and for batches of versions that did not store it. */
-  endedAt: number | null;
-}
-
-/** Wait of a batch that was requeued because its pages, or the stores, are temporarily unavailable. */
-export interface BatchWait {
-  /** Start of the wait. */
-  since: number;
-  /** Time of the next attempt. */
-  until: number;
-  /** Cause, such as "mkta/id: blocked (page_blocked)". */
-  reason: string;
-  /** Attempts so far of units that met a fault, by index. */
-  tries: Record<number, number>;
-  /** Consecutive claims that ended without progress because the store or the result storage failed. */
-  failures: number;
-}
-
-/**
- * A blob with records of a batch. Its name contains the attempt that wrote it; the blob is valid only while a
- * batch refers to it.
- */
-export interface Part {
-  /** Path in the result storage. */
-  path: string;
-  /** Size in the result storage. */
-  bytes: number;
-  /** Encoding of a record: its bytes, its bytes within one gzip member of the part, or a field of a CSV file. */
-  encoding: 'plain' | 'gzip' | 'csv';
-  /** Offset and length of each record in bytes before compression, by the index of the unit. */
-  records: Record<number, [offset: number, length: number]>;
-  /** The batch's rows of the job's merged file; null for a part with records only. */
-  body: PartBody | null;
-  /** Counts of the records. Absent in parts of versions without counts. */
-  quality?: QualityTally;
-}
-
-/** Byte range of a part, `end` exclusive, whose rows are copied to the merged file unchanged. */
-export interface PartBody {
-  start: number;
-  end: number;
-  /** Number of rows. */
-  items: number;
-}
-
-/** A unit that is read in isolation, so that a crash of the worker can be attributed to it. */
-export interface SoloUnit {
-  index: number;
-  /** Number of times the unit was started without reaching an outcome. */
-  starts: number;
-}
-
-/** A batch without its large and worker-only fields, for progress. */
-export type BatchSummary = Omit<Batch, 'units' | 'outcomes' | 'parts' | 'stalledClaims' | 'solo' | 'wait'> & {
-  total: number;
-};
-
-/** Units and batches of a job by outcome. */
-export interface Counts {
-  /**
-   * `notRun`: failed units that never ran, set at the end of a rejected or cancelled job only. `reused`: units whose
-   * results were reused, set at the end of a job with `max_age` only.
-   */
-  units: { total: number; success: number; failed: number; notRun?: number; reused?: number };
-  /** `success`: done with at least one result. `failed`: done without one. */
-  batches: { total: number; success: number; failed: number };
-}
-
-/** Contents of a queue message: a reference to a batch. */
-export interface BatchReference {
-  jobId: string;
-  batchId: string;
-  market: string;
-  region: string;
-  lane: Lane;
-  /** Number of the batch's units. */
-  units: number;
-  attempt: number;
-}
 
 /** Recent statistics of the listed fields of one kind of a market's pages. */
 export interface DriftRecord {
@@ -411,9 +266,11 @@ export interface Submission {
   bodyHash: string;
   jobId: string;
   createdAt: number;
-  /** True if the submission ended with an error and its job may exist. The next call resumes it at once. */
+  /**
+   * True if the submission ended with an error and its job may exist. The next call resumes it immediately.
+   */
   interrupted: boolean;
-  /** The first response as JSON; null while the first submission is in progress. */
+  /** The first response as JSON. Null while the first submission is in progress. */
   response: string | null;
 }
 
@@ -437,18 +294,18 @@ export interface Delivery {
   id: string;
   /** Makes the creation idempotent: `job.ended:<job>:webhook`. */
   key: string;
-  /** Owner of the webhook or destination; null for a message to operators. */
+  /** Owner of the webhook or destination. Null for a message to operators. */
   userId: string | null;
   /** `file`: the results of a job, to a destination of the user. */
   channel: 'webhook' | 'email' | 'file';
   /** Type of the message: `job.ended`. */
   type: string;
   jobId: string | null;
-  /** Address: that of the last attempt, or that of the next before the first. */
+  /** Address of the last attempt, or of the next one before the first. */
   target: string;
   /** The message, or the description of the file, as JSON text. */
   body: string;
-  /** Destination of a file; null for messages. */
+  /** Destination of a file. Null for messages. */
   destinationId: string | null;
   state: 'pending' | 'delivered' | 'failed';
   /** Number of attempts that ended. */
@@ -465,4 +322,18 @@ export interface Delivery {
   responseStatus: number | null;
   /** Error of the last attempt, '' if there was none. */
   error: string;
+}
+
+/** Queue of a job. Single tasks do not wait behind bulk jobs. */
+export type Lane = 'single' | 'bulk';
+
+/** Units and batches of a job by outcome. */
+export interface Counts {
+  /**
+   * `notRun`: failed units that never ran, set at the end of a rejected or cancelled job only. `reused`:
+   * units whose results were reused, set at the end of a job with `max_age` only.
+   */
+  units: { total: number; success: number; failed: number; notRun?: number; reused?: number };
+  /** `success`: done with at least one result. `failed`: done without one. */
+  batches: { total: number; success: number; failed: number };
 }

@@ -1,13 +1,13 @@
 /**
- * Limits for expire(). Times are milliseconds since the epoch: records from before are deleted. Records of a kind
- * without a limit are kept.
+ * Limits for expire(). Times are milliseconds since the epoch: records from before are deleted. Records of a
+ * kind without a limit are kept.
  */
 export interface Cutoffs {
   /** Crawled pages, by the time of the crawl. */
   crawls?: number;
   /**
-   * Maximum number of crawled pages kept, newest first. Pages crawled in the same millisecond are kept or deleted
-   * together.
+   * Maximum number of crawled pages kept, newest first. Pages crawled in the same millisecond are kept or
+   * deleted together.
    */
   maxCrawls?: number;
   /** Origins, by their latest reservation, permit, or pause. */
@@ -33,8 +33,8 @@ export interface Cutoffs {
 /** Retention of records that are kept for a limited time. */
 export interface ExpiryStore {
   /**
-   * Deletes records beyond each cutoff and returns their number: at least 1,000 of each kind, if as many are left, and a
-   * bounded number. A call that fails may have deleted some of them.
+   * Deletes records beyond each cutoff and returns their number: at least 1,000 of each kind, if as many are
+   * left, and a bounded number. A call that fails may have deleted some of them.
    */
   expire(cutoffs: Cutoffs): Promise<number>;
 }

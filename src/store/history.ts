@@ -1,7 +1,7 @@
 import type { TrackedField, TrackedValues } from '../base/tracked-values.ts';
 import type { Page, PageOptions } from './cursor.ts';
 
-/** Identifies an item of a user. The region is '' for markets without regions. */
+/** Identifies an item of a user. The region is empty for markets without regions. */
 export interface ItemKey {
   userId: string;
   market: string;
@@ -10,13 +10,14 @@ export interface ItemKey {
 }
 
 /**
- * Latest state of an item: one document of the user, with the series '', and one for each series of runs that the item
- * was seen in. Written after the observation and the change that it leads to, so that a crash repeats them.
+ * Latest state of an item: one document of the user, with the series '', and one for each series of runs that
+ * the item was seen in. Written after the observation and the change that it leads to, so that a crash
+ * repeats them.
  */
 export interface TrackedItem extends ItemKey {
   /** Derived from the user, the series, and the item. */
   id: string;
-  /** Name of the series; '' for all jobs of the user. */
+  /** Name of the series. Empty for all jobs of the user. */
   series: string;
   /** Hash of the unit through which the item was last seen. */
   source: string;
@@ -40,9 +41,9 @@ export interface TrackedItem extends ItemKey {
 export interface RuleState {
   /** Revision of the rule. The state of another revision counts as none. */
   revision: number;
-  /** Whether the condition was true at the latest reading. */
+  /** True if the condition was true at the latest reading. */
   isTrue: boolean;
-  /** Value that the next one is compared with: that of the last message, or the best one since. */
+  /** Value that the next one is compared with: the value in the last message, or the best one since. */
   reference: number | null;
 }
 
@@ -54,7 +55,7 @@ export interface Observation extends ItemKey {
   values: TrackedValues;
   /** Values that differ from the observation before; all stated ones for the first. */
   changed: readonly TrackedField[];
-  /** Time of the observation that followed; null for the latest one of the item. */
+  /** Time of the observation that followed. Null for the latest one of the item. */
   endedAt: number | null;
 }
 
@@ -84,13 +85,16 @@ export function countsOf(
   return { new: 0, changed: 0, missing: 0, back: 0, ...Object.fromEntries(counted) };
 }
 
+/** Returns the conditions of the changes of a job, whose ids begin with the job's id. */
+export const changesOfJob = (jobId: string) => ({ id: { above: `${jobId}/`, below: `${jobId}0` } });
+
 /**
- * Turn of a run among those of its user. One run per user is `active` until it is done, so that the next one compares with
- * its values. A `failed` run is tried again, and runs of other series do not wait for it. Null once the run is done.
+ * Queue state of a tracking run. A user has at most one `active` run, so each run compares against its
+ * predecessor's results. A `failed` run is retried and does not block other series. Null when done.
  */
 export type RunTurn = 'waiting' | 'active' | 'failed' | null;
 
-/** The comparison of a job's records with those before it. Created when the job has ended. */
+/** Comparison of a job's records with the previous run. Created when the job finishes. */
 export interface TrackingRun {
   jobId: string;
   userId: string;
@@ -136,9 +140,9 @@ export interface Rule {
   userId: string;
   name: string;
   condition: RuleCondition;
-  /** Percentage or price of the condition; null for conditions without one. */
+  /** Percentage or price of the condition. Null for conditions without one. */
   threshold: number | null;
-  /** Value whose changes the condition `changes` is about; '' for other conditions. */
+  /** Value that the condition `changes` watches. Empty for other conditions. */
   field: TrackedField | '';
   market: string;
   region: string;
@@ -160,26 +164,41 @@ export interface TrackedItemFilter {
   search?: string;
 }
 
+/** Rules of users. */
+export interface RuleStore {
+  /** Inserts a rule. Returns false, and changes nothing, if its id exists. */
+  createRule(rule: Rule): Promise<boolean>;
+  /**
+   * Replaces a rule if its revision follows the stored one. Returns false, and changes nothing, otherwise.
+   */
+  putRule(rule: Rule): Promise<boolean>;
+  getRule(id: string): Promise<Rule | null>;
+  /** Returns the rules of a user, oldest first. */
+  listRules(userId: string): Promise<Rule[]>;
+  /** Deletes a rule. Returns false if the user has none with this id. */
+  deleteRule(id: string, userId: string): Promise<boolean>;
+}
+
 /** Histories of items, their comparison by runs, and rules. */
-export interface HistoryStore {
+export interface HistoryStore extends RuleStore {
   /** Inserts a run. Returns false, and changes nothing, if the job has one. */
   createTrackingRun(run: TrackingRun): Promise<boolean>;
   getTrackingRun(jobId: string): Promise<TrackingRun | null>;
   /**
-   * Claims up to `limit` runs that are due at `now`, longest due first, by incrementing `take`. Each goes to one caller
-   * and is due again at `leaseUntil` unless that caller writes its progress before.
+   * Claims up to `limit` runs that are due at `now`, longest due first, by incrementing `take`. Each goes to
+   * one caller and is due again at `leaseUntil` unless that caller writes its progress before.
    */
   claimTrackingRuns(now: number, leaseUntil: number, limit: number): Promise<TrackingRun[]>;
   /** Writes the progress of a run. Returns false if the claim `take` was lost. */
   putRunProgress(jobId: string, take: number, progress: RunProgress): Promise<boolean>;
   /**
-   * Returns whether a run of the user that is not done comes before this one, by the end and the id of the job. Failed runs
-   * count in their own series only.
+   * Returns true if a run of the user that is not done comes before this one, by the end and the id of the
+   * job. Failed runs count in their own series only.
    */
   hasEarlierRun(run: Pick<TrackingRun, 'userId' | 'series' | 'at' | 'jobId'>): Promise<boolean>;
   /**
-   * Makes a run the active one of its user. Returns false, and changes nothing, if the claim was lost or another run
-   * of the user is active.
+   * Makes a run the active one of its user. Returns false, and changes nothing, if the claim was lost or
+   * another run of the user is active.
    */
   beginRun(run: Pick<TrackingRun, 'jobId' | 'userId' | 'take'>): Promise<boolean>;
 
@@ -188,8 +207,8 @@ export interface HistoryStore {
   /** Writes items. Skips those with a later stored reading, by time and job. */
   putTrackedItems(items: readonly TrackedItem[]): Promise<void>;
   /**
-   * Writes observations unless they exist, and ends those before them. `previous` is the time and job of the item's
-   * observation before, null for the first.
+   * Writes observations unless they exist, and ends those before them. `previous` is the time and job of the
+   * item's observation before, null for the first.
    */
   addObservations(
     added: readonly { observation: Observation; previous: { at: number; jobId: string } | null }[],
@@ -199,8 +218,8 @@ export interface HistoryStore {
   /** Returns the changes that exist, in any order. */
   getChanges(ids: readonly string[]): Promise<ItemChange[]>;
   /**
-   * Returns present items of a series with one of the sources that were last read before `before`, and not by the job,
-   * by id.
+   * Returns present items of a series with one of the sources that were last read before `before`, and not by
+   * the job, by id.
    */
   findAbsentItems(
     userId: string,
@@ -221,18 +240,8 @@ export interface HistoryStore {
   listObservations(item: ItemKey, from: number, to: number, page: PageOptions): Promise<Page<Observation>>;
   /** Returns the latest observation of an item before `at`. */
   findObservation(item: ItemKey, before: number): Promise<Observation | null>;
-  /** Lists the changes of a job, or those of a type, in the order of its batches. */
+  /** Lists the changes of a job, or only changes of a type, in the order of its batches. */
   listChanges(jobId: string, type: ItemChangeType | null, page: PageOptions): Promise<Page<ItemChange>>;
   /** Counts the changes of a job by type. */
   countChanges(jobId: string): Promise<Record<ItemChangeType, number>>;
-
-  /** Inserts a rule. Returns false, and changes nothing, if its id exists. */
-  createRule(rule: Rule): Promise<boolean>;
-  /** Replaces a rule if its revision follows the stored one. Returns false, and changes nothing, otherwise. */
-  putRule(rule: Rule): Promise<boolean>;
-  getRule(id: string): Promise<Rule | null>;
-  /** Returns the rules of a user, oldest first. */
-  listRules(userId: string): Promise<Rule[]>;
-  /** Deletes a rule. Returns false if the user has none with this id. */
-  deleteRule(id: string, userId: string): Promise<boolean>;
 }

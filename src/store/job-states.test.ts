@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aTime, storeJob } from './contract/samples.ts';
+import { aTime, storeJob } from './conformance/samples.ts';
 import { endingStates, openStates, refuseOtherMoves, statesOf, submittingStates } from './job-states.ts';
 import { openSqliteStore } from './sqlite/open.ts';
 

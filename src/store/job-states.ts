@@ -9,7 +9,7 @@ interface StateInfo {
   phase: 'submitting' | 'running' | 'ending' | 'ended';
   /** Statuses by which users see it (src/contract/job-status.ts). */
   statuses: readonly string[];
-  /** Whether a job of a kind that is charged at approval has been charged, or will be when it is refunded. */
+  /** True if a job of a kind that is charged at approval has been charged, or will be when it is refunded. */
   charged: boolean;
 }
 
@@ -49,13 +49,13 @@ export const openStates = statesWhere(({ phase }) => phase !== 'ended');
 /** States of jobs that are ending. */
 export const endingStates = statesWhere(({ phase }) => phase === 'ending');
 
-/** States of jobs whose submit is not finished. Their owners cannot see them. */
+/** States of jobs whose submission is not finished. Their owners cannot see them. */
 export const submittingStates = statesWhere(({ phase }) => phase === 'submitting');
 
 /** Returns the states that users see by a status. */
 export const statesOf = (status: string) => statesWhere(({ statuses }) => statuses.includes(status));
 
-/** Returns whether a job in a state has been charged, if its kind is charged at approval. */
+/** Returns true if a job in a state has been charged, if its kind is charged at approval. */
 export const isCharged = (name: JobState) => jobStates[name].charged;
 
 /** Wraps a store to reject moves of jobs that are no part of their life. A job may stay in its state. */

@@ -19,7 +19,7 @@ export interface ProcessReport {
   batches: number;
   /** Number of units ended since the start. */
   unitsDone: number;
-  /** Reason why it starts no work, such as "disk almost full"; '' if it does. */
+  /** Reason why it starts no work, such as "disk almost full". Empty if it does. */
   paused: string;
   /** Host clock minus store clock in milliseconds; 0 for SQLite. */
   clockSkewMs: number;
@@ -30,7 +30,7 @@ export interface OriginMinute {
   /** Scheme, host, and port. */
   origin: string;
   market: string;
-  /** '' for a market without regions. */
+  /** Empty for a market without regions. */
   region: string;
   /** Start of the minute in milliseconds since the epoch. */
   minute: number;

@@ -4,7 +4,7 @@ export interface OriginPause {
   change: number;
   /** No requests are sent before this time; 0 without a pause. During a trial request, its timeout. */
   until: number;
-  /** Fault code or status that caused the pause, such as "page_blocked"; '' without a pause. */
+  /** Fault code or status that caused the pause, such as "page_blocked". Empty if there is no pause. */
   reason: string;
   /** Number of consecutive pauses. */
   failures: number;
@@ -42,8 +42,8 @@ export interface PermitRequest {
 /** Rate limits and circuit breakers shared by all workers. */
 export interface OriginStore {
   /**
-   * Reserves `slots` request slots of an origin, `intervalMs` apart and not before `now`. Returns the time of the
-   * first slot. Slots of different callers never overlap.
+   * Reserves `slots` request slots of an origin, `intervalMs` apart and not before `now`. Returns the time of
+   * the first slot. Slots of different callers never overlap.
    */
   reserveRequests(
     origin: string,
@@ -52,8 +52,8 @@ export interface OriginStore {
     now: number,
   ): Promise<{ first: number; pause: OriginPause }>;
   /**
-   * Replaces the permits that a process holds. Returns the number of requests it may have in progress: at most the
-   * permits the others leave, and at most its fair share if demand exceeds the limit.
+   * Replaces the permits that a process holds. Returns the number of requests it may have in progress: at
+   * most the permits the others leave, and at most its fair share if demand exceeds the limit.
    */
   leasePermits(origin: string, request: PermitRequest): Promise<{ permits: number; pause: OriginPause }>;
   /** Releases the permits that a process which has ended held, at every origin. */
@@ -67,4 +67,9 @@ export interface OriginStore {
   putPause(origin: string, pause: OriginPause): Promise<{ written: boolean; pause: OriginPause }>;
   /** Lists origins with failures by name. */
   listPauses(): Promise<(OriginPause & { origin: string })[]>;
+  /**
+   * Deletes up to `limit` origins whose latest reservation, permit, and pause were before `before`. Returns
+   * their number.
+   */
+  expireOrigins(before: number, limit: number): Promise<number>;
 }

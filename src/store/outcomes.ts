@@ -1,5 +1,6 @@
 import { Fault } from '../contract/fault.ts';
-import type { Outcome, Part, StoredFile } from './documents.ts';
+import type { Outcome, Segment } from './batches.ts';
+import type { StoredFile } from './documents.ts';
 
 /** Outcomes of a batch by the index of the unit. */
 export type Outcomes = Record<number, Outcome>;
@@ -7,37 +8,38 @@ export type Outcomes = Record<number, Outcome>;
 /** A worker's write to a claimed batch. */
 export interface OutcomeWrite {
   outcomes: Outcomes;
-  part: Part | null;
+  segment: Segment | null;
   /** Present if the write ends the batch: the batch's own file, if any, and the time. */
   end?: { file: StoredFile | null; at: number };
 }
 
 /**
- * Maximum count of claims without progress that remains after an outcome: one unit may end a worker while others of the
- * batch have outcomes, so that progress must not clear the batch of suspicion.
+ * Maximum count of claims without progress that remains after an outcome: one unit may end a worker while
+ * others of the batch have outcomes, so that progress must not clear the batch of suspicion.
  */
 export const maxStalledWithProgress = 3;
 
-/** Changes that a write makes to a batch: new outcomes, and the parts and counts after the write. */
+/** Changes that a write makes to a batch: new outcomes, and the segments and counts after the write. */
 export interface OutcomeChange {
   fresh: Outcomes;
-  parts: Part[];
+  segments: Segment[];
   success: number;
   failed: number;
   storedBytes: number;
 }
 
-/** Stored outcomes and parts of a batch. */
+/** Stored outcomes and segments of a batch. */
 export interface BatchOutcomes {
   total: number;
   outcomes: Outcomes;
-  parts: Part[];
+  segments: Segment[];
 }
 
 /**
- * Computes the changes that a write makes to a batch. A unit keeps its first outcome, and its first record until
- * the batch ends, so that a repeated write counts nothing twice. The part of a write that ends the batch replaces
- * all others. Fault `internal` for an unknown unit, or if the batch would end with outstanding units.
+ * Computes the changes that a write makes to a batch. A unit keeps its first outcome, and its first record
+ * until the batch ends, so that a repeated write counts nothing twice. The segment of a write that ends the
+ * batch replaces all others. Throws `internal` for an unknown unit, or if the batch would end with
+ * outstanding units.
  */
 export function addOutcomes(batchId: string, batch: BatchOutcomes, write: OutcomeWrite): OutcomeChange {
   const { total, outcomes: known } = batch;
@@ -55,21 +57,24 @@ export function addOutcomes(batchId: string, batch: BatchOutcomes, write: Outcom
       `batch ${batchId} cannot end with ${total - success - failed} outstanding units`,
     );
   }
-  const parts = addPart(batch.parts, fresh, write);
+  const segments = addSegment(batch.segments, fresh, write);
   const files = [known, fresh].flatMap((set) => Object.values(set)).map(fileBytes);
-  const storedBytes = [...files, ...parts.map(({ bytes }) => bytes)].reduce((sum, bytes) => sum + bytes, 0);
-  return { fresh, parts, success, failed, storedBytes };
+  const storedBytes = [...files, ...segments.map(({ bytes }) => bytes)].reduce(
+    (sum, bytes) => sum + bytes,
+    0,
+  );
+  return { fresh, segments, success, failed, storedBytes };
 }
 
 const fileBytes = (outcome: Outcome) => (outcome.status === 'SUCCESS' ? (outcome.file?.bytes ?? 0) : 0);
 
-function addPart(parts: Part[], fresh: Outcomes, { part, end }: OutcomeWrite): Part[] {
-  if (part === null) return parts;
-  if (end) return [part];
+function addSegment(segments: Segment[], fresh: Outcomes, { segment, end }: OutcomeWrite): Segment[] {
+  if (segment === null) return segments;
+  if (end) return [segment];
   const records = Object.fromEntries(
-    Object.entries(part.records).filter(([index]) => fresh[Number(index)]?.status === 'SUCCESS'),
+    Object.entries(segment.records).filter(([index]) => fresh[Number(index)]?.status === 'SUCCESS'),
   );
-  return Object.keys(records).length === 0 ? parts : [...parts, { ...part, records }];
+  return Object.keys(records).length === 0 ? segments : [...segments, { ...segment, records }];
 }
 
 /** Counts successful and failed units in disjoint sets of outcomes. */

@@ -49,7 +49,7 @@ test('busy permits are kept even if none are requested', () => {
   expect(grant([other(1, 1)], ask(0)).holdings).toEqual([other(1, 1)]);
 });
 
-test('with fewer permits than processes, each process gets its turn', () => {
+test('gives each process its turn if there are fewer permits than processes', () => {
   const names = ['a', 'b', 'c', 'd', 'e'];
   const lucky = new Set<string>();
   for (let turn = 0; turn < 5; turn += 1) {

@@ -9,8 +9,8 @@ export interface Holding {
 }
 
 /**
- * Result of a request for permits: the maximum number of requests that the process may have in progress, and the
- * new holdings.
+ * Result of a request for permits: the maximum number of requests that the process may have in progress, and
+ * the new holdings.
  */
 export interface PermitGrant {
   permits: number;
@@ -21,8 +21,8 @@ export interface PermitGrant {
 const rotationMs = 5_000;
 
 /**
- * Computes fair shares of `limit`: nobody gets more than wanted, or more than another process that wants more. The
- * remainder rotates.
+ * Computes fair shares of `limit`: nobody gets more than wanted, or more than another process that wants
+ * more. The remainder rotates.
  */
 function shares(wants: readonly { holder: string; wanted: number }[], limit: number, now: number) {
   const shared = new Map<string, number>();
@@ -51,8 +51,8 @@ function shares(wants: readonly { holder: string; wanted: number }[], limit: num
 
 /**
  * Computes the permits of a process: its fair share, but no more than the others leave. A process with more
- * requests in progress keeps their permits until they end and starts no new ones. If there are fewer permits than
- * processes, they rotate so that no process starves.
+ * requests in progress keeps their permits until they end and starts no new ones. If there are fewer permits
+ * than processes, they rotate so that no process starves.
  */
 export function grant(holdings: readonly Holding[], request: PermitRequest): PermitGrant {
   const { holder, busy, wanted, limit, now, until } = request;

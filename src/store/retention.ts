@@ -2,18 +2,20 @@ import type { Cursor, Page, PageOptions } from './cursor.ts';
 import type { DeletedJob, Job, User } from './documents.ts';
 
 /**
- * Deletion of ended jobs, of their files, and of users. Each method can be repeated after a crash. The files
- * themselves are in the result storage: see src/jobs/steps/delete-files.ts for the order of the steps.
+ * Deletion of ended jobs and of their files. Each method can be repeated after a crash. The files themselves
+ * are in the result storage: see src/jobs/steps/delete.ts for the order of the steps.
  */
-export interface RetentionStore {
+export interface FileRetention {
   /**
-   * Marks the files of an ended job as deleted, and as not removed yet. A marked job keeps the earlier time. Returns
-   * the job, or null if it does not exist or has not ended.
+   * Marks the files of an ended job as deleted, and as not removed yet. A marked job keeps the earlier time.
+   * Returns the job, or null if it does not exist or has not ended.
    */
   markFilesDeleted(jobId: string, at: number): Promise<Job | null>;
   /** Records that the deleted files of a job were removed from the result storage. */
   finishFileDeletion(jobId: string): Promise<void>;
-  /** Returns jobs whose deleted files may still be in the result storage, by id, starting after the cursor. */
+  /**
+   * Returns jobs whose deleted files may still be in the result storage, by id, starting after the cursor.
+   */
   findFileDeletions(limit: number, after?: Cursor | null): Promise<Job[]>;
   /**
    * Returns jobs that ended before `before`, ordered by `finishedAt` and id, starting after the cursor.
@@ -22,30 +24,39 @@ export interface RetentionStore {
   /** Returns the bytes of a user's results in the result storage, without jobs whose files are deleted. */
   sumStoredBytes(userId: string): Promise<number>;
   /**
-   * Replaces an ended job and its batches by the summary, and deletes the deliveries about it. The job is hidden and
-   * the summary written in one step; a call that crashes later is completed by deleteOrphanedBatches(). Returns false
-   * if the job does not exist or has not ended. No job can be created with the id of a deleted job.
+   * Replaces an ended job and its batches by the summary, and deletes the deliveries about it. The job is
+   * hidden and the summary written in one step; a call that crashes later is completed by
+   * deleteOrphanedBatches(). Returns false if the job does not exist or has not ended. No job can be created
+   * with the id of a deleted job.
    */
   deleteJob(summary: DeletedJob): Promise<boolean>;
+}
+
+/** Deletion of users, and summaries of deleted jobs. Each method can be repeated after a crash. */
+export interface UserRetention {
   getDeletedJob(jobId: string): Promise<DeletedJob | null>;
   /** Lists the deleted jobs of a user, newest first. */
   listDeletedJobs(userId: string, page: PageOptions): Promise<Page<DeletedJob>>;
   /**
-   * Begins the deletion of a user: removes the name and the email address, and suspends the user at `at`. A user whose
-   * deletion has begun keeps the earlier time. Returns the user, or null if there is none with this id.
+   * Begins the deletion of a user: removes the name and the email address, and suspends the user at `at`. A
+   * user whose deletion has begun keeps the earlier time. Returns the user, or null if there is none with
+   * this id.
    */
   markUserDeleted(id: string, at: number): Promise<User | null>;
   /** Returns deleted users that are not erased, by the start of the deletion. */
   findUserDeletions(limit: number): Promise<User[]>;
   /**
-   * Deletes keys, sessions, idempotency keys, schedules and their runs, the webhook, destinations, and deliveries of a user, up to `limit` of each, and empties
-   * as many notes of ledger entries and details and addresses of audit entries by or about the user. Returns the number
-   * of records; 0 if nothing is left.
+   * Deletes keys, sessions, idempotency keys, schedules and their runs, the webhook, destinations, and
+   * deliveries of a user, up to `limit` of each, and empties as many notes of ledger entries and details and
+   * addresses of audit entries by or about the user. Returns the number of records; 0 if nothing is left.
    */
   eraseUserRecords(userId: string, limit: number): Promise<number>;
   /** Ends the deletion of a user. */
   markUserErased(id: string): Promise<void>;
 }
+
+/** Deletion of ended jobs, of their files, and of users. */
+export interface RetentionStore extends FileRetention, UserRetention {}
 
 /** Ended jobs: all; those whose files are not deleted; or of these the test jobs. */
 export type EndedJobs = 'all' | 'with_files' | 'test_with_files';

@@ -3,13 +3,12 @@ import type { Page, PageOptions } from './cursor.ts';
 
 /**
  * State of a schedule.
- * - `awaiting_approval`: an operator has to approve it before its first run.
  * - `active`: its runs start at the times of the cron expression.
  * - `paused`: no run starts until its owner resumes it.
- * - `rejected`: an operator rejected it.
+ * - `rejected`: an operator rejected a run, or nobody decided on one in time.
  * - `ended`: its end has passed, or its credits are used.
  */
-export type ScheduleState = 'awaiting_approval' | 'active' | 'paused' | 'rejected' | 'ended';
+export type ScheduleState = 'active' | 'paused' | 'rejected' | 'ended';
 
 /** Treatment of a run that is due while the last one has not ended. */
 export type OverlapRule = 'skip' | 'queue' | 'cancel';
@@ -17,7 +16,10 @@ export type OverlapRule = 'skip' | 'queue' | 'cancel';
 /** Treatment of runs that were due while no process was running. */
 export type MissedRule = 'run_once' | 'skip';
 
-/** Why a run exists: its time came, its time had passed before a process could start it, or a caller asked for it. */
+/**
+ * Why a run exists: its time came, its time had passed before a process could start it, or a caller asked for
+ * it.
+ */
 export type RunTrigger = 'schedule' | 'missed' | 'manual';
 
 /** A run that was begun and has no result yet. */
@@ -26,7 +28,10 @@ export interface PendingRun {
   scheduledFor: number;
   startedAt: number;
   trigger: RunTrigger;
-  /** Key whose credit ceiling the run's job counts against: the one that began the run, or changed the schedule since. */
+  /**
+   * Key whose credit ceiling the run's job counts against: the one that began the run, or changed the
+   * schedule since.
+   */
   keyId: string;
   /** True while the run waits for the end of the last one. */
   isQueued: boolean;
@@ -36,12 +41,22 @@ export interface PendingRun {
 export interface OpenRun {
   runId: string;
   jobId: string;
+  /** Part of `creditsSpent` for the run. */
+  cost: number;
 }
 
 /** Message about a schedule that is due. */
-export type ScheduleNotice = 'awaiting_approval' | 'approval_expiring' | 'approved' | 'rejected' | 'paused';
+export type ScheduleNotice = 'rejected' | 'paused';
 
-/** A submit that is repeated, and the state of its runs. */
+/** Approval of a run's job, which covers later runs. */
+export interface ScheduleApproval {
+  /** Operator who approved the job. */
+  by: string;
+  /** Cost of the job. A run that costs more awaits approval again. */
+  cost: number;
+}
+
+/** A submission that is repeated, and the state of its runs. */
 export interface Schedule {
   id: string;
   userId: string;
@@ -59,7 +74,7 @@ export interface Schedule {
   /** First and last time of runs; the end is exclusive. */
   startAt: number | null;
   endAt: number | null;
-  /** Maximum of `creditsSpent`; null for no limit. */
+  /** Maximum of `creditsSpent`. Null for no limit. */
   maxTotalCredits: number | null;
   overlap: OverlapRule;
   missed: MissedRule;
@@ -67,13 +82,18 @@ export interface Schedule {
   stateSince: number;
   /** Why it is paused, rejected, or ended. */
   reason: string;
-  /** Operator who approved it, for kinds that await approval. */
-  approvedBy: string | null;
-  /** Time at which it is rejected unless an operator decides; null unless it awaits approval. */
-  decideBy: number | null;
-  /** Time of the next run; null unless it is active. */
+  /** Incremented by each change after which a run needs another approval, from 1. */
+  version: number;
+  /**
+   * Approval of a run of this version. Null without one, so that the runs of kinds with approval await
+   * theirs.
+   */
+  approval: ScheduleApproval | null;
+  /** Time of the next run. Null unless the schedule is active. */
   nextRunAt: number | null;
-  /** When a process has to look at it: for a run, the result of one, or its deadline; null if there is nothing to do. */
+  /**
+   * Time at which a process must check it for a due run or a run's result. Null if there is nothing to do.
+   */
   dueAt: number | null;
   pending: PendingRun | null;
   /** Runs whose jobs had not ended when they were last read, oldest first. */
@@ -82,7 +102,7 @@ export interface Schedule {
   creditsSpent: number;
   /** Consecutive runs that failed. */
   failures: number;
-  /** Next message about it, and the time at which it is due; null without one. */
+  /** Next message about it, and the time at which it is due. Null if there is none. */
   notice: ScheduleNotice | null;
   noticeAt: number | null;
   createdAt: number;
@@ -93,7 +113,7 @@ export interface Schedule {
 
 /** The request of a schedule. */
 export interface ScheduleRequest {
-  /** Body of the submit as JSON text. */
+  /** Body of the submission as JSON text. */
   request: string;
   /** Revision of the schedule that was read with it. */
   revision: number;
@@ -125,7 +145,7 @@ export interface ScheduleRun {
   createdAt: number;
   trigger: RunTrigger;
   state: RunState;
-  /** Why the run was skipped or its submit failed. */
+  /** Reason why the run was skipped or its submission failed. */
   reason: string;
   jobId: string | null;
   cost: number;
@@ -152,8 +172,8 @@ export interface ScheduleStore {
   /** Counts the schedules of a user, and returns at most `max`. */
   countSchedules(userId: string, max: number): Promise<number>;
   /**
-   * Writes the patch and increments the revision if the stored revision is `revision`. Returns the changed schedule;
-   * null, and changes nothing, if another writer was faster or the schedule does not exist.
+   * Writes the patch and increments the revision if the stored revision is `revision`. Returns the changed
+   * schedule, or null without any change if another writer was faster or the schedule does not exist.
    */
   updateSchedule(id: string, revision: number, patch: SchedulePatch): Promise<Schedule | null>;
   /** Deletes a schedule and its runs. Returns false if it does not exist. */
@@ -163,8 +183,9 @@ export interface ScheduleStore {
   /** Returns schedules with a message that is due, the longest due first. */
   findSchedulesWithDueNotice(now: number, limit: number): Promise<Schedule[]>;
   /**
-   * Replaces a message of a schedule by the next one and its due time, or by none if null. Returns false if another
-   * message, or one about a newer state, is due. The revision stays the same: no other writer depends on messages.
+   * Replaces a message of a schedule by the next one and its due time, or by none if null. Returns false if
+   * another message, or one about a newer state, is due. The revision stays the same: no other writer depends
+   * on messages.
    */
   advanceScheduleNotice(
     schedule: Pick<Schedule, 'id' | 'stateSince' | 'notice'>,

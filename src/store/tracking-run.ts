@@ -3,8 +3,8 @@ import type { Job } from './documents.ts';
 import type { TrackingRun } from './history.ts';
 
 /**
- * Creates the run of an ended job, due immediately. Returns null for a job that is not tracked or never ran, and for one
- * whose results its owner has not released: they neither enter the history nor cause messages.
+ * Creates the run of an ended job, due immediately. Returns null for a job that is not tracked or never ran,
+ * and for one whose results its owner has not released: they neither enter the history nor cause messages.
  */
 export function newTrackingRun(job: Job): TrackingRun | null {
   const series = seriesOf(job.options.track);

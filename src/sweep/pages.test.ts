@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../test/support/clock.ts';
-import { aJob } from '../store/contract/samples.ts';
+import { aJob } from '../store/conformance/samples.ts';
 import { processJobs, type SweepPlaces } from './pages.ts';
 
 const clock = createManualClock(0);

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Cursor } from '../store/cursor.ts';
 import type { Job } from '../store/documents.ts';
 
-/** Position at which the last round stopped in each unfinished list, by the list's name. */
+/** Position where the last round stopped, by the name of the list. */
 export type SweepPlaces = Map<string, Cursor>;
 
 /** Limits on the work for one list in one round. */
@@ -25,8 +25,8 @@ export interface JobList {
 }
 
 /**
- * Processes the jobs of a list page by page. A round that reaches its limits stops, and the next round resumes at that
- * position, so that no job starves.
+ * Processes the jobs of a list page by page. A round that reaches its limits stops, and the next round
+ * resumes at that position, so that no job starves.
  */
 export async function processJobs(
   { name, find, placeOf, run }: JobList,

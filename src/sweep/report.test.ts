@@ -4,8 +4,8 @@ import { createLog } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
-import { createOriginTally, type OriginTally } from './origin-tally.ts';
 import { reportForever } from './report.ts';
+import { createRequestCounter, type RequestCounter } from './request-counter.ts';
 
 const start = Date.UTC(2030, 0, 7);
 const about = { id: 'p1', role: 'worker', host: 'one.example', pid: 77, version: '1.2.3', startedAt: start };
@@ -13,7 +13,7 @@ const sg = { origin: 'https://sg.example', market: 'mkta', region: 'sg' };
 
 let store: Store;
 let clock: ManualClock;
-let tally: OriginTally;
+let requestCounter: RequestCounter;
 let stopping: AbortController;
 let state: {
   memoryBytes: number;
@@ -26,14 +26,20 @@ let state: {
 beforeEach(() => {
   store = openSqliteStore({ path: ':memory:' });
   clock = createManualClock(start);
-  tally = createOriginTally(clock);
+  requestCounter = createRequestCounter(clock);
   stopping = new AbortController();
   state = { memoryBytes: 1_000, workers: 2, batches: 0, unitsDone: 0, paused: '', clockSkewMs: 0 };
   return () => store.close();
 });
 
 async function begin(over: Partial<Store> = {}): Promise<{ ended: Promise<void> }> {
-  const options = { store: { ...store, ...over }, clock, log: createLog('silent', 'test'), about, tally };
+  const options = {
+    store: { ...store, ...over },
+    clock,
+    log: createLog('silent', 'test'),
+    about,
+    requestCounter,
+  };
   const ended = reportForever({ ...options, state: async () => state }, 10_000, stopping.signal);
   await flushTasks();
   return { ended };
@@ -61,13 +67,13 @@ test('reports the process at once and every ten seconds, and deletes its record 
 
 test('stores origin counts every ten seconds and at the end', async () => {
   const { ended } = await begin();
-  tally.ended(sg, 100);
+  requestCounter.ended(sg, 100);
   expect(await store.listOriginMinutes(0)).toEqual([]);
   await clock.advance(10_000);
   const row = { ...sg, minute: start, requests: 1, refused: 0, failed: 0, milliseconds: 100 };
   expect(await store.listOriginMinutes(0)).toEqual([row]);
-  tally.ended(sg, 50);
-  tally.classified(sg, 'refused');
+  requestCounter.ended(sg, 50);
+  requestCounter.classified(sg, 'refused');
   stopping.abort();
   await ended;
   expect(await store.listOriginMinutes(0)).toEqual([{ ...row, requests: 2, refused: 1, milliseconds: 150 }]);
@@ -83,9 +89,9 @@ test('keeps counts while the store is unavailable, and ends without it', async (
     addOriginMinutes: (rows) => guarded(() => store.addOriginMinutes(rows)),
     deleteProcess: (id) => guarded(() => store.deleteProcess(id)),
   });
-  tally.ended(sg, 100);
+  requestCounter.ended(sg, 100);
   await clock.advance(10_000);
-  tally.ended(sg, 30);
+  requestCounter.ended(sg, 30);
   await clock.advance(10_000);
   isAvailable = true;
   await clock.advance(10_000);

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import type { OperationsStore, ProcessReport } from '../store/operations.ts';
-import type { OriginTally } from './origin-tally.ts';
+import type { RequestCounter } from './request-counter.ts';
 
 /** Options for reportForever(). */
 export interface ReportOptions {
@@ -16,20 +16,20 @@ export interface ReportOptions {
     Pick<ProcessReport, 'memoryBytes' | 'workers' | 'batches' | 'unitsDone' | 'paused' | 'clockSkewMs'>
   >;
   /** Counts of requests to origins. */
-  tally: Pick<OriginTally, 'take' | 'putBack'>;
+  requestCounter: Pick<RequestCounter, 'take' | 'putBack'>;
 }
 
 /**
- * Stores a heartbeat of the process and its origin counts every `intervalMs` until the signal is aborted, then stores the
- * last counts and deletes the process's record. Never rejects: failed writes are retried in the next interval, except
- * for the last.
+ * Stores a heartbeat of the process and its origin counts every `intervalMs` until the signal is aborted,
+ * then stores the last counts and deletes the process's record. Never rejects: failed writes are retried in
+ * the next interval, except for the last.
  */
 export async function reportForever(
   options: ReportOptions,
   intervalMs: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const { store, clock, log, about, state, tally } = options;
+  const { store, clock, log, about, state, requestCounter } = options;
   let isFailing = false;
   const step = async (run: () => Promise<void>): Promise<void> => {
     try {
@@ -42,12 +42,12 @@ export async function reportForever(
     }
   };
   const storeCounts = async () => {
-    const rows = tally.take();
+    const rows = requestCounter.take();
     if (rows.length === 0) return;
     try {
       await store.addOriginMinutes(rows);
     } catch (error) {
-      tally.putBack(rows);
+      requestCounter.putBack(rows);
       throw error;
     }
   };

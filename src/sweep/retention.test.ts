@@ -8,10 +8,9 @@ import { newId } from '../base/id.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { audit } from '../jobs/queries/audit.ts';
 import { approve, reject } from '../jobs/steps/decide.ts';
-import { deleteFiles } from '../jobs/steps/delete-files.ts';
-import { eraseDelayMs } from '../jobs/steps/erase-user.ts';
+import { deleteFiles, eraseDelayMs } from '../jobs/steps/delete.ts';
 import { retry } from '../jobs/steps/retry.ts';
-import { aKey } from '../store/contract/samples.ts';
+import { aKey } from '../store/conformance/samples.ts';
 import type { Job } from '../store/documents.ts';
 import { sweep } from './sweep.ts';
 
@@ -221,7 +220,7 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
         expect(await filesOf(job), where).toEqual([]);
         expect(await store.getDeletedJob(open), where).toMatchObject({ state: 'rejected' });
         if (!victim.isCrashed()) break;
-        // Each call of a sweep repeats those before it: a sample of the later ones is enough.
+        // Each call of a sweep repeats the previous ones, so a sample of the later ones is enough.
         if (last > 10) last += 9;
       }
       expect(await fixture.problems()).toEqual([]);

@@ -1,21 +1,12 @@
 import { expiredSessionMs } from '../contract/expired-session.ts';
-import type { JobContext, StoreUse } from '../jobs/context.ts';
+import type { JobContext } from '../jobs/context.ts';
 import { testResultsMs } from '../jobs/sandbox.ts';
-import { type DeleteFilesContext, deleteFiles, removeDeletedFiles } from '../jobs/steps/delete-files.ts';
-import { type DeleteJobContext, deleteJob } from '../jobs/steps/delete-job.ts';
-import { type EraseUserContext, eraseUser } from '../jobs/steps/erase-user.ts';
+import { deleteFiles, deleteJob, eraseUser, removeDeletedFiles } from '../jobs/steps/delete.ts';
 import type { Cursor } from '../store/cursor.ts';
 import type { Job } from '../store/documents.ts';
 import type { Cutoffs } from '../store/expiry.ts';
 import type { EndedJobs } from '../store/retention.ts';
 import type { JobList, PageLimits } from './pages.ts';
-
-/** Dependencies of this module. */
-export type RetentionContext = Pick<JobContext, 'settings'> &
-  StoreUse<'findEndedJobs' | 'findFileDeletions' | 'findUserDeletions'> &
-  DeleteFilesContext &
-  DeleteJobContext &
-  EraseUserContext;
 
 /** Limits on the deletions of one round. */
 const retentionLimits: PageLimits = { pageSize: 100, maxJobs: 1_000, maxMs: 2_000 };
@@ -31,7 +22,7 @@ const originRetentionMs = 24 * 3_600_000;
 const deadProcessMs = 3_600_000;
 
 /** Returns the limits of records without files. */
-export function cutoffsOf({ recentCrawlMs, retention }: JobContext['settings'], now: number): Cutoffs {
+export function computeCutoffs({ recentCrawlMs, retention }: JobContext['settings'], now: number): Cutoffs {
   const { auditLogMs, deliveriesMs, historyMs, jobsMs } = retention;
   return {
     crawls: now - recentCrawlMs,
@@ -47,8 +38,11 @@ export function cutoffsOf({ recentCrawlMs, retention }: JobContext['settings'], 
   };
 }
 
-/** Returns the lists of jobs to delete, or whose files to delete. The first one completes interrupted deletions. */
-function deletionLists(context: RetentionContext, now: number): JobList[] {
+/**
+ * Returns the lists of jobs to delete, or whose files to delete. The first one completes interrupted
+ * deletions.
+ */
+function deletionLists(context: JobContext, now: number): JobList[] {
   const { store } = context;
   const { resultsMs, jobsMs } = context.settings.retention;
   const endedBefore = (before: number, which: EndedJobs): Pick<JobList, 'find' | 'placeOf'> => ({
@@ -95,7 +89,7 @@ interface Steps {
 }
 
 /** Deletes expired jobs and files, completes interrupted deletions, and erases deleted users. */
-export async function retain(context: RetentionContext, now: number, { step, each }: Steps): Promise<void> {
+export async function retain(context: JobContext, now: number, { step, each }: Steps): Promise<void> {
   for (const list of deletionLists(context, now)) await each(list.name, list, list.run, retentionLimits);
   for (const user of await context.store.findUserDeletions(maxUsers))
     await step('user deletion', () => eraseUser(context, user));

@@ -6,8 +6,9 @@ import type { JobContext } from '../jobs/context.ts';
 import { approve } from '../jobs/steps/decide.ts';
 import { openLocalQueue } from '../queue/local/open.ts';
 import type { Queue } from '../queue/queue.ts';
-import { aBatch, aFailure, aJob, units } from '../store/contract/samples.ts';
-import type { BatchReference, Job } from '../store/documents.ts';
+import type { BatchReference } from '../store/batches.ts';
+import { aBatch, aFailure, aJob, units } from '../store/conformance/samples.ts';
+import type { Job } from '../store/documents.ts';
 import { refill, sweep } from './sweep.ts';
 
 const hour = 3_600_000;
@@ -188,7 +189,7 @@ describe('a list longer than a page', () => {
     return job;
   };
 
-  test('of jobs waiting for working hours does not starve a later job', async () => {
+  test('does not starve a later job with jobs that wait for working hours', async () => {
     await fixture.close();
     // The manual clock starts at noon.
     const workingHours = { startMinute: 13 * 60, endMinute: 14 * 60, offsetMinutes: 8 * 60 };
@@ -281,7 +282,7 @@ describe('stalled batches', () => {
     expect(await store.findOldestDue(fixture.clock.now())).toBe(since);
   });
 
-  test('of a dead worker are requeued in one round, whatever number waits', async () => {
+  test('are requeued in one round after their worker died, regardless of their number', async () => {
     await fixture.close();
     fixture = await openJobFixture({ jobWindow: 10_000 });
     const { store, clock } = fixture.context;

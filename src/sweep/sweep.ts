@@ -1,43 +1,18 @@
 import { Fault } from '../contract/fault.ts';
-import { type ResealContext, resealDestinations } from '../destination/reseal.ts';
-import { type JobContext, leaseMs, type StoreUse } from '../jobs/context.ts';
-import { finishApproval } from '../jobs/steps/decide.ts';
-import { type DecideDueContext, decideDue } from '../jobs/steps/decide-due.ts';
-import { type DiscardContext, discardSubmitted, finishDiscard } from '../jobs/steps/discard.ts';
-import { type DispatchContext, dispatch, publish } from '../jobs/steps/dispatch.ts';
-import { type FinishSubmitContext, finishSubmit } from '../jobs/steps/finish-submit.ts';
-import { finishEnding, type SettleContext, settle } from '../jobs/steps/settle.ts';
-import { finishTerminating, type TerminateContext } from '../jobs/steps/terminate.ts';
-import type { ScheduleContext } from '../schedules/context.ts';
+import { resealDestinations } from '../delivery/destination/reencrypt-secrets.ts';
+import { type JobContext, leaseMs } from '../jobs/context.ts';
+import { discardSubmitted, finishDiscard, finishSubmit } from '../jobs/steps/accept.ts';
+import { decideDue, finishApproval } from '../jobs/steps/decide.ts';
+import { dispatch, publish } from '../jobs/steps/dispatch.ts';
+import { finalizeJob, finishEnding } from '../jobs/steps/finalize-job.ts';
+import { finishTerminating } from '../jobs/steps/lifecycle.ts';
 import { runDueSchedules } from '../schedules/due.ts';
+import type { BatchReference } from '../store/batches.ts';
 import type { Cursor } from '../store/cursor.ts';
-import type { BatchReference, Job, JobState } from '../store/documents.ts';
+import type { Job, JobState } from '../store/documents.ts';
 import { endingStates, submittingStates } from '../store/job-states.ts';
 import { type JobList, type PageLimits, processJobs, type SweepPlaces } from './pages.ts';
-import { cutoffsOf, type RetentionContext, retain } from './retention.ts';
-
-/** Dependencies of this module. */
-type SweepContext = Pick<JobContext, 'blobs' | 'clock' | 'drift' | 'log' | 'metrics' | 'queue' | 'settings'> &
-  StoreUse<
-    | 'deleteOrphanedBatches'
-    | 'expire'
-    | 'findExpiredApprovals'
-    | 'findJobs'
-    | 'moveJob'
-    | 'ping'
-    | 'repairLedger'
-    | 'republishQueued'
-    | 'requeueExpired'
-  > &
-  DecideDueContext &
-  DiscardContext &
-  DispatchContext &
-  ResealContext &
-  RetentionContext &
-  ScheduleContext &
-  SettleContext &
-  FinishSubmitContext &
-  TerminateContext;
+import { computeCutoffs, retain } from './retention.ts';
 
 /** Age at which an unfinished step counts as interrupted. */
 const interruptedMs = 30_000;
@@ -55,13 +30,14 @@ const expiryMs = 60_000;
 export const sweepMs = 5_000;
 
 /**
- * Runs one sweep: resumes steps that a crash interrupted, expires undecided jobs, dispatches running ones and republishes
- * lost batches. All steps are idempotent, so several processes may sweep concurrently. A failing step does not block the
- * others. The sweep stops if the store is unavailable or the signal is aborted. `places` carries the positions of
- * unfinished lists to the next round. Expired records are deleted if `expires`.
+ * Runs one sweep: resumes steps that a crash interrupted, expires undecided jobs, dispatches running ones and
+ * republishes lost batches. All steps are idempotent, so several processes may sweep concurrently. A failing
+ * step does not block the others. The sweep stops if the store is unavailable or the signal is aborted.
+ * `places` carries the positions of unfinished lists to the next round. Expired records are deleted if
+ * `expires`.
  */
 export async function sweep(
-  context: SweepContext,
+  context: JobContext,
   signal?: AbortSignal,
   places: SweepPlaces = new Map(),
   expires = true,
@@ -122,12 +98,13 @@ export async function sweep(
     inState(['approving'], now - interruptedMs),
     resume('approval', (job) => finishApproval(context, job)),
   );
-  // Batches are not marked as published while the queue is unavailable, so they resume as soon as it recovers.
+  // Batches are not marked as published while the queue is unavailable, so they resume as soon as it
+  // recovers.
   const isQueueAvailable = await step('queue', () => context.queue.ping());
   if (isQueueAvailable) await step('stalled batches', () => republish(context, now));
   await each('running', inState(['approved', 'processing'], now), async (job) => {
     if (isQueueAvailable) await step('dispatch', () => dispatch(context, job));
-    await settle(context, job.id);
+    await finalizeJob(context, job.id);
   });
   const resumeEnd = resume('ending', (job) => finishEnded(context, job));
   // Settling reads the whole job, which is wasted if its merged file cannot be written.
@@ -143,24 +120,24 @@ export async function sweep(
 }
 
 /** Deletes what crashes left half-written, and expired records. */
-async function expireRecords({ store, settings }: SweepContext, now: number): Promise<void> {
+async function expireRecords({ store, settings }: JobContext, now: number): Promise<void> {
   await store.repairLedger(now - interruptedMs);
   await store.deleteOrphanedBatches(now - orphanMs);
-  await store.expire(cutoffsOf(settings, now));
+  await store.expire(computeCutoffs(settings, now));
 }
 
 /**
- * Publishes all batches whose claims have expired, and then a page of those that nobody has claimed for long, whose
- * messages may be lost: the queue ignores the ones that it still holds.
+ * Publishes all batches whose claims have expired, and then a page of batches that have not been claimed for
+ * long, whose messages may be lost. The queue ignores messages that it still holds.
  */
-async function republish(context: SweepContext, now: number): Promise<void> {
+async function republish(context: JobContext, now: number): Promise<void> {
   const { store } = context;
   await publishAll(context, () => store.requeueExpired(now, pageSize));
   await publishStalled(context, await store.republishQueued(now, now - lostMs, pageSize));
 }
 
 /** Publishes the stalled batches of all pages, and returns their number. */
-async function publishAll(context: SweepContext, next: () => Promise<BatchReference[]>): Promise<number> {
+async function publishAll(context: JobContext, next: () => Promise<BatchReference[]>): Promise<number> {
   let count = 0;
   for (;;) {
     const batches = await next();
@@ -170,14 +147,14 @@ async function publishAll(context: SweepContext, next: () => Promise<BatchRefere
   }
 }
 
-async function publishStalled(context: SweepContext, batches: readonly BatchReference[]): Promise<void> {
+async function publishStalled(context: JobContext, batches: readonly BatchReference[]): Promise<void> {
   await publish(context, batches);
   if (batches.length > 0)
     context.metrics.add('gleaner_sweep_resumed_total', { step: 'batch' }, batches.length);
 }
 
 /** Finishes an ending job. A failure is retried after `interruptedMs`. */
-async function finishEnded(context: SweepContext, job: Job): Promise<void> {
+async function finishEnded(context: JobContext, job: Job): Promise<void> {
   try {
     await (job.state === 'terminating' ? finishTerminating(context, job) : finishEnding(context, job));
   } catch (error) {
@@ -187,10 +164,10 @@ async function finishEnded(context: SweepContext, job: Job): Promise<void> {
 }
 
 /**
- * Republishes every outstanding batch, claimed or not, and returns their number. Only for the start of the embedded
- * stack, when no other process can hold a claim.
+ * Republishes every outstanding batch, claimed or not, and returns their number. Only for the start of the
+ * embedded stack, when no other process can hold a claim.
  */
-export async function refill(context: SweepContext): Promise<number> {
+export async function refill(context: JobContext): Promise<number> {
   const { store, clock } = context;
   // A time after the end of every lease. Batches taken then are not taken again by these loops.
   const later = clock.now() + leaseMs;
@@ -199,11 +176,12 @@ export async function refill(context: SweepContext): Promise<number> {
 }
 
 /**
- * Sweeps every `intervalMs` until the signal is aborted; resolves when the last round has ended. Of several processes, one
- * sweeps: a process skips the rounds in which `isSweeper` returns false, and stores its drift statistics only.
+ * Sweeps every `intervalMs` until the signal is aborted; resolves when the last round has ended. Only one
+ * process sweeps at a time: if `isSweeper` returns false, the round only stores the process's drift
+ * statistics.
  */
 export async function sweepForever(
-  context: SweepContext,
+  context: JobContext,
   intervalMs: number,
   signal: AbortSignal,
   isSweeper: () => Promise<boolean>,
@@ -223,8 +201,8 @@ export async function sweepForever(
 }
 
 /**
- * Stores the drift statistics of this process every `intervalMs` until the signal is aborted. For worker processes that
- * do not sweep.
+ * Stores the drift statistics of this process every `intervalMs` until the signal is aborted. For worker
+ * processes that do not sweep.
  */
 export async function flushDriftForever(
   context: Pick<JobContext, 'drift' | 'clock' | 'log'>,

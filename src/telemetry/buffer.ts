@@ -45,7 +45,7 @@ export function createMetricsBuffer(): MetricsBuffer {
   };
 }
 
-/** Adds the measurements of a worker process to those of its parent. */
+/** Adds the measurements of a worker process to its parent's. */
 export function addReport(metrics: Metrics, { counts, durations }: MetricsReport): void {
   for (const { name, labels, value } of counts) metrics.add(name, labels, value);
   for (const [name, values] of Object.entries(durations))

@@ -88,12 +88,15 @@ export const durations = {
   },
 } as const satisfies Record<string, DurationMetric>;
 
-/** Bounds for requests, in seconds: a part of those that OpenTelemetry recommends, because every route has them. */
+/**
+ * Bucket bounds for requests, in seconds. A subset of the bounds that OpenTelemetry recommends, because every
+ * route has its own histogram.
+ */
 const requestBuckets = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 /**
- * Distributions of the durations of served requests, in seconds: names and labels of version 1.45.0 of OpenTelemetry's
- * semantic conventions. Prometheus has `_` for each dot.
+ * Distributions of the durations of served requests, in seconds: names and labels of version 1.45.0 of
+ * OpenTelemetry's semantic conventions. Prometheus has `_` for each dot.
  */
 export const requestDurations = {
   'http.server.request.duration': {

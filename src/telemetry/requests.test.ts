@@ -12,9 +12,9 @@ import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { type Scrape, scrape, sumOf } from '../../test/observability/place.ts';
 import { openRpcFixture, type RpcFixture } from '../../test/support/rpc-fixture.ts';
 import { until } from '../../test/support/until.ts';
+import { type RunningServer, startServer } from '../api/rest/server.ts';
+import { type ListeningServer, listen } from '../api/rpc/server.ts';
 import { createLog } from '../base/log.ts';
-import { type RunningServer, startServer } from '../rest/server.ts';
-import { type ListeningServer, listen } from '../rpc/server.ts';
 import { nameRoute } from './requests.ts';
 import { openTelemetry, type Telemetry } from './sdk.ts';
 
@@ -50,7 +50,10 @@ afterEach(async () => {
 const measured = (): Promise<Scrape> =>
   scrape(`http://127.0.0.1:${(exporter.address() as AddressInfo).port}`);
 
-/** Returns the metrics once a number of requests is counted. A response is closed after the client has read it. */
+/**
+ * Returns the metrics once a number of requests is counted. A response is closed after the client has read
+ * it.
+ */
 const afterRequests = (protocol: string, count: number): Promise<Scrape> =>
   until(
     `${count} requests are counted`,
@@ -116,7 +119,7 @@ describe('calls over RPC', () => {
     expect(results(found, 'rpc')).toEqual([1, 3, 0]);
   });
 
-  test('of a client that sends no message have a status, and unknown methods create no series', async () => {
+  test('have a status if the client sends no message, and unknown methods create no series', async () => {
     const call = (path: string, body: string) =>
       fetch(`${address().baseUrl}/${path}`, {
         method: 'POST',
@@ -156,14 +159,14 @@ describe('HTTP requests', () => {
     expect(results(found, 'http')).toEqual([1, 1, 1]);
   });
 
-  test('that are cut have an error type and no status', async () => {
+  test('have an error type and no status if they are cut', async () => {
     await ask('/files/cut').catch(() => {});
     const found = await afterRequests('http', 1);
     expect(sumOf(found, 'http_server_request_duration_count', { error_type: 'aborted' })).toBe(1);
     expect([...found.keys()].filter((series) => series.includes('status_code'))).toEqual([]);
   });
 
-  test('that waited at their own wish last as long as without the wait', async () => {
+  test('last as long as without the wait if they waited as requested', async () => {
     await ask('/files/waited');
     const found = await afterRequests('http', 1);
     expect(sumOf(found, 'http_server_request_duration_sum')).toBe(0);

@@ -27,7 +27,7 @@ const verbs = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS
 /** Returns the method of a request, or `_OTHER` for unknown ones. */
 export const verbOf = ({ method }: Request): string => (verbs.has(method!) ? method! : other);
 
-/** Statuses of calls for which the server is to blame, by the conventions of OpenTelemetry. */
+/** Statuses that OpenTelemetry counts as server errors. */
 export const serverErrors: ReadonlySet<string> = new Set([
   'UNKNOWN',
   'DEADLINE_EXCEEDED',
@@ -37,7 +37,9 @@ export const serverErrors: ReadonlySet<string> = new Set([
   'DATA_LOSS',
 ]);
 
-/** Observation of a request, stored on the request: a WeakMap of requests costs too much garbage collection. */
+/**
+ * Observation of a request, stored on the request: a WeakMap of requests costs too much garbage collection.
+ */
 const observation = Symbol('observation');
 interface Observation {
   route: string;
@@ -59,7 +61,10 @@ export function nameCall(request: Request, call: MeasuredCall): void {
 
 /** Measurements of the requests that a process serves. */
 export interface RequestMetrics {
-  /** Wraps the listener of a port so that each request is counted and its duration recorded once its response is closed. */
+  /**
+   * Wraps the listener of a port so that each request is counted and its duration recorded once its response
+   * is closed.
+   */
   measure<Q extends Request, S extends Response>(
     listener: (request: Q, response: S) => void,
   ): (request: Q, response: S) => void;
@@ -132,7 +137,7 @@ export function createRequestMetrics(meter: Meter, { add }: Pick<Metrics, 'add'>
   };
 }
 
-/** Returns whether a closed response was sent to its end. */
+/** Returns true if a closed response was sent to its end. */
 export function isComplete(response: Response): boolean {
   return 'stream' in response ? response.stream.writableFinished : response.writableFinished;
 }

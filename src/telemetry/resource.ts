@@ -14,8 +14,11 @@ export interface ProcessDescription {
   log: Log;
 }
 
-/** Returns the resource of a process. `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` override its attributes. */
-export function resourceOf({ role, version }: Omit<ProcessDescription, 'log'>): Resource {
+/**
+ * Returns the resource of a process. `OTEL_SERVICE_NAME` and `OTEL_RESOURCE_ATTRIBUTES` override its
+ * attributes.
+ */
+export function createResource({ role, version }: Omit<ProcessDescription, 'log'>): Resource {
   return defaultResource()
     .merge(
       resourceFromAttributes({ 'service.name': 'gleaner', 'service.version': version, 'gleaner.role': role }),

@@ -6,16 +6,16 @@ import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk
 import { clearDiagnostics, reportDiagnostics } from './diagnostics.ts';
 import { createMetrics, type GaugeReaders, type Metrics, observeGauges } from './metrics.ts';
 import { createRequestMetrics, type RequestMetrics } from './requests.ts';
-import { type ProcessDescription, resourceOf } from './resource.ts';
+import { createResource, type ProcessDescription } from './resource.ts';
 
 /*
- * The OpenTelemetry SDK for metrics. This module is imported only by processes that export metrics, because the SDK
- * takes several megabytes of memory.
+ * The OpenTelemetry SDK for metrics. This module is imported only by processes that export metrics, because
+ * the SDK takes several megabytes of memory.
  */
 
 /** Options for openTelemetry(). */
 export interface TelemetryOptions extends ProcessDescription {
-  /** Interval between pushes over OTLP, in milliseconds; null: nothing is pushed. */
+  /** Interval between pushes over OTLP, in milliseconds. Null: nothing is pushed. */
   pushMs: number | null;
 }
 
@@ -45,7 +45,10 @@ export function openTelemetry({ log, pushMs, ...description }: TelemetryOptions)
             exportIntervalMillis: pushMs,
           }),
         ];
-  const provider = new MeterProvider({ resource: resourceOf(description), readers: [prometheus, ...push] });
+  const provider = new MeterProvider({
+    resource: createResource(description),
+    readers: [prometheus, ...push],
+  });
   const meter = provider.getMeter('gleaner', description.version);
   const runtime = new RuntimeNodeInstrumentation();
   runtime.setMeterProvider(provider);

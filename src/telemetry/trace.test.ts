@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Fault } from '../contract/fault.ts';
 import { currentTrace, inSpan, outsideSpans, recordedSpan } from './trace.ts';
 
-test('without the SDK, inSpan() only runs the function, and no context is sent', async () => {
+test('inSpan() only runs the function without the SDK, and sends no context', async () => {
   const seen = await inSpan('step', {}, async () => ({ trace: currentTrace(), span: recordedSpan() }));
   expect(seen).toEqual({ trace: {}, span: undefined });
 });

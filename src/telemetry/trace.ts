@@ -13,8 +13,8 @@ import { Fault } from '../contract/fault.ts';
 import { attribute, schemaUrl } from './attributes.ts';
 
 /*
- * Spans through OpenTelemetry's API, which records nothing unless src/telemetry/tracing.ts is loaded. Code outside of
- * this folder creates spans only with these functions.
+ * Spans through OpenTelemetry's API, which records nothing unless src/telemetry/tracing.ts is loaded. Code
+ * outside of this folder creates spans only with these functions.
  */
 
 /** W3C trace context: the headers `traceparent` and `tracestate`. Empty outside of a span. */
@@ -25,9 +25,9 @@ export interface SpanOptions {
   /** Default: a step within the process. */
   kind?: 'client' | 'consumer' | 'internal' | 'producer' | 'server';
   attributes?: Attributes;
-  /** Context of the parent in another process; default: the active span. */
+  /** Context of the parent in another process. Default: the active span. */
   parent?: TraceContext;
-  /** Returns the low-cardinality type of an error; default: the code of its fault. */
+  /** Returns the low-cardinality type of an error. Default: the code of its fault. */
   errorType?(error: unknown): string;
 }
 
@@ -39,7 +39,7 @@ const kinds = {
   server: SpanKind.SERVER,
 };
 
-/** Starts a span. It must be ended. Returns it with the context in which it is active. */
+/** Starts a span, which the caller must end. Returns it with a context in which it is active. */
 export function startSpan(
   name: string,
   { kind = 'internal', attributes = {}, parent }: SpanOptions = {},

@@ -5,11 +5,11 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { addLogFields } from '../base/log.ts';
 import { clearDiagnostics, reportDiagnostics } from './diagnostics.ts';
-import { type ProcessDescription, resourceOf } from './resource.ts';
+import { createResource, type ProcessDescription } from './resource.ts';
 
 /*
- * The OpenTelemetry SDK for traces. This module is imported only by processes that export traces, because the SDK takes
- * several megabytes of memory.
+ * The OpenTelemetry SDK for traces. This module is imported only by processes that export traces, because the
+ * SDK takes several megabytes of memory.
  */
 
 /** Traces of a process. */
@@ -22,14 +22,14 @@ export interface Tracing {
 const closeMs = 2_000;
 
 /**
- * Starts to record spans and to export them over OTLP. The SDK reads its `OTEL_*` variables, such as those of the
- * sampler, the headers of the exporter, and the size of batches. Loggers created afterwards add the trace and the span
+ * Starts to record spans and to export them over OTLP. The SDK reads its own `OTEL_*` variables, such as the
+ * sampler, the exporter's headers, and the batch size. Loggers created afterwards add the trace and the span
  * to each line.
  */
 export function openTracing({ log, ...description }: ProcessDescription): Tracing {
   reportDiagnostics(log);
   const provider = new BasicTracerProvider({
-    resource: resourceOf(description),
+    resource: createResource(description),
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
   trace.setGlobalTracerProvider(provider);

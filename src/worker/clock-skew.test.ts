@@ -31,8 +31,8 @@ async function sharedClock(aheadMs: number): Promise<Clock> {
 }
 
 /**
- * Returns the attempts of a listing that takes two minutes and ends in `state`, with one host as worker and another,
- * 20 s ahead, as sweeper.
+ * Returns the attempts of a listing that takes two minutes and ends in `state`, with one host as worker and
+ * another, 20 s ahead, as sweeper.
  */
 async function attemptsOf(worker: Clock, sweeper: Clock, state: 'completed' | 'failed'): Promise<number> {
   const { context, clock } = fixture;
@@ -56,10 +56,10 @@ async function attemptsOf(worker: Clock, sweeper: Clock, state: 'completed' | 'f
   return (await context.store.listBatches(jobId))[0]!.attempt;
 }
 
-test('with host clocks 20 s apart, a long listing loses its claim until it is abandoned', async () => {
+test('a long listing loses its claim until it is abandoned with host clocks 20 s apart', async () => {
   expect(await attemptsOf(hostClock(0), hostClock(20_000), 'failed')).toBeGreaterThan(1);
 });
 
-test('with the clock of the store, the listing completes with one attempt', async () => {
+test('a long listing completes with one attempt with the clock of the store', async () => {
   expect(await attemptsOf(await sharedClock(0), await sharedClock(20_000), 'completed')).toBe(1);
 });

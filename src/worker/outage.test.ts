@@ -120,7 +120,7 @@ describe('an outage of the result storage', () => {
     expect(await fixture.context.store.listWaits(jobId, fixture.clock.now())).toEqual([]);
   });
 
-  test('also delays single tasks, whose records are stored there', async () => {
+  test('delays single tasks, too, because their records are stored there', async () => {
     const control = storage();
     control.state = 'away';
     await fixture.startWorker();

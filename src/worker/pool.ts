@@ -2,7 +2,7 @@ import { backOffMs } from '../base/back-off.ts';
 import { newId } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
-import type { BatchReference } from '../store/documents.ts';
+import type { BatchReference } from '../store/batches.ts';
 import type { OriginMinute } from '../store/operations.ts';
 import { addReport } from '../telemetry/buffer.ts';
 import { startWorkerProcess, type WorkerProcess } from './process.ts';
@@ -31,7 +31,7 @@ export interface WorkerSlots {
 }
 
 /** State of a pool's workers. */
-export interface PoolTally {
+export interface WorkerPoolStats {
   /** Running worker processes. */
   workers: number;
   slots: WorkerSlots;
@@ -43,16 +43,16 @@ export interface PoolTally {
   memoryBytes: number;
 }
 
-/** A pool of worker processes that restarts those that die. */
+/** A pool of worker processes that restarts processes when they die. */
 export interface WorkerPool {
-  tally(): PoolTally;
+  stats(): WorkerPoolStats;
   /** Stops every worker and releases its batches. */
   stop(): Promise<void>;
 }
 
 /**
- * Delay before a dead worker is restarted. Doubles with each death up to the maximum. After the first part, the
- * connections of the process and its browser are closed, and its permits are free.
+ * Delay before a dead worker is restarted. Doubles with each death up to the maximum. After the first part,
+ * the connections of the process and its browser are closed, and its permits are free.
  */
 const pause = { firstMs: 500, maxMs: 10_000 };
 /** A worker that ran this long resets the delay. */
@@ -65,9 +65,10 @@ interface Slot {
 }
 
 /**
- * Starts worker processes and restarts those that die after a delay. The batches of a dead worker are released and
- * republished immediately (docs/decisions/0001-worker-processes.md). Their claims count as claims without progress,
- * so that a page that kills its workers is abandoned (src/jobs/steps/suspect.ts).
+ * Starts worker processes, and restarts a process that dies after a delay. The batches of a dead worker are
+ * released and republished immediately (docs/decisions/0001-worker-processes.md). Their claims count as
+ * claims without progress, so that a page that kills its workers is abandoned
+ * (src/jobs/steps/isolated-read.ts).
  */
 export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const { context, count } = options;
@@ -109,9 +110,9 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
       if (stopping.signal.aborted) return;
       deaths = clock.now() - since >= steadyMs ? 1 : deaths + 1;
       const pauseMs = backOffMs(pause, deaths, 0);
-      const batches = worker.hands.size;
+      const batches = worker.inFlight.size;
       log.error({ worker: index, workerPid: worker.pid, code, signal, batches, pauseMs }, 'worker died');
-      for (const message of worker.hands.values()) await requeue(context, message);
+      for (const message of worker.inFlight.values()) await requeue(context, message);
       await clock.sleep(pause.firstMs, stopping.signal).catch(() => {});
       await releasePermits(context, holder);
       await clock.sleep(pauseMs - pause.firstMs, stopping.signal).catch(() => {});
@@ -120,13 +121,13 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const kept = slots.map(keep);
 
   return {
-    tally() {
+    stats() {
       const running = slots.filter((slot) => slot.process !== null);
-      const busy = running.filter((slot) => slot.process!.hands.size > 0).length;
+      const busy = running.filter((slot) => slot.process!.inFlight.size > 0).length;
       return {
         workers: running.length,
         slots: { busy, idle: running.length - busy, stopped: count - running.length },
-        batches: running.reduce((sum, slot) => sum + slot.process!.hands.size, 0),
+        batches: running.reduce((sum, slot) => sum + slot.process!.inFlight.size, 0),
         unitsDone,
         memoryBytes: running.reduce((sum, slot) => sum + slot.memoryBytes, 0),
       };
@@ -149,8 +150,8 @@ async function releasePermits({ store, log }: WorkerPoolOptions['context'], hold
 }
 
 /**
- * Releases and republishes a batch claimed by a dead worker. Leaves a batch that was not claimed or has ended to the
- * queue. If this fails, the sweep republishes the batch once its claim has expired.
+ * Releases and republishes a batch claimed by a dead worker. Leaves a batch that was not claimed or has ended
+ * to the queue. If this fails, the sweep republishes the batch once its claim has expired.
  */
 async function requeue(
   { store, queue, clock, log }: WorkerPoolOptions['context'],

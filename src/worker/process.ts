@@ -2,10 +2,10 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Clock } from '../base/clock.ts';
 import { childEnvironment } from '../base/config.ts';
-import { createPeer, type Peer } from '../base/peer.ts';
+import { createIpcChannel, type IpcChannel } from '../base/ipc-channel.ts';
 import { serveQueue } from '../queue/local/remote.ts';
 import type { Queue } from '../queue/queue.ts';
-import type { BatchReference } from '../store/documents.ts';
+import type { BatchReference } from '../store/batches.ts';
 import type { ParentCalls, WorkerCalls, WorkerReport, WorkerSetup } from './protocol.ts';
 
 /** Options for startWorkerProcess(). */
@@ -31,8 +31,8 @@ export interface WorkerEnd {
 /** A running worker process. */
 export interface WorkerProcess {
   readonly pid: number;
-  /** Messages in progress; after the process has ended, those that were in progress at that time. */
-  readonly hands: ReadonlyMap<string, BatchReference>;
+  /** Messages in progress. After the process ended, the messages that were in progress at that time. */
+  readonly inFlight: ReadonlyMap<string, BatchReference>;
   /** Resolves when the process has started work. Rejects if it ends first. */
   readonly started: Promise<void>;
   /** Resolves when the process has ended. */
@@ -42,14 +42,15 @@ export interface WorkerProcess {
 }
 
 /**
- * Young generation of a worker's heap in MiB: half of Node's default. With one malloc arena this saves 50 MB of
- * resident memory under load for about 5 % of CPU time (docs/performance.md).
+ * Young generation of a worker's heap in MiB: half of Node's default. With one malloc arena this saves 50 MB
+ * of resident memory under load for about 5 % of CPU time (docs/performance.md).
  */
 const semiSpaceMb = 8;
 
 /**
- * Settings of glibc's allocator. All threads share one arena. The fixed thresholds return large buffers and the free end
- * of the heap to the system; by default both thresholds grow with the buffers (docs/performance.md).
+ * Settings of glibc's allocator. All threads share one arena. The fixed thresholds return large buffers and
+ * the free end of the heap to the system; by default both thresholds grow with the buffers
+ * (docs/performance.md).
  */
 const allocatorSettings = {
   MALLOC_ARENA_MAX: '1',
@@ -87,18 +88,18 @@ function forkWorker({ entry, memoryBytes, setup }: WorkerProcessOptions) {
 export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess {
   const { setup, clock } = options;
   const child = forkWorker(options);
-  const hands = new Map<string, BatchReference>();
+  const inFlight = new Map<string, BatchReference>();
   const gone = new AbortController();
   let missed = 0;
 
-  const served = serveQueue(options.queue, () => peer);
+  const served = serveQueue(options.queue, () => channel);
   const ours: ParentCalls = {
     ...served.calls,
     received: (message) => {
-      hands.set(keyOf(message), message);
+      inFlight.set(keyOf(message), message);
     },
     settled: (message) => {
-      hands.delete(keyOf(message));
+      inFlight.delete(keyOf(message));
     },
     changed: options.changed,
     report: (report) => {
@@ -106,7 +107,7 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
       options.report(report);
     },
   };
-  const peer: Peer<WorkerCalls> = createPeer<WorkerCalls, ParentCalls>(
+  const channel: IpcChannel<WorkerCalls> = createIpcChannel<WorkerCalls, ParentCalls>(
     {
       // A message to a process that just ended is lost; `exit` follows.
       send: (message) => child.connected && child.send(message as object, () => {}),
@@ -116,7 +117,7 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
   );
   const ended = endOf(child).finally(() => {
     gone.abort();
-    peer.close();
+    channel.close();
     served.close();
   });
 
@@ -129,7 +130,7 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
   };
   void watch().catch(() => {});
 
-  const started = peer.call('start', setup);
+  const started = channel.call('start', setup);
   let isStarted = false;
   started.then(
     () => {
@@ -139,13 +140,13 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
   );
   return {
     pid: child.pid ?? 0,
-    hands,
+    inFlight,
     started,
     ended,
     async stop() {
       // A process that is still loading has nothing to release.
-      if (isStarted || hands.size > 0) {
-        const stopped = peer.call('stop', null).catch(() => {});
+      if (isStarted || inFlight.size > 0) {
+        const stopped = channel.call('stop', null).catch(() => {});
         await Promise.race([stopped, clock.sleep(stopMs, gone.signal).catch(() => {})]);
         if (child.connected) child.disconnect();
         await Promise.race([ended, clock.sleep(exitMs, gone.signal).catch(() => {})]);

@@ -1,7 +1,7 @@
 import type { Config } from '../base/config.ts';
 import type { QueueCalls } from '../queue/local/remote.ts';
 import type { QueueMessage } from '../queue/queue.ts';
-import type { BatchReference } from '../store/documents.ts';
+import type { BatchReference } from '../store/batches.ts';
 import type { OriginMinute } from '../store/operations.ts';
 import type { MetricsReport } from '../telemetry/buffer.ts';
 
@@ -15,7 +15,7 @@ export interface WorkerSetup {
   holder: string;
   /** Base of signed links. */
   publicUrl: string;
-  /** Whether reports contain measurements. */
+  /** True if reports contain measurements. */
   measures: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface WorkerReport {
   memoryBytes: number;
   /** Requests to origins since the last report. */
   requests: OriginMinute[];
-  /** Measurements since the last report; absent if the parent exports no metrics. */
+  /** Measurements since the last report. Absent if the parent exports no metrics. */
   metrics?: MetricsReport;
 }
 

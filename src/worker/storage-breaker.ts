@@ -9,8 +9,8 @@ export interface StorageBreaker {
   /** The result storage; its writes update the breaker. */
   readonly blobs: Blobs;
   /**
-   * Resolves when work may start. Rejects with `unavailable` while the storage is unavailable, except for one trial
-   * after each back-off.
+   * Resolves when work may start. Rejects with `unavailable` while the storage is unavailable, except for one
+   * trial after each back-off.
    */
   ready(): Promise<void>;
 }
@@ -30,8 +30,8 @@ export function createStorageBreaker({
   let failures = 0;
   let openUntil = 0;
   /**
-   * Whether a write failed although the storage may respond to pings. Only a successful write closes the breaker
-   * then.
+   * True if a write failed although the storage may respond to pings. Only a successful write closes the
+   * breaker then.
    */
   let hasRefused = false;
   let isTrial = false;

@@ -24,16 +24,16 @@ test('reports the batches in progress and counts completed units', async () => {
     return fetch(request);
   });
   const worker = await startWorker(fixture.context, [mkta]);
-  expect(worker.tally).toEqual({ batches: 0, unitsDone: 0 });
+  expect(worker.stats).toEqual({ batches: 0, unitsDone: 0 });
   const userId = await fixture.createUser(10_000);
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(120));
   await approve(fixture.context, jobId, newId());
-  await fixture.eventually('three batches are in hand', () => worker.tally.batches === 3);
-  expect(worker.tally.unitsDone).toBe(0);
+  await fixture.eventually('three batches are in hand', () => worker.stats.batches === 3);
+  expect(worker.stats.unitsDone).toBe(0);
   held.resolve();
   await fixture.waitForState(jobId, 'completed');
-  await fixture.eventually('nothing is in hand', () => worker.tally.batches === 0);
-  expect(worker.tally.unitsDone).toBe(120);
+  await fixture.eventually('nothing is in hand', () => worker.stats.batches === 0);
+  expect(worker.stats.unitsDone).toBe(120);
   await worker.stop();
 });
 
@@ -64,7 +64,7 @@ test('completes a batch in progress after the disk is almost full', async () => 
   const userId = await fixture.createUser(10_000);
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
   await approve(fixture.context, jobId, newId());
-  await fixture.eventually('two batches are in hand', () => worker.tally.batches === 2);
+  await fixture.eventually('two batches are in hand', () => worker.stats.batches === 2);
   fixture.setFreeBytes(0);
   await fixture.clock.advance(5_000);
   held.resolve();
@@ -89,8 +89,8 @@ test('does not count units whose write was superseded', async () => {
     await fixture.context.store.claimBatch(batch!.id, batch!.attempt, later, later + 10_000),
   ).not.toBeNull();
   held.resolve();
-  await fixture.eventually('nothing is in hand', () => worker.tally.batches === 0);
-  expect(worker.tally.unitsDone).toBe(0);
+  await fixture.eventually('nothing is in hand', () => worker.stats.batches === 0);
+  expect(worker.stats.unitsDone).toBe(0);
   await worker.stop();
 });
 
@@ -98,9 +98,9 @@ test('a region that does not respond delays neither other regions of its job nor
   const isSlow = (item: string) => slow.has(item);
   const ids = plainIds(1_260).map(String);
   const slow = new Set(ids.slice(0, 1_200));
-  const answer = Promise.withResolvers<void>();
+  const response = Promise.withResolvers<void>();
   fixture.wrapFetch((fetch, item) => async (request) => {
-    if (isSlow(item)) await answer.promise;
+    if (isSlow(item)) await response.promise;
     return fetch(request);
   });
   await fixture.startWorker();
@@ -116,15 +116,15 @@ test('a region that does not respond delays neither other regions of its job nor
   await fixture.waitForState(other, 'completed');
   const successes = async () => (await fixture.context.store.countJob(mixed)).units.success;
   await fixture.eventually('the other region is read', async () => (await successes()) === 40);
-  answer.resolve();
+  response.resolve();
   await fixture.waitForState(mixed, 'completed');
 });
 
 test("a user's many jobs do not delay another user's job", async () => {
-  const answer = Promise.withResolvers<void>();
+  const response = Promise.withResolvers<void>();
   const isNoisy = new Set(plainIds(50).map(String));
   fixture.wrapFetch((fetch, item) => async (request) => {
-    if (isNoisy.has(item)) await answer.promise;
+    if (isNoisy.has(item)) await response.promise;
     return fetch(request);
   });
   await fixture.startWorker();
@@ -139,14 +139,14 @@ test("a user's many jobs do not delay another user's job", async () => {
   for (let number = 0; number < 30; number += 1) jobs.push(await submit(noisy, [...isNoisy]));
   const job = await submit(quiet, plainIds(450).slice(50).map(String));
   await fixture.waitForState(job, 'completed');
-  answer.resolve();
+  response.resolve();
   for (const each of jobs) await fixture.waitForState(each, 'completed');
 });
 
 test('batches that wait in a stopping worker are processed by another worker', async () => {
-  const answer = Promise.withResolvers<void>();
+  const response = Promise.withResolvers<void>();
   fixture.wrapFetch((fetch) => async (request) => {
-    await answer.promise;
+    await response.promise;
     return fetch(request);
   });
   const first = await fixture.startWorker();
@@ -155,7 +155,7 @@ test('batches that wait in a stopping worker are processed by another worker', a
   await approve(fixture.context, jobId, newId());
   await fixture.eventually('eight batches are begun', () => fixture.requestedItems().length === 64);
   const stopping = first.stop();
-  answer.resolve();
+  response.resolve();
   await stopping;
   await fixture.startWorker();
   await fixture.clock.advance(1_000);

@@ -1,25 +1,99 @@
 import { createBoundedMap } from '../base/bounded-map.ts';
+import type { Clock } from '../base/clock.ts';
 import { Fault } from '../contract/fault.ts';
-import type { JobContext, StoreUse } from '../jobs/context.ts';
+import type { JobContext } from '../jobs/context.ts';
 import { sandboxQueue } from '../jobs/sandbox.ts';
-import { postpone, type ReleaseContext } from '../jobs/steps/release.ts';
-import { work } from '../jobs/steps/work.ts';
+import { work } from '../jobs/steps/process-batch.ts';
+import { postpone } from '../jobs/steps/release.ts';
 import type { Market } from '../markets/market.ts';
 import type { Queue } from '../queue/queue.ts';
-import type { BatchReference, Lane } from '../store/documents.ts';
-import type { BatchStore } from '../store/store.ts';
+import type { BatchReference, BatchStore } from '../store/batches.ts';
+import type { Lane } from '../store/documents.ts';
 import { createAdmission } from './admission.ts';
-import { type Backlogs, createBacklogs, withBacklogs } from './backlogs.ts';
-import { createMessageHold } from './hold.ts';
 import { inMessageSpan } from './message-span.ts';
 import { createStorageBreaker } from './storage-breaker.ts';
+
+/** Batches of each user that a worker has in hand, waiting or in progress. */
+export interface Backlogs {
+  /** Adds a batch of a user. Returns the function that removes it. */
+  add(userId: string): () => void;
+  /** Returns the number of batches of a user. */
+  of(userId: string): number;
+}
+
+/** Creates empty backlogs. */
+function createBacklogs(): Backlogs {
+  const counts = new Map<string, number>();
+  const of: Backlogs['of'] = (userId) => counts.get(userId) ?? 0;
+  return {
+    of,
+    add: (userId) => {
+      counts.set(userId, of(userId) + 1);
+      return () => {
+        const left = of(userId) - 1;
+        if (left > 0) counts.set(userId, left);
+        else counts.delete(userId);
+      };
+    },
+  };
+}
+
+/** Wraps page access so that requests for permits carry the backlog of their user. */
+function withBacklogs(pages: JobContext['pages'], backlogs: Backlogs): JobContext['pages'] {
+  return {
+    ...pages,
+    openSession: (market, region, signal, caller) => {
+      const { owner } = caller;
+      const counted = owner && { ...owner, backlog: backlogs.of(owner.userId) };
+      return pages.openSession(market, region, signal, counted ? { ...caller, owner: counted } : caller);
+    },
+  };
+}
+
+/** Keeps waiting messages from being redelivered. */
+export interface AckExtender {
+  /** Runs `run` and calls `extend` every few seconds until it settles. */
+  during<T>(extend: () => void, run: () => Promise<T>): Promise<T>;
+}
+
+/** Interval between extensions: the queue redelivers messages that are not extended for 18 s. */
+const extendMs = 5_000;
+
+/** Creates a hold. One timer serves all messages; it stops when none waits. */
+export function createAckExtender(clock: Clock, signal: AbortSignal): AckExtender {
+  const held = new Set<() => void>();
+  let isRunning = false;
+
+  const keepExtending = async () => {
+    isRunning = true;
+    while (held.size > 0 && !signal.aborted) {
+      await clock.sleep(extendMs, signal).catch(() => {});
+      for (const extend of held) extend();
+    }
+    isRunning = false;
+  };
+
+  return {
+    async during(extend, run) {
+      // Two messages may share a function.
+      const own = () => extend();
+      held.add(own);
+      if (!isRunning) void keepExtending();
+      try {
+        return await run();
+      } finally {
+        held.delete(own);
+      }
+    },
+  };
+}
 
 type Handle = Parameters<Queue['consume']>[3];
 
 /** A running worker. */
 export interface Worker {
   /** Current counts. */
-  readonly tally: Readonly<WorkTally>;
+  readonly stats: Readonly<WorkStats>;
   /** Stops consuming, releases the batches in progress, and resolves when all handlers have ended. */
   stop(): Promise<void>;
 }
@@ -33,7 +107,9 @@ export interface MessageObserver {
 /** Single tasks have their own lane, so that they never wait behind bulk work. */
 const lanes: readonly Lane[] = ['single', 'bulk'];
 
-/** Maximum messages of a market and lane in flight across all workers: in progress or waiting for admission. */
+/**
+ * Maximum messages of a market and lane in flight across all workers: in progress or waiting for admission.
+ */
 const maxMessagesInFlight = 20_000;
 
 /** Maximum batches of one user that wait in a worker, by market and lane. Further batches are deferred. */
@@ -43,8 +119,8 @@ const maxWaitingPerUser = 2_000;
 const deferMs = 10_000;
 
 /**
- * Wraps a handler so that batches of a market and lane start when their regions and users have room (admission.ts).
- * Waiting batches are not claimed: if this process ends, another one receives their messages.
+ * Wraps a handler so that batches of a market and lane start when their regions and users have room
+ * (admission.ts). Waiting batches are not claimed: if this process ends, another one receives their messages.
  */
 function admitting(
   context: JobContext,
@@ -53,7 +129,7 @@ function admitting(
   signal: AbortSignal,
 ): (market: string) => Handle {
   const { store, clock, pages } = context;
-  const hold = createMessageHold(clock, signal);
+  const hold = createAckExtender(clock, signal);
   const users = createBoundedMap<string>({ maxBytes: 1024 ** 2, sizeOf: (userId) => userId.length });
   const userOf = async (jobId: string): Promise<string | undefined> => {
     const userId = users.get(jobId) ?? (await store.getJob(jobId))?.userId;
@@ -94,26 +170,26 @@ export async function startWorker(
   watch?: MessageObserver,
 ): Promise<Worker> {
   const stopping = new AbortController();
-  const tally: WorkTally = { batches: 0, unitsDone: 0 };
+  const stats: WorkStats = { batches: 0, unitsDone: 0 };
   const storage = createStorageBreaker(given);
   const backlogs = createBacklogs();
   const context = {
     ...given,
-    store: withUnitCount(given.store, tally),
+    store: withUnitCount(given.store, stats),
     blobs: storage.blobs,
     pages: withBacklogs(given.pages, backlogs),
   };
   const counted: Handle = async (message, extend) => {
     // A rejection delays the message before its batch is claimed or a page is fetched.
     await storage.ready();
-    tally.batches += 1;
+    stats.batches += 1;
     watch?.received(message);
     const endUrgent = message.lane === 'single' ? context.pages.beginUrgent() : () => {};
     try {
       await inMessageSpan(context.queue, message, () => work(context, message, extend, stopping.signal));
     } finally {
       endUrgent();
-      tally.batches -= 1;
+      stats.batches -= 1;
       watch?.settled(message);
     }
   };
@@ -125,7 +201,7 @@ export async function startWorker(
     ),
   );
   return {
-    tally,
+    stats,
     async stop() {
       // The queue redelivers waiting messages to other workers.
       stopping.abort(new Fault('unavailable', 'the worker is stopping'));
@@ -134,15 +210,12 @@ export async function startWorker(
   };
 }
 
-/** Dependencies of this module. */
-type DeferContext = StoreUse<'claimBatch'> & ReleaseContext;
-
 /**
- * Defers a batch for `ms` milliseconds without reading it, then publishes it. If this process has stopped by then, the
- * sweep publishes it. The attempt is incremented, which voids other messages about the batch.
+ * Defers a batch for `ms` milliseconds without reading it, then publishes it. If this process has stopped by
+ * then, the sweep publishes it. The attempt is incremented, which voids other messages about the batch.
  */
 async function deferBatch(
-  context: DeferContext,
+  context: JobContext,
   message: BatchReference,
   ms: number,
   signal: AbortSignal,
@@ -154,7 +227,7 @@ async function deferBatch(
 }
 
 /** Counts of a worker's work. */
-interface WorkTally {
+interface WorkStats {
   /** Batches in progress. */
   batches: number;
   /** Units completed since the start. */
@@ -162,16 +235,16 @@ interface WorkTally {
 }
 
 /** Wraps a store to count the units that it completes. Rejected writes do not count. */
-function withUnitCount<S extends BatchStore>(store: S, tally: WorkTally): S {
+function withUnitCount<S extends BatchStore>(store: S, stats: WorkStats): S {
   const count = (taken: boolean, outcomes: object) => {
-    if (taken) tally.unitsDone += Object.keys(outcomes).length;
+    if (taken) stats.unitsDone += Object.keys(outcomes).length;
     return taken;
   };
   return {
     ...store,
-    recordOutcomes: async (batchId, attempt, outcomes, part) =>
-      count(await store.recordOutcomes(batchId, attempt, outcomes, part), outcomes),
-    finishBatch: async (batchId, attempt, outcomes, part, file, now) =>
-      count(await store.finishBatch(batchId, attempt, outcomes, part, file, now), outcomes),
+    recordOutcomes: async (batchId, attempt, outcomes, segment) =>
+      count(await store.recordOutcomes(batchId, attempt, outcomes, segment), outcomes),
+    finishBatch: async (batchId, attempt, outcomes, segment, file, now) =>
+      count(await store.finishBatch(batchId, attempt, outcomes, segment, file, now), outcomes),
   };
 }

@@ -6,6 +6,7 @@ import { registryTexts } from '../../deploy/registries.ts';
 import {
   againstArrows,
   areaOf,
+  betweenFeatures,
   betweenSiblings,
   drivers,
   importsUnavailableInBrowsers,
@@ -21,9 +22,9 @@ import { readSource, type Source } from './source.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Tests, contract suites, and fixtures may import anything. */
+/** Tests, conformance suites, and fixtures may import anything. */
 const ofTests =
-  /\.test\.tsx?$|^src\/[^/]+\/contract(?:\/|\.ts$)|\/fixture(?:\/|\.ts$)|\/(?:node_modules|dist)\//;
+  /\.test\.tsx?$|^src\/[^/]+\/conformance(?:\/|\.ts$)|\/fixture(?:\/|\.ts$)|\/(?:node_modules|dist)\//;
 
 const sources: Source[] = ['src', 'gateway', 'console', 'sandbox', 'gen']
   .flatMap((folder) => readdirSync(join(root, folder), { recursive: true, withFileTypes: true }))
@@ -31,6 +32,9 @@ const sources: Source[] = ['src', 'gateway', 'console', 'sandbox', 'gen']
   .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
   .filter((path) => !ofTests.test(path))
   .map((path) => readSource(path, readFileSync(join(root, path), 'utf8')));
+
+/** Sources that no generator wrote. */
+const written = sources.filter(({ path }) => !path.startsWith('gen/'));
 
 const foldersOf = (parent: string) =>
   readdirSync(join(root, parent), { withFileTypes: true })
@@ -65,6 +69,10 @@ describe('the program', () => {
     expect(betweenSiblings(sources)).toEqual([]);
   });
 
+  test('isolates the features of the console from each other', () => {
+    expect(betweenFeatures(sources)).toEqual([]);
+  });
+
   test.each(drivers)('imports the driver %s only in its folder', (name, folder) => {
     expect(sources.filter(({ packages }) => packages.some((used) => name.test(used)))).not.toEqual([]);
     expect(outsideOf(sources, name, folder)).toEqual([]);
@@ -82,7 +90,7 @@ describe('the program', () => {
     expect(serviceWordsIn(files)).toEqual([]);
   });
 
-  test('imports no Node module in web pages and the contract', () => {
+  test('imports no Node module in web pages, the contract, and its presentation', () => {
     expect(importsUnavailableInBrowsers(sources)).toEqual([]);
   });
 
@@ -90,19 +98,45 @@ describe('the program', () => {
     expect(processUses(sources)).toEqual([]);
   });
 
-  test('passes each step only the store methods that it uses', () => {
-    const withStore = sources
-      .map(({ path }) => path)
-      .filter((path) => /^src\/(?:access|credits|drift|jobs|notify|rpc|sweep)\//.test(path))
-      .filter((path) => /: (?:JobContext|Store)\b(?!\[)/.test(readFileSync(join(root, path), 'utf8')));
-    expect(withStore.sort()).toEqual(['src/jobs/changes.ts', 'src/jobs/context.ts', 'src/rpc/core.ts']);
-  });
-
   test('keeps the queries of jobs independent of the steps', () => {
     const queries = sources.filter(({ path }) => path.startsWith('src/jobs/queries/'));
     expect(queries.length).toBeGreaterThan(10);
     const steps = queries.flatMap(({ files }) => files.filter((file) => file.startsWith('src/jobs/steps/')));
     expect(steps).toEqual([]);
+  });
+
+  test('gives each exported type a name of its own', () => {
+    const names = written.flatMap(({ types }) => types);
+    expect(names.length).toBeGreaterThan(700);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  });
+
+  test('has comments of at most 110 columns', () => {
+    expect(written.flatMap(({ path, wide }) => wide.map((line) => `${path}:${line}`))).toEqual([]);
+  });
+
+  test('leads through the paths of the documentation in as many files as it says', () => {
+    const section = readFileSync(join(root, 'docs/architecture.md'), 'utf8')
+      .split('## Paths through the code')[1]!
+      .split('\n## ')[0]!;
+    const paths = section.split('\n- ').slice(1);
+    expect(paths).toHaveLength(3);
+    for (const path of paths) {
+      const files = [...path.matchAll(/`([^`]+\.ts)`/g)].map(([, file]) => file!);
+      expect(files.length).toBeLessThanOrEqual(Number(/at most (\d+) files/.exec(path)![1]));
+      // The composition of the program and the registries pass these as ports, markets, and kinds.
+      const passed =
+        /^src\/(?:app\/open-fetching|api\/rpc\/in-process-caller|markets\/mkta\/index|kinds\/[^/]+\/index)\.ts$/;
+      const unreached = files.filter(
+        (file, place) =>
+          place > 0 &&
+          !passed.test(file) &&
+          !sources.some(
+            (source) => files.slice(0, place).includes(source.path) && source.files.includes(file),
+          ),
+      );
+      expect(unreached).toEqual([]);
+    }
   });
 
   test('has no function of more than 60 lines', () => {
@@ -209,7 +243,7 @@ describe('the rules', () => {
     ['gateway/a.ts', '../src/base/b.ts'],
     ['src/cli/a.ts', '../../gateway/b.ts'],
     ['src/contract/a.ts', '../base/b.ts'],
-    ['src/client/a.ts', '../base/b.ts'],
+    ['src/clients/typescript/a.ts', '../../base/b.ts'],
     ['gateway/a.ts', '../console/src/main.ts'],
     ['console/src/main.tsx', '../../gateway/caller.ts'],
     ['console/src/main.tsx', '../../src/base/id.ts'],
@@ -217,9 +251,11 @@ describe('the rules', () => {
     ['src/cli/a.ts', '../store/b.ts'],
     ['src/cli/a.ts', '../jobs/b.ts'],
     ['src/app/a.ts', '../cli/b.ts'],
-    ['src/client/a.ts', '../jobs/b.ts'],
-    ['src/rpc/a.ts', '../client/b.ts'],
-    ['src/jobs/a.ts', '../notify/b.ts'],
+    ['src/clients/typescript/a.ts', '../../jobs/b.ts'],
+    ['src/api/rpc/a.ts', '../../clients/b.ts'],
+    ['src/jobs/a.ts', '../delivery/notify/b.ts'],
+    ['src/jobs/a.ts', '../present/b.ts'],
+    ['src/present/a.ts', '../base/b.ts'],
   ])('forbid %s to import %s', (path, name) => {
     expect(againstArrows(from(path, name))).toHaveLength(1);
   });
@@ -227,16 +263,16 @@ describe('the rules', () => {
   test.each([
     ['src/jobs/a.ts', '../store/b.ts'],
     ['src/kinds/a.ts', '../markets/market.ts'],
-    ['src/notify/a.ts', '../fetch/b.ts'],
-    ['src/sweep/a.ts', '../notify/b.ts'],
-    ['src/cli/a.ts', '../client/b.ts'],
+    ['src/delivery/notify/a.ts', '../../fetch/b.ts'],
+    ['src/sweep/a.ts', '../delivery/notify/b.ts'],
+    ['src/cli/a.ts', '../clients/b.ts'],
     ['src/cli/a.ts', '../app/b.ts'],
     ['src/cli/a.ts', '../../package.json'],
-    ['src/app/a.ts', '../client/b.ts'],
+    ['src/app/a.ts', '../clients/b.ts'],
     ['src/app/a.ts', '../jobs/b.ts'],
-    ['src/client/a.ts', '../../gen/b.ts'],
+    ['src/clients/typescript/a.ts', '../../../gen/b.ts'],
     ['gateway/a.ts', '../src/contract/b.ts'],
-    ['src/rest/a.ts', '../../gateway/b.ts'],
+    ['src/api/rest/a.ts', '../../../gateway/b.ts'],
     ['console/deep/a.ts', '../../src/contract/b.ts'],
     ['src/base/a.ts', '../contract/b.ts'],
     ['console/src/deep/a.ts', '../../../gen/b.ts'],
@@ -262,7 +298,7 @@ describe('the rules', () => {
     ['the jobber processes', false],
   ])('report terms of the service in %s: %s', (text, expected) => {
     expect(serviceWordsIn([{ path: 'gateway/a.ts', text }])).toHaveLength(expected ? 1 : 0);
-    expect(serviceWordsIn([{ path: 'src/rest/a.ts', text }])).toEqual([]);
+    expect(serviceWordsIn([{ path: 'src/api/rest/a.ts', text }])).toEqual([]);
   });
 
   test('restrict drivers to their folders, Node to code outside of pages, and comparisons with names to their folders', () => {

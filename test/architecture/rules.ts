@@ -1,56 +1,61 @@
 import type { Source } from './source.ts';
 
 /**
- * Areas in layers, from the most basic to the most dependent. An area may import from the rows above its own, but not
- * from its own row, except for `neighbours`.
+ * Areas in layers, from the most basic to the most dependent. An area may import from the rows above its own,
+ * but not from its own row, except for `neighbours`.
  */
 const rows: readonly (readonly string[])[] = [
   ['gen'],
   ['src/contract'],
   ['src/base'],
-  ['src/store', 'src/queue', 'src/blobs', 'src/fetch', 'src/links', 'src/telemetry'],
+  ['src/store', 'src/queue', 'src/blobs', 'src/fetch', 'src/access/links', 'src/telemetry'],
   [
-    'src/credits',
+    'src/jobs/credits',
     'src/access',
     'src/markets',
     'src/kinds',
-    'src/drift',
+    'src/fetch/drift',
     'src/formats',
-    'src/destination',
-    'src/quality',
+    'src/delivery/destination',
+    'src/jobs/quality',
   ],
-  ['src/jobs', 'src/notify'],
+  ['src/jobs', 'src/delivery/notify'],
   ['src/schedules'],
   ['src/history'],
-  ['src/rpc', 'src/worker', 'src/sweep'],
+  ['src/api/rpc', 'src/worker', 'src/sweep'],
   ['src/app'],
 ];
 
 /** Allowed within a row: ports use the store's documents, and kinds the declarations of markets. */
 const neighbours: readonly [from: string, file: RegExp][] = [
-  ['src/queue', /^src\/store\/documents\.ts$/],
+  ['src/queue', /^src\/store\/(?:batches|documents)\.ts$/],
   ['src/blobs', /^src\/store\/documents\.ts$/],
   ['src/fetch', /^src\/store\/origin-state\.ts$/],
   ['src/kinds', /^src\/markets\/market\.ts$/],
 ];
 
-/** Areas outside of the layers, with the areas that they import and those that import them. */
+/** Areas outside of the layers, with the areas that they import and that import them. */
 const apart: Readonly<Record<string, { imports: readonly string[]; users: readonly string[] }>> = {
   // A separate package that depends on the contract, not on the service.
-  gateway: { imports: ['gen', 'src/contract'], users: ['src/rest', 'src/mcp'] },
-  // Tools for agents, over any way to call the service. Their schemas are those of the REST interface.
-  'src/mcp': { imports: ['gateway', 'gen', 'src/contract'], users: ['src/rest', 'src/cli'] },
+  gateway: { imports: ['gen', 'src/contract'], users: ['src/api/rest', 'src/api/mcp'] },
+  // Tools for agents, over any way to call the service. They have the schemas of the REST interface.
+  'src/api/mcp': { imports: ['gateway', 'gen', 'src/contract'], users: ['src/api/rest', 'src/cli'] },
   // The REST interface of this service over the gateway.
-  'src/rest': { imports: ['gateway', 'gen', 'src/base', 'src/contract', 'src/mcp'], users: ['src/app'] },
+  'src/api/rest': {
+    imports: ['gateway', 'gen', 'src/base', 'src/contract', 'src/api/mcp'],
+    users: ['src/app'],
+  },
   // A web page: no code of the service runs in a browser.
-  console: { imports: ['gen', 'src/contract'], users: [] },
-  // Fake sites, started as a separate process. `direct.ts` implements the fetch port for tests.
+  console: { imports: ['gen', 'src/contract', 'src/present'], users: [] },
+  // Wording of what people read, in the console and on the command line; runs in browsers.
+  'src/present': { imports: ['gen', 'src/contract'], users: ['console', 'src/cli'] },
+  // Fake sites, started as a separate process. `in-process-origin.ts` implements the fetch port for tests.
   sandbox: { imports: ['src/fetch'], users: [] },
   // Code as in a caller's program: it depends on the contract, not on the service.
-  'src/client': { imports: ['gen', 'src/contract'], users: ['src/app', 'src/cli'] },
+  'src/clients': { imports: ['gen', 'src/contract'], users: ['src/app', 'src/cli'] },
   // Commands and their output; src/app runs the service.
   'src/cli': {
-    imports: ['gen', 'src/base', 'src/contract', 'src/client', 'src/mcp', 'src/app'],
+    imports: ['gen', 'src/base', 'src/contract', 'src/present', 'src/clients', 'src/api/mcp', 'src/app'],
     users: [],
   },
 };
@@ -61,22 +66,27 @@ export const drivers: readonly [name: RegExp, folder: RegExp][] = [
   [/^(?:node:)?sqlite$/, /^src\/store\/sqlite\//],
   [/^nats$/, /^src\/queue\/jetstream\//],
   [/^@aws-sdk\//, /^src\/blobs\/s3\//],
-  [/^undici$/, /^src\/fetch\//],
-  [/^(?:nodemailer|standardwebhooks)$/, /^src\/notify\//],
+  [/^(?:undici|http-message-sig)$/, /^src\/fetch\//],
+  [/^(?:nodemailer|standardwebhooks)$/, /^src\/delivery\/notify\//],
   [/^@?puppeteer/, /^src\/fetch\/browser\//],
   [/^hyparquet-writer$/, /^src\/formats\//],
   [/^croner$/, /^src\/schedules\//],
   [/^lru-cache$/, /^(?:src\/base|gateway)\//],
   [/^(?:busboy|negotiator)$/, /^gateway\//],
   [/^@opentelemetry\//, /^src\/telemetry\//],
-  [/^express$/, /^(?:gateway|src\/rest)\//],
-  [/^@modelcontextprotocol\//, /^src\/(?:mcp\/|rest\/mcp\.ts$|cli\/commands\/mcp\.ts$)/],
+  [/^express$/, /^(?:gateway|src\/api\/rest)\//],
+  [/^@modelcontextprotocol\//, /^src\/(?:api\/mcp\/|api\/rest\/mcp\.ts$|cli\/commands\/mcp\.ts$)/],
 ];
 
-/** Returns the area of a path: "src/jobs" for "src/jobs/work.ts"; outside src the top-level folder. */
+/**
+ * Returns the area of a path: "src/api/rpc" for "src/api/rpc/core.ts", and "src/jobs" for
+ * "src/jobs/prices.ts", where the folder below has no area; outside src the top-level folder.
+ */
 export function areaOf(path: string): string {
-  const [top, second] = path.split('/');
-  return top === 'src' ? `${top}/${second}` : top!;
+  const [top, second, third] = path.split('/');
+  if (top !== 'src') return top!;
+  const inner = `${top}/${second}/${third}`;
+  return isKnown(inner) ? inner : `${top}/${second}`;
 }
 
 const rowOf = (area: string) => rows.findIndex((row) => row.includes(area));
@@ -111,10 +121,26 @@ export const betweenSiblings = (sources: readonly Source[]) =>
     );
   });
 
+/** Returns the top folder of a file of the console: "jobs", "ui", or "app", or undefined for other files. */
+const featureOf = (path: string) => /^console\/src\/([^/]+)\//.exec(path)?.[1];
+
+/**
+ * Returns imports of the console that go up or across: each feature's folder imports itself and `ui`, which
+ * imports itself only; `app` composes them.
+ */
+export const betweenFeatures = (sources: readonly Source[]) =>
+  importsWhere(sources, (path, file) => {
+    const [from, to] = [featureOf(path), featureOf(file)];
+    return from !== undefined && to !== undefined && from !== 'app' && to !== 'ui' && from !== to;
+  });
+
 /** Returns imports that are unavailable in a browser, as "a -> package". */
 export const importsUnavailableInBrowsers = (sources: readonly Source[]) =>
   sources
-    .filter(({ path }) => ['console', 'src/contract'].includes(areaOf(path)) && !path.endsWith('.config.ts'))
+    .filter(
+      ({ path }) =>
+        ['console', 'src/contract', 'src/present'].includes(areaOf(path)) && !path.endsWith('.config.ts'),
+    )
     .flatMap(({ path, packages }) =>
       packages.filter((name) => name.startsWith('node:')).map((name) => `${path} -> ${name}`),
     );
@@ -142,8 +168,8 @@ export const outsideOf = (sources: readonly Source[], name: RegExp, folder: RegE
 const ofRun = ['argv', 'console', 'cwd', 'exit', 'exitCode', 'on', 'once', 'stderr', 'stdin', 'stdout'];
 
 /**
- * Returns uses of the process other than those of its entry, as "file: property": environment variables anywhere, and in the
- * command line everything that differs between its runs.
+ * Returns uses of `process` outside of entry points, as "file: property": environment variables anywhere, and
+ * in the command line everything that differs between its runs.
  */
 export const processUses = (sources: readonly Source[]) =>
   sources
@@ -168,7 +194,8 @@ export const longFunctions = (sources: readonly Source[]) =>
     );
 
 /**
- * Returns files outside of the folders of markets and kinds that compare a value with their names, with these names.
+ * Returns files outside of the folders of markets and kinds that compare a value with their names, with these
+ * names.
  */
 export const nameComparisons = (sources: readonly Source[], names: ReadonlySet<string>) =>
   sources
@@ -178,8 +205,8 @@ export const nameComparisons = (sources: readonly Source[], names: ReadonlySet<s
     );
 
 /**
- * Returns files outside of the folders of markets and kinds that contain a lookup table keyed by their names, with
- * the keys.
+ * Returns files outside of the folders of markets and kinds that contain a lookup table keyed by their names,
+ * with the keys.
  */
 export const lookupTables = (sources: readonly Source[], names: ReadonlySet<string>) =>
   sources

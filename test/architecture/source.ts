@@ -16,7 +16,14 @@ export interface Source {
   functions: { line: number; lines: number }[];
   /** Keys of its object literals, and first elements of its arrays of two: the keys of a `Map`'s entries. */
   keys: string[];
+  /** Names of the types that it declares and exports. */
+  types: string[];
+  /** Lines that are comments and longer than 110 columns, except directives of the linter. */
+  wide: number[];
 }
+
+/** Comments of more columns are hard to read beside code. */
+const maxCommentColumns = 110;
 
 /** A node of the syntax tree. */
 interface Node {
@@ -25,6 +32,12 @@ interface Node {
   start: number;
   end: number;
   [field: string]: unknown;
+}
+
+function isWideComment(line: string): boolean {
+  return (
+    line.length > maxCommentColumns && /^\s*(?:\/?\*|\/\/)/.test(line) && !line.includes('// biome-ignore')
+  );
 }
 
 /** Parses a TypeScript source. Throws for an import with a computed name. */
@@ -37,6 +50,8 @@ export function readSource(path: string, text: string): Source {
     compared: [],
     functions: [],
     keys: [],
+    types: [],
+    wide: text.split('\n').flatMap((line, index) => (isWideComment(line) ? [index + 1] : [])),
   };
   const lineOf = lineFinder(text);
   let nested = 0;
@@ -51,7 +66,7 @@ export function readSource(path: string, text: string): Source {
       for (const child of Array.isArray(field) ? field : [field]) if (isNode(child)) visit(child);
     }
   };
-  /** Counts the lines of a function. Those between the first and last line of one inside of it are not its own. */
+  /** Counts the lines of a function, without the lines of nested functions. */
   const visitFunction = (node: Node) => {
     const outer = nested;
     nested = 0;
@@ -75,6 +90,8 @@ export function readSource(path: string, text: string): Source {
         break;
       case 'ExportNamedDeclaration':
         if (node.source) imported(node.source);
+        if (isNode(node.declaration) && typeDeclarations.has(node.declaration.type))
+          source.types.push(nameOf(node.declaration.id)!);
         break;
       case 'ObjectExpression':
         for (const { key, computed } of node.properties as Node[]) {
@@ -113,6 +130,8 @@ export function readSource(path: string, text: string): Source {
   visit(parseAst(text, { lang: path.endsWith('x') ? 'tsx' : 'ts' }) as unknown as Node);
   return source;
 }
+
+const typeDeclarations = new Set(['ClassDeclaration', 'TSInterfaceDeclaration', 'TSTypeAliasDeclaration']);
 
 const functionTypes = new Set(['ArrowFunctionExpression', 'FunctionDeclaration', 'FunctionExpression']);
 

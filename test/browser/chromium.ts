@@ -20,7 +20,7 @@ async function installed(): Promise<Chromium | MissingEngine> {
 /** The installed browser, or the reason why tests that need one are skipped. */
 export const chromium = await findEngine(installed());
 
-/** Reason for skipping the tests, to append to a title; empty if they run. */
+/** Reason for skipping the tests, to append to a title. Empty if they run. */
 export const skipped = 'missing' in chromium ? ` (${chromium.missing})` : '';
 
 /** Limits that no test reaches by accident, however slow the machine is. */

@@ -26,7 +26,10 @@ const program = `
     return { status: job.status, bytes: Number(file.bytes), read: contents.byteLength, saved };
   };`;
 
-/** Builds the package of the client, installs it in a folder, and bundles the program with it, as an application does. */
+/**
+ * Builds the package of the client, installs it in a folder, and bundles the program with it, as an
+ * application does.
+ */
 async function bundle(folder: string): Promise<string> {
   const into = join(folder, 'node_modules/@gleaner/client');
   const built = await run(process.execPath, [join(root, 'deploy/client-package.mjs'), into]);
@@ -72,7 +75,7 @@ describe.skipIf(skipped)(`the client in a page of another origin${skipped}`, () 
 
   beforeAll(async () => {
     page = await servePage(() => code);
-    // A host name of its own, because pages of other ports belong to the same site.
+    // A separate host name, because pages on other ports belong to the same site.
     place = await openPlace({ GLEANER_CORS_ORIGINS: addressOf('localhost') });
     code = await bundle(place.folder);
     user = await place.api.createUser(1_000);

@@ -15,7 +15,9 @@ import { browserFetcher, skipped } from './chromium.ts';
 
 const absent = skipped || (existsSync('/proc/self/cmdline') ? '' : ' (this system has no /proc)');
 
-/** Responds at once, except for /wait, which never ends. The page at /leaks allocates 400 MB and keeps it. */
+/**
+ * Responds immediately, except for /wait, which never ends. The page at /leaks allocates 400 MB and keeps it.
+ */
 const leak = `<script>
   globalThis.kept = Array.from({ length: 40 }, () => new Uint8Array(10 * 1024 ** 2).fill(7));
   fetch('/wait');
@@ -126,7 +128,7 @@ describe.skipIf(absent)(`the browser processes${absent}`, () => {
     expect((await get('/')).body.toString()).toContain('here');
   });
 
-  test('of a single page fail only that page when killed', async () => {
+  test('fail only their own page when killed', async () => {
     const waiting = expect(get('/wait')).rejects.toMatchObject({ code: 'browser_failed' });
     await arrived('/wait');
     kill(/--type=renderer/);
@@ -168,7 +170,7 @@ describe.skipIf(absent)(`the browser processes${absent}`, () => {
   });
 
   test.skipIf(!canBeNobody)(
-    'of an unprivileged worker are sandboxed, or the missing requirement is reported',
+    'are sandboxed for an unprivileged worker, or the missing requirement is reported',
     async () => {
       const script = `
       const { browserFetcher } = await import(${JSON.stringify(new URL('./chromium.ts', import.meta.url).href)});

@@ -85,7 +85,7 @@ describe.skipIf(skipped)(`with robots.txt respected, a page in the browser${skip
     ['is navigated by its script', '/script-leads', '/private/2'],
     ['is refreshed by its head', '/refreshes', '/private/3'],
   ])(
-    'that %s to a disallowed page is rejected without a request for that page',
+    'is rejected if it %s to a disallowed page, without a request for that page',
     async (_, path, forbidden) => {
       await expect(open(path)).rejects.toMatchObject({
         code: 'robots_disallowed',
@@ -96,7 +96,7 @@ describe.skipIf(skipped)(`with robots.txt respected, a page in the browser${skip
     },
   );
 
-  test('that navigates to an allowed page is read', async () => {
+  test('follows a navigation to an allowed page', async () => {
     expect((await open('/redirects-to-allowed')).body.toString()).toBe('/data');
   });
 });

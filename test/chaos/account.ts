@@ -1,5 +1,5 @@
 import type { Job } from '../../gen/gleaner/job/v1/job_pb.ts';
-import type { GleanerClient } from '../../src/client/index.ts';
+import type { GleanerClient } from '../../src/clients/typescript/index.ts';
 import type { ChaosWork } from './works.ts';
 
 /** A user of the run. */
@@ -13,7 +13,7 @@ export interface ChaosUser {
 /** Outcome of a call that creates a job. Without a reply, the client does not know whether the job exists. */
 export type CallOutcome = 'accepted' | 'refused' | 'unanswered';
 
-/** A submit, as its client knows it. */
+/** A submission, as its client knows it. */
 export interface ChaosSubmit {
   work: ChaosWork;
   user: ChaosUser;
@@ -26,7 +26,7 @@ export interface ChaosSubmit {
 export interface KnownJob {
   jobId: string;
   submission: ChaosSubmit;
-  /** Submitted subjects in order; for a retry, those that failed. */
+  /** Submitted subjects in order. For a retry, the failed ones. */
   subjects: readonly string[];
   /** True if a reply contained its id; false if it was found in the list of jobs. */
   isAcknowledged: boolean;

@@ -1,13 +1,13 @@
 import { AccountService, type LedgerEntry } from '../../gen/gleaner/account/v1/account_pb.ts';
-import type { GleanerClient } from '../../src/client/index.ts';
+import type { GleanerClient } from '../../src/clients/typescript/index.ts';
 import type { Books, CallOutcome, ChaosSubmit, ChaosUser, KnownJob, Problems } from './account.ts';
 
 /** Net charge of each job, by the ledger. */
 type Charged = ReadonlyMap<string, number>;
 
 /**
- * Compares a user's balance and ledger with the jobs that the clients know. Each job must be charged once for its
- * units and refunded once for those that failed. A call that returned an error must not be charged.
+ * Compares a user's balance and ledger with the jobs that the clients know. Each job must be charged once for
+ * its units, and refunded once for the failed ones. A call that returned an error must not be charged.
  */
 export async function checkCredits(
   books: Books,
@@ -77,7 +77,8 @@ function checkUnanswered(
   // All calls with the same key create one job.
   const calls: readonly CallOutcome[] = submission.isKeyed ? ['unanswered'] : submission.outcomes;
   const named = own.filter(({ isAcknowledged }) => isAcknowledged).length;
-  // A refused submit whose work could not be queued leaves a failed job without a charge, and releases its key.
+  // A refused submission whose work could not be queued leaves a failed job without a charge, and releases
+  // its key.
   const lasting = own.filter(({ job }) => job?.status !== 'failed' || job.refunded < job.cost);
   if (submission.isKeyed && lasting.length > 1)
     problems.add('duplicated', `one key created the jobs ${lasting.map(({ jobId }) => jobId).join(' and ')}`);

@@ -1,14 +1,14 @@
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { HistoryService, type Observation } from '../../gen/gleaner/history/v1/history_pb.ts';
 import type { Unit } from '../../gen/gleaner/job/v1/job_pb.ts';
-import type { GleanerClient } from '../../src/client/index.ts';
+import type { GleanerClient } from '../../src/clients/typescript/index.ts';
 import type { Problems } from './account.ts';
 import { listUnits } from './check-results.ts';
 import { seriesItems, type TrackedSeries } from './series.ts';
 
-/** What the runs of a series must have led to for one item. */
+/** Expected history of one item after the runs of a series. */
 export interface ExpectedHistory {
-  /** Type of the change in each run; null for none. */
+  /** Type of the change in each run. Null if there is none. */
   changes: (string | null)[];
   /** Runs with an observation, and the factor of the price in each. */
   observations: { run: number; factor: number }[];
@@ -17,8 +17,8 @@ export interface ExpectedHistory {
 }
 
 /**
- * Computes the history of an item from the outcome of its unit and its price factor in each run. An item without a price does
- * not change.
+ * Computes the history of an item from the outcome of its unit and its price factor in each run. An item
+ * without a price does not change.
  */
 export function expectHistory(
   outcomes: readonly Pick<Unit, 'status' | 'code'>[],
@@ -50,7 +50,10 @@ export function expectHistory(
   return history;
 }
 
-/** Checks the changes, observations, and messages of a series: each exactly once, whatever was killed meanwhile. */
+/**
+ * Checks the changes, observations, and messages of a series: each exactly once, no matter which processes
+ * were killed.
+ */
 export async function checkHistory(
   client: GleanerClient,
   series: TrackedSeries,
@@ -104,7 +107,7 @@ async function readChanges(
   return types;
 }
 
-/** Checks that the observations are those expected, and that each ends when the next one was made. */
+/** Checks that the observations are as expected, and that each ends when the next one begins. */
 function checkObservations(
   key: string,
   observations: readonly Observation[],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { JobService, type ResultFile, type Unit } from '../../gen/gleaner/job/v1/job_pb.ts';
-import type { GleanerClient } from '../../src/client/index.ts';
+import type { GleanerClient } from '../../src/clients/typescript/index.ts';
 import type { KnownJob, Problems } from './account.ts';
 import type { ServedLog } from './served.ts';
 import type { FileEntry } from './works.ts';
@@ -26,15 +26,15 @@ export async function listUnits(client: GleanerClient, jobId: string): Promise<U
 }
 
 /**
- * Compares the units, the streamed results, and the result files of an ended job with the submitted subjects and
- * the pages that the origins served. Each subject must occur once, in order, with its own record.
+ * Compares the units, the streamed results, and the result files of an ended job with the submitted subjects
+ * and the pages that the origins served. Each subject must occur once, in order, with its own record.
  */
 export async function checkResults(context: ResultContext, known: KnownJob): Promise<void> {
   const { client, problems } = context;
   const { jobId, submission, subjects } = known;
   const { work } = submission;
   const units = await listUnits(client, jobId);
-  const found = units.map(({ input }) => work.subjectOf(JSON.parse(input)));
+  const found = units.map(({ input }) => work.formatSubject(JSON.parse(input)));
   compare(problems, `units of job ${jobId}`, found, subjects);
   for (const { index, status, code } of units) {
     if (status === 'PENDING') problems.add('lost', `unit ${index} of ended job ${jobId} is pending`);
@@ -91,7 +91,7 @@ async function checkStream(
   for await (const line of stream.lines()) {
     if (line === '') continue;
     const { input, record } = JSON.parse(line);
-    const subject = work.subjectOf(input);
+    const subject = work.formatSubject(input);
     streamed.push(subject);
     if (record !== undefined) checkFacts(context, jobId, subject, work.factsOf(record));
   }

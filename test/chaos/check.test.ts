@@ -4,7 +4,7 @@ import { createFetchHandler } from '@connectrpc/connect/protocol';
 import { describe, expect, test } from 'vitest';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
 import { type Job, JobSchema, JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { createGleanerClient } from '../../src/client/index.ts';
+import { createGleanerClient } from '../../src/clients/typescript/index.ts';
 import {
   type CallOutcome,
   type ChaosSubmit,
@@ -104,7 +104,7 @@ describe('checkCredits()', () => {
     expect(await creditProblems({})).toEqual([]);
   });
 
-  test('accepts a charge for a submit without a reply', async () => {
+  test('accepts a charge for a submission without a reply', async () => {
     expect(await creditProblems({ isAcknowledged: false, outcomes: ['unanswered'] })).toEqual([]);
   });
 
@@ -144,7 +144,7 @@ describe('checkCredits()', () => {
   });
 });
 
-/** Returns the problems of a job of three items of which the second failed. */
+/** Returns the problems of a job of three items, the second of which failed. */
 async function resultProblems(
   keys: readonly string[],
   { records = ['1', '3'], title = 'Lamp 1', success = 2, code = '', poison = '' } = {},
@@ -176,12 +176,12 @@ async function resultProblems(
       market: 'x',
       regions: [''],
       subject: ({ body }) => body,
-      answer: ({ body }) => ({ status: 200, headers: {}, body: `Lamp ${body}` }),
+      respond: ({ body }) => ({ status: 200, headers: {}, body: `Lamp ${body}` }),
     },
     (body) => [body],
   );
   for (const body of ['1', '2', '3'])
-    origin.answer({ method: 'GET', url: new URL('http://x.test'), headers: {}, body, region: '' });
+    origin.respond({ method: 'GET', url: new URL('http://x.test'), headers: {}, body, region: '' });
   const user: ChaosUser = { id: 'u', granted: 0, client };
   // A single product page has no file.
   const work = { ...pages, file: 'none' as const, poison };

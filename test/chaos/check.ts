@@ -1,5 +1,5 @@
 import { type Job, JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { type GleanerClient, GleanerError } from '../../src/client/index.ts';
+import { type GleanerClient, GleanerError } from '../../src/clients/typescript/index.ts';
 import type { Deployment } from '../support/deployment.ts';
 import type { Books, KnownJob, Problems } from './account.ts';
 import { checkCredits } from './check-credits.ts';
@@ -88,5 +88,5 @@ async function failedSubjects(client: GleanerClient, { jobId, submission }: Know
   const units = await listUnits(client, jobId);
   return units
     .filter(({ status, code }) => status === 'FAILED' && code !== 'page_not_found')
-    .map(({ input }) => submission.work.subjectOf(JSON.parse(input)));
+    .map(({ input }) => submission.work.formatSubject(JSON.parse(input)));
 }

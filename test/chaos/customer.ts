@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Job, JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
-import { type GleanerClient, GleanerError } from '../../src/client/index.ts';
-import { isTransient } from '../../src/client/transport.ts';
+import { type GleanerClient, GleanerError } from '../../src/clients/typescript/index.ts';
+import { isTransient } from '../../src/clients/typescript/transport.ts';
 import type { Books, CallOutcome, ChaosSubmit, KnownJob, Problems } from './account.ts';
 import type { ProgressWatch } from './progress.ts';
 
@@ -16,9 +16,9 @@ export interface ClientContext {
   isOver: () => boolean;
 }
 
-/** Actions of a client besides its submit. */
+/** Actions of a client besides its submission. */
 export interface ClientPlan {
-  /** Repeats the accepted submit with the same key. */
+  /** Repeats the accepted submission with the same key. */
   repeats: boolean;
   /** Submits again after an error, even without a key. */
   resubmits: boolean;
@@ -32,8 +32,8 @@ const pollMs = 400;
 const repeatMs = 500;
 
 /**
- * Submits, has the job approved, polls it until it has ended, and cancels or retries it as planned. Returns the job, or null if
- * the submit was not accepted.
+ * Submits, has the job approved, polls it until it has ended, and cancels or retries it as planned. Returns
+ * the job, or null if the submission was not accepted.
  */
 export async function runCustomer(
   context: ClientContext,
@@ -190,7 +190,9 @@ async function cancel({ jobId, submission }: KnownJob): Promise<void> {
   await submission.user.client.call(JobService.method.cancelJob, { jobId }).catch(ignoreReply);
 }
 
-/** Ignores an error reply, which may come from a repeated call. The job shows whether the call took effect. */
+/**
+ * Ignores an error reply, which may come from a repeated call. The job shows whether the call took effect.
+ */
 function ignoreReply(error: unknown): void {
   if (!(error instanceof GleanerError)) throw error;
 }

@@ -17,8 +17,8 @@ export interface FaultContext {
 }
 
 /**
- * Applies the faults one after the other. Resolves once every process runs and every link is healed. With several
- * processes, the next faults are applied during a freeze.
+ * Applies the faults one after the other. Resolves once every process runs and every link is healed. With
+ * several processes, the next faults are applied during a freeze.
  */
 export async function applyFaults(context: FaultContext, faults: readonly InjectedFault[]): Promise<void> {
   const frozen = new Map<FaultyProcess, Promise<void>>();

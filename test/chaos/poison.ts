@@ -36,8 +36,8 @@ export interface PoisonedSite {
 }
 
 /**
- * Serves the pages of an origin. On a request for the poisonous page, the process among `workerPids` that sent it is killed
- * with SIGKILL, as the kernel does when memory runs out.
+ * Serves the pages of an origin. On a request for the poisonous page, the process among `workerPids` that
+ * sent it is killed with SIGKILL, as the kernel does when memory runs out.
  */
 export async function startPoisonedSite(
   origin: Origin,
@@ -47,7 +47,7 @@ export async function startPoisonedSite(
   const server = createServer((request, response) => {
     const url = new URL(request.url!, 'http://poisoned.test');
     const headers = request.headers as Record<string, string>;
-    const reply = origin.answer({ method: request.method!, url, headers, body: '', region });
+    const reply = origin.respond({ method: request.method!, url, headers, body: '', region });
     if (url.searchParams.get('item_id') !== poison) {
       response.writeHead(reply.status, reply.headers).end(reply.body);
       return;

@@ -1,4 +1,4 @@
-/** Measures the longest time in which no unit ended while a job was outstanding. */
+/** Measures the longest time without progress while a job was outstanding. */
 export interface ProgressWatch {
   /** Records the start of a job. */
   begin(): void;

@@ -1,10 +1,10 @@
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { type Random, random } from '../../sandbox/random.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { createGleanerClient, type GleanerClient } from '../../src/client/index.ts';
+import { createGleanerClient, type GleanerClient } from '../../src/clients/typescript/index.ts';
 import { createDeployment, type Deployment, type Layout } from '../support/deployment.ts';
 import type { Engines } from '../support/engines.ts';
-import { childrenOf } from '../support/process-tree.ts';
+import { listChildren } from '../support/process-tree.ts';
 import { startReceiver, type WebhookReceiver } from '../support/receiver.ts';
 import type { FaultyProcess } from '../support/restartable.ts';
 import { until } from '../support/until.ts';
@@ -53,8 +53,8 @@ const layouts: Record<StackName, Layout> = {
   cluster: { apis: 2, workers: 4, gateways: 1 },
 };
 /**
- * Worker processes of each service process. On the cluster, page work runs in the process itself, so that a kill or a freeze
- * affects all of it at once.
+ * Worker processes of each service process. On the cluster, page work runs in the process itself, so that a
+ * kill or a freeze affects all of it.
  */
 const workersOf: Record<StackName, string> = { embedded: '2', distributed: '1', cluster: '0' };
 const granted = 10_000_000;
@@ -129,7 +129,7 @@ export async function runChaos(
   }
 }
 
-/** What a run needs besides its engines. */
+/** Options of a run besides its engines. */
 interface ChaosStage {
   served: ServedLog;
   origins: RunningOrigins;
@@ -152,7 +152,7 @@ async function openStage(
   const served = createServedLog();
   const recorded = recordedOrigins(served);
   const origins = await startOrigins({ origins: recorded, misbehaviour: 'none', latencyMs: 20 });
-  const workerPids = () => deployment.workers.flatMap((process) => childrenOf(process.pid()));
+  const workerPids = () => deployment.workers.flatMap((process) => listChildren(process.pid()));
   const poisoned = stack === 'cluster' ? null : await startPoisonedSite(recorded[0]!, workerPids);
   if (poisoned !== null) origins.config[poisoned.market]![poisoned.region] = poisoned.url;
   const receiver = await startReceiver();
@@ -212,7 +212,10 @@ async function submitPoison(context: ClientContext): Promise<void> {
 const guard = (context: ClientContext, client: Promise<void>): Promise<void> =>
   client.catch((error: Error) => context.problems.add('other', `a client failed: ${error.stack}`));
 
-/** Checks that the poisonous page was read, and killed at most four workers besides those whose work a fault repeated. */
+/**
+ * Checks that the poisonous page was read, and killed at most four workers besides those whose work a fault
+ * repeated.
+ */
 function checkPoison(poisoned: PoisonedSite | null, faults: number, problems: Problems): void {
   if (poisoned === null) return;
   const kills = poisoned.kills();
@@ -220,7 +223,9 @@ function checkPoison(poisoned: PoisonedSite | null, faults: number, problems: Pr
   if (kills > 4 + faults) problems.add('other', `the poisonous page killed ${kills} workers`);
 }
 
-/** Returns the request rate at which the large half of the jobs takes about half the duration of the faults. */
+/**
+ * Returns the request rate at which the large half of the jobs takes about half the duration of the faults.
+ */
 function rateFor({ jobs, items }: ChaosOptions, faults: readonly InjectedFault[]): number {
   const requests = (jobs / works.length) * items * 2 + seriesRequests;
   const seconds = faults.reduce((sum, { pauseMs, lengthMs }) => sum + pauseMs + lengthMs, 0) / 1_000;

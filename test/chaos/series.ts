@@ -4,7 +4,7 @@ import { HistoryService } from '../../gen/gleaner/history/v1/history_pb.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import type { RunningOrigins } from '../../sandbox/server.ts';
-import type { GleanerClient } from '../../src/client/index.ts';
+import type { GleanerClient } from '../../src/clients/typescript/index.ts';
 import type { ChaosSubmit, ChaosUser, KnownJob } from './account.ts';
 import { type ClientContext, retryCall, runCustomer } from './customer.ts';
 import { type ChaosWork, variantWork } from './works.ts';
@@ -13,7 +13,7 @@ const name = 'daily';
 const region = 'id';
 /** Items of a run: two batches. */
 export const seriesItems: readonly string[] = plainIds(60, 38_000_000_000).map(String);
-/** Percentage by which a price must fall for a message. */
+/** Minimum fall of a price in percent for a message. */
 const threshold = 5;
 const pollMs = 400;
 const plan = { repeats: false, resubmits: true, cancelsAt: null, retries: false };
@@ -41,7 +41,7 @@ export interface TrackedSeries {
   name: string;
   market: string;
   region: string;
-  /** Percentage by which a price must fall for a message. */
+  /** Minimum fall of a price in percent for a message. */
   threshold: number;
   runs: SeriesRun[];
 }
@@ -70,7 +70,9 @@ export async function createSeries(
   return { user, name, market: 'mkta', region, threshold, runs: [] };
 }
 
-/** Runs the jobs of the series one after the other on changed items, each once the job before was compared. */
+/**
+ * Runs the jobs of the series one after the other on changed items, each once the job before was compared.
+ */
 export async function runSeries(
   context: ClientContext,
   origins: RunningOrigins,

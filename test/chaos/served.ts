@@ -33,8 +33,8 @@ export function createServedLog(): ServedLog {
   return {
     record: (origin, readFacts) => ({
       ...origin,
-      answer: (request: OriginRequest): OriginReply => {
-        const reply = origin.answer(request);
+      respond: (request: OriginRequest): OriginReply => {
+        const reply = origin.respond(request);
         const subject = origin.subject?.(request);
         if (subject === undefined) return reply;
         const { pages, facts } = entryOf(subject);

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Job, JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
-import type { GleanerClient } from '../../src/client/index.ts';
+import type { GleanerClient } from '../../src/clients/typescript/index.ts';
 import type { ChaosSubmit, KnownJob } from './account.ts';
 import { addJob, type ClientContext, follow } from './customer.ts';
 
@@ -15,8 +15,8 @@ async function listJobs(client: GleanerClient): Promise<Job[]> {
 }
 
 /**
- * Finds the jobs of submits and retries without a reply, and polls them until all have ended. `retryingClient`
- * creates a client that retries its calls.
+ * Finds the jobs of submits and retries without a reply, and polls them until all have ended.
+ * `retryingClient` creates a client that retries its calls.
  */
 export async function settle(
   context: ClientContext,
@@ -52,5 +52,5 @@ async function findSubmission(
 ): Promise<ChaosSubmit | undefined> {
   const { units } = await client.call(JobService.method.listUnits, { jobId, pageSize: 1 });
   const input = JSON.parse(units[0]?.input ?? '{}');
-  return books.submissions.find(({ work, subjects }) => work.subjectOf(input) === subjects[0]);
+  return books.submissions.find(({ work, subjects }) => work.formatSubject(input) === subjects[0]);
 }

@@ -8,7 +8,7 @@ import { mkta } from '../../sandbox/mkta/index.ts';
 import { mktb } from '../../sandbox/mktb/index.ts';
 import { mktd } from '../../sandbox/mktd/index.ts';
 import type { Origin } from '../../sandbox/origin.ts';
-import type { GleanerClient, Submitted } from '../../src/client/index.ts';
+import type { GleanerClient, Submitted } from '../../src/clients/typescript/index.ts';
 import type { ServedLog } from './served.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: records and pages of every shape.
@@ -17,7 +17,7 @@ type Loose = any;
 /** One entry of a result file. */
 export interface FileEntry {
   subject: string;
-  /** Values of the page that the record must contain; null for an entry of a failed item. */
+  /** Values of the page that the record must contain. Null for an entry of a failed item. */
   facts: string[] | null;
 }
 
@@ -26,14 +26,14 @@ export interface ChaosWork {
   name: string;
   unitPrice: number;
   approval: boolean;
-  /** Returns distinct subjects for a submit. Every twentieth does not exist on the site. */
+  /** Returns distinct subjects for a submission. Every twentieth does not exist on the site. */
   subjects(submit: number, items: number): string[];
   /** Submits with an idempotency key. */
   submit(client: GleanerClient, subjects: readonly string[], key: string): Promise<Submitted<unknown>>;
   /** Submits once without a key. Returns the job's UUID or its task id. */
   submitOnce(client: GleanerClient, subjects: readonly string[]): Promise<string>;
   /** Returns the subject of a unit from its input. */
-  subjectOf(input: Loose): string;
+  formatSubject(input: Loose): string;
   factsOf(record: Loose): string[];
   /** Result files: one for the job, with or without entries for failed items, one per unit, or none. */
   file: 'all' | 'successes' | 'units' | 'none';
@@ -92,7 +92,7 @@ export const variantWork: ChaosWork = workOf(
     unitPrice: 10,
     approval: true,
     subjects: (submit, items) => itemIds(30_000_000_000, submit, items),
-    subjectOf: ({ item_id: id }) => id,
+    formatSubject: ({ item_id: id }) => id,
     factsOf: variantFacts,
     file: 'all',
     entriesOf: (bytes) =>
@@ -103,7 +103,7 @@ export const variantWork: ChaosWork = workOf(
   },
 );
 
-/** Kinds of jobs, in the order in which submits cycle through them. */
+/** Kinds of jobs, in the order in which submissions cycle through them. */
 export const works: readonly ChaosWork[] = [
   variantWork,
   workOf(
@@ -114,7 +114,7 @@ export const works: readonly ChaosWork[] = [
       unitPrice: 5,
       approval: false,
       subjects: (submit, items) => itemIds(1_729_000_000_000, submit, items),
-      subjectOf: ({ product_id: id }) => id,
+      formatSubject: ({ product_id: id }) => id,
       factsOf: ({ product }) => [product.title],
       file: 'successes',
       entriesOf: (bytes) =>
@@ -129,7 +129,7 @@ export const works: readonly ChaosWork[] = [
     unitPrice: 8,
     approval: false,
     subjects: (submit) => itemIds(30_000_000_000, submit, 1),
-    subjectOf: ({ item_id: id }) => id,
+    formatSubject: ({ item_id: id }) => id,
     factsOf: pageFacts,
     file: 'none',
     entriesOf: () => [],
@@ -143,7 +143,7 @@ export const works: readonly ChaosWork[] = [
       approval: false,
       subjects: (submit, items) =>
         Array.from({ length: Math.min(50, Math.ceil(items / 40)) }, (_, at) => `kopi ${submit} ${at}101`),
-      subjectOf: ({ keyword }) => keyword,
+      formatSubject: ({ keyword }) => keyword,
       factsOf: () => [],
       file: 'units',
       entriesOf: (bytes) =>

@@ -26,16 +26,19 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('origins check prints a table, and exits with 0 if every site can be read', async () => {
-  const { code, stdout, stderr } = await runCommand(['origins', 'check'], settings);
+test('doctor --origins prints a table, and exits with 0 if every site can be read', async () => {
+  const { code, stdout, stderr } = await runCommand(['doctor', '--origins'], settings);
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(
     /^MARKET +REGION +ORIGIN +PAGE +STATUS +RESULT +FIELDS\nmkta +id +\S+ +search +200 +ok +\d+\/\d+\n$/,
   );
 });
 
-test('origins check prints JSON Lines, and exits with 1 if a site cannot be read', async () => {
-  const blocked = await runCommand(['origins', 'check', 'mkta', '--id', 'mkta=7/20807', '--json'], settings);
+test('doctor --origins prints JSON Lines, and exits with 1 if a site cannot be read', async () => {
+  const blocked = await runCommand(
+    ['doctor', '--origins', 'mkta', '--id', 'mkta=7/20807', '--json'],
+    settings,
+  );
   expect(blocked).toMatchObject({ code: 1, stderr: '' });
   expect(JSON.parse(blocked.stdout)).toMatchObject({
     market: 'mkta',
@@ -44,11 +47,11 @@ test('origins check prints JSON Lines, and exits with 1 if a site cannot be read
   });
 });
 
-test('origins check exits with 2 without an origins file, and for a malformed id', async () => {
-  const bare = await runCommand(['origins', 'check'], { ...settings, GLEANER_ORIGINS: '' });
+test('doctor --origins exits with 2 without an origins file, and for a malformed id', async () => {
+  const bare = await runCommand(['doctor', '--origins'], { ...settings, GLEANER_ORIGINS: '' });
   expect([bare.code, bare.stdout]).toEqual([2, '']);
   expect(bare.stderr).toMatch(/^gleaner: No origins are configured\. .*\n$/);
-  const malformed = await runCommand(['origins', 'check', '--id', 'x'], settings);
+  const malformed = await runCommand(['doctor', '--origins', '--id', 'x'], settings);
   expect(malformed).toMatchObject({
     code: 2,
     stderr: 'gleaner: --id: expected <market>=<id or URL>, not x\n',

@@ -35,7 +35,7 @@ const pages = 'product_key,shop_domain\nbarang-1001,toko-7\nbarang-1800,toko-7\n
 describe('a job', () => {
   test('is submitted from a CSV and watched, and its files are downloaded and verified', async () => {
     const done = await user(
-      ['submit', 'mktb', 'pdp_bulk', '-', '--wait', '--download', 'saved', '--json'],
+      ['job', 'submit', 'mktb', 'pdp_bulk', '-', '--wait', '--download', 'saved', '--json'],
       pages,
     );
     expect(done.code).toBe(7);
@@ -51,18 +51,19 @@ describe('a job', () => {
     const lines = gunzipSync(await readFile(file.path)).toString('utf8');
     expect(JSON.parse(lines)).toMatchObject({ product_key: 'barang-1001' });
 
-    const again = await user(['download', submitted.job_id, '--dir', 'saved', '--json']);
+    const again = await user(['job', 'download', submitted.job_id, '--dir', 'saved', '--json']);
     expect(again.json).toMatchObject([{ name: file.name, fetched: 0 }]);
     expect(await readdir(join(place.folder, 'saved'))).toEqual([file.name]);
 
-    const results = await user(['results', submitted.job_id]);
+    const results = await user(['job', 'results', submitted.job_id]);
     expect(results.json).toMatchObject([{ index: 0, key: 'barang-1001' }]);
-    const table = await user(['results', submitted.job_id, '--format', 'csv', '-o', 'table.csv']);
+    const table = await user(['job', 'results', submitted.job_id, '--format', 'csv', '-o', 'table.csv']);
     expect([table.code, table.out]).toEqual([0, '']);
     expect(await readFile(join(place.folder, 'table.csv'), 'utf8')).toMatch(
       /^unit_index,.*\r\n0,barang-1001,/s,
     );
     const saved = await user([
+      'job',
       'download',
       submitted.job_id,
       '--format',
@@ -82,33 +83,58 @@ describe('a job', () => {
       ['xlsx', 'not one of'],
       ['parquet', '--output'],
     ] as const) {
-      const refused = await user(['results', submitted.job_id, '--format', format]);
+      const refused = await user(['job', 'results', submitted.job_id, '--format', format]);
       expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(words)]);
     }
-    expect((await operator('results', submitted.job_id)).json).toEqual(results.json);
-    const operatorTable = await operator('results', submitted.job_id, '--format', 'csv');
+    const select = (...flags: string[]) => user(['job', 'results', ...flags, submitted.job_id]);
+    expect((await select('--filter', 'unit_key=barang-1001', '--sort', '-unit_key')).json).toMatchObject([
+      { unit_key: 'barang-1001' },
+    ]);
+    expect(await select('--filter', 'unit_key=barang-1001', '--filter', 'unit_key=1')).toMatchObject({
+      code: 0,
+      out: '',
+    });
+    expect(await select('--search', 'nowhere to be found')).toMatchObject({ code: 0, out: '' });
+    expect(await select('--filter', 'price')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('filter'),
+    });
+    const refusedTable = await user(['job', 'download', submitted.job_id, '--search', 'x']);
+    expect([refusedTable.code, refusedTable.err]).toEqual([2, expect.stringContaining('add --format')]);
+    expect((await operator('job', 'results', submitted.job_id)).json).toEqual(results.json);
+    const operatorTable = await operator('job', 'results', submitted.job_id, '--format', 'csv');
     expect(operatorTable.out).toBe(await readFile(join(place.folder, 'table.csv'), 'utf8'));
-    const quality = await user(['quality', submitted.job_id, '--json']);
+    const quality = await user(['job', 'show', submitted.job_id, '--quality', '--json']);
     expect(quality.json).toMatchObject([{ records: 1, invalid: 0 }]);
-    expect((await operator('quality', submitted.job_id, '--json')).json).toEqual(quality.json);
-    const failures = await user(['failures', submitted.job_id, '--format', 'csv', '-o', 'failures.csv']);
+    expect((await operator('job', 'show', submitted.job_id, '--quality', '--json')).json).toEqual(
+      quality.json,
+    );
+    const failures = await user([
+      'job',
+      'failures',
+      submitted.job_id,
+      '--format',
+      'csv',
+      '-o',
+      'failures.csv',
+    ]);
     expect(failures.out).toBe('');
     expect(await readFile(join(place.folder, 'failures.csv'), 'utf8')).toMatch(
       /^index,.*\n1,.*page_not_found/s,
     );
 
-    const watched = await user(['watch', submitted.job_id, '--json']);
+    const watched = await user(['job', 'wait', submitted.job_id, '--json']);
     expect(watched.code).toBe(7);
     expect(watched.json.at(-1)).toMatchObject({ status: 'partial_complete', ended: true });
-    const retried = await user(['retry', submitted.job_id]);
+    const retried = await user(['job', 'retry', submitted.job_id]);
     expect([retried.code, retried.out]).toEqual([6, '']);
     expect(retried.err).toContain('1 page_not_found');
   });
 
   test('is retried with a warning about the units that are left out', async () => {
     const rows = 'product_key,shop_domain\nbarang-1800,toko-7\nbarang-1812,toko-7\n';
-    const done = await user(['submit', 'mktb', 'pdp_bulk', '-', '--wait', '--json'], rows);
-    const retried = await user(['retry', done.json[0].job_id]);
+    const done = await user(['job', 'submit', 'mktb', 'pdp_bulk', '-', '--wait', '--json'], rows);
+    const retried = await user(['job', 'retry', done.json[0].job_id]);
     expect(retried.code).toBe(0);
     expect(retried.err).toContain('warning: 1 of 2 failed units are retried.');
     expect(retried.out).toMatch(/^[0-9a-f-]{36}\n$/);
@@ -117,7 +143,7 @@ describe('a job', () => {
   test('is refused above --max-credits, as is its retry', async () => {
     const rows = 'product_key,shop_domain\nbarang-1812,toko-7\nbarang-1001,toko-7\n';
     const submit = (max: string) =>
-      user(['submit', 'mktb', 'pdp_bulk', '-', '--wait', '--json', '--max-credits', max], rows);
+      user(['job', 'submit', 'mktb', 'pdp_bulk', '-', '--wait', '--json', '--max-credits', max], rows);
     const refused = await submit('9');
     expect([refused.code, refused.out]).toEqual([5, '']);
     expect(refused.err).toContain('max_credits: The work costs 10 credits, more than the maximum of 9');
@@ -126,26 +152,32 @@ describe('a job', () => {
     expect(invalid.err).toContain('--max-credits: Input should be greater than or equal to 0, not -1');
     const done = await submit('10');
     expect(done.json.at(-1)).toMatchObject({ cost: 10, failed: 1, options: { max_credits: 10 } });
-    const retried = await user(['retry', done.json[0].job_id, '--max-credits', '4']);
+    const retried = await user(['job', 'retry', done.json[0].job_id, '--max-credits', '4']);
     expect([retried.code, retried.out]).toEqual([5, '']);
   });
 
-  test('has a price, which `prices` lists', async () => {
-    const { out, code } = await user(['prices']);
-    expect([code, out]).toEqual([0, expect.stringMatching(/^mktb +pdp_bulk +5 +submit +no +any +/m)]);
-    expect((await user(['prices', '--json'])).json[0].prices).toHaveLength(14);
+  test('has a price, which `kind list` shows with the fields', async () => {
+    const { out, code } = await user(['kind', 'list', 'mktb']);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^mktb +pdp_bulk +5 +submit +no +any +\S+ +product_key, shop_domain$/m),
+    ]);
+    expect(out).not.toContain('mkta');
+    expect((await user(['kind', 'list', '--json'])).json).toHaveLength(14);
+    // The former name.
+    expect((await user(['prices', '--json'])).json).toHaveLength(14);
   });
 
   test('is quoted by --dry-run, as is its retry', async () => {
     const rows = 'product_key,shop_domain\nbarang-1812,toko-7\nbarang-1812,toko-7\n';
-    const jobIds = async () => (await user(['jobs', '--json'])).json.map(({ job_id: id }) => id);
+    const jobIds = async () => (await user(['job', 'list', '--json'])).json.map(({ job_id: id }) => id);
     const before = await jobIds();
-    const quoted = await user(['submit', 'mktb', 'pdp_bulk', '-', '--dry-run'], rows);
+    const quoted = await user(['job', 'submit', 'mktb', 'pdp_bulk', '-', '--dry-run'], rows);
     expect([quoted.code, quoted.err]).toEqual([0, '']);
     expect(quoted.out).toMatch(/^cost +10 credits \(5 per unit\), charged at submit$/m);
     expect(quoted.out).toMatch(/^warning +One unit is the same as an earlier one\./m);
     const over = await user(
-      ['submit', 'mktb', 'pdp_bulk', '-', '--dry-run', '--json', '--max-credits', '9'],
+      ['job', 'submit', 'mktb', 'pdp_bulk', '-', '--dry-run', '--json', '--max-credits', '9'],
       rows,
     );
     expect([over.code, over.json[0]]).toMatchObject([
@@ -153,13 +185,13 @@ describe('a job', () => {
       { accepted: false, cost: 10, over_max_credits: true },
     ]);
     const invalid = await user(
-      ['submit', 'mktb', 'pdp_bulk', '-', '--dry-run'],
+      ['job', 'submit', 'mktb', 'pdp_bulk', '-', '--dry-run'],
       'product_key,shop_domain\n,x\n',
     );
     expect([invalid.code, invalid.out]).toEqual([2, '']);
     expect(await jobIds()).toEqual(before);
-    const done = await user(['submit', 'mktb', 'pdp_bulk', '-', '--wait', '--json'], rows);
-    const retried = await user(['retry', done.json[0].job_id, '--dry-run', '--json']);
+    const done = await user(['job', 'submit', 'mktb', 'pdp_bulk', '-', '--wait', '--json'], rows);
+    const retried = await user(['job', 'retry', done.json[0].job_id, '--dry-run', '--json']);
     expect([retried.code, retried.json[0]]).toMatchObject([0, { units: 2, cost: 10 }]);
   });
 
@@ -167,44 +199,44 @@ describe('a job', () => {
     const items =
       '{"item_id": 20000000001, "shop_id": "7001"}\n{"item_id": "20000000002", "shop_id": "7001"}\n';
     const { out, err, code } = await user(
-      ['submit', 'mkta', 'variant-sold', '-', '--set', 'country=id'],
+      ['job', 'submit', 'mkta', 'variant-sold', '-', '--set', 'country=id'],
       items,
     );
     expect([code, err]).toEqual([0, '2 units submitted for 20 credits: awaiting_approval\n']);
     const id = out.trimEnd();
-    expect((await operator('jobs', '--status', 'awaiting_approval', '--json')).json).toMatchObject([
+    expect((await operator('job', 'list', '--status', 'awaiting_approval', '--json')).json).toMatchObject([
       { job_id: id, user_name: 'Test' },
     ]);
-    const impatient = await user(['watch', id, '--timeout', '0']);
+    const impatient = await user(['job', 'wait', id, '--timeout', '0']);
     expect([impatient.code, impatient.out]).toEqual([9, `${id} awaiting_approval\n`]);
-    expect((await operator('approve', id)).out).toBe(`${id} processing\n`);
-    expect(await user(['watch', `/v1/mkta/variant_sold_v1/retrieve/${id}`])).toMatchObject({
+    expect((await operator('job', 'approve', id)).out).toBe(`${id} processing\n`);
+    expect(await user(['job', 'wait', `/v1/mkta/variant_sold_v1/retrieve/${id}`])).toMatchObject({
       code: 0,
       out: `${id} completed\n`,
     });
-    expect(await operator('approve', id)).toMatchObject({ code: 6 });
+    expect(await operator('job', 'approve', id)).toMatchObject({ code: 6 });
   });
 
   test('of one unit is submitted by flags and found by its number', async () => {
     const settings = ['region=id', 'item_id=20000000001', 'shop_id=7001'].flatMap((set) => ['--set', set]);
-    const { json } = await user(['submit', 'mkta', 'get_pc', '--json', ...settings]);
+    const { json } = await user(['job', 'submit', 'mkta', 'get_pc', '--json', ...settings]);
     expect(json[0]).toMatchObject({
       task_id: expect.any(Number),
       job_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
     const number = String(json[0].task_id);
-    expect((await user(['watch', number])).code).toBe(0);
-    expect((await user(['job', number, '--json'])).json[0].job_id).toBe(json[0].job_id);
-    const none = await user(['download', number]);
+    expect((await user(['job', 'wait', number])).code).toBe(0);
+    expect((await user(['job', 'show', number, '--json'])).json[0].job_id).toBe(json[0].job_id);
+    const none = await user(['job', 'download', number]);
     expect(none.code).toBe(4);
-    expect(none.err).toContain('has no files; `gleaner results');
-    expect((await user(['results', number])).json[0].record).toBeDefined();
+    expect(none.err).toContain('has no files; `gleaner job results');
+    expect((await user(['job', 'results', number])).json[0].record).toBeDefined();
   });
 
   test('of a CSV uploads the file with the other options', async () => {
     const csv = 'region,shop_id,item_id\nid,7001,20000000001\n';
     const { json, code } = await user(
-      ['submit', 'mkta', 'get_pc_bulk', '-', '--set', 'result_format=jsonl', '--wait', '--json'],
+      ['job', 'submit', 'mkta', 'get_pc_bulk', '-', '--set', 'result_format=jsonl', '--wait', '--json'],
       csv,
     );
     expect(code).toBe(0);
@@ -214,17 +246,17 @@ describe('a job', () => {
   test('is submitted once per idempotency key', async () => {
     const key = ['--idempotency-key', 'nightly-1', '--json'];
     const [one, two] = [
-      await user(['submit', 'mktb', 'pdp_bulk', '-', ...key], pages),
-      await user(['submit', 'mktb', 'pdp_bulk', '-', ...key], pages),
+      await user(['job', 'submit', 'mktb', 'pdp_bulk', '-', ...key], pages),
+      await user(['job', 'submit', 'mktb', 'pdp_bulk', '-', ...key], pages),
     ];
     expect(two!.json[0].job_id).toBe(one!.json[0].job_id);
-    const other = await user(['submit', 'mktb', 'pdp_bulk', '-', ...key], `${pages}barang-1,toko-1\n`);
+    const other = await user(['job', 'submit', 'mktb', 'pdp_bulk', '-', ...key], `${pages}barang-1,toko-1\n`);
     expect(other.code).toBe(6);
   });
 
   test('with invalid rows is rejected with their line numbers', async () => {
     const { code, err, out } = await user(
-      ['submit', 'mkta', 'variant_sold', '-', '--set', 'country=id'],
+      ['job', 'submit', 'mkta', 'variant_sold', '-', '--set', 'country=id'],
       'item_id,shop_id\n1,\nabc,2\n',
     );
     expect([code, out]).toEqual([2, '']);
@@ -236,24 +268,29 @@ describe('a job', () => {
 
 describe('exit codes and messages', () => {
   test.each([
-    ['an unknown option', ['jobs', '--nope'], 2, "gleaner: unknown option '--nope'"],
-    ['a missing file', ['submit', 'mktb', 'pdp_bulk', 'none.csv'], 2, 'Cannot read none.csv: ENOENT'],
+    ['an unknown option', ['job', 'list', '--nope'], 2, "gleaner: unknown option '--nope'"],
+    ['a missing file', ['job', 'submit', 'mktb', 'pdp_bulk', 'none.csv'], 2, 'Cannot read none.csv: ENOENT'],
     ['a missing log', ['logs', 'none.log'], 2, "no such file or directory, access '<folder>/none.log'"],
     ['a folder in place of a log', ['logs', '.'], 2, 'EISDIR'],
     ['an unknown level', ['logs', '-', '--level', 'loud'], 2, '--level: "loud" is not one of trace'],
     [
       'a missing folder',
-      ['ledger', '--export', 'csv', '-o', 'none/ledger.csv'],
+      ['ledger', 'list', '--export', 'csv', '-o', 'none/ledger.csv'],
       2,
       "open '<folder>/none/ledger.csv.part'",
     ],
     ['an unknown page', ['open', 'nowhere'], 2, 'No page "nowhere". Pass a job, or one of jobs'],
-    ['an unknown column', ['submit', 'mktb', 'pdp_bulk', '-'], 2, 'has no field "wrong"'],
-    ['a wrong key', ['balance', '--key', 'gl_nobody'], 3, 'The API key is not valid'],
-    ['a missing job', ['job', '00000000-0000-4000-8000-000000000000'], 4, 'There is no job'],
+    ['an unknown column', ['job', 'submit', 'mktb', 'pdp_bulk', '-'], 2, 'has no field "wrong"'],
+    [
+      'a wrong key',
+      ['account', 'show', '--key', 'gl_nobody'],
+      3,
+      'The API key is not valid (API key of --key)',
+    ],
+    ['a missing job', ['job', 'show', '00000000-0000-4000-8000-000000000000'], 4, 'There is no job'],
     [
       'a service that is away',
-      ['balance', '--url', 'http://127.0.0.1:9', '--key', 'k'],
+      ['account', 'show', '--url', 'http://127.0.0.1:9', '--key', 'k'],
       8,
       'does not respond',
     ],
@@ -269,12 +306,12 @@ describe('exit codes and messages', () => {
   });
 
   test('no key', async () => {
-    expect(await run(['balance'], {})).toMatchObject({ code: 2, out: '' });
+    expect(await run(['account', 'show'], {})).toMatchObject({ code: 2, out: '' });
   });
 
   test('too few credits', async () => {
     const poor = await place.api.createUser(1);
-    const ran = await run(['submit', 'mktb', 'pdp_bulk', '-'], {
+    const ran = await run(['job', 'submit', 'mktb', 'pdp_bulk', '-'], {
       input: pages,
       env: { GLEANER_API_KEY: poor.key },
     });
@@ -282,7 +319,7 @@ describe('exit codes and messages', () => {
   });
 
   test('a closed output pipe', async () => {
-    const child = start(['kinds', '--json'], { GLEANER_API_KEY: ann.key });
+    const child = start(['kind', 'list', '--json'], { GLEANER_API_KEY: ann.key });
     child.stdout.destroy();
     const err = await text(child.stderr);
     expect([err, child.exitCode ?? (await once(child, 'close'))[0]]).toEqual(['', 0]);
@@ -290,10 +327,10 @@ describe('exit codes and messages', () => {
 
   test('Ctrl-C', async () => {
     const { out } = await user(
-      ['submit', 'mkta', 'variant_sold', '-', '--set', 'country=id'],
+      ['job', 'submit', 'mkta', 'variant_sold', '-', '--set', 'country=id'],
       'item_id,shop_id\n1,2\n',
     );
-    const child = start(['watch', out.trimEnd()], { GLEANER_API_KEY: ann.key });
+    const child = start(['job', 'wait', out.trimEnd()], { GLEANER_API_KEY: ann.key });
     // It shows the status once it looks on. Node may have warned of something before.
     let told = '';
     const status = Promise.withResolvers<void>();
@@ -305,9 +342,10 @@ describe('exit codes and messages', () => {
     // Sends the signal twice, because the launcher and the terminal both send it.
     for (let times = 0; times < 2; times += 1) child.kill('SIGINT');
     const [code, signal] = await once(child, 'close');
-    // The second signal may reach a process that has given up its handlers to exit: a shell reports 130 for both.
+    // The second signal may reach a process that has given up its handlers to exit: a shell reports 130 for
+    // both.
     expect(code ?? signal).toBeOneOf([130, 'SIGINT']);
-    expect((await user(['cancel', out.trimEnd(), '--json'])).json[0].status).toBe('rejected');
+    expect((await user(['job', 'cancel', out.trimEnd(), '--json'])).json[0].status).toBe('rejected');
   });
 });
 
@@ -335,57 +373,68 @@ test('logs formats and filters log lines, and keeps other output', async () => {
   expect((await user(['logs', '--job', 'j1', '--json'], log)).out).toBe(ended);
 });
 
-test('an account: balance, ledger, usage, keys and webhook', async () => {
-  const { balance } = (await user(['balance', '--json'])).json[0];
-  expect(Number((await user(['balance'])).out.replaceAll(',', ''))).toBe(balance);
-  const csv = (await user(['ledger', '--export', 'csv'])).out.trimEnd().split('\n');
+test('an account: ledger, usage, keys, and webhook', async () => {
+  const { balance } = (await user(['account', 'show', '--json'])).json[0];
+  const shown = (await user(['account', 'show'])).out;
+  expect(shown).toMatch(/^key +of GLEANER_API_KEY$/m);
+  expect(Number(/^balance +(\S+) credits$/m.exec(shown)![1]!.replaceAll(',', ''))).toBe(balance);
+  const csv = (await user(['ledger', 'list', '--export', 'csv'])).out.trimEnd().split('\n');
   const amounts = csv.slice(1).map((line) => Number(line.split(',')[1]));
   expect(amounts.reduce((total, amount) => total + amount, 0)).toBe(balance);
-  expect((await user(['ledger', '--limit', '0', '--json'])).json).toHaveLength(amounts.length);
-  expect((await user(['usage', '--days', '2', '--json'])).json.at(-1)).toMatchObject({ granted: 100_000 });
+  expect((await user(['ledger', 'list', '--limit', '0', '--json'])).json).toHaveLength(amounts.length);
+  expect((await user(['account', 'usage', '--days', '2', '--json'])).json.at(-1)).toMatchObject({
+    granted: 100_000,
+  });
 
-  const made = (await user(['keys', 'create', 'ci', '--expires', '30d', '--json'])).json[0];
-  expect((await user(['keys', 'revoke', made.key_id])).out).toBe(`${made.key_id} revoked\n`);
-  expect((await run(['account'], { env: { GLEANER_API_KEY: made.api_key } })).code).toBe(3);
-  expect((await user(['keys', 'list', '--json'])).json.map(({ name }) => name)).toEqual(['ci', 'test']);
+  const made = (await user(['key', 'create', 'ci', '--expires', '30d', '--json'])).json[0];
+  expect((await user(['key', 'revoke', made.key_id])).out).toBe(`${made.key_id} revoked\n`);
+  expect((await run(['account', 'show'], { env: { GLEANER_API_KEY: made.api_key } })).code).toBe(3);
+  expect((await user(['key', 'list', '--json'])).json.map(({ name }) => name)).toEqual(['ci', 'test']);
 
   const set = (await user(['webhook', 'set', 'https://hooks.example.test/x', '--off', '--json'])).json[0];
   expect(set).toMatchObject({ enabled: false, secret: expect.stringMatching(/^whsec_/) });
   expect((await user(['webhook', 'rotate', '--json'])).json[0].secret).not.toBe(set.secret);
   expect((await user(['webhook', 'set', ''])).out).toBe('No webhook is set.\n');
-  expect((await user(['webhook', 'test'])).code).toBe(4);
+  expect((await user(['delivery', 'test'])).code).toBe(4);
 });
 
 test('an operator: users, keys, credits, and the state of the service', async () => {
   const id = (await operator('user', 'create', 'Bob', '--email', 'bob@example.test')).out.trimEnd();
-  const key = (await operator('key', 'create', id)).out.trimEnd();
-  expect((await operator('credit', id, '1200', '--note', 'hello')).out).toBe('1,200\n');
-  expect((await operator('credit', id, '--', '-200')).out).toBe('1,000\n');
-  expect((await run(['balance'], { env: { GLEANER_API_KEY: key } })).out).toBe('1,000\n');
-  expect((await operator('users', '--search', 'bob@', '--json')).json).toMatchObject([{ id, name: 'Bob' }]);
-  expect((await operator('ledger', '--user', id, '--json')).json).toMatchObject([
+  const key = (await operator('key', 'create', '--user', id)).out.trimEnd();
+  expect((await operator('user', 'credit', id, '1200', '--note', 'hello')).out).toBe('1,200\n');
+  expect((await operator('user', 'credit', id, '--', '-200')).out).toBe('1,000\n');
+  expect((await run(['account', 'show', '--json'], { env: { GLEANER_API_KEY: key } })).json[0].balance).toBe(
+    1_000,
+  );
+  expect((await operator('user', 'list', '--search', 'bob@', '--json')).json).toMatchObject([
+    { id, name: 'Bob' },
+  ]);
+  expect((await operator('ledger', 'list', '--user', id, '--json')).json).toMatchObject([
     { amount: -200, user_id: id },
     { amount: 1200, note: 'hello' },
   ]);
   expect((await operator('user', 'suspend', id, '--json')).json[0].suspended).toBe(true);
-  expect((await run(['balance'], { env: { GLEANER_API_KEY: key } })).code).toBe(3);
+  expect((await run(['account', 'show'], { env: { GLEANER_API_KEY: key } })).code).toBe(3);
   expect((await operator('user', 'resume', id)).code).toBe(0);
-  const { key_id: keyId } = (await operator('key', 'list', id, '--json')).json[0];
+  const { key_id: keyId } = (await operator('key', 'list', '--user', id, '--json')).json[0];
   const limits = ['--scopes', 'read', '--credit-ceiling', '20'];
-  const readOnly = (await operator('key', 'create', id, 'reader', ...limits)).out.trimEnd();
-  expect((await run(['jobs'], { env: { GLEANER_API_KEY: readOnly } })).code).toBe(0);
-  expect((await run(['keys', 'create', 'x'], { env: { GLEANER_API_KEY: readOnly } })).code).toBe(3);
-  expect((await operator('key', 'list', id)).out).toMatch(/reader +read +0 of 20 /);
-  expect((await operator('key', 'revoke', keyId)).code).toBe(0);
-  expect((await run(['balance'], { env: { GLEANER_API_KEY: key } })).code).toBe(3);
+  const readOnly = (await operator('key', 'create', 'reader', '--user', id, ...limits)).out.trimEnd();
+  expect((await run(['job', 'list'], { env: { GLEANER_API_KEY: readOnly } })).code).toBe(0);
+  expect((await run(['key', 'create', 'x'], { env: { GLEANER_API_KEY: readOnly } })).code).toBe(3);
+  expect((await operator('key', 'list', '--user', id)).out).toMatch(/reader +read +0 of 20 /);
+  expect((await operator('key', 'list')).err).toContain('Pass --user with the id of a user');
+  const others = await operator('key', 'revoke', keyId, '--user', ann.id);
+  expect([others.code, others.err]).toEqual([2, expect.stringContaining('is not a key of the user')]);
+  expect((await operator('key', 'revoke', keyId, '--user', id)).code).toBe(0);
+  expect((await run(['account', 'show'], { env: { GLEANER_API_KEY: key } })).code).toBe(3);
 
   const maria = (await operator('operator', 'create', 'Maria')).out.trimEnd();
-  const mariaKey = (await operator('key', 'create', maria, 'laptop')).out.trimEnd();
+  const mariaKey = (await operator('key', 'create', 'laptop', '--user', maria)).out.trimEnd();
   const asMaria = await run(['operator', 'list', '--json'], { env: { GLEANER_OPERATOR_KEY: mariaKey } });
   expect(asMaria.json).toMatchObject([{ id: maria, keys: [{ name: 'laptop' }] }, { name: 'operator' }]);
   expect((await operator('operator', 'list')).out).toMatch(/Maria +1 /);
 
-  const actions = (await operator('audit-log', '--target', id, '--json')).json;
+  const actions = (await operator('audit-log', 'list', '--target', id, '--json')).json;
   expect(actions.map(({ action }) => action)).toContain('SuspendUser');
   expect(actions).toContainEqual(
     expect.objectContaining({
@@ -395,56 +444,96 @@ test('an operator: users, keys, credits, and the state of the service', async ()
       outcome: 'ok',
     }),
   );
-  expect((await operator('audit-log', '--by', maria)).err).toBe('No matching actions.\n');
+  expect((await operator('audit-log', 'list', '--by', maria)).err).toBe('No matching actions.\n');
 
-  const exported = await operator('audit-log', '--action', 'GrantCredits', '--export', 'csv');
+  const exported = await operator('audit-log', 'list', '--action', 'GrantCredits', '--export', 'csv');
   expect(exported.out).toMatch(/^time,actor_id,.*\r\n.*,GrantCredits,/);
-  const viewer = (await operator('key', 'create', maria, 'tv', '--role', 'viewer')).out.trimEnd();
+  const viewer = (await operator('key', 'create', 'tv', '--user', maria, '--role', 'viewer')).out.trimEnd();
   const asViewer = (...line: string[]) => run(line, { env: { GLEANER_OPERATOR_KEY: viewer } });
-  expect((await asViewer('users')).code).toBe(0);
-  const denied = await asViewer('credit', id, '5');
+  expect((await asViewer('user', 'list')).code).toBe(0);
+  const denied = await asViewer('user', 'credit', id, '5');
   expect([denied.code, denied.err]).toEqual([
     3,
-    "gleaner: This call needs an operator key with the role 'admin'; this key has the role 'viewer'\n",
+    "gleaner: This call needs an operator key with the role 'admin'; this key has the role 'viewer' (operator's key of GLEANER_OPERATOR_KEY)\n",
   ]);
-  expect((await operator('audit-log', '--outcome', 'forbidden', '--json')).json).toMatchObject([
+  expect((await operator('audit-log', 'list', '--outcome', 'forbidden', '--json')).json).toMatchObject([
     { action: 'GrantCredits', actor_name: 'Maria', target: '', outcome: 'forbidden' },
     { action: 'CreateApiKey', actor_name: 'Bob', target: '', outcome: 'forbidden' },
   ]);
-  expect((await operator('key', 'create', maria, '--role', 'boss')).code).toBe(2);
-  expect((await operator('audit-log', '--since', 'soon')).err).toContain('--since: "soon" is not a date');
+  expect((await operator('key', 'create', '--user', maria, '--role', 'boss')).code).toBe(2);
+  expect((await operator('audit-log', 'list', '--since', 'soon')).err).toContain(
+    '--since: "soon" is not a date',
+  );
 
-  expect((await operator('work', '--json')).json[0].processes).toMatchObject([{ role: 'serve' }]);
-  expect((await operator('settings', '--json')).json).toContainEqual(
+  const [status] = (await operator('status', '--json')).json;
+  expect(status).toMatchObject({ processes: [{ role: 'serve' }] });
+  expect(status.origins.length).toBeGreaterThan(5);
+  expect(status.settings).toContainEqual(expect.objectContaining({ name: 'GLEANER_OPERATOR_KEY' }));
+  expect((await operator('status')).out).toMatch(
+    /^The queue is empty\.\n\nROLE .*\nserve .*\n\nMARKET .*\n(.*\n)+\nNAME +VALUE\nGLEANER_/,
+  );
+  expect(await operator('status', 'toString')).toMatchObject({ code: 2 });
+  expect((await operator('status', 'work', '--json')).json[0].processes).toMatchObject([{ role: 'serve' }]);
+  expect((await operator('status', 'settings', '--json')).json).toContainEqual(
     expect.objectContaining({ name: 'GLEANER_OPERATOR_KEY', value: '(set)' }),
   );
-  expect((await operator('origins', '--json')).json.length).toBeGreaterThan(5);
+  expect((await operator('status', 'origins', '--json')).json.length).toBeGreaterThan(5);
   for (const command of [
-    ['drift'],
-    ['deliveries'],
-    ['deliveries', 'test'],
-    ['jobs', '--all', '--search', id],
+    ['drift', 'list'],
+    ['delivery', 'list'],
+    ['delivery', 'test'],
+    ['job', 'list', '--user', 'all', '--search', id],
   ])
     expect(await operator(...command)).toMatchObject({ code: 0 });
+});
+
+test('a job has a name, by which it is found', async () => {
+  const dora = await place.api.createUser(1_000);
+  const asDora = (...parameters: string[]) =>
+    run(parameters, {
+      env: { GLEANER_API_KEY: dora.key },
+      input: 'product_key,shop_domain\nbarang-1001,toko-7\n',
+    });
+  const submit = ['job', 'submit', 'mktb', 'pdp_bulk', '-'];
+  expect(await asDora(...submit, '--name', '')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('--name: String should have at least 1 character'),
+  });
+  const named = (await asDora(...submit, '--name', 'Übersicht 50%')).out.trimEnd();
+  const plain = (await asDora(...submit)).out.trimEnd();
+  const listed = (await asDora('job', 'list')).out;
+  expect(listed).toMatch(new RegExp(`${named} .* Übersicht 50%\\n`));
+  expect((await asDora('job', 'list', '--search', 'übersicht')).out).not.toContain(plain);
+  expect((await asDora('job', 'list', '--search', plain)).out).toContain(plain);
+  expect((await asDora('job', 'show', named)).out).toMatch(/^name +Übersicht 50%\n/);
+  expect((await asDora('job', 'show', plain)).out).toMatch(/^job +/);
 });
 
 test('files of jobs, accounts, and users are deleted and exported', async () => {
   const cleo = await place.api.createUser(1_000);
   const asCleo = (...parameters: string[]) => run(parameters, { env: { GLEANER_API_KEY: cleo.key } });
-  const submitted = await run(['submit', 'mktb', 'pdp_bulk', '-', '--wait'], {
+  const submitted = await run(['job', 'submit', 'mktb', 'pdp_bulk', '-', '--wait'], {
     env: { GLEANER_API_KEY: cleo.key },
     input: 'product_key,shop_domain\nbarang-1001,toko-7\n',
   });
   const jobId = submitted.out.trimEnd();
-  expect((await asCleo('delete-files', jobId)).out).toBe(`${jobId} files deleted\n`);
-  expect((await asCleo('download', jobId)).err).toMatch(`the files of ${jobId} were deleted on `);
-  expect((await asCleo('results', jobId)).err).toContain('were deleted');
+  expect((await asCleo('job', 'delete-files', jobId)).out).toBe(`${jobId} files deleted\n`);
+  const missing = '00000000-0000-4000-8000-000000000000';
+  const deleted = await asCleo('job', 'delete-files', missing, jobId);
+  expect([deleted.code, deleted.out]).toEqual([4, `${jobId} files deleted\n`]);
+  expect(deleted.err).toContain(`(${missing})`);
+  const shown = (userId: string) => operator('job', 'show', jobId, '--user', userId, '--json');
+  expect((await shown(cleo.id)).json).toMatchObject([{ job_id: jobId }]);
+  expect(await shown(ann.id)).toMatchObject({ code: 2, err: expect.stringContaining('is not a job of') });
+  expect((await operator('job', 'list', '--user', cleo.id, '--json')).json).toHaveLength(1);
+  expect((await asCleo('job', 'download', jobId)).err).toMatch(`the files of ${jobId} were deleted on `);
+  expect((await asCleo('job', 'results', jobId)).err).toContain('were deleted');
   const types = (exported: Ran) => new Set(exported.json.map(({ type }) => type));
-  expect(types(await asCleo('account', '--export'))).toEqual(
+  expect(types(await asCleo('account', 'export'))).toEqual(
     new Set(['account', 'key', 'job', 'unit', 'ledger_entry', 'audit_entry']),
   );
   expect((await operator('user', 'delete', cleo.id)).out).toMatch(/^status +deleted$/m);
-  expect((await asCleo('balance')).code).toBe(3);
+  expect((await asCleo('account', 'show')).code).toBe(3);
   expect(types(await operator('user', 'export', cleo.id))).toContain('ledger_entry');
 });
 
@@ -456,10 +545,10 @@ test('profiles are readable by their owner only; environment variables override 
   expect((await run(['config', 'set', 'api-key', '-'], { env, input: `${ann.key}\n` })).code).toBe(0);
   expect((await config('set', 'url', 'http://127.0.0.1:9', '--profile', 'other')).code).toBe(0);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
-  expect((await run(['account', '--json'], { env })).json[0].id).toBe(ann.id);
-  expect((await run(['account', '--profile', 'other', '--key', 'k'], { env })).code).toBe(8);
-  expect((await run(['account'], { env: { ...env, GLEANER_API_KEY: 'gl_nobody' } })).code).toBe(3);
-  expect((await run(['account'], { env: { ...env, GLEANER_PROFILE: 'none' } })).err).toContain(
+  expect((await run(['account', 'show', '--json'], { env })).json[0].id).toBe(ann.id);
+  expect((await run(['account', 'show', '--profile', 'other', '--key', 'k'], { env })).code).toBe(8);
+  expect((await run(['account', 'show'], { env: { ...env, GLEANER_API_KEY: 'gl_nobody' } })).code).toBe(3);
+  expect((await run(['account', 'show'], { env: { ...env, GLEANER_PROFILE: 'none' } })).err).toContain(
     'No profile "none"',
   );
   const shown = await config('show', '--json');
@@ -467,20 +556,23 @@ test('profiles are readable by their owner only; environment variables override 
   expect(shown.out).not.toContain(ann.key);
 
   await chmod(file, 0o644);
-  expect((await run(['account'], { env })).err).toContain('can be read by others (mode 644)');
+  expect((await run(['account', 'show'], { env })).err).toContain('can be read by others (mode 644)');
   await writeFile(file, '{"profiles": {"default": {"uri": "x"}}}');
-  expect(await run(['account'], { env })).toMatchObject({ code: 2, err: expect.stringContaining('uri') });
+  expect(await run(['account', 'show'], { env })).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('uri'),
+  });
 });
 
 test('completes commands and flags in shells', async () => {
-  expect((await user(['complete', '--', 'submit', 'mktd', ''])).out).toMatch(/^pdp_bulk\t/);
+  expect((await user(['complete', '--', 'job', 'submit', 'mktd', ''])).out).toMatch(/^pdp_bulk\t/);
   expect((await user(['complete', '--', 'user', 's'])).out).toMatch(/^show\t.*\nsuspend\t/);
   const gleaner = await createShellCommand(join(place.folder, 'bin'));
   const folder = join(place.folder, 'typing');
   await mkdir(folder);
   const script = `. <(gleaner completion bash)
-    COMP_WORDS=(gleaner jobs --status 'p; touch evil'); COMP_CWORD=3; _gleaner
-    COMP_WORDS=(gleaner jobs --status pa); COMP_CWORD=3; _gleaner; echo "\${COMPREPLY[@]}"`;
+    COMP_WORDS=(gleaner job list --status 'p; touch evil'); COMP_CWORD=4; _gleaner
+    COMP_WORDS=(gleaner job list --status pa); COMP_CWORD=4; _gleaner; echo "\${COMPREPLY[@]}"`;
   const env = { PATH: `${gleaner.folder}:${process.env.PATH}` };
   const child = spawn('bash', ['-c', script], { cwd: folder, env });
   expect(await text(child.stdout)).toBe('partial_complete\n');

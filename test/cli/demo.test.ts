@@ -23,7 +23,7 @@ test('demo --keep repeats a job by a schedule, and leaves the service running wi
     let out = '';
     for await (const chunk of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
       out += chunk;
-      if (out.includes('gleaner -- jobs\n')) break;
+      if (out.includes('gleaner -- job list\n')) break;
     }
     const url = /Console +(\S+)\/console$/m.exec(out)?.[1];
     const key = /User key +(\S+)$/m.exec(out)?.[1];

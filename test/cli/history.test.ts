@@ -27,9 +27,9 @@ afterAll(() => place?.close());
 
 const user = (...parameters: string[]) => runCli(place, parameters, { env: { GLEANER_API_KEY: ann.key } });
 
-describe('gleaner changes', () => {
+describe('gleaner job changes', () => {
   test('lists the changes of a job, and says how many items did not change', async () => {
-    const { code, out, err } = await user('changes', jobId);
+    const { code, out, err } = await user('job', 'changes', jobId);
     expect(code).toBe(0);
     const [head, ...lines] = out.trimEnd().split('\n');
     expect(head).toMatch(/^CHANGE +MARKET +REGION +ITEM +TITLE +FIELDS$/);
@@ -41,12 +41,12 @@ describe('gleaner changes', () => {
   });
 
   test('lists the changes of one type as JSON', async () => {
-    const { code, json } = await user('changes', jobId, '--type', 'missing', '--json');
+    const { code, json } = await user('job', 'changes', jobId, '--type', 'missing', '--json');
     expect([code, json]).toMatchObject([0, [{ type: 'missing', key: chair }]]);
   });
 
   test('writes all changes to a file', async () => {
-    expect((await user('changes', jobId, '--format', 'csv', '-o', 'changes.csv')).code).toBe(0);
+    expect((await user('job', 'changes', jobId, '--format', 'csv', '-o', 'changes.csv')).code).toBe(0);
     const [head, ...rows] = (await readFile(join(place.folder, 'changes.csv'), 'utf8'))
       .trimEnd()
       .split(/\r?\n/);
@@ -55,72 +55,64 @@ describe('gleaner changes', () => {
   });
 
   test('refuses a type together with a file, and an unknown type', async () => {
-    const both = await user('changes', jobId, '--type', 'new', '--format', 'csv');
+    const both = await user('job', 'changes', jobId, '--type', 'new', '--format', 'csv');
     expect([both.code, both.err]).toEqual([2, expect.stringContaining('--type cannot be combined')]);
-    const unknown = await user('changes', jobId, '--type', 'old');
+    const unknown = await user('job', 'changes', jobId, '--type', 'old');
     expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('type')]);
   });
 });
 
-describe('gleaner history', () => {
+describe('gleaner item', () => {
   test('lists the tracked items, the latest change first, and searches them', async () => {
-    const { json } = await user('history', '--json');
+    const { json } = await user('item', 'list', '--json');
     expect(json.map(({ key }) => key).slice(0, 1)).toEqual([lamp]);
     expect(json).toHaveLength(3);
-    const found = await user('history', '--search', chair);
+    const found = await user('item', 'list', '--search', chair);
     expect(found.out.trimEnd().split('\n')).toHaveLength(2);
-    expect((await user('history', '--series', 'weekly')).err).toContain('No tracked items.');
+    expect((await user('item', 'list', '--series', 'weekly')).err).toContain('No tracked items.');
   });
 
   test('shows the observations of an item, the latest first, and only the values that are named', async () => {
-    const { json } = await user('history', 'mkta', 'id', lamp, '--json');
+    const { json } = await user('item', 'history', 'mkta', 'id', lamp, '--json');
     expect(json).toMatchObject([{ job_id: jobId, changed: expect.arrayContaining(['price']) }, {}]);
     expect(json[0].values.price).toBeCloseTo(json[1].values.price / 2);
-    const title = await user('history', 'mkta', 'id', lamp, '--fields', 'title', '--json');
+    const title = await user('item', 'history', 'mkta', 'id', lamp, '--fields', 'title', '--json');
     expect(title.json).toHaveLength(1);
-    const table = await user('history', 'mkta', 'id', lamp);
+    const table = await user('item', 'history', 'mkta', 'id', lamp);
     expect(table.out).toMatch(/^OBSERVED +PRICE +STOCK +SOLD +TITLE +CHANGED\n/);
   });
 
-  test('returns an error for an item that is not tracked, and for a filter of the list with an item', async () => {
-    expect((await user('history', 'mkta', 'id', '404')).code).toBe(4);
-    const both = await user('history', 'mkta', 'id', lamp, '--series', 'daily');
-    expect([both.code, both.err]).toEqual([2, expect.stringContaining('leave out the item')]);
+  test('returns an error for an item that is not tracked', async () => {
+    expect((await user('item', 'history', 'mkta', 'id', '404')).code).toBe(4);
   });
 });
 
-describe('gleaner rules', () => {
+describe('gleaner rule', () => {
   test('creates, shows, replaces, lists, and deletes a rule', async () => {
     const options = ['--name', 'Cheaper', '--threshold', '5', '--market', 'mkta', '--series', 'daily'];
-    const created = await user('rules', 'create', 'price_falls_by', ...options, '--json');
+    const created = await user('rule', 'create', 'price_falls_by', ...options, '--json');
     expect(created.json).toMatchObject([
       { name: 'Cheaper', condition: 'price_falls_by', threshold: 5, channel: 'webhook', enabled: true },
     ]);
     const { rule_id: ruleId } = created.json[0];
-    expect((await user('rules', 'show', ruleId)).out).toMatch(/items +mkta, series daily\n/);
-    const replaced = await user(
-      'rules',
-      'replace',
-      ruleId,
-      'changes',
-      '--field',
-      'title',
-      '--email',
-      '--off',
-    );
-    expect(replaced.out).toMatch(/condition +changes title\n(.*\n)*channel +email\nstatus +off\n/);
-    const listed = await user('rules', 'list');
+    expect((await user('rule', 'show', ruleId)).out).toMatch(/items +Marketplace A, series daily\n/);
+    const changes = ['changes', '--field', 'title', '--email', '--off'];
+    const replaced = await user('rule', 'create', ...changes, '--replace', ruleId);
+    expect(replaced.out).toMatch(/condition +Any change of title\n(.*\n)*channel +email\nstatus +off\n/);
+    const listed = await user('rule', 'list');
     expect(listed.out).toMatch(/^RULE +NAME +CONDITION +ITEMS +BY +STATUS\n/);
-    expect(listed.out).toMatch(new RegExp(`\n${ruleId} .*changes title +all +email +off\n$`));
-    expect((await user('rules', 'delete', ruleId)).err).toContain(`Deleted ${ruleId}.`);
-    expect((await user('rules', 'list')).err).toContain('No rules.');
-    expect((await user('rules', 'show', ruleId)).code).toBe(4);
+    expect(listed.out).toMatch(
+      new RegExp(`\n${ruleId} .*Any change of title +All tracked items +email +off\n$`),
+    );
+    expect((await user('rule', 'delete', ruleId)).out).toBe(`${ruleId} deleted\n`);
+    expect((await user('rule', 'list')).err).toContain('No rules.');
+    expect((await user('rule', 'show', ruleId)).code).toBe(4);
   });
 
   test('refuses a threshold that is not a number, and an unknown condition', async () => {
-    const number = await user('rules', 'create', 'price_below', '--threshold', 'ten');
+    const number = await user('rule', 'create', 'price_below', '--threshold', 'ten');
     expect([number.code, number.err]).toEqual([2, expect.stringContaining('"ten" is not a number')]);
-    const condition = await user('rules', 'create', 'price_doubles');
+    const condition = await user('rule', 'create', 'price_doubles');
     expect([condition.code, condition.err]).toEqual([2, expect.stringContaining('condition')]);
   });
 });

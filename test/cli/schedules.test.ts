@@ -30,9 +30,9 @@ const operator = (...parameters: string[]) =>
 const pages = 'product_key,shop_domain\nbarang-1001,toko-7\n';
 
 test('a destination is tested, created without secrets in the command line, listed, and deleted', async () => {
-  const name = ['destinations', 'create', 'inbox', receiver.url];
+  const name = ['destination', 'create', 'inbox', receiver.url];
   const [refused, unreadable, created] = await Promise.all([
-    user(['destinations', 'create', 'away', 'http://127.0.0.1:9/']),
+    user(['destination', 'create', 'away', 'http://127.0.0.1:9/']),
     user([...name, '--headers-file', '-'], 'no header\n'),
     user([...name, '--headers-file', '-', '--format', 'jsonl', '--json'], 'Authorization: Bearer secret\n'),
   ]);
@@ -50,28 +50,28 @@ test('a destination is tested, created without secrets in the command line, list
 
   const { destination_id: id } = destination;
   const [listed, shown, tested] = await Promise.all([
-    user(['destinations', 'list']),
-    user(['destinations', 'show', id]),
-    user(['destinations', 'test', id]),
+    user(['destination', 'list']),
+    user(['destination', 'show', id]),
+    user(['destination', 'test', id]),
   ]);
   expect(listed.out).toMatch(new RegExp(`^DESTINATION .*\\n${id} +inbox +${receiver.url}`));
   expect(shown.out).toMatch(/headers +authorization\n/);
   expect(`${created.out}${listed.out}${shown.out}`).not.toContain('secret');
   expect([tested.code, tested.out]).toEqual([0, expect.stringContaining('written and deleted')]);
 
-  receiver.answer((_request, response) => response.writeHead(403).end());
-  const failed = await user(['destinations', 'test', id]);
-  receiver.answer((_request, response) => response.writeHead(204).end());
+  receiver.respondWith((_request, response) => response.writeHead(403).end());
+  const failed = await user(['destination', 'test', id]);
+  receiver.respondWith((_request, response) => response.writeHead(204).end());
   expect([failed.code, failed.out]).toEqual([
     1,
     expect.stringContaining('Cannot write a test object: HTTP 403'),
   ]);
-  expect((await user(['destinations', 'delete', id])).out).toBe(`${id} deleted\n`);
-  expect(await user(['destinations', 'show', id])).toMatchObject({ code: 4, out: '' });
+  expect((await user(['destination', 'delete', id])).out).toBe(`${id} deleted\n`);
+  expect(await user(['destination', 'show', id])).toMatchObject({ code: 4, out: '' });
 });
 
 test('a schedule is created from a file, run, paused, resumed, and deleted', async () => {
-  const create = (...flags: string[]) => ['schedules', 'create', 'mktb', 'pdp_bulk', '-', ...flags];
+  const create = (...flags: string[]) => ['schedule', 'create', 'mktb', 'pdp_bulk', '-', ...flags];
   const yearly = ['--cron', '0 8 1 1 *'];
   const [untimed, unknown, invalid, created] = await Promise.all([
     user(create(), pages),
@@ -103,20 +103,20 @@ test('a schedule is created from a file, run, paused, resumed, and deleted', asy
   });
 
   const { schedule_id: id } = schedule;
-  const ran = await user(['schedules', 'run', id, '--json']);
+  const ran = await user(['schedule', 'run', id, '--json']);
   expect(ran.json).toMatchObject([{ schedule_id: id, trigger: 'manual', state: 'running', cost: 5 }]);
   const [runs, listed, paused] = await Promise.all([
-    user(['schedules', 'runs', id]),
-    user(['schedules', 'list', '--limit', '1']),
-    user(['schedules', 'pause', id]),
+    user(['schedule', 'runs', id]),
+    user(['schedule', 'list', '--limit', '1']),
+    user(['schedule', 'pause', id]),
   ]);
   expect(runs.out).toMatch(new RegExp(`^RUN .*\\n${ran.json[0].run_id} .* manual .* ${ran.json[0].job_id}`));
   expect(listed.out).toMatch(new RegExp(`^SCHEDULE .*\\n${id} +mktb pdp_bulk`));
   expect(paused.out).toMatch(/status +paused\n.*reason +Paused by its owner\./s);
-  const resumed = await user(['schedules', 'resume', id]);
+  const resumed = await user(['schedule', 'resume', id]);
   expect(resumed.out).toMatch(/status +active\n.*next run +20\d\d-/s);
   expect(resumed.out).toMatch(/spent +5 of 50\n/);
-  const update = ['schedules', 'update', id, '--json'];
+  const update = ['schedule', 'update', id, '--json'];
   const changed = await user(
     [...update, '-', '--max-total-credits', 'none', '--end', '2040-01-01T00:00:00Z', '--max-credits', '10'],
     `${pages}barang-1002,toko-7\n`,
@@ -133,40 +133,25 @@ test('a schedule is created from a file, run, paused, resumed, and deleted', asy
     { name: 'New Year', units: 2, options: { max_credits: 10, hold: 'data.variants.basicInfo.id:90' } },
   ]);
   expect([impossible.code, impossible.err]).toEqual([2, expect.stringContaining("'nowhere'")]);
-  expect((await user(['schedules', 'delete', id])).code).toBe(0);
-  expect((await user(['schedules', 'list'])).err).toContain('No matching schedules.');
+  expect((await user(['schedule', 'delete', id])).code).toBe(0);
+  expect((await user(['schedule', 'list'])).err).toContain('No matching schedules.');
 });
 
-test('a schedule that awaits approval shows its deadline, and operators approve and reject it', async () => {
+test('the first run of a kind with approval awaits it, and the approval covers the later runs', async () => {
   const items = 'item_id,shop_id\n20000000001,7001\n';
   const flags = ['--set', 'country=id', '--cron', '@yearly', '--name', 'Stock'];
-  const created = await user(['schedules', 'create', 'mkta', 'variant_sold', '-', ...flags], items);
-  expect(created.out).toMatch(/status +awaiting_approval\n.*decide by +20\d\d-/s);
+  const created = await user(['schedule', 'create', 'mkta', 'variant_sold', '-', ...flags], items);
+  expect(created.out).toMatch(/status +active\n/);
   const id = /schedule +(\S+)/.exec(created.out)![1]!;
-  const early = await user(['schedules', 'run', id]);
-  expect([early.code, early.err]).toEqual([
-    6,
-    expect.stringContaining('The schedule awaits approval: it cannot be run'),
+  const run = await user(['schedule', 'run', id, '--json']);
+  const jobId: string = run.json[0].job_id;
+  const [waiting, shown] = await Promise.all([
+    operator('job', 'list', '--status', 'awaiting_approval', '--json'),
+    operator('schedule', 'show', id),
   ]);
-  const [waiting, shown, own] = await Promise.all([
-    operator('schedules', 'list', '--status', 'awaiting_approval'),
-    operator('schedules', 'show', id),
-    user(['schedules', 'list', '--status', 'paused']),
-  ]);
-  expect(waiting.out).toMatch(new RegExp(`^SCHEDULE .* USER\\n${id} +Stock .* ${ann.id}`));
+  expect(waiting.json).toMatchObject([{ job_id: jobId, schedule_id: id }]);
   expect(shown.out).toMatch(new RegExp(`user +${ann.id}\\n`));
-  expect([own.code, own.out, own.err]).toEqual([0, '', expect.stringContaining('No matching schedules.')]);
-  const seen = /updated at +(\S+)/.exec(shown.out)![1]!;
-  const approve = (...flags: string[]) => operator('schedules', 'approve', id, ...flags);
-  expect(await approve()).toMatchObject({ code: 2, err: expect.stringContaining('Missing --updated-at.') });
-  const stale = new Date(Date.parse(seen) - 1).toISOString();
-  expect(await approve('--updated-at', stale)).toMatchObject({
-    code: 6,
-    err: expect.stringContaining('read it again'),
-  });
-  expect((await approve('--updated-at', seen)).out).toMatch(/status +active\n/);
-  expect((await approve('--updated-at', seen)).code).toBe(6);
-  const rejected = await operator('schedules', 'reject', id, '--reason', 'Too often.', '--json');
-  expect(rejected.json).toMatchObject([{ state: 'rejected', reason: 'Too often.', user_id: ann.id }]);
-  expect((await user(['schedules', 'approve', id, '--updated-at', seen])).code).toBe(2);
+  const foreign = await operator('schedule', 'pause', id, '--user', jobId);
+  expect([foreign.code, foreign.err]).toEqual([2, expect.stringContaining('is not a schedule of the user')]);
+  expect((await operator('job', 'reject', jobId, '--reason', 'Too often.')).code).toBe(0);
 });

@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { services } from '../../src/contract/services.ts';
-import { resolveOffers } from '../../src/jobs/offers.ts';
+import { resolveJobTypes } from '../../src/jobs/job-types.ts';
 import { kinds } from '../../src/kinds/list.ts';
 import { markets } from '../../src/markets/list.ts';
 import { until } from '../support/until.ts';
@@ -38,9 +38,9 @@ afterAll(() => stage?.close());
 const send = (verb: string, path: string, request: Request = {}) => sendRest(stage, verb, path, request);
 
 async function get(path: string, caller: CallerName = 'user'): Promise<AnyJson> {
-  const answer = await send('GET', path, { caller });
-  expect(answer.status, `${path}: ${answer.text}`).toBe(200);
-  return answer.json();
+  const response = await send('GET', path, { caller });
+  expect(response.status, `${path}: ${response.text}`).toBe(200);
+  return response.json();
 }
 
 /** Reads all pages of a list. */
@@ -66,9 +66,9 @@ const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total
 
 describe('the jobs', () => {
   test('are listed once each, newest first, for every kind on every marketplace', () => {
-    const offers = [...resolveOffers(services, kinds, markets).methods.values()];
-    const offered = offers.flatMap(({ step, offer }) =>
-      step === Step.SUBMIT ? [`${offer!.market.name} ${offer!.kind.name}`] : [],
+    const jobTypes = [...resolveJobTypes(services, kinds, markets).methods.values()];
+    const offered = jobTypes.flatMap(({ step, jobType }) =>
+      step === Step.SUBMIT ? [`${jobType!.market.name} ${jobType!.kind.name}`] : [],
     );
     expect(new Set(jobs.map(({ market, kind }) => `${market} ${kind}`))).toEqual(new Set(offered));
     const prepared = tables.flatMap((table) => Object.keys(table.jobs));
@@ -177,7 +177,7 @@ describe('the account', () => {
   });
 });
 
-test('a submit returns the location of its job and the credits remaining after the charge', async () => {
+test('a submission returns the location of its job and the credits remaining after the charge', async () => {
   const submits = tables.flatMap(({ endpoints }) =>
     endpoints.filter(({ path, verb }) => verb === 'POST' && path.endsWith('/submit')),
   );
@@ -185,16 +185,16 @@ test('a submit returns the location of its job and the credits remaining after t
   for (const { path, cases } of submits) {
     const { account: before } = await get('/v1/account', 'other');
     const { caller: _, ...request } = cases[0];
-    const answer = await send('POST', path, { ...request, caller: 'other' });
-    expect(answer.status, answer.text).toBe(202);
+    const response = await send('POST', path, { ...request, caller: 'other' });
+    expect(response.status, response.text).toBe(202);
     const {
       jobs: [job],
     } = await get('/v1/jobs?page_size=1', 'other');
-    expect(answer.headers.location).toBe(job.retrieve_path);
+    expect(response.headers.location).toBe(job.retrieve_path);
     const { entries } = await get('/v1/account/ledger?page_size=10', 'other');
     const charge = entries.find(({ key }: AnyJson) => key === `charge:${job.job_id}`)?.amount ?? 0;
     expect(charge, path).toBe(job.kind === 'variant_sold' ? 0 : -job.cost);
-    expect(Number(answer.headers['x-credits-remaining']), path).toBe(before.balance + charge);
+    expect(Number(response.headers['x-credits-remaining']), path).toBe(before.balance + charge);
     // A later refund would change the balance during the next iteration.
     if (job.status === 'awaiting_approval')
       await send('POST', `/v1/jobs/${job.job_id}/cancel`, { caller: 'other' });
@@ -258,7 +258,7 @@ test('the ETag of a job stays the same until the job changes, at every path that
         send('GET', path, tag === undefined ? {} : { headers: { 'if-none-match': String(tag) } }),
       ),
     );
-  const tagsOf = (answers: RestResponse[]) => answers.map(({ headers }) => headers.etag as string);
+  const tagsOf = (responses: RestResponse[]) => responses.map(({ headers }) => headers.etag as string);
   const tags = tagsOf(await requestAll());
   for (const tag of tags) expect(tag).toMatch(/^W\/"[\w-]+"$/);
   const known = await requestAll(tags.join(', '));

@@ -1,4 +1,4 @@
-import { errorAnswer } from './errors.ts';
+import { errorResponse } from './errors.ts';
 import { having, text } from './matchers.ts';
 import type { Case, Endpoint, FieldRule, ProblemRow, Submit } from './table.ts';
 
@@ -61,7 +61,7 @@ export function quotaCase(title: string, request: Omit<Case, 'title' | 'status'>
     title,
     caller: 'poor',
     status: 402,
-    answer: { ...errorAnswer, required, current: poorCredits, shortfall: required - poorCredits },
+    response: { ...errorResponse, required, current: poorCredits, shortfall: required - poorCredits },
   };
 }
 
@@ -72,11 +72,11 @@ function ceilingCase(good: Case, required: number): Case {
   return {
     ...quotaCase('above the credit ceiling of the key', good, required),
     caller: 'limited',
-    answer: { ...errorAnswer, detail, required, current: max, shortfall },
+    response: { ...errorResponse, detail, required, current: max, shortfall },
   };
 }
 
-/** Returns cases for the option `max_credits` of a submit. */
+/** Returns cases for the option `max_credits` of a submission. */
 function maxCreditsCases(good: Case, required: number): Case[] {
   const current = required - 1;
   const withMax = (max_credits: string) => ({
@@ -84,15 +84,15 @@ function maxCreditsCases(good: Case, required: number): Case[] {
     title: `max_credits=${max_credits}`,
     options: { max_credits },
   });
-  const { answer: _, answerHeaders: __, ...below } = withMax('-1');
+  const { response: _, responseHeaders: __, ...below } = withMax('-1');
   return [
     withMax(`${required}`),
     {
       ...withMax(`${current}`),
       status: 402,
       code: 'max_credits_exceeded',
-      answer: {
-        ...errorAnswer,
+      response: {
+        ...errorResponse,
         detail: `max_credits: The work costs ${required} credits, more than the maximum of ${current}.`,
         ...{ required, current, shortfall: 1 },
       },
@@ -124,9 +124,9 @@ function maxCreditsCases(good: Case, required: number): Case[] {
   ];
 }
 
-/** Returns cases for the option `validate_only` of a submit. */
+/** Returns cases for the option `validate_only` of a submission. */
 export function quoteCases(
-  { title: _, answer: __, answerHeaders: ___, ...good }: Case,
+  { title: _, response: __, responseHeaders: ___, ...good }: Case,
   cost: number,
 ): Case[] {
   const quoted = { ...good, status: 200, options: { validate_only: 'true' } };
@@ -134,14 +134,14 @@ export function quoteCases(
     {
       ...quoted,
       title: 'validate_only',
-      answer: having({ accepted: true, refusals: [], cost, shortfall: 0, over_max_credits: false }),
+      response: having({ accepted: true, refusals: [], cost, shortfall: 0, over_max_credits: false }),
     },
     {
       ...quoted,
       title: 'validate_only, with too few credits and above max_credits',
       caller: 'poor',
       options: { validate_only: 'true', max_credits: '0' },
-      answer: having({
+      response: having({
         ...{ accepted: false, cost, balance: poorCredits, balance_after: poorCredits - cost },
         ...{ shortfall: cost - poorCredits, over_max_credits: true },
         refusals: [
@@ -180,7 +180,7 @@ function transportCases(good: Case): Case[] {
     params,
     raw: { type, bytes },
     status,
-    answer: errorAnswer,
+    response: errorResponse,
     restOnly: true,
   });
   const invalid = (title: string, bytes: string, problem: ProblemRow): Case => ({

@@ -8,7 +8,8 @@ import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { createServiceInProcess, httpUrl, type ServiceProcess } from '../support/service.ts';
 import { aSchedule } from './bodies.ts';
 
-// Features for the convenience of clients, on the service in one process and through a separate gateway process.
+// Features for the convenience of clients, on the service in one process and through a separate gateway
+// process.
 let running: RunningOrigins;
 let deployment: Deployment;
 let gateway: ServiceProcess;
@@ -35,7 +36,7 @@ beforeAll(async () => {
     GLEANER_DATA_DIR: `${settings.GLEANER_DATA_DIR}-gateway`,
     GLEANER_CORE_URL: `http://127.0.0.1:${corePort}`,
   };
-  // Both processes read the same result files, as those of a bucket.
+  // Both processes read the same result files, as they would in a bucket.
   await mkdir(environment.GLEANER_DATA_DIR);
   await symlink(`${settings.GLEANER_DATA_DIR}/results`, `${environment.GLEANER_DATA_DIR}/results`);
   gateway = createServiceInProcess({ role: 'gateway', environment });
@@ -133,8 +134,8 @@ test.for(both)('%s: serves Connect on the port of REST', async (where) => {
     sendJson('POST', `${urls[where]}/gleaner.${service}`, key, message);
   const listed = await callRpc('job.v1.JobService/ListJobs', user.key, { kind: 'get_pc', page_size: 1 });
   expect(listed.body.jobs).toMatchObject([{ status: 'completed', ended: true }]);
-  const operator = await callRpc('operator.v1.OperatorService/ListJobs', deployment.operatorKey, {});
-  expect(operator.status).toBe(200);
+  const operator = await callRpc('job.v1.JobService/ListJobs', deployment.operatorKey, { kind: 'get_pc' });
+  expect(operator.body.jobs[0]).toMatchObject({ userName: expect.any(String) });
   const nobody = await callRpc('job.v1.JobService/ListJobs', 'nobody', {});
   expect([nobody.status, nobody.body.code]).toEqual([401, 'unauthenticated']);
 });

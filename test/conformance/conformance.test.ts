@@ -43,28 +43,29 @@ test('the tables cover every endpoint that the service declares', () => {
 });
 
 async function checkRest(endpoint: Endpoint, path: string, row: Case): Promise<void> {
-  const answer = await sendRest(stage, row.verb ?? endpoint.verb, path, row);
-  const label = `${row.verb ?? endpoint.verb} ${path}: ${answer.text.slice(0, 2_000)}`;
-  expect(answer.status, label).toBe(row.status);
-  expect(answer.headers['x-request-id'], label).toMatch(/\S/);
-  for (const [name, wanted] of Object.entries(row.answerHeaders ?? {}))
-    expect(answer.headers[name], `${label}: ${name}`).toEqual(wanted);
+  const response = await sendRest(stage, row.verb ?? endpoint.verb, path, row);
+  const label = `${row.verb ?? endpoint.verb} ${path}: ${response.text.slice(0, 2_000)}`;
+  expect(response.status, label).toBe(row.status);
+  expect(response.headers['x-request-id'], label).toMatch(/\S/);
+  for (const [name, wanted] of Object.entries(row.responseHeaders ?? {}))
+    expect(response.headers[name], `${label}: ${name}`).toEqual(wanted);
   const type = (row.status === 200 && row.type) || 'application/json';
-  if (row.status !== 204) expect(String(answer.headers['content-type']).startsWith(type), label).toBe(true);
+  if (row.status !== 204) expect(String(response.headers['content-type']).startsWith(type), label).toBe(true);
   // The document does not describe verbs that a path does not have.
-  if (row.verb === undefined) expect(document.violations(endpoint.verb, path, answer), label).toEqual([]);
+  if (row.verb === undefined) expect(document.violations(endpoint.verb, path, response), label).toEqual([]);
   if (isKnown(row) && row.verb === undefined && endpoint.method !== null)
-    expect(answer.headers['x-credits-remaining'], label).toMatch(/^\d+$/);
+    expect(response.headers['x-credits-remaining'], label).toMatch(/^\d+$/);
   // Webhook messages have no separate resource.
-  if (answer.status === 202 && endpoint.method?.parent !== AccountService)
-    await checkLocation(endpoint, path, row, answer);
-  if (answer.status === 200 && answer.headers.etag !== undefined) await checkTag(endpoint, path, row, answer);
-  if (row.answer !== undefined) expect(answer.json(), label).toStrictEqual(filled(row.answer));
+  if (response.status === 202 && endpoint.method?.parent !== AccountService)
+    await checkLocation(endpoint, path, row, response);
+  if (response.status === 200 && response.headers.etag !== undefined)
+    await checkTag(endpoint, path, row, response);
+  if (row.response !== undefined) expect(response.json(), label).toStrictEqual(filled(row.response));
   if (row.status in faultCodes && row.status !== 422) {
-    const ids = { code: codeOf(row), request_id: answer.headers['x-request-id'] };
-    expect(answer.json(), label).toMatchObject(ids);
+    const ids = { code: codeOf(row), request_id: response.headers['x-request-id'] };
+    expect(response.json(), label).toMatchObject(ids);
   }
-  if (row.problems !== undefined) expect(problemsIn(answer), label).toStrictEqual(problemsOf(row));
+  if (row.problems !== undefined) expect(problemsIn(response), label).toStrictEqual(problemsOf(row));
 }
 
 /** Returns true if the caller has the valid key of a user. */
@@ -76,22 +77,22 @@ async function checkLocation(
   endpoint: Endpoint,
   path: string,
   row: Case,
-  answer: RestResponse,
+  response: RestResponse,
 ): Promise<void> {
-  const location = answer.headers.location as string;
+  const location = response.headers.location as string;
   const label = `POST ${path}: ${location}`;
   expect(location?.startsWith('/v1/'), label).toBe(path.startsWith('/v1/'));
   const seen = await sendRest(stage, 'GET', location, { caller: row.caller ?? 'user' });
   expect(seen.status, label).toBe(200);
-  const { job_id, task_id } = answer.json();
+  const { job_id, task_id } = response.json();
   expect(seen.json(), `${label}, ${endpoint.path}`).toMatchObject(
     task_id === undefined || job_id !== undefined ? { job_id } : { task_id },
   );
 }
 
 /** Checks that a request with the ETag returns 304, unless the resource has changed. */
-async function checkTag(endpoint: Endpoint, path: string, row: Case, answer: RestResponse): Promise<void> {
-  const tag = answer.headers.etag as string;
+async function checkTag(endpoint: Endpoint, path: string, row: Case, response: RestResponse): Promise<void> {
+  const tag = response.headers.etag as string;
   const headers = { ...row.headers, 'if-none-match': tag };
   const again = await sendRest(stage, endpoint.verb, path, { ...row, headers });
   const label = `${endpoint.verb} ${path}: ${tag}`;
@@ -103,16 +104,16 @@ async function checkTag(endpoint: Endpoint, path: string, row: Case, answer: Res
 async function checkRpc({ method }: Endpoint, row: Case): Promise<void> {
   const message = messageOf(method!, row, stage.fill);
   expect(message, 'the request as a message').not.toBeNull();
-  const answer = await callRpc(method!, row.caller ?? 'user', message!, row.options);
-  const label = `${method}: ${JSON.stringify(answer).slice(0, 2_000)}`;
-  expect(answer.code, label).toBe(codes[row.status]);
-  if (answer.code === 'ok') {
-    checkLiterals((answer as { message: unknown }).message, filled(row.answer), label);
+  const response = await callRpc(method!, row.caller ?? 'user', message!, row.options);
+  const label = `${method}: ${JSON.stringify(response).slice(0, 2_000)}`;
+  expect(response.code, label).toBe(codes[row.status]);
+  if (response.code === 'ok') {
+    checkLiterals((response as { message: unknown }).message, filled(row.response), label);
   } else {
-    const { words, fault } = answer as Exclude<RpcResponse, { message: unknown }>;
+    const { words, fault } = response as Exclude<RpcResponse, { message: unknown }>;
     expect(words, label).toMatch(/\S/);
     expect(fault?.code, label).toBe(codeOf(row));
-    if (row.status === 402) expect(row.answer, label).toMatchObject(fault!.quota!);
+    if (row.status === 402) expect(row.response, label).toMatchObject(fault!.quota!);
     if (row.problems !== undefined)
       expect(sorted(fault!.problems), label).toEqual(sorted(inMetadata(row, row.problems)));
   }
@@ -120,7 +121,7 @@ async function checkRpc({ method }: Endpoint, row: Case): Promise<void> {
 
 const codeOf = ({ status, code = faultCodes[status] }: Case) => code;
 
-/** Returns problems with the locations that RPC has for options of a submit. */
+/** Returns problems with the locations that RPC has for options of a submission. */
 const inMetadata = ({ options = {} }: Case, problems: readonly ProblemRow[]) =>
   problems.map(([[place, name, ...rest], type]): ProblemRow => {
     if (place !== 'query' || !(String(name) in options)) return [[place!, name!, ...rest], type];
@@ -154,7 +155,9 @@ const faultCodes: Record<number, string> = {
   422: 'invalid',
 };
 
-/** Compares a message with the literal values of the REST response. Only REST distinguishes null from absent. */
+/**
+ * Compares a message with the literal values of the REST response. Only REST distinguishes null from absent.
+ */
 function checkLiterals(message: unknown, wanted: unknown, label: string): void {
   if (isMatcher(wanted)) return;
   for (const [name, value] of Object.entries((wanted ?? {}) as Record<string, unknown>)) {
@@ -174,8 +177,8 @@ function filled(wanted: unknown): unknown {
 const byPlace = (left: { loc: unknown }, right: { loc: unknown }) =>
   JSON.stringify(left.loc) < JSON.stringify(right.loc) ? -1 : 1;
 
-function problemsIn(answer: RestResponse): unknown {
-  const { detail, ...others } = answer.json();
+function problemsIn(response: RestResponse): unknown {
+  const { detail, ...others } = response.json();
   return { ...others, detail: detail.toSorted(byPlace) };
 }
 

@@ -4,7 +4,7 @@ import type { RestResponse } from './rest.ts';
 /** Validator of responses against the served OpenAPI document. */
 export interface Document {
   /** Returns the violations of the document in a response. */
-  violations(verb: string, path: string, answer: RestResponse): string[];
+  violations(verb: string, path: string, response: RestResponse): string[];
 }
 
 type Tree = Record<string, unknown>;
@@ -21,8 +21,8 @@ export async function readDocument(url: string): Promise<Document> {
     readOne(`${url}/openapi-short.json`),
   ]);
   return {
-    violations: (verb, path, answer) =>
-      (path.startsWith('/v1/') ? long : short).violations(verb, path, answer),
+    violations: (verb, path, response) =>
+      (path.startsWith('/v1/') ? long : short).violations(verb, path, response),
   };
 }
 

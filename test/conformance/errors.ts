@@ -1,4 +1,5 @@
-import { requiredScopes } from '../../src/contract/permission.ts';
+import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { requiredRole, requiredScopes } from '../../src/contract/permission.ts';
 import { text } from './matchers.ts';
 import type { Case, Endpoint } from './table.ts';
 
@@ -6,7 +7,7 @@ import type { Case, Endpoint } from './table.ts';
 const nowhere = { uuid: '00000000-0000-4000-8000-000000000000', integer: '99999999999' };
 
 /** Matches the body of an error response (docs/errors.md). */
-export const errorAnswer = { detail: text, code: text, request_id: text };
+export const errorResponse = { detail: text, code: text, request_id: text };
 
 /** Returns the error cases that every endpoint has: authentication, methods, and ids in the path. */
 export function errorCases(endpoint: Endpoint): Case[] {
@@ -25,22 +26,27 @@ function tokenCases({ method, cases: [good] }: Endpoint): Case[] {
     title,
     ...request,
     status: 401,
-    answer: errorAnswer,
-    answerHeaders: { 'www-authenticate': 'Bearer' },
+    response: errorResponse,
+    responseHeaders: { 'www-authenticate': 'Bearer' },
   });
   return [
     unauthenticated('without a token', { caller: 'nobody' }),
     unauthenticated('with an invalid token', { caller: 'unknown' }),
     unauthenticated('with a revoked token', { caller: 'revoked' }),
     unauthenticated('with another scheme', { caller: 'nobody', headers: { authorization: 'Basic dTpw' } }),
-    {
-      ...good,
-      title: "with an operator's key",
-      caller: 'operator',
-      status: 403,
-      answer: errorAnswer,
-      answerHeaders: {},
-    },
+    // Operators read and act on the jobs and schedules of every user by the same calls.
+    ...(requiredRole(method) === null
+      ? [
+          {
+            ...good,
+            title: "with an operator's key",
+            caller: 'operator' as const,
+            status: 403,
+            response: errorResponse,
+            responseHeaders: {},
+          },
+        ]
+      : []),
   ];
 }
 
@@ -55,12 +61,12 @@ function scopeCases({ method, cases: [good] }: Endpoint): Case[] {
     title: `without the scope ${scope}`,
     caller: callers[scope],
     status: 403,
-    answer: {
+    response: {
       detail: `This call needs a key with ${words}; this key has '${scope === 'read' ? 'submit' : 'read'}'.`,
       code: 'forbidden',
       request_id: text,
     },
-    answerHeaders: {},
+    responseHeaders: {},
   }));
 }
 
@@ -76,8 +82,8 @@ function methodCases({ verb, verbs = [verb], cases: [good] }: Endpoint): Case[] 
       verb: other,
       params,
       status: 405,
-      answer: errorAnswer,
-      answerHeaders: { allow },
+      response: errorResponse,
+      responseHeaders: { allow },
       restOnly: true,
     })),
     {
@@ -85,13 +91,13 @@ function methodCases({ verb, verbs = [verb], cases: [good] }: Endpoint): Case[] 
       verb: 'OPTIONS',
       params,
       status: 204,
-      answerHeaders: { allow },
+      responseHeaders: { allow },
       restOnly: true,
     },
   ];
 }
 
-function namedCases({ names, cases: [good] }: Endpoint): Case[] {
+function namedCases({ method, names, cases: [good] }: Endpoint): Case[] {
   if (names === undefined) return [];
   const { param, id, foreign } = names;
   const withId = (title: string, value: string) => ({
@@ -102,12 +108,16 @@ function namedCases({ names, cases: [good] }: Endpoint): Case[] {
   const named = (title: string, value: string): Case => ({
     ...withId(title, value),
     status: 404,
-    answer: errorAnswer,
+    response: errorResponse,
   });
+  // GetJob also accepts the number of a task.
+  const isJobName = method === JobService.method.getJob;
+  const typeOfUuid = isJobName ? 'string_pattern_mismatch' : 'uuid_parsing';
+  const typeOfProblem = id === 'uuid' ? typeOfUuid : 'int_parsing';
   const wrong = (title: string, value: string, restOnly = false): Case => ({
     ...withId(title, value),
     status: 422,
-    problems: [[['path', param], id === 'uuid' ? 'uuid_parsing' : 'int_parsing']],
+    problems: [[['path', param], typeOfProblem]],
     restOnly,
   });
   return [
@@ -118,7 +128,10 @@ function namedCases({ names, cases: [good] }: Endpoint): Case[] {
       caller: good.caller === 'other' ? 'user' : 'other',
     },
     ...(id === 'uuid'
-      ? [wrong('an id that is not a UUID', 'not-a-uuid'), wrong('a number instead of a UUID', '17')]
+      ? [
+          wrong('an id that is not a UUID', 'not-a-uuid'),
+          ...(isJobName ? [] : [wrong('a number instead of a UUID', '17')]),
+        ]
       : [
           named('the task 0', '0'),
           named('a negative task', '-1'),

@@ -20,7 +20,7 @@ export function refusedQuery(
 const invalidTokens = ['x', '-1', 'MTIz', '9'.repeat(400), '%00\u0000', 'é'];
 
 /** Returns the cases for invalid page parameters of a list. */
-export function pageCasesOf(params: Readonly<Record<string, string>>): Case[] {
+export function createPageCases(params: Readonly<Record<string, string>>): Case[] {
   return [
     refusedQuery('page_size', '-1', 'greater_than_equal', { params }),
     refusedQuery('page_size', '1001', 'less_than_equal', { params }),
@@ -31,4 +31,4 @@ export function pageCasesOf(params: Readonly<Record<string, string>>): Case[] {
 }
 
 /** Cases for lists without path parameters. */
-export const pageCases = pageCasesOf({});
+export const pageCases = createPageCases({});

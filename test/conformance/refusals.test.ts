@@ -49,16 +49,30 @@ async function refusedEverywhere({ key }: TestUser): Promise<void> {
 }
 
 test('operator lists reject invalid page tokens and filters over HTTP', async () => {
-  for (const list of ['ListUsers', 'ListJobs', 'ListLedgerEntries', 'ListDeliveries', 'ListUnits']) {
-    const request = list === 'ListUnits' ? { job_id: stage.fill('{items done}') } : {};
+  const jobs = (method: string, body: object) =>
+    sendJson(
+      'POST',
+      `${stage.deployment.url}/gleaner.job.v1.JobService/${method}`,
+      stage.deployment.operatorKey,
+      body,
+    );
+  const units = (body: object) => jobs('ListUnits', { job_id: stage.fill('{items done}'), ...body });
+  const lists = {
+    ListUsers: (body: object) => api.tryOperator('ListUsers', body),
+    ListLedgerEntries: (body: object) => api.tryOperator('ListLedgerEntries', body),
+    ListDeliveries: (body: object) => api.tryOperator('ListDeliveries', body),
+    ListJobs: (body: object) => jobs('ListJobs', body),
+    ListUnits: units,
+  };
+  for (const [list, call] of Object.entries(lists)) {
     for (const token of ['x', 'MTIz', '%00', '\u0000', '9'.repeat(400)]) {
-      const { status, body } = await api.tryOperator(list, { ...request, page_token: token });
+      const { status, body } = await call({ page_token: token });
       expect([status, body.code], `${list} ${token}`).toEqual([400, 'invalid_argument']);
       expect(body.message).toContain('page_token');
     }
   }
   for (const [word, value] of Object.entries({ status: 'done', kind: 'all', market: 'mktz' })) {
-    const { status, body } = await api.tryOperator('ListJobs', { [word]: value });
+    const { status, body } = await jobs('ListJobs', { [word]: value });
     expect([status, body.code], word).toEqual([400, 'invalid_argument']);
     expect(body.message).toContain(word);
   }

@@ -34,7 +34,7 @@ export type RpcCaller = (
   options?: Request['options'],
 ) => Promise<RpcResponse>;
 
-/** Returns the metadata of an option of a submit. */
+/** Returns the metadata of an option of a submission. */
 export const metadataOf = (option: string) => `gleaner-${option.replaceAll('_', '-')}`;
 
 const deadlineMs = 10_000;
@@ -94,9 +94,9 @@ async function streamed(
   const messages = (async function* () {
     yield request;
   })();
-  const answer = await transport.stream(method as never, undefined, deadlineMs, headers, messages as never);
+  const response = await transport.stream(method as never, undefined, deadlineMs, headers, messages as never);
   const chunks: Uint8Array[] = [];
-  for await (const part of answer.message as AsyncIterable<Message & { data: Uint8Array }>)
+  for await (const part of response.message as AsyncIterable<Message & { data: Uint8Array }>)
     chunks.push(part.data);
   return { code: 'ok', message: JSON.parse(Buffer.concat(chunks).toString('utf8')) as JsonObject };
 }

@@ -11,7 +11,7 @@ import type { CallerName, Marketplace, Prepared } from './table.ts';
 /** A service on fake marketplaces with the callers and jobs that the tables refer to. */
 export interface Stage {
   deployment: Deployment;
-  /** API keys; null for a caller that sends none. */
+  /** API keys. Null for a caller that sends none. */
   keys: Readonly<Record<CallerName, string | null>>;
   /** Replaces `{…}` placeholders. */
   fill(text: string): string;

@@ -1,9 +1,9 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 
 /**
- * Callers. `poor` has 3 credits, `unknown` a key that does not exist, `revoked` a revoked key, `nobody` no key. `reader`,
- * `submitter`, and `limited` are other keys of `user`: with the scope read, with the scope submit, and with a ceiling of 3
- * credits.
+ * Callers. `poor` has 3 credits, `unknown` a key that does not exist, `revoked` a revoked key, `nobody` no
+ * key. `reader`, `submitter`, and `limited` are other keys of `user`: with the scope read, with the scope
+ * submit, and with a ceiling of 3 credits.
  */
 export type CallerName =
   | 'user'
@@ -23,10 +23,11 @@ export interface FilePart {
 }
 
 /**
- * A request. `params` fill the placeholders of the path; the others become the query. Placeholders in `params` and
- * bodies: `{job name}` is the id of a prepared job, `{job name/0}` the token of its first item, `{store}` the address
- * of a store of marketplace F, `{spare key}` the id of the second key of the caller `user`, `{rule}` the id of a rule of `user`, `{message}` the id of
- * a message to the webhook of the caller `other`, and `{schedule}` the id of an active schedule of the caller `user`.
+ * A request. `params` fill the placeholders of the path; the others become the query. Placeholders in
+ * `params` and bodies: `{job name}` is the id of a prepared job, `{job name/0}` the token of its first item,
+ * `{store}` the address of a store of marketplace F, `{spare key}` the id of the second key of the caller
+ * `user`, `{rule}` the id of a rule of `user`, `{message}` the id of a message to the webhook of the caller
+ * `other`, and `{schedule}` the id of an active schedule of the caller `user`.
  */
 export interface Request {
   caller?: CallerName;
@@ -38,7 +39,10 @@ export interface Request {
   /** Sent as multipart/form-data. */
   form?: Readonly<Record<string, string | FilePart>>;
   headers?: Readonly<Record<string, string>>;
-  /** Options of a submit: query parameters in REST, metadata in RPC. Problems of them are located in the query. */
+  /**
+   * Options of a submission: query parameters in REST, metadata in RPC. Problems of them are located in the
+   * query.
+   */
   options?: Readonly<Record<string, string>>;
 }
 
@@ -54,13 +58,13 @@ export interface Case extends Request {
   /** Fault code if it is not the usual one of the status. */
   code?: string;
   /** The complete body as literal values and matchers. If absent, the body is not checked. */
-  answer?: unknown;
+  response?: unknown;
   /** Media type of a successful response that is not JSON. Its body is parsed as one line of JSON. */
   type?: string;
   /** Every problem of a 422, in any order. */
   problems?: readonly ProblemRow[];
   /** Expected headers. */
-  answerHeaders?: Readonly<Record<string, unknown>>;
+  responseHeaders?: Readonly<Record<string, unknown>>;
   /** True for cases that RPC cannot express. */
   restOnly?: boolean;
 }
@@ -73,7 +77,7 @@ export type FieldRule = (
   | { is: 'integer'; least: number; most?: number }
 ) & { optional?: boolean };
 
-/** Request body of a submit, and the price per unit. */
+/** Request body of a submission, and the price per unit. */
 export type Submit = { price: number } & (
   | { takes: 'items'; most: number; fields: Readonly<Record<string, FieldRule>> }
   | { takes: 'urls'; most: number }
@@ -96,13 +100,15 @@ export interface Endpoint {
   /** Cases of this endpoint. Generated cases vary the first one, a valid request. */
   cases: readonly [Case, ...Case[]];
   submit?: Submit;
-  /** Job or task id in the path. `foreign` is a job of another kind, for endpoints that accept one kind only. */
+  /**
+   * Job or task id in the path. `foreign` is a job of another kind, for endpoints that accept one kind only.
+   */
   names?: { param: string; id: 'uuid' | 'integer'; foreign?: string };
 }
 
 /** A job that cases refer to, prepared before they run. */
 export interface Prepared extends Pick<Request, 'body' | 'form' | 'options'> {
-  /** Path of the submit. */
+  /** Path of the submission. */
   submit: string;
   decide?: 'approve' | 'reject';
   /** True to wait until the job has ended, and is compared if it is tracked. */

@@ -15,7 +15,7 @@ describe.skipIf('missing' in chromium)(`the approvals page${skipped}`, () => {
     const jobId = await submit(user, 120);
     const page = await openAsOperator('/approvals');
     await clickInRow(page, 'Approved Ltd', 'View units');
-    await waitForText(page, '120 units by Approved Ltd');
+    await waitForText(page, '120 units, by Approved Ltd');
     await page.keyboard.press('Escape');
     await clickInRow(page, 'Approved Ltd', 'Approve');
     await waitForText(page, 'Job approved.');
@@ -39,7 +39,7 @@ describe.skipIf('missing' in chromium)(`the approvals page${skipped}`, () => {
     await waitForText(page, 'Approval failed');
     await waitForText(page, '60');
     const status = async (jobId: string) =>
-      (await suite.env.api.operator('GetJob', { job_id: jobId })).job.status;
+      (await suite.env.api.operatorJobs('GetJob', { job_id: jobId })).status;
     expect(await status(waiting)).toBe('awaiting_approval');
     expect(await status(started)).not.toBe('awaiting_approval');
     await suite.env.api.operator('RejectJob', { job_id: waiting });

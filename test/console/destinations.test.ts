@@ -96,11 +96,18 @@ describe.skipIf('missing' in chromium)(`destinations in the console${skipped}`, 
     // Puppeteer sets a long text without an event that React notices.
     await page.keyboard.type(' ');
     await click(page, 'button', 'Options');
-    await enter(page, 'Deliver to', 'inbox');
-    await enter(page, 'Hold below', 'cost:95');
+    await page.locator('::-p-aria(Deliver to)').click();
+    await click(page, 'option', 'inbox');
+    await page.keyboard.press('Tab');
+    await click(page, 'button', 'Add field');
+    await waitForText(page, 'Enter a field and a percentage in each row.');
+    await enter(page, 'Field 1', 'cost');
     await waitForText(page, 'is not a field of the records');
-    await enter(page, 'Hold below', rule);
+    await enter(page, 'Field 1', rule.slice(0, rule.lastIndexOf(':')));
     await waitForText(page, 'Options (2 set)');
+    // A number input moves the caret after it got the focus, so that typed digits would join the old ones.
+    await page.focus(named('textbox', 'Percent 1'));
+    for (let percent = 95; percent < 100; percent++) await page.keyboard.press('ArrowUp');
     await click(page, 'button', 'Submit 40 units');
     await page.waitForFunction(`location.pathname.startsWith('/console/jobs/')`);
     const jobId = new URL(page.url()).pathname.split('/').at(-1)!;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { failureGuide } from '../../console/src/jobs/failure-guide.ts';
 import { faultCodes } from '../../src/contract/fault.ts';
 import { isFinalFailure } from '../../src/contract/final-failure.ts';
+import { failureGuide } from '../../src/present/failure-guide.ts';
 
 /** Error codes that a unit can fail with. */
 const unitCodes = [

@@ -2,7 +2,7 @@ import type { TestUser } from '../support/api.ts';
 import { until } from '../support/until.ts';
 import type { ConsoleEnvironment } from './environment.ts';
 
-/** Body of a submit of variants. */
+/** Body of a submission of variants. */
 export interface VariantRequest {
   country: string;
   items: { item_id: string; shop_id: string }[];
@@ -21,7 +21,7 @@ export async function runVariants(
   await api.operator('ApproveJob', { job_id: jobId });
   await until(
     'the job ends',
-    async () => (await api.operator('GetJob', { job_id: jobId })).job.ended || undefined,
+    async () => (await api.operatorJobs('GetJob', { job_id: jobId })).ended || undefined,
     { withinMs: 30_000, everyMs: 100 },
   );
   return jobId;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
 import { watchJob } from '../support/api.ts';
 import { bodyText, useConsole } from './suite.ts';
-import { click, clickInDialog, waitForText } from './tab.ts';
+import { click, clickInDialog, named, waitForText } from './tab.ts';
 
 describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
   const suite = useConsole();
@@ -30,7 +30,7 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
     const jobId = await submit(user, 60);
     await suite.env.api.operator('ApproveJob', { job_id: jobId });
     await watchJob(suite.env.api, user, jobId, 30_000);
-    const page = await open(user.key, `/jobs/${jobId}`);
+    const page = await open(user.key, `/jobs/${jobId}?tab=details`);
     await page.waitForSelector('[role=img][aria-label^="Progress over time"] .recharts-area');
     expect(await page.$$('.recharts-area')).toHaveLength(1);
     expect(await page.$eval('[role=img] .recharts-legend-wrapper', (legend) => legend.textContent)).toBe(
@@ -57,6 +57,73 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
     expect(page.url()).toMatch(/\?tab=failures$/);
     await page.reload();
     await waitForText(page, 'No failures so far');
+  });
+
+  test('runs a job again with its request, and shows it as a command', async () => {
+    const user = await createUser('Repeat Ltd', 1_000);
+    const items = [{ product_id: '1729000077011' }, { product_id: '1729000077012' }].map((item) => ({
+      ...item,
+      country: 'th',
+    }));
+    const { body } = await suite.env.api.post(
+      user,
+      '/v1/mktd/pdp/bulk/submit?max_credits=900&name=Weekly+prices',
+      { items },
+    );
+    await suite.env.api.get(user, `/v1/jobs/${body.job_id}?wait=30`);
+    const page = await open(user.key, `/jobs/${body.job_id}`);
+    await waitForText(page, 'Weekly prices');
+    await click(page, 'button', 'More actions');
+    await click(page, 'menuitem', 'Copy as curl');
+    await waitForText(page, '/v1/mktd/pdp/bulk/submit?name=Weekly+prices&max_credits=900');
+    await waitForText(page, '{"product_id":"1729000077012","country":"th"}');
+    await page.keyboard.press('Escape');
+    await click(page, 'button', 'Run again');
+    await waitForText(page, 'Options (2 set)');
+    await click(page, 'button', 'Submit 2 units');
+    await waitForText(page, 'Job submitted');
+    await page.waitForFunction(`/jobs\\/[0-9a-f-]{36}$/.test(location.pathname)`);
+    const { jobs } = (await suite.env.api.get(user, '/v1/jobs')).body;
+    expect(jobs).toHaveLength(2);
+    const { units } = (await suite.env.api.get(user, `/v1/jobs/${jobs[0].job_id}/units`)).body;
+    expect(units.map(({ input }: { input: object }) => input)).toEqual(items);
+    expect(jobs[0].options).toEqual({ name: 'Weekly prices', max_credits: 900 });
+  });
+
+  test('is found by its name', async () => {
+    const user = await createUser('Named Ltd', 1_000);
+    for (const query of ['?name=Weekly+prices', '?name=Stock', ''])
+      await suite.env.api.post(user, `/v1/mktd/pdp/bulk/submit${query}`, {
+        items: [{ product_id: '1729000077013', country: 'th' }],
+      });
+    const page = await open(user.key, '/jobs');
+    await waitForText(page, 'Product page bulk on Marketplace D, 1 unit');
+    await page.locator(named('textbox', 'Search')).fill('PRICES');
+    await page.waitForFunction(
+      `location.search === '?search=PRICES' && !document.body.innerText.includes('Stock')`,
+    );
+    await waitForText(page, 'Weekly prices');
+    await page.reload();
+    await waitForText(page, 'Weekly prices');
+    await page.goto(`${suite.env.url}/keys`);
+    await waitForText(page, 'Create key');
+    await page.keyboard.down('Control');
+    await page.keyboard.press('k');
+    await page.keyboard.up('Control');
+    await page.locator(named('textbox', 'Search')).fill('weekly');
+    await waitForText(page, 'Weekly prices');
+  });
+
+  test('deletes the files of a job from its menu', async () => {
+    const user = await createUser('Tidy Ltd', 1_000);
+    const jobId = await submit(user, 2);
+    await suite.env.api.operator('ApproveJob', { job_id: jobId });
+    await watchJob(suite.env.api, user, jobId, 30_000);
+    const page = await open(user.key, `/jobs/${jobId}`);
+    await click(page, 'button', 'More actions');
+    await click(page, 'menuitem', 'Delete files');
+    await clickInDialog(page, 'Delete files');
+    await waitForText(page, 'Results deleted');
   });
 
   test('retries failed units in a new job and cancels it', async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 /** File that was put to a receiver. */
 export interface ReceivedFile {
-  /** Header `authorization` of the request; '' without one. */
+  /** Header `authorization` of the request. Empty if there is none. */
   authorization: string;
   text: string;
 }

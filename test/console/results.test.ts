@@ -54,12 +54,40 @@ describe.skipIf('missing' in chromium)(`the results of a job${skipped}`, () => {
     await page.locator(named('textbox', 'Search')).fill(second.item.title);
     await waitForText(page, '1 found');
     expect(await bodyText(page)).not.toContain('page_not_found');
-    await click(page, 'button', 'Export');
+    await click(page, 'button', 'Download');
     await click(page, 'menuitem', 'CSV');
     const saved = (await readDownload(`${body.job_id}.csv`)).toString();
     expect(saved).toMatch(/^unit_index,/);
     expect(saved).toContain(',1729000077012,');
     expect(saved).not.toContain(',1729000077011,');
+  });
+
+  test('keeps filters, order, and columns in the address', async () => {
+    const user = await createUser('Address Ltd', 1_000);
+    const items = ['011', '012', '800'].map((digits) => ({
+      product_id: `1729000077${digits}`,
+      country: 'th',
+    }));
+    const { body } = await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit', { items });
+    await suite.env.api.get(user, `/v1/jobs/${body.job_id}?wait=30`);
+    const page = await open(user.key, `/jobs/${body.job_id}?tab=results`);
+    await page.locator(named('textbox', 'Value')).fill('1');
+    await click(page, 'button', 'Add filter');
+    await waitForText(page, 'Price ≥ 1');
+    await waitForText(page, '2 found');
+    await click(page, 'button', 'Price');
+    await click(page, 'button', 'Price');
+    await page.waitForFunction(`location.search.includes('sort=-item.price')`);
+    await click(page, 'button', 'Columns');
+    await click(page, 'checkbox', 'product.title');
+    await page.waitForFunction(`location.search.includes('column=product.title')`);
+    await page.reload();
+    await waitForText(page, 'product.title');
+    await waitForText(page, 'Price ≥ 1');
+    await waitForText(page, '2 found');
+    expect(await page.$eval('th[aria-sort=descending]', ({ textContent }) => textContent)).toContain('Price');
+    await click(page, 'button', 'Remove Price ≥ 1');
+    await waitForText(page, '1729000077800');
   });
 
   test("lets an operator search and export a user's records, and records each access", async () => {
@@ -77,7 +105,7 @@ describe.skipIf('missing' in chromium)(`the results of a job${skipped}`, () => {
     await page.keyboard.press('Escape');
     await page.locator(named('textbox', 'Search')).fill(records[1].item.title);
     await waitForText(page, '1 found');
-    await click(page, 'button', 'Export');
+    await click(page, 'button', 'Download');
     await click(page, 'menuitem', 'CSV');
     const saved = (await readDownload(`${jobId}.csv`)).toString();
     expect(saved).toContain(',1729000077012,');

@@ -1,5 +1,5 @@
-// Takes the screenshots of docs/console: `node test/console/screenshots.ts [name …]`. They show real jobs on the
-// fake marketplaces, through the real gateway.
+// Takes the screenshots of docs/console: `node test/console/screenshots.ts [name …]`. They show real jobs on
+// the fake marketplaces, through the real gateway.
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -29,11 +29,11 @@ const screenshots: [suffix: string, TabOptions, names: string[]][] = [
     '',
     { width: 1200, height: 760 },
     [
-      ...['approvals', 'jobs', 'job', 'user', 'operators', 'origins', 'work', 'notifications'],
-      ...['account', 'submit', 'submit-form', 'own-job', 'keys', 'webhook'],
-      ...['job-results', 'schedule'],
+      ...['overview', 'approvals', 'jobs', 'job', 'user', 'operators', 'origins', 'work', 'notifications'],
+      ...['own-overview', 'submit', 'submit-form', 'keys', 'webhook', 'schedule'],
     ],
   ],
+  ['', { width: 1200, height: 620 }, ['own-job']],
   ['-dark', { width: 1200, height: 760, scheme: 'dark' }, ['job']],
   ['-phone', { width: 390, height: 760, scale: 1.5 }, ['approvals', 'job']],
 ];

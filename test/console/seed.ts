@@ -21,7 +21,7 @@ export interface Seed {
   waiting: string;
   /** Active schedule of anna. */
   schedule: string;
-  /** Schedule of anna that awaits approval. */
+  /** Schedule of anna whose runs await approval. */
   proposed: string;
 }
 
@@ -47,7 +47,7 @@ export async function seed(env: ConsoleEnvironment): Promise<Seed> {
   const hook = await sendJson('PUT', `${deployment.url}/v1/account/webhook`, anna.key, { url: receiver.url });
   if (hook.status !== 200) throw new Error(`webhook: ${hook.status} ${JSON.stringify(hook.body)}`);
 
-  const ids = (of: TestUser) => api.operator('ListJobs', { user_id: of.id, page_size: 100 });
+  const ids = (of: TestUser) => api.operatorJobs('ListJobs', { user_id: of.id, page_size: 100 });
   const submit = async (by: TestUser, path: string, body: unknown, query = ''): Promise<string> => {
     const { status, body: response } = await api.post(by, `${path}/submit${query}`, body);
     if (status !== 202) throw new Error(`${path}: ${status} ${JSON.stringify(response)}`);
@@ -132,7 +132,10 @@ export async function seed(env: ConsoleEnvironment): Promise<Seed> {
   return { anna, budi, partial, held, tracked: 'mkta/id/40000000001', waiting, schedule, proposed };
 }
 
-/** Creates the destination `inbox` and a job that is held by a field that `earlier` lacks. Returns the job's id. */
+/**
+ * Creates the destination `inbox` and a job that is held by a field that `earlier` lacks. Returns the job's
+ * id.
+ */
 async function createHeldJob(
   env: ConsoleEnvironment,
   user: TestUser,
@@ -151,7 +154,7 @@ async function createHeldJob(
   return runVariants(env, user, request, `?deliver_to=inbox&hold=${encodeURIComponent(rule)}`);
 }
 
-/** Creates an active schedule with a run, and one that awaits approval. */
+/** Creates an active schedule with a run, and one whose runs await approval. */
 async function createSchedules(url: string, user: TestUser): Promise<Pick<Seed, 'schedule' | 'proposed'>> {
   const create = async (schedule: object): Promise<string> => {
     const created = await sendJson('POST', `${url}/v1/schedules`, user.key, {

@@ -1,11 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Page } from 'puppeteer-core';
 import { describe, expect, test } from 'vitest';
+import { comments } from '../../gen/comments.ts';
 import { chromium, skipped } from '../browser/chromium.ts';
+import { root } from '../support/service.ts';
 import { useConsole } from './suite.ts';
 import { click, named, openTab, signIn, waitForText } from './tab.ts';
+
+/** Returns the scripts and style sheets that a page has loaded, by their names in the build. */
+const loadedFiles = (page: Page) =>
+  page.evaluate(`performance.getEntriesByType('resource')
+    .map(({ name }) => new URL(name).pathname.replace('/console/', ''))
+    .filter((name) => /^assets\\/.*\\.(js|css)$/.test(name))`) as Promise<string[]>;
+
+/** Returns the total size of files of the build, compressed. */
+const loadedBytes = (files: readonly string[]) =>
+  [...new Set(files)].reduce(
+    (sum, name) => sum + gzipSync(readFileSync(join(root, 'console/dist', name))).length,
+    0,
+  );
 
 describe.skipIf('missing' in chromium)(`the shell of the console${skipped}`, () => {
   const suite = useConsole();
   const { createUser, open, openAsOperator, openEmptyTab, submit } = suite;
+
+  test('loads at most 250 kB of compressed code to sign in, and 340 kB with the list of jobs', async () => {
+    const { page } = await openEmptyTab();
+    await page.goto(suite.env.url);
+    await page.waitForSelector(named('textbox', 'API key'));
+    expect(loadedBytes(await loadedFiles(page))).toBeLessThan(250_000);
+    const user = await createUser('Loading Ltd', 1_000);
+    const jobs = await open(user.key, '/jobs');
+    await waitForText(jobs, 'No jobs yet');
+    expect(loadedBytes(await loadedFiles(jobs))).toBeLessThan(340_000);
+  });
+
+  test('has no file with the comments of the whole contract', async () => {
+    const files = await readdir(join(root, 'console/dist/assets'));
+    const texts = await Promise.all(
+      files.map((name) => readFile(join(root, 'console/dist/assets', name), 'utf8')),
+    );
+    const comment = comments['gleaner.account.v1.Account.balance']!;
+    expect(comment).toBeTruthy();
+    expect(files.filter((_, index) => texts[index]!.includes(comment))).toEqual([]);
+  });
 
   test('rejects an unknown key with the reason', async () => {
     const tab = await openEmptyTab();
@@ -17,7 +58,8 @@ describe.skipIf('missing' in chromium)(`the shell of the console${skipped}`, () 
   });
 
   const ends = [
-    { why: 'expired', lifeMs: 4_000 },
+    // Long enough for a page to open on a busy machine.
+    { why: 'expired', lifeMs: 15_000 },
     { why: 'been revoked', lifeMs: null },
   ];
   test.each(ends)('ends the session of a key that has $why', async ({ why, lifeMs }) => {
@@ -29,7 +71,7 @@ describe.skipIf('missing' in chromium)(`the shell of the console${skipped}`, () 
     });
     const page = await open(made.apiKey, '/');
     if (lifeMs === null) await suite.env.api.operator('RevokeApiKey', { key_id: made.keyId });
-    await waitForText(page, 'You have been signed out', 40_000);
+    await waitForText(page, 'You have been signed out', 60_000);
     await waitForText(page, `The API key has ${why}.`);
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
     expect(await page.$('nav[aria-label=Pages]')).toBeNull();
@@ -61,17 +103,17 @@ describe.skipIf('missing' in chromium)(`the shell of the console${skipped}`, () 
     await page.waitForFunction(`location.pathname.endsWith('/work')`);
   });
 
-  test('shows at the bell what happened since the last visit', async () => {
-    const user = await createUser('Away Ltd', 1_000);
-    const page = await open(user.key, '/keys');
-    await page.waitForSelector(named('button', 'Nothing new'));
-    const jobId = await submit(user, 2);
-    await suite.env.api.operator('RejectJob', { job_id: jobId });
-    await page.reload();
-    await click(page, 'button', '1 new since your last visit');
-    await waitForText(page, 'Variant sold on Marketplace A: rejected');
-    await page.keyboard.press('Escape');
-    await page.waitForSelector(named('button', 'Nothing new'));
+  test('shows in the overview what awaits a decision, and what runs', async () => {
+    const user = await createUser('Waiting Ltd', 1_000);
+    await submit(user, 2);
+    const page = await openAsOperator('/');
+    await waitForText(page, 'Waiting Ltd');
+    await page.locator('::-p-xpath(//a[contains(., "Jobs awaiting approval")])').click();
+    await page.waitForFunction(`location.pathname.endsWith('/approvals')`);
+    const own = await open(user.key, '/');
+    await waitForText(own, 'None used recently');
+    await waitForText(own, 'Running and waiting');
+    await waitForText(own, 'No job has ended yet');
   });
 
   test('reports an unreachable service and recovers', async () => {

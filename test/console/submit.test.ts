@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
-import { useConsole } from './suite.ts';
+import { bodyText, useConsole } from './suite.ts';
 import { click, named, waitForText } from './tab.ts';
 
 describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
@@ -45,9 +45,10 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     })()`);
     await click(page, 'button', 'Submit 3 units');
     await waitForText(page, 'Required');
-    await waitForText(page, '30 credits (10 credits per unit). Balance after: 970.');
     expect(await page.$$('.mantine-InputWrapper-error')).toHaveLength(1);
     await page.locator('form select').fill('sg');
+    await waitForText(page, 'Cost: 30 credits (10 per unit), charged at approval');
+    await waitForText(page, 'Balance: 1,000, 970 afterwards');
     await click(page, 'button', 'Submit 3 units');
     await waitForText(page, 'Awaiting approval');
     const { jobs } = (await suite.env.api.get(user, '/v1/jobs')).body;
@@ -83,8 +84,8 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     await page.locator('select').fill('tw');
     await page.locator(named('textbox', 'Item ID')).fill('32000000001');
     await page.locator(named('textbox', 'Shop ID')).fill('7003');
-    await waitForText(page, '1 unit for 8 credits (8 per unit). Balance after: 5.');
-    await waitForText(page, 'Takes about 1 s without other jobs.');
+    await waitForText(page, 'Cost: 8 credits (8 per unit), charged at submit');
+    await waitForText(page, 'Takes: about 1 s without other jobs');
     expect((await suite.env.api.get(user, '/v1/jobs')).body.jobs).toEqual([]);
     expect((await suite.env.api.get(user, '/v1/account')).body.account.balance).toBe(13);
   });
@@ -124,12 +125,19 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
       await page.keyboard.type(text);
     };
     await replace('Name', 'Every leap day');
+    await page.locator(named('combobox', 'Repeat')).fill('custom');
     await replace('Cron expression', '0 8 30 2 *');
     await waitForText(page, '"0 8 30 2 *" has no time');
     await replace('Cron expression', '0 8 29 2 *');
     await waitForText(page, '2032');
     await click(page, 'button', 'Create schedule');
     await waitForText(page, 'The first run starts at the next time.');
+    await click(page, 'button', 'Edit');
+    await replace('Name', 'Every leap day at noon');
+    await replace('Cron expression', '0 12 29 2 *');
+    await click(page, 'button', 'Save');
+    await waitForText(page, 'Every leap day at noon');
+    await waitForText(page, '0 12 29 2 * (');
     await click(page, 'button', 'Run now');
     await waitForText(page, 'Started by you');
     await waitForText(page, 'Completed', 30_000);
@@ -138,8 +146,27 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
       ['get_pc', 'completed'],
     ]);
     expect((await suite.env.api.get(user, '/v1/schedules')).body.schedules).toMatchObject([
-      { name: 'Every leap day', cron: '0 8 29 2 *', credits_spent: 8 },
+      { name: 'Every leap day at noon', cron: '0 12 29 2 *', credits_spent: 8 },
     ]);
+  });
+
+  test('tracks a job in a series and reuses results by its options', async () => {
+    const user = await createUser('Tracked Ltd', 100);
+    const page = await open(user.key, '/submit/mktd/pdp_bulk');
+    await page.locator('form select').fill('th');
+    await page.locator(named('textbox', 'Product ID')).fill('1729000076001');
+    await click(page, 'button', 'Options');
+    await waitForText(page, 'You have no destinations.');
+    expect(await bodyText(page)).not.toContain('Deliver only');
+    await page.locator('::-p-xpath(//label[contains(., "Track changes")])').click();
+    await page.locator(named('textbox', 'Series')).fill('weekly');
+    await page.locator(named('combobox', 'Reuse results up to')).fill('6h');
+    await waitForText(page, 'Options (2 set)');
+    await click(page, 'button', 'Submit');
+    await page.waitForFunction(`location.pathname.startsWith('/console/jobs/')`);
+    await waitForText(page, 'Series weekly');
+    const { jobs } = (await suite.env.api.get(user, '/v1/jobs')).body;
+    expect(jobs).toMatchObject([{ options: { track: 'weekly', max_age: '6h' } }]);
   });
 
   test('shows the shortfall of a rejected submit', async () => {
@@ -148,7 +175,7 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     await page.locator('select').fill('th');
     await page.locator(named('textbox', 'Item ID')).fill('32000000001');
     await page.locator(named('textbox', 'Shop ID')).fill('7003');
-    await waitForText(page, '5 more than your balance.');
+    await waitForText(page, 'The work costs 8 credits, the account has 3: 5 short.');
     await click(page, 'button', 'Submit');
     await waitForText(page, 'Job not submitted');
     await waitForText(page, '5 short');

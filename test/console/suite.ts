@@ -21,15 +21,19 @@ export interface ConsoleSuite {
   /** Returns a downloaded file once it is complete. */
   readDownload(name: string): Promise<Buffer>;
   createUser(name: string, credits: number): Promise<TestUser>;
-  /** Submits variants, which no other submit of the process contains. Returns the id of the job, which awaits approval. */
+  /**
+   * Submits variants, which no other submission of the process contains. Returns the id of the job, which
+   * awaits approval.
+   */
   submit(user: TestUser, count: number): Promise<string>;
 }
 
-/** First item id of the last submit of the process. */
+/** First item id of the last submission of the process. */
 let firstId = 80_000_000_000;
 
 /**
- * Prepares the console for the tests of a file. Closes the tabs after each test and fails it if a page reported an error.
+ * Prepares the console for the tests of a file. Closes the tabs after each test and fails it if a page
+ * reported an error.
  */
 export function useConsole(): ConsoleSuite {
   let env: ConsoleEnvironment;

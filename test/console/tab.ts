@@ -81,7 +81,10 @@ export async function signIn({ page }: Tab, url: string, key: string): Promise<v
   await page.waitForSelector('nav[aria-label=Pages]');
 }
 
-/** Opens a page with a new session, which replaces what the browser context has stored. The console is at `url`. */
+/**
+ * Opens a page with a new session, which replaces what the browser context has stored. The console is at
+ * `url`.
+ */
 export async function enterSession(page: Page, url: string, path: string, key: string): Promise<void> {
   const { origin } = new URL(url);
   const session = await page.createCDPSession();

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { root } from '../support/service.ts';
 import { createShellCommand, type ShellCommand } from '../support/shell-command.ts';
-import { examplesOf, runShell, type Variables } from './example.ts';
+import { parseExamples, runShell, type Variables } from './example.ts';
 import { type Place, startPlace } from './place.ts';
 
 const page = readFileSync(join(root, 'docs/cli.md'), 'utf8')
   // No request leaves this machine.
   .replaceAll('https://hooks.example/', 'http://127.0.0.1:9/');
-const commands = examplesOf(page).map(({ command }) => command);
+const commands = parseExamples(page).map(({ command }) => command);
 
 let place: Place;
 let folder: string;
@@ -39,8 +39,8 @@ afterAll(async () => {
 const run = (command: string, variables: Variables) => runShell(command, variables, folder);
 
 /**
- * Returns the variables of a reader with an account, a configuration folder, and jobs in the states that the page
- * mentions.
+ * Returns the variables of a reader with an account, a configuration folder, and jobs in the states that the
+ * page mentions.
  */
 async function readersVariables(): Promise<Variables> {
   const variables: Variables = {
@@ -50,8 +50,8 @@ async function readersVariables(): Promise<Variables> {
   };
   const asUser = { ...variables, GLEANER_URL: variables.URL!, GLEANER_API_KEY: variables.KEY! };
   const printed = async (command: string) => (await run(command, asUser)).trim();
-  const waiting = 'gleaner submit mkta variant_sold items.csv --set country=id';
-  variables.JOB = await printed('gleaner submit mktb pdp_bulk products.csv --wait');
+  const waiting = 'gleaner job submit mkta variant_sold items.csv --set country=id';
+  variables.JOB = await printed('gleaner job submit mktb pdp_bulk products.csv --wait');
   variables.WAITING_JOB = await printed(waiting);
   variables.OTHER_WAITING_JOB = await printed(waiting);
   const asOperator = {
@@ -60,20 +60,20 @@ async function readersVariables(): Promise<Variables> {
     GLEANER_OPERATOR_KEY: variables.OPERATOR_KEY!,
   };
   variables.USER_ID = (await run('gleaner user create cara', asOperator)).trim();
-  await run('gleaner credit "$USER_ID" 1000', { ...asOperator, USER_ID: variables.USER_ID });
+  await run('gleaner user credit "$USER_ID" 1000', { ...asOperator, USER_ID: variables.USER_ID });
   return variables;
 }
 
 test('the commands of docs/cli.md work, and its spending script returns the charged credits', async () => {
   const variables = await readersVariables();
-  const spend = commands.findIndex((command) => command.includes('ledger --export jsonl'));
+  const spend = commands.findIndex((command) => command.includes('ledger list --export jsonl'));
   expect(spend).toBeGreaterThan(0);
   for (const command of commands.slice(0, spend)) await run(command, variables);
 
   // A refund, and jobs with a cost that were never charged: rejected ones, and those awaiting approval.
-  await run('gleaner submit mktb pdp_bulk some-unknown.csv --wait || [ $? = 7 ]', variables);
-  await run('gleaner watch "$WAITING_JOB"', variables);
-  const balance = Number(JSON.parse(await run('gleaner balance --json', variables)).balance);
+  await run('gleaner job submit mktb pdp_bulk some-unknown.csv --wait || [ $? = 7 ]', variables);
+  await run('gleaner job wait "$WAITING_JOB"', variables);
+  const balance = Number(JSON.parse(await run('gleaner account show --json', variables)).balance);
   expect(Number(await run(commands[spend]!, variables))).toBe(10_000 - balance);
 
   for (const command of commands.slice(spend + 1)) await run(command, variables);

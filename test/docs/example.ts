@@ -5,25 +5,28 @@ import { promisify } from 'node:util';
 export interface Example {
   /** Text of the `sh` block. */
   command: string;
-  /** Text of the `json` block directly after it; null if there is none. */
-  answer: string | null;
-  /** Position of the response in the page; null if there is none. */
+  /** Text of the `json` block directly after it. Null if there is none. */
+  response: string | null;
+  /** Position of the response in the page. Null if there is none. */
   place: { from: number; to: number } | null;
 }
 
 const block = /^```sh\n([\s\S]*?)^```\n(?:\n*^```json\n([\s\S]*?)^```\n)?/gm;
 
 /** Returns the examples of a page, in order. */
-export function examplesOf(page: string): Example[] {
+export function parseExamples(page: string): Example[] {
   return [...page.matchAll(block)].map((match) => {
-    const [whole, command, answer] = match;
-    if (answer === undefined) return { command: command!, answer: null, place: null };
+    const [whole, command, response] = match;
+    if (response === undefined) return { command: command!, response: null, place: null };
     const to = match.index + whole.length - '```\n'.length;
-    return { command: command!, answer, place: { from: to - answer.length, to } };
+    return { command: command!, response, place: { from: to - response.length, to } };
   });
 }
 
-/** Variables shared by the examples of a page: `$JOB`, `$TASK`, `$LINK`, `$SCHEDULE`, and those that the reader sets. */
+/**
+ * Variables shared by the examples of a page: `$JOB`, `$TASK`, `$LINK`, `$SCHEDULE`, and those that the
+ * reader sets.
+ */
 export type Variables = Record<string, string>;
 
 /** Runs a command in bash, as a reader would, and returns its standard output. Rejects if it fails. */
@@ -37,7 +40,9 @@ export async function runShell(command: string, variables: Variables, cwd?: stri
   return stdout;
 }
 
-/** Runs an example and parses the JSON that it prints; for JSON Lines, the first line. Rejects if it fails. */
+/**
+ * Runs an example and parses the JSON that it prints; for JSON Lines, the first line. Rejects if it fails.
+ */
 export async function runExample({ command }: Example, variables: Variables): Promise<unknown> {
   const stdout = await runShell(command, variables);
   const [first = '', ...lines] = stdout.trimEnd().split('\n');
@@ -45,8 +50,8 @@ export async function runExample({ command }: Example, variables: Variables): Pr
 }
 
 /** Stores the response's job, task, and first link in the variables of later examples. */
-export function remember(answer: unknown, variables: Variables): void {
-  const found = answer as Record<string, unknown>;
+export function remember(response: unknown, variables: Variables): void {
+  const found = response as Record<string, unknown>;
   if (typeof found?.job_id === 'string') variables.JOB = found.job_id;
   if (typeof found?.schedule_id === 'string') variables.SCHEDULE = found.schedule_id;
   if (typeof found?.task_id === 'number') variables.TASK = String(found.task_id);
@@ -57,7 +62,7 @@ export function remember(answer: unknown, variables: Variables): void {
 
 const more = '…';
 
-/** Maximum keys shown of an object, by depth; none below that. */
+/** Maximum keys shown of an object, by depth. Deeper objects show none. */
 const widths = [24, 20, 10, 6, 7];
 
 /** Shortens a response for a page: long lists, wide or deeply nested objects, and long texts end in "…". */
@@ -76,31 +81,34 @@ export function abridge(value: unknown, depth = 0): unknown {
   return Object.fromEntries(entries.length > most ? [...shown, [more, more]] : shown);
 }
 
-/** Returns the paths at which a response differs in shape from the page: other keys or types. Empty if it does not. */
-export function differences(shown: unknown, got: unknown, path = 'answer'): string[] {
+/**
+ * Returns the paths at which a response differs in shape from the page: other keys or types. Empty if it does
+ * not.
+ */
+export function differences(shown: unknown, got: unknown, path = 'response'): string[] {
   if (shown === more) return [];
   if (shown === null || typeof shown !== 'object') {
     return typeOf(shown) === typeOf(got) ? [] : [`${path}: ${typeOf(got)}, the page shows ${typeOf(shown)}`];
   }
   if (typeOf(shown) !== typeOf(got)) return [`${path}: ${typeOf(got)}, the page shows ${typeOf(shown)}`];
   if (Array.isArray(shown)) {
-    const answers = got as unknown[];
+    const responses = got as unknown[];
     const whole = shown.at(-1) !== more;
-    const counted = whole && answers.length !== shown.length;
+    const counted = whole && responses.length !== shown.length;
     return [
-      ...(counted ? [`${path}: ${answers.length} elements, the page shows ${shown.length}`] : []),
+      ...(counted ? [`${path}: ${responses.length} elements, the page shows ${shown.length}`] : []),
       ...shown
-        .slice(0, answers.length)
-        .flatMap((each, at) => differences(each, answers[at], `${path}[${at}]`)),
+        .slice(0, responses.length)
+        .flatMap((each, at) => differences(each, responses[at], `${path}[${at}]`)),
     ];
   }
   const { [more]: elided, ...keys } = shown as Record<string, unknown>;
-  const answer = got as Record<string, unknown>;
-  const unknown = Object.keys(answer).filter((key) => !(key in keys));
+  const response = got as Record<string, unknown>;
+  const unknown = Object.keys(response).filter((key) => !(key in keys));
   return [
     ...(elided === undefined ? unknown.map((key) => `${path}.${key}: not on the page`) : []),
     ...Object.entries(keys).flatMap(([key, each]) =>
-      key in answer ? differences(each, answer[key], `${path}.${key}`) : [`${path}.${key}: missing`],
+      key in response ? differences(each, response[key], `${path}.${key}`) : [`${path}.${key}: missing`],
     ),
   ];
 }

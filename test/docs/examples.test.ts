@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { root } from '../support/service.ts';
-import { differences, examplesOf, remember, runExample, runShell } from './example.ts';
+import { differences, parseExamples, remember, runExample, runShell } from './example.ts';
 import { type Place, startPlace } from './place.ts';
 
 const folder = join(root, 'docs');
@@ -19,7 +19,7 @@ const pages = [
   'quality.md',
   'retention.md',
   'sandbox.md',
-  'webhooks.md',
+  'delivery.md',
   ...kinds.map((name) => join('kinds', name)),
 ];
 /** Pages whose examples are tested as one session, here, in cli.test.ts, or in quick-start.test.ts. */
@@ -32,21 +32,21 @@ beforeAll(async () => {
 afterAll(() => place?.stop());
 
 describe('the examples', () => {
-  test.each(pages)('of docs/%s work, and return responses of the documented shape', async (name) => {
-    const examples = examplesOf(readFileSync(join(folder, name), 'utf8'));
+  test.each(pages)('work in docs/%s, and return responses of the documented shape', async (name) => {
+    const examples = parseExamples(readFileSync(join(folder, name), 'utf8'));
     expect(examples.length).toBeGreaterThan(0);
     const variables = await place.variables();
     for (const example of examples) {
       const printed = await runExample(example, variables);
       remember(printed, variables);
-      if (example.answer === null) continue;
-      expect(differences(JSON.parse(example.answer), printed), example.command).toEqual([]);
+      if (example.response === null) continue;
+      expect(differences(JSON.parse(example.response), printed), example.command).toEqual([]);
     }
   });
 });
 
 test('the examples of docs/api.md work as one session', async () => {
-  const commands = examplesOf(readFileSync(join(folder, 'api.md'), 'utf8')).map(({ command }) => command);
+  const commands = parseExamples(readFileSync(join(folder, 'api.md'), 'utf8')).map(({ command }) => command);
   const printed = await runShell(commands.join('echo; echo "=="\n'), await place.variables());
   const [submit = '', wait = '', cached = '', sizes = ''] = printed.split(/^==$/m);
   expect(submit).toMatch(/^location: \/v1\/mkta\/get_pc\/retrieve\/\d+\r$/m);
@@ -61,7 +61,7 @@ test('every page with shell examples is tested', () => {
     name.endsWith('.md'),
   );
   const withExamples = ['../README.md', ...files].filter(
-    (name) => examplesOf(readFileSync(join(folder, name), 'utf8')).length > 0,
+    (name) => parseExamples(readFileSync(join(folder, name), 'utf8')).length > 0,
   );
   expect(withExamples.toSorted()).toEqual([...pages, ...sessions].toSorted());
 });

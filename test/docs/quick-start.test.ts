@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { root } from '../support/service.ts';
 import { createShellCommand, type ShellCommand } from '../support/shell-command.ts';
-import { examplesOf, runShell } from './example.ts';
+import { parseExamples, runShell } from './example.ts';
 import { type Place, startPlace } from './place.ts';
 
 const page = readFileSync(join(root, 'docs/quick-start.md'), 'utf8');
@@ -25,10 +25,10 @@ afterAll(async () => {
 
 test('the commands of docs/quick-start.md work as they are, pasted one after the other', async () => {
   const { URL, OPERATOR_KEY } = await place.variables();
-  const session = examplesOf(page)
+  const session = parseExamples(page)
     .map(({ command }) => command)
     .join('');
-  // The address and the key are those of the test.
+  // Uses the address and the key of the test.
   const addressed = session
     .replace('http://127.0.0.1:8080', URL!)
     .replace('=choose-a-long-one', `=${OPERATOR_KEY}`);
@@ -45,7 +45,7 @@ test('the commands of docs/grpc.md work, and the exported files compile', async 
   );
   const variables = await place.variables();
   const printed: string[] = [];
-  for (const { command } of examplesOf(commands)) printed.push(await runShell(command, variables, root));
+  for (const { command } of parseExamples(commands)) printed.push(await runShell(command, variables, root));
   expect(printed[0]).toContain('"balance"');
   expect(printed[1]).toMatch(/"jobId": "/);
   await runShell(`node_modules/.bin/buf build ${join(folder, 'protos')} -o /dev/null`, {}, root);

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { marketplacesPage, settingsPage } from '../../deploy/reference-pages.ts';
+import { commandsPage, marketplacesPage, settingsPage } from '../../deploy/reference-pages.ts';
 import { root } from '../support/service.ts';
 
-test.each([
+test.each<[string, () => string | Promise<string>]>([
+  ['commands.md', commandsPage],
   ['marketplaces.md', marketplacesPage],
   ['settings.md', settingsPage],
-])('docs/%s is as declared', (name, page) => {
-  expect(readFileSync(join(root, 'docs', name), 'utf8'), 'run npm run gen').toBe(page());
+])('docs/%s is as declared', async (name, page) => {
+  expect(readFileSync(join(root, 'docs', name), 'utf8'), 'run npm run gen').toBe(await page());
 });

@@ -1,6 +1,6 @@
 // Updates the responses of the examples in the given pages: `node test/docs/update.ts docs/kinds/*.md`.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { abridge, examplesOf, remember, runExample } from './example.ts';
+import { abridge, parseExamples, remember, runExample } from './example.ts';
 import { startPlace } from './place.ts';
 
 const place = await startPlace();
@@ -10,7 +10,7 @@ try {
     const variables = await place.variables();
     let written = '';
     let at = 0;
-    for (const example of examplesOf(page)) {
+    for (const example of parseExamples(page)) {
       const printed = await runExample(example, variables);
       remember(printed, variables);
       if (example.place === null) continue;

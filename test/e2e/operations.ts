@@ -53,7 +53,7 @@ export function operationsCases(at: () => Place): void {
     const jobId = await submitItems(api, user, 'sg', items);
     await watchJob(api, user, jobId, 45_000);
     const owned = async (path: string) => (await api.get(user, `/v1/jobs/${jobId}/${path}`)).body;
-    const asOperator = (method: string, more = {}) => api.operator(method, { job_id: jobId, ...more });
+    const asOperator = (method: string, more = {}) => api.operatorJobs(method, { job_id: jobId, ...more });
 
     const page = await asOperator('ListRecords', { sort: '-item.price' });
     const expected = await owned('records?sort=-item.price');

@@ -37,7 +37,10 @@ describe.skipIf(opened!.engines === null)(`two api processes and a gateway, ${op
     await origins?.stop();
   });
 
-  /** Sends requests at once. Returns their statuses, and the maximum that a rate admits until the last response. */
+  /**
+   * Sends requests concurrently. Returns their statuses, and the maximum that a rate admits until the last
+   * response.
+   */
   const burst = async (count: number, rate: number, send: (index: number) => Promise<{ status: number }>) => {
     const started = performance.now();
     const responses = await Promise.all(Array.from({ length: count }, (_, index) => send(index)));

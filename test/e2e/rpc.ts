@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import type { ServiceError } from '@grpc/grpc-js';
-import { status as codes } from '@grpc/grpc-js';
+import { status as codes, type ServiceError } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { newId } from '../../src/base/id.ts';
@@ -25,7 +24,7 @@ export function rpcCases(at: () => Place): void {
   /** Returns the error of a call that must fail. */
   const failure = async (...call: Parameters<GrpcClient['call']>) => {
     const error: ServiceError = await grpc.call(...call).then(
-      (answer) => Promise.reject(new Error(`it answered ${JSON.stringify(answer)}`)),
+      (response) => Promise.reject(new Error(`it answered ${JSON.stringify(response)}`)),
       (thrown) => thrown,
     );
     return { code: error.code, details: error.details, fault: readFault(error) };
@@ -92,7 +91,7 @@ export function rpcCases(at: () => Place): void {
         ['body', 'items'],
       ]),
     );
-    expect(await failure(operators, 'ListJobs', {}, user.key)).toMatchObject({
+    expect(await failure(operators, 'ListUsers', {}, user.key)).toMatchObject({
       code: codes.PERMISSION_DENIED,
     });
     expect(await failure(mkta, 'SubmitVariantSold', request, deployment.operatorKey)).toMatchObject({
@@ -184,7 +183,7 @@ export function rpcCases(at: () => Place): void {
       expect(made.body).toEqual({ keyId: expect.any(String), apiKey: expect.any(String) });
       user.key = made.body.apiKey;
       expect(await api.balance(user)).toBe(7);
-      const wrong = await sendJson('POST', `${port}/${operators}/ListJobs`, user.key, {});
+      const wrong = await sendJson('POST', `${port}/${operators}/ListUsers`, user.key, {});
       expect([wrong.status, wrong.body.code]).toEqual([403, 'permission_denied']);
       const none = await sendJson('POST', `${port}/${accounts}/GetAccount`, null, {});
       expect([none.status, none.body.code]).toEqual([401, 'unauthenticated']);

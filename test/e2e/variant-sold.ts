@@ -146,7 +146,7 @@ export function variantSoldCases(at: () => Place): void {
       [`charge:${jobId}`, -1_150],
       ['grant', 5_000],
     ]);
-    expect((await api.operator('GetJob', { job_id: jobId })).job).toMatchObject({
+    expect(await api.operatorJobs('GetJob', { job_id: jobId })).toMatchObject({
       status: 'completed',
       success: 113,
       failed: 2,
@@ -248,13 +248,13 @@ export function variantSoldCases(at: () => Place): void {
     await until('the credits are refunded', whole, { withinMs: 15_000 });
   });
 
-  test('a submit that exceeds the balance returns 402 with the quota and creates no job', async () => {
+  test('a submission that exceeds the balance returns 402 with the quota and creates no job', async () => {
     const { api } = at();
     const user = await api.createUser(95);
     const { status, body } = await api.post(user, variantSold.submit, { country: 'sg', items: itemsOf(10) });
     expect(status).toBe(402);
     expect(body).toMatchObject({ detail: expect.any(String), required: 100, current: 95, shortfall: 5 });
-    expect((await api.operator('ListJobs', { user_id: user.id })).jobs ?? []).toEqual([]);
+    expect((await api.operatorJobs('ListJobs', { user_id: user.id })).jobs ?? []).toEqual([]);
     expect(await api.balance(user)).toBe(95);
   });
 
@@ -346,16 +346,16 @@ export function variantSoldCases(at: () => Place): void {
     const user = await api.createUser(1_000);
     const body = { country: 'sg', items: itemsOf(3) };
     const headers = { 'idempotency-key': 'order-1' };
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 6 }, () => api.post(user, variantSold.submit, body, headers)),
     );
-    // Submits during the first one are refused and retried.
-    const [accepted, others] = [202, 409].map((code) => answers.filter(({ status }) => status === code));
+    // Submissions during the first one are refused and retried.
+    const [accepted, others] = [202, 409].map((code) => responses.filter(({ status }) => status === code));
     expect(accepted!.length + others!.length).toBe(6);
     expect(accepted!.length).toBeGreaterThan(0);
     const again = await api.post(user, variantSold.submit, body, headers);
-    for (const { body: answer } of accepted!) expect(answer).toEqual(again.body);
-    expect((await api.operator('ListJobs', { user_id: user.id })).jobs).toHaveLength(1);
+    for (const { body: response } of accepted!) expect(response).toEqual(again.body);
+    expect((await api.operatorJobs('ListJobs', { user_id: user.id })).jobs).toHaveLength(1);
 
     const another = await api.post(user, variantSold.submit, { ...body, items: itemsOf(4) }, headers);
     expect([another.status, another.body]).toMatchObject([
@@ -368,7 +368,10 @@ export function variantSoldCases(at: () => Place): void {
   });
 }
 
-/** Defines the cases outside working hours, when kinds with working hours are not dispatched. Returns the waiting job. */
+/**
+ * Defines the cases outside working hours, when kinds with working hours are not dispatched. Returns the
+ * waiting job.
+ */
 export function closedHoursCases(
   at: () => Place,
   waits: (job: { user: TestUser; jobId: string }) => void,
@@ -400,9 +403,9 @@ export function closedHoursCases(
   });
 }
 
-/** Defines the cases without approval, in which a submit is charged and starts immediately. */
+/** Defines the cases without approval, in which a submission is charged and starts immediately. */
 export function approvalOffCases(at: () => Place): void {
-  test('a submit is charged and starts at once, once per idempotency key', async () => {
+  test('a submission is charged and starts immediately, once per idempotency key', async () => {
     const { api } = at();
     const user = await api.createUser(1_000);
     const body = { country: 'id', items: itemsOf(59, gone) };
@@ -431,16 +434,16 @@ export function approvalOffCases(at: () => Place): void {
     expect(await api.balance(user)).toBe(410);
   });
 
-  test('concurrent submits never spend more than the balance', async () => {
+  test('concurrent submissions never spend more than the balance', async () => {
     const { api } = at();
     const user = await api.createUser(100);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, () =>
         api.post(user, variantSold.submit, { country: 'ph', items: itemsOf(3) }),
       ),
     );
-    const accepted = answers.filter(({ status }) => status === 202);
-    expect(answers.map(({ status }) => status).sort()).toEqual([202, 202, 202, 402, 402, 402, 402, 402]);
+    const accepted = responses.filter(({ status }) => status === 202);
+    expect(responses.map(({ status }) => status).sort()).toEqual([202, 202, 202, 402, 402, 402, 402, 402]);
     for (const { body } of accepted) await watchJob(api, user, body.job_id, workMs);
     expect(await api.balance(user)).toBe(10);
   });

@@ -15,7 +15,7 @@ interface SharedEngine {
   stop(): Promise<unknown>;
 }
 
-/** The engines of a run, each of which starts with the first request for it. */
+/** The engines of a run. Each starts on its first request. */
 const engines: Readonly<Record<string, () => Promise<SharedEngine | MissingEngine>>> = {
   async mongo() {
     const engine = await startMongo();
@@ -45,7 +45,7 @@ const engines: Readonly<Record<string, () => Promise<SharedEngine | MissingEngin
   },
 };
 
-/** Offers the engines to the test files of a run. Returns a function that stops those that were started. */
+/** Offers the engines to the test files of a run. Returns a function that stops the started ones. */
 export default async function setup(): Promise<() => Promise<void>> {
   const started = new Map<string, Promise<SharedEngine | MissingEngine>>();
   const server = createServer(async (request, response) => {

@@ -12,12 +12,12 @@ export interface MissingEngine {
 export const chromiumMissing =
   'no Chromium is installed: apt-get install chromium, or set GLEANER_BROWSER to the path of one';
 
-/** Folder to which `deploy/engines.sh` installs engines that the system has no package for. */
+/** Folder where `deploy/engines.sh` installs engines without a system package. */
 export const engineCache = fileURLToPath(new URL('../../.cache/engines', import.meta.url));
 
 /**
- * Returns a started engine, or the reason for skipping its tests. Throws that reason if CI is set, where every
- * engine is required.
+ * Returns a started engine, or the reason for skipping its tests. Throws that reason if CI is set, where
+ * every engine is required.
  */
 export async function findEngine<T extends object>(
   starting: Promise<T | MissingEngine>,

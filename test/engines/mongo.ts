@@ -38,8 +38,9 @@ const launcher = fileURLToPath(new URL('MongoServer.java', import.meta.url));
 const jars = join(engineCache, 'mongo-java-server-1.47.0');
 
 /**
- * Returns the engine for a test file: the one at MONGODB_TEST_URI, otherwise the one that the test files of
- * a run share, outside of a run a new one, or the reason for skipping the tests. Throws that reason if CI is set.
+ * Returns the engine for a test file: the one at MONGODB_TEST_URI, otherwise the one that the test files of a
+ * run share, outside of a run a new one, or the reason for skipping the tests. Throws that reason if CI is
+ * set.
  */
 export async function findMongo(): Promise<FoundMongo | MissingEngine> {
   const given = process.env.MONGODB_TEST_URI;
@@ -50,9 +51,9 @@ export async function findMongo(): Promise<FoundMongo | MissingEngine> {
 }
 
 /**
- * Starts mongo-java-server, a test engine, on 127.0.0.1. It ends with this process. Its jars are downloaded once
- * from Maven Central. With a data file, acknowledged writes survive `stop`; `kill` may lose those of the last
- * 20 milliseconds.
+ * Starts mongo-java-server, a test engine, on 127.0.0.1. It ends with this process. Its jars are downloaded
+ * once from Maven Central. With a data file, acknowledged writes survive `stop`; `kill` may lose writes of
+ * the last 20 milliseconds.
  */
 export async function startMongo(options: MongoOptions = {}): Promise<RunningMongo | MissingEngine> {
   const java = findProgram('java');

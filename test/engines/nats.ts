@@ -20,7 +20,7 @@ export interface NatsOptions {
   directory?: string;
   /** By default a free port. */
   port?: number;
-  /** Whether the server has accounts, each with its own JetStream, instead of one for all clients. */
+  /** True if the server has accounts, each with its own JetStream, instead of one for all clients. */
   accounts?: boolean;
   /** Membership of a cluster. By default a single server. */
   member?: NatsMember;

@@ -3,12 +3,12 @@ import { findEngine, type MissingEngine } from './missing.ts';
 /** Variable with the address of the engines that the test files of a run share (broker.ts). */
 export const sharedEngines = 'GLEANER_TEST_ENGINES';
 
-/** Returns whether this process runs test files, which share engines. */
+/** Returns true if this process runs test files, which share engines. */
 export const isRun = (): boolean => process.env[sharedEngines] !== undefined;
 
 /**
- * Returns an address of an engine of the run: that of a new database, a new NATS account, a new bucket, or the browser.
- * Returns why the engine is unavailable if it is, and throws that reason if CI is set.
+ * Returns an address of an engine of the run: a new database, a new NATS account, a new bucket, or the
+ * browser. If the engine is unavailable, returns the reason, or throws it if CI is set.
  */
 export function shareEngine(
   name: 'mongo' | 'nats' | 's3' | 'chromium',

@@ -48,19 +48,19 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
         (await sendJson('GET', `${deployment.url}/health`, null)).status === 200 || undefined;
       await until('the service has started', isStarted, { withinMs: 60_000 });
       const refused = await until(
-        'the service answers',
+        'the service is up',
         async () => {
-          const answer = await ready();
-          return /disk/.test(answer.body.detail) ? answer : undefined;
+          const response = await ready();
+          return /disk/.test(response.body.detail) ? response : undefined;
         },
         { withinMs: 30_000 },
       );
       expect(refused).toMatchObject({ status: 503, body: { status: 'unavailable' } });
 
       const balance = await api.balance(user);
-      const answer = await api.post(user, variantSold.submit, { country: 'sg', items });
-      expect(answer).toMatchObject({ status: 503, body: { detail: expect.stringContaining('disk') } });
-      expect(answer.headers.get('retry-after')).toBe('30');
+      const response = await api.post(user, variantSold.submit, { country: 'sg', items });
+      expect(response).toMatchObject({ status: 503, body: { detail: expect.stringContaining('disk') } });
+      expect(response.headers.get('retry-after')).toBe('30');
       expect(await api.balance(user)).toBe(balance);
 
       await api.operator('ApproveJob', { job_id: jobId });

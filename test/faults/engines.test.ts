@@ -61,8 +61,8 @@ describe.skipIf(opened!.engines === null)(`engine outages: ${opened!.title}`, ()
     await stopAll();
     for (const process of deployment.processes) process.launch();
     // No key can be validated yet: the process is alive but not ready.
-    const answers = async () => (await probe('/health')).status === 503 || undefined;
-    await until('the api answers', answers, { withinMs: 40_000 });
+    const isUnhealthy = async () => (await probe('/health')).status === 503 || undefined;
+    await until('the API is up', isUnhealthy, { withinMs: 40_000 });
     const words = await misses('store', 'queue', 'files');
     expect(words).toBe(['store', 'queue', 'files'].map(unavailable).join(' '));
     const reasons = /MongoDB at [^\n]*NATS [^\n]*file store failed [^\n]*"msg":"not ready"/;
@@ -120,19 +120,19 @@ describe.skipIf(opened!.engines === null)(`engine outages: ${opened!.title}`, ()
     expect(deployment.processes.every((process) => process.running())).toBe(true);
   });
 
-  test('a submit without the broker returns 502, charges nothing, and creates no task', async () => {
+  test('a submission without the broker returns 502, charges nothing, and creates no task', async () => {
     const user = await api.createUser(100);
     await named.queue.stop();
     const { status, body } = await api.post(user, task, item);
     expect([status, body]).toMatchObject([502, { detail: expect.any(String) }]);
     expect(await api.balance(user)).toBe(100);
     expect(await api.ledger(user)).toHaveLength(1);
-    expect((await api.operator('ListJobs', { user_id: user.id })).jobs ?? []).toEqual([]);
+    expect((await api.operatorJobs('ListJobs', { user_id: user.id })).jobs ?? []).toEqual([]);
     await named.queue.start();
     await ready('after the broker is back');
   });
 
-  test('a submit without the store returns 502, and its repetition afterwards is charged once', async () => {
+  test('a submission without the store returns 502, and its repetition afterwards is charged once', async () => {
     const user = await api.createUser(100);
     const key = { 'Idempotency-Key': 'once' };
     await named.store.stop();
@@ -147,7 +147,7 @@ describe.skipIf(opened!.engines === null)(`engine outages: ${opened!.title}`, ()
     expect(charges.map(({ amount }) => amount)).toEqual([-8]);
   });
 
-  test('a submit without the broker and without approval is accepted and refunded at once', async () => {
+  test('a submission without the broker and without approval is accepted and refunded immediately', async () => {
     await deployment.restart({ GLEANER_APPROVAL: 'off' });
     const user = await api.createUser(1_000);
     await named.queue.stop();
@@ -164,6 +164,18 @@ describe.skipIf(opened!.engines === null)(`engine outages: ${opened!.title}`, ()
     expect(one.body).toMatchObject({ status: 'FAILED', error_log: expect.stringContaining('queue') });
     expect(await api.balance(user)).toBe(1_000);
     expect(await deployment.audit()).toMatchObject({ code: 0, problems: [] });
+  });
+
+  test('every process stops within seconds of a SIGTERM while the store does not respond', async () => {
+    await named.queue.start();
+    await ready('after the broker is back');
+    named.store.freeze();
+    await misses('store');
+    const codes = await Promise.all(deployment.processes.map((process) => process.stop()));
+    named.store.resume();
+    expect(codes).toEqual(deployment.processes.map(() => 0));
+    expect(deployment.recentLog()).toContain('store closed: it does not respond');
+    await deployment.start();
   });
 
   test('every process stops within seconds of a SIGTERM while no engine is available', async () => {

@@ -38,7 +38,8 @@ describe.skipIf(target!.engines === null)(`move of an embedded service, target: 
     source = await createDeployment({
       inProcess: false,
       ...{ stack: embedded, engines: opened!.engines!, origins, originLimits },
-      // Worker processes end a moment after the service is killed, and may write the log back during the move.
+      // Worker processes end a moment after the service is killed, and may write the log back during the
+      // move.
       settings: { GLEANER_WORKERS: '0' },
     });
     const settings = { GLEANER_OPERATOR_KEY: source.operatorKey };

@@ -7,7 +7,7 @@ import { createApi, submitItems, type TestApi, watchJob } from '../support/api.t
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { distributedStacks, type Engines, openStacks, stacks } from '../support/engines.ts';
 import { checkLargeJob, startLargeJob } from '../support/large-job.ts';
-import { childrenOf, runs } from '../support/process-tree.ts';
+import { listChildren, runs } from '../support/process-tree.ts';
 import { until } from '../support/until.ts';
 
 /** Serves product pages of marketplace A after `gate` has resolved. Ids ending in 801 do not exist. */
@@ -84,7 +84,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
     beforeEach(({ onTestFailed }) => onTestFailed(() => console.log(deployment?.recentLog())));
 
     const log = () => deployment.workers.map((process) => process.log()).join('\n');
-    const workerPids = () => deployment.workers.flatMap((process) => childrenOf(process.pid()));
+    const workerPids = () => deployment.workers.flatMap((process) => listChildren(process.pid()));
 
     test('a killed worker loses no unit, its batches are requeued at once, and the API stays available', {
       timeout: 300_000,
@@ -126,7 +126,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
         await until(
           'the sweep approves the job',
           async () => {
-            const { job } = await api.operator('GetJob', { job_id: jobId });
+            const job = await api.operatorJobs('GetJob', { job_id: jobId });
             return job.status === 'awaiting_approval' ? undefined : true;
           },
           { withinMs: 30_000 },
@@ -143,7 +143,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
         until(
           'two workers run',
           () => {
-            const now = childrenOf(first!.pid());
+            const now = listChildren(first!.pid());
             return now.length === 2 ? now : undefined;
           },
           { withinMs: 30_000 },
@@ -154,7 +154,7 @@ describe.each(opened)('$title', ({ engines, distributed }) => {
       await first!.start();
       if (!distributed) {
         // No job is left: the workers start with the next batch.
-        expect(childrenOf(first!.pid())).toEqual([]);
+        expect(listChildren(first!.pid())).toEqual([]);
         await startLargeJob(api, 50);
       }
       const others = await bothWorkers();

@@ -57,7 +57,7 @@ describe('/mcp', () => {
       });
       expect(status).toBe(401);
     }
-    // Operators have no jobs of their own.
+    // Operators have no jobs.
     expect(
       (await post(listTools, { authorization: `Bearer ${fixture.deployment.operatorKey}` })).status,
     ).toBe(403);

@@ -62,7 +62,7 @@ async function overStdio<T>(key: string, run: (connection: Connection) => Promis
     ...{ env: stdioEnvironment(key), folder: '/nonexistent', home: '/nonexistent' },
     signal: new AbortController().signal,
   });
-  // The transport of a server is that of a client if its streams are exchanged.
+  // A server's transport works as a client's transport if its streams are swapped.
   await client.connect(new StdioServerTransport(stdout, stdin));
   try {
     return await use(client, run);
@@ -74,7 +74,7 @@ async function overStdio<T>(key: string, run: (connection: Connection) => Promis
 
 const stdioEnvironment = (key: string) => ({ GLEANER_URL: fixture.deployment.url, GLEANER_API_KEY: key });
 
-/** Runs `gleaner mcp` in a process of its own, as the program of an agent does. */
+/** Runs `gleaner mcp` in its own process, as the program of an agent does. */
 async function overProcess<T>(
   key: string,
   flags: string[],
@@ -104,10 +104,13 @@ describe.each([
           'get_job',
           'read_results',
           'get_account',
-          'list_prices',
+          'get_price_list',
         ]),
       );
       expect(new Set(names).size).toBe(names.length);
+      expect(names.length).toBeLessThanOrEqual(20);
+      // What a model reads before its first call.
+      expect(JSON.stringify(tools).length).toBeLessThan(35_000);
       const ajv = new Ajv2020({ strict: false, validateFormats: false });
       for (const { name, inputSchema } of tools) {
         expect(name).toMatch(/^[a-z][a-z0-9_]{2,63}$/);
@@ -117,6 +120,35 @@ describe.each([
       const isValid = ajv.compile(inputSchema);
       expect(isValid(pages('1'))).toBe(true);
       expect(isValid({ items: [{ shop_domain: 'toko-7' }] })).toBe(false);
+    }));
+
+  test('describes and calls the methods without a tool of their own by one tool', () =>
+    connect(fixture.tester.key, async ({ client, call }) => {
+      const { tools } = await client.listTools();
+      const { inputSchema } = tools.find(({ name }) => name === 'call_method')!;
+      const { method } = inputSchema.properties as { method: { enum: string[] } };
+      expect(method.enum).toEqual(
+        expect.arrayContaining(['submit_mktb_search_bulk', 'create_schedule', 'list_rules']),
+      );
+      expect(method.enum.filter((name) => tools.some((tool) => tool.name === name))).toEqual([]);
+      const ajv = new Ajv2020({ strict: false, validateFormats: false });
+      for (const name of method.enum) {
+        const described = await call('call_method', { method: name });
+        expect(described.description, name).not.toBe('');
+        ajv.compile(described.arguments);
+      }
+      expect(await call('call_method', { method: 'list_rules', arguments: {} })).toEqual({ rules: [] });
+      const problemsOf = (given: Record<string, unknown>) =>
+        call('call_method', given).then(
+          () => [],
+          (error) => error.problems.map(({ loc }: { loc: string[] }) => loc.join('.')),
+        );
+      expect(await problemsOf({ method: 'nope' })).toEqual(['arguments.method']);
+      expect(await problemsOf({ method: 'list_rules', arguments: 7 })).toEqual(['arguments.arguments']);
+      expect(await problemsOf({ method: 'list_rules', page_size: 1 })).toEqual(['arguments.page_size']);
+      expect(await problemsOf({ method: 'get_rule', arguments: { rule_id: 7 } })).toEqual([
+        'arguments.rule_id',
+      ]);
     }));
 
   test('submits a job, waits for it, and reads its records page by page', () =>
@@ -203,7 +235,7 @@ describe.each([
       expect((await call('cancel_job', { job_id: submitted.job_id })).status).toBe('rejected');
     }));
 
-  test('quotes a submit without creating a job', () =>
+  test('quotes a submission without creating a job', () =>
     connect(fixture.user.key, async ({ call }) => {
       const jobs = async () => (await call('list_jobs', { page_size: 100 })).jobs.length;
       const before = await jobs();
@@ -212,7 +244,7 @@ describe.each([
       expect(await jobs()).toBe(before);
     }));
 
-  test('repeats a submit under its idempotency key', () =>
+  test('repeats a submission under its idempotency key', () =>
     connect(fixture.tester.key, async ({ call }) => {
       const request = { ...pages('104'), idempotency_key: `key-${crypto.randomUUID()}` };
       const { job_id: id } = await call('submit_mktb_pdp_bulk', request);
@@ -240,7 +272,7 @@ describe.each([
         'arguments.wait_seconds',
       );
       expect(await problems('read_results', { job_id: 7 })).toEqual(['arguments.job_id']);
-      // A problem that the service finds, in the path of its own request.
+      // A problem found by the service, with the location in the tool's arguments.
       expect(await problems('get_job', { job_id: 'x' })).toEqual(['arguments.job_id']);
       expect(await problems('read_results', { job_id: 'x', limit: 1e9 })).toEqual(['arguments.limit']);
       for (const name of ['__proto__', 'constructor', 'create_api_key', 'delete_files', ''])
@@ -260,7 +292,10 @@ test('a session over stdio cannot spend more than its budget', async () => {
   await overProcess(fixture.user.key, ['--budget', '12'], async ({ client, call }) => {
     // The runs of a schedule are charged after the session.
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name).filter((name) => /^(?:create|run|resume)_/.test(name))).toEqual([]);
+    expect(JSON.stringify(tools)).not.toMatch(/"(?:create|run|resume)_/);
+    await expect(call('call_method', { method: 'run_schedule', arguments: {} })).rejects.toMatchObject({
+      code: 'invalid',
+    });
     await call('submit_mktb_pdp_bulk', { ...pages('200'), validate_only: true });
     const outcomes = await Promise.allSettled(
       ['201', '202', '203', '204'].map((digits) => call('submit_mktb_pdp_bulk', pages(digits))),

@@ -79,7 +79,7 @@ describe.each(await openStacks(stacks))('a session with a budget on the $title s
   }
 
   describe.skipIf(engines === null)('over HTTP', () => {
-    test('is not exceeded by concurrent submits through several processes', async () => {
+    test('is not exceeded by concurrent submissions through several processes', async () => {
       const before = await api.balance(user);
       const { client, call } = await connect('?budget=23');
       const submits = Array.from({ length: 12 }, (_, turn) =>
@@ -126,9 +126,9 @@ describe.each(await openStacks(stacks))('a session with a budget on the $title s
 
     test('has no tools that spend credits later', async () => {
       const { client } = await connect('?budget=5');
-      const names = (await client.listTools()).tools.map(({ name }) => name);
-      expect(names).toContain('submit_mktb_pdp_bulk');
-      expect(names.filter((name) => /^(?:create|run|resume)_/.test(name))).toEqual([]);
+      const tools = JSON.stringify((await client.listTools()).tools);
+      expect(tools).toContain('"submit_mktb_pdp_bulk"');
+      expect(tools).not.toMatch(/"(?:create|run|resume)_/);
       await client.close();
     });
 

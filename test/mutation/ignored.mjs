@@ -1,17 +1,20 @@
 /**
- * Mutants that Stryker skips because no caller can observe them: the text and fields of log lines, and the wording of
- * errors. Error codes and the fields that an error names are mutated. Flushing a file or folder to disk is observable
- * only after a power failure.
+ * Mutants that Stryker skips because no caller can observe them: the text and fields of log lines, and the
+ * wording of errors. Error codes and the fields that an error names are mutated. Flushing a file or folder to
+ * disk is observable only after a power failure.
  */
 
 const logMethods = new Set(['trace', 'debug', 'info', 'warn', 'error']);
 
-/** Returns the call that a statement consists of, or the node itself. Stryker removes such statements as a whole. */
+/**
+ * Returns the call that a statement consists of, or the node itself. Stryker removes such statements as a
+ * whole.
+ */
 const callOf = ({ node }) => (node.type === 'ExpressionStatement' ? node.expression : node);
 
 /**
- * Returns true for `log.info(…)`, `context.log.warn(…)`, and `log[level](…)`, and for an `if` that contains nothing
- * else.
+ * Returns true for `log.info(…)`, `context.log.warn(…)`, and `log[level](…)`, and for an `if` that contains
+ * nothing else.
  */
 function isLogCall(path) {
   const node = callOf(path);
@@ -23,8 +26,8 @@ function isLogCall(path) {
 }
 
 /**
- * Returns true for the message of `new Fault(code, message)` and `new Error(message)`, and for details that contain
- * only a cause.
+ * Returns true for the message of `new Fault(code, message)` and `new Error(message)`, and for details that
+ * contain only a cause.
  */
 function isErrorText({ node, parent, listKey, key }) {
   if (parent.type !== 'NewExpression' || listKey !== 'arguments') return false;

@@ -1,6 +1,6 @@
 /**
- * Runs Stryker. With `--files`, on a random sample of the mutants of these files and with the tests beside them, so
- * that a result takes minutes. Otherwise passes its arguments to Stryker.
+ * Runs Stryker. With `--files`, on a random sample of the mutants of these files and with the tests beside
+ * them, so that a result takes minutes. Otherwise passes its arguments to Stryker.
  */
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -45,8 +45,8 @@ const isBefore = (one, other) =>
 const contains = (outer, inner) => isBefore(outer.start, inner.start) && isBefore(inner.end, outer.end);
 
 /**
- * Returns ranges of a source file that contain about `size` mutants. Stryker mutates everything within a range, so a
- * mutant is omitted if its range would exceed the sample.
+ * Returns ranges of a source file that contain about `size` mutants. Stryker mutates everything within a
+ * range, so a mutant is omitted if its range would exceed the sample.
  */
 async function sampleRanges(name, size, seed) {
   const mutants = await shuffledMutants(name, seed);

@@ -1,8 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * Suites that run against each mutant: those beside the code and its callers. Suites that start processes, engines,
- * or browsers would take minutes per mutant.
+ * Suites that run against each mutant: the tests beside the code and its callers. Suites that start
+ * processes, engines, or browsers would take minutes per mutant.
  */
 export default defineConfig({
   test: {

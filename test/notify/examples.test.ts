@@ -4,13 +4,13 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newSecret, signatureHeaders } from '../../src/delivery/notify/signature.ts';
 import { createPoster } from '../../src/fetch/post.ts';
-import { newSecret, signatureHeaders } from '../../src/notify/signature.ts';
 import { freePort } from '../engines/ports.ts';
 import { root } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-const page = readFileSync(join(root, 'docs/webhooks.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/delivery.md'), 'utf8');
 const programOf = (language: string) =>
   new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'm').exec(page)![1]!;
 const secret = newSecret();
@@ -25,7 +25,7 @@ const languages = [
 ];
 
 describe.each(languages)(
-  'the $language receiver of docs/webhooks.md',
+  'the $language receiver of docs/delivery.md',
   ({ language, command, isAvailable }) => {
     const folder = mkdtempSync(join(tmpdir(), 'gleaner-receiver-'));
     const poster = createPoster({ totalMs: 10_000 });

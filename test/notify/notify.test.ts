@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta } from '../../sandbox/mkta/index.ts';
 import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
-import { newSecret } from '../../src/notify/signature.ts';
+import { newSecret } from '../../src/delivery/notify/signature.ts';
 import { createApi, sendJson, submitItems, type TestApi, variantSold } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { openStacks, stacks } from '../support/engines.ts';
@@ -110,7 +110,7 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
       const user = await api.createUser(1_000);
       let down = true;
       const own = await startReceiver();
-      own.answer((_request, response) => response.writeHead(down ? 503 : 200).end('later'));
+      own.respondWith((_request, response) => response.writeHead(down ? 503 : 200).end('later'));
       await webhook(user.key, 'PUT', '', { url: own.url });
       const test = await webhook(user.key, 'POST', '/test', {});
       expect(test).toMatchObject({ status: 202, body: { type: 'test', state: 'pending' } });
@@ -146,12 +146,12 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
   test.skipIf(engines === null)('stops in time while a receiver hangs and loses no message', async () => {
     const user = await api.createUser(1_000);
     const own = await startReceiver();
-    own.answer(() => {});
+    own.respondWith(() => {});
     await webhook(user.key, 'PUT', '', { url: own.url });
     await webhook(user.key, 'POST', '/test', {});
     await withTimeout('the receiver hangs', timeout.withinMs, own.waitForMessages(1));
     expect(await deployment.api.stop()).toBe(0);
-    own.answer((_request, response) => response.writeHead(204).end());
+    own.respondWith((_request, response) => response.writeHead(204).end());
     await deployment.api.start();
     await withTimeout('the message is sent again', timeout.withinMs, own.waitForMessages(2));
     expect(own.received[1]!.headers['webhook-id']).toBe(own.received[0]!.headers['webhook-id']);
@@ -159,12 +159,12 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
   });
 
   test.skipIf(engines === null)(
-    'delivers a test notification to operators by webhook and e-mail',
+    'delivers a test notification to operators by webhook and email',
     async () => {
       const { deliveries } = await api.operator('TestNotification', {});
       expect(deliveries).toHaveLength(2);
       await until(
-        'the e-mail is received',
+        'the email is received',
         () => (mail.received.at(-1)?.headers.subject === 'Gleaner test notification' ? true : undefined),
         timeout,
       );

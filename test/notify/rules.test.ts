@@ -43,7 +43,7 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
   });
 
   test.skipIf(engines === null)(
-    'rules send one e-mail for each run and item, and none while a price flaps',
+    'rules send one email for each run and item, and none while a price flaps',
     async () => {
       const user = await api.createUser(1_000);
       for (const [name, threshold] of [
@@ -62,7 +62,7 @@ describe.each(await openStacks(stacks))('on the $title stack', ({ engines, distr
       }
       expect(messages).toEqual([0, 2, 0, 0, 1]);
       const ofUser = () => mail.received.filter(({ to }) => to.includes('test@example.test'));
-      await until('the e-mails are received', () => ofUser().length >= 3 || undefined, { withinMs });
+      await until('the emails are received', () => ofUser().length >= 3 || undefined, { withinMs });
       const received = ofUser().map(({ text }) => [
         /^Item: +(\d+) on mkta \(id\)$/m.exec(text)?.[1],
         /matches your rules: (.*)\.$/m.exec(text)?.[1]?.split(', ').sort(),

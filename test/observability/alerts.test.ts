@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { DescMethod } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
+import { methodPath } from '../../src/api/rpc/call-spans.ts';
 import { createLog } from '../../src/base/log.ts';
 import { endpointsOf } from '../../src/contract/endpoint.ts';
 import { services } from '../../src/contract/services.ts';
-import { methodPath } from '../../src/rpc/call-spans.ts';
 import {
   type CounterName,
   counters,
@@ -43,7 +43,7 @@ const metricsIn = (text: string): string[] => [
   ),
 ];
 
-/** Returns whether a call lasts as long as its download or stream. The schema of a kind is small. */
+/** Returns true if a call lasts as long as its download or stream. The schema of a kind is small. */
 const isLong = ({ methodKind, name }: DescMethod): boolean => methodKind !== 'unary' && name !== 'GetSchema';
 
 /** Returns the name that Prometheus has for a metric or a label. */

@@ -8,7 +8,7 @@ import { BinaryReader } from '@bufbuild/protobuf/wire';
 export interface ReceivedSpan {
   traceId: string;
   id: string;
-  /** '' for the first span of a trace. */
+  /** Empty for the first span of a trace. */
   parentId: string;
   name: string;
   /** Number of the kind in OTLP: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */

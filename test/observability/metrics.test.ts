@@ -16,7 +16,9 @@ afterAll(async () => {
   await Promise.all(opened.map(({ engines }) => engines?.stop()));
 });
 
-/** Starts a deployment whose processes have an operations port each. Returns it with the URLs of these ports. */
+/**
+ * Starts a deployment whose processes have an operations port each. Returns it with the URLs of these ports.
+ */
 async function startObserved({ distributed, engines }: OpenedStack) {
   const deployment = await createDeployment({
     inProcess: false,

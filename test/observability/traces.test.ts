@@ -17,9 +17,9 @@ const collector: Collector = await startCollector();
 const originHeaders = new Set<string>();
 const observedMkta = {
   ...mkta,
-  answer(request: Parameters<typeof mkta.answer>[0]) {
+  respond(request: Parameters<typeof mkta.respond>[0]) {
     for (const name of Object.keys(request.headers)) originHeaders.add(name);
-    return mkta.answer(request);
+    return mkta.respond(request);
   },
 };
 const origins: RunningOrigins = await startOrigins({ origins: [observedMkta], latencyMs: 5 });
@@ -51,7 +51,9 @@ function newTrace() {
   return { traceId, spanId, headers: { traceparent: `00-${traceId}-${spanId}-01` } };
 }
 
-/** Resolves with the spans of a trace once those of `count` units have arrived with all their ancestors. */
+/**
+ * Resolves with the spans of a trace once the spans of `count` units and all their ancestors have arrived.
+ */
 function spansOf(traceId: string, spanId: string, count: number): Promise<ReceivedSpan[]> {
   const isComplete = (span: ReceivedSpan, all: readonly ReceivedSpan[]) =>
     lineOf(span, all).at(-1)!.parentId === spanId;

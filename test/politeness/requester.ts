@@ -17,8 +17,8 @@ export interface RequesterOptions {
 }
 
 /*
- * One of several processes that request pages of the same origin, as workers do. Prints the numbers of store calls and
- * pages.
+ * One of several processes that request pages of the same origin, as workers do. Prints the numbers of store
+ * calls and pages.
  */
 const options = JSON.parse(process.argv[2]!) as RequesterOptions;
 const log = createLog('silent', 'test');

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { direct } from '../../sandbox/direct.ts';
+import { direct } from '../../sandbox/in-process-origin.ts';
 import { origins } from '../../sandbox/list.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { JsonObject } from '../../src/base/json.ts';
@@ -17,8 +17,10 @@ import type { PageName } from '../../src/markets/market.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 
-/** Permitted request headers: those of HTTP, those that identify the client and the content, and those that the
- *  sites' APIs require. */
+/**
+ * Permitted request headers: general HTTP headers, headers that identify the client and the content, and
+ * headers that the sites' APIs require.
+ */
 const harmless =
   /^(?:host|connection|user-agent|accept|accept-encoding|accept-language|content-type|content-length|cookie|origin|referer|channelid|x-(?:api-source|device|source|tkpd-lite-service))$/;
 

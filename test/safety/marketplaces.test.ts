@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { direct } from '../../sandbox/direct.ts';
+import { direct } from '../../sandbox/in-process-origin.ts';
 import { mkta as origin } from '../../sandbox/mkta/index.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/log.ts';
@@ -14,8 +14,8 @@ import type { Store } from '../../src/store/store.ts';
 import { type InternalServer, type Site, startInternalServer, startSite } from './site.ts';
 
 /*
- * Submitted URLs of marketplace A's searches and shops: whatever host they name, pages are only requested from the
- * region's configured origin.
+ * Submitted URLs of marketplace A's searches and shops: whatever host they name, pages are only requested
+ * from the region's configured origin.
  */
 
 let site: Site;

@@ -38,7 +38,7 @@ describe('a redirect', () => {
     'javascript:alert(1)',
     'data:application/json,{"products":[{"id":9}]}',
     'http://shop.example:22/',
-  ])('to %s is refused', async (location) => {
+  ])('is refused if it leads to %s', async (location) => {
     fixture.names['inside.example'] = ['127.0.0.1'];
     fixture.respond = redirecting(location.replace('PORT', `${fixture.inside.port}`));
     expect(await fixture.read('http://shop.example/')).toMatch(
@@ -47,7 +47,7 @@ describe('a redirect', () => {
     for (const target of fixture.proxy.targets) expect(target).toBe(`${publicAddress}:80`);
   });
 
-  test('to a private address is refused on every hop, also if a name resolves differently later', async () => {
+  test('is refused on every hop to a private address, even if a name resolves differently later', async () => {
     fixture.names['www.shop.example'] = [publicAddress, '127.0.0.1'];
     fixture.respond = (request, response) => {
       const other =
@@ -57,7 +57,7 @@ describe('a redirect', () => {
     expect(await fixture.read('http://shop.example/')).toBe('address_refused');
   });
 
-  test('to itself or through an endless chain ends', async () => {
+  test('ends if it leads to itself or through an endless chain', async () => {
     fixture.respond = (request, response) => redirecting(request.url!)(request, response);
     expect(await fixture.read('http://shop.example/')).toBe('page_failed');
     expect(fixture.outside.requests.length).toBeLessThanOrEqual(5);
@@ -71,7 +71,7 @@ describe('a redirect', () => {
     expect(turn).toBe(4);
   });
 
-  test('to another site carries no cookie, credentials, or referrer', async () => {
+  test('carries no cookie, credentials, or referrer to another site', async () => {
     fixture.respond = (request, response) => {
       if (request.headers.host === 'shop.example') {
         const headers = {
@@ -91,7 +91,7 @@ describe('a redirect', () => {
     }
   });
 
-  test('with a user and password is not followed', async () => {
+  test('is not followed if it has a user and password', async () => {
     fixture.respond = redirecting('http://admin:secret@other.example/products.json');
     expect(await fixture.read('http://shop.example/')).toBe('page_failed');
     expect(JSON.stringify(fixture.outside.requests)).not.toMatch(/secret|YWRtaW46c2VjcmV0/);
@@ -121,7 +121,7 @@ describe('a request', () => {
     'http://shop.example/collections/%2e%2e/admin',
     'http://shop.example/collections/a%00b',
     'http://shop.example/collections/a%3f%23b',
-  ])('for %j is a single request for one catalogue', async (url) => {
+  ])('asks for %j in a single request for one catalogue', async (url) => {
     const result = await fixture.read(url);
     for (const { target, headers } of fixture.outside.requests) {
       expect(headers).not.toHaveProperty('x-injected');

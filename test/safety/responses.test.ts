@@ -64,17 +64,17 @@ describe('a response', () => {
       void response.writeHead(200, { 'content-encoding': encoding }).end(body);
   const zeros = Buffer.alloc(64 * 1024 * 1024);
 
-  test('that never ends is aborted', async () => {
+  test('is aborted if it never ends', async () => {
     fixture.respond = forever(Buffer.alloc(256 * 1024, 32), 0);
     expect(await fixture.read('http://shop.example/')).toBe('page_too_large');
   });
 
-  test('that arrives too slowly is aborted', async () => {
+  test('is aborted if it arrives too slowly', async () => {
     fixture.respond = forever(' ', 50);
     expect(await fixture.read('http://shop.example/')).toBe('page_timeout');
   });
 
-  test('that never starts or stalls is aborted', async () => {
+  test('is aborted if it never starts or stalls', async () => {
     fixture.respond = () => {};
     expect(await fixture.read('http://shop.example/')).toBe('page_timeout');
     fixture.respond = (_request, response) =>
@@ -87,7 +87,7 @@ describe('a response', () => {
     ['deflate', () => zlib.deflateSync(zeros)],
     ['br', () => zlib.brotliCompressSync(zeros, { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } })],
     ['zstd', () => zlib.zstdCompressSync(zeros)],
-  ])('that decompresses from %s to too many bytes is aborted', async (encoding, bomb) => {
+  ])('is aborted if it decompresses from %s to too many bytes', async (encoding, bomb) => {
     const body = bomb();
     expect(body.length).toBeLessThan(200_000);
     fixture.respond = encoded(encoding, body);
@@ -96,14 +96,14 @@ describe('a response', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(48 * 1024 * 1024);
   });
 
-  test('with several content encodings is refused', async () => {
+  test('is refused if it has several content encodings', async () => {
     fixture.respond = encoded('gzip, gzip', zlib.gzipSync(zlib.gzipSync(zeros)));
     expect(await fixture.read('http://shop.example/')).toBe('page_too_large');
     fixture.respond = encoded(Array(500).fill('gzip').join(', '), zlib.gzipSync('{}'));
     expect(await fixture.read('http://shop.example/')).toBe('network');
   });
 
-  test('with huge headers is refused', async () => {
+  test('is refused if it has huge headers', async () => {
     fixture.respond = (_request, response) =>
       void response.writeHead(200, { 'x-large': 'a'.repeat(200_000) }).end('{}');
     expect(await fixture.read('http://shop.example/')).toBe('page_too_large');
@@ -114,7 +114,7 @@ describe('a response', () => {
     expect(await fixture.read('http://shop.example/')).toBe('page_too_large');
   });
 
-  test('that is not HTTP, or contains two responses, is an error', async () => {
+  test('is an error if it is not HTTP, or contains two responses', async () => {
     const raw =
       (bytes: string): RequestListener =>
       (request) =>
@@ -129,7 +129,7 @@ describe('a response', () => {
     expect(await fixture.read('http://shop.example/')).toMatch(/network|page_/);
   });
 
-  test('with deeply nested or large JSON does no harm', async () => {
+  test('does no harm with deeply nested or large JSON', async () => {
     fixture.respond = (_request, response) => void response.end('['.repeat(400_000));
     expect(await fixture.read('http://shop.example/')).toBe('page_unreadable');
     fixture.respond = (_request, response) =>

@@ -8,8 +8,8 @@ import { embedded } from '../support/engines.ts';
 import { until } from '../support/until.ts';
 
 /*
- * A process with a heap of 256 MB reads eight stores at once. Each page has 5.9 MB, just below the limit, compressed to
- * a few KB, and takes far more memory when parsed.
+ * A process with a heap of 256 MB reads eight stores at once. Each page has 5.9 MB, just below the limit,
+ * compressed to a few KB, and takes far more memory when parsed.
  */
 
 const heapMb = 256;
@@ -42,7 +42,7 @@ beforeAll(async () => {
   site = http.createServer((request, response) => {
     if (request.url === '/robots.txt') return void response.writeHead(404).end();
     const [, sort] = /collections\/([a-z]+)/.exec(request.url!)!;
-    // Waits for the other requests, so that all pages arrive at once.
+    // Waits for the other requests, so that all pages arrive together.
     setTimeout(() => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bombs[sort!]!.body), 200);
   });
   await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));

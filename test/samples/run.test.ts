@@ -14,7 +14,7 @@ function market(extract: (body: string) => JsonObject): Market {
       product: {
         sort: 'record',
         read: async () => ({}),
-        extract: (answer) => extract(answer.body.toString()),
+        extract: (response) => extract(response.body.toString()),
       },
       merchant: {
         sort: 'list',
@@ -22,7 +22,7 @@ function market(extract: (body: string) => JsonObject): Market {
         read: async function* () {
           return {};
         },
-        extract: (answer) => [extract(answer.body.toString())],
+        extract: (response) => [extract(response.body.toString())],
       },
     },
   });

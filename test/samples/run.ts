@@ -36,11 +36,11 @@ const names: Partial<Record<FaultCode, NonNullable<Sample['fault']>>> = {
   page_failed: 'unreadable',
 };
 
-function extract(reader: Reader, answer: PageResponse, entry: Sample): Json {
+function extract(reader: Reader, response: PageResponse, entry: Sample): Json {
   const input = entry.request as JsonObject;
-  if (reader.sort === 'record') return reader.extract(answer, input, entry.region);
+  if (reader.sort === 'record') return reader.extract(response, input, entry.region);
   const list = entry.market === 'mkta' ? 'items' : 'products';
-  return { [list]: reader.extract(answer, input, entry.region) };
+  return { [list]: reader.extract(response, input, entry.region) };
 }
 
 /** Converts a value to the JSON that clients receive, without undefined keys. */
@@ -68,7 +68,7 @@ export function runSample(
   if (!market) return { result: 'skipped', why: `no market ${entry.market}` };
   const reader = market.readers[readers[entry.page]];
   if (!reader) return { result: 'skipped', why: `${entry.market} has no ${readers[entry.page]} reader` };
-  const answer: PageResponse = {
+  const response: PageResponse = {
     status: 200,
     headers: { 'content-type': entry.content_type },
     body: bodyOf(entry, bytes),
@@ -77,7 +77,7 @@ export function runSample(
   };
   let root: Json;
   try {
-    root = asJson(extract(reader, answer, entry));
+    root = asJson(extract(reader, response, entry));
   } catch (thrown) {
     if (!(thrown instanceof Fault)) throw new Error(`${entry.file} (${entry.page})`, { cause: thrown });
     return faultResult(thrown, entry);

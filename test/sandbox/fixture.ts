@@ -25,7 +25,7 @@ export interface SandboxFixture {
   /** Resolves with a job once it has ended. */
   // biome-ignore lint/suspicious/noExplicitAny: responses of every shape.
   ended(caller: TestUser, id: string): Promise<any>;
-  /** Returns the codes of a job's units, in order; null for a successful one. */
+  /** Returns the codes of a job's units, in order, with null for a successful one. */
   codes(caller: TestUser, id: string): Promise<(string | null)[]>;
   /** Calls any REST path. */
   call(caller: TestUser, method: string, path: string, body?: unknown): Promise<ApiResponse>;

@@ -1,7 +1,7 @@
 /** A reserved id: the digits that a subject ends with, and the outcome of its unit. */
 interface ReservedId {
   digits: string;
-  /** Code of the failed unit; null for a successful one. */
+  /** Code of the failed unit. Null for a successful one. */
   code: string | null;
 }
 

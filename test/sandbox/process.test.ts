@@ -8,7 +8,7 @@ const pages = (...digits: string[]) => ({
   items: digits.map((end) => ({ shop_domain: 'toko-7', product_key: `barang-${end}` })),
 });
 
-/** Returns whether a process exists. */
+/** Returns true if a process exists. */
 function exists(pid: number): boolean {
   try {
     process.kill(pid, 0);

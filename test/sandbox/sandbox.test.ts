@@ -162,7 +162,7 @@ describe.each(await openStacks(stacks))('the sandbox on the $title stack', ({ di
       const test = await submit(tester, submitPath, pages('125'));
       await ended(tester, test);
       const ids = async (request: object): Promise<string[]> =>
-        ((await api.operator('ListJobs', request)).jobs ?? []).map((job: { jobId: string }) => job.jobId);
+        ((await api.operatorJobs('ListJobs', request)).jobs ?? []).map((job: { jobId: string }) => job.jobId);
       expect(await ids({})).not.toContain(test);
       expect(await ids({ mode: 'live' })).not.toContain(test);
       expect(await ids({ user_id: user.id })).not.toContain(test);

@@ -1,17 +1,17 @@
 import { createKey } from '../../src/access/keys.ts';
+import { deriveLinkSecrets } from '../../src/access/links/secrets.ts';
+import { createRestApi } from '../../src/api/rest/rest.ts';
+import { type RunningServer, startServer } from '../../src/api/rest/server.ts';
+import { createRpcListener } from '../../src/api/rpc/adapter.ts';
+import { createAdmissionTokens } from '../../src/api/rpc/admission-token.ts';
+import { type Core, createCore } from '../../src/api/rpc/core.ts';
+import { routeForward } from '../../src/api/rpc/forward.ts';
+import { createInProcessCaller } from '../../src/api/rpc/in-process-caller.ts';
+import { createRemoteCaller, openRemoteCore } from '../../src/api/rpc/remote.ts';
+import { routeCore } from '../../src/api/rpc/routes.ts';
+import { listen } from '../../src/api/rpc/server.ts';
 import { createBodyBudget } from '../../src/base/body-budget.ts';
 import { services } from '../../src/contract/services.ts';
-import { deriveLinkSecrets } from '../../src/links/secrets.ts';
-import { createRestApi } from '../../src/rest/rest.ts';
-import { type RunningServer, startServer } from '../../src/rest/server.ts';
-import { createRpcListener } from '../../src/rpc/adapter.ts';
-import { createAdmissionTokens } from '../../src/rpc/admission-token.ts';
-import { type Core, createCore } from '../../src/rpc/core.ts';
-import { createDirectCaller } from '../../src/rpc/direct.ts';
-import { routeForward } from '../../src/rpc/forward.ts';
-import { createRemoteCaller, openRemoteCore } from '../../src/rpc/remote.ts';
-import { routeCore } from '../../src/rpc/routes.ts';
-import { listen } from '../../src/rpc/server.ts';
 import type { Role } from '../../src/store/documents.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type JobFixture, openJobFixture } from '../support/jobs.ts';
@@ -60,7 +60,7 @@ export async function openSessionFixture(store?: Store): Promise<SessionFixture>
       const { caller, routes } =
         edge === 'gateway'
           ? await openRemote(core)
-          : { caller: createDirectCaller(core), routes: routeCore(core, context.log) };
+          : { caller: createInProcessCaller(core), routes: routeCore(core, context.log) };
       const app = createRestApi({
         services: declared,
         caller,
@@ -136,7 +136,7 @@ export async function send(
   };
 }
 
-/** A signed-in browser: what it sends with the requests of the console. */
+/** Credentials that a signed-in browser sends with the console's requests. */
 export interface SignedIn {
   cookie: string;
   csrf: string;

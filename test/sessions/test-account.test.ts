@@ -52,7 +52,7 @@ describe.each<Edge>(['api', 'gateway'])(
       ]);
       expect((await get(live, '/v1/jobs')).body.jobs).toEqual([]);
       expect((await get(live, `/v1/jobs/${body.job_id}`)).status).toBe(404);
-      // The same account as that of a test key.
+      // The same account as for a test key.
       const created = await send('POST', `${url}/v1/account/keys`, live, { name: 'ci', mode: 'test' });
       const bearer = { authorization: `Bearer ${created.body.api_key}` };
       expect((await get(bearer, '/v1/jobs')).body.jobs).toHaveLength(1);

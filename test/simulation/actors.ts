@@ -1,24 +1,24 @@
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
+import { createSecretBox } from '../../src/access/links/secret-box.ts';
+import { type Core, createCore } from '../../src/api/rpc/core.ts';
+import { retrievePaths } from '../../src/api/rpc/job-messages.ts';
 import { unusedDisk } from '../../src/base/disk-space.ts';
 import { createLog } from '../../src/base/log.ts';
-import type { NoticeSettings } from '../../src/base/notice-settings.ts';
-import { createDestinations } from '../../src/destination/destinations.ts';
-import { createDriftWatch } from '../../src/drift/watch.ts';
+import type { NoticeSettings } from '../../src/base/notification-settings.ts';
+import { createDestinations } from '../../src/delivery/destination/destinations.ts';
+import { createNotifier } from '../../src/delivery/notify/notifier.ts';
 import { createConcurrencyLimit } from '../../src/fetch/concurrency-limit.ts';
+import { createDriftWatcher } from '../../src/fetch/drift/drift-watcher.ts';
 import { trackForever } from '../../src/history/tracker.ts';
 import { createJobChanges, notifyOnMove } from '../../src/jobs/changes.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
-import { resolveOffers } from '../../src/jobs/offers.ts';
-import { openJobFile } from '../../src/jobs/queries/job-file.ts';
+import { resolveJobTypes } from '../../src/jobs/job-types.ts';
+import { openJobFile } from '../../src/jobs/queries/files.ts';
 import type { Kind } from '../../src/kinds/kind.ts';
 import { kinds } from '../../src/kinds/list.ts';
-import { createSecretBox } from '../../src/links/secret-box.ts';
 import { listedFields } from '../../src/markets/defaults.ts';
-import { createNotifier } from '../../src/notify/notifier.ts';
-import { type Core, createCore } from '../../src/rpc/core.ts';
-import { retrievePaths } from '../../src/rpc/job-shape.ts';
 import { refuseOtherMoves } from '../../src/store/job-states.ts';
 import type { Store } from '../../src/store/store.ts';
 import { sweepForever } from '../../src/sweep/sweep.ts';
@@ -42,13 +42,15 @@ const services = [MktaService, JobService, OperatorService];
 /** Limits batches to three units, so that small jobs have several. */
 const small = (kind: Kind): Kind => ({ ...kind, batchSize: Math.min(kind.batchSize, 3) });
 
-/** Offers of the simulated marketplace. */
-export const offers = resolveOffers(services, kinds.map(small), [market]);
+/** Job types of the simulated marketplace. */
+export const jobTypes = resolveJobTypes(services, kinds.map(small), [market]);
 
 /** Maximum concurrent batches of a job: fewer than some jobs have. */
 const jobWindow = 4;
 const maxSkewMs = 20_000;
-/** As in the service: the timeout of the first reading of the store's time, and the interval of later ones. */
+/**
+ * As in the service: the timeout of the first reading of the store's time, and the interval of later ones.
+ */
 const firstReadingMs = 3_000;
 const followMs = 30_000;
 
@@ -101,7 +103,7 @@ function createContext(shared: Shared, process: Process): JobContext {
     newId: world.newId,
     disk: unusedDisk,
     random: world.random.next,
-    offers,
+    jobTypes,
     settings: {
       approval: true,
       workingHours: null,
@@ -126,7 +128,7 @@ function createContext(shared: Shared, process: Process): JobContext {
       },
     },
     pages: createPages(world, shared.served, process),
-    drift: createDriftWatch({ store, clock, log, shapes: listedFields }),
+    drift: createDriftWatcher({ store, clock, log, shapes: listedFields }),
     changes,
     destinations: createDestinations({
       box: createSecretBox(['a secret of the simulation']),
@@ -195,7 +197,7 @@ export function startActors(shared: Shared): Actors {
       log,
       metrics: noMetrics,
       publicUrl: () => 'https://gleaner.test',
-      retrievePath: retrievePaths(offers),
+      retrievePath: retrievePaths(jobTypes),
       poster: shared.receiver.of(process),
       mailer: null,
       destinations: context.destinations,

@@ -1,15 +1,15 @@
-import type { Outcome } from '../../src/store/documents.ts';
+import type { Outcome } from '../../src/store/batches.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { simulate } from './run.ts';
 
 /** A store with a defect that the simulation must reveal. */
 export interface BrokenStore {
-  /** What the store does wrong. */
+  /** Description of the defect. */
   defect: string;
   /** Seed of a run that reveals the defect. `npm run simulate -- --defects` finds seeds. */
   seed: number;
-  /** Returns the methods that replace those of a correct store. */
+  /** Returns the methods that replace a correct store's methods. */
   change(store: Store): Partial<Store>;
 }
 
@@ -43,7 +43,7 @@ export const brokenStores: readonly BrokenStore[] = [
         store.finishBatch(batchId, attempt, outcomes, null, file, now),
     }),
   },
-  { defect: 'forgets idempotency keys', seed: 1, change: () => ({ claimSubmission: async () => null }) },
+  { defect: 'forgets idempotency keys', seed: 3, change: () => ({ claimSubmission: async () => null }) },
   {
     defect: 'forgets the owner of a claim',
     seed: 1,
@@ -57,7 +57,7 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'does not mark reused records',
-    seed: 6,
+    seed: 3,
     change: (store) => {
       const unmark = (outcomes: Record<number, Outcome>) =>
         Object.fromEntries(
@@ -66,24 +66,24 @@ export const brokenStores: readonly BrokenStore[] = [
           ),
         );
       return {
-        recordOutcomes: (batchId, attempt, outcomes, part) =>
-          store.recordOutcomes(batchId, attempt, unmark(outcomes), part),
-        finishBatch: (batchId, attempt, outcomes, part, file, now) =>
-          store.finishBatch(batchId, attempt, unmark(outcomes), part, file, now),
+        recordOutcomes: (batchId, attempt, outcomes, segment) =>
+          store.recordOutcomes(batchId, attempt, unmark(outcomes), segment),
+        finishBatch: (batchId, attempt, outcomes, segment, file, now) =>
+          store.finishBatch(batchId, attempt, unmark(outcomes), segment, file, now),
       };
     },
   },
   {
     defect: 'forgets what ended an observation',
-    seed: 4,
+    seed: 5,
     change: (store) => ({
       addObservations: (added) => store.addObservations(added.map((each) => ({ ...each, previous: null }))),
     }),
   },
-  { defect: 'compares jobs in any order', seed: 36, change: () => ({ hasEarlierRun: async () => false }) },
+  { defect: 'compares jobs in any order', seed: 115, change: () => ({ hasEarlierRun: async () => false }) },
   {
     defect: 'keeps a notification twice',
-    seed: 19,
+    seed: 6,
     change: (store) => {
       let kept = 0;
       return {

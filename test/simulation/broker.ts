@@ -1,7 +1,7 @@
 import { Fault } from '../../src/contract/fault.ts';
 import type { Consumer, Queue } from '../../src/queue/queue.ts';
 import { redeliveryDelayMs } from '../../src/queue/redelivery.ts';
-import type { BatchReference } from '../../src/store/documents.ts';
+import type { BatchReference } from '../../src/store/batches.ts';
 import type { Process } from './process.ts';
 import type { World } from './world.ts';
 
@@ -23,7 +23,7 @@ interface QueuedMessage {
   visibleAt: number;
   /** Number of deliveries so far. */
   deliveries: number;
-  /** Time at which the current delivery expires; null if there is none. */
+  /** Time at which the current delivery expires. Null if there is none. */
   ackBy: number | null;
 }
 

@@ -1,9 +1,9 @@
 import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
 import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import type { Principal } from '../../src/access/principal.ts';
+import type { Call } from '../../src/api/rpc/handlers.ts';
 import { Fault } from '../../src/contract/fault.ts';
 import type { SubmitOptionValues } from '../../src/contract/submit-options.ts';
-import type { Call } from '../../src/rpc/handlers.ts';
 import type { Actors } from './actors.ts';
 import type { World } from './world.ts';
 
@@ -65,7 +65,10 @@ export function createCaller(world: World, actors: Actors, name: string, princip
   };
 }
 
-/** Repeats a call, which has an idempotency key or changes nothing, until it is answered or permanently refused. */
+/**
+ * Repeats a call, which has an idempotency key or changes nothing, until it is answered or permanently
+ * refused.
+ */
 export async function callUntilAnswered<M extends DescMethod>(
   world: World,
   caller: Caller,

@@ -14,7 +14,7 @@ export interface IntendedJob {
   units: string[];
   key: string | undefined;
   options: SubmitOptionValues;
-  /** Cost of the job in its quote; null if there was none. */
+  /** Cost of the job in its quote. Null if there was none. */
   quotedCost: number | null;
   /** True if only a quote was requested. */
   isQuoteOnly: boolean;
@@ -99,7 +99,7 @@ async function submitIntended(world: World, user: Caller, place: number, history
   }
 }
 
-/** Draws the units of a job. About half of them are those of other jobs, too. */
+/** Draws the units of a job. About half of them belong to other jobs, too. */
 function drawUnits({ random }: World, place: number): string[] {
   const first = random.integer(0, sharedItems.length - 1);
   return Array.from({ length: random.integer(1, 9) }, (_, index) =>
@@ -118,8 +118,8 @@ function drawOptions({ random }: World): SubmitOptionValues {
 }
 
 /**
- * Requests the quote of a job with the idempotency key of its submit and a maximum that its submit does not have, so
- * that a quote which uses the key would conflict with the submit.
+ * Requests the quote of a job with the idempotency key of its submission and a maximum that its submission
+ * does not have. A quote that used up the key would conflict with the submission.
  */
 async function quote(
   world: World,
@@ -177,14 +177,15 @@ async function grant(world: World, user: Caller, operator: Caller, place: number
 }
 
 /**
- * Approves most of the jobs awaiting approval, rejects the others, and sometimes does both concurrently. Never ends.
+ * Approves most of the jobs awaiting approval, rejects the others, and sometimes does both concurrently.
+ * Never ends.
  */
 async function decide(world: World, operator: Caller): Promise<void> {
   const { scheduler, random } = world;
-  const { listJobs, approveJob, rejectJob } = OperatorService.method;
+  const { approveJob, rejectJob } = OperatorService.method;
   for (;;) {
     await scheduler.sleep(random.integer(5_000, 25_000));
-    const reply = await operator.call(listJobs, { status: 'awaiting_approval' });
+    const reply = await operator.call(JobService.method.listJobs, { status: 'awaiting_approval' });
     if (reply.end !== 'answered') continue;
     const decisions = reply.message.jobs.flatMap(({ jobId }) => {
       const approve = () => operator.call(approveJob, { jobId });
@@ -222,13 +223,8 @@ async function retry(world: World, caller: Caller, jobId: string, history: Histo
   const answered = new Set<string>();
   history.retries.set(key, answered);
   const one = async () => {
-    if (caller.principal.role === 'user') {
-      const reply = await callUntilAnswered(world, caller, JobService.method.retryJob, { jobId }, key);
-      if (reply.end === 'answered') answered.add(reply.message.jobId);
-      return;
-    }
-    const reply = await callUntilAnswered(world, caller, OperatorService.method.retryJob, { jobId }, key);
-    if (reply.end === 'answered') answered.add(reply.message.job!.jobId);
+    const reply = await callUntilAnswered(world, caller, JobService.method.retryJob, { jobId }, key);
+    if (reply.end === 'answered') answered.add(reply.message.jobId);
   };
   await Promise.all(random.once(3) ? [one(), one()] : [one()]);
 }

@@ -4,7 +4,7 @@ import type { Random } from '../../sandbox/random.ts';
 export interface FaultRates {
   /** A call fails as `unavailable` before or after it takes effect. */
   refused: number;
-  answerLost: number;
+  responseLost: number;
   /** A process dies or freezes before or after a call. */
   killed: number;
   frozen: number;
@@ -28,7 +28,7 @@ export interface FaultRates {
 /** Maximum rates drawn by a seed. */
 const maxRates: FaultRates = {
   refused: 0.03,
-  answerLost: 0.03,
+  responseLost: 0.03,
   killed: 0.008,
   frozen: 0.008,
   cutOff: 0.003,
@@ -43,11 +43,13 @@ const maxRates: FaultRates = {
   receiverFailed: 0.3,
 };
 
-/** Factor by which the rates of one run in `stormOf` may be higher. */
+/** Factor for the rates of faults in one of `stormOf` runs. */
 const storm = 3;
 const stormOf = 4;
 
-/** Draws the rates of a run. About a third of them are 0, so that each fault also occurs without the others. */
+/**
+ * Draws the rates of a run. About a third of them are 0, so that each fault also occurs without the others.
+ */
 export function drawRates(random: Random): FaultRates {
   const factor = random.once(stormOf) ? storm : 1;
   const rates = Object.entries(maxRates).map(([name, rate]) => [

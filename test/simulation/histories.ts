@@ -1,7 +1,7 @@
 import { type ReadingsContext, readingsOf } from '../../src/history/readings.ts';
 import type { Job } from '../../src/store/documents.ts';
 import type { ItemChangeType, ItemKey, TrackingRun } from '../../src/store/history.ts';
-import { sourceOf } from '../../src/store/item-ids.ts';
+import { sourceOf } from '../../src/store/history-ids.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newTrackingRun } from '../../src/store/tracking-run.ts';
 import type { Comparison } from './witness.ts';
@@ -15,6 +15,7 @@ interface ModelItem {
   price: number;
   isPresent: boolean;
   source: string;
+  changedAt: number;
   seenAt: number;
   seenJob: string;
 }
@@ -42,8 +43,9 @@ const isLater = (at: number, jobId: string, { seenAt, seenJob }: ModelItem) =>
   seenAt < at || (seenAt === at && seenJob < jobId);
 
 /**
- * Checks the observations and the changes of all tracked jobs against a model that compares them one after the other, in
- * the order in which their comparisons were done. That is the order in which the jobs of a user ended.
+ * Checks the observations and the changes of all tracked jobs against a model that compares them one after
+ * the other, in the order in which their comparisons were done. That is the order in which the jobs of a user
+ * ended.
  */
 export async function checkHistories(
   context: HistoriesContext,
@@ -80,7 +82,10 @@ export async function checkHistories(
   return problems;
 }
 
-/** Checks that no job was compared before an earlier one of its user, unless the end of that one was not known yet. */
+/**
+ * Checks that no job was compared before an earlier one of its user, unless the end of that one was not known
+ * yet.
+ */
 function checkOrder(tracked: readonly TrackedJob[], comparisons: ReadonlyMap<string, Comparison>): string[] {
   return tracked.flatMap((later, index) =>
     tracked
@@ -131,18 +136,21 @@ async function addRun(
   const found = new Set<string>();
   for (const batch of batches) {
     const at = Math.min(batch.endedAt ?? run.at, run.at);
-    for await (const { reading, region, source, collectedAt } of readingsOf(context, job, batch)) {
+    for await (const { reading, region, source, isReused, ...read } of readingsOf(context, job, batch)) {
       const item = { userId: job.userId, market: job.market, region, key: reading.key };
       const text = textOf(item);
       if (found.has(text)) continue;
-      const readAt = Math.min(collectedAt ?? at, at);
-      /** Adds the reading to a state. Returns the state before; null if a later reading is stored. */
+      const readAt = Math.min(read.readAt ?? at, at);
+      /** Adds the reading to a state. Returns the state before, or null if a later reading is stored. */
       const advance = (name: string): { last: ModelItem | undefined; price: number } | null => {
         const last = states.get(`${name} ${text}`);
         if (last && !isLater(at, job.id, last)) return null;
-        const isOutdated = last !== undefined && readAt < at && readAt <= last.seenAt;
+        const isOutdated =
+          last !== undefined && (readAt < last.changedAt || (isReused && readAt <= last.seenAt));
         const price = isOutdated ? last.price : reading.price!;
-        states.set(`${name} ${text}`, { item, price, isPresent: true, source, seenAt: at, seenJob: job.id });
+        const changedAt = last?.price === price ? last.changedAt : readAt;
+        const seen = { source, seenAt: at, seenJob: job.id };
+        states.set(`${name} ${text}`, { item, price, isPresent: true, changedAt, ...seen });
         return { last, price };
       };
       const own = advance('');

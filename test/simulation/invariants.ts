@@ -2,9 +2,10 @@ import { sha256 } from '../../src/base/id.ts';
 import { audit } from '../../src/jobs/queries/audit.ts';
 import { readRecords } from '../../src/jobs/records.ts';
 import { unitStatus } from '../../src/kinds/states.ts';
-import type { Batch, Job, LedgerEntry, Outcome, StoredFile, Unit } from '../../src/store/documents.ts';
+import type { Batch, Outcome, Unit } from '../../src/store/batches.ts';
+import type { Job, LedgerEntry, StoredFile } from '../../src/store/documents.ts';
 import type { Store } from '../../src/store/store.ts';
-import { offers } from './actors.ts';
+import { jobTypes } from './actors.ts';
 import type { History, IntendedJob } from './clients.ts';
 import { checkHistories } from './histories.ts';
 import { exists, mayVanish, type ServedPages, type SharedFiles, type SimulatedReceiver } from './outside.ts';
@@ -62,8 +63,8 @@ export async function brokenInvariants(state: FinalState): Promise<string[]> {
   problems.push(...checkSubmits(history, whole), ...checkGrants(history, entries));
   // Records cannot be read if a file is missing, which was reported above.
   if (problems.length > 0) return problems;
-  problems.push(...(await checkReuse({ store, blobs: files.blobs, offers }, served, jobs)));
-  problems.push(...(await checkHistories({ store, blobs: files.blobs, offers }, comparisons, jobs)));
+  problems.push(...(await checkReuse({ store, blobs: files.blobs, jobTypes }, served, jobs)));
+  problems.push(...(await checkHistories({ store, blobs: files.blobs, jobTypes }, comparisons, jobs)));
   return problems;
 }
 
@@ -96,13 +97,16 @@ function discountOf(each: WholeJob): number {
   );
 }
 
-/** Checks that units fail only if the item does not exist, the job was stopped, or the queue refused the batch. */
+/**
+ * Checks that units fail only if the item does not exist, the job was stopped, or the queue refused the
+ * batch.
+ */
 function checkUnits(each: WholeJob, report: (problem: string) => void): void {
   const units = outcomesOf(each);
   const unqueued = units.filter(
     ({ outcome }) => outcome?.status === 'FAILED' && outcome.code === 'not_queued',
   );
-  // A batch that cannot be queued waits. A submit fails only if no batch can be queued.
+  // A batch that cannot be queued waits. A submission fails only if no batch can be queued.
   if (unqueued.length > 0 && unqueued.length < units.length)
     report(`${unqueued.length} of ${units.length} units failed because they were not queued`);
   if (units.length !== each.job.totalUnits) report(`has ${units.length} of ${each.job.totalUnits} units`);
@@ -208,7 +212,7 @@ function checkSubmits({ intended, retries }: History, whole: readonly WholeJob[]
     if (jobs.length > expected) report(`created ${jobs.length} jobs`);
     checkCost(intent, jobs[0], report);
     if (intent.answered.size > 1) report(`was answered with ${[...intent.answered].join(' and ')}`);
-    checkAnswer(intent, jobs[0], report);
+    checkResponse(intent, jobs[0], report);
   }
   for (const [key, answered] of retries) {
     if (answered.size > 1) problems.push(`${key} was answered with ${[...answered].join(' and ')}`);
@@ -231,7 +235,10 @@ function checkCost(
     report(`costs ${cost}, more than its maximum ${maxCredits}`);
 }
 
-/** Returns true for a job whose submit was refused because the queue was unavailable: it ended without cost. */
+/**
+ * Returns true for a job whose submission was refused because the queue was unavailable: it ended without
+ * cost.
+ */
 function isRolledBack(each: WholeJob): boolean {
   const wasQueued = ({ outcome }: ReturnType<typeof outcomesOf>[number]) =>
     outcome?.status !== 'FAILED' || outcome.code !== 'not_queued';
@@ -239,7 +246,7 @@ function isRolledBack(each: WholeJob): boolean {
 }
 
 /** Checks that an acknowledged job exists and that a refused submit cost nothing. */
-function checkAnswer(
+function checkResponse(
   intent: IntendedJob,
   found: WholeJob | undefined,
   report: (problem: string) => void,

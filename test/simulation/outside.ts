@@ -73,13 +73,13 @@ export const exists = (id: string): boolean => hash(`there is ${id}`) % missingE
 /** Items of several jobs. */
 export const sharedItems: readonly string[] = Array.from({ length: 8 }, (_, index) => `${9_000_001 + index}`);
 
-/** Time for which the price of an item does not change, in milliseconds. */
+/** Interval between price changes of an item, in milliseconds. */
 const priceMs = 45_000;
 
 /** Returns true if the item may be missing for a while. */
 export const mayVanish = (id: string): boolean => sharedItems.includes(id);
 
-/** Returns the price of an item at a time; null while it is missing. */
+/** Returns the price of an item at a time, or null while it is missing. */
 function priceAt(id: string, now: number): number | null {
   const draw = hash(`price of ${id} at ${Math.floor(now / priceMs)}`) % 4;
   return draw === 0 && mayVanish(id) ? null : 1 + draw;
@@ -100,9 +100,9 @@ export function createPages(world: World, served: ServedPages, process: Process)
     const at = world.scheduler.now();
     const price = priceAt(id, at);
     if (!exists(id) || price === null) throw new Fault('page_not_found', `There is no ${id}.`);
-    const answer = world.newId();
-    served.set(answer, { item: id, at });
-    const body = Buffer.from(JSON.stringify({ itemId: id, answer, price }));
+    const response = world.newId();
+    served.set(response, { item: id, at });
+    const body = Buffer.from(JSON.stringify({ itemId: id, response, price }));
     return { status: 200, headers: {}, body, url: `https://origin.test${path}`, at: process.clock.now() };
   };
   return {
@@ -126,7 +126,7 @@ const record: RecordReader = {
 
 const list: ListReader = {
   sort: 'list',
-  extract: (answer) => [parse(answer)],
+  extract: (response) => [parse(response)],
   async *read(input: JsonObject, { fetch }: ReadContext) {
     for (const page of [1, 2]) {
       const entries = [parse(await fetch({ path: `/shops/${page}/${input.shop_id}` }))];
@@ -138,7 +138,10 @@ const list: ListReader = {
 
 const readTracked: ReadTracked = ({ itemId, price }) => trackedItem(itemId, { price: Number(price) });
 
-/** The simulated marketplace: it has the addresses of mkta, and pages with just enough data to tell them apart. */
+/**
+ * The simulated marketplace: it has the addresses of mkta, and pages with just enough data to tell them
+ * apart.
+ */
 export const market: Market = {
   ...mkta,
   readers: { product: record, variants: record, search: list, merchant: list },

@@ -17,16 +17,19 @@ export interface Process extends Owner {
   kill(): void;
   /** Suspends the process for `ms` without its noticing. */
   freeze(ms: number): void;
-  /** Registers a callback for its death. */
+  /** Calls `run` when the process is killed. */
   onDeath(run: () => void): void;
-  /** Simulated time of the last freeze; null if there was none. */
+  /** Simulated time of the last freeze. Null if there was none. */
   readonly frozenAt: number | null;
   /**
    * Makes a call in simulated time and injects faults. `perform` takes effect at one moment; the process may
    * die or freeze before and after it.
    */
   call<T>(port: Port, name: string, perform: () => Promise<T> | T): Promise<T>;
-  /** Wraps a port so that every method goes through `call`. `observe` is called for each call that took effect. */
+  /**
+   * Wraps a port so that every method goes through `call`. `observe` is called for each call that took
+   * effect.
+   */
   through<P extends object>(port: Port, target: P, observe?: CallObserver): P;
 }
 
@@ -38,7 +41,7 @@ export type CallObserver = (
   result: unknown,
 ) => unknown;
 
-/** Methods that return an async iterable, of which each element is a call. */
+/** Methods that return an async iterable. Each of its elements counts as a call. */
 const streams: readonly (string | symbol)[] = ['readBatches', 'auditAccounts'];
 
 /** Starts a process on a host whose clock is `skewMs` ahead of simulated time. */
@@ -55,9 +58,9 @@ export function startProcess(world: World, name: string, skewMs: number): Proces
   const latency = () => (random.once(30) ? random.integer(200, 3_000) : random.integer(0, 20));
   const unavailable = (port: Port) => new Fault('unavailable', `The simulated ${port} does not answer.`);
   const drawFault = (): 'refused' | 'before' | 'after' | null => {
-    const { refused, answerLost } = world.rates;
+    const { refused, responseLost } = world.rates;
     if (world.happens(refused)) return 'refused';
-    return world.happens(answerLost) ? 'after' : null;
+    return world.happens(responseLost) ? 'after' : null;
   };
   const disturb = () => {
     if (world.happens(world.rates.killed)) process.kill();

@@ -1,23 +1,24 @@
-import type { Offers } from '../../src/jobs/offers.ts';
+import type { JobTypes } from '../../src/jobs/job-types.ts';
 import { type RecordContext, readFileEntries, readRecords } from '../../src/jobs/records.ts';
 import { maxAgeMs } from '../../src/jobs/reuse.ts';
-import type { Batch, Job, Outcome } from '../../src/store/documents.ts';
+import type { Batch, Outcome } from '../../src/store/batches.ts';
+import type { Job } from '../../src/store/documents.ts';
 import type { ServedPages } from './outside.ts';
 
 /**
- * Difference between the clocks of a process and of the simulation, and duration between a response and its storage,
- * in milliseconds.
+ * Difference between the clocks of a process and of the simulation, and duration between a response and its
+ * storage, in milliseconds.
  */
 const toleranceMs = 90_000;
 
 /** Dependencies of checkReuse(). */
-type ReuseContext = RecordContext & { offers: Offers };
+type ReuseContext = RecordContext & { jobTypes: JobTypes };
 
 /** The parts of a simulated record that tell where it is from. */
 interface Origin {
   itemId: string;
   /** Id of the response. */
-  answer: string;
+  response: string;
 }
 
 /** A successful unit with its records: one, or the entries of its file. */
@@ -28,8 +29,8 @@ interface Collected {
 }
 
 /**
- * Checks that a record or a file is reused only by jobs with `max_age`, for the item that it was read for, and while it is
- * young enough, and that every other one was read for its own unit.
+ * Checks that a record or a file is reused only by jobs with `max_age`, for the item that it was read for,
+ * and while it is young enough, and that every other one was read for its own unit.
  */
 export async function checkReuse(
   context: ReuseContext,
@@ -61,7 +62,9 @@ export async function checkReuse(
   return problems;
 }
 
-/** Checks that the records of a unit were served for its item, and marked with their time if they were reused. */
+/**
+ * Checks that the records of a unit were served for its item, and marked with their time if they were reused.
+ */
 function checkOrigins(
   served: ServedPages,
   firstUse: Map<string, string>,
@@ -71,17 +74,17 @@ function checkOrigins(
 ): void {
   const place = `${batch.id} ${index}`;
   const { item_id, shop_id } = batch.units[index]!.input;
-  for (const { itemId, answer } of records) {
-    const page = served.get(answer);
+  for (const { itemId, response } of records) {
+    const page = served.get(response);
     if (page?.item !== itemId || itemId !== String(item_id ?? shop_id))
       report(`unit ${place} has a record of ${itemId}, which was read for ${page?.item}`);
     if (collectedAt !== undefined) continue;
-    const other = firstUse.get(answer);
+    const other = firstUse.get(response);
     if (other !== undefined) report(`unit ${place} has the record of ${other} and is not marked as reused`);
-    firstUse.set(answer, place);
+    firstUse.set(response, place);
   }
   // A file is marked with the start of its reading.
-  const at = served.get(records[0]?.answer ?? '')?.at;
+  const at = served.get(records[0]?.response ?? '')?.at;
   if (collectedAt !== undefined && !(Math.abs(collectedAt - at!) <= toleranceMs))
     report(`unit ${place} says that its record was read at ${collectedAt}, not at ${at}`);
 }
@@ -93,7 +96,7 @@ async function* collectedIn(context: ReuseContext, job: Job, batch: Batch): Asyn
     const outcome = batch.outcomes[index];
     if (outcome?.status !== 'SUCCESS') continue;
     if (outcome.file) {
-      const pack = context.offers.of(job).kind.files.unit!;
+      const pack = context.jobTypes.of(job).kind.files.unit!;
       const entries = await Array.fromAsync(readFileEntries(context, pack, outcome.file));
       yield { index, outcome, records: entries.map(({ text }) => JSON.parse(text) as Origin) };
     } else

@@ -1,6 +1,6 @@
 import { newId } from '../../src/base/id.ts';
 import { keyScopes } from '../../src/contract/permission.ts';
-import { setWebhook } from '../../src/notify/webhook.ts';
+import { setWebhook } from '../../src/delivery/notify/webhook.ts';
 import type { JobState } from '../../src/store/documents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -12,7 +12,7 @@ export interface Scheduled {
 
 /** A task to schedule. */
 export interface Task {
-  /** The owning process; null for tasks that faults do not affect. */
+  /** The owning process. Null for tasks that faults do not affect. */
   owner: Owner | null;
   run(): unknown;
   /** Runs instead if the owner has died: a request that it had already sent. */

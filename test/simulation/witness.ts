@@ -1,4 +1,4 @@
-import type { Batch, Outcome } from '../../src/store/documents.ts';
+import type { Batch, Outcome } from '../../src/store/batches.ts';
 import type { RunProgress, TrackingRun } from '../../src/store/history.ts';
 import type { PostingResult, Store } from '../../src/store/store.ts';
 import type { CallObserver, Process } from './process.ts';
@@ -13,7 +13,7 @@ export interface Witness {
   checkOutcomes(): Promise<void>;
 }
 
-/** Steps of the simulation at which a job's comparison was created, was found to be the next, and was done. */
+/** Simulation steps at which a job's comparison was created, became the next one, and was done. */
 export interface Comparison {
   created: number;
   checked: number;
@@ -30,7 +30,7 @@ export function createWitness(world: World, store: Store): Witness {
   const { seen, problems } = world;
   const outcomes = new Map<string, string>();
   const jobOf = new Map<string, string>();
-  /** Times at which processes claimed batches. */
+  /** Times of the claims of batches. */
   const claimedAt = new Map<string, number>();
   const posted = new Set<string>();
 

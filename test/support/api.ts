@@ -41,6 +41,9 @@ export interface TestApi {
   /** Calls a method of the operator service as Connect JSON. Throws unless the status is 200. */
   // biome-ignore lint/suspicious/noExplicitAny: as in ApiResponse.
   operator(method: string, body: object): Promise<any>;
+  /** Calls a method of JobService with the operator's key, for jobs of every user. */
+  // biome-ignore lint/suspicious/noExplicitAny: as in ApiResponse.
+  operatorJobs(method: string, body: object): Promise<any>;
   /** As `operator`, but returns the response whatever its status is. */
   tryOperator(method: string, body: object): Promise<ApiResponse>;
   /** Creates a user with the credits and an API key. */
@@ -63,20 +66,20 @@ export function createApi({ url, operatorKey }: Pick<Deployment, 'url' | 'operat
     sendJson('POST', `${url}/gleaner.${service}/${method}`, key, body);
   const tryOperator = (method: string, body: object) =>
     connect('operator.v1.OperatorService', method, operatorKey, body);
-  const operator = async (method: string, body: object) => {
-    const response = await tryOperator(method, body);
+  const require = async (method: string, called: ReturnType<typeof connect>) => {
+    const response = await called;
     if (response.status !== 200)
       throw new Error(`${method}: ${response.status} ${JSON.stringify(response.body)}`);
     return response.body;
   };
-  const account = async (method: string, user: TestUser, body: object) => {
-    const response = await connect('account.v1.AccountService', method, user.key, body);
-    if (response.status !== 200)
-      throw new Error(`${method}: ${response.status} ${JSON.stringify(response.body)}`);
-    return response.body;
-  };
+  const operator = (method: string, body: object) => require(method, tryOperator(method, body));
+  const operatorJobs = (method: string, body: object) =>
+    require(method, connect('job.v1.JobService', method, operatorKey, body));
+  const account = (method: string, user: TestUser, body: object) =>
+    require(method, connect('account.v1.AccountService', method, user.key, body));
   return {
     operator,
+    operatorJobs,
     tryOperator,
     async createUser(credits) {
       const { user } = await operator('CreateUser', { name: 'Test', email: 'test@example.test' });
@@ -111,7 +114,7 @@ export interface VariantSoldItem {
   shop_id: string;
 }
 
-/** Submits items of one country and returns the job's id. Throws unless the submit is accepted. */
+/** Submits items of one country and returns the job's id. Throws unless the submission is accepted. */
 export async function submitItems(
   api: TestApi,
   user: TestUser,
@@ -179,7 +182,7 @@ async function mustGet(api: TestApi, user: TestUser, path: string): Promise<any>
   return body;
 }
 
-/** Returns the body of a 200; undefined while the service or an engine is unreachable. */
+/** Returns the body of a 200, or undefined while the service or an engine is unreachable. */
 // biome-ignore lint/suspicious/noExplicitAny: as in ApiResponse.
 async function bodyWhenUp(request: Promise<ApiResponse>): Promise<any> {
   const response = await request.catch(() => undefined);

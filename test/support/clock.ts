@@ -9,8 +9,8 @@ export interface ManualClock extends Clock {
 }
 
 /**
- * Runs pending tasks, including file operations, until they wait for time or network. The speed of the disk does not
- * matter: a test that advances its clock next does not overtake a write.
+ * Runs pending tasks, including file operations, until they wait for time or network. The speed of the disk
+ * does not matter: a test that advances its clock next does not overtake a write.
  */
 export async function flushTasks(): Promise<void> {
   for (let turn = 0; turn < 20; ) {

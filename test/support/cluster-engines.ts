@@ -17,13 +17,13 @@ interface EngineServers {
 
 const clusterSize = 3;
 
-/** Clusters of engines, each server of which can be killed and frozen. */
+/** Clusters of engines. Each server can be killed and frozen. */
 export const clusterStack: Stack = { name: 'cluster', distributed: true, open: openClusterEngines };
 
 /**
- * Opens the engines of a deployment without a single point of failure, as far as they are installed: three NATS servers
- * with a replicated stream, MongoDB, and S3. MongoDB is the one at MONGODB_TEST_URI, otherwise a replica set of
- * mongod, otherwise the test engine.
+ * Opens the engines of a deployment without a single point of failure, as far as they are installed: three
+ * NATS servers with a replicated stream, MongoDB, and S3. MongoDB is the one at MONGODB_TEST_URI, otherwise a
+ * replica set of mongod, otherwise the test engine.
  */
 async function openClusterEngines(): Promise<Engines | MissingEngine> {
   const opened: EngineServers[] = [];
@@ -81,7 +81,7 @@ async function openClusterMongo(): Promise<EngineServers | MissingEngine> {
   return { settings: { MONGODB_URI: own.first.uri }, servers: [server], stop: own.stop };
 }
 
-/** Reaches a MongoDB that this process did not start through a link, whose faults look like those of the server. */
+/** Reaches a MongoDB that this process did not start through a proxy, whose faults look like the server's. */
 async function openGivenMongo(): Promise<EngineServers | MissingEngine> {
   const found = await findMongo();
   if ('missing' in found) return found;

@@ -6,15 +6,15 @@ import { type CommandResult, compileCache, main, root } from './service.ts';
 
 /** Options of a command. */
 export interface CommandOptions {
-  /** Current folder and home of the command; default: the root folder. */
+  /** Current folder and home of the command. Default: the root folder. */
   folder?: string;
-  /** Standard input; default: none. */
+  /** Standard input. Default: none. */
   input?: string;
 }
 
 /**
- * Runs the command line in the process of the test: `runCommand(['audit', '--json'], environment)`. No other variable than
- * PATH and those of the environment is set, and no output is a terminal.
+ * Runs the command line in the process of the test: `runCommand(['audit', '--json'], environment)`. Sets only
+ * PATH and the variables of `environment`. No output is a terminal.
  */
 export async function runCommand(
   parameters: readonly string[],
@@ -35,7 +35,7 @@ export async function runCommand(
   return { code, stdout: stdout.text(), stderr: stderr.text() };
 }
 
-/** Starts the command line in a process of its own, for tests of what only processes have. */
+/** Starts the command line in its own process, for tests of process-level behavior. */
 export const startCommand = (
   parameters: readonly string[],
   environment: Record<string, string>,

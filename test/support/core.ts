@@ -7,9 +7,9 @@ import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { HttpBody } from '../../gen/google/api/httpbody_pb.ts';
 import { createKey, type KeyRequest } from '../../src/access/keys.ts';
 import { createOperatorKey } from '../../src/access/operator.ts';
+import { type Core, createCore } from '../../src/api/rpc/core.ts';
+import type { Call } from '../../src/api/rpc/handlers.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
-import { type Core, createCore } from '../../src/rpc/core.ts';
-import type { Call } from '../../src/rpc/handlers.ts';
 import type { Role } from '../../src/store/documents.ts';
 
 /** A client of the core with an API key. */
@@ -22,7 +22,7 @@ export interface CoreCaller {
   stream<M extends DescMethod>(method: M, request: MessageInitShape<M['input']>): Promise<HttpBody[]>;
 }
 
-/** The account, job, and operator services, and those of marketplace A, without a transport. */
+/** The account, job, and operator services, and the services of marketplace A, without a transport. */
 export interface TestCore {
   operator: CoreCaller;
   /** Creates an API key for a user, and a client that uses it. */

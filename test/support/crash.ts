@@ -6,7 +6,7 @@ export interface CrashingProcess {
   /** Resolves when it has crashed. */
   crashed: Promise<void>;
   isCrashed(): boolean;
-  /** Returns the name of the call at which it crashed. */
+  /** Returns the name of the call that crashed. */
   crashedAt(): string;
   /** Crashes it now, between two calls. */
   kill(): void;
@@ -33,7 +33,7 @@ export function createCrashingProcess(
         const value = Reflect.get(target, name) as unknown;
         if (typeof value !== 'function') return value;
         const run = (...parameters: unknown[]) => value.apply(target, parameters) as unknown;
-        /** Counts a call. Returns true for the one at which the process crashes. */
+        /** Counts a call. Returns true if the process crashes at this call. */
         const isLast = () => {
           if (crashedIn !== null) throw new ProcessCrash(`crashed at ${crashedIn}`);
           calls += 1;

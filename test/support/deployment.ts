@@ -28,8 +28,8 @@ export interface DeploymentOptions {
   /** Processes on the distributed stack. */
   layout?: Layout;
   /**
-   * Whether the services run in the process of the test (default), in a fraction of the time; without worker processes
-   * unless `settings` say otherwise. Only processes can be killed, frozen, and waited for.
+   * True if the services run in the process of the test (default), in a fraction of the time; without worker
+   * processes unless `settings` say otherwise. Only processes can be killed, frozen, and waited for.
    */
   inProcess?: boolean;
 }
@@ -41,7 +41,10 @@ export interface Layout {
   gateways: number;
 }
 
-/** A running service: one process on the embedded stack, by default an api process and two workers on the other. */
+/**
+ * A running service: one process on the embedded stack, by default an api process and two workers on the
+ * other.
+ */
 export interface Deployment {
   settings: Record<string, string>;
   /** URL of REST, signed files, and Connect. */
@@ -59,11 +62,14 @@ export interface Deployment {
   start(): Promise<void>;
   /** Restarts every process with changed settings. */
   restart(changes: Record<string, string>): Promise<void>;
-  /** Returns the last 25 log lines of each process without those of requests. */
+  /** Returns the last 25 log lines of each process, except access log lines. */
   recentLog(): string;
   /** Writes the complete log of each process to a new folder, and returns its path. */
   saveLogs(): Promise<string>;
-  /** Runs `gleaner audit`, or its function if the services run in the process of the test, which verifies that balances, ledger, and jobs agree. */
+  /**
+   * Runs `gleaner audit`, or its function if the services run in the process of the test, which verifies that
+   * balances, ledger, and jobs agree.
+   */
   audit(): Promise<AuditResult>;
   /** Stops the processes gracefully, removes their data, and returns their exit codes. */
   stop(): Promise<(number | null)[]>;
@@ -87,7 +93,8 @@ export async function createDeployment(options: DeploymentOptions): Promise<Depl
     GLEANER_ORIGINS: originsFile,
     GLEANER_OPERATOR_KEY: operatorKey,
     GLEANER_WORKING_HOURS: 'off',
-    ...(inProcess ? { GLEANER_WORKERS: '0' } : {}),
+    // One process per worker: the suites that need more say so.
+    GLEANER_WORKERS: inProcess ? '0' : '1',
     ...engines.settings,
     ...options.settings,
   };
@@ -155,7 +162,9 @@ interface PreparedProcess {
   environment: Record<string, string>;
 }
 
-/** Prepares the processes of a deployment. The first one uses the ports in the settings, the others free ones. */
+/**
+ * Prepares the processes of a deployment. The first one uses the ports in the settings, the others free ones.
+ */
 async function createProcesses(
   { stack: { distributed }, layout = defaultLayout, inProcess }: DeploymentOptions,
   settings: Record<string, string>,

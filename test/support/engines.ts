@@ -13,7 +13,7 @@ export interface Engines {
   /** Null on the embedded stack, and for an engine that the test did not start. */
   mongo: RestartableEngine | null;
   nats: RestartableEngine | null;
-  /** S3 storage; absent if results are files in a folder. */
+  /** S3 storage. Absent if results are files in a folder. */
   files?: RestartableEngine;
   /** Servers of the engines that a run kills and freezes one by one. */
   servers?: readonly FaultyProcess[];
@@ -21,7 +21,7 @@ export interface Engines {
   stop(): Promise<void>;
 }
 
-/** A stack on which suites run. */
+/** Stack for suites. */
 export interface Stack {
   name: string;
   distributed: boolean;
@@ -36,7 +36,9 @@ export const embedded: Stack = {
   open: async () => ({ settings: {}, mongo: null, nats: null, stop: async () => {} }),
 };
 
-/** A database of the run's MongoDB (at MONGODB_TEST_URI if that is set), and an account of its nats-server. */
+/**
+ * A database of the run's MongoDB (at MONGODB_TEST_URI if that is set), and an account of its nats-server.
+ */
 const distributed: Stack = {
   name: 'distributed',
   distributed: true,
@@ -74,7 +76,9 @@ export const restartableStackWithS3: Stack = {
   },
 };
 
-/** Distributed stacks for fault tests: on its own engines and, if MONGODB_TEST_URI is set, on that MongoDB. */
+/**
+ * Distributed stacks for fault tests: on its own engines and, if MONGODB_TEST_URI is set, on that MongoDB.
+ */
 export const distributedStacks: readonly Stack[] = process.env.MONGODB_TEST_URI
   ? [
       restartableStack,

@@ -71,7 +71,9 @@ export function createGrpcClient(port: string): GrpcClient {
   };
 }
 
-/** Returns the gleaner.fault.v1.Fault among the details of an error (field 3 of google.rpc.Status), if any. */
+/**
+ * Returns the gleaner.fault.v1.Fault among the details of an error (field 3 of google.rpc.Status), if any.
+ */
 export function readFault(error: ServiceError): Fault | null {
   const [status] = error.metadata.get('grpc-status-details-bin');
   if (!Buffer.isBuffer(status)) return null;

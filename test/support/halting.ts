@@ -1,4 +1,4 @@
-import type { Collections } from '../../src/store/mongo/schema.ts';
+import type { MongoCollections } from '../../src/store/mongo/schema.ts';
 
 /** A call that is suspended before one of its steps until it is resumed. */
 export interface HaltedCall<T> {
@@ -13,8 +13,8 @@ export interface HaltedCall<T> {
  */
 export function haltBefore<T>(
   step: number,
-  collections: Collections,
-  call: (halting: Collections) => Promise<T>,
+  collections: MongoCollections,
+  call: (halting: MongoCollections) => Promise<T>,
 ): HaltedCall<T> {
   const reached = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();

@@ -4,30 +4,30 @@ import { join } from 'node:path';
 import { create, fromJson, type JsonValue } from '@bufbuild/protobuf';
 import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { MktaService } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
-import { direct } from '../../sandbox/direct.ts';
+import { direct } from '../../sandbox/in-process-origin.ts';
 import { plainIds } from '../../sandbox/mkta/ids.ts';
 import { mkta as mktaOrigin } from '../../sandbox/mkta/index.ts';
+import { readItemToken, writeItemToken } from '../../src/access/links/item-token.ts';
+import { createSecretBox } from '../../src/access/links/secret-box.ts';
+import { deriveLinkSecrets } from '../../src/access/links/secrets.ts';
 import { modeOf } from '../../src/access/test-account.ts';
 import { createDiskSpace } from '../../src/base/disk-space.ts';
 import { newId } from '../../src/base/id.ts';
 import { createLog } from '../../src/base/log.ts';
 import { openFiles } from '../../src/blobs/files/open.ts';
 import type { SubmitOptionValues } from '../../src/contract/submit-options.ts';
-import { createDestinations } from '../../src/destination/destinations.ts';
-import { createDriftWatch } from '../../src/drift/watch.ts';
+import { createDestinations } from '../../src/delivery/destination/destinations.ts';
+import { createDriftWatcher } from '../../src/fetch/drift/drift-watcher.ts';
 import type { FetchPage } from '../../src/fetch/page.ts';
 import { createPageMemory } from '../../src/fetch/page-memory.ts';
 import { createJobChanges, notifyOnMove } from '../../src/jobs/changes.ts';
 import type { JobContext, JobSettings } from '../../src/jobs/context.ts';
+import { resolveJobTypes } from '../../src/jobs/job-types.ts';
 import { meterStore } from '../../src/jobs/metered-store.ts';
-import { resolveOffers } from '../../src/jobs/offers.ts';
 import { audit } from '../../src/jobs/queries/audit.ts';
-import { type ReadOptions, read } from '../../src/jobs/queries/read.ts';
+import { type JobReadOptions, read } from '../../src/jobs/queries/read.ts';
 import { submit } from '../../src/jobs/steps/submit.ts';
 import { kinds } from '../../src/kinds/list.ts';
-import { readItemToken, writeItemToken } from '../../src/links/item-token.ts';
-import { createSecretBox } from '../../src/links/secret-box.ts';
-import { deriveLinkSecrets } from '../../src/links/secrets.ts';
 import { listedFields } from '../../src/markets/defaults.ts';
 import { mkta } from '../../src/markets/mkta/index.ts';
 import { openLocalQueue } from '../../src/queue/local/open.ts';
@@ -38,7 +38,10 @@ import { createMetricsBuffer, type MetricsBuffer } from '../../src/telemetry/buf
 import { startWorker } from '../../src/worker/worker.ts';
 import { createManualClock, flushTasks, type ManualClock } from './clock.ts';
 
-/** The steps of a job within the test process, on SQLite in memory, the local queue, files, and a fake marketplace. */
+/**
+ * The steps of a job within the test process, on SQLite in memory, the local queue, files, and a fake
+ * marketplace.
+ */
 export interface JobFixture {
   context: JobContext;
   clock: ManualClock;
@@ -65,7 +68,7 @@ export interface JobFixture {
   ): Promise<any>;
   /** Calls a read method by name with a JSON request and returns the response message. */
   // biome-ignore lint/suspicious/noExplicitAny: responses of every kind.
-  read(userId: string, method: string, request: JsonValue, options?: Partial<ReadOptions>): Promise<any>;
+  read(userId: string, method: string, request: JsonValue, options?: Partial<JobReadOptions>): Promise<any>;
   /** Starts a worker, which stops when the fixture is closed. */
   startWorker(): Promise<{ stop(): Promise<void> }>;
   /** Runs pending tasks until the job is in one of the states, and returns it. Time does not advance. */
@@ -122,7 +125,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     metrics,
     newId,
     random: Math.random,
-    offers: resolveOffers([MktaService], kinds, [mkta]),
+    jobTypes: resolveJobTypes([MktaService], kinds, [mkta]),
     settings: { ...settings, ...changes },
     links: {
       file: async (_job, { path }) => path,
@@ -131,7 +134,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
       itemToken: (jobId, batchId, index) => writeItemToken(secrets, jobId, { batchId, index }),
       readItemToken: (jobId, token) => readItemToken(secrets, jobId, token),
     },
-    drift: createDriftWatch({ store, clock, log, shapes: listedFields }),
+    drift: createDriftWatcher({ store, clock, log, shapes: listedFields }),
     changes: told,
     destinations: createDestinations({
       box: createSecretBox(['a secret of the tests']),
@@ -156,7 +159,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     },
   };
   const workers: { stop(): Promise<void> }[] = [];
-  const methodOf = (name: string) => context.offers.methods.get(`gleaner.mkta.v1.MktaService.${name}`)!;
+  const methodOf = (name: string) => context.jobTypes.methods.get(`gleaner.mkta.v1.MktaService.${name}`)!;
   const eventually: JobFixture['eventually'] = async (what, condition) => {
     const end = Date.now() + 50_000;
     while (!(await condition())) {

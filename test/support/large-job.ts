@@ -34,7 +34,7 @@ export async function startLargeJob(api: TestApi, count: number): Promise<LargeJ
   return { user, jobId, items, netCost: (count - Math.ceil(count / missingEvery)) * unitPrice };
 }
 
-/** Returns the number of items that have ended; null while the service is unreachable. */
+/** Returns the number of items that have ended, or null while the service is unreachable. */
 export async function countEndedItems(api: TestApi, { user, jobId }: LargeJob): Promise<number | null> {
   const response = await api.get(user, `/v1/mkta/variant_sold_v1/download/${jobId}`).catch(() => null);
   return response?.status === 200 ? response.body.success_count + response.body.failed_count : null;

@@ -2,11 +2,11 @@ import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { certificate } from './certificate.ts';
 
-/** An e-mail received by the server. */
+/** An email received by the server. */
 export interface ReceivedMail {
   from: string;
   to: string[];
-  /** Authenticated user; undefined without a login. */
+  /** Authenticated user. Undefined if there is no login. */
   user: string | undefined;
   /** True if it was received over TLS. */
   secure: boolean;
@@ -31,7 +31,7 @@ export interface MailBehavior {
 export interface MailServer {
   readonly port: number;
   readonly received: ReceivedMail[];
-  /** Resolves once `count` e-mails have been received. */
+  /** Resolves once `count` emails have been received. */
   waitForMails(count: number): Promise<void>;
   /** Resolves when the next client has connected, before the greeting. */
   nextConnection(): Promise<void>;

@@ -14,8 +14,8 @@ const live = {
 export const poisoned = ['.env', 'mongodb-uri', 'nats-url'];
 
 /**
- * Writes a `.env` file and files of secrets of a live service to a folder. Returns variables that name the files, and
- * the settings that the `.env` file does not have.
+ * Writes a `.env` file and files of secrets of a live service to a folder. Returns variables that name the
+ * files, and the settings that the `.env` file does not have.
  */
 export async function poison(folder: string): Promise<Record<string, string>> {
   await writeFile(join(folder, 'mongodb-uri'), 'mongodb://127.0.0.1:9/live');

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
-/** Returns the ids of a process's children; none if it does not run. */
-export function childrenOf(pid: number): number[] {
+/** Returns the ids of a process's children, or none if it does not run. */
+export function listChildren(pid: number): number[] {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
     return children.trim().split(' ').filter(Boolean).map(Number);
@@ -27,7 +27,7 @@ export function ownerOf(pids: readonly number[], clientPort: number): number | u
   return pids.find((pid) => descriptorsOf(pid).includes(`socket:[${inode}]`));
 }
 
-/** Returns what the open descriptors of a process refer to. */
+/** Returns the targets of a process's open descriptors. */
 function descriptorsOf(pid: number): string[] {
   try {
     return readdirSync(`/proc/${pid}/fd`).map((fd) => {

@@ -14,7 +14,7 @@ export interface RunningProxy {
 
 /** Behavior of a proxy. */
 export interface ProxyBehavior {
-  /** Port on 127.0.0.1 to which every connection leads. */
+  /** Port on 127.0.0.1 that connections are forwarded to. */
   to: number;
   /** Required login, as `user:password`. */
   login?: string;

@@ -15,8 +15,8 @@ export interface WebhookReceiver {
   /** All messages in order, whatever the response was. */
   readonly received: ReceivedMessage[];
   /** Sets how messages are answered from now on. The default is 204. */
-  answer(listener: RequestListener): void;
-  /** Resets connections after this many bytes of a body from now on; null for never. */
+  respondWith(listener: RequestListener): void;
+  /** Resets connections after this many bytes of a body from now on. Null for never. */
   cutAfter(bytes: number | null): void;
   /** Resolves once `count` messages have been received. */
   waitForMessages(count: number): Promise<void>;
@@ -28,7 +28,7 @@ export async function startReceiver(): Promise<WebhookReceiver> {
   const received: ReceivedMessage[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
   let cut: number | null = null;
-  let answer: RequestListener = (_request, response) => response.writeHead(204).end();
+  let respond: RequestListener = (_request, response) => response.writeHead(204).end();
   const server = http.createServer((request, response) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -44,7 +44,7 @@ export async function startReceiver(): Promise<WebhookReceiver> {
         body: Buffer.concat(chunks).toString(),
       });
       for (const { count, resolve } of waiting) if (received.length >= count) resolve();
-      answer(request, response);
+      respond(request, response);
     });
   });
   server.listen(0, '127.0.0.1');
@@ -54,8 +54,8 @@ export async function startReceiver(): Promise<WebhookReceiver> {
     url: `http://127.0.0.1:${port}/hook`,
     port,
     received,
-    answer(listener) {
-      answer = listener;
+    respondWith(listener) {
+      respond = listener;
     },
     cutAfter(bytes) {
       cut = bytes;

@@ -11,13 +11,13 @@ export interface FaultyProcess {
   running(): boolean;
   /** Starts the process again with its data at the same address. */
   launch(): void | Promise<void>;
-  /** Ends the process at once. */
+  /** Kills the process. */
   kill(): Promise<void>;
   /** Stops the process, which keeps its memory and connections. */
   freeze(): void;
   /** Ends a freeze. */
   resume(): void;
-  /** Returns what the process has written. */
+  /** Returns the output of the process. */
   log(): string;
 }
 
@@ -25,6 +25,9 @@ export interface FaultyProcess {
 export interface RestartableEngine {
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** Stops the engine, which keeps its memory and connections, until resume(). */
+  freeze(): void;
+  resume(): void;
 }
 
 /** Result of startOwn(). */
@@ -64,6 +67,8 @@ export async function startOwn<T extends RunningProgram>(
       await running?.stop();
       running = null;
     },
+    freeze: () => running?.freeze(),
+    resume: () => running?.resume(),
   };
   const process: FaultyProcess = {
     name,
@@ -73,8 +78,8 @@ export async function startOwn<T extends RunningProgram>(
       await running?.kill();
       running = null;
     },
-    freeze: () => running?.freeze(),
-    resume: () => running?.resume(),
+    freeze: engine.freeze,
+    resume: engine.resume,
     log: () => '',
   };
   return { first, engine, process, stop: () => engine.stop().then(remove) };

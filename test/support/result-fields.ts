@@ -1,12 +1,12 @@
 import { services } from '../../src/contract/services.ts';
-import { resolveOffers, resultFieldsOf } from '../../src/jobs/offers.ts';
+import { resolveJobTypes, resultFieldsOf } from '../../src/jobs/job-types.ts';
 import { kinds } from '../../src/kinds/list.ts';
 import { markets } from '../../src/markets/list.ts';
 
-const offers = resolveOffers(services, kinds, markets);
+const jobTypes = resolveJobTypes(services, kinds, markets);
 
-/** Returns the fields of a result record. `offer` is a market and a kind, such as "mkta get_pc". */
-export function resultFields(offer: string): string {
-  const [market = '', kind = ''] = offer.split(' ');
-  return resultFieldsOf(offers.of({ market, kind }));
+/** Returns the fields of a result record. `jobType` is a market and a kind, such as "mkta get_pc". */
+export function resultFields(jobType: string): string {
+  const [market = '', kind = ''] = jobType.split(' ');
+  return resultFieldsOf(jobTypes.of({ market, kind }));
 }

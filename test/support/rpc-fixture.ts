@@ -1,21 +1,21 @@
 import { createKey } from '../../src/access/keys.ts';
+import { deriveLinkSecrets } from '../../src/access/links/secrets.ts';
+import { createRestApi } from '../../src/api/rest/rest.ts';
+import { type RunningServer, startServer } from '../../src/api/rest/server.ts';
+import { createRpcListener, type RpcListener } from '../../src/api/rpc/adapter.ts';
+import { createAdmissionTokens } from '../../src/api/rpc/admission-token.ts';
+import { type Core, createCore } from '../../src/api/rpc/core.ts';
+import { routeForward } from '../../src/api/rpc/forward.ts';
+import { routeHealth } from '../../src/api/rpc/health.ts';
+import { createInProcessCaller } from '../../src/api/rpc/in-process-caller.ts';
+import { openRemoteCore } from '../../src/api/rpc/remote.ts';
+import { routeCore } from '../../src/api/rpc/routes.ts';
+import { type ListeningServer, listen } from '../../src/api/rpc/server.ts';
 import { createBodyBudget } from '../../src/base/body-budget.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../../src/base/connections.ts';
 import { Fault } from '../../src/contract/fault.ts';
 import { services } from '../../src/contract/services.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
-import { deriveLinkSecrets } from '../../src/links/secrets.ts';
-import { createRestApi } from '../../src/rest/rest.ts';
-import { type RunningServer, startServer } from '../../src/rest/server.ts';
-import { createRpcListener, type RpcListener } from '../../src/rpc/adapter.ts';
-import { createAdmissionTokens } from '../../src/rpc/admission-token.ts';
-import { type Core, createCore } from '../../src/rpc/core.ts';
-import { createDirectCaller } from '../../src/rpc/direct.ts';
-import { routeForward } from '../../src/rpc/forward.ts';
-import { routeHealth } from '../../src/rpc/health.ts';
-import { openRemoteCore } from '../../src/rpc/remote.ts';
-import { routeCore } from '../../src/rpc/routes.ts';
-import { type ListeningServer, listen } from '../../src/rpc/server.ts';
 import { openJobFixture } from './jobs.ts';
 
 /** A core on a port, a front process that forwards to it, and a user's API key. */
@@ -57,7 +57,7 @@ export async function openRpcFixture(
   const server = await listen(listener, '127.0.0.1', 0, { ...defaultConnectionLimits, ...limits });
   const app = createRestApi({
     services: declared,
-    caller: createDirectCaller(core),
+    caller: createInProcessCaller(core),
     files: fixture.context.blobs,
     verifyLink: () => {
       throw new Fault('link_invalid', 'The link is not valid.');

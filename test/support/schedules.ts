@@ -1,9 +1,10 @@
 import { newId } from '../../src/base/id.ts';
 import type { JobSettings } from '../../src/jobs/context.ts';
-import { approveSchedule, type Caller } from '../../src/schedules/change.ts';
+import { approve } from '../../src/jobs/steps/decide.ts';
+import type { ScheduleCaller } from '../../src/schedules/change.ts';
 import { runDueSchedules } from '../../src/schedules/due.ts';
 import { createSchedule, type NewSchedule } from '../../src/schedules/edit.ts';
-import type { ApiKey, JobState } from '../../src/store/documents.ts';
+import type { ApiKey, Job, JobState } from '../../src/store/documents.ts';
 import type { Schedule, ScheduleRun } from '../../src/store/schedules.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type JobFixture, openJobFixture } from './jobs.ts';
@@ -14,16 +15,16 @@ type KeyFields = Partial<Pick<ApiKey, 'creditCeiling' | 'expiresAt'>>;
 /** The steps of schedules within the test process. Runs are due every minute, and cost 8 credits. */
 export interface ScheduleFixture extends JobFixture {
   /** Creates a user with a key. */
-  createCaller(credits: number, key?: KeyFields): Promise<Caller>;
+  createCaller(credits: number, key?: KeyFields): Promise<ScheduleCaller>;
   /** Creates a key of a user, and returns its id. */
   createKey(userId: string, key?: KeyFields): Promise<string>;
-  create(caller: Caller, fields?: Partial<NewSchedule>, idempotencyKey?: string): Promise<Schedule>;
+  create(caller: ScheduleCaller, fields?: Partial<NewSchedule>, idempotencyKey?: string): Promise<Schedule>;
   get(id: string): Promise<Schedule>;
-  /** Approves a schedule as it is now, by the operator `operator-1`. */
-  approve(id: string): Promise<Schedule>;
+  /** Approves the job of the latest open run by the operator `operator-1`. */
+  approve(id: string): Promise<Job>;
   /** Returns the runs, oldest first. */
   runs(id: string): Promise<ScheduleRun[]>;
-  /** Advances the clock and does what is due then. */
+  /** Advances the clock and runs the due work. */
   tick(ms: number): Promise<void>;
   /** Ends the running job of a run as if its units were read. */
   endJob(jobId: string | null, state?: JobState, refunded?: number): Promise<void>;
@@ -58,7 +59,7 @@ export function withSchedules(fixture: JobFixture): ScheduleFixture {
     ...fixture,
     async createCaller(credits, key = {}) {
       const userId = await fixture.createUser(credits);
-      return { userId, keyId: await createKey(userId, key), mode: 'live' };
+      return { role: 'user', userId, keyId: await createKey(userId, key), mode: 'live' };
     },
     createKey,
     create: (caller, fields = {}, idempotencyKey) =>
@@ -74,8 +75,8 @@ export function withSchedules(fixture: JobFixture): ScheduleFixture {
       ),
     get: async (id) => (await store.getSchedule(id))!,
     async approve(id) {
-      const { updatedAt } = (await store.getSchedule(id))!;
-      return approveSchedule(context, id, { operatorId: 'operator-1', updatedAt });
+      const { openRuns } = (await store.getSchedule(id))!;
+      return approve(context, openRuns.at(-1)!.jobId, 'operator-1');
     },
     runs: async (id) => (await store.listScheduleRuns(id, { limit: 100 })).items.reverse(),
     async tick(ms) {

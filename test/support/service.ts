@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type Role, type Service, serve } from '../../src/app/serve.ts';
+import { type ProcessRole, type Service, serve } from '../../src/app/serve.ts';
 import { loadConfig } from '../../src/base/config.ts';
 import { until, withTimeout } from './until.ts';
 
@@ -14,15 +14,20 @@ export const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Program of this checkout. */
 export const main = join(root, 'src/cli/main.ts');
 
-/** Folder of compiled modules, as deploy/launch.mjs sets it: processes start in three quarters of the time. */
+/**
+ * Folder of compiled modules, as deploy/launch.mjs sets it: processes start in three quarters of the time.
+ */
 export const compileCache = join(root, 'node_modules', '.cache', 'compiled');
 const startMs = 30_000;
 const stopMs = 8_000;
 
 /** Options for createServiceProcess(). */
 export interface ServiceOptions {
-  role: Role;
-  /** Environment variables. Of the test's own, only PATH, HOME, and TMPDIR are added, and the folder of compiled modules. */
+  role: ProcessRole;
+  /**
+   * Environment variables. Of the test's own, only PATH, HOME, and TMPDIR are added, and the folder of
+   * compiled modules.
+   */
   environment: Record<string, string>;
 }
 
@@ -82,7 +87,7 @@ export function createServiceInProcess({ role, environment }: ServiceOptions): S
 }
 
 /** Returns true once the role's port is ready; roles without one are ready once they have started. */
-async function isReady(role: Role, settings: Record<string, string>): Promise<true> {
+async function isReady(role: ProcessRole, settings: Record<string, string>): Promise<true> {
   if (role === 'worker' || role === 'core') return true;
   const response = await fetch(`${httpUrl(settings)}/ready`);
   if (!response.ok) throw new Error(await response.text());
@@ -91,7 +96,7 @@ async function isReady(role: Role, settings: Record<string, string>): Promise<tr
 
 /** A process of the service that can be restarted with the same settings. */
 export interface ServiceProcess {
-  readonly role: Role;
+  readonly role: ProcessRole;
   /** Id of the current process, or of the last one if none runs; 0 before the first start. */
   pid(): number;
   running(): boolean;

@@ -3,14 +3,16 @@ import { openMongoStore } from '../../src/store/mongo/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { findMongo } from '../engines/mongo.ts';
 
-/** A store on which tests within the process run; null if its engine is missing. */
+/** Store for tests within the process. Null if its engine is missing. */
 interface TestStore {
   name: string;
   /** Opens an empty store. Undefined stands for SQLite in memory. */
   open: (() => Store | undefined) | null;
 }
 
-/** Finds both stores, for `describe.each`. To be called by a test file, at whose end the engine is stopped. */
+/**
+ * Finds both stores, for `describe.each`. To be called by a test file, at whose end the engine is stopped.
+ */
 export async function findStores(): Promise<readonly TestStore[]> {
   const mongo = await findMongo();
   afterAll(async () => {

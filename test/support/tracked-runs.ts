@@ -14,8 +14,8 @@ export interface JobChanges {
 }
 
 /**
- * Submits and approves a variant-sold job of a series on items of the region `id`, and returns its id. Repeats the calls
- * while processes are killed.
+ * Submits and approves a variant-sold job of a series on items of the region `id`, and returns its id.
+ * Repeats the calls while processes are killed.
  */
 export async function submitTracked(
   api: TestApi,
@@ -42,7 +42,7 @@ export async function submitTracked(
   return jobId;
 }
 
-/** Waits until a job was compared, and returns its changes. Tolerates processes that are killed meanwhile. */
+/** Waits until a job was compared, and returns its changes. Tolerates killed processes. */
 export function waitForChanges(api: TestApi, user: TestUser, jobId: string): Promise<JobChanges> {
   const path = `/v1/jobs/${jobId}/changes?page_size=1000`;
   const compared = async () => {

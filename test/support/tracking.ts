@@ -1,4 +1,4 @@
-import { changeKey, type ItemChange, withChanges } from '../../sandbox/changes.ts';
+import { changeKey, type PageChange, withChanges } from '../../sandbox/changes.ts';
 import { Fault } from '../../src/contract/fault.ts';
 import type { SubmitOptionValues } from '../../src/contract/submit-options.ts';
 import { track } from '../../src/history/tracker.ts';
@@ -10,8 +10,8 @@ import type { JobFixture } from './jobs.ts';
 
 /** Runs tracked variant-sold jobs of a fixture whose marketplace changes. */
 export interface Tracking {
-  /** Changes an item, of region `id` by default, from the next job on; null restores it. */
-  changeItem(id: string, change: ItemChange | null, region?: string): void;
+  /** Changes an item, of region `id` by default, from the next job on. Null restores it. */
+  changeItem(id: string, change: PageChange | null, region?: string): void;
   /** Makes the pages of an item unreadable, or readable again. */
   failItem(id: string, fails: boolean): void;
   /** Runs a job on items, with a second between jobs, and returns it without comparing it. */
@@ -30,7 +30,7 @@ export interface Tracking {
 /** Opens the tracking of a fixture's jobs. */
 export function openTracking(fixture: JobFixture): Tracking {
   const { context, clock } = fixture;
-  const changes = new Map<string, ItemChange>();
+  const changes = new Map<string, PageChange>();
   const failing = new Set<string>();
   fixture.wrapFetch((fetch, itemId) => async (request) => {
     if (failing.has(itemId)) throw new Fault('page_too_large', 'too many bytes');

@@ -84,7 +84,7 @@ describe('the package gleaner', () => {
   test('names the version of Node that it needs', async () => {
     const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '24.11.1' } })`;
     const asOlder = ['--import', `data:text/javascript,${encodeURIComponent(older)}`];
-    const { code, stderr } = await run(process.execPath, [...asOlder, launch(), 'kinds']);
+    const { code, stderr } = await run(process.execPath, [...asOlder, launch(), 'config', 'show']);
     expect([code, stderr]).toEqual([1, expect.stringContaining('Gleaner needs Node 24.12 or newer')]);
   });
 
@@ -102,16 +102,17 @@ describe('the package gleaner', () => {
       /(^|\/)test\./,
       /\.test\./,
       /(store|queue|blobs)\/contract/,
-      /src\/client/,
+      /src\/clients/,
     ];
     expect(files.filter((name) => patterns.some((pattern) => pattern.test(name)))).toEqual([]);
   });
 
   test('runs the command line and writes nothing of its own', async () => {
-    const { code, stdout, stderr } = await run(process.execPath, [launch(), 'kinds', 'mktd']);
+    const words = ['complete', '--', 'job', 'submit', 'mktd', ''];
+    const { code, stdout, stderr } = await run(process.execPath, [launch(), ...words]);
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^mktd +pdp_bulk +product_id, country$/m);
-    expect((await run(process.execPath, [launch(), 'jobs', '--nope'])).code).toBe(2);
+    expect(stdout).toMatch(/^pdp_bulk\t/m);
+    expect((await run(process.execPath, [launch(), 'job', 'list', '--nope'])).code).toBe(2);
     expect((await run(join(project, 'node_modules/.bin/gleaner'), ['--version'])).code).toBe(0);
   });
 

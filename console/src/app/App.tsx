@@ -1,32 +1,19 @@
-import { TransportProvider } from '@connectrpc/connect-query';
 import { MantineProvider } from '@mantine/core';
-import { ModalsProvider } from '@mantine/modals';
-import { Notifications } from '@mantine/notifications';
-import { QueryClientProvider } from '@tanstack/react-query';
-import { useEffect, useMemo } from 'react';
-import { RouterProvider } from 'react-router/dom';
-import { Loading } from '../layout/Loading.tsx';
-import { SignIn } from '../session/SignIn.tsx';
-import { useSessionState } from '../session/session.ts';
-import { followSession } from '../session/sign-in.ts';
-import { transport } from '../session/transport.ts';
+import { lazy, Suspense, useEffect } from 'react';
+import { Toasts } from '../ui/errors/Toasts.tsx';
+import { Loading } from '../ui/layout/Loading.tsx';
+import { useSessionState } from '../ui/session/session.ts';
+import { followSession } from '../ui/session/sign-in.ts';
 import { styleNonce } from './nonce.ts';
-import { queryClient } from './queries.ts';
-import { createRouter } from './routes.tsx';
 import { cssVariables, theme } from './theme.ts';
+
+const Pages = lazy(async () => ({ default: (await import('./Pages.tsx')).Pages }));
+const SignIn = lazy(async () => ({ default: (await import('./SignIn.tsx')).SignIn }));
 
 /** The console: the sign-in page, or the pages of the signed-in role. */
 export function App() {
   const { session, message } = useSessionState();
-  const token = session?.csrfToken;
-  const role = session?.role;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new token is a new session.
-  const router = useMemo(() => (role ? createRouter(role) : null), [role, token]);
   useEffect(followSession, []);
-  useEffect(() => {
-    // Cached responses must not be shown to the next session.
-    if (token === undefined) queryClient.clear();
-  }, [token]);
   return (
     <MantineProvider
       theme={theme}
@@ -34,20 +21,16 @@ export function App() {
       defaultColorScheme="auto"
       getStyleNonce={() => styleNonce}
     >
-      <TransportProvider transport={transport}>
-        <QueryClientProvider client={queryClient}>
-          <Notifications position="bottom-right" />
-          <ModalsProvider>
-            {session === undefined ? (
-              <Loading />
-            ) : router ? (
-              <RouterProvider router={router} />
-            ) : (
-              <SignIn message={message} />
-            )}
-          </ModalsProvider>
-        </QueryClientProvider>
-      </TransportProvider>
+      <Toasts />
+      <Suspense fallback={<Loading />}>
+        {session === undefined ? (
+          <Loading />
+        ) : session ? (
+          <Pages role={session.role} key={session.csrfToken} />
+        ) : (
+          <SignIn message={message} />
+        )}
+      </Suspense>
     </MantineProvider>
   );
 }

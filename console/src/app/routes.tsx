@@ -1,28 +1,33 @@
 import type { ComponentType } from 'react';
 import { createBrowserRouter, type RouteObject, useRouteError } from 'react-router';
-import { ErrorAlert } from '../errors/ErrorAlert.tsx';
-import { Loading } from '../layout/Loading.tsx';
-import { NotFound } from '../layout/NotFound.tsx';
-import { Page } from '../layout/Page.tsx';
-import { Shell } from '../layout/Shell.tsx';
-import type { Role } from '../session/session.ts';
+import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
+import { Loading } from '../ui/layout/Loading.tsx';
+import { NotFound } from '../ui/layout/NotFound.tsx';
+import { Page } from '../ui/layout/Page.tsx';
+import type { AccountRole } from '../ui/session/session.ts';
+import { Shell } from './shell/Shell.tsx';
 
 /** Creates a route whose code is loaded on first use. */
 const page = (load: () => Promise<ComponentType>) => async () => ({ Component: await load() });
 
-const approvals = page(async () => (await import('../approvals/ApprovalsPage.tsx')).ApprovalsPage);
 const jobs = page(async () => (await import('../jobs/JobsPage.tsx')).JobsPage);
 const job = page(async () => (await import('../jobs/JobPage.tsx')).JobPage);
 
-const pages: Record<Role, RouteObject[]> = {
+const pages: Record<AccountRole, RouteObject[]> = {
   operator: [
-    { index: true, lazy: approvals },
-    { path: 'approvals', lazy: approvals },
+    {
+      index: true,
+      lazy: page(async () => (await import('../overview/OperatorOverview.tsx')).OperatorOverview),
+    },
+    {
+      path: 'approvals',
+      lazy: page(async () => (await import('../approvals/ApprovalsPage.tsx')).ApprovalsPage),
+    },
     { path: 'jobs', lazy: jobs },
     { path: 'jobs/:jobId', lazy: job },
     {
       path: 'schedules/:scheduleId',
-      lazy: page(async () => (await import('../schedules/DecisionPage.tsx')).DecisionPage),
+      lazy: page(async () => (await import('../schedules/OperatorSchedulePage.tsx')).OperatorSchedulePage),
     },
     { path: 'users', lazy: page(async () => (await import('../users/UsersPage.tsx')).UsersPage) },
     { path: 'users/:userId', lazy: page(async () => (await import('../users/UserPage.tsx')).UserPage) },
@@ -41,10 +46,10 @@ const pages: Record<Role, RouteObject[]> = {
     },
   ],
   user: [
-    { index: true, lazy: page(async () => (await import('../account/AccountPage.tsx')).AccountPage) },
+    { index: true, lazy: page(async () => (await import('../overview/UserOverview.tsx')).UserOverview) },
     { path: 'jobs', lazy: jobs },
     { path: 'jobs/:jobId', lazy: job },
-    { path: 'submit', lazy: page(async () => (await import('../submit/OffersPage.tsx')).OffersPage) },
+    { path: 'submit', lazy: page(async () => (await import('../submit/JobTypesPage.tsx')).JobTypesPage) },
     {
       path: 'submit/:market/:kind',
       lazy: page(async () => (await import('../submit/SubmitPage.tsx')).SubmitPage),
@@ -75,7 +80,7 @@ const pages: Record<Role, RouteObject[]> = {
 };
 
 /** Creates the router of a role, below /console. */
-export function createRouter(role: Role) {
+export function createRouter(role: AccountRole) {
   return createBrowserRouter(
     [
       {

@@ -1,4 +1,6 @@
-import { Badge, type CSSVariablesResolver, createTheme, Menu } from '@mantine/core';
+import { type CSSVariablesResolver, createTheme } from '@mantine/core';
+
+const closeLabel = { closeButtonProps: { 'aria-label': 'Close' } };
 
 /** Theme with system fonts and shades that meet the WCAG AA contrast ratios. */
 export const theme = createTheme({
@@ -7,11 +9,15 @@ export const theme = createTheme({
   autoContrast: true,
   respectReducedMotion: true,
   cursorType: 'pointer',
+  // By name: a component loads with the pages that use it.
   components: {
     // A truncated status is unreadable.
-    Badge: Badge.extend({ defaultProps: { miw: 'max-content' } }),
+    Badge: { defaultProps: { miw: 'max-content' } },
+    // A close button has an icon only.
+    Drawer: { defaultProps: closeLabel },
+    Modal: { defaultProps: closeLabel },
     // Menus contain only items, so the first item takes the focus.
-    Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false } }),
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
   },
   headings: { fontWeight: '600' },
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif',

@@ -1,32 +1,27 @@
-import { Anchor, Button, Drawer, Group, Paper, Text } from '@mantine/core';
+import { Button, Drawer, Group, Paper, Text } from '@mantine/core';
 import { IconCheck, IconX } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
-import { Link } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { ErrorAlert } from '../errors/ErrorAlert.tsx';
-import { JobName } from '../jobs/JobsTable.tsx';
-import { UnitsTable } from '../jobs/UnitsTable.tsx';
-import { emptyFilter, useJobs } from '../jobs/useJobs.ts';
-import { Page } from '../layout/Page.tsx';
-import { ListTable } from '../list/ListTable.tsx';
-import type { Column } from '../list/list-content.ts';
-import { formatCount, formatUnits } from '../number/format.ts';
-import { kindText } from '../offers/offers.ts';
-import { CallButton } from '../permission/CallButton.tsx';
-import { ReasonModal } from '../reason/ReasonModal.tsx';
-import { PendingSchedules } from '../schedules/PendingSchedules.tsx';
-import { Moment } from '../time/Moment.tsx';
-import { useDecisions } from './useDecisions.ts';
+import { jobName, jobTitle } from '../../../src/present/job.ts';
+import { formatCount } from '../../../src/present/text.ts';
+import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
+import { Id } from '../ui/Id.tsx';
+import { JobName } from '../ui/jobs/JobsTable.tsx';
+import { UnitsTable } from '../ui/jobs/UnitsTable.tsx';
+import { useDecisions } from '../ui/jobs/useDecisions.ts';
+import { usePending } from '../ui/jobs/useJobs.ts';
+import { Page } from '../ui/layout/Page.tsx';
+import { ListTable } from '../ui/list/ListTable.tsx';
+import type { ListColumn } from '../ui/list/list-content.ts';
+import { CallButton } from '../ui/permission/CallButton.tsx';
+import { ReasonModal } from '../ui/reason/ReasonModal.tsx';
+import { Moment } from '../ui/time/Moment.tsx';
 
-const columns: Column<Job>[] = [
+const columns: ListColumn<Job>[] = [
   {
     title: 'User',
-    cell: (job) => (
-      <Anchor component={Link} to={`/users/${job.userId}`} size="sm">
-        {job.userName || job.userId.slice(0, 8)}
-      </Anchor>
-    ),
+    cell: (job) => <Id of="users" value={job.userId} name={job.userName} />,
     sortBy: ({ userName, userId }) => userName || userId,
   },
   { title: 'Job', cell: (job) => <JobName job={job} /> },
@@ -62,13 +57,13 @@ function Balance({ job }: { job: Job }) {
 
 /** Jobs awaiting approval, to approve or reject one by one or in bulk. */
 export function ApprovalsPage() {
-  const { jobs, query } = useJobs({ ...emptyFilter, status: 'awaiting_approval' });
+  const { jobs, query } = usePending();
   const { busy, failures, approve, reject } = useDecisions();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [viewed, setViewed] = useState<Job | null>(null);
   const [toReject, setToReject] = useState<readonly Job[]>([]);
   const selectedJobs = jobs.filter(({ jobId }) => selected.has(jobId));
-  const actions: Column<Job> = {
+  const actions: ListColumn<Job> = {
     title: 'Actions',
     cell: (job) => (
       <Group gap={6} wrap="nowrap">
@@ -118,7 +113,7 @@ export function ApprovalsPage() {
         selection={{
           selected,
           onChange: setSelected,
-          labelOf: ({ kind, userName, jobId }) => `${kindText(kind)} by ${userName || jobId}`,
+          labelOf: (job) => `${jobName(job)} by ${job.userName || job.jobId}`,
         }}
         below={({ jobId }) =>
           failures.has(jobId) ? <ErrorAlert error={failures.get(jobId)} title="Approval failed" /> : null
@@ -128,7 +123,6 @@ export function ApprovalsPage() {
           description: 'New jobs appear here when users submit them.',
         }}
       />
-      <PendingSchedules />
       <UnitsDrawer job={viewed} close={() => setViewed(null)} />
       <ReasonModal
         opened={toReject.length > 0}
@@ -200,8 +194,7 @@ function UnitsDrawer({ job, close }: { job: Job | null; close: () => void }) {
       onClose={close}
       position="right"
       size="xl"
-      title={shown ? `${kindText(shown.kind)}: ${formatUnits(shown.total)} by ${shown.userName}` : ''}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      title={shown ? `${jobTitle(shown)}, by ${shown.userName}` : ''}
     >
       {shown && <UnitsTable jobId={shown.jobId} inputs />}
     </Drawer>

@@ -1,15 +1,12 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { createClient } from '@connectrpc/connect';
-import { useInfiniteQuery } from '@connectrpc/connect-query';
-import { Button, Menu } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
 import { useState } from 'react';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { Page } from '../layout/Page.tsx';
-import { saveStream } from '../session/download.ts';
-import { transport } from '../session/transport.ts';
-import { useDownload } from '../session/useDownload.ts';
+import { ExportMenu } from '../ui/actions/ExportMenu.tsx';
+import { Page } from '../ui/layout/Page.tsx';
+import { useList } from '../ui/list/useList.ts';
+import { saveStream } from '../ui/session/download.ts';
+import { transport } from '../ui/session/transport.ts';
 import { AuditFilters, type AuditSearch, emptySearch } from './AuditFilters.tsx';
 import { AuditTable } from './AuditTable.tsx';
 
@@ -30,43 +27,28 @@ function filterOf({ actorId, target, action, outcome, since, until }: AuditSearc
 export function AuditPage() {
   const [search, setSearch] = useState(emptySearch);
   const filter = filterOf(search);
-  const query = useInfiniteQuery(
+  const { query, rows } = useList(
     OperatorService.method.listAuditEntries,
-    { ...filter, pageSize: 50, pageToken: '' },
-    {
-      pageParamKey: 'pageToken',
-      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
-      refetchInterval: pollMs.list,
-    },
+    { ...filter },
+    (page) => page.entries,
   );
-  const { download, busy } = useDownload();
-  const save = (format: string) =>
-    download(() =>
-      saveStream(
-        createClient(OperatorService, transport).exportAuditLog({ ...filter, format }),
-        `audit-log.${format}`,
-      ),
-    );
   return (
     <Page
       title="Audit log"
       description="Actions of operators and users, including refused ones. Entries cannot be changed."
       actions={
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <Button variant="default" loading={busy} leftSection={<IconDownload size={16} aria-hidden />}>
-              Export
-            </Button>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item onClick={() => void save('csv')}>CSV</Menu.Item>
-            <Menu.Item onClick={() => void save('jsonl')}>JSON Lines</Menu.Item>
-          </Menu.Dropdown>
-        </Menu>
+        <ExportMenu
+          save={(format) =>
+            saveStream(
+              createClient(OperatorService, transport).exportAuditLog({ ...filter, format }),
+              `audit-log.${format}`,
+            )
+          }
+        />
       }
     >
       <AuditFilters search={search} change={setSearch} />
-      <AuditTable entries={query.data?.pages.flatMap(({ entries }) => entries) ?? []} query={query} />
+      <AuditTable entries={rows} query={query} />
     </Page>
   );
 }

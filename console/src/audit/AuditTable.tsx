@@ -1,18 +1,18 @@
 import { Badge, Code, Text, Tooltip } from '@mantine/core';
 import type { AuditEntry } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { type ListQuery, ListTable } from '../list/ListTable.tsx';
-import type { Column } from '../list/list-content.ts';
-import { capitalize } from '../text/capitalize.ts';
-import { Moment } from '../time/Moment.tsx';
+import { capitalize, shortId } from '../../../src/present/text.ts';
+import { type ListQuery, ListTable } from '../ui/list/ListTable.tsx';
+import type { ListColumn } from '../ui/list/list-content.ts';
+import { Moment } from '../ui/time/Moment.tsx';
 
-const columns: Column<AuditEntry>[] = [
+const columns: ListColumn<AuditEntry>[] = [
   { title: 'Time', cell: ({ createdAt }) => <Moment at={createdAt} /> },
   {
     title: 'Who',
     cell: ({ actorName, actorId, role }) => (
       <Tooltip label={`${capitalize(role)} ${actorId}`}>
         <Text span size="sm">
-          {actorName || `${actorId.slice(0, 8)}…`}
+          {actorName || `${shortId(actorId)}…`}
         </Text>
       </Tooltip>
     ),
@@ -35,7 +35,7 @@ const columns: Column<AuditEntry>[] = [
     cell: ({ target }) =>
       target === '' ? null : (
         <Tooltip label={target}>
-          <Code>{target.length > 12 ? `${target.slice(0, 8)}…` : target}</Code>
+          <Code>{target.length > 12 ? `${shortId(target)}…` : target}</Code>
         </Tooltip>
       ),
   },

@@ -1,13 +1,13 @@
 import { useMutation } from '@connectrpc/connect-query';
-import { Group, Modal, NativeSelect, Stack, TextInput } from '@mantine/core';
+import { NativeSelect, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { type Destination, DestinationService } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
-import { ErrorAlert } from '../errors/ErrorAlert.tsx';
-import { showSuccess } from '../errors/toast.ts';
-import { useRefresh } from '../list/useRefresh.ts';
-import { CallButton } from '../permission/CallButton.tsx';
-import { exportFormats } from '../records/query.ts';
+import { exportFormats } from '../../../src/present/export-formats.ts';
+import { FormModal } from '../ui/actions/FormModal.tsx';
+import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
+import { showSuccess } from '../ui/errors/toast.ts';
+import { useRefresh } from '../ui/list/useRefresh.ts';
 import { type AddressInputsProps, BucketInputs, HttpsInputs } from './AddressInputs.tsx';
 import { hasInput, inputProblems, settingsOf, typeLabels, valuesOf } from './settings.ts';
 
@@ -19,7 +19,7 @@ interface DestinationModalProps {
   close: () => void;
 }
 
-/** Form of a destination. `error`: fault of the last attempt; null without one. */
+/** Form of a destination. `error`: fault of the last attempt; null if there is none. */
 function useDestinationForm({ destination, close }: DestinationModalProps) {
   const creating = useMutation(method.createDestination);
   const updating = useMutation(method.updateDestination);
@@ -52,35 +52,24 @@ export function DestinationModal({ destination, close }: DestinationModalProps) 
   const { type } = form.values;
   const isNew = destination === null;
   return (
-    <Modal
-      opened
-      onClose={close}
+    <FormModal
+      close={close}
       title={isNew ? 'Create destination' : `Edit ${destination.name}`}
-      closeOnClickOutside={false}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      onSubmit={submit}
+      submit={isNew ? 'Test and create' : 'Test and save'}
+      call={isNew ? method.createDestination : method.updateDestination}
+      busy={isPending}
+      keepsInput
     >
-      <form onSubmit={submit} noValidate>
-        <Stack>
-          {error ? (
-            <ErrorAlert
-              error={error}
-              title={isNew ? 'Destination not created' : 'Destination not changed'}
-              isShownElsewhere={(path) => hasInput(type, path)}
-            />
-          ) : null}
-          <Settings form={form} destination={destination} />
-          <Group justify="flex-end">
-            <CallButton
-              call={isNew ? method.createDestination : method.updateDestination}
-              type="submit"
-              loading={isPending}
-            >
-              {isNew ? 'Test and create' : 'Test and save'}
-            </CallButton>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      {error ? (
+        <ErrorAlert
+          error={error}
+          title={isNew ? 'Destination not created' : 'Destination not changed'}
+          isShownElsewhere={(path) => hasInput(type, path)}
+        />
+      ) : null}
+      <Settings form={form} destination={destination} />
+    </FormModal>
   );
 }
 

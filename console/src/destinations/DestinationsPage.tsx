@@ -4,13 +4,13 @@ import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Link } from 'react-router';
 import { type Destination, DestinationService } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { Page } from '../layout/Page.tsx';
-import { ListTable } from '../list/ListTable.tsx';
-import type { Column } from '../list/list-content.ts';
-import { CallButton } from '../permission/CallButton.tsx';
-import { exportFormats } from '../records/query.ts';
-import { Moment } from '../time/Moment.tsx';
+import { exportFormats } from '../../../src/present/export-formats.ts';
+import { Page } from '../ui/layout/Page.tsx';
+import { ListTable } from '../ui/list/ListTable.tsx';
+import type { ListColumn } from '../ui/list/list-content.ts';
+import { CallButton } from '../ui/permission/CallButton.tsx';
+import { pollMs } from '../ui/queries.ts';
+import { Moment } from '../ui/time/Moment.tsx';
 import { DestinationActions } from './DestinationActions.tsx';
 import { DestinationModal } from './DestinationModal.tsx';
 import { addressOf, typeLabels, valuesOf } from './settings.ts';
@@ -19,7 +19,7 @@ const { method } = DestinationService;
 
 const formatLabel = (name: string) => exportFormats.find(({ format }) => format === name)?.label ?? name;
 
-const columns: Column<Destination>[] = [
+const columns: ListColumn<Destination>[] = [
   { title: 'Name', cell: ({ name }) => name },
   { title: 'Type', cell: (destination) => typeLabels[valuesOf(destination).type] },
   {
@@ -52,7 +52,7 @@ export function DestinationsPage() {
       Create destination
     </CallButton>
   );
-  const actions: Column<Destination> = {
+  const actions: ListColumn<Destination> = {
     title: 'Actions',
     cell: (destination) => <DestinationActions destination={destination} edit={() => edit(destination)} />,
   };

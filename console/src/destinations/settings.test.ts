@@ -4,7 +4,7 @@ import {
   CreateDestinationRequestSchema,
   DestinationSchema,
 } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
-import { RestError } from '../errors/rest-error.ts';
+import { RestError } from '../ui/errors/rest-error.ts';
 import { addressOf, hasInput, inputProblems, settingsOf, valuesOf } from './settings.ts';
 
 const bucket = create(DestinationSchema, {

@@ -1,11 +1,11 @@
 import type { Destination } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
-import { describeError } from '../errors/describe.ts';
+import { describeError } from '../ui/errors/describe.ts';
 
 /** Type of a destination. */
-export type DestinationType = 's3' | 'https';
+export type DestinationTypeName = 's3' | 'https';
 
 /** Labels of the types. */
-export const typeLabels: Readonly<Record<DestinationType, string>> = {
+export const typeLabels: Readonly<Record<DestinationTypeName, string>> = {
   s3: 'S3-compatible bucket',
   https: 'HTTPS address',
 };
@@ -13,7 +13,7 @@ export const typeLabels: Readonly<Record<DestinationType, string>> = {
 /** Values of the form of a destination. Secrets are empty until the user enters them. */
 export interface DestinationValues {
   name: string;
-  type: DestinationType;
+  type: DestinationTypeName;
   url: string;
   bucket: string;
   region: string;
@@ -29,7 +29,7 @@ export interface DestinationValues {
 }
 
 /** Inputs of each type, by the name of their value. */
-const inputs: Readonly<Record<DestinationType, RegExp>> = {
+const inputs: Readonly<Record<DestinationTypeName, RegExp>> = {
   s3: /^(?:name|url|format|path|bucket|region|prefix|accessKey|secretKey)$/,
   https: /^(?:name|url|format|path|query|headers\.\d+\.(?:name|value))$/,
 };
@@ -72,10 +72,11 @@ export function settingsOf({ type, headers, ...values }: DestinationValues) {
 const valueName = (path: string) => path.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** Returns whether the form of a type has an input for the path of a problem. */
-export const hasInput = (type: DestinationType, path: string): boolean => inputs[type].test(valueName(path));
+export const hasInput = (type: DestinationTypeName, path: string): boolean =>
+  inputs[type].test(valueName(path));
 
 /** Returns the problems of an error that concern inputs, by the name of their value. */
-export function inputProblems(type: DestinationType, error: unknown): Record<string, string> {
+export function inputProblems(type: DestinationTypeName, error: unknown): Record<string, string> {
   const problems = describeError(error).problems.filter(({ where }) => hasInput(type, where));
   return Object.fromEntries(problems.map(({ where, message }) => [valueName(where), message]));
 }

@@ -1,17 +1,17 @@
-import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { Anchor, Stack, Text, TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
 import { Link } from 'react-router';
 import { HistoryService, type TrackedItem } from '../../../gen/gleaner/history/v1/history_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { Page } from '../layout/Page.tsx';
-import { ListTable } from '../list/ListTable.tsx';
-import type { Column } from '../list/list-content.ts';
-import { Moment } from '../time/Moment.tsx';
-import { itemPath, placeText, priceText, stockText } from './place.ts';
+import { placeText, priceText, stockText } from '../../../src/present/item.ts';
+import { Page } from '../ui/layout/Page.tsx';
+import { ListTable } from '../ui/list/ListTable.tsx';
+import type { ListColumn } from '../ui/list/list-content.ts';
+import { useList } from '../ui/list/useList.ts';
+import { itemPath } from '../ui/paths.ts';
+import { Moment } from '../ui/time/Moment.tsx';
 
-const columns: Column<TrackedItem>[] = [
+const columns: ListColumn<TrackedItem>[] = [
   {
     title: 'Item',
     cell: (item) => (
@@ -35,15 +35,7 @@ const columns: Column<TrackedItem>[] = [
 export function HistoryPage() {
   const [text, setText] = useState('');
   const [search] = useDebouncedValue(text.trim(), 300);
-  const query = useInfiniteQuery(
-    HistoryService.method.listTrackedItems,
-    { search, pageSize: 50, pageToken: '' },
-    {
-      pageParamKey: 'pageToken',
-      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
-      refetchInterval: pollMs.list,
-    },
-  );
+  const { query, rows } = useList(HistoryService.method.listTrackedItems, { search }, (page) => page.items);
   return (
     <Page title="History" description="Items of tracked jobs with their latest values.">
       <TextInput
@@ -57,7 +49,7 @@ export function HistoryPage() {
       />
       <ListTable
         label="Tracked items"
-        rows={query.data?.pages.flatMap(({ items }) => items) ?? []}
+        rows={rows}
         keyOf={itemPath}
         query={query}
         columns={columns}

@@ -1,16 +1,16 @@
-import { useInfiniteQuery } from '@connectrpc/connect-query';
-import { Anchor, Skeleton, Stack, Text } from '@mantine/core';
+import { Skeleton, Stack, Text } from '@mantine/core';
 import { lazy, Suspense } from 'react';
-import { Link, useParams } from 'react-router';
+import { useParams } from 'react-router';
 import { HistoryService, type Observation } from '../../../gen/gleaner/history/v1/history_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { ErrorAlert } from '../errors/ErrorAlert.tsx';
-import { Page } from '../layout/Page.tsx';
-import { Section } from '../layout/Section.tsx';
-import { ListTable } from '../list/ListTable.tsx';
-import type { Column } from '../list/list-content.ts';
-import { Moment } from '../time/Moment.tsx';
-import { placeText, priceText, stockText } from './place.ts';
+import { placeText, priceText, stockText } from '../../../src/present/item.ts';
+import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
+import { Id } from '../ui/Id.tsx';
+import { Page } from '../ui/layout/Page.tsx';
+import { Section } from '../ui/layout/Section.tsx';
+import { ListTable } from '../ui/list/ListTable.tsx';
+import type { ListColumn } from '../ui/list/list-content.ts';
+import { useList } from '../ui/list/useList.ts';
+import { Moment } from '../ui/time/Moment.tsx';
 import { type ChartField, pointsOf } from './series.ts';
 
 const ValueChart = lazy(async () => ({ default: (await import('./ValueChart.tsx')).ValueChart }));
@@ -21,7 +21,7 @@ const charts: readonly { field: ChartField; label: string }[] = [
   { field: 'sold', label: 'Sold' },
 ];
 
-const columns: Column<Observation>[] = [
+const columns: ListColumn<Observation>[] = [
   { title: 'Observed', cell: ({ observedAt }) => <Moment at={observedAt} /> },
   { title: 'Price', align: 'right', cell: ({ values }) => priceText(values) },
   { title: 'Stock', align: 'right', cell: ({ values }) => stockText(values) },
@@ -30,28 +30,23 @@ const columns: Column<Observation>[] = [
   { title: 'Changed', cell: ({ changed }) => changed.join(', ') },
   {
     title: 'Job',
-    cell: ({ jobId }) => (
-      <Anchor component={Link} to={`/jobs/${jobId}`} size="sm">
-        {jobId.slice(0, 8)}
-      </Anchor>
-    ),
+    cell: ({ jobId }) => <Id of="jobs" value={jobId} />,
   },
 ];
 
 /** History of an item: charts of its values over time, and its observations. */
 export function ItemPage() {
   const { market = '', region = '', key = '' } = useParams();
-  const query = useInfiniteQuery(
+  const {
+    query,
+    rows: observations,
+    first,
+  } = useList(
     HistoryService.method.getHistory,
-    { market, region, key, pageSize: 500, pageToken: '' },
-    {
-      pageParamKey: 'pageToken',
-      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
-      refetchInterval: pollMs.list,
-    },
+    { market, region, key, pageSize: 500 },
+    (page) => page.observations,
   );
-  const item = query.data?.pages[0]?.item;
-  const observations = query.data?.pages.flatMap((page) => page.observations) ?? [];
+  const item = first?.item;
   const now = Date.now();
   const drawn = charts
     .map((chart) => ({ ...chart, points: pointsOf(observations, chart.field, now) }))

@@ -1,23 +1,22 @@
-import { useMutation, useQuery } from '@connectrpc/connect-query';
-import { Text } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
-import { modals } from '@mantine/modals';
+import { useQuery } from '@connectrpc/connect-query';
+import { Group } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
+import { useState } from 'react';
 import { HistoryService, type Rule } from '../../../gen/gleaner/history/v1/history_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { useAttempt } from '../errors/useAttempt.ts';
-import { StatusBadge } from '../jobs/StatusBadge.tsx';
-import { Page } from '../layout/Page.tsx';
-import { ListTable } from '../list/ListTable.tsx';
-import type { Column } from '../list/list-content.ts';
-import { CallButton } from '../permission/CallButton.tsx';
-import { capitalize } from '../text/capitalize.ts';
-import { NewRuleModal } from './NewRuleModal.tsx';
-import { conditionText, scopeText } from './rule-text.ts';
+import { conditionText, scopeText } from '../../../src/present/rule.ts';
+import { capitalize } from '../../../src/present/text.ts';
+import { ConfirmButton } from '../ui/actions/ActionButton.tsx';
+import { StatusBadge } from '../ui/jobs/StatusBadge.tsx';
+import { Page } from '../ui/layout/Page.tsx';
+import { ListTable } from '../ui/list/ListTable.tsx';
+import type { ListColumn } from '../ui/list/list-content.ts';
+import { CallButton } from '../ui/permission/CallButton.tsx';
+import { pollMs } from '../ui/queries.ts';
+import { RuleModal } from './RuleModal.tsx';
 
-const { listRules, deleteRule, createRule } = HistoryService.method;
+const { listRules, deleteRule, createRule, updateRule } = HistoryService.method;
 
-const columns: Column<Rule>[] = [
+const columns: ListColumn<Rule>[] = [
   { title: 'Rule', cell: (rule) => rule.name || conditionText(rule) },
   { title: 'Condition', cell: conditionText },
   { title: 'Items', cell: scopeText },
@@ -28,13 +27,18 @@ const columns: Column<Rule>[] = [
 /** Rules of the caller: which changes of tracked items send a message. */
 export function RulesPage() {
   const query = useQuery(listRules, {}, { refetchInterval: pollMs.idle });
-  const [opened, { open, close }] = useDisclosure();
+  // Null for a new rule; undefined while the dialog is closed.
+  const [edited, edit] = useState<Rule | null | undefined>(undefined);
   return (
     <Page
       title="Rules"
-      description="Get a webhook message or an e-mail when a tracked item changes."
+      description="Get a webhook message or an email when a tracked item changes."
       actions={
-        <CallButton call={createRule} leftSection={<IconPlus size={16} aria-hidden />} onClick={open}>
+        <CallButton
+          call={createRule}
+          leftSection={<IconPlus size={16} aria-hidden />}
+          onClick={() => edit(null)}
+        >
           Create rule
         </CallButton>
       }
@@ -44,36 +48,39 @@ export function RulesPage() {
         rows={query.data?.rules ?? []}
         keyOf={({ ruleId }) => ruleId}
         query={query}
-        columns={[...columns, { title: 'Actions', cell: (rule) => <DeleteButton rule={rule} /> }]}
+        columns={[
+          ...columns,
+          { title: 'Actions', cell: (rule) => <RuleActions rule={rule} edit={() => edit(rule)} /> },
+        ]}
         empty={{ title: 'No rules', description: 'Create a rule to hear about lower prices or new stock.' }}
       />
-      {opened && <NewRuleModal close={close} />}
+      {edited !== undefined && <RuleModal rule={edited} close={() => edit(undefined)} />}
     </Page>
   );
 }
 
-function DeleteButton({ rule }: { rule: Rule }) {
-  const deletion = useMutation(deleteRule);
-  const attempt = useAttempt();
-  const remove = () => attempt(deletion.mutateAsync({ ruleId: rule.ruleId }), 'Rule deleted.');
+function RuleActions({ rule, edit }: { rule: Rule; edit: () => void }) {
   return (
-    <CallButton
-      call={deleteRule}
-      size="compact-sm"
-      variant="default"
-      loading={deletion.isPending}
-      aria-label={`Delete ${rule.name || conditionText(rule)}`}
-      onClick={() =>
-        modals.openConfirmModal({
-          title: 'Delete rule?',
-          children: <Text size="sm">It sends no more messages.</Text>,
-          labels: { confirm: 'Delete', cancel: 'Cancel' },
-          confirmProps: { color: 'red' },
-          onConfirm: () => void remove(),
-        })
-      }
-    >
-      Delete
-    </CallButton>
+    <Group gap={6} wrap="nowrap">
+      <CallButton
+        call={updateRule}
+        size="compact-sm"
+        variant="default"
+        aria-label={`Edit ${rule.name || conditionText(rule)}`}
+        onClick={edit}
+      >
+        Edit
+      </CallButton>
+      <ConfirmButton
+        call={deleteRule}
+        request={{ ruleId: rule.ruleId }}
+        question={{ title: 'Delete rule?', text: 'It sends no more messages.', confirm: 'Delete' }}
+        done="Rule deleted."
+        size="compact-sm"
+        aria-label={`Delete ${rule.name || conditionText(rule)}`}
+      >
+        Delete
+      </ConfirmButton>
+    </Group>
   );
 }

@@ -1,11 +1,11 @@
 import { LineChart } from '@mantine/charts';
-import { formatLocalTime } from '../time/format.ts';
-import type { Point } from './series.ts';
+import { formatLocalTime } from '../../../src/present/time.ts';
+import type { SeriesPoint } from './series.ts';
 
 interface ValueChartProps {
   /** Name of the value: "Price". */
   label: string;
-  points: readonly Point[];
+  points: readonly SeriesPoint[];
 }
 
 /** Chart of a value over time. A value holds until the next observation. */

@@ -2,7 +2,7 @@ import { timestampMs } from '@bufbuild/protobuf/wkt';
 import type { ItemValues, Observation } from '../../../gen/gleaner/history/v1/history_pb.ts';
 
 /** Value over time. */
-export interface Point {
+export interface SeriesPoint {
   /** Milliseconds since the epoch. */
   at: number;
   value: number;
@@ -12,10 +12,14 @@ export interface Point {
 export type ChartField = 'price' | 'stock' | 'sold';
 
 /**
- * Returns the values of a field over time, oldest first, from observations that are newest first. The last value is
- * repeated at `now`, because it still holds.
+ * Returns the values of a field over time, oldest first, from observations that are newest first. The last
+ * value is repeated at `now`, because it still holds.
  */
-export function pointsOf(observations: readonly Observation[], field: ChartField, now: number): Point[] {
+export function pointsOf(
+  observations: readonly Observation[],
+  field: ChartField,
+  now: number,
+): SeriesPoint[] {
   const points = observations.toReversed().flatMap(({ observedAt, values }) => {
     const value = numberOf(values, field);
     return observedAt === undefined || value === null ? [] : [{ at: timestampMs(observedAt), value }];

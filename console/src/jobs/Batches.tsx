@@ -2,15 +2,16 @@ import { useQuery } from '@connectrpc/connect-query';
 import { Code } from '@mantine/core';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { type Batch, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { ListTable } from '../list/ListTable.tsx';
-import type { Column } from '../list/list-content.ts';
-import { Moment } from '../time/Moment.tsx';
-import { StatusBadge } from './StatusBadge.tsx';
+import { shortId } from '../../../src/present/text.ts';
+import { StatusBadge } from '../ui/jobs/StatusBadge.tsx';
+import { ListTable } from '../ui/list/ListTable.tsx';
+import type { ListColumn } from '../ui/list/list-content.ts';
+import { pollMs } from '../ui/queries.ts';
+import { Moment } from '../ui/time/Moment.tsx';
 
-const columns: Column<Batch>[] = [
+const columns: ListColumn<Batch>[] = [
   { title: '#', align: 'right', cell: ({ seq }) => seq + 1 },
-  { title: 'Batch', cell: ({ batchId }) => <Code>{batchId.slice(0, 8)}</Code> },
+  { title: 'Batch', cell: ({ batchId }) => <Code>{shortId(batchId)}</Code> },
   { title: 'Region', cell: ({ region }) => region },
   { title: 'State', cell: ({ state }) => <StatusBadge status={state} /> },
   { title: 'Attempts', align: 'right', cell: ({ attempt }) => attempt },

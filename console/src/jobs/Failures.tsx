@@ -1,21 +1,18 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Accordion, Badge, Code, EmptyState, Group, List, Skeleton, Stack, Text } from '@mantine/core';
 import { IconCircleCheck } from '@tabler/icons-react';
-import type { FaultGroup, Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { type FaultGroup, type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { isFinalFailure } from '../../../src/contract/final-failure.ts';
-import { pollMs } from '../app/queries.ts';
-import { ErrorAlert } from '../errors/ErrorAlert.tsx';
-import { formatCount, formatUnits } from '../number/format.ts';
-import { useSession } from '../session/session.ts';
-import { failureGuide } from './failure-guide.ts';
-import { listFaultsMethod } from './methods.ts';
-import { isNotRun } from './outcome.ts';
+import { failureGuide } from '../../../src/present/failure-guide.ts';
+import { isNotRun } from '../../../src/present/job.ts';
+import { formatCount, formatUnits } from '../../../src/present/text.ts';
+import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
+import { pollMs } from '../ui/queries.ts';
 
 /** Failures of a job by error code: what they mean, what to do, and examples. */
 export function Failures({ job }: { job: Job }) {
-  const { role } = useSession();
   const { data, error, isPending, refetch } = useQuery(
-    listFaultsMethod(role),
+    JobService.method.listFaults,
     { jobId: job.jobId },
     { refetchInterval: job.ended ? false : pollMs.list },
   );

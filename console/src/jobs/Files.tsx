@@ -1,36 +1,25 @@
-import { createClient } from '@connectrpc/connect';
 import { Code, Text, Tooltip } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { JobService, type ResultFile } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { type ListQuery, ListTable } from '../list/ListTable.tsx';
-import type { Column } from '../list/list-content.ts';
-import { formatBytes, formatCount } from '../number/format.ts';
-import { CallButton } from '../permission/CallButton.tsx';
-import { downloadLink } from '../session/download.ts';
-import { useSession } from '../session/session.ts';
-import { transport } from '../session/transport.ts';
-import { useDownload } from '../session/useDownload.ts';
+import { formatBytes, formatCount } from '../../../src/present/text.ts';
+import { type ListQuery, ListTable } from '../ui/list/ListTable.tsx';
+import type { ListColumn } from '../ui/list/list-content.ts';
+import { CallButton } from '../ui/permission/CallButton.tsx';
+import { useSession } from '../ui/session/session.ts';
+import { useFileDownload } from './records/useFileDownload.ts';
 
 /** Button that downloads a file. */
 function DownloadButton({ jobId, file }: { jobId: string; file: ResultFile }) {
   const { role } = useSession();
-  const { download, busy } = useDownload();
-  const save = async () => {
-    // The service logs each link that an operator creates.
-    const link =
-      role === 'operator'
-        ? (await createClient(OperatorService, transport).createFileLink({ jobId, name: file.name })).file
-        : file;
-    await downloadLink(link?.downloadUrl ?? '', file.name);
-  };
+  const { download, busy } = useFileDownload(jobId);
   return (
     <CallButton
       call={role === 'operator' ? OperatorService.method.createFileLink : JobService.method.listFiles}
       size="xs"
       variant="default"
       loading={busy}
-      onClick={() => void download(save)}
+      onClick={() => download(file)}
       leftSection={<IconDownload size={16} aria-hidden />}
       aria-label={`Download ${file.name}`}
     >
@@ -41,7 +30,7 @@ function DownloadButton({ jobId, file }: { jobId: string; file: ResultFile }) {
 
 const scopes: Record<string, string> = { job: 'Whole job', batch: 'Batch', unit: 'Unit' };
 
-const columns: Column<ResultFile>[] = [
+const columns: ListColumn<ResultFile>[] = [
   {
     title: 'File',
     cell: ({ name }) => (
@@ -78,7 +67,7 @@ export function Files({
   files: readonly ResultFile[];
   query: ListQuery;
 }) {
-  const download: Column<ResultFile> = {
+  const download: ListColumn<ResultFile> = {
     title: 'Download',
     align: 'right',
     cell: (file) => <DownloadButton jobId={jobId} file={file} />,

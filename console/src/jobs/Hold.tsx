@@ -1,13 +1,10 @@
-import { useMutation } from '@connectrpc/connect-query';
 import { Alert, Code, Group, List, Stack, Text } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { IconFilterExclamation } from '@tabler/icons-react';
 import { type HoldReason, type JobHold, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { useAttempt } from '../errors/useAttempt.ts';
-import { formatPercentage } from '../number/format.ts';
-import { CallButton } from '../permission/CallButton.tsx';
-import { useSession } from '../session/session.ts';
-import { Moment } from '../time/Moment.tsx';
+import { formatPercentage } from '../../../src/present/text.ts';
+import { ActionButton, ConfirmButton } from '../ui/actions/ActionButton.tsx';
+import { useSession } from '../ui/session/session.ts';
+import { Moment } from '../ui/time/Moment.tsx';
 
 const titles: Readonly<Record<string, string>> = {
   held: 'Deliveries held',
@@ -57,35 +54,30 @@ function Reason({ reason: { field, minimum, percent } }: { reason: HoldReason })
 /** Buttons that release or discard the deliveries. */
 function Decision({ jobId }: { jobId: string }) {
   const call = JobService.method.releaseJob;
-  const release = useMutation(call);
-  const attempt = useAttempt();
-  const decide = (discard: boolean) =>
-    attempt(
-      release.mutateAsync({ jobId, discard }),
-      discard ? 'Deliveries discarded.' : 'Deliveries released.',
-    );
-  const confirmDiscard = () =>
-    modals.openConfirmModal({
-      title: 'Discard the deliveries?',
-      children: 'The results are never delivered to your destinations. You can still download them.',
-      labels: { confirm: 'Discard deliveries', cancel: 'Back' },
-      confirmProps: { color: 'red' },
-      onConfirm: () => void decide(true),
-    });
   return (
     <Group gap="xs">
-      <CallButton call={call} size="xs" loading={release.isPending} onClick={() => decide(false)}>
-        Release
-      </CallButton>
-      <CallButton
+      <ActionButton
         call={call}
+        request={{ jobId, discard: false }}
+        done="Deliveries released."
         size="xs"
-        variant="default"
-        disabled={release.isPending}
-        onClick={confirmDiscard}
+        variant="filled"
+      >
+        Release
+      </ActionButton>
+      <ConfirmButton
+        call={call}
+        request={{ jobId, discard: true }}
+        question={{
+          title: 'Discard the deliveries?',
+          text: 'The results are never delivered to your destinations. You can still download them.',
+          confirm: 'Discard deliveries',
+        }}
+        done="Deliveries discarded."
+        size="xs"
       >
         Discard
-      </CallButton>
+      </ConfirmButton>
     </Group>
   );
 }

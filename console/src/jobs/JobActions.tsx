@@ -1,16 +1,17 @@
-import { useMutation } from '@connectrpc/connect-query';
 import { useDisclosure } from '@mantine/hooks';
-import { modals } from '@mantine/modals';
-import { IconPlayerStop } from '@tabler/icons-react';
+import { IconPlayerStop, IconReload } from '@tabler/icons-react';
+import { useNavigate } from 'react-router';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { DecisionButtons } from '../approvals/DecisionButtons.tsx';
-import { useAttempt } from '../errors/useAttempt.ts';
-import { CallButton } from '../permission/CallButton.tsx';
-import { ReasonModal } from '../reason/ReasonModal.tsx';
-import { useSession } from '../session/session.ts';
-import { DeleteFilesButton } from './DeleteFilesButton.tsx';
-import { RetryButton } from './RetryButton.tsx';
+import { findJobType } from '../../../src/contract/job-types.ts';
+import { formatUnits } from '../../../src/present/text.ts';
+import { ConfirmButton, useAction } from '../ui/actions/ActionButton.tsx';
+import { DecisionButtons } from '../ui/jobs/DecisionButtons.tsx';
+import { CallButton } from '../ui/permission/CallButton.tsx';
+import { ReasonModal } from '../ui/reason/ReasonModal.tsx';
+import { maxDraftUnits } from '../ui/request/draft.ts';
+import { useSession } from '../ui/session/session.ts';
+import { JobMenu } from './JobMenu.tsx';
+import { DownloadMenu } from './records/DownloadMenu.tsx';
 
 /** Actions available in the job's current state. */
 export function JobActions({ job }: { job: Job }) {
@@ -18,61 +19,74 @@ export function JobActions({ job }: { job: Job }) {
   return (
     <>
       {operator && job.status === 'awaiting_approval' && <DecisionButtons job={job} />}
-      {job.ended && job.failed > 0 && <RetryButton job={job} />}
-      {!operator && job.ended && !job.filesDeletedAt && job.success > 0 && <DeleteFilesButton job={job} />}
       {!job.ended && !(operator && job.status === 'awaiting_approval') && <Cancel job={job} />}
+      {!operator && <RunAgain job={job} />}
+      {job.success > 0 && !job.filesDeletedAt && <DownloadMenu job={job} />}
+      {!operator && <JobMenu job={job} />}
     </>
   );
 }
 
-function Cancel({ job }: { job: Job }) {
-  const operator = useSession().role === 'operator';
-  const [opened, { open, close }] = useDisclosure();
-  const attempt = useAttempt();
-  const operatorMutation = useMutation(OperatorService.method.cancelJob);
-  const userMutation = useMutation(JobService.method.cancelJob);
-  const { jobId } = job;
-  const run = (reason: string) =>
-    attempt<unknown>(
-      operator ? operatorMutation.mutateAsync({ jobId, reason }) : userMutation.mutateAsync({ jobId }),
-      () => {
-        close();
-        return 'Job cancelled. Outstanding units are refunded.';
-      },
-    );
-  const button = (
+/** Link to the submit form with the request of a job. */
+function RunAgain({ job: { jobId, market, kind, total } }: { job: Job }) {
+  const navigate = useNavigate();
+  const jobType = findJobType({ market, kind });
+  if (!jobType) return null;
+  return (
     <CallButton
-      call={operator ? OperatorService.method.cancelJob : JobService.method.cancelJob}
-      variant="default"
-      leftSection={<IconPlayerStop size={16} aria-hidden />}
-      loading={operatorMutation.isPending || userMutation.isPending}
-      onClick={
-        operator
-          ? open
-          : () =>
-              modals.openConfirmModal({
-                title: 'Cancel this job?',
-                children: 'Results so far are kept. Outstanding units are refunded.',
-                labels: { confirm: 'Cancel job', cancel: 'Back' },
-                confirmProps: { color: 'red' },
-                onConfirm: () => void run(''),
-              })
+      call={jobType.method}
+      refusal={
+        total > maxDraftUnits
+          ? `Jobs of more than ${formatUnits(maxDraftUnits)} are submitted by file.`
+          : null
       }
+      variant="default"
+      leftSection={<IconReload size={16} aria-hidden />}
+      onClick={() => void navigate(`/submit/${market}/${kind}?job=${jobId}`)}
     >
-      Cancel job
+      Run again
     </CallButton>
   );
+}
+
+function Cancel({ job: { jobId } }: { job: Job }) {
+  const call = JobService.method.cancelJob;
+  const operator = useSession().role === 'operator';
+  const [opened, { open, close }] = useDisclosure();
+  const done = 'Job cancelled. Outstanding units are refunded.';
+  const { run, busy } = useAction(call, done);
+  const leftSection = <IconPlayerStop size={16} aria-hidden />;
+  const title = 'Cancel this job?';
+  const text = 'Results so far are kept. Outstanding units are refunded.';
+  const confirm = 'Cancel job';
+  if (!operator)
+    return (
+      <ConfirmButton
+        call={call}
+        request={{ jobId }}
+        question={{ title, text, confirm }}
+        done={done}
+        leftSection={leftSection}
+      >
+        Cancel job
+      </ConfirmButton>
+    );
   return (
     <>
-      {button}
+      <CallButton call={call} variant="default" leftSection={leftSection} loading={busy} onClick={open}>
+        Cancel job
+      </CallButton>
       <ReasonModal
         opened={opened}
-        title="Cancel this job?"
-        description="Results so far are kept. Outstanding units are refunded. The user sees the reason."
-        confirm="Cancel job"
-        busy={operatorMutation.isPending}
+        title={title}
+        description={`${text} The user sees the reason.`}
+        confirm={confirm}
+        busy={busy}
         close={close}
-        onConfirm={run}
+        onConfirm={async (reason) => {
+          await run({ jobId, reason });
+          close();
+        }}
       />
     </>
   );

@@ -1,13 +1,17 @@
-import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
-import { IconSearch, IconX } from '@tabler/icons-react';
-import { kinds, kindText, markets, marketText } from '../offers/offers.ts';
-import { formatStatus, statuses } from './status.ts';
-import { emptyFilter, type JobFilter } from './useJobs.ts';
+import { Button, Group, NativeSelect } from '@mantine/core';
+import { IconX } from '@tabler/icons-react';
+import { useState } from 'react';
+import { jobStatuses } from '../../../src/contract/job-status.ts';
+import { knownKinds, knownMarkets } from '../../../src/contract/job-types.ts';
+import { kindText, marketText } from '../../../src/present/names.ts';
+import { formatStatus } from '../../../src/present/status.ts';
+import { emptyFilter, type JobListFilter } from '../ui/jobs/useJobs.ts';
+import { SearchInput } from '../ui/list/SearchInput.tsx';
 
 interface JobFiltersProps {
-  filter: JobFilter;
-  change: (filter: JobFilter) => void;
-  /** Shows the filters for operators: the search for job ids and owners, and the mode. */
+  filter: JobListFilter;
+  change: (filter: JobListFilter) => void;
+  /** Searches for owners instead of names, and shows the filter by mode. */
   operator: boolean;
 }
 
@@ -18,36 +22,35 @@ const options = (label: string, values: readonly string[], text: (value: string)
 
 /** Filters of the job list. */
 export function JobFilters({ filter, change, operator }: JobFiltersProps) {
-  const set = (part: Partial<JobFilter>) => change({ ...filter, ...part });
+  const set = (part: Partial<JobListFilter>) => change({ ...filter, ...part });
+  const [clears, setClears] = useState(0);
   const active = Object.values(filter).some((value) => value !== '');
   return (
     <Group align="flex-end" gap="sm" role="search" aria-label="Jobs">
-      {operator && (
-        <TextInput
-          label="Search"
-          placeholder="Job ID, task ID or user"
-          leftSection={<IconSearch size={16} aria-hidden />}
-          value={filter.search}
-          onChange={(event) => set({ search: event.currentTarget.value })}
-        />
-      )}
+      <SearchInput
+        key={clears}
+        label="Search"
+        placeholder={operator ? 'Job ID, task ID or user' : 'Name, job ID or task ID'}
+        search={filter.search}
+        change={(search) => set({ search })}
+      />
       <NativeSelect
         label="Status"
         value={filter.status}
         onChange={(event) => set({ status: event.currentTarget.value })}
-        data={options('Any status', statuses, formatStatus)}
+        data={options('Any status', jobStatuses, formatStatus)}
       />
       <NativeSelect
         label="Kind"
         value={filter.kind}
         onChange={(event) => set({ kind: event.currentTarget.value })}
-        data={options('Any kind', kinds, kindText)}
+        data={options('Any kind', knownKinds, kindText)}
       />
       <NativeSelect
         label="Marketplace"
         value={filter.market}
         onChange={(event) => set({ market: event.currentTarget.value })}
-        data={options('Any marketplace', markets, marketText)}
+        data={options('Any marketplace', knownMarkets, marketText)}
       />
       {operator && (
         <NativeSelect
@@ -64,7 +67,10 @@ export function JobFilters({ filter, change, operator }: JobFiltersProps) {
         <Button
           variant="subtle"
           leftSection={<IconX size={16} aria-hidden />}
-          onClick={() => change(emptyFilter)}
+          onClick={() => {
+            setClears(clears + 1);
+            change(emptyFilter);
+          }}
         >
           Clear filters
         </Button>

@@ -1,40 +1,29 @@
-import { Alert, Group, SegmentedControl, Skeleton, Stack, Tabs } from '@mantine/core';
+import { Alert, Button, SegmentedControl, Skeleton, Stack, Tabs } from '@mantine/core';
 import { IconHourglass, IconMessage } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
-import { useParams } from 'react-router';
+import { Link, useParams } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { ErrorAlert } from '../errors/ErrorAlert.tsx';
-import { Changes } from '../history/Changes.tsx';
-import { Page } from '../layout/Page.tsx';
-import { Section } from '../layout/Section.tsx';
-import { TestBadge } from '../layout/TestBadge.tsx';
-import { useTab } from '../layout/useTab.ts';
-import { kindText, marketText } from '../offers/offers.ts';
-import { useSession } from '../session/session.ts';
-import { formatLocalTime } from '../time/format.ts';
+import { jobTitle } from '../../../src/present/job.ts';
+import { formatLocalTime } from '../../../src/present/time.ts';
+import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
+import { UnitsTable } from '../ui/jobs/UnitsTable.tsx';
+import { Page } from '../ui/layout/Page.tsx';
+import { Section } from '../ui/layout/Section.tsx';
+import { useTab } from '../ui/layout/useTab.ts';
+import { useSession } from '../ui/session/session.ts';
 import { Batches } from './Batches.tsx';
+import { Changes } from './Changes.tsx';
 import { Failures } from './Failures.tsx';
 import { Hold } from './Hold.tsx';
 import { JobActions } from './JobActions.tsx';
-import { JobProgress } from './JobProgress.tsx';
+import { JobLine } from './JobLine.tsx';
 import { JobSummary } from './JobSummary.tsx';
 import { Results } from './Results.tsx';
-import { StatusBadge } from './StatusBadge.tsx';
+import { RetryButton } from './RetryButton.tsx';
 import { initialTab, jobTabs } from './tabs.ts';
-import { UnitsTable } from './UnitsTable.tsx';
 import { useJob } from './useJob.ts';
 
 const ProgressChart = lazy(async () => ({ default: (await import('./ProgressChart.tsx')).ProgressChart }));
-
-/** Status of a job, and a mark if it is a test job. */
-function JobBadges({ job }: { job: Job }) {
-  return (
-    <Group gap={6}>
-      <StatusBadge status={job.status} />
-      {job.mode === 'test' && <TestBadge />}
-    </Group>
-  );
-}
 
 /** Status, progress, results and actions of a job. */
 export function JobPage() {
@@ -46,7 +35,12 @@ export function JobPage() {
       {isPending ? (
         <Skeleton height={240} aria-label="Loading job" role="status" />
       ) : (
-        <ErrorAlert error={error} retry={refetch} />
+        <Stack align="flex-start">
+          <ErrorAlert error={error} retry={refetch} />
+          <Button component={Link} to="/jobs" variant="default">
+            All jobs
+          </Button>
+        </Stack>
       )}
     </Page>
   );
@@ -73,37 +67,28 @@ function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: ()
   // The tab does not change by itself while the job progresses.
   const [initial] = useState(() => initialTab(job, role));
   const [tab, selectTab] = useTab(jobTabs(role), initial);
-  const title = `${kindText(job.kind)} on ${marketText(job.market)}`;
   return (
-    <Page title={title} description={<JobBadges job={job} />} actions={<JobActions job={job} />}>
+    <Page title={jobTitle(job)} actions={<JobActions job={job} />}>
       {stale ? <ErrorAlert error={stale} retry={refetch} title="This data may be out of date" /> : null}
+      <JobLine job={job} />
       <Notices job={job} />
-      <Section title="Progress">
-        <Stack>
-          <div>
-            <JobProgress job={job} />
-          </div>
-          {job.startedAt && job.total > 1 && (
-            <Suspense fallback={<Skeleton height={220} />}>
-              <ProgressChart job={job} />
-            </Suspense>
-          )}
-          <JobSummary job={job} />
-        </Stack>
-      </Section>
       <Tabs value={tab} onChange={selectTab} keepMounted={false}>
-        <Tabs.List mb="md">
+        <Tabs.List mb="sm">
           <Tabs.Tab value="results">Results</Tabs.Tab>
           <Tabs.Tab value="failures">Failures</Tabs.Tab>
           <Tabs.Tab value="units">Units</Tabs.Tab>
           {!operator && <Tabs.Tab value="changes">Changes</Tabs.Tab>}
           {operator && <Tabs.Tab value="batches">Batches</Tabs.Tab>}
+          <Tabs.Tab value="details">Details</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="results">
           <Results job={job} />
         </Tabs.Panel>
         <Tabs.Panel value="failures">
-          <Failures job={job} />
+          <Stack>
+            {job.ended && job.failed > 0 && <RetryButton job={job} />}
+            <Failures job={job} />
+          </Stack>
         </Tabs.Panel>
         <Tabs.Panel value="units">
           <Units job={job} />
@@ -114,8 +99,27 @@ function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: ()
         <Tabs.Panel value="batches">
           <Batches job={job} />
         </Tabs.Panel>
+        <Tabs.Panel value="details">
+          <Details job={job} />
+        </Tabs.Panel>
       </Tabs>
     </Page>
+  );
+}
+
+/** Facts of a job and the chart of its progress. */
+function Details({ job }: { job: Job }) {
+  return (
+    <Stack>
+      <JobSummary job={job} />
+      {job.startedAt && job.total > 1 && (
+        <Section title="Progress">
+          <Suspense fallback={<Skeleton height={220} />}>
+            <ProgressChart job={job} />
+          </Suspense>
+        </Section>
+      )}
+    </Stack>
   );
 }
 

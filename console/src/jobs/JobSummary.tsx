@@ -1,27 +1,26 @@
-import type { Timestamp } from '@bufbuild/protobuf/wkt';
 import { Anchor, SimpleGrid } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { Fact } from '../layout/Fact.tsx';
-import { Identifier } from '../list/Identifier.tsx';
-import { formatCount } from '../number/format.ts';
-import { useSession } from '../session/session.ts';
-import { regionText } from '../text/region.ts';
-import { formatDuration } from '../time/format.ts';
-import { Moment } from '../time/Moment.tsx';
-import { creditsText } from './outcome.ts';
+import { creditsText, durationMs } from '../../../src/present/job.ts';
+import { jobTypeText } from '../../../src/present/names.ts';
+import { formatCount, regionText } from '../../../src/present/text.ts';
+import { formatDuration } from '../../../src/present/time.ts';
+import { CopyId } from '../ui/CopyId.tsx';
+import { Id } from '../ui/Id.tsx';
+import { Fact } from '../ui/layout/Fact.tsx';
+import { useSession } from '../ui/session/session.ts';
+import { Moment } from '../ui/time/Moment.tsx';
 
-const msOf = (at: Timestamp) => Number(at.seconds) * 1000;
-
-/** Key facts of a job. */
+/** All facts of a job. */
 export function JobSummary({ job }: { job: Job }) {
   const operator = useSession().role === 'operator';
-  const until = job.finishedAt ? msOf(job.finishedAt) : Date.now();
+  const duration = durationMs(job, Date.now());
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="md">
       <Fact name="Job">
-        <Identifier value={job.jobId} name="job ID" />
+        <CopyId value={job.jobId} name="job ID" />
       </Fact>
+      {job.options?.name && <Fact name="Kind">{jobTypeText(job)}</Fact>}
       {operator && (
         <Fact name="User">
           <Anchor component={Link} to={`/users/${job.userId}`} size="sm" underline="always">
@@ -31,6 +30,7 @@ export function JobSummary({ job }: { job: Job }) {
         </Fact>
       )}
       <Fact name="Credits">{creditsText(job)}</Fact>
+      <Fact name="Price">{formatCount(job.unitPrice)} per unit</Fact>
       <Fact name="Units">{formatCount(job.total)}</Fact>
       {job.notRun < job.total && (
         <Fact name="Batches">{`${formatCount(job.batchesDone)} of ${formatCount(job.batches)} done`}</Fact>
@@ -46,7 +46,7 @@ export function JobSummary({ job }: { job: Job }) {
         </Fact>
       )}
       {job.decidedBy !== '' && <Fact name="Decided by">{job.decidedBy}</Fact>}
-      {job.startedAt && <Fact name="Duration">{formatDuration(until - msOf(job.startedAt))}</Fact>}
+      {duration !== null && <Fact name="Duration">{formatDuration(duration)}</Fact>}
       {job.finishedAt && (
         <Fact name="Ended">
           <Moment at={job.finishedAt} />
@@ -54,9 +54,7 @@ export function JobSummary({ job }: { job: Job }) {
       )}
       {job.retryOf !== '' && (
         <Fact name="Retry of">
-          <Anchor component={Link} to={`/jobs/${job.retryOf}`} size="sm" underline="always">
-            {job.retryOf.slice(0, 8)}
-          </Anchor>
+          <Id of="jobs" value={job.retryOf} underline="always" />
         </Fact>
       )}
     </SimpleGrid>

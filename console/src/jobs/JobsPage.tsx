@@ -1,13 +1,12 @@
 import { Button } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
 import { Link, useSearchParams } from 'react-router';
-import { Page } from '../layout/Page.tsx';
-import { useSession } from '../session/session.ts';
+import { JobsTable } from '../ui/jobs/JobsTable.tsx';
+import { emptyFilter, type JobListFilter, useJobs } from '../ui/jobs/useJobs.ts';
+import { Page } from '../ui/layout/Page.tsx';
+import { useSession } from '../ui/session/session.ts';
 import { JobFilters } from './JobFilters.tsx';
-import { JobsTable } from './JobsTable.tsx';
-import { emptyFilter, type JobFilter, useJobs } from './useJobs.ts';
 
-const names = Object.keys(emptyFilter) as (keyof JobFilter)[];
+const names = Object.keys(emptyFilter) as (keyof JobListFilter)[];
 
 /** Jobs visible to the caller, with filters kept in the address. */
 export function JobsPage() {
@@ -15,10 +14,9 @@ export function JobsPage() {
   const [parameters, setParameters] = useSearchParams();
   const filter = Object.fromEntries(
     names.map((name) => [name, parameters.get(name) ?? '']),
-  ) as unknown as JobFilter;
-  const [search] = useDebouncedValue(filter.search, 300);
-  const { jobs, query } = useJobs({ ...filter, search });
-  const change = (next: JobFilter) =>
+  ) as unknown as JobListFilter;
+  const { jobs, query } = useJobs(filter);
+  const change = (next: JobListFilter) =>
     setParameters(Object.fromEntries(Object.entries(next).filter(([, value]) => value !== '')), {
       replace: true,
     });

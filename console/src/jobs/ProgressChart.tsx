@@ -1,25 +1,16 @@
 import { timestampDate } from '@bufbuild/protobuf/wkt';
-import { useQuery } from '@connectrpc/connect-query';
 import { AreaChart } from '@mantine/charts';
-import { EmptyState, Skeleton, Text } from '@mantine/core';
+import { EmptyState, Skeleton } from '@mantine/core';
 import { IconChartArea } from '@tabler/icons-react';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { ErrorAlert } from '../errors/ErrorAlert.tsx';
-import { useSession } from '../session/session.ts';
-import { formatDuration } from '../time/format.ts';
-import { timeTicks } from '../time/ticks.ts';
-import { isStalled, remainingMs } from './estimate.ts';
-import { getProgressMethod } from './methods.ts';
+import { formatDuration } from '../../../src/present/time.ts';
+import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
+import { timeTicks } from '../ui/time/ticks.ts';
+import { useProgress } from './TimeLeft.tsx';
 
-/** Chart of a job's counts over the time since its start, with an estimate of the remaining time. */
+/** Chart of a job's counts over the time since its start. */
 export function ProgressChart({ job }: { job: Job }) {
-  const { role } = useSession();
-  const { data, error, isPending, refetch } = useQuery(
-    getProgressMethod(role),
-    { jobId: job.jobId },
-    { refetchInterval: job.ended ? false : pollMs.active },
-  );
+  const { data, error, isPending, refetch } = useProgress(job);
   if (isPending) return <Skeleton height={220} />;
   if (error) return <ErrorAlert error={error} retry={refetch} />;
   // The progress counts units that never ran as failed.
@@ -27,7 +18,6 @@ export function ProgressChart({ job }: { job: Job }) {
   const points = data.points.flatMap(({ at, success, failed }) =>
     at ? [{ ms: timestampDate(at).getTime(), Succeeded: success, Failed: Math.min(failed, maxFailed) }] : [],
   );
-  const waiting = job.waitingFor !== '';
   const last = points.at(-1);
   if (points.length < 2 || !last) {
     return (
@@ -43,41 +33,26 @@ export function ProgressChart({ job }: { job: Job }) {
   const failures = last.Failed > 0 ? [{ name: 'Failed', color: 'red.6' }] : [];
   const label = `${last.Succeeded} succeeded and ${last.Failed} failed after ${formatDuration(last.ms - begin)}`;
   return (
-    <>
-      <div role="img" aria-label={`Progress over time: ${label}`}>
-        <AreaChart
-          h={220}
-          data={rows}
-          dataKey="after"
-          type="stacked"
-          curveType="linear"
-          withDots={false}
-          withLegend
-          xAxisProps={{
-            type: 'number',
-            domain: [0, 'dataMax'],
-            ticks: timeTicks((last.ms - begin) / 1000),
-            tickFormatter: (seconds: number) => formatDuration(seconds * 1000),
-          }}
-          yAxisProps={{ domain: [0, job.total], allowDecimals: false }}
-          tooltipProps={{ labelFormatter: (seconds) => formatDuration(Number(seconds) * 1000) }}
-          series={[{ name: 'Succeeded', color: 'teal.6' }, ...failures]}
-          accessibilityLayer={false}
-        />
-      </div>
-      {!job.ended && (waiting || !isStalled(data.points)) && (
-        <TimeLeft ms={remainingMs(data.points, job.total)} waiting={waiting} />
-      )}
-    </>
-  );
-}
-
-function TimeLeft({ ms, waiting }: { ms: number | undefined; waiting: boolean }) {
-  if (ms === undefined) return null;
-  const duration = formatDuration(ms);
-  return (
-    <Text size="sm" c="dimmed">
-      {waiting ? `About ${duration} of work left after the wait` : `About ${duration} left`}
-    </Text>
+    <div role="img" aria-label={`Progress over time: ${label}`}>
+      <AreaChart
+        h={220}
+        data={rows}
+        dataKey="after"
+        type="stacked"
+        curveType="linear"
+        withDots={false}
+        withLegend
+        xAxisProps={{
+          type: 'number',
+          domain: [0, 'dataMax'],
+          ticks: timeTicks((last.ms - begin) / 1000),
+          tickFormatter: (seconds: number) => formatDuration(seconds * 1000),
+        }}
+        yAxisProps={{ domain: [0, job.total], allowDecimals: false }}
+        tooltipProps={{ labelFormatter: (seconds) => formatDuration(Number(seconds) * 1000) }}
+        series={[{ name: 'Succeeded', color: 'teal.6' }, ...failures]}
+        accessibilityLayer={false}
+      />
+    </div>
   );
 }

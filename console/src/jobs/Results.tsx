@@ -2,21 +2,18 @@ import { useQuery } from '@connectrpc/connect-query';
 import { EmptyState, Stack } from '@mantine/core';
 import { IconInbox, IconLock } from '@tabler/icons-react';
 import { useEffect } from 'react';
-import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { Section } from '../layout/Section.tsx';
-import { useRefusal } from '../permission/useRefusal.ts';
-import { Explorer } from '../records/Explorer.tsx';
-import { InvalidRecords } from '../records/InvalidRecords.tsx';
-import { WholeRecord } from '../records/WholeRecord.tsx';
-import { useSession } from '../session/session.ts';
+import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { Section } from '../ui/layout/Section.tsx';
+import { useRefusal } from '../ui/permission/useRefusal.ts';
+import { pollMs } from '../ui/queries.ts';
 import { Files } from './Files.tsx';
-import { listFilesMethod, listRecordsMethod } from './methods.ts';
+import { Explorer } from './records/Explorer.tsx';
+import { InvalidRecords } from './records/InvalidRecords.tsx';
+import { WholeRecord } from './records/WholeRecord.tsx';
 
 /** Records of a job, if the session's key may read them. */
 function Records({ job, isSingle = false }: { job: Job; isSingle?: boolean }) {
-  const { role } = useSession();
-  const refusal = useRefusal(listRecordsMethod(role));
+  const refusal = useRefusal(JobService.method.listRecords);
   if (refusal !== null)
     return (
       <Stack>
@@ -29,9 +26,8 @@ function Records({ job, isSingle = false }: { job: Job; isSingle?: boolean }) {
 
 /** Results of a job: its records, and the files of kinds that write some. */
 export function Results({ job }: { job: Job }) {
-  const { role } = useSession();
   const query = useQuery(
-    listFilesMethod(role),
+    JobService.method.listFiles,
     { jobId: job.jobId },
     { refetchInterval: job.ended ? false : pollMs.list },
   );

@@ -1,13 +1,13 @@
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import type { Role } from '../session/session.ts';
+import type { AccountRole } from '../ui/session/session.ts';
 
 /** Tab of the job page. */
-export type JobTab = 'results' | 'failures' | 'units' | 'changes' | 'batches';
+export type JobTab = 'results' | 'failures' | 'units' | 'changes' | 'batches' | 'details';
 
 /** Returns the tab that matters most in the job's current state. */
 export function initialTab(
   job: Pick<Job, 'status' | 'ended' | 'success' | 'failed' | 'notRun'>,
-  role: Role,
+  role: AccountRole,
 ): JobTab {
   if (job.status === 'awaiting_approval' || job.status === 'rejected') return 'units';
   if (role === 'user' && (job.success > 0 || !job.ended)) return 'results';
@@ -16,7 +16,7 @@ export function initialTab(
 }
 
 /** Returns the tabs of the job page for a role. */
-export const jobTabs = (role: Role): readonly JobTab[] =>
+export const jobTabs = (role: AccountRole): readonly JobTab[] =>
   role === 'operator'
-    ? ['results', 'failures', 'units', 'batches']
-    : ['results', 'failures', 'units', 'changes'];
+    ? ['results', 'failures', 'units', 'batches', 'details']
+    : ['results', 'failures', 'units', 'changes', 'details'];

@@ -2,17 +2,16 @@ import { useMutation, useQuery } from '@connectrpc/connect-query';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { Page } from '../layout/Page.tsx';
-import { CallButton } from '../permission/CallButton.tsx';
-import { useSession } from '../session/session.ts';
-import { KeyList } from './KeyList.tsx';
+import { KeyList } from '../ui/keys/KeyList.tsx';
+import { Page } from '../ui/layout/Page.tsx';
+import { CallButton } from '../ui/permission/CallButton.tsx';
+import { pollMs } from '../ui/queries.ts';
+import { useSession } from '../ui/session/session.ts';
 
 /** API keys of the caller. */
 export function KeysPage() {
   const query = useQuery(AccountService.method.listApiKeys, {}, { refetchInterval: pollMs.idle });
   const creation = useMutation(AccountService.method.createApiKey);
-  const revocation = useMutation(AccountService.method.revokeApiKey);
   const { hasCeiling } = useSession();
   const [opened, { open, close }] = useDisclosure();
   return (
@@ -35,7 +34,6 @@ export function KeysPage() {
         methods={AccountService.method}
         owner="user"
         create={creation.mutateAsync}
-        revoke={revocation.mutateAsync}
         creating={opened}
         close={close}
       />

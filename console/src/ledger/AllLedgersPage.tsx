@@ -1,5 +1,5 @@
-import { Page } from '../layout/Page.tsx';
-import { UserLedger } from './UserLedger.tsx';
+import { Page } from '../ui/layout/Page.tsx';
+import { UserLedger } from '../ui/ledger/UserLedger.tsx';
 
 /** Ledger of all users. */
 export function AllLedgersPage() {

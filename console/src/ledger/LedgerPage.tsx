@@ -1,48 +1,32 @@
-import { useInfiniteQuery } from '@connectrpc/connect-query';
-import { Button, Menu } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
+import { createClient } from '@connectrpc/connect';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { Page } from '../layout/Page.tsx';
-import { downloadRest } from '../session/download.ts';
-import { useDownload } from '../session/useDownload.ts';
-import { LedgerTable } from './LedgerTable.tsx';
-
-const path = '/v1/account/ledger/export';
+import { ExportMenu } from '../ui/actions/ExportMenu.tsx';
+import { Page } from '../ui/layout/Page.tsx';
+import { LedgerTable } from '../ui/ledger/LedgerTable.tsx';
+import { useList } from '../ui/list/useList.ts';
+import { saveStream } from '../ui/session/download.ts';
+import { transport } from '../ui/session/transport.ts';
 
 /** Ledger of the caller, with export. */
 export function LedgerPage() {
-  const query = useInfiniteQuery(
+  const { query, rows } = useList(
     AccountService.method.listLedgerEntries,
-    { pageSize: 100, pageToken: '' },
-    {
-      pageParamKey: 'pageToken',
-      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
-      refetchInterval: pollMs.list,
-    },
+    { pageSize: 100 },
+    (page) => page.entries,
   );
-  const { download, busy } = useDownload();
-  const save = (format: string) =>
-    void download(() => downloadRest(`${path}?format=${format}`, `ledger.${format}`));
   return (
     <Page
       title="Ledger"
       description="Credits granted, charged and refunded. The balance is their sum."
       actions={
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <Button variant="default" loading={busy} leftSection={<IconDownload size={16} aria-hidden />}>
-              Export
-            </Button>
-          </Menu.Target>
-          <Menu.Dropdown>
-            <Menu.Item onClick={() => save('csv')}>CSV</Menu.Item>
-            <Menu.Item onClick={() => save('jsonl')}>JSON Lines</Menu.Item>
-          </Menu.Dropdown>
-        </Menu>
+        <ExportMenu
+          save={(format) =>
+            saveStream(createClient(AccountService, transport).exportLedger({ format }), `ledger.${format}`)
+          }
+        />
       }
     >
-      <LedgerTable entries={query.data?.pages.flatMap(({ entries }) => entries) ?? []} query={query} />
+      <LedgerTable entries={rows} query={query} />
     </Page>
   );
 }

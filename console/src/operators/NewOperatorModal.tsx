@@ -1,10 +1,11 @@
 import { useMutation } from '@connectrpc/connect-query';
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { describeError } from '../errors/describe.ts';
-import { showSuccess } from '../errors/toast.ts';
-import { useRefresh } from '../list/useRefresh.ts';
+import { FormModal } from '../ui/actions/FormModal.tsx';
+import { describeError } from '../ui/errors/describe.ts';
+import { showSuccess } from '../ui/errors/toast.ts';
+import { useRefresh } from '../ui/list/useRefresh.ts';
 
 /** Dialog that creates an operator. */
 export function NewOperatorModal({ opened, close }: { opened: boolean; close: () => void }) {
@@ -28,28 +29,22 @@ export function NewOperatorModal({ opened, close }: { opened: boolean; close: ()
     }
   });
   return (
-    <Modal
+    <FormModal
       opened={opened}
-      onClose={close}
+      close={close}
       title="Create operator"
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      onSubmit={submit}
+      submit="Create operator"
+      call={OperatorService.method.createOperator}
+      busy={creation.isPending}
     >
-      <form onSubmit={submit} noValidate>
-        <Stack>
-          <TextInput
-            label="Name"
-            description="Name of the person or the program"
-            required
-            data-autofocus
-            {...form.getInputProps('name')}
-          />
-          <Group justify="flex-end">
-            <Button type="submit" loading={creation.isPending}>
-              Create operator
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <TextInput
+        label="Name"
+        description="Name of the person or the program"
+        required
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+    </FormModal>
   );
 }

@@ -3,11 +3,11 @@ import { useMutation } from '@connectrpc/connect-query';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { type Operator, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { KeyList } from '../keys/KeyList.tsx';
-import { Section } from '../layout/Section.tsx';
-import type { ListQuery } from '../list/ListTable.tsx';
-import { CallButton } from '../permission/CallButton.tsx';
-import { Moment } from '../time/Moment.tsx';
+import { KeyList } from '../ui/keys/KeyList.tsx';
+import { Section } from '../ui/layout/Section.tsx';
+import type { ListQuery } from '../ui/list/ListTable.tsx';
+import { CallButton } from '../ui/permission/CallButton.tsx';
+import { Moment } from '../ui/time/Moment.tsx';
 
 /** API keys of an operator. */
 export function OperatorKeys({
@@ -18,7 +18,6 @@ export function OperatorKeys({
   query: ListQuery;
 }) {
   const creation = useMutation(OperatorService.method.createApiKey);
-  const revocation = useMutation(OperatorService.method.revokeApiKey);
   const [opened, { open, close }] = useDisclosure();
   const [lastUsed] = keys
     .flatMap(({ lastUsedAt }) => lastUsedAt ?? [])
@@ -49,7 +48,6 @@ export function OperatorKeys({
         methods={OperatorService.method}
         owner="operator"
         create={(request) => creation.mutateAsync({ ...request, userId: id })}
-        revoke={revocation.mutateAsync}
         creating={opened}
         close={close}
       />

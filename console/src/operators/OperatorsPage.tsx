@@ -1,26 +1,23 @@
-import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { Button, Center, Skeleton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { ErrorAlert } from '../errors/ErrorAlert.tsx';
-import { Page } from '../layout/Page.tsx';
-import { CallButton } from '../permission/CallButton.tsx';
+import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
+import { Page } from '../ui/layout/Page.tsx';
+import { useList } from '../ui/list/useList.ts';
+import { CallButton } from '../ui/permission/CallButton.tsx';
+import { pollMs } from '../ui/queries.ts';
 import { NewOperatorModal } from './NewOperatorModal.tsx';
 import { OperatorKeys } from './OperatorKeys.tsx';
 
 /** Operators with their API keys. */
 export function OperatorsPage() {
   const [opened, { open, close }] = useDisclosure();
-  const query = useInfiniteQuery(
+  const { query, rows } = useList(
     OperatorService.method.listOperators,
-    { pageSize: 20, pageToken: '' },
-    {
-      pageParamKey: 'pageToken',
-      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
-      refetchInterval: pollMs.idle,
-    },
+    { pageSize: 20 },
+    (page) => page.operators,
+    { refetchInterval: pollMs.idle },
   );
   return (
     <Page
@@ -38,11 +35,9 @@ export function OperatorsPage() {
     >
       {query.isPending && <Skeleton height={160} role="status" aria-label="Loading operators" />}
       {query.error && <ErrorAlert error={query.error} retry={query.refetch} />}
-      {query.data?.pages
-        .flatMap(({ operators }) => operators)
-        .map((operator) => (
-          <OperatorKeys key={operator.id} operator={operator} query={query} />
-        ))}
+      {rows.map((operator) => (
+        <OperatorKeys key={operator.id} operator={operator} query={query} />
+      ))}
       {query.hasNextPage && (
         <Center>
           <Button variant="default" loading={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>

@@ -1,19 +1,17 @@
-import { useMutation, useQuery } from '@connectrpc/connect-query';
+import { useQuery } from '@connectrpc/connect-query';
 import { Code, Switch } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { useState } from 'react';
 import { type FieldDrift, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { useAttempt } from '../errors/useAttempt.ts';
-import { Section } from '../layout/Section.tsx';
-import { ListTable } from '../list/ListTable.tsx';
-import type { Column } from '../list/list-content.ts';
-import { formatCount, formatPercent } from '../number/format.ts';
-import { marketText } from '../offers/offers.ts';
-import { CallButton } from '../permission/CallButton.tsx';
-import { Moment } from '../time/Moment.tsx';
+import { marketText } from '../../../src/present/names.ts';
+import { formatCount, formatPercent } from '../../../src/present/text.ts';
+import { ConfirmButton } from '../ui/actions/ActionButton.tsx';
+import { Section } from '../ui/layout/Section.tsx';
+import { ListTable } from '../ui/list/ListTable.tsx';
+import type { ListColumn } from '../ui/list/list-content.ts';
+import { pollMs } from '../ui/queries.ts';
+import { Moment } from '../ui/time/Moment.tsx';
 
-const columns: Column<FieldDrift>[] = [
+const columns: ListColumn<FieldDrift>[] = [
   { title: 'Page', cell: ({ market, page }) => `${marketText(market)}, ${page}` },
   { title: 'Field', cell: ({ field }) => <Code>{field}</Code> },
   { title: 'Missing', align: 'right', cell: ({ absentShare }) => formatPercent(absentShare) },
@@ -35,32 +33,26 @@ const columns: Column<FieldDrift>[] = [
 export function DriftAlarms() {
   const [all, setAll] = useState(false);
   const query = useQuery(OperatorService.method.listDriftAlarms, { all }, { refetchInterval: pollMs.idle });
-  const acceptance = useMutation(OperatorService.method.acceptDrift);
-  const attempt = useAttempt();
-  const accept = ({ market, page, field }: FieldDrift) =>
-    modals.openConfirmModal({
-      title: `Accept the drift of “${field}”?`,
-      children: 'The newest pages become the baseline and the alarm is cleared.',
-      labels: { confirm: 'Accept', cancel: 'Back' },
-      onConfirm: () =>
-        void attempt(acceptance.mutateAsync({ market, page, field }), ({ fields }) =>
-          fields.length === 0 ? 'The alarm was already cleared.' : 'Alarm cleared.',
-        ),
-    });
-  const action: Column<FieldDrift> = {
+  const action: ListColumn<FieldDrift> = {
     title: 'Actions',
     align: 'right',
     cell: (alarm) =>
       alarm.since ? (
-        <CallButton
+        <ConfirmButton
           call={OperatorService.method.acceptDrift}
+          request={{ market: alarm.market, page: alarm.page, field: alarm.field }}
+          question={{
+            title: `Accept the drift of “${alarm.field}”?`,
+            text: 'The newest pages become the baseline and the alarm is cleared.',
+            confirm: 'Accept',
+            isHarmless: true,
+          }}
+          done={({ fields }) => (fields.length === 0 ? 'The alarm was already cleared.' : 'Alarm cleared.')}
           size="compact-sm"
-          variant="default"
-          onClick={() => accept(alarm)}
           aria-label={`Accept ${alarm.field}`}
         >
           Accept
-        </CallButton>
+        </ConfirmButton>
       ) : null,
   };
   return (

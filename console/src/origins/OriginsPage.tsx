@@ -1,12 +1,12 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { Page } from '../layout/Page.tsx';
-import { Section } from '../layout/Section.tsx';
-import { ListTable } from '../list/ListTable.tsx';
-import { originColumns } from './columns.tsx';
+import { Page } from '../ui/layout/Page.tsx';
+import { Section } from '../ui/layout/Section.tsx';
+import { ListTable } from '../ui/list/ListTable.tsx';
+import { originColumns } from '../ui/origins/columns.tsx';
+import { sortByUrgency } from '../ui/origins/totals.ts';
+import { pollMs } from '../ui/queries.ts';
 import { DriftAlarms } from './DriftAlarms.tsx';
-import { sortByUrgency } from './totals.ts';
 
 /** Health and rate limits of the marketplaces' sites, and drift alarms. */
 export function OriginsPage() {

@@ -2,13 +2,13 @@ import { useQuery } from '@connectrpc/connect-query';
 import { Anchor } from '@mantine/core';
 import { Link } from 'react-router';
 import { type KindPrice, PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
-import { Page } from '../layout/Page.tsx';
-import { ListTable } from '../list/ListTable.tsx';
-import type { Column } from '../list/list-content.ts';
-import { formatBytes, formatCount } from '../number/format.ts';
-import { kindText, marketText } from '../offers/offers.ts';
+import { kindText, marketText } from '../../../src/present/names.ts';
+import { formatBytes, formatCount } from '../../../src/present/text.ts';
+import { Page } from '../ui/layout/Page.tsx';
+import { ListTable } from '../ui/list/ListTable.tsx';
+import type { ListColumn } from '../ui/list/list-content.ts';
 
-const columns = (workingHours: string): Column<KindPrice>[] => [
+const columns = (workingHours: string): ListColumn<KindPrice>[] => [
   {
     title: 'Kind',
     cell: ({ market, kind }) => (

@@ -1,99 +1,89 @@
-import { useMutation } from '@connectrpc/connect-query';
-import { modals } from '@mantine/modals';
-import { IconPlayerPause, IconPlayerPlay, IconRefresh, IconTrash } from '@tabler/icons-react';
+import { useDisclosure } from '@mantine/hooks';
+import { IconEdit, IconPlayerPause, IconPlayerPlay, IconRefresh, IconTrash } from '@tabler/icons-react';
 import { useNavigate } from 'react-router';
 import { type Schedule, ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
-import { useAttempt } from '../errors/useAttempt.ts';
-import { CallButton } from '../permission/CallButton.tsx';
+import { ActionButton, ConfirmButton } from '../ui/actions/ActionButton.tsx';
+import { CallButton } from '../ui/permission/CallButton.tsx';
+import { EditScheduleModal } from '../ui/schedules/ScheduleModal.tsx';
 
 const { method } = ScheduleService;
 
 const icon = { size: 16, 'aria-hidden': true } as const;
 
-/** Calls that change a schedule. Each shows its outcome. */
-function useScheduleCalls(scheduleId: string) {
-  const attempt = useAttempt();
-  const navigate = useNavigate();
-  const run = useMutation(method.runSchedule);
-  const pause = useMutation(method.pauseSchedule);
-  const resume = useMutation(method.resumeSchedule);
-  const remove = useMutation(method.deleteSchedule);
-  return {
-    isPending: {
-      run: run.isPending,
-      pause: pause.isPending,
-      resume: resume.isPending,
-      remove: remove.isPending,
-    },
-    start: () =>
-      attempt(run.mutateAsync({ scheduleId }), ({ jobId, reason }) => {
-        if (jobId === '' && reason !== '') throw new Error(`The run did not start. ${reason}`);
-        return jobId === '' ? 'The run waits for the last one.' : 'Run started.';
-      }),
-    pause: () => attempt(pause.mutateAsync({ scheduleId }), 'Schedule paused.'),
-    resume: () => attempt(resume.mutateAsync({ scheduleId }), 'Schedule resumed.'),
-    remove: () =>
-      attempt(remove.mutateAsync({ scheduleId }), () => {
-        void navigate('/schedules');
-        return 'Schedule deleted.';
-      }),
-  };
+function EditButton({ schedule }: { schedule: Schedule }) {
+  const [opened, { open, close }] = useDisclosure();
+  return (
+    <>
+      <CallButton
+        call={method.updateSchedule}
+        variant="default"
+        leftSection={<IconEdit {...icon} />}
+        onClick={open}
+      >
+        Edit
+      </CallButton>
+      {opened && <EditScheduleModal schedule={schedule} close={close} />}
+    </>
+  );
 }
 
 /** Actions available in the schedule's current state. */
-export function ScheduleActions({ schedule: { scheduleId, state } }: { schedule: Schedule }) {
-  const { isPending, start, pause, resume, remove } = useScheduleCalls(scheduleId);
-  const confirmDelete = () =>
-    modals.openConfirmModal({
-      title: 'Delete this schedule?',
-      children: 'The list of its runs is deleted. Their jobs remain.',
-      labels: { confirm: 'Delete schedule', cancel: 'Back' },
-      confirmProps: { color: 'red' },
-      onConfirm: () => void remove(),
-    });
+export function ScheduleActions({ schedule }: { schedule: Schedule }) {
+  const { scheduleId, state } = schedule;
+  const navigate = useNavigate();
   return (
     <>
       {(state === 'active' || state === 'paused') && (
-        <CallButton
+        <ActionButton
           call={method.runSchedule}
+          request={{ scheduleId }}
+          done={({ jobId, reason }) => {
+            if (jobId === '' && reason !== '') throw new Error(`The run did not start. ${reason}`);
+            return jobId === '' ? 'The run waits for the last one.' : 'Run started.';
+          }}
+          variant="filled"
           leftSection={<IconRefresh {...icon} />}
-          loading={isPending.run}
-          onClick={start}
         >
           Run now
-        </CallButton>
+        </ActionButton>
       )}
       {state === 'active' && (
-        <CallButton
+        <ActionButton
           call={method.pauseSchedule}
-          variant="default"
+          request={{ scheduleId }}
+          done="Schedule paused."
           leftSection={<IconPlayerPause {...icon} />}
-          loading={isPending.pause}
-          onClick={pause}
         >
           Pause
-        </CallButton>
+        </ActionButton>
       )}
       {state === 'paused' && (
-        <CallButton
+        <ActionButton
           call={method.resumeSchedule}
-          variant="default"
+          request={{ scheduleId }}
+          done="Schedule resumed."
           leftSection={<IconPlayerPlay {...icon} />}
-          loading={isPending.resume}
-          onClick={resume}
         >
           Resume
-        </CallButton>
+        </ActionButton>
       )}
-      <CallButton
+      {state !== 'ended' && <EditButton schedule={schedule} />}
+      <ConfirmButton
         call={method.deleteSchedule}
-        variant="default"
+        request={{ scheduleId }}
+        question={{
+          title: 'Delete this schedule?',
+          text: 'The list of its runs is deleted. Their jobs remain.',
+          confirm: 'Delete schedule',
+        }}
+        done={() => {
+          void navigate('/schedules');
+          return 'Schedule deleted.';
+        }}
         leftSection={<IconTrash {...icon} />}
-        loading={isPending.remove}
-        onClick={confirmDelete}
       >
         Delete
-      </CallButton>
+      </ConfirmButton>
     </>
   );
 }

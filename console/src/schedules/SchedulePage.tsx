@@ -1,17 +1,19 @@
-import { useInfiniteQuery, useQuery } from '@connectrpc/connect-query';
+import { useQuery } from '@connectrpc/connect-query';
 import { Anchor } from '@mantine/core';
 import { Link, useParams } from 'react-router';
 import { type Schedule, ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { ErrorAlert } from '../errors/ErrorAlert.tsx';
-import { Loading } from '../layout/Loading.tsx';
-import { Page } from '../layout/Page.tsx';
-import { Section } from '../layout/Section.tsx';
-import { ListTable } from '../list/ListTable.tsx';
-import { runColumns, scheduledJobText } from './columns.tsx';
+import { jobTypeText } from '../../../src/present/names.ts';
+import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
+import { Loading } from '../ui/layout/Loading.tsx';
+import { Page } from '../ui/layout/Page.tsx';
+import { Section } from '../ui/layout/Section.tsx';
+import { ListTable } from '../ui/list/ListTable.tsx';
+import { useList } from '../ui/list/useList.ts';
+import { pollMs } from '../ui/queries.ts';
+import { runColumns } from '../ui/schedules/columns.tsx';
+import { Times } from '../ui/schedules/Times.tsx';
 import { ScheduleActions } from './ScheduleActions.tsx';
 import { ScheduleSummary } from './ScheduleSummary.tsx';
-import { Times } from './Times.tsx';
 
 /** A schedule with its next times and its runs. */
 export function SchedulePage() {
@@ -27,7 +29,7 @@ export function SchedulePage() {
   return (
     <Page
       title={schedule.name}
-      description={scheduledJobText(schedule)}
+      description={jobTypeText(schedule)}
       actions={
         <>
           <Anchor component={Link} to="/schedules" size="sm">
@@ -55,20 +57,16 @@ function NextTimes({ schedule: { cron, timeZone, startAt, endAt } }: { schedule:
 }
 
 function Runs({ scheduleId }: { scheduleId: string }) {
-  const query = useInfiniteQuery(
+  const { query, rows } = useList(
     ScheduleService.method.listScheduleRuns,
-    { scheduleId, pageSize: 50, pageToken: '' },
-    {
-      pageParamKey: 'pageToken',
-      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
-      refetchInterval: pollMs.list,
-    },
+    { scheduleId },
+    (page) => page.runs,
   );
   return (
     <Section title="Runs">
       <ListTable
         label="Runs"
-        rows={query.data?.pages.flatMap(({ runs }) => runs) ?? []}
+        rows={rows}
         keyOf={({ runId }) => runId}
         query={query}
         columns={runColumns}

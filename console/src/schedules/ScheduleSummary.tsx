@@ -1,17 +1,18 @@
-import { Alert, Anchor, SimpleGrid } from '@mantine/core';
-import { Link } from 'react-router';
+import { Alert, SimpleGrid } from '@mantine/core';
 import type { Schedule } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
-import { StatusBadge } from '../jobs/StatusBadge.tsx';
-import { Fact } from '../layout/Fact.tsx';
-import { Identifier } from '../list/Identifier.tsx';
-import { formatCount } from '../number/format.ts';
-import { Moment } from '../time/Moment.tsx';
-import { overlapLabels, spentText } from './columns.tsx';
+import { cronText } from '../../../src/present/cron.ts';
+import { formatCount } from '../../../src/present/text.ts';
+import { CopyId } from '../ui/CopyId.tsx';
+import { Id } from '../ui/Id.tsx';
+import { StatusBadge } from '../ui/jobs/StatusBadge.tsx';
+import { Fact } from '../ui/layout/Fact.tsx';
+import { overlapLabels, spentText } from '../ui/schedules/columns.tsx';
+import { Moment } from '../ui/time/Moment.tsx';
 
 /** State, times, and limits of a schedule, the reason of its state, and its owner for operators. */
 export function ScheduleSummary({ schedule }: { schedule: Schedule }) {
   const { scheduleId, userId, state, reason, cron, timeZone, units, costPerRun, overlap } = schedule;
-  const { startAt, endAt, decideBy } = schedule;
+  const { startAt, endAt, approved } = schedule;
   return (
     <>
       {reason !== '' && <Alert color="yellow">{reason}</Alert>}
@@ -20,22 +21,16 @@ export function ScheduleSummary({ schedule }: { schedule: Schedule }) {
           <StatusBadge status={state} />
         </Fact>
         <Fact name="Schedule">
-          <Identifier value={scheduleId} name="schedule ID" />
+          <CopyId value={scheduleId} name="schedule ID" />
         </Fact>
         {userId !== '' && (
           <Fact name="User">
-            <Anchor component={Link} to={`/users/${userId}`} size="sm" underline="always">
-              {userId.slice(0, 8)}
-            </Anchor>
+            <Id of="users" value={userId} underline="always" />
           </Fact>
         )}
-        {decideBy && (
-          <Fact name="Approval expires">
-            <Moment at={decideBy} relative />
-          </Fact>
-        )}
+        {approved && <Fact name="Approval">Later runs are approved</Fact>}
         <Fact name="Times">
-          {cron} ({timeZone})
+          {cronText(cron)} ({timeZone})
         </Fact>
         <Fact name="Units per run">{formatCount(units)}</Fact>
         <Fact name="Credits per run">{formatCount(Number(costPerRun))}</Fact>

@@ -1,28 +1,19 @@
-import { useInfiniteQuery } from '@connectrpc/connect-query';
 import { Button } from '@mantine/core';
 import { Link } from 'react-router';
 import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { Page } from '../layout/Page.tsx';
-import { ListTable } from '../list/ListTable.tsx';
-import { scheduleColumns } from './columns.tsx';
+import { Page } from '../ui/layout/Page.tsx';
+import { ListTable } from '../ui/list/ListTable.tsx';
+import { useList } from '../ui/list/useList.ts';
+import { scheduleColumns } from '../ui/schedules/columns.tsx';
 
 /** The caller's schedules. */
 export function SchedulesPage() {
-  const query = useInfiniteQuery(
-    ScheduleService.method.listSchedules,
-    { pageSize: 50, pageToken: '' },
-    {
-      pageParamKey: 'pageToken',
-      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
-      refetchInterval: pollMs.list,
-    },
-  );
+  const { query, rows } = useList(ScheduleService.method.listSchedules, {}, (page) => page.schedules);
   return (
     <Page title="Schedules" description="Jobs that are submitted again and again.">
       <ListTable
         label="Schedules"
-        rows={query.data?.pages.flatMap(({ schedules }) => schedules) ?? []}
+        rows={rows}
         keyOf={({ scheduleId }) => scheduleId}
         query={query}
         columns={scheduleColumns}

@@ -1,11 +1,11 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Badge, Code, Text } from '@mantine/core';
 import { OperatorService, type Setting } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { Page } from '../layout/Page.tsx';
-import { ListTable } from '../list/ListTable.tsx';
-import type { Column } from '../list/list-content.ts';
+import { Page } from '../ui/layout/Page.tsx';
+import { ListTable } from '../ui/list/ListTable.tsx';
+import type { ListColumn } from '../ui/list/list-content.ts';
 
-const columns: Column<Setting>[] = [
+const columns: ListColumn<Setting>[] = [
   { title: 'Name', cell: ({ name }) => <Code>{name}</Code> },
   {
     title: 'Value',

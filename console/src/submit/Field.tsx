@@ -1,6 +1,6 @@
 import { NativeSelect, NumberInput, Switch, TextInput } from '@mantine/core';
-import { regionText } from '../text/region.ts';
-import type { FieldShape } from './fields.ts';
+import { regionText } from '../../../src/present/text.ts';
+import type { FieldShape } from '../ui/request/fields.ts';
 import { InlineCode } from './InlineCode.tsx';
 
 interface FieldProps {

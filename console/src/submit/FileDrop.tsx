@@ -1,7 +1,7 @@
 import { Group, Text } from '@mantine/core';
 import { Dropzone } from '@mantine/dropzone';
 import { IconFileTypeCsv } from '@tabler/icons-react';
-import { formatBytes } from '../number/format.ts';
+import { formatBytes } from '../../../src/present/text.ts';
 
 const maxBytes = 8 * 1024 * 1024;
 

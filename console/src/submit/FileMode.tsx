@@ -1,34 +1,44 @@
 import { Alert, Code, List, Stack, Text } from '@mantine/core';
-import { useMemo, useState } from 'react';
-import type { Offer } from '../offers/offers.ts';
-import { buildBody, type FieldTexts, validateField } from './body.ts';
+import { useEffect, useMemo, useState } from 'react';
+import type { JobType } from '../../../src/contract/job-types.ts';
+import { buildBody, type FieldTexts, validateField } from '../ui/request/body.ts';
+import { type Draft, fileOf, sharedTexts } from '../ui/request/draft.ts';
+import type { ListShape, RequestShape } from '../ui/request/fields.ts';
+import { sharedOfFile } from '../ui/request/form-layout.ts';
+import { csvColumns, type ParsedCsv, parseCsv, templateColumns } from '../ui/request/table.ts';
 import { Field } from './Field.tsx';
 import { FileDrop } from './FileDrop.tsx';
-import type { ListShape, RequestShape } from './fields.ts';
-import { sharedOfFile } from './form-layout.ts';
 import { SubmitBar } from './SubmitBar.tsx';
 import { TemplateButton } from './TemplateButton.tsx';
-import { csvColumns, type ParsedCsv, parseCsv, templateColumns } from './table.ts';
 
 interface FileModeProps {
-  offer: Offer;
+  jobType: JobType;
   shape: RequestShape;
   list: ListShape;
+  /** Values that the page starts with. */
+  draft: Draft;
   busy: boolean;
   submit: (body: string) => Promise<void>;
 }
 
 /** Submits each row of a CSV file as a unit. */
-export function FileMode({ offer, shape, list, busy, submit }: FileModeProps) {
-  const [file, setFile] = useState<File | null>(null);
+export function FileMode({ jobType, shape, list, draft, busy, submit }: FileModeProps) {
+  const [file, setFile] = useState(() => fileOf(shape, draft));
   const [table, setTable] = useState<ParsedCsv | null>(null);
-  const [own, setOwn] = useState<FieldTexts>({});
+  const [own, setOwn] = useState<FieldTexts>(() => sharedTexts(shape, draft));
   const [rejection, setRejection] = useState('');
-  const readFile = async (chosen: File) => {
+  const readFile = (chosen: File) => {
     setRejection('');
+    setTable(null);
     setFile(chosen);
-    setTable(parseCsv(await chosen.text(), list));
   };
+  useEffect(() => {
+    let isCurrent = true;
+    void file?.text().then((text) => isCurrent && setTable(parseCsv(text, jobType, list)));
+    return () => {
+      isCurrent = false;
+    };
+  }, [file, jobType, list]);
   const problems = [...(rejection === '' ? [] : [rejection]), ...(table?.problems ?? [])];
   const units = table?.units ?? [];
   const shared = sharedOfFile(shape, units);
@@ -63,7 +73,7 @@ export function FileMode({ offer, shape, list, busy, submit }: FileModeProps) {
         </Alert>
       )}
       <SubmitBar
-        offer={offer}
+        jobType={jobType}
         units={units.length}
         busy={busy}
         body={body}

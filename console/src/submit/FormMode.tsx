@@ -2,21 +2,21 @@ import { ActionIcon, Button, Group, Paper, SimpleGrid, Stack, Text, Textarea } f
 import { useForm } from '@mantine/form';
 import { randomId } from '@mantine/hooks';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
-import { showError } from '../errors/toast.ts';
-import type { Offer } from '../offers/offers.ts';
-import { buildBody, type FieldTexts, splitLines, validateField } from './body.ts';
+import type { JobType } from '../../../src/contract/job-types.ts';
+import { showError } from '../ui/errors/toast.ts';
+import { buildBody, type FieldTexts, splitLines, validateField } from '../ui/request/body.ts';
+import { type Draft, sharedTexts } from '../ui/request/draft.ts';
+import type { FieldShape, RequestShape } from '../ui/request/fields.ts';
+import { expandRows, formLayout, maxRows, pastedRows } from '../ui/request/form-layout.ts';
 import { Field } from './Field.tsx';
-import type { FieldShape, RequestShape } from './fields.ts';
-import { expandRows, formLayout, pastedRows } from './form-layout.ts';
 import { InlineCode } from './InlineCode.tsx';
 import { SubmitBar } from './SubmitBar.tsx';
 
-/** Maximum rows of the form; larger jobs use a CSV file. */
-const maxRows = 50;
-
 interface FormModeProps {
-  offer: Offer;
+  jobType: JobType;
   shape: RequestShape;
+  /** Values that the form starts with. */
+  draft: Draft;
   busy: boolean;
   submit: (body: string) => Promise<void>;
   /** Problems of the last submit by field path: "items.0.country". */
@@ -52,12 +52,26 @@ function validateLines(lines: string, max: number): string {
   return count > max ? `Enter at most ${max} lines (now ${count}).` : '';
 }
 
+/** Returns the values of a draft; for one without units, a blank row. */
+function initialValues(shape: RequestShape, draft: Draft): Values {
+  const { row } = formLayout(shape);
+  const rows = row === null ? [] : draft.units.map((unit) => ({ ...blankRow(row), ...valuesIn(row, unit) }));
+  return {
+    own: sharedTexts(shape, draft),
+    units: row !== null && rows.length === 0 ? [blankRow(row)] : rows,
+    lines: row === null ? draft.units.filter((unit) => typeof unit === 'string').join('\n') : '',
+  };
+}
+
+const valuesIn = (fields: readonly FieldShape[], unit: FieldTexts | string): FieldTexts =>
+  typeof unit === 'string' ? {} : Object.fromEntries(fields.map(({ name }) => [name, unit[name] ?? '']));
+
 /** Form for the fields of a request and its units. */
-export function FormMode({ offer, shape, busy, submit, problems }: FormModeProps) {
+export function FormMode({ jobType, shape, draft, busy, submit, problems }: FormModeProps) {
   const { list } = shape;
   const { shared, row: fields } = formLayout(shape);
   const form = useForm<Values>({
-    initialValues: { own: blank(shared), units: fields ? [blankRow(fields)] : [], lines: '' },
+    initialValues: initialValues(shape, draft),
     validate: ({ own, units, lines }) => {
       const linesError = list && !fields ? validateLines(lines, list.max) : '';
       return Object.fromEntries([
@@ -152,7 +166,7 @@ export function FormMode({ offer, shape, busy, submit, problems }: FormModeProps
             ))}
           </>
         )}
-        <SubmitBar offer={offer} busy={busy} units={unitCount} body={body}>
+        <SubmitBar jobType={jobType} busy={busy} units={unitCount} body={body}>
           {fields && (
             <AddItemButton
               isFull={units.length >= Math.min(maxRows, list?.max ?? 1)}

@@ -1,25 +1,30 @@
 import { Code, JsonInput, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import type { Offer } from '../offers/offers.ts';
-import type { RequestShape } from './fields.ts';
+import type { JobType } from '../../../src/contract/job-types.ts';
+import { bodyOf, type Draft, emptyDraft } from '../ui/request/draft.ts';
+import type { RequestShape } from '../ui/request/fields.ts';
 import { bodyTemplate, countUnits, isJson } from './json-body.ts';
 import { SubmitBar } from './SubmitBar.tsx';
 
 interface JsonModeProps {
-  offer: Offer;
+  jobType: JobType;
   shape: RequestShape;
+  /** Values that the page starts with. */
+  draft: Draft;
   busy: boolean;
   submit: (body: string) => Promise<void>;
 }
 
 /** Editor for the JSON body of the request. */
-export function JsonMode({ offer, shape, busy, submit }: JsonModeProps) {
+export function JsonMode({ jobType, shape, draft, busy, submit }: JsonModeProps) {
   const [template] = useState(() => bodyTemplate(shape));
-  const [text, setText] = useState(template);
+  const [text, setText] = useState(() =>
+    draft === emptyDraft ? template : JSON.stringify(bodyOf(shape, draft), null, 2),
+  );
   return (
     <Stack>
       <Text size="sm">
-        Sent unchanged as the body of <Code>POST {offer.endpoint.path}</Code>.
+        Sent unchanged as the body of <Code>POST {jobType.endpoint.path}</Code>.
       </Text>
       <JsonInput
         label="Body"
@@ -31,7 +36,7 @@ export function JsonMode({ offer, shape, busy, submit }: JsonModeProps) {
         maxRows={30}
       />
       <SubmitBar
-        offer={offer}
+        jobType={jobType}
         units={countUnits(shape, text)}
         busy={busy}
         body={text !== template && isJson(text) ? text : null}

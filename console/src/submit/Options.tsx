@@ -1,8 +1,8 @@
 import { Accordion, Stack } from '@mantine/core';
-import { validateField } from './body.ts';
-import { Field } from './Field.tsx';
+import { validateField } from '../ui/request/body.ts';
+import { optionFields, optionValues } from '../ui/request/options.ts';
+import { OptionInput } from './OptionInputs.tsx';
 import { useOptionTexts } from './option-texts.ts';
-import { optionFields, optionValues } from './options.ts';
 
 /** Collapsed inputs for the options of a submit. */
 export function Options() {
@@ -16,10 +16,11 @@ export function Options() {
         <Accordion.Panel>
           <Stack>
             {optionFields.map((field) => (
-              <Field
+              <OptionInput
                 key={field.name}
                 field={field}
                 value={texts[field.name] ?? ''}
+                texts={texts}
                 change={(text) => change(field.name, text)}
                 error={validateField(field, texts[field.name] ?? '')}
               />

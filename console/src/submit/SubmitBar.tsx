@@ -1,20 +1,16 @@
-import { useQuery } from '@connectrpc/connect-query';
-import { Group, Stack, Text } from '@mantine/core';
+import { Group, Stack } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { formatUnits } from '../number/format.ts';
-import type { Offer } from '../offers/offers.ts';
-import { CallButton } from '../permission/CallButton.tsx';
-import { ScheduleButton } from '../schedules/ScheduleButton.tsx';
-import { describeCost } from './cost.ts';
+import type { JobType } from '../../../src/contract/job-types.ts';
+import { formatUnits } from '../../../src/present/text.ts';
+import { CallButton } from '../ui/permission/CallButton.tsx';
+import { optionMessage } from '../ui/request/options.ts';
+import { ScheduleButton } from '../ui/schedules/ScheduleButton.tsx';
 import { Options } from './Options.tsx';
 import { useOptionTexts } from './option-texts.ts';
-import { optionMessage } from './options.ts';
 import { QuotePanel } from './QuotePanel.tsx';
 
 interface SubmitBarProps {
-  offer: Offer;
+  jobType: JobType;
   /** Number of units; null if it is unknown. */
   units: number | null;
   busy: boolean;
@@ -23,13 +19,13 @@ interface SubmitBarProps {
   disabled?: boolean;
   /** Submits; without it the button submits its form. */
   onSubmit?: () => void;
-  /** Further buttons. */
+  /** Buttons above the options. */
   children?: ReactNode;
 }
 
-/** Options, and a submit button with the cost, the balance after it, and the quote of the request. */
+/** Options, and a submit button with the quote of the request beside it. */
 export function SubmitBar({
-  offer,
+  jobType,
   units,
   busy,
   body,
@@ -39,12 +35,12 @@ export function SubmitBar({
 }: SubmitBarProps) {
   const { query, texts } = useOptionTexts();
   return (
-    <Stack gap="xs">
+    <Stack>
+      {children && <Group>{children}</Group>}
       <Options />
-      <QuotePanel offer={offer} body={body} />
-      <Group>
+      <Group align="flex-start">
         <CallButton
-          call={offer.method}
+          call={jobType.method}
           type={onSubmit ? 'button' : 'submit'}
           loading={busy}
           disabled={disabled || query === null}
@@ -53,35 +49,12 @@ export function SubmitBar({
           {units !== null && units > 1 ? `Submit ${formatUnits(units)}` : 'Submit'}
         </CallButton>
         <ScheduleButton
-          offer={offer}
+          jobType={jobType}
           body={query === null ? null : body}
           options={query === null ? undefined : optionMessage(texts)}
         />
-        {children}
-        <Cost offer={offer} units={units} />
+        <QuotePanel jobType={jobType} body={body} />
       </Group>
     </Stack>
-  );
-}
-
-function Cost({ offer, units }: Pick<SubmitBarProps, 'offer' | 'units'>) {
-  const prices = useQuery(
-    AccountService.method.listPrices,
-    {},
-    // Prices change with a restart of the service only.
-    { staleTime: Number.POSITIVE_INFINITY },
-  ).data?.prices;
-  const { data } = useQuery(AccountService.method.getAccount, {}, { refetchInterval: pollMs.list });
-  const price = prices?.find(({ market, kind }) => market === offer.market && kind === offer.kind);
-  if (!price || !data?.account) return null;
-  const { text, isShort } = describeCost({
-    units,
-    unitPrice: price.unitPrice,
-    balance: Number(data.account.balance),
-  });
-  return (
-    <Text size="sm" c={isShort ? 'var(--mantine-color-error)' : 'dimmed'} aria-live="polite">
-      {text}
-    </Text>
   );
 }

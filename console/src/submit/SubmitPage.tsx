@@ -1,43 +1,51 @@
 import { Anchor, Tabs } from '@mantine/core';
 import { useMemo, useState } from 'react';
-import { Link, useParams } from 'react-router';
-import { describeError } from '../errors/describe.ts';
-import { ErrorAlert } from '../errors/ErrorAlert.tsx';
-import { NotFound } from '../layout/NotFound.tsx';
-import { Page } from '../layout/Page.tsx';
-import { useTab } from '../layout/useTab.ts';
-import { kindText, marketText, type Offer, offers } from '../offers/offers.ts';
-import type { FieldTexts } from './body.ts';
+import { Link, useParams, useSearchParams } from 'react-router';
+import { findJobType, type JobType } from '../../../src/contract/job-types.ts';
+import { jobTypeText } from '../../../src/present/names.ts';
+import { describeError } from '../ui/errors/describe.ts';
+import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
+import { Loading } from '../ui/layout/Loading.tsx';
+import { NotFound } from '../ui/layout/NotFound.tsx';
+import { Page } from '../ui/layout/Page.tsx';
+import { useTab } from '../ui/layout/useTab.ts';
+import { type Draft, fitsForm } from '../ui/request/draft.ts';
+import { type RequestShape, readRequestShape } from '../ui/request/fields.ts';
+import { isFormField } from '../ui/request/form-layout.ts';
+import { optionQuery } from '../ui/request/options.ts';
+import { useDraft } from '../ui/request/useDraft.ts';
 import { FileMode } from './FileMode.tsx';
 import { FormMode } from './FormMode.tsx';
-import { type RequestShape, readRequestShape } from './fields.ts';
-import { isFormField } from './form-layout.ts';
 import { InlineCode } from './InlineCode.tsx';
+import { describeJobType } from './JobTypesPage.tsx';
 import { JsonMode } from './JsonMode.tsx';
-import { describeOffer } from './OffersPage.tsx';
 import { OptionTextsContext } from './option-texts.ts';
-import { optionQuery } from './options.ts';
 import { UploadMode } from './UploadMode.tsx';
 import { useSubmit } from './useSubmit.ts';
 
 /** Submits a job by form, with a CSV file or as JSON. */
 export function SubmitPage() {
-  const { market, kind } = useParams();
-  const offer = offers.find((each) => each.market === market && each.kind === kind);
-  return offer ? <Loaded offer={offer} key={offer.endpoint.path} /> : <NotFound />;
+  const { market = '', kind = '' } = useParams();
+  const [parameters] = useSearchParams();
+  const jobId = parameters.get('job') ?? '';
+  const jobType = findJobType({ market, kind });
+  const { draft, error, refetch } = useDraft(jobId);
+  if (!jobType) return <NotFound />;
+  if (error) return <ErrorAlert error={error} retry={refetch} title="The earlier job could not be loaded" />;
+  return draft ? <Loaded jobType={jobType} draft={draft} key={jobType.endpoint.path + jobId} /> : <Loading />;
 }
 
-function Loaded({ offer }: { offer: Offer }) {
-  const shape = useMemo(() => readRequestShape(offer.method.input), [offer]);
-  const [texts, setTexts] = useState<FieldTexts>({});
+function Loaded({ jobType, draft }: { jobType: JobType; draft: Draft }) {
+  const shape = useMemo(() => readRequestShape(jobType.method.input), [jobType]);
+  const [texts, setTexts] = useState(draft.options);
   const query = optionQuery(texts);
-  const { busy, error, submit } = useSubmit(offer, query);
-  const [tab, setTab] = useTab(['form', 'file', 'json'], 'form');
+  const { busy, error, submit } = useSubmit(jobType, query);
+  const [tab, setTab] = useTab(['form', 'file', 'json'], fitsForm(shape, draft) ? 'form' : 'file');
   const change = (name: string, text: string) => setTexts((before) => ({ ...before, [name]: text }));
   return (
     <Page
-      title={`${kindText(offer.kind)} on ${marketText(offer.market)}`}
-      description={<InlineCode text={describeOffer(offer)} />}
+      title={jobTypeText(jobType)}
+      description={<InlineCode text={describeJobType(jobType)} />}
       actions={
         <Anchor component={Link} to="/submit" size="sm">
           All job types
@@ -48,15 +56,17 @@ function Loaded({ offer }: { offer: Offer }) {
         <ErrorAlert
           error={error}
           title="Job not submitted"
-          isShownElsewhere={(path) => !offer.endpoint.multipart && tab === 'form' && isFormField(shape, path)}
+          isShownElsewhere={(path) =>
+            !jobType.endpoint.multipart && tab === 'form' && isFormField(shape, path)
+          }
         />
       ) : null}
       <OptionTextsContext value={{ texts, change, query }}>
-        {offer.endpoint.multipart ? (
-          <UploadMode offer={offer} shape={shape} busy={busy} submit={submit} />
+        {jobType.endpoint.multipart ? (
+          <UploadMode jobType={jobType} shape={shape} draft={draft} busy={busy} submit={submit} />
         ) : (
           <Tabs value={tab} onChange={setTab}>
-            <Modes offer={offer} shape={shape} busy={busy} error={error} submit={submit} />
+            <Modes jobType={jobType} shape={shape} draft={draft} busy={busy} error={error} submit={submit} />
           </Tabs>
         )}
       </OptionTextsContext>
@@ -65,10 +75,11 @@ function Loaded({ offer }: { offer: Offer }) {
 }
 
 interface ModesProps {
-  offer: Offer;
+  jobType: JobType;
   shape: RequestShape;
+  draft: Draft;
   busy: boolean;
-  /** Error of the last submit; null without one. */
+  /** Error of the last submit; null if there is none. */
   error: unknown;
   submit: (body: string) => Promise<void>;
 }

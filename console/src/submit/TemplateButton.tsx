@@ -1,7 +1,7 @@
 import { Button, Group } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
-import { saveBlob } from '../session/download.ts';
-import { csvTemplate } from './table.ts';
+import { csvText } from '../ui/request/table.ts';
+import { saveBlob } from '../ui/session/download.ts';
 
 /** Button that downloads a CSV file with only the header. */
 export function TemplateButton({ columns }: { columns: readonly string[] }) {
@@ -11,7 +11,7 @@ export function TemplateButton({ columns }: { columns: readonly string[] }) {
         variant="default"
         size="xs"
         leftSection={<IconDownload size={16} aria-hidden />}
-        onClick={() => saveBlob(new Blob([csvTemplate(columns)], { type: 'text/csv' }), 'template.csv')}
+        onClick={() => saveBlob(new Blob([csvText([columns])], { type: 'text/csv' }), 'template.csv')}
       >
         Download template
       </Button>

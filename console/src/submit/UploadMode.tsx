@@ -1,29 +1,40 @@
 import { Stack, Text } from '@mantine/core';
-import { useMemo, useState } from 'react';
-import type { Offer } from '../offers/offers.ts';
-import { type FieldTexts, parseValues } from './body.ts';
+import { useEffect, useMemo, useState } from 'react';
+import type { JobType } from '../../../src/contract/job-types.ts';
+import { type FieldTexts, parseValues } from '../ui/request/body.ts';
+import { type Draft, fileOf, sharedTexts } from '../ui/request/draft.ts';
+import type { RequestShape } from '../ui/request/fields.ts';
+import { countRows } from '../ui/request/table.ts';
 import { Field } from './Field.tsx';
 import { FileDrop } from './FileDrop.tsx';
-import type { RequestShape } from './fields.ts';
 import { InlineCode } from './InlineCode.tsx';
 import { SubmitBar } from './SubmitBar.tsx';
 import { TemplateButton } from './TemplateButton.tsx';
-import { countRows } from './table.ts';
 
 interface UploadModeProps {
-  offer: Offer;
+  jobType: JobType;
   shape: RequestShape;
+  /** Values that the page starts with. */
+  draft: Draft;
   busy: boolean;
   submit: (body: FormData) => Promise<void>;
 }
 
 /** Uploads a file, for job types that take one. */
-export function UploadMode({ offer, shape, busy, submit }: UploadModeProps) {
-  const [file, setFile] = useState<File | null>(null);
-  const [texts, setTexts] = useState<FieldTexts>({});
+export function UploadMode({ jobType, shape, draft, busy, submit }: UploadModeProps) {
+  const [file, setFile] = useState(() => fileOf(shape, draft));
+  const [texts, setTexts] = useState<FieldTexts>(() => sharedTexts(shape, draft));
   /** Rows of the file; null if it cannot be parsed. */
   const [rows, setRows] = useState<number | null>(null);
   const [rejection, setRejection] = useState('');
+  useEffect(() => {
+    let isCurrent = true;
+    setRows(null);
+    void file?.text().then((text) => isCurrent && setRows(countRows(text)));
+    return () => {
+      isCurrent = false;
+    };
+  }, [file]);
   const fileField = shape.fields.find(({ type }) => type === 'file');
   const others = shape.fields.filter(({ type }) => type !== 'file');
   const body = useMemo(() => {
@@ -45,8 +56,6 @@ export function UploadMode({ offer, shape, busy, submit }: UploadModeProps) {
         onFile={(chosen) => {
           setRejection('');
           setFile(chosen);
-          setRows(null);
-          void chosen.text().then((text) => setRows(countRows(text)));
         }}
         onReject={setRejection}
       />
@@ -64,7 +73,7 @@ export function UploadMode({ offer, shape, busy, submit }: UploadModeProps) {
         />
       ))}
       <SubmitBar
-        offer={offer}
+        jobType={jobType}
         units={rows}
         busy={busy}
         body={body}

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { offers } from '../offers/offers.ts';
-import { readRequestShape } from './fields.ts';
+import { jobTypes } from '../../../src/contract/job-types.ts';
+import { readRequestShape } from '../ui/request/fields.ts';
 import { bodyTemplate, countUnits } from './json-body.ts';
 
 const shapeOf = (market: string, kind: string) =>
-  readRequestShape(offers.find((offer) => offer.market === market && offer.kind === kind)!.method.input);
+  readRequestShape(
+    jobTypes.find((jobType) => jobType.market === market && jobType.kind === kind)!.method.input,
+  );
 
 describe('bodyTemplate()', () => {
   test.each([

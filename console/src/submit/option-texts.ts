@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react';
-import type { FieldTexts } from './body.ts';
+import type { FieldTexts } from '../ui/request/body.ts';
 
 /** Options that the user entered on the submit page. Every way to submit shares them. */
 export interface OptionTexts {

@@ -1,13 +1,12 @@
 import { createClient } from '@connectrpc/connect';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import type { Offer } from '../offers/offers.ts';
-import { fetchRest } from '../session/rest.ts';
-import { transport } from '../session/transport.ts';
-import { withQuery } from './options.ts';
+import type { JobType } from '../../../src/contract/job-types.ts';
+import { withQuery } from '../ui/request/options.ts';
+import { fetchRest } from '../ui/session/rest.ts';
+import { transport } from '../ui/session/transport.ts';
 
 /** Job created by a submit. */
 export interface SubmittedJob {
-  /** Id of the job; '' if it could not be resolved from the task id. */
   jobId: string;
   cost: number;
 }
@@ -24,27 +23,26 @@ export const bodyHeaders = (body: string | FormData): Record<string, string> =>
   typeof body === 'string' ? { 'content-type': 'application/json' } : {};
 
 /**
- * Submits a body over REST: JSON, or a multipart form for offers that take a file. `query`: options of the submit.
- * Repeating a submit with the same idempotency key creates no second job. Throws a RestError for an error response.
+ * Submits a body over REST: JSON, or a multipart form for job types that take a file. `query`: options of the
+ * submit. Repeating a submit with the same idempotency key creates no second job. Throws a RestError for an
+ * error response.
  */
 export async function send(
-  offer: Offer,
+  jobType: JobType,
   query: string,
   body: string | FormData,
   idempotencyKey: string,
 ): Promise<SubmittedJob> {
   const headers = { 'idempotency-key': idempotencyKey, ...bodyHeaders(body) };
-  const response = await fetchRest(withQuery(offer.endpoint.path, query), { method: 'POST', headers, body });
+  const response = await fetchRest(withQuery(jobType.endpoint.path, query), {
+    method: 'POST',
+    headers,
+    body,
+  });
   const submitted = (await response.json()) as { job_id?: string; task_id?: number; cost: number };
-  return {
-    jobId: submitted.job_id ?? (await findJobId(offer, submitted.task_id)),
-    cost: submitted.cost,
-  };
-}
-
-/** Finds the job of a task id, which some offers return instead of a job id. */
-async function findJobId({ market, kind }: Offer, taskId: number | undefined): Promise<string> {
-  if (taskId === undefined) return '';
-  const { jobs } = await createClient(JobService, transport).listJobs({ market, kind, pageSize: 100 });
-  return jobs.find((job) => job.taskId === BigInt(taskId))?.jobId ?? '';
+  const { job_id: jobId, task_id: taskId, cost } = submitted;
+  if (jobId !== undefined) return { jobId, cost };
+  // Some job types return the number of a task instead of the id of its job.
+  const job = await createClient(JobService, transport).getJob({ jobId: String(taskId) });
+  return { jobId: job.jobId, cost };
 }

@@ -2,9 +2,9 @@ import { fromJson } from '@bufbuild/protobuf';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useEffect, useState } from 'react';
 import { type Quote, QuoteSchema } from '../../../gen/gleaner/job/v1/quote_pb.ts';
-import type { Offer } from '../offers/offers.ts';
-import { fetchRest } from '../session/rest.ts';
-import { withQuery } from './options.ts';
+import type { JobType } from '../../../src/contract/job-types.ts';
+import { withQuery } from '../ui/request/options.ts';
+import { fetchRest } from '../ui/session/rest.ts';
 import { bodyHeaders } from './send.ts';
 
 /** Time without a change after which a quote is requested, in milliseconds. */
@@ -19,10 +19,10 @@ export interface QuoteState {
 const none: QuoteState = { quote: null, error: null };
 
 /**
- * Requests the quote of a submit whenever its body and the query of its options settle. Either is null while it is
- * incomplete or invalid.
+ * Requests the quote of a submit whenever its body and the query of its options settle. Either is null while
+ * it is incomplete or invalid.
  */
-export function useQuote(offer: Offer, body: string | FormData | null, query: string | null): QuoteState {
+export function useQuote(jobType: JobType, body: string | FormData | null, query: string | null): QuoteState {
   const [settled] = useDebouncedValue(body, settleMs);
   const [settledQuery] = useDebouncedValue(query, settleMs);
   const [state, setState] = useState(none);
@@ -35,13 +35,13 @@ export function useQuote(offer: Offer, body: string | FormData | null, query: st
       if (!signal.aborted) setState(next);
     };
     const init = { method: 'POST', headers: bodyHeaders(settled), body: settled, signal };
-    const path = withQuery(offer.endpoint.path, 'validate_only=true', settledQuery);
+    const path = withQuery(jobType.endpoint.path, 'validate_only=true', settledQuery);
     fetchRest(path, init, { showsWarnings: false })
       .then(async (response) => fromJson(QuoteSchema, await response.json()))
       .then((quote) => show({ quote, error: null }))
       .catch((error: unknown) => show({ quote: null, error }));
     return () => abort.abort();
-  }, [offer, settled, settledQuery]);
+  }, [jobType, settled, settledQuery]);
   // A quote of an earlier request would mislead.
   return settled === body && settledQuery === query ? state : none;
 }

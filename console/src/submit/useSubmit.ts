@@ -1,16 +1,16 @@
 import { useRef, useState } from 'react';
 import { useNavigate } from 'react-router';
-import { showSuccess } from '../errors/toast.ts';
-import { useRefresh } from '../list/useRefresh.ts';
-import { formatCount } from '../number/format.ts';
-import type { Offer } from '../offers/offers.ts';
+import type { JobType } from '../../../src/contract/job-types.ts';
+import { formatCount } from '../../../src/present/text.ts';
+import { showSuccess } from '../ui/errors/toast.ts';
+import { useRefresh } from '../ui/list/useRefresh.ts';
 import { createIdempotencyKey, send } from './send.ts';
 
 /**
- * Submits to an offer and opens the job. `query`: options of the submit; null while one is invalid. `error`: the error of
- * the last submit.
+ * Submits to a job type and opens the job. `query`: options of the submit; null while one is invalid.
+ * `error`: the error of the last submit.
  */
-export function useSubmit(offer: Offer, query: string | null) {
+export function useSubmit(jobType: JobType, query: string | null) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const navigate = useNavigate();
@@ -25,11 +25,11 @@ export function useSubmit(offer: Offer, query: string | null) {
     setBusy(true);
     setError(null);
     try {
-      const { jobId, cost } = await send(offer, query, body, lastSubmit.current!.key);
+      const { jobId, cost } = await send(jobType, query, body, lastSubmit.current!.key);
       lastSubmit.current = null;
       showSuccess(`Job submitted for ${formatCount(cost)} credits.`);
       await refresh();
-      await navigate(jobId === '' ? '/jobs' : `/jobs/${jobId}`);
+      await navigate(`/jobs/${jobId}`);
     } catch (thrown) {
       setError(thrown);
       throw thrown;

@@ -1,12 +1,13 @@
 import { useMutation } from '@connectrpc/connect-query';
-import { Button, Group, Modal, NumberInput, Stack, TextInput } from '@mantine/core';
+import { NumberInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { describeError } from '../errors/describe.ts';
-import { showSuccess } from '../errors/toast.ts';
-import { useRefresh } from '../list/useRefresh.ts';
-import { formatCount } from '../number/format.ts';
+import { formatCount } from '../../../src/present/text.ts';
+import { FormModal } from '../ui/actions/FormModal.tsx';
+import { describeError } from '../ui/errors/describe.ts';
+import { showSuccess } from '../ui/errors/toast.ts';
+import { useRefresh } from '../ui/list/useRefresh.ts';
 
 interface CreditsModalProps {
   user: Account;
@@ -38,31 +39,25 @@ export function CreditsModal({ user, opened, close }: CreditsModalProps) {
     }
   });
   return (
-    <Modal
+    <FormModal
       opened={opened}
-      onClose={close}
+      close={close}
       title={`Adjust credits for ${user.name}`}
-      closeButtonProps={{ 'aria-label': 'Close' }}
+      onSubmit={submit}
+      submit="Adjust credits"
+      call={OperatorService.method.grantCredits}
+      busy={grant.isPending}
     >
-      <form onSubmit={submit} noValidate>
-        <Stack>
-          <NumberInput
-            label="Credits to add"
-            description={`Current balance: ${formatCount(user.balance)}. Enter a negative number to remove credits.`}
-            allowDecimal={false}
-            thousandSeparator=","
-            required
-            data-autofocus
-            {...form.getInputProps('amount')}
-          />
-          <TextInput label="Note" description="Shown in the ledger" {...form.getInputProps('note')} />
-          <Group justify="flex-end">
-            <Button type="submit" loading={grant.isPending}>
-              Adjust credits
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <NumberInput
+        label="Credits to add"
+        description={`Current balance: ${formatCount(user.balance)}. Enter a negative number to remove credits.`}
+        allowDecimal={false}
+        thousandSeparator=","
+        required
+        data-autofocus
+        {...form.getInputProps('amount')}
+      />
+      <TextInput label="Note" description="Shown in the ledger" {...form.getInputProps('note')} />
+    </FormModal>
   );
 }

@@ -1,9 +1,10 @@
 import { useMutation } from '@connectrpc/connect-query';
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useNavigate } from 'react-router';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { describeError } from '../errors/describe.ts';
+import { FormModal } from '../ui/actions/FormModal.tsx';
+import { describeError } from '../ui/errors/describe.ts';
 
 /** Dialog that creates a user and opens their page. */
 export function NewUserModal({ opened, close }: { opened: boolean; close: () => void }) {
@@ -27,23 +28,17 @@ export function NewUserModal({ opened, close }: { opened: boolean; close: () => 
     }
   });
   return (
-    <Modal opened={opened} onClose={close} title="Create user" closeButtonProps={{ 'aria-label': 'Close' }}>
-      <form onSubmit={submit} noValidate>
-        <Stack>
-          <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
-          <TextInput
-            label="Email address"
-            description="Optional"
-            type="email"
-            {...form.getInputProps('email')}
-          />
-          <Group justify="flex-end">
-            <Button type="submit" loading={creation.isPending}>
-              Create user
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormModal
+      opened={opened}
+      close={close}
+      title="Create user"
+      onSubmit={submit}
+      submit="Create user"
+      call={OperatorService.method.createUser}
+      busy={creation.isPending}
+    >
+      <TextInput label="Name" required data-autofocus {...form.getInputProps('name')} />
+      <TextInput label="Email address" description="Optional" type="email" {...form.getInputProps('email')} />
+    </FormModal>
   );
 }

@@ -1,35 +1,29 @@
-import { useMutation } from '@connectrpc/connect-query';
-import { modals } from '@mantine/modals';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { useAttempt } from '../errors/useAttempt.ts';
-import { CallButton } from '../permission/CallButton.tsx';
+import { ActionButton, ConfirmButton } from '../ui/actions/ActionButton.tsx';
+
+const call = OperatorService.method.suspendUser;
 
 /** Button that suspends or reactivates a user. */
-export function SuspendButton({ user }: { user: Account }) {
-  const suspension = useMutation(OperatorService.method.suspendUser);
-  const attempt = useAttempt();
-  const set = (suspended: boolean) =>
-    attempt(
-      suspension.mutateAsync({ userId: user.id, suspended }),
-      suspended ? `${user.name} suspended.` : `${user.name} reactivated.`,
+export function SuspendButton({ user: { id: userId, name, suspended } }: { user: Account }) {
+  if (suspended)
+    return (
+      <ActionButton call={call} request={{ userId, suspended: false }} done={`${name} reactivated.`}>
+        Reactivate
+      </ActionButton>
     );
-  const confirm = () =>
-    modals.openConfirmModal({
-      title: `Suspend ${user.name}?`,
-      children: 'Their API keys stop working immediately. Running jobs continue.',
-      labels: { confirm: 'Suspend', cancel: 'Back' },
-      confirmProps: { color: 'red' },
-      onConfirm: () => void set(true),
-    });
   return (
-    <CallButton
-      call={OperatorService.method.suspendUser}
-      variant="default"
-      loading={suspension.isPending}
-      onClick={user.suspended ? () => void set(false) : confirm}
+    <ConfirmButton
+      call={call}
+      request={{ userId, suspended: true }}
+      question={{
+        title: `Suspend ${name}?`,
+        text: 'Their API keys stop working immediately. Running jobs continue.',
+        confirm: 'Suspend',
+      }}
+      done={`${name} suspended.`}
     >
-      {user.suspended ? 'Reactivate' : 'Suspend'}
-    </CallButton>
+      Suspend
+    </ConfirmButton>
   );
 }

@@ -2,16 +2,15 @@ import { useMutation, useQuery } from '@connectrpc/connect-query';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { KeyList } from '../keys/KeyList.tsx';
-import { Section } from '../layout/Section.tsx';
-import { CallButton } from '../permission/CallButton.tsx';
+import { KeyList } from '../ui/keys/KeyList.tsx';
+import { Section } from '../ui/layout/Section.tsx';
+import { CallButton } from '../ui/permission/CallButton.tsx';
+import { pollMs } from '../ui/queries.ts';
 
 /** API keys of a user, for operators. */
 export function UserKeys({ userId }: { userId: string }) {
   const query = useQuery(OperatorService.method.listApiKeys, { userId }, { refetchInterval: pollMs.idle });
   const creation = useMutation(OperatorService.method.createApiKey);
-  const revocation = useMutation(OperatorService.method.revokeApiKey);
   const [opened, { open, close }] = useDisclosure();
   return (
     <Section
@@ -33,7 +32,6 @@ export function UserKeys({ userId }: { userId: string }) {
         methods={OperatorService.method}
         owner="user"
         create={(request) => creation.mutateAsync({ ...request, userId })}
-        revoke={revocation.mutateAsync}
         creating={opened}
         close={close}
       />

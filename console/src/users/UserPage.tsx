@@ -1,25 +1,25 @@
 import { createClient } from '@connectrpc/connect';
 import { useQuery } from '@connectrpc/connect-query';
-import { Alert, Anchor, Skeleton, Text } from '@mantine/core';
+import { Alert, Skeleton, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconBan, IconCoins, IconDownload } from '@tabler/icons-react';
-import { Link, useParams } from 'react-router';
+import { useParams } from 'react-router';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { ErrorAlert } from '../errors/ErrorAlert.tsx';
-import { JobsTable } from '../jobs/JobsTable.tsx';
-import { emptyFilter, useJobs } from '../jobs/useJobs.ts';
-import { Page } from '../layout/Page.tsx';
-import { Section } from '../layout/Section.tsx';
-import { UserLedger } from '../ledger/UserLedger.tsx';
-import { Identifier } from '../list/Identifier.tsx';
-import { formatCount } from '../number/format.ts';
-import { CallButton } from '../permission/CallButton.tsx';
-import { saveStream } from '../session/download.ts';
-import { transport } from '../session/transport.ts';
-import { useDownload } from '../session/useDownload.ts';
-import { Moment } from '../time/Moment.tsx';
+import { formatCount } from '../../../src/present/text.ts';
+import { CopyId } from '../ui/CopyId.tsx';
+import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
+import { LatestJobs } from '../ui/jobs/LatestJobs.tsx';
+import { emptyFilter, useJobs } from '../ui/jobs/useJobs.ts';
+import { Page } from '../ui/layout/Page.tsx';
+import { Section } from '../ui/layout/Section.tsx';
+import { UserLedger } from '../ui/ledger/UserLedger.tsx';
+import { CallButton } from '../ui/permission/CallButton.tsx';
+import { pollMs } from '../ui/queries.ts';
+import { saveStream } from '../ui/session/download.ts';
+import { transport } from '../ui/session/transport.ts';
+import { useDownload } from '../ui/session/useDownload.ts';
+import { Moment } from '../ui/time/Moment.tsx';
 import { CreditsModal } from './CreditsModal.tsx';
 import { DeleteUserButton } from './DeleteUserButton.tsx';
 import { SuspendButton } from './SuspendButton.tsx';
@@ -92,24 +92,18 @@ function Loaded({ user }: { user: Account }) {
         <Text size="xl" fw={600}>
           {formatCount(user.balance)} credits
         </Text>
-        <Identifier value={user.id} name="user ID" />
+        <CopyId value={user.id} name="user ID" />
       </Section>
       <UserKeys userId={user.id} />
-      <Section
+      <LatestJobs
         title="Latest jobs"
-        actions={
-          <Anchor component={Link} to={`/jobs?userId=${user.id}`} size="sm">
-            View all jobs
-          </Anchor>
-        }
-      >
-        <JobsTable
-          jobs={jobs.slice(0, 10)}
-          query={{ ...query, hasNextPage: false }}
-          owners={false}
-          empty={{ title: 'No jobs yet', description: 'Jobs appear here when the user submits them.' }}
-        />
-      </Section>
+        jobs={jobs}
+        query={query}
+        owners={false}
+        to={`/jobs?userId=${user.id}`}
+        empty={{ title: 'No jobs yet', description: 'Jobs appear here when the user submits them.' }}
+        shown={10}
+      />
       <Section title="Ledger">
         <UserLedger userId={user.id} />
       </Section>

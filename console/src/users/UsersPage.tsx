@@ -1,20 +1,20 @@
-import { useInfiniteQuery } from '@connectrpc/connect-query';
-import { Anchor, Badge, TextInput } from '@mantine/core';
-import { useDebouncedValue, useDisclosure } from '@mantine/hooks';
-import { IconPlus, IconSearch } from '@tabler/icons-react';
+import { Anchor, Badge } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { IconPlus } from '@tabler/icons-react';
 import { Link, useSearchParams } from 'react-router';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { Page } from '../layout/Page.tsx';
-import { ListTable } from '../list/ListTable.tsx';
-import type { Column } from '../list/list-content.ts';
-import { formatCount } from '../number/format.ts';
-import { CallButton } from '../permission/CallButton.tsx';
-import { Moment } from '../time/Moment.tsx';
+import { formatCount } from '../../../src/present/text.ts';
+import { Page } from '../ui/layout/Page.tsx';
+import { ListTable } from '../ui/list/ListTable.tsx';
+import type { ListColumn } from '../ui/list/list-content.ts';
+import { SearchInput } from '../ui/list/SearchInput.tsx';
+import { useList } from '../ui/list/useList.ts';
+import { CallButton } from '../ui/permission/CallButton.tsx';
+import { Moment } from '../ui/time/Moment.tsx';
 import { NewUserModal } from './NewUserModal.tsx';
 
-const columns: Column<Account>[] = [
+const columns: ListColumn<Account>[] = [
   {
     title: 'Name',
     cell: ({ id, name }) => (
@@ -51,17 +51,8 @@ const columns: Column<Account>[] = [
 export function UsersPage() {
   const [parameters, setParameters] = useSearchParams();
   const search = parameters.get('search') ?? '';
-  const [term] = useDebouncedValue(search, 300);
   const [opened, { open, close }] = useDisclosure();
-  const query = useInfiniteQuery(
-    OperatorService.method.listUsers,
-    { search: term, pageSize: 50, pageToken: '' },
-    {
-      pageParamKey: 'pageToken',
-      getNextPageParam: ({ nextPageToken }) => nextPageToken || undefined,
-      refetchInterval: pollMs.list,
-    },
-  );
+  const { query, rows } = useList(OperatorService.method.listUsers, { search }, (page) => page.users);
   const create = (
     <CallButton
       call={OperatorService.method.createUser}
@@ -73,26 +64,23 @@ export function UsersPage() {
   );
   return (
     <Page title="Users" actions={create}>
-      <TextInput
+      <SearchInput
         label="Search"
         placeholder="Name, email or ID"
         maw={360}
-        leftSection={<IconSearch size={16} aria-hidden />}
-        value={search}
-        onChange={({ currentTarget: { value } }) =>
-          setParameters(value === '' ? {} : { search: value }, { replace: true })
-        }
+        search={search}
+        change={(text) => setParameters(text === '' ? {} : { search: text }, { replace: true })}
       />
       <ListTable
         label="Users"
-        rows={query.data?.pages.flatMap(({ users }) => users) ?? []}
+        rows={rows}
         keyOf={({ id }) => id}
         query={query}
         columns={columns}
         empty={
-          term === ''
+          search === ''
             ? { title: 'No users yet', description: 'Create a user, then add credits and an API key.' }
-            : { title: 'No matching users', description: `No name, email or ID contains “${term}”.` }
+            : { title: 'No matching users', description: `No name, email or ID contains “${search}”.` }
         }
       />
       <NewUserModal opened={opened} close={close} />

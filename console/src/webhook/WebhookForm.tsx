@@ -2,11 +2,11 @@ import { useMutation } from '@connectrpc/connect-query';
 import { Group, Stack, Switch, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { AccountService, type Webhook } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { describeError } from '../errors/describe.ts';
-import { showSuccess } from '../errors/toast.ts';
-import { Section } from '../layout/Section.tsx';
-import { useRefresh } from '../list/useRefresh.ts';
-import { CallButton } from '../permission/CallButton.tsx';
+import { describeError } from '../ui/errors/describe.ts';
+import { showSuccess } from '../ui/errors/toast.ts';
+import { Section } from '../ui/layout/Section.tsx';
+import { useRefresh } from '../ui/list/useRefresh.ts';
+import { CallButton } from '../ui/permission/CallButton.tsx';
 
 /** Form for the webhook's address. */
 export function WebhookForm({ webhook }: { webhook: Webhook }) {

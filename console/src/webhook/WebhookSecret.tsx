@@ -1,24 +1,12 @@
-import { useMutation } from '@connectrpc/connect-query';
 import { Button, CopyButton, Group, PasswordInput, Text } from '@mantine/core';
-import { modals } from '@mantine/modals';
 import { IconCopy, IconRefresh } from '@tabler/icons-react';
 import { AccountService, type Webhook } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { useAttempt } from '../errors/useAttempt.ts';
-import { Section } from '../layout/Section.tsx';
-import { CallButton } from '../permission/CallButton.tsx';
-import { Moment } from '../time/Moment.tsx';
+import { ConfirmButton } from '../ui/actions/ActionButton.tsx';
+import { Section } from '../ui/layout/Section.tsx';
+import { Moment } from '../ui/time/Moment.tsx';
 
 /** Signing secret of the webhook, with copy and rotation. */
 export function WebhookSecret({ webhook }: { webhook: Webhook }) {
-  const rotation = useMutation(AccountService.method.rotateWebhookSecret);
-  const attempt = useAttempt();
-  const rotate = () =>
-    modals.openConfirmModal({
-      title: 'Rotate the signing secret?',
-      children: 'Messages are signed with both secrets for 24 hours, so that you can update your program.',
-      labels: { confirm: 'Rotate secret', cancel: 'Back' },
-      onConfirm: () => void attempt(rotation.mutateAsync({}), 'Signing secret rotated.'),
-    });
   return (
     <Section
       title="Signing secret"
@@ -39,14 +27,20 @@ export function WebhookSecret({ webhook }: { webhook: Webhook }) {
             </Button>
           )}
         </CopyButton>
-        <CallButton
+        <ConfirmButton
           call={AccountService.method.rotateWebhookSecret}
-          variant="default"
+          request={{}}
+          question={{
+            title: 'Rotate the signing secret?',
+            text: 'Messages are signed with both secrets for 24 hours, so that you can update your program.',
+            confirm: 'Rotate secret',
+            isHarmless: true,
+          }}
+          done="Signing secret rotated."
           leftSection={<IconRefresh size={16} aria-hidden />}
-          onClick={rotate}
         >
           Rotate secret
-        </CallButton>
+        </ConfirmButton>
       </Group>
       <Text size="xs" c="dimmed" mt="xs">
         Last changed <Moment at={webhook.updatedAt} />

@@ -1,24 +1,23 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Code } from '@mantine/core';
 import { type Backlog, OperatorService, type Process } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { pollMs } from '../app/queries.ts';
-import { Page } from '../layout/Page.tsx';
-import { Section } from '../layout/Section.tsx';
-import { ListTable } from '../list/ListTable.tsx';
-import type { Column } from '../list/list-content.ts';
-import { formatBytes, formatCount } from '../number/format.ts';
-import { marketText } from '../offers/offers.ts';
-import { capitalize } from '../text/capitalize.ts';
-import { Moment } from '../time/Moment.tsx';
+import { marketText } from '../../../src/present/names.ts';
+import { capitalize, formatBytes, formatCount } from '../../../src/present/text.ts';
+import { Page } from '../ui/layout/Page.tsx';
+import { Section } from '../ui/layout/Section.tsx';
+import { ListTable } from '../ui/list/ListTable.tsx';
+import type { ListColumn } from '../ui/list/list-content.ts';
+import { pollMs } from '../ui/queries.ts';
+import { Moment } from '../ui/time/Moment.tsx';
 
-const lanes: Column<Backlog>[] = [
+const lanes: ListColumn<Backlog>[] = [
   { title: 'Marketplace', cell: ({ market }) => marketText(market) },
   { title: 'Lane', cell: ({ lane }) => capitalize(lane) },
   { title: 'Queued batches', align: 'right', cell: ({ queued }) => formatCount(queued) },
   { title: 'Running batches', align: 'right', cell: ({ claimed }) => formatCount(claimed) },
 ];
 
-const processes: Column<Process>[] = [
+const processes: ListColumn<Process>[] = [
   { title: 'Role', cell: ({ role }) => role },
   {
     title: 'Host',

@@ -5,8 +5,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { type Config, ConfigError, loadConfig } from '../../base/config.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import { openFiles } from '../../blobs/files/open.ts';
-import { aTime, storeJob } from '../../store/contract/samples.ts';
-import type { Part } from '../../store/documents.ts';
+import type { Segment } from '../../store/batches.ts';
+import { aTime, storeJob } from '../../store/conformance/samples.ts';
 import { openSqliteStore } from '../../store/sqlite/open.ts';
 import type { Store } from '../../store/store.ts';
 import { createBackup } from './create.ts';
@@ -37,7 +37,7 @@ async function* text(value: string) {
   yield value;
 }
 
-/** Stores a job with one claimed batch, whose first unit has a record in a part. */
+/** Stores a job with one claimed batch, whose first unit has a record in a segment. */
 async function storeWork() {
   const { job, batches } = await storeJob(store, 1);
   await store.queueBatches(job.id, 1, aTime);
@@ -46,18 +46,26 @@ async function storeWork() {
   const write = async (name: string) => {
     const path = `${job.id}/${name}`;
     await blobs.write(path, 'text/plain', text(name), () => 1);
-    const part: Part = { path, bytes: 0, encoding: 'plain', records: { 0: [0, name.length] }, body: null };
+    const segment: Segment = {
+      path,
+      bytes: 0,
+      encoding: 'plain',
+      records: { 0: [0, name.length] },
+      body: null,
+    };
     const outcomes = { 0: { status: 'SUCCESS', attempt: claimed.attempt } } as const;
-    return { path, part, outcomes };
+    return { path, segment, outcomes };
   };
-  const first = await write('part_first');
-  expect(await store.recordOutcomes(claimed.id, claimed.attempt, first.outcomes, first.part)).toBe(true);
-  /** Ends the batch with another part, and removes the first one. */
+  const first = await write('segment_first');
+  expect(await store.recordOutcomes(claimed.id, claimed.attempt, first.outcomes, first.segment)).toBe(true);
+  /** Ends the batch with another segment, and removes the first one. */
   const replace = async () => {
-    const last = await write('part_last');
+    const last = await write('segment_last');
     const failed = { status: 'FAILED', code: 'network', message: '' } as const;
     const outcomes = Object.fromEntries(claimed.units.map((_, index) => [index, failed]));
-    expect(await store.finishBatch(claimed.id, claimed.attempt, outcomes, last.part, null, aTime)).toBe(true);
+    expect(await store.finishBatch(claimed.id, claimed.attempt, outcomes, last.segment, null, aTime)).toBe(
+      true,
+    );
     await blobs.remove([first.path]);
     return last.path;
   };
@@ -67,11 +75,11 @@ async function storeWork() {
 describe('createBackup()', () => {
   test('copies the referenced files only', async () => {
     const { job, first } = await storeWork();
-    await blobs.write(`${job.id}/part_unreferenced`, 'text/plain', text('?'), () => 1);
+    await blobs.write(`${job.id}/segment_unreferenced`, 'text/plain', text('?'), () => 1);
     expect(await createBackup(config, backup())).toMatchObject({ files: 2, lost: [] });
     await restoreBackup(backup(), target());
-    expect(contents(first)).toBe('part_first');
-    expect(readdirSync(join(target(), 'results', job.id))).toEqual(['part_first']);
+    expect(contents(first)).toBe('segment_first');
+    expect(readdirSync(join(target(), 'results', job.id))).toEqual(['segment_first']);
   });
 
   test('copies the generated secrets', async () => {
@@ -98,10 +106,10 @@ describe('createBackup()', () => {
     const restored = openSqliteStore({ path: join(target(), 'gleaner.db') });
     const [batch] = await Array.fromAsync(restored.readBatches(job.id));
     await restored.close();
-    expect(batch!.parts.map(({ path }) => contents(path))).toEqual(
-      batch!.parts.map(({ path }) => path.slice(path.indexOf('/') + 1)),
+    expect(batch!.segments.map(({ path }) => contents(path))).toEqual(
+      batch!.segments.map(({ path }) => path.slice(path.indexOf('/') + 1)),
     );
-    expect([last, `${job.id}/part_first`]).toContain(batch!.parts[0]!.path);
+    expect([last, `${job.id}/segment_first`]).toContain(batch!.segments[0]!.path);
   });
 
   test('reports files that the result storage has lost, and completes', async () => {
@@ -169,7 +177,7 @@ describe('restoreBackup()', () => {
     });
   });
 
-  test.each(['part_first', 'gleaner.db'])(
+  test.each(['segment_first', 'gleaner.db'])(
     'leaves no data in the target if it ends after %s',
     async (last) => {
       await storeWork();

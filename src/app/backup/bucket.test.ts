@@ -8,11 +8,11 @@ import { type Config, ConfigError, loadConfig } from '../../base/config.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import { openFiles } from '../../blobs/files/open.ts';
 import { openS3 } from '../../blobs/s3/open.ts';
-import { aPart, aSuccess, aTime, storeJob } from '../../store/contract/samples.ts';
+import { aSegment, aSuccess, aTime, storeJob } from '../../store/conformance/samples.ts';
 import { openSqliteStore } from '../../store/sqlite/open.ts';
+import type { BackupTarget } from './backup-targets.ts';
 import { bucketPlace } from './bucket.ts';
 import { createBackup } from './create.ts';
-import type { BackupPlace } from './places.ts';
 import { restoreFrom } from './restore-from.ts';
 
 const server = await findEngine(startS3());
@@ -28,7 +28,7 @@ describe.skipIf(absent !== '')(`bucketPlace()${absent}`, () => {
   let folder: string;
   let config: Config;
   let bucket: Blobs;
-  let place: BackupPlace;
+  let place: BackupTarget;
   let jobId: string;
   const { signal } = new AbortController();
   const staging = () => join(folder, 'staging');
@@ -55,9 +55,9 @@ describe.skipIf(absent !== '')(`bucketPlace()${absent}`, () => {
     const records = async function* () {
       yield 'records';
     };
-    await blobs.write(`${job.id}/part_0`, 'text/plain', records(), () => 1);
+    await blobs.write(`${job.id}/segment_0`, 'text/plain', records(), () => 1);
     await blobs.close();
-    await store.recordOutcomes(claimed.id, 1, { 0: aSuccess(1) }, aPart(`${job.id}/part_0`, 0));
+    await store.recordOutcomes(claimed.id, 1, { 0: aSuccess(1) }, aSegment(`${job.id}/segment_0`, 0));
     await store.close();
     return job.id;
   }
@@ -70,7 +70,7 @@ describe.skipIf(absent !== '')(`bucketPlace()${absent}`, () => {
     ]);
     const target = join(folder, 'restored');
     expect(await restoreFrom(`${url}/${first}`, target)).toMatchObject({ files: 2 });
-    expect(readFileSync(join(target, 'results', jobId, 'part_0'), 'utf8')).toBe('records');
+    expect(readFileSync(join(target, 'results', jobId, 'segment_0'), 'utf8')).toBe('records');
     expect(existsSync(`${target}.download`)).toBe(false);
     const store = openSqliteStore({ path: join(target, 'gleaner.db') });
     expect((await store.getJob(jobId))?.id).toBe(jobId);

@@ -6,13 +6,13 @@ import { openPrivateFolder } from '../../base/data-dir.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import { Fault } from '../../contract/fault.ts';
 import { resultsFolder, storeFile } from '../stack.ts';
+import { type BackUp, type BackupTarget, entriesOf, parseBackupTime } from './backup-targets.ts';
 import { manifestName, readFiles, readHeader } from './manifest.ts';
-import { type BackUp, type BackupPlace, entriesOf, timeOfBackup } from './places.ts';
 import { placeOf } from './restore.ts';
 
 /*
- * Objects of a backup in a bucket: `<name>/manifest.jsonl`, `<name>/gleaner.db`, `<name>.<job id>/<result file>`. The
- * object `backups/<name>.started` is written first, `backups/<name>.complete` last.
+ * Objects of a backup in a bucket: `<name>/manifest.jsonl`, `<name>/gleaner.db`, `<name>.<job id>/<result
+ * file>`. The object `backups/<name>.started` is written first, `backups/<name>.complete` last.
  */
 
 const index = 'backups';
@@ -25,8 +25,11 @@ function objectOf(name: string, path: string): string {
   return folder === resultsFolder ? `${name}.${job}/${file}` : `${name}/${path}`;
 }
 
-/** Creates a place in a bucket. Each backup is first made in the folder `staging`, which is deleted afterwards. */
-export function bucketPlace(bucket: Blobs, staging: string, backUp: BackUp): BackupPlace {
+/**
+ * Creates a place in a bucket. Each backup is first made in the folder `staging`, which is deleted
+ * afterwards.
+ */
+export function bucketPlace(bucket: Blobs, staging: string, backUp: BackUp): BackupTarget {
   return {
     async list() {
       const marks = new Set(await bucket.listJob(index));
@@ -63,9 +66,11 @@ export function bucketPlace(bucket: Blobs, staging: string, backUp: BackUp): Bac
   };
 }
 
-/** Downloads a backup to a new folder. Fault `not_found` if the bucket does not contain it, or not all of it. */
+/**
+ * Downloads a backup to a new folder. Throws `not_found` if the bucket does not contain it, or not all of it.
+ */
 export async function downloadBackup(bucket: Blobs, name: string, folder: string): Promise<void> {
-  if (timeOfBackup(name) === null || (await bucket.size(completed(name))) === null)
+  if (parseBackupTime(name) === null || (await bucket.size(completed(name))) === null)
     throw new Fault('not_found', `the bucket has no complete backup ${JSON.stringify(name)}`);
   openPrivateFolder(folder);
   await download(bucket, objectOf(name, manifestName), join(folder, manifestName));

@@ -1,26 +1,33 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { secretsFile } from '../../access/links/secrets.ts';
 import { type Config, ConfigError } from '../../base/config.ts';
 import { openPrivateFolder } from '../../base/data-dir.ts';
 import { openFiles } from '../../blobs/files/open.ts';
 import { Fault } from '../../contract/fault.ts';
-import { secretsFile } from '../../links/secrets.ts';
 import { requireData } from '../data-folder.ts';
 import { openBlobs, resultsFolder, storeFile } from '../stack.ts';
-import { type Backup, type BackupStep, type Copying, copyBlob, copySecrets, withStore } from './copying.ts';
+import {
+  type Backup,
+  type BackupStep,
+  type Copying,
+  copyBlob,
+  copySecrets,
+  withStore,
+} from './copy-files.ts';
 import { describeBackup } from './describe.ts';
 import { type JobFiles, referencedFiles } from './references.ts';
 
 /**
- * Maximum copies of the database. The service may replace files between a copy of the database and the copy of its
- * files. Each further copy takes less time, because it only adds the new files.
+ * Maximum copies of the database. The service may replace files between a copy of the database and the copy
+ * of its files. Each further copy takes less time, because it only adds the new files.
  */
 const maxRounds = 20;
 
 /**
- * Backs up the embedded stack to a new folder, also while a service runs: the database, the result files that it
- * refers to, and the secrets of the service. The manifest is written last, so a folder without one is incomplete. Throws a
- * ConfigError on the distributed stack, without data, or if the folder is not empty.
+ * Backs up the embedded stack to a new folder, also while a service runs: the database, the result files that
+ * it refers to, and the secrets of the service. The manifest is written last, so a folder without one is
+ * incomplete. Throws a ConfigError on the distributed stack, without data, or if the folder is not empty.
  */
 export async function createBackup(
   config: Config,

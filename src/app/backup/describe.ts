@@ -4,13 +4,13 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { systemClock } from '../../base/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { resultsFolder, storeFile } from '../stack.ts';
-import { type Backup, type Copying, copyBlob, syncFile, withStore } from './copying.ts';
+import { type Backup, type Copying, copyBlob, syncFile, withStore } from './copy-files.ts';
 import { describeFile, type ManifestFile, writeManifest } from './manifest.ts';
 import { referencedFiles } from './references.ts';
 
 /**
- * Completes a backup: removes the files that its database does not refer to, verifies the others, and writes the
- * manifest.
+ * Completes a backup: removes the files that its database does not refer to, verifies the others, and writes
+ * the manifest.
  */
 export async function describeBackup(
   folder: string,
@@ -34,7 +34,7 @@ export async function describeBackup(
   return { ...end, lost };
 }
 
-/** Yields the result files, and adds the paths of those that are missing or damaged to `lost`. */
+/** Yields the result files, and adds the paths of missing or damaged ones to `lost`. */
 async function* describeResults(
   folder: string,
   copying: Copying,
@@ -57,7 +57,10 @@ async function* describeResults(
   }
 }
 
-/** Describes a result file, or returns null if it is missing. Copies a file again that was rewritten after its copy. */
+/**
+ * Describes a result file, or returns null if it is missing. Copies a file again that was rewritten after its
+ * copy.
+ */
 async function describeResult(
   folder: string,
   copying: Copying,

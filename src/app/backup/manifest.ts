@@ -3,9 +3,9 @@ import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../../base/config.ts';
 import { openPrivateFile } from '../../base/data-dir.ts';
-import { linesOf } from '../../base/lines.ts';
+import { linesOf } from '../../base/read-lines.ts';
 import { syncFolder } from '../../base/sync-folder.ts';
-import { type Digest, digestOf } from '../../blobs/blocks.ts';
+import { computeDigest, type Digest } from '../../blobs/chunk-blocks.ts';
 import { Fault } from '../../contract/fault.ts';
 
 /** A file of a backup. */
@@ -43,7 +43,7 @@ export async function deleteBackup(folder: string): Promise<void> {
 
 /** Computes the size and digest of a file. */
 export async function describeFile(folder: string, path: string): Promise<ManifestFile> {
-  return { path, ...(await digestOf(createReadStream(join(folder, path)))) };
+  return { path, ...(await computeDigest(createReadStream(join(folder, path)))) };
 }
 
 /** Writes the manifest and makes the backup complete. `written` is called before that. */

@@ -1,4 +1,4 @@
-import { filesOf, type ReferencedFile } from '../../jobs/steps/unreferenced-files.ts';
+import { filesOf, type ReferencedFile } from '../../jobs/steps/finalize-job.ts';
 import { allOf } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
 import type { Store } from '../../store/store.ts';

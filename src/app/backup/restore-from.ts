@@ -6,8 +6,8 @@ import type { ManifestEnd } from './manifest.ts';
 import { restoreBackup } from './restore.ts';
 
 /**
- * Restores a backup from a folder, or from a bucket: the bucket's URL followed by `/` and the name of the backup. Errors
- * as in restoreBackup(), and a ConfigError for another URL.
+ * Restores a backup from a folder, or from a bucket: the bucket's URL followed by `/` and the name of the
+ * backup. Errors as in restoreBackup(), and a ConfigError for another URL.
  */
 export async function restoreFrom(source: string, target: string): Promise<ManifestEnd> {
   if (!/^https?:/.test(source)) return restoreBackup(source, target);

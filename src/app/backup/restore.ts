@@ -2,20 +2,20 @@ import { createReadStream, createWriteStream, renameSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { secretsFile } from '../../access/links/secrets.ts';
 import { openPrivateFolder } from '../../base/data-dir.ts';
 import { syncFolder } from '../../base/sync-folder.ts';
 import { parsePath } from '../../blobs/path.ts';
 import { Fault } from '../../contract/fault.ts';
-import { secretsFile } from '../../links/secrets.ts';
 import { resultsFolder, storeFile } from '../stack.ts';
-import { withStore } from './copying.ts';
+import { withStore } from './copy-files.ts';
 import { requireEmpty } from './create.ts';
 import { describeFile, type ManifestEnd, type ManifestFile, readFiles, readHeader } from './manifest.ts';
 
 /**
- * Copies a backup to a new data folder and verifies the digest of every file. The database is put in place last, so
- * an interrupted copy contains no data. Throws a ConfigError if the backup is incomplete or the folder is not empty,
- * and fault `malformed` if a file is missing or damaged.
+ * Copies a backup to a new data folder and verifies the digest of every file. The database is put in place
+ * last, so an interrupted copy contains no data. Throws a ConfigError if the backup is incomplete or the
+ * folder is not empty, and fault `malformed` if a file is missing or damaged.
  */
 export async function restoreBackup(
   source: string,
@@ -41,7 +41,10 @@ export async function restoreBackup(
   return end;
 }
 
-/** Returns the path of a file in a backup and in the data folder. Fault `malformed` for a path that no backup contains. */
+/**
+ * Returns the path of a file in a backup and in the data folder. Throws `malformed` for a path that no backup
+ * contains.
+ */
 export function placeOf(path: string): string {
   if (path === secretsFile) return path;
   const [folder, ...rest] = path.split('/');

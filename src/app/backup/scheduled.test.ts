@@ -7,8 +7,8 @@ import { until } from '../../../test/support/until.ts';
 import { type Config, loadConfig } from '../../base/config.ts';
 import { createLog } from '../../base/log.ts';
 import { openSqliteStore } from '../../store/sqlite/open.ts';
+import { folderTarget } from './backup-targets.ts';
 import { createBackup } from './create.ts';
-import { folderPlace } from './places.ts';
 import { createScheduledBackups, type ScheduledBackups } from './scheduled.ts';
 
 const hourMs = 3_600_000;
@@ -42,10 +42,10 @@ beforeEach(async () => {
 const target = () => join(folder, 'backups');
 const names = () => readdirSync(target()).toSorted();
 
-/** Creates backups every 6 hours, of which 2 are kept. */
+/** Creates backups every 6 hours, and keeps two. */
 const create = (): ScheduledBackups =>
   createScheduledBackups({
-    place: folderPlace(target(), backUp),
+    place: folderTarget(target(), backUp),
     everyMs: 6 * hourMs,
     keep: 2,
     clock,

@@ -1,10 +1,10 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import { type BackupPlace, nameOfBackup } from './places.ts';
+import { type BackupTarget, formatBackupName } from './backup-targets.ts';
 
 /** Options for createScheduledBackups(). */
 export interface ScheduledBackupOptions {
-  place: BackupPlace;
+  place: BackupTarget;
   /** Time between the starts of backups. */
   everyMs: number;
   /** Number of complete backups to keep. */
@@ -15,7 +15,7 @@ export interface ScheduledBackupOptions {
 
 /** Backups at regular times. */
 export interface ScheduledBackups {
-  /** Start of the newest complete backup; null if there is none. */
+  /** Start of the newest complete backup. Null if there is none. */
   lastSuccessAt(): number | null;
   /** Time since the next backup was due; 0 if it is not due yet. */
   overdueMs(): number;
@@ -29,8 +29,8 @@ const retryMs = 900_000;
 const maxSleepMs = 86_400_000;
 
 /**
- * Creates the schedule. The first backup is due when the newest complete one is older than the interval. After each
- * success, the oldest complete backups beyond `keep` and all interrupted ones are deleted.
+ * Creates the schedule. The first backup is due when the newest complete one is older than the interval.
+ * After each success, the oldest complete backups beyond `keep` and all interrupted ones are deleted.
  */
 export function createScheduledBackups(options: ScheduledBackupOptions): ScheduledBackups {
   const { place, everyMs, clock, log } = options;
@@ -50,7 +50,7 @@ export function createScheduledBackups(options: ScheduledBackupOptions): Schedul
   };
   const backUp = (signal: AbortSignal) => {
     const at = Math.floor(clock.now() / 1000) * 1000;
-    const name = nameOfBackup(at);
+    const name = formatBackupName(at);
     return attempt(signal, name, async () => {
       // Another process may have made backups before this one locked the data.
       last = (await place.list()).findLast(({ isComplete }) => isComplete)?.at ?? null;

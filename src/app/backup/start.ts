@@ -3,9 +3,9 @@ import type { Environment } from '../../base/secret-files.ts';
 import type { Telemetry } from '../../telemetry/sdk.ts';
 import type { Program } from '../compose.ts';
 import { runProgram } from '../run-program.ts';
+import { type BackupTarget, folderTarget } from './backup-targets.ts';
 import { bucketPlace } from './bucket.ts';
 import { isComplete } from './manifest.ts';
-import { type BackupPlace, folderPlace } from './places.ts';
 import { createScheduledBackups } from './scheduled.ts';
 
 /** Folder in the data folder for a backup that is uploaded. */
@@ -13,12 +13,12 @@ const stagingFolder = 'backup-upload';
 /** Time between the starts of backups, in milliseconds, and number of complete ones that are kept. */
 const intervalMs = 86_400_000;
 const keptBackups = 7;
-/** Priority of a backup's process (`nice`): below that of the service. */
+/** Priority of a backup's process (`nice`), lower than the service's. */
 const backupPriority = 10;
 
 /**
- * Starts the scheduled backups of the configuration, if any, until the signal is aborted. Returns a function that waits
- * for the end.
+ * Starts the scheduled backups of the configuration, if any, until the signal is aborted. Returns a function
+ * that waits for the end.
  */
 export async function startBackups(
   { config, clock, log }: Pick<Program, 'config' | 'clock' | 'log'>,
@@ -41,19 +41,19 @@ export async function startBackups(
   return () => running.then(() => place.close());
 }
 
-/** Opens a folder or a bucket. Throws a ConfigError for a URL that is not that of a bucket. */
+/** Opens a folder or a bucket. Throws a ConfigError if a URL is not the address of a bucket. */
 async function openPlace(
   to: string,
   staging: string,
   backUp: (folder: string, signal: AbortSignal) => Promise<number>,
-): Promise<BackupPlace & { close(): Promise<void> }> {
-  if (!/^https?:/.test(to)) return { ...folderPlace(to, backUp), close: async () => {} };
+): Promise<BackupTarget & { close(): Promise<void> }> {
+  if (!/^https?:/.test(to)) return { ...folderTarget(to, backUp), close: async () => {} };
   const { openS3 } = await import('../../blobs/s3/open.ts');
   const bucket = openS3({ url: to, name: 'GLEANER_BACKUP_TO' });
   return { ...bucketPlace(bucket, staging, backUp), close: () => bucket.close() };
 }
 
-/** Runs `gleaner backup` in a process of its own, since copying a database blocks its thread. */
+/** Runs `gleaner backup` in its own process, since copying a database blocks its thread. */
 async function backUpInProcess(
   folder: string,
   environment: Environment,

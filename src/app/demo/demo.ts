@@ -7,19 +7,19 @@ import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts
 import { untilAborted } from '../../base/abort.ts';
 import { isolatedEnvironment } from '../../base/config.ts';
 import type { Environment } from '../../base/secret-files.ts';
-import { createGleanerClient } from '../../client/index.ts';
+import { createGleanerClient } from '../../clients/typescript/index.ts';
 import { startEngines } from '../engines.ts';
 import type { Trial } from '../trial.ts';
 import { type DemoJob, demoJobs } from './jobs.ts';
 import { type DemoProcess, freePort, startOrigins, startRole, untilReady } from './processes.ts';
-import { type DemoApi, type Progress, type Result, runJob } from './run.ts';
+import { type DemoApi, type DemoProgress, type Result, runJob } from './run.ts';
 import { runSchedule, type ScheduleResult, scheduledJob } from './schedule.ts';
 
 /** Options for demo(). */
 export interface DemoOptions {
-  /** Whether to use MongoDB and JetStream, with one api and two worker processes. */
+  /** True to use MongoDB and JetStream, with one api and two worker processes. */
   distributed: boolean;
-  /** Whether the service and the fake marketplaces keep running until the process is stopped. */
+  /** True if the service and the fake marketplaces keep running until the process is stopped. */
   keep: boolean;
   /** Marketplace to run the jobs of. Default: every marketplace. */
   market?: string;
@@ -32,9 +32,9 @@ const credits = 100_000;
 const plainEveryMs = 2_000;
 
 /**
- * Starts the bundled fake marketplaces and a service, and runs a job of every kind through its REST API: submits,
- * approves, shows progress, downloads the results, and checks them. Returns the exit code: 0 if every job ended and
- * every file has the documented shape.
+ * Starts the bundled fake marketplaces and a service, and runs a job of every kind through its REST API:
+ * submits, approves, shows progress, downloads the results, and checks them. Returns the exit code: 0 if
+ * every job ended and every file has the documented shape.
  */
 export async function demo({ distributed, keep, market, dataDir, io }: DemoOptions): Promise<number> {
   const { say } = io;
@@ -122,7 +122,7 @@ async function keepRunning({ say, signal }: Trial, api: DemoApi, operatorKey: st
   say(`  Operator key  ${operatorKey}`);
   say('Sign in with either key. In another terminal:');
   say(`  export GLEANER_URL=${api.url} GLEANER_API_KEY=${api.key}`);
-  say('  npm run -s gleaner -- jobs');
+  say('  npm run -s gleaner -- job list');
   await untilAborted(signal);
 }
 
@@ -172,10 +172,10 @@ async function runAll(jobs: readonly DemoJob[], api: DemoApi, { say, stderr }: T
   const bars = stderr.isTTY
     ? new MultiBar({ format, stream: stderr, hideCursor: true, barCompleteChar: '█', barIncompleteChar: '·' })
     : null;
-  const progress = new Map<DemoJob, Progress>();
+  const progress = new Map<DemoJob, DemoProgress>();
   const plain = setInterval(() => {
     if (bars) return;
-    const sum = (part: keyof Progress) =>
+    const sum = (part: keyof DemoProgress) =>
       [...progress.values()].reduce((total, each) => total + each[part], 0);
     say(`  ${sum('done')}/${sum('total')} units, ${sum('failed')} failed`);
   }, plainEveryMs);
@@ -267,6 +267,6 @@ function repeatByHand(say: (line: string) => void, settings: Record<string, stri
   say(`  curl ${mine} ${url}/v1/mkta/variant_sold_v1/download/…`);
   const grpc = `http://127.0.0.1:${settings.GLEANER_GRPC_PORT}`;
   say(
-    `  node_modules/.bin/buf curl --protocol grpc --http2-prior-knowledge -H 'Authorization: Bearer ${settings.GLEANER_OPERATOR_KEY}' -d '{}' ${grpc}/gleaner.operator.v1.OperatorService/ListJobs`,
+    `  node_modules/.bin/buf curl --protocol grpc --http2-prior-knowledge -H 'Authorization: Bearer ${settings.GLEANER_OPERATOR_KEY}' -d '{}' ${grpc}/gleaner.job.v1.JobService/ListJobs`,
   );
 }

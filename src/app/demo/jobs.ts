@@ -6,7 +6,7 @@ import {
 } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { endpointOf } from '../../contract/endpoint.ts';
 import { services } from '../../contract/services.ts';
-import { type Offer, resolveOffers, resultFieldsOf } from '../../jobs/offers.ts';
+import { type ResolvedJobType, resolveJobTypes, resultFieldsOf } from '../../jobs/job-types.ts';
 import type { Kind } from '../../kinds/kind.ts';
 import { kinds } from '../../kinds/list.ts';
 import { markets } from '../../markets/list.ts';
@@ -20,24 +20,24 @@ export interface DemoJob extends MarketSample {
   /** Path of the submit endpoint, for example "/v1/mktb/pdp/bulk/submit". */
   submitPath: string;
   market: string;
-  offer: Offer;
+  jobType: ResolvedJobType;
   needsApproval: boolean;
   files: ResultFiles;
-  /** Fields of one record of the result, in the notation of fieldsOf(). */
+  /** Fields of one record of the result, in the notation of parseFields(). */
   fields: string;
   /** Returns the path of the job with an id. */
   progressPath(id: string): string;
 }
 
 /**
- * Returns a job for every sample of every marketplace. `addressOf` returns the address of a marketplace's first
- * sandbox origin. Throws an Error for a sample of a kind that its market does not offer.
+ * Returns a job for every sample of every marketplace. `addressOf` returns the address of a marketplace's
+ * first sandbox origin. Throws an Error for a sample of a kind that its market does not offer.
  */
 export function demoJobs(addressOf: (market: string) => string): DemoJob[] {
-  const offers = resolveOffers(services, kinds, markets);
+  const jobTypes = resolveJobTypes(services, kinds, markets);
   return markets.flatMap((market) =>
     market.samples(addressOf(market.name)).map((sample) => {
-      const offer = offers.of({ market: market.name, kind: sample.kind });
+      const jobType = jobTypes.of({ market: market.name, kind: sample.kind });
       const isOf = (method: DescMethod, step: Step) => {
         const option = getOption(method, jobOption);
         return (
@@ -48,7 +48,7 @@ export function demoJobs(addressOf: (market: string) => string): DemoJob[] {
       };
       const methods = services.flatMap((service) => service.methods);
       const submit = methods.find((method) => isOf(method, Step.SUBMIT))!;
-      const view = 'download' in offer.kind.views ? 'download' : 'retrieve';
+      const view = 'download' in jobType.kind.views ? 'download' : 'retrieve';
       const read = methods.find(
         (method) => isOf(method, Step.READ) && getOption(method, jobOption).view === view,
       )!;
@@ -56,11 +56,11 @@ export function demoJobs(addressOf: (market: string) => string): DemoJob[] {
         ...sample,
         title: `${market.name}: ${sample.title}`,
         market: market.name,
-        offer,
+        jobType,
         submitPath: endpointOf(submit)!.path,
-        needsApproval: offer.kind.approval,
-        files: resultFilesOf(offer.kind),
-        fields: resultFieldsOf(offer),
+        needsApproval: jobType.kind.approval,
+        files: resultFilesOf(jobType.kind),
+        fields: resultFieldsOf(jobType),
         progressPath: (id) => endpointOf(read)!.path.replace(/\{[^}]*\}/, id),
       };
     }),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { isolatedEnvironment } from '../../base/config.ts';
 import type { Environment } from '../../base/secret-files.ts';
-import { readFirstReport } from '../first-report.ts';
+import { readFirstReport } from '../child-report.ts';
 import { programs } from '../programs.ts';
 
 /** A process of the demo. */

@@ -3,18 +3,18 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { JsonObject } from '../../base/json.ts';
-import { findMismatches } from '../../base/record-shape.ts';
+import { findMismatches } from '../../base/record-schema.ts';
 import type { DemoJob } from './jobs.ts';
 
 /** Counts of a job's units. */
-export interface Progress {
+export interface DemoProgress {
   done: number;
   failed: number;
   total: number;
 }
 
 /** Outcome of a job. */
-export interface Result extends Progress {
+export interface Result extends DemoProgress {
   job: DemoJob;
   id: string;
   cost: number;
@@ -35,40 +35,42 @@ export interface DemoApi {
 const ended = ['completed', 'partial_complete', 'failed', 'rejected', 'terminated'];
 const pollMs = 250;
 
-/** Submits a job, approves it if it needs approval, polls it until it ends, and saves and checks its results. */
+/**
+ * Submits a job, approves it if it needs approval, polls it until it ends, and saves and checks its results.
+ */
 export async function runJob(
   job: DemoJob,
   api: DemoApi,
-  report: (progress: Progress) => void,
+  report: (progress: DemoProgress) => void,
 ): Promise<Result> {
   const submitted = await call(api, 'POST', job.submitPath, job);
   const id = String(submitted.job_id ?? submitted.task_id);
   if (job.needsApproval) await api.approve(id);
   for (;;) {
-    const answer = await call(api, 'GET', job.progressPath(id));
-    const progress = progressOf(answer);
+    const response = await call(api, 'GET', job.progressPath(id));
+    const progress = progressOf(response);
     report(progress);
-    if (ended.includes(String(answer.status)) && !isCompiling(job, answer, progress)) {
+    if (ended.includes(String(response.status)) && !isCompiling(job, response, progress)) {
       return {
         ...progress,
         job,
         id,
         cost: Number(submitted.cost),
-        ...(await collect(job, api, id, answer)),
+        ...(await collect(job, api, id, response)),
       };
     }
     await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
 }
 
-function isCompiling(job: DemoJob, answer: JsonObject, { total, failed }: Progress): boolean {
-  return job.files === 'job' && answer.download_url === null && failed < total;
+function isCompiling(job: DemoJob, response: JsonObject, { total, failed }: DemoProgress): boolean {
+  return job.files === 'job' && response.download_url === null && failed < total;
 }
 
 /** Reads the counts from a response of any kind. */
-function progressOf(answer: JsonObject): Progress {
-  const count = (name: string) => Number(answer[name] ?? 0);
-  const items = Array.isArray(answer.items) ? (answer.items as JsonObject[]) : undefined;
+function progressOf(response: JsonObject): DemoProgress {
+  const count = (name: string) => Number(response[name] ?? 0);
+  const items = Array.isArray(response.items) ? (response.items as JsonObject[]) : undefined;
   if (items) {
     const failed = items.filter(({ status }) => status === 'FAILED').length;
     return {
@@ -77,24 +79,24 @@ function progressOf(answer: JsonObject): Progress {
       done: failed + items.filter(({ status }) => status === 'SUCCESS').length,
     };
   }
-  if ('total' in answer)
+  if ('total' in response)
     return { total: count('total'), failed: count('failed'), done: count('success') + count('failed') };
-  if ('total_items' in answer) {
+  if ('total_items' in response) {
     return {
       total: count('total_items'),
       failed: count('failed_count'),
       done: count('success_count') + count('failed_count'),
     };
   }
-  const over = ended.includes(String(answer.status));
-  return { total: 1, done: over ? 1 : 0, failed: answer.status === 'failed' ? 1 : 0 };
+  const over = ended.includes(String(response.status));
+  return { total: 1, done: over ? 1 : 0, failed: response.status === 'failed' ? 1 : 0 };
 }
 
 async function collect(
   job: DemoJob,
   api: DemoApi,
   id: string,
-  answer: JsonObject,
+  response: JsonObject,
 ): Promise<Pick<Result, 'files' | 'misses'>> {
   const stem = `${job.title.replaceAll(/[^A-Za-z]+/g, '-').toLowerCase()}-${id.slice(0, 8)}`;
   const files: Result['files'] = [];
@@ -111,14 +113,14 @@ async function collect(
     for (const record of records) misses.push(...findMismatches(record, job.fields));
   };
   if (job.files === 'none') {
-    if (answer.result === undefined) return { files, misses: [`no result: ${String(answer.detail)}`] };
-    await keep(`${stem}.json`, Buffer.from(JSON.stringify(answer.result, null, 1)), [answer.result]);
+    if (response.result === undefined) return { files, misses: [`no result: ${String(response.detail)}`] };
+    await keep(`${stem}.json`, Buffer.from(JSON.stringify(response.result, null, 1)), [response.result]);
     return { files, misses };
   }
   const urls =
-    answer.download_url === undefined
-      ? (answer.items as JsonObject[]).map((item) => item.download_url)
-      : [answer.download_url];
+    response.download_url === undefined
+      ? (response.items as JsonObject[]).map((item) => item.download_url)
+      : [response.download_url];
   for (const [index, url] of urls.entries()) {
     if (typeof url !== 'string') continue;
     const { bytes, type } = await download(api, url);
@@ -133,7 +135,7 @@ async function collect(
   return { files, misses };
 }
 
-/** Returns the records of a JSON file or, with `lines`, a JSON Lines file, without those of failed units. */
+/** Returns the records of a JSON file or, with `lines`, a JSON Lines file, except records of failed units. */
 function recordsOf(bytes: Buffer, lines: boolean): unknown[] {
   const text = bytes.toString('utf8');
   const parsed: unknown = lines
@@ -157,9 +159,9 @@ async function download(api: DemoApi, url: string): Promise<{ bytes: Buffer; typ
 
 async function call(api: DemoApi, method: string, path: string, job?: DemoJob): Promise<JsonObject> {
   const response = await fetch(`${api.url}${path}`, { method, ...bodyOf(api, job) });
-  const answer = (await response.json()) as JsonObject;
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
-  return answer;
+  const payload = (await response.json()) as JsonObject;
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(payload)}`);
+  return payload;
 }
 
 function bodyOf(api: DemoApi, job: DemoJob | undefined) {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
-import { createGleanerClient, type GleanerClient } from '../../client/index.ts';
+import { createGleanerClient, type GleanerClient } from '../../clients/typescript/index.ts';
 import type { DemoJob } from './jobs.ts';
 import type { DemoApi } from './run.ts';
 
@@ -36,8 +36,8 @@ const pollMs = 250;
 /** Returns the job that the demo repeats: the last one with a page per unit and a JSON body. */
 export function scheduledJob(jobs: readonly DemoJob[]): DemoJob | undefined {
   return jobs.findLast(
-    ({ offer, csv, needsApproval, files }) =>
-      offer.kind.page === 'product' && files === 'job' && csv === undefined && !needsApproval,
+    ({ jobType, csv, needsApproval, files }) =>
+      jobType.kind.page === 'product' && files === 'job' && csv === undefined && !needsApproval,
   );
 }
 

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../../base/config.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
-import { type Digest, digestOf } from '../../blobs/blocks.ts';
+import { computeDigest, type Digest } from '../../blobs/chunk-blocks.ts';
 import { openFiles } from '../../blobs/files/open.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { ReferencedFile } from '../../jobs/steps/unreferenced-files.ts';
+import type { ReferencedFile } from '../../jobs/steps/finalize-job.ts';
 import type { Store } from '../../store/store.ts';
 import { referencedFiles } from '../backup/references.ts';
 import { resultsFolder } from '../stack.ts';
@@ -23,9 +23,9 @@ export interface MovedFiles {
 const concurrency = 8;
 
 /**
- * Copies the referenced files of a data folder to the result storage of the configuration, and reads every copy back.
- * Files that an interrupted move has copied are not copied again. If both are the same storage, the files are only
- * verified. Fault `malformed` if a copy differs.
+ * Copies the referenced files of a data folder to the result storage of the configuration, and reads every
+ * copy back. Files that an interrupted move has copied are not copied again. If both are the same storage,
+ * the files are only verified. Throws `malformed` if a copy differs.
  */
 export async function moveFiles(
   store: Store,
@@ -66,7 +66,7 @@ export async function moveFiles(
   }
 }
 
-/** Copies a file unless the target has it. Fault `malformed` if the copy differs. */
+/** Copies a file unless the target has it. Throws `malformed` if the copy differs. */
 async function copyFile(source: Blobs, target: Blobs, file: ReferencedFile, expected: Digest): Promise<void> {
   const { path, contentType = 'application/octet-stream' } = file;
   if ((await target.size(path)) === expected.bytes) {
@@ -83,5 +83,5 @@ async function copyFile(source: Blobs, target: Blobs, file: ReferencedFile, expe
 
 /** Reads a file. Returns null if it does not exist. */
 async function digestIn(blobs: Blobs, path: string): Promise<Digest | null> {
-  return (await blobs.size(path)) === null ? null : digestOf(await blobs.read(path));
+  return (await blobs.size(path)) === null ? null : computeDigest(await blobs.read(path));
 }

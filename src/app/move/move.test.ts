@@ -9,21 +9,21 @@ import { type Config, ConfigError, loadConfig } from '../../base/config.ts';
 import { IncompleteMoveError, NewerDataError } from '../../base/data-refused-error.ts';
 import { newId } from '../../base/id.ts';
 import { openFiles } from '../../blobs/files/open.ts';
-import { aChange, anItem, anObservation, aRule, aRun } from '../../store/contract/history-samples.ts';
+import { aChange, anItem, anObservation, aRule, aRun } from '../../store/conformance/history-samples.ts';
 import {
   aDeletedJob,
   aDelivery,
   aDestination,
   aKey,
   anEntry,
-  aPart,
+  aSegment,
   aSuccess,
   aTime,
   aUser,
   storeJob,
-} from '../../store/contract/samples.ts';
-import { aSchedule, aRun as aScheduleRun } from '../../store/contract/schedules.ts';
-import { collect } from '../../store/contract/stores.ts';
+} from '../../store/conformance/samples.ts';
+import { aSchedule, aRun as aScheduleRun } from '../../store/conformance/schedules.ts';
+import { collect } from '../../store/conformance/stores.ts';
 import { contentTargets, omittedCollections } from '../../store/mongo/import.ts';
 import { openMongoStore } from '../../store/mongo/open.ts';
 import { collectionsOf } from '../../store/mongo/schema.ts';
@@ -101,14 +101,14 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       const { job, batches } = await storeJob(store, 3, { userId: user.id, number, params });
       await store.queueBatches(job.id, 2, aTime);
       const claimed = (await store.claimBatch(batches[0]!.id, 0, aTime, aTime + 1_000))!;
-      const path = `${job.id}/part_0`;
+      const path = `${job.id}/segment_0`;
       const blobs = openFiles({ directory: join(source, 'results') });
       const written = async function* () {
         yield 'records';
       };
       await blobs.write(path, 'text/plain', written(), () => 1);
       await blobs.close();
-      await store.recordOutcomes(claimed.id, 1, { 0: aSuccess(1) }, aPart(path, 0));
+      await store.recordOutcomes(claimed.id, 1, { 0: aSuccess(1) }, aSegment(path, 0));
       const submission = {
         userId: user.id,
         idempotencyKey: 'k',

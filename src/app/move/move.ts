@@ -5,9 +5,9 @@ import { NewerDataError } from '../../base/data-refused-error.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type Audit, audit } from '../../jobs/queries/audit.ts';
-import type { ContentKind, StoreImport } from '../../store/contents.ts';
+import type { ContentKind, StoreImport } from '../../store/store-export.ts';
 import { runAudit } from '../audit.ts';
-import { copySecrets, withStore } from '../backup/copying.ts';
+import { copySecrets, withStore } from '../backup/copy-files.ts';
 import { lockData, requireData } from '../data-folder.ts';
 import { openBlobs, storeFile } from '../stack.ts';
 import { type MovedFiles, moveFiles } from './files.ts';
@@ -22,14 +22,15 @@ export type OnStep = (step: MoveStep) => unknown;
 export interface Moved extends MovedFiles {
   /** Number of documents by kind. */
   documents: Record<string, number>;
-  /** Audit of the target, which is equal to that of the source. */
+  /** Audit of the target, equal to the source's audit. */
   audit: Audit;
 }
 
 /**
- * Copies a stopped embedded service to the distributed stack of the configuration, and verifies the copy. The source is
- * not changed. An interrupted move leaves a database that every role refuses, and continues when it is repeated. Throws
- * a ConfigError if the source has no data, is in use, or has another schema version, or if the target is not empty.
+ * Copies a stopped embedded service to the distributed stack of the configuration, and verifies the copy. The
+ * source is not changed. An interrupted move leaves a database that every role refuses, and continues when it
+ * is repeated. Throws a ConfigError if the source has no data, is in use, or has another schema version, or
+ * if the target is not empty.
  */
 export async function moveData(config: Config, source: string, onStep: OnStep = () => {}): Promise<Moved> {
   const { mongoUri } = config;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
-import { fieldsOf, missingShare } from '../../base/record-shape.ts';
+import { missingShare, parseFields } from '../../base/record-schema.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { FetchPage, PageRequest, PageResponse } from '../../fetch/page.ts';
 import type { Target } from './target.ts';
@@ -7,7 +7,7 @@ import type { Target } from './target.ts';
 /** A request of a reader and its response. */
 export interface FetchedPage {
   request: PageRequest;
-  answer: PageResponse;
+  response: PageResponse;
 }
 
 /** Result of reading a page. */
@@ -21,17 +21,19 @@ export interface PageReading {
 export interface FetchedReading extends PageReading {
   /** Every page that the reader fetched, in order. */
   fetched: FetchedPage[];
-  /** The page that contains the records; null if the site sent none. */
+  /** The page that contains the records. Null if the site sent none. */
   main: FetchedPage | null;
 }
 
-/** Reads a page as a worker does, but only the first page of a listing. The result's fault describes errors. */
+/**
+ * Reads a page as a worker does, but only the first page of a listing. The result's fault describes errors.
+ */
 export async function readPage({ reader, input, region }: Target, fetch: FetchPage): Promise<FetchedReading> {
   const fetched: FetchedPage[] = [];
   const recording: FetchPage = async (request) => {
-    const answer = await fetch(request);
-    fetched.push({ request, answer });
-    return answer;
+    const response = await fetch(request);
+    fetched.push({ request, response });
+    return response;
   };
   try {
     if (reader.sort === 'record') {
@@ -50,10 +52,10 @@ export async function readPage({ reader, input, region }: Target, fetch: FetchPa
 }
 
 /** Reads a saved page. The result's fault describes errors. */
-export function extractPage({ reader, input, region }: Target, answer: PageResponse): PageReading {
+export function extractPage({ reader, input, region }: Target, response: PageResponse): PageReading {
   try {
-    if (reader.sort === 'list') return { records: reader.extract(answer, input, region), fault: null };
-    return { records: [reader.extract(answer, input, region)], fault: null };
+    if (reader.sort === 'list') return { records: reader.extract(response, input, region), fault: null };
+    return { records: [reader.extract(response, input, region)], fault: null };
   } catch (thrown) {
     return { records: [], fault: Fault.from(thrown) };
   }
@@ -72,7 +74,7 @@ export function missingOf(
   records: readonly JsonObject[],
 ): { of: number; missing: Missing[] } {
   const shape = market.listedFields[page];
-  const fields = shape === undefined ? [] : fieldsOf(shape);
+  const fields = shape === undefined ? [] : parseFields(shape);
   const missing = fields.flatMap((field) => {
     const lacks = records.map((record) => missingShare(record, field)).filter((lack) => lack !== null);
     const share = lacks.reduce((sum, lack) => sum + lack, 0) / lacks.length;

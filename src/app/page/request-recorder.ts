@@ -1,8 +1,10 @@
 import diagnostics from 'node:diagnostics_channel';
 import { PerformanceObserver, performance } from 'node:perf_hooks';
 
-/** An HTTP request as it was sent, including those for robots.txt and redirects. Times are in milliseconds. */
-export interface Exchange {
+/**
+ * An HTTP request as it was sent, including those for robots.txt and redirects. Times are in milliseconds.
+ */
+export interface RecordedExchange {
   method: string;
   url: string;
   /** Lines of the request's head as sent. */
@@ -11,7 +13,7 @@ export interface Exchange {
   nameMs: number | null;
   connectMs: number | null;
   tlsMs: number | null;
-  /** Time from the request to the first byte of the response; null without a response. */
+  /** Time from the request to the first byte of the response. Null if there is no response. */
   firstByteMs: number | null;
   totalMs: number | null;
   status: number | null;
@@ -21,7 +23,7 @@ export interface Exchange {
 /** A recording of HTTP requests. */
 export interface RequestRecorder {
   /** Returns the requests so far, in order. */
-  exchanges(): Exchange[];
+  exchanges(): RecordedExchange[];
   stop(): void;
 }
 
@@ -117,7 +119,7 @@ export function recordRequests(): RequestRecorder {
     );
     return found?.ms ?? null;
   };
-  const shown = (exchange: Seen): Exchange => {
+  const shown = (exchange: Seen): RecordedExchange => {
     const { method, url, head, created, sent, firstByte, ended, status, error } = exchange;
     const isNew = exchange.connected !== null || sent === null;
     const connectMs = isNew ? within(exchange, 'net') : null;

@@ -22,16 +22,18 @@ export function bodyFile(dataDir: string, { market, page, region, input }: Targe
 }
 
 /** Saves the body of a response, and a metadata file with its status and headers without cookies. */
-export async function saveAnswer(file: string, answer: PageResponse): Promise<void> {
-  const { body, ...envelope } = answer;
+export async function saveResponse(file: string, response: PageResponse): Promise<void> {
+  const { body, ...envelope } = response;
   const { 'set-cookie': _, ...headers } = envelope.headers;
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, body);
   await writeFile(envelopeOf(file), `${JSON.stringify({ ...envelope, headers }, null, 2)}\n`);
 }
 
-/** Loads a saved response. A body from another source gets status 200 and the time `now`. Throws fault `not_found`. */
-export async function loadAnswer(file: string, now: number): Promise<PageResponse> {
+/**
+ * Loads a saved response. A body from another source gets status 200 and the time `now`. Throws `not_found`.
+ */
+export async function loadResponse(file: string, now: number): Promise<PageResponse> {
   const body = await readFile(file).catch((error: Error) => {
     throw new Fault('not_found', `no saved page: ${error.message}`);
   });

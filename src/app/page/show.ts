@@ -2,7 +2,7 @@ import type { JsonObject } from '../../base/json.ts';
 import type { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { type FetchedPage, missingOf, type PageReading } from './reading.ts';
-import type { Exchange } from './request-recorder.ts';
+import type { RecordedExchange } from './request-recorder.ts';
 import type { Target } from './target.ts';
 
 const ms = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
@@ -13,7 +13,7 @@ export function targetLine({ market, page, region, input }: Target): string {
 }
 
 /** Formats a request with its headers, times, and status. */
-export function exchangeLines({ method, url, head, ...rest }: Exchange): string[] {
+export function exchangeLines({ method, url, head, ...rest }: RecordedExchange): string[] {
   const { nameMs, connectMs, tlsMs, firstByteMs, totalMs, status, error } = rest;
   const times = [
     ['DNS', nameMs],
@@ -34,16 +34,16 @@ export function exchangeLines({ method, url, head, ...rest }: Exchange): string[
 }
 
 /** Formats a page fetched by the browser, whose requests are not visible here. */
-export function browserLines({ request, answer }: FetchedPage, totalMs: number): string[] {
+export function browserLines({ request, response }: FetchedPage, totalMs: number): string[] {
   return [
-    `${request.method ?? 'GET'} ${answer.url}`,
+    `${request.method ?? 'GET'} ${response.url}`,
     `  by the browser, from the page ${request.page?.path ?? request.path}`,
-    `  ${answer.status} (total ${ms(totalMs)})`,
+    `  ${response.status} (total ${ms(totalMs)})`,
   ];
 }
 
 /** Formats a response and the path of its saved body. */
-export function answerLine({ status, headers, body }: PageResponse, file: string): string {
+export function responseLine({ status, headers, body }: PageResponse, file: string): string {
   return `${status} ${headers['content-type'] ?? 'no content type'}, ${body.length} bytes, saved as ${file}`;
 }
 

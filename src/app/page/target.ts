@@ -10,13 +10,13 @@ export interface Target {
   page: PageName;
   reader: Reader;
   input: JsonObject;
-  /** Region code; '' for a market without regions. */
+  /** Region code. Empty for a market without regions. */
   region: string;
 }
 
 /**
- * Finds the reader and parses its input. `kind` is a page type or a kind of job. `text` is an id, a URL, or the
- * reader's input as a JSON object, as in drift alarms. Throws fault `invalid`, which lists the valid values.
+ * Finds the reader and parses its input. `kind` is a page type or a kind of job. `text` is an id, a URL, or
+ * the reader's input as a JSON object, as in drift alarms. Throws `invalid`, which lists the valid values.
  */
 export function targetOf(marketName: string, kind: string, text: string, region?: string): Target {
   const market = markets.find(({ name }) => name === marketName);

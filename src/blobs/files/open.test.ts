@@ -11,12 +11,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { blobsContract, chunksOf } from '../contract.ts';
+import { blobsConformance, chunksOf } from '../conformance.ts';
 import { openFiles } from './open.ts';
 
 const folder = () => mkdtempSync(join(tmpdir(), 'gleaner-files-'));
 
-blobsContract(async () => {
+blobsConformance(async () => {
   const directory = folder();
   const blobs = openFiles({ directory: join(directory, 'made', 'here') });
   return {

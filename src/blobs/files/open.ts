@@ -16,7 +16,7 @@ import { type Clock, systemClock } from '../../base/clock.ts';
 import { openPrivateFolder } from '../../base/data-dir.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Blobs } from '../blobs.ts';
-import { toBlocks } from '../blocks.ts';
+import { toBlocks } from '../chunk-blocks.ts';
 import { missing, parseJobId, parsePath } from '../path.ts';
 
 /** Options for openFiles(). */
@@ -28,8 +28,9 @@ export interface FilesOptions {
 }
 
 /*
- * Opening, closing and renaming a file, and writing a few KB, only touch the file system's cache. They are synchronous:
- * a trip to a thread costs more, and takes a turn of the event loop, which is long in a busy worker.
+ * Opening, closing and renaming a file, and writing a few KB, only touch the file system's cache. They are
+ * synchronous: a trip to a thread costs more, and takes a turn of the event loop, which is long in a busy
+ * worker.
  */
 const writeBlock = promisify(fs.write);
 const flush = promisify(fs.fsync);
@@ -41,9 +42,9 @@ const maxSyncBytes = 64 * 1024;
 const abandonedMs = 24 * 3_600_000;
 
 /**
- * Opens a result storage in a folder, which several processes may share. A file is written under a temporary name,
- * flushed and then renamed, so that it is complete or absent, even after a power loss. Throws if the folder cannot be
- * created.
+ * Opens a result storage in a folder, which several processes may share. A file is written under a temporary
+ * name, flushed and then renamed, so that it is complete or absent, even after a power loss. Throws if the
+ * folder cannot be created.
  */
 export function openFiles({ directory, clock = systemClock }: FilesOptions): Blobs {
   // Cannot collide with a job: parsePath() rejects parts that start with a dot.
@@ -65,7 +66,7 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
       const target = fileOf(path);
       const folder = join(target, '..');
       const draft = join(temporary, randomUUID());
-      const { blocks, tally } = toBlocks(chunks);
+      const { blocks, totals } = toBlocks(chunks);
       try {
         const file = await orUnavailable(path, async () => openSync(draft, 'wx'));
         try {
@@ -79,7 +80,7 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
         await rm(draft, { force: true }).catch(() => {});
         throw error;
       }
-      return { path, contentType, items: items(), bytes: tally.bytes, sha256: tally.digest() };
+      return { path, contentType, items: items(), bytes: totals.bytes, sha256: totals.digest() };
     },
 
     async read(path, range) {
@@ -200,7 +201,7 @@ async function removeAbandoned(folder: string, before: number): Promise<void> {
   }
 }
 
-/** Returns the result of a write; converts any error to Fault `unavailable`. */
+/** Returns the result of a write; converts any error to `unavailable`. */
 async function orUnavailable<T>(path: string, operation: () => Promise<T>): Promise<T> {
   try {
     return await operation();
@@ -209,7 +210,9 @@ async function orUnavailable<T>(path: string, operation: () => Promise<T>): Prom
   }
 }
 
-/** Returns the result of an operation on an existing file; converts errors to `not_found` or `unavailable`. */
+/**
+ * Returns the result of an operation on an existing file; converts errors to `not_found` or `unavailable`.
+ */
 async function orFault<T>(path: string, operation: () => Promise<T>): Promise<T> {
   try {
     return await operation();

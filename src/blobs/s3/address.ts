@@ -1,6 +1,6 @@
 import { ConfigError } from '../../base/config.ts';
 
-/** A bucket, parsed from a URL such as that of GLEANER_S3_URL. */
+/** A bucket, parsed from a URL such as GLEANER_S3_URL. */
 export interface S3Address {
   /** Scheme, host and port. */
   endpoint: string;
@@ -15,8 +15,8 @@ export interface S3Address {
 const form = 'https://[key:secret@]host[:port]/bucket[?region=us-east-1&public=https://files.example.org]';
 
 /**
- * Parses a bucket's URL. `name`: what the URL is called in messages. Throws a ConfigError that never contains the
- * credentials.
+ * Parses a bucket's URL. `name` is the name of the setting in messages. Throws a ConfigError that never
+ * contains the credentials.
  */
 export function parseAddress(text: string, name = 'GLEANER_S3_URL'): S3Address {
   const url = URL.parse(text);

@@ -8,7 +8,7 @@ import { Fault } from '../../contract/fault.ts';
 import { createS3Client, uploadObject } from './client.ts';
 
 /** A bucket of an S3-compatible service that a user entered. */
-export interface BucketAddress {
+export interface S3BucketConfig {
   /** Scheme, host, and port of the service. */
   endpoint: string;
   bucket: string;
@@ -25,7 +25,7 @@ interface BucketErrorOptions {
 
 /** Response of the service that is not a success. */
 export class BucketError extends Error {
-  /** HTTP status; null if there was no response. */
+  /** HTTP status. Null if there was no response. */
   readonly status: number | null;
   /** True if the service was too slow. */
   readonly timedOut: boolean;
@@ -39,13 +39,13 @@ export class BucketError extends Error {
 }
 
 /**
- * Writes objects to a bucket. Calls reject with a BucketError, with a fault of the lookup, or with the signal's reason if
- * aborted. Each request has a timeout, and a response of more than 1 MiB is an error.
+ * Writes objects to a bucket. Calls reject with a BucketError, with a fault of the lookup, or with the
+ * signal's reason if aborted. Each request has a timeout, and a response of more than 1 MiB is an error.
  */
 export interface Bucket {
   /**
-   * Writes an object, which appears when it is complete. Holds one part of 8 MiB in memory, and rejects with errors of
-   * the chunks, too. Every part has its MD5.
+   * Writes an object, which appears when it is complete. Holds one part of 8 MiB in memory, and rejects with
+   * errors of the chunks, too. Every part has its MD5.
    */
   put(
     key: string,
@@ -65,13 +65,13 @@ export interface BucketOptions {
   timeoutMs: number;
 }
 
-/** Maximum size of a response: those of the commands in use are far smaller. */
+/** Maximum size of a response. Responses to the commands in use are far smaller. */
 const maxResponseBytes = 1024 * 1024;
 /** Maximum characters kept of an error message. */
 const maxMessageLength = 500;
 
 /** Opens a bucket. Connections are made with the first call. */
-export function openBucket(address: BucketAddress, options: BucketOptions): Bucket {
+export function openBucket(address: S3BucketConfig, options: BucketOptions): Bucket {
   const { bucket } = address;
   const client = connect(address, options);
   const call = async (signal: AbortSignal, send: () => Promise<unknown>) => {
@@ -98,7 +98,7 @@ export function openBucket(address: BucketAddress, options: BucketOptions): Buck
 }
 
 function connect(
-  { endpoint, region, accessKey, secretKey }: BucketAddress,
+  { endpoint, region, accessKey, secretKey }: S3BucketConfig,
   { lookup, timeoutMs }: BucketOptions,
 ): S3Client {
   const agent = { keepAlive: true, ...(lookup === undefined ? {} : { lookup }) };
@@ -141,7 +141,9 @@ function connect(
   return client;
 }
 
-/** Returns the body of a response, which fails after the maximum size. Throws if its stated length is larger. */
+/**
+ * Returns the body of a response, which fails after the maximum size. Throws if its stated length is larger.
+ */
 function limitBody(
   { headers, body }: { headers: Record<string, string>; body?: unknown },
   convert: (error: unknown) => unknown,

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { findEngine } from '../../../test/engines/missing.ts';
 import { startS3 } from '../../../test/engines/s3.ts';
 import { ConfigError } from '../../base/config.ts';
-import { blobsContract, chunksOf } from '../contract.ts';
+import { blobsConformance, chunksOf } from '../conformance.ts';
 import { openS3 } from './open.ts';
 
 const server = await findEngine(startS3());
@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(absent)(`on an S3 storage${absent ? ` (${absent})` : ''}`, () => {
-  blobsContract(async () => {
+  blobsConformance(async () => {
     const blobs = openS3({ url });
     return { blobs, remove: () => blobs.close() };
   });

@@ -12,7 +12,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { create as contentDisposition } from 'content-disposition';
 import { Fault } from '../../contract/fault.ts';
 import type { Blobs } from '../blobs.ts';
-import { toBlocks } from '../blocks.ts';
+import { toBlocks } from '../chunk-blocks.ts';
 import { missing, parseJobId, parsePath } from '../path.ts';
 import { parseAddress, type S3Address } from './address.ts';
 import { createS3Client, uploadObject } from './client.ts';
@@ -21,7 +21,7 @@ import { createS3Client, uploadObject } from './client.ts';
 export interface S3Options {
   /** GLEANER_S3_URL: see parseAddress. */
   url: string;
-  /** Name of the URL in messages; default: GLEANER_S3_URL. */
+  /** Name of the URL in messages. Default: GLEANER_S3_URL. */
   name?: string;
 }
 
@@ -35,9 +35,9 @@ const maxDeletedObjects = 1_000;
 const maxLinkSeconds = 604_800;
 
 /**
- * Opens a result storage in an existing bucket of an S3-compatible service. A file appears when its upload completes, so
- * that it is complete or absent. While the service is down, calls reject with `unavailable`. Throws ConfigError for an
- * invalid URL.
+ * Opens a result storage in an existing bucket of an S3-compatible service. A file appears when its upload
+ * completes, so that it is complete or absent. While the service is down, calls reject with `unavailable`.
+ * Throws ConfigError for an invalid URL.
  */
 export function openS3({ url, name }: S3Options): Blobs {
   const address = parseAddress(url, name);
@@ -83,12 +83,12 @@ export function openS3({ url, name }: S3Options): Blobs {
     engine: 'S3',
 
     async write(path, contentType, chunks, items) {
-      const { blocks, tally } = toBlocks(chunks);
+      const { blocks, totals } = toBlocks(chunks);
       const object = { bucket: Bucket, key: keyOf(path), contentType, chunks: blocks };
       await uploadObject(client, { ...object, concurrency: partConcurrency }, (error) =>
         unavailable(error, path),
       );
-      return { path, contentType, items: items(), bytes: tally.bytes, sha256: tally.digest() };
+      return { path, contentType, items: items(), bytes: totals.bytes, sha256: totals.digest() };
     },
 
     async read(path, range) {

@@ -4,16 +4,14 @@ import {
   AccountSchema,
   AccountService,
   type LedgerEntry,
-  LedgerEntrySchema,
   type UsageDay,
-  UsageDaySchema,
 } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
-import { type Column, count, type Display } from './print.ts';
-import { exportLedger, writeStream } from './results.ts';
+import { addCommand, integer } from './command.ts';
+import { count, type Display, type PrintedColumn } from './print.ts';
+import { addList, addStream } from './resource.ts';
 
-const ledgerColumns: Column<LedgerEntry>[] = [
+const ledgerColumns: PrintedColumn<LedgerEntry>[] = [
   { name: 'TIME', text: ({ createdAt }, { time }) => time(createdAt) },
   {
     name: 'CREDITS',
@@ -25,7 +23,7 @@ const ledgerColumns: Column<LedgerEntry>[] = [
   { name: 'NOTE', text: ({ note }) => note },
 ];
 
-const usageColumns: Column<UsageDay>[] = [
+const usageColumns: PrintedColumn<UsageDay>[] = [
   { name: 'DAY (UTC)', text: ({ day }) => day },
   { name: 'JOBS', text: ({ jobs }) => count(jobs), isNumber: true },
   { name: 'CHARGED', text: ({ charged }) => count(charged), isNumber: true },
@@ -39,99 +37,57 @@ export const accountStatus = ({ suspended, deletedAt }: Account): string => {
   return suspended ? 'suspended' : '';
 };
 
-/** Returns the function that formats an account as names and values. */
-export const accountWords = (account: Account) => (display: Display) => {
+/** Formats an account as names and values, followed by others. */
+export function accountWords(account: Account, display: Display, others: [string, string][] = []): string {
   const { id, name, email, balance, createdAt } = account;
   return display.pairs([
     ['user', id],
     ['name', name],
     ['mode', account.mode === 'test' ? `test account of ${account.liveAccountId}` : ''],
-    ['e-mail', email],
+    ['email', email],
     ['balance', `${count(balance)} credits`],
     ['status', accountStatus(account)],
     ['created', display.time(createdAt)],
+    ...others,
   ]);
-};
-
-interface LedgerFlags {
-  limit?: string;
-  export?: string;
-  output?: string;
-  all?: true;
-  user?: string;
 }
 
-/** Adds `balance`, `account`, `ledger`, and `usage`. */
+/** Adds `account` and `ledger`. */
 export function addAccountCommands(program: Command): void {
-  const { exportAccount, getAccount, listLedgerEntries, getUsage } = AccountService.method;
-  addCommand(program, {
-    usage: 'balance',
-    about: 'Show your credit balance',
-    async run(session) {
-      const { account } = await session.user().call(getAccount, {}, { signal: session.signal });
-      const { balance } = account!;
-      await session.write(
-        session.isJson ? `${JSON.stringify({ balance: Number(balance) })}\n` : `${count(balance)}\n`,
+  const { method } = AccountService;
+  const account = program.command('account').description('See your account, its credits, and their use');
+  addCommand(account, {
+    usage: 'show',
+    about: 'Show your account, its balance, and where your key is from',
+    async run({ client, keySource, show }) {
+      const { account: shown } = await client.call(method.getAccount, {});
+      await show(AccountSchema, shown!, (display) =>
+        accountWords(shown!, display, [['key', `of ${keySource}`]]),
       );
     },
   });
-  addCommand<{ export?: true; output?: string }>(program, {
-    usage: 'account',
-    about: 'Show your account',
-    options: [
-      ['--export', 'print everything that is stored of your account as JSON Lines'],
-      ['-o, --output <file>', 'write the export to a file'],
-    ],
-    async run(session, { export: isExport, output }) {
-      const options = { signal: session.signal };
-      if (isExport)
-        return writeStream(session, await session.user().stream(exportAccount, {}, options), output);
-      const { account } = await session.user().call(getAccount, {}, { signal: session.signal });
-      await session.show(AccountSchema, account!, accountWords(account!));
-    },
-  });
-  addCommand<LedgerFlags>(program, {
-    usage: 'ledger',
-    about: 'List charges, refunds, and grants, newest first',
-    options: [
-      limitOption,
-      ['--export <format>', 'export the whole ledger: csv or jsonl'],
-      ['-o, --output <file>', 'write the export to a file'],
-      ['--all', 'entries of all users (operators)'],
-      ['--user <user-id>', 'entries of one user (operators)'],
-    ],
-    async run(session, { limit, export: format, output, all, user }) {
-      if (format !== undefined) return exportLedger(session, format, output);
-      const max = integer('--limit', limit, 50);
-      const options = { signal: session.signal };
-      const isOperator = all === true || user !== undefined || session.isOperatorOnly;
-      const pages = isOperator
-        ? session
-            .operator()
-            .pages(
-              OperatorService.method.listLedgerEntries,
-              { userId: user ?? '', pageSize: pageSize(max) },
-              options,
-            )
-        : session.user().pages(listLedgerEntries, { pageSize: pageSize(max) }, options);
-      const entries = await take<{ entries: LedgerEntry[] }, LedgerEntry>(pages, (page) => page.entries, max);
-      const owner: Column<LedgerEntry> = { name: 'USER', text: ({ userId }) => userId };
-      await session.list(
-        LedgerEntrySchema,
-        entries,
-        isOperator ? [...ledgerColumns, owner] : ledgerColumns,
-        'No ledger entries.',
-      );
-    },
-  });
-  addCommand<{ days?: string }>(program, {
+  addList(account, {
     usage: 'usage',
     about: 'Show credits by day',
     options: [['--days <n>', 'number of days up to today (default: 30)']],
-    async run(session, { days }) {
-      const request = { days: integer('--days', days, 30, 1) };
-      const usage = await session.user().call(getUsage, request, { signal: session.signal });
-      await session.list(UsageDaySchema, usage.days, usageColumns, 'No usage.');
-    },
+    method: method.getUsage,
+    columns: usageColumns,
+    none: 'No usage.',
+    request: ({ days }) => ({ days: integer('--days', days, 30, 1) }),
+  });
+  addStream(account, {
+    usage: 'export',
+    about: 'Print everything that is stored of your account as JSON Lines',
+    method: method.exportAccount,
+  });
+  addList(program.command('ledger').description('See charges, refunds, and grants of credits'), {
+    usage: 'list',
+    about: 'List charges, refunds, and grants, newest first',
+    method: method.listLedgerEntries,
+    operatorMethod: OperatorService.method.listLedgerEntries,
+    exportMethod: method.exportLedger,
+    columns: ledgerColumns,
+    ownerColumn: { name: 'USER', text: ({ userId }) => userId },
+    none: 'No ledger entries.',
   });
 }

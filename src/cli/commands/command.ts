@@ -1,34 +1,45 @@
 import type { Command } from 'commander';
 import { onRun } from '../program.ts';
 import { UsageError } from './exit.ts';
-import { type CommonOptions, common, openSession, type Session } from './session.ts';
+import { type Access, type CommandSession, type CommonOptions, common, openSession } from './session.ts';
+
+/** Declaration of options: flags and their descriptions. `<value...>` is a repeatable option. */
+export type OptionList = readonly (readonly [flags: string, about: string])[];
 
 /** Declaration of a command. */
 export interface CommandSpec<Options> {
   /** Name and arguments, for example `create <name>`. */
   usage: string;
   about: string;
-  /** Flags and their descriptions. */
-  options?: readonly (readonly [flags: string, about: string])[];
-  alias?: string;
+  options?: OptionList;
+  /** Key of the command's calls. Default: the user's. */
+  as?: Access;
+  /** Whether help omits the command. */
+  isHidden?: boolean;
   /** Runs the command. May return an exit code. */
   // biome-ignore lint/suspicious/noExplicitAny: arguments are strings or lists of strings, depending on the usage.
-  run(session: Session, options: Options, ...values: any[]): Promise<unknown>;
+  run(session: CommandSession, options: Options, ...values: any[]): Promise<unknown>;
 }
 
 /** Adds a command that runs in a session. */
 export function addCommand<Options = object>(parent: Command, spec: CommandSpec<Options>): Command {
-  const command = parent.command(spec.usage).description(spec.about);
-  if (spec.alias !== undefined) command.alias(spec.alias);
-  for (const [flags, about] of spec.options ?? []) {
+  const { usage, about, options = [], as = 'user', isHidden = false } = spec;
+  const command = parent.command(usage, { hidden: isHidden }).description(about);
+  for (const [flags, text] of options) {
+    // Repeatable, but not greedy: the argument after the value is not another value.
     if (flags.includes('...'))
-      command.option(flags, about, (text: string, all: string[] = []) => [...all, text]);
-    else command.option(flags, about);
+      command.option(flags.replace('...', ''), text, (value: string, all: string[] = []) => [...all, value]);
+    else command.option(flags, text);
   }
-  common(command);
-  return onRun(command, (io, options: Options & CommonOptions, ...values) =>
-    spec.run(openSession(io, options), options, ...values),
-  );
+  common(command, as);
+  return onRun(command, async (io, given: Options & CommonOptions, ...values) => {
+    const session = openSession(io, given, as);
+    try {
+      return await spec.run(session, given, ...values);
+    } catch (error) {
+      throw session.explain(error);
+    }
+  });
 }
 
 /** Parses a whole number, at least `min`. Throws a UsageError that names the option or argument. */
@@ -42,22 +53,8 @@ export function integer(name: string, text: string | undefined, fallback: number
   return value;
 }
 
-/** Collects the entries of pages. `max` 0: all. */
-export async function take<Page, Entry>(
-  pages: AsyncIterable<Page>,
-  entries: (page: Page) => readonly Entry[],
-  max: number,
-): Promise<Entry[]> {
-  const found: Entry[] = [];
-  for await (const page of pages) {
-    found.push(...entries(page));
-    if (max > 0 && found.length >= max) return found.slice(0, max);
-  }
-  return found;
-}
-
-/** Returns the page size for a number of entries. */
-export const pageSize = (max: number): number => (max === 0 ? 1000 : Math.min(max, 1000));
+/** The --output option of commands that write a file. */
+export const outputOption = ['-o, --output <file>', 'write to a file instead of standard output'] as const;
 
 /** The --limit option of lists. */
 export const limitOption = ['--limit <n>', 'maximum number of entries; 0 lists all (default: 50)'] as const;

@@ -1,6 +1,6 @@
 /**
- * Completion scripts by shell. They read candidates from `gleaner complete`, one per line with a tab before the
- * description, and complete file names if there are none. They never evaluate the typed text.
+ * Completion scripts by shell. They read candidates from `gleaner complete`, one per line with a tab before
+ * the description, and complete file names if there are none. They never evaluate the typed text.
  */
 export const completionScripts: Readonly<Record<string, string>> = {
   bash: `_gleaner() {

@@ -1,21 +1,22 @@
 import { RootCommand } from '@bomb.sh/tab';
 import tab from '@bomb.sh/tab/commander';
 import { jobStatuses } from '../../contract/job-status.ts';
-import { offeredMarkets, offers } from '../../contract/offers.ts';
+import { jobTypes, knownMarkets } from '../../contract/job-types.ts';
 import { keyScopes, operatorRoles } from '../../contract/permission.ts';
-import { onRun, type Program } from '../program.ts';
+import { type CommandProgram, onRun } from '../program.ts';
 import { completionScripts } from './completion-scripts.ts';
 import { readProfiles } from './profiles.ts';
-import { aboutOffer } from './submit/offers.ts';
+import { aboutJobType } from './submit/job-types.ts';
 import { formats } from './submit/rows.ts';
 
 type Complete = (value: string, description: string) => void;
 
 /**
- * Adds `completion <shell>`, which prints a script, and the hidden command that the script calls. Candidates are the
- * declared commands and options, and values that are known without a service. Call it after adding all other commands.
+ * Adds `completion <shell>`, which prints a script, and the hidden command that the script calls. Candidates
+ * are the declared commands and options, and values that are known without a service. Call it after adding
+ * all other commands.
  */
-export function addCompletion(program: Program): void {
+export function addCompletion(program: CommandProgram): void {
   const { io } = program;
   const completion = tab(program, { completionCommandName: 'completion' });
   let typed: readonly string[] = [];
@@ -24,12 +25,12 @@ export function addCompletion(program: Program): void {
     printTo(io.say, () => RootCommand.prototype.parse.call(completion, words));
   };
   const kinds = () => {
-    const market = offeredMarkets.find((name) => typed.includes(name));
-    const shown = offers.filter((offer) => market === undefined || offer.market === market);
-    return new Map(shown.map((offer) => [offer.kind, aboutOffer(offer)]));
+    const market = knownMarkets.find((name) => typed.includes(name));
+    const shown = jobTypes.filter((jobType) => market === undefined || jobType.market === market);
+    return new Map(shown.map((jobType) => [jobType.kind, aboutJobType(jobType)]));
   };
   const values: Readonly<Record<string, () => Iterable<readonly [string, string]>>> = {
-    market: () => offeredMarkets.map((market) => [market, ''] as const),
+    market: () => knownMarkets.map((market) => [market, ''] as const),
     kind: kinds,
     status: () => jobStatuses.map((state) => [state, ''] as const),
     profile: () =>

@@ -3,76 +3,64 @@ import { basename, join } from 'node:path';
 import { timestampDate } from '@bufbuild/protobuf/wkt';
 import type { Command } from 'commander';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import type { GleanerClient } from '../../client/index.ts';
 import { addCommand } from './command.ts';
 import { exitCodes, UsageError } from './exit.ts';
-import { checkId } from './jobs-source.ts';
 import { counted, plain } from './print.ts';
 import { showProgress } from './progress.ts';
-import {
-  checkOnly,
-  onlyOption,
-  type TableFormat,
-  tableExtensions,
-  tableFormat,
-  tableOption,
-  writeStream,
-} from './results.ts';
-import type { Session } from './session.ts';
-import { codeOfJobs, watchJobs } from './watch.ts';
+import { findJob } from './reference.ts';
+import { type TableFlags, type TableFormat, tableExtensions, tableOf, tableOptions } from './results.ts';
+import type { CommandSession } from './session.ts';
+import { codeOfJobs, waitForJobs } from './wait.ts';
+import { writeStream } from './write-stream.ts';
 
-/** Adds `download`. */
-export function addDownloadCommand(program: Command): void {
-  addCommand<{ dir?: string; wait?: true; format?: string; only?: string }>(program, {
+/** Adds `job download`. */
+export function addDownloadCommand(job: Command): void {
+  addCommand<TableFlags & { dir?: string; wait?: true }>(job, {
     usage: 'download <job...>',
     about: 'Download the result files of jobs, resume interrupted downloads, and verify SHA-256',
     options: [
       ['--dir <folder>', 'destination (default: the current folder)'],
       ['--wait', 'wait until the jobs end'],
-      tableOption,
-      onlyOption,
+      ...tableOptions,
     ],
-    async run(session, { dir = '.', wait, format, only }, ids: string[]) {
-      checkOnly(only);
-      if (only !== undefined && format === undefined)
-        throw new UsageError('--only selects records of a table: add --format <format>');
+    async run(session, { dir = '.', wait, ...flags }, references: string[]) {
+      const { format } = flags;
       // --json prints the saved files, whatever their format is.
-      const table = format === undefined ? null : tableFormat(format, { isJson: false });
-      const client = session.user();
-      const { signal } = session;
-      let jobs = await Promise.all(ids.map((id) => client.find(checkId(id), { signal })));
+      const table = tableOf(flags, false);
+      if (format === undefined && (table.format || table.only))
+        throw new UsageError(
+          '--filter, --search, --sort, --only, and --columns make a table: add --format <format>',
+        );
+      let jobs = await Promise.all(references.map((text) => findJob(session, text)));
       if (wait)
-        jobs = await watchJobs(
+        jobs = await waitForJobs(
           session,
-          client,
           jobs.map(({ jobId }) => jobId),
         );
-      const saved =
-        table === null
-          ? await saveFiles(session, client, jobs, dir)
-          : await saveTables(session, client, jobs, session.io.path(dir), {
-              format: table,
-              only: only ?? '',
-            });
+      const saved = format
+        ? await saveTables(session, jobs, dir, { ...table, format: format as TableFormat })
+        : await saveFiles(session, jobs, dir);
       if (wait) return codeOfJobs(jobs);
       return saved > 0 ? exitCodes.ok : exitCodes.notFound;
     },
   });
 }
 
-/** Saves the records of each job as one table, and prints the paths. Returns the number of tables. */
+/**
+ * Saves the selected records of each job as one table, and prints the paths. Returns the number of tables.
+ */
 async function saveTables(
-  session: Session,
-  client: GleanerClient,
+  session: CommandSession,
   jobs: readonly Job[],
-  folder: string,
-  { format, only }: { format: TableFormat; only: string },
+  dir: string,
+  selection: ReturnType<typeof tableOf> & { format: TableFormat },
 ): Promise<number> {
+  const { format } = selection;
+  const folder = session.io.path(dir);
   await mkdir(folder, { recursive: true });
   for (const { jobId, market, kind, ended } of jobs) {
     const path = join(folder, `${market}_${kind}_${jobId}${tableExtensions[format]}`);
-    const request = { jobId, format, only };
-    const stream = client.stream(JobService.method.exportRecords, request, { signal: session.signal });
+    const stream = session.client.stream(JobService.method.exportRecords, { jobId, ...selection });
     await writeStream(session, await stream, path);
     const shown = { job_id: jobId, name: basename(path), path, format };
     await session.write(session.isJson ? `${JSON.stringify(shown)}\n` : `${path}\n`);
@@ -83,17 +71,15 @@ async function saveTables(
 
 /** Downloads the files of jobs, and prints their paths. Returns the number of files. */
 export async function saveFiles(
-  session: Session,
-  client: GleanerClient,
+  session: CommandSession,
   jobs: readonly Job[],
   folder: string,
 ): Promise<number> {
   let saved = 0;
   for (const { jobId, ended, filesDeletedAt } of jobs) {
     const progress = showProgress(session.io.stderr, session.isJson);
-    const files = await client
+    const files = await session.client
       .downloadAll(jobId, session.io.path(folder), {
-        signal: session.signal,
         onBytes: ({ name, bytes: size }, bytes) => progress.file(plain(name), bytes, Number(size)),
       })
       .finally(() => progress.end());
@@ -110,8 +96,8 @@ export async function saveFiles(
     else if (files.length === 0)
       session.note(
         ended
-          ? `${jobId} has no files; \`gleaner results ${jobId}\` prints its results`
-          : `${jobId} has no files yet; \`gleaner results ${jobId}\` prints the results so far`,
+          ? `${jobId} has no files; \`gleaner job results ${jobId}\` prints its results`
+          : `${jobId} has no files yet; \`gleaner job results ${jobId}\` prints the results so far`,
       );
     else if (!ended) session.note(`${jobId} has not ended: ${counted(files.length, 'file')} so far`);
   }

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import type { Command } from 'commander';
 import pino from 'pino';
-import { linesOf } from '../../base/lines.ts';
+import { linesOf } from '../../base/read-lines.ts';
 import { readableLog } from '../../base/readable-log.ts';
 import { addCommand } from './command.ts';
 import { UsageError } from './exit.ts';
@@ -18,6 +18,7 @@ interface LogsFlags {
 export function addLogsCommand(program: Command): void {
   addCommand<LogsFlags>(program, {
     usage: 'logs [file]',
+    isHidden: true,
     about: "Format the service's log for reading, from a file or standard input (--json: filter only)",
     options: [
       ['--level <level>', 'minimum level: trace, debug, info, warn, error, or fatal (default: all)'],

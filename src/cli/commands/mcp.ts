@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import manifest from '../../../package.json' with { type: 'json' };
-import type { GleanerClient } from '../../client/index.ts';
+import type { ToolCaller } from '../../api/mcp/call-tool.ts';
+import type { GleanerClient } from '../../clients/typescript/index.ts';
 import { takesSubmitOptions } from '../../contract/submit-options.ts';
-import type { ToolCaller } from '../../mcp/call-tool.ts';
 import { addCommand, integer } from './command.ts';
 
 /** Adds `mcp`. */
@@ -19,10 +19,10 @@ export function addMcpCommand(program: Command): void {
       const [{ serveStdio, StdioServerTransport }, { createMcpServer }, { sessionBudget, unlimitedBudget }] =
         await Promise.all([
           import('@modelcontextprotocol/server/stdio'),
-          import('../../mcp/server.ts'),
-          import('../../mcp/budget.ts'),
+          import('../../api/mcp/server.ts'),
+          import('../../api/mcp/budget.ts'),
         ]);
-      const caller = toolCaller(session.user());
+      const caller = toolCaller(session.client);
       // One budget for the process, whatever instances the protocol needs.
       const credits = max === null ? unlimitedBudget : sessionBudget(max);
       const { version } = manifest;

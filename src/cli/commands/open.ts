@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { addCommand } from './command.ts';
 import { UsageError } from './exit.ts';
-import { checkId, jobsOf, operatorOption } from './jobs-source.ts';
+import { findJobId } from './reference.ts';
 
 /** Pages of the console that have a name: those of users, then those of operators. */
 export const pages = [
@@ -27,11 +27,11 @@ export const pages = [
 
 /** Adds `open`. */
 export function addOpenCommand(program: Command): void {
-  addCommand<{ operator?: true }>(program, {
+  addCommand(program, {
     usage: 'open [page]',
     about: `Open the console in the browser, at a job or a page: ${pages.join(', ')}`,
-    options: [operatorOption],
-    async run(session, { operator }, page: string | undefined) {
+    as: 'either',
+    async run(session, _options, page: string | undefined) {
       const base = `${session.settings.url.value.replace(/\/+$/, '')}/console`;
       const path = page === undefined || pages.includes(page) ? (page ?? '') : await jobPath(page);
       const address = path === '' ? base : `${base}/${path}`;
@@ -44,9 +44,8 @@ export function addOpenCommand(program: Command): void {
       async function jobPath(text: string): Promise<string> {
         if (!/\d/.test(text))
           throw new UsageError(`No page "${text}". Pass a job, or one of ${pages.join(', ')}.`);
-        const id = checkId(text);
         // The console knows jobs by their UUID.
-        return `jobs/${/^\d+$/.test(id) ? (await jobsOf(session, operator === true).find(id)).jobId : id}`;
+        return `jobs/${await findJobId(session, text)}`;
       }
     },
   });

@@ -1,15 +1,16 @@
-import type { Command } from 'commander';
 import type { OriginCheck } from '../../app/origins-check.ts';
-import { onRun } from '../program.ts';
+import type { Io } from '../io.ts';
 import { UsageError } from './exit.ts';
-import type { Column, Display } from './print.ts';
+import type { Display, PrintedColumn } from './print.ts';
 
-interface CheckFlags {
-  id?: string[];
-  json?: true;
+/** Options of runOriginsCheck(). */
+export interface CheckFlags {
+  /** Pages to fetch, as `<market>=<id>`. */
+  id?: string[] | undefined;
+  json?: true | undefined;
 }
 
-const columns: Column<OriginCheck>[] = [
+const columns: PrintedColumn<OriginCheck>[] = [
   { name: 'MARKET', text: ({ market }) => market },
   { name: 'REGION', text: ({ region }) => region },
   { name: 'ORIGIN', text: ({ origin }) => origin },
@@ -19,25 +20,20 @@ const columns: Column<OriginCheck>[] = [
   { name: 'FIELDS', text: ({ fields }) => (fields.listed === 0 ? '-' : `${fields.read}/${fields.listed}`) },
 ];
 
-/** Adds `origins check`, which works without a service. */
-export function addOriginsCheck(origins: Command): void {
-  const check = origins
-    .command('check [market...]')
-    .description('Fetch one page of each configured site, and show what came back')
-    .option('--id <market>=<id>', 'id or URL of the page to fetch', (text: string, all: string[] = []) => [
-      ...all,
-      text,
-    ]);
-  onRun(check, async ({ config, display, note, say }, { id = [], json }: CheckFlags, markets: string[]) => {
-    const { checkOrigins } = await import('../../app/origins-check.ts');
-    const checks: OriginCheck[] = [];
-    for await (const check of checkOrigins(config(), { markets, ids: parseIds(id), note })) {
-      checks.push(check);
-      if (json) say(JSON.stringify(jsonOf(check)));
-    }
-    if (!json) for (const line of checkLines(checks, display)) say(line);
-    return checks.some(isFailed) ? 1 : 0;
-  });
+/** Fetches one page of each site, and shows what came back. Returns the exit code. Needs no service. */
+export async function runOriginsCheck(
+  { config, display, note, say }: Io,
+  markets: readonly string[],
+  { id = [], json }: CheckFlags,
+): Promise<number> {
+  const { checkOrigins } = await import('../../app/origins-check.ts');
+  const checks: OriginCheck[] = [];
+  for await (const check of checkOrigins(config(), { markets, ids: parseIds(id), note })) {
+    checks.push(check);
+    if (json) say(JSON.stringify(jsonOf(check)));
+  }
+  if (!json) for (const line of checkLines(checks, display)) say(line);
+  return checks.some(isFailed) ? 1 : 0;
 }
 
 const isFailed = ({ result }: OriginCheck): boolean => result !== 'ok' && result !== 'skipped';

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import { expect, test } from 'vitest';
-import { count, counted, createDisplay, relativeTime } from './print.ts';
+import { count, createDisplay } from './print.ts';
 
 const { pairs, table, time } = createDisplay({ isTerminal: false, hasColors: false });
 
@@ -29,23 +29,6 @@ test('table() aligns wide and combining characters by their width on a terminal'
   expect(stripVTControlCharacters(text)).toBe(
     'NAME           N\n商品の価格     1\nZoe\u0308 👩‍👧        22\nabcdefghijkl   3\n',
   );
-});
-
-test('relativeTime() names the largest whole unit, and the date of distant times', () => {
-  const now = Date.UTC(2030, 0, 31, 12);
-  const ago = (seconds: number) => relativeTime(new Date(now - seconds * 1000), now);
-  expect([0, 59, 60, 3_599, 7_300, 86_400, 5 * 86_400, -30, -7_200].map(ago)).toEqual([
-    'now',
-    '59 seconds ago',
-    '1 minute ago',
-    '59 minutes ago',
-    '2 hours ago',
-    'yesterday',
-    '5 days ago',
-    'in 30 seconds',
-    'in 2 hours',
-  ]);
-  expect(ago(31 * 86_400)).toBe('2029-12-31');
 });
 
 test('time() is ISO 8601 where the output is not a terminal', () => {
@@ -87,12 +70,4 @@ test('table() and pairs() keep their own colors, but not those of untrusted text
   const paint = (text: string) => `<${text}>`;
   expect(pairs([['a', red, paint]])).toContain('< [31mx>\n');
   expect(table([{ name: 'A', text: () => red, paint }], [1])).toContain('< [31mx>\n');
-});
-
-test('counted() formats counts with their nouns', () => {
-  expect([counted(1, 'unit'), counted(2_000, 'unit'), counted(0, 'unit')]).toEqual([
-    '1 unit',
-    '2,000 units',
-    '0 units',
-  ]);
 });

@@ -3,9 +3,13 @@ import type { DescMessage, Message } from '@bufbuild/protobuf';
 import { type Timestamp, timestampDate } from '@bufbuild/protobuf/wkt';
 import stringWidth from 'string-width';
 import { messageWriter } from '../../contract/json/message-writer.ts';
+import { statusTone, type Tone } from '../../present/status.ts';
+import { formatRelativeTime } from '../../present/time.ts';
+
+export { counted, formatCount as count } from '../../present/text.ts';
 
 /** A column of a table. */
-export interface Column<Row> {
+export interface PrintedColumn<Row> {
   name: string;
   text(row: Row, display: Display): string;
   /** Colors the text. */
@@ -16,13 +20,18 @@ export interface Column<Row> {
 
 /** Formats for one output. Its functions need no receiver. */
 export interface Display {
-  /** Formats rows as a table with a header, aligned by the columns that a terminal shows. Returns '' without rows. */
-  table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): string;
+  /**
+   * Formats rows as a table with a header, aligned by the columns that a terminal shows. Returns '' without
+   * rows.
+   */
+  table<Row>(columns: readonly PrintedColumn<Row>[], rows: readonly Row[]): string;
   /** Formats names and values, one per line, without empty values. */
   pairs(
     values: readonly (readonly [name: string, value: string, paint?: (text: string) => string])[],
   ): string;
-  /** Formats a time: relative to now on a terminal, else in ISO 8601 to the second. Returns '' without a time. */
+  /**
+   * Formats a time: relative to now on a terminal, else in ISO 8601 to the second. Returns '' without a time.
+   */
   time(timestamp: Timestamp | undefined): string;
   /** Formats a status, in color if the output has colors. */
   state(word: string): string;
@@ -60,10 +69,10 @@ export function createDisplay({ isTerminal, hasColors }: DisplayOptions): Displa
     time(timestamp) {
       if (timestamp === undefined) return '';
       const date = timestampDate(timestamp);
-      return isTerminal ? relativeTime(date, Date.now()) : isoTime(date);
+      return isTerminal ? formatRelativeTime(date, Date.now()) : isoTime(date);
     },
     state(word) {
-      const color = colors[word];
+      const color = colors[statusTone(word)];
       return color === undefined ? word : paint(color, word);
     },
     paint,
@@ -71,7 +80,7 @@ export function createDisplay({ isTerminal, hasColors }: DisplayOptions): Displa
   return display;
 }
 
-function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], display: Display): string {
+function table<Row>(columns: readonly PrintedColumn<Row>[], rows: readonly Row[], display: Display): string {
   if (rows.length === 0) return '';
   const cells = rows.map((row) =>
     columns.map(({ text, paint }) => {
@@ -94,51 +103,14 @@ function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], displ
   return `${[head, ...cells.map(line)].join('\n')}\n`;
 }
 
-/** Formats a count: "12,345". */
-export const count = (value: number | bigint): string => value.toLocaleString('en-US');
-
-/** Formats a count with its noun: "1 unit", "2,000 units". */
-export const counted = (value: number, noun: string, plural = `${noun}s`): string =>
-  `${count(value)} ${value === 1 ? noun : plural}`;
-
 const isoTime = (date: Date) => `${date.toISOString().slice(0, 19)}Z`;
 
-const relativeFormat = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
-const units: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
-  ['day', 86_400],
-  ['hour', 3_600],
-  ['minute', 60],
-];
-const maxRelativeMs = 30 * 86_400_000;
+const colors: Readonly<Partial<Record<Tone, Color>>> = { good: 'green', warning: 'yellow', bad: 'red' };
 
-/** Formats a time relative to now: "3 minutes ago". Times more than 30 days away are UTC dates. */
-export function relativeTime(date: Date, nowMs: number): string {
-  const seconds = Math.trunc((date.getTime() - nowMs) / 1000);
-  if (Math.abs(seconds) * 1000 > maxRelativeMs) return date.toISOString().slice(0, 10);
-  const [unit, size] = units.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1];
-  return relativeFormat.format(Math.trunc(seconds / size), unit);
-}
-
-const colors: Readonly<Record<string, Color>> = {
-  completed: 'green',
-  delivered: 'green',
-  partial_complete: 'yellow',
-  awaiting_approval: 'yellow',
-  failed: 'red',
-  rejected: 'red',
-  terminated: 'red',
-};
-
-/** Formats a duration: "1:05:09", "5:09", or "?" if it is unknown. */
-export function span(seconds: number | undefined): string {
-  if (seconds === undefined || !Number.isFinite(seconds)) return '?';
-  const whole = Math.max(0, Math.round(seconds));
-  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
-  const tail = `${hours > 0 ? String(minutes).padStart(2, '0') : minutes}:${String(rest).padStart(2, '0')}`;
-  return hours > 0 ? `${hours}:${tail}` : tail;
-}
-
-/** Replaces control characters in untrusted text, so that it stays on one line and cannot control the terminal. */
+/**
+ * Replaces control characters in untrusted text, so that it stays on one line and cannot control the
+ * terminal.
+ */
 export function plain(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this replaces.
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ');

@@ -1,60 +1,82 @@
-import { timestampMs } from '@bufbuild/protobuf/wkt';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import cliProgress from 'cli-progress';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import type { Output } from '../io.ts';
-import { count, plain, span } from './print.ts';
+import { type EndedUnits, isStalled, remainingMs } from '../../present/remaining.ts';
+import { formatDuration } from '../../present/time.ts';
+import type { CommandOutput } from '../io.ts';
+import { count, plain } from './print.ts';
 
 /** Progress display on standard error. */
-export interface Progress {
+export interface ProgressDisplay {
   job(job: Job): void;
   file(name: string, bytes: number, size: number): void;
   /** Ends the display. */
   end(): void;
 }
 
-/** Estimates the remaining seconds of a job from its rate so far; undefined before the first units and during a wait. */
-export function secondsLeft(
-  { startedAt, success, failed, total, ended, waitingFor }: Job,
-  nowMs: number,
-): number | undefined {
-  if (ended) return 0;
-  const done = success + failed;
-  if (startedAt === undefined || done === 0 || waitingFor !== '') return undefined;
-  return ((nowMs - timestampMs(startedAt)) / 1000 / done) * (total - done);
-}
-
-/** Formats a job's progress as one line: "processing 30/40, 2 failed, 0:12 left, waiting for mkta/id". */
-export function jobWords(job: Job, nowMs: number): string {
+/**
+ * Formats a job's progress as one line: "processing 30/40, 2 failed, 12 s left, waiting for mkta/id".
+ * `points` are its progress until now, from which the remaining time is estimated.
+ */
+export function jobWords(job: Job, points: readonly EndedUnits[] = []): string {
   const { status, success, failed, total, waitingFor, reason, ended } = job;
-  const seconds = ended ? undefined : secondsLeft(job, nowMs);
-  const left = seconds === undefined ? '' : `, ${span(seconds)} left`;
+  const isEstimated = !ended && waitingFor === '' && !isStalled(points);
+  const ms = isEstimated ? remainingMs(points, total) : undefined;
   return plain(
     [
       `${status} ${count(success + failed)}/${count(total)}`,
       failed > 0 ? `, ${count(failed)} failed` : '',
-      left,
+      ms === undefined ? '' : `, ${formatDuration(ms)} left`,
       waitingFor === '' ? '' : `, ${waitingFor}`,
       reason === '' ? '' : `: ${reason}`,
     ].join(''),
   );
 }
 
+/** Latest changes of a job's progress from which its remaining time is estimated. */
+const maxPoints = 100;
+
+/**
+ * Records the progress of jobs. Returns a function that formats a job, with the remaining time by its
+ * progress so far.
+ */
+function createWords(now: () => number): (job: Job) => string {
+  const progress = new Map<string, EndedUnits[]>();
+  return (job) => {
+    const points = progress.get(job.jobId) ?? [];
+    progress.set(job.jobId, points);
+    const { success, failed } = job;
+    const last = points.at(-1);
+    const at = timestampFromMs(now());
+    if (job.startedAt && (!last || last.success + last.failed < success + failed))
+      points.push({ at, success, failed });
+    if (points.length > maxPoints) points.shift();
+    return jobWords(job, [...points, { at, success, failed }]);
+  };
+}
+
 /** Creates a progress display: bars on a terminal, otherwise a line for each relevant change. */
-export function showProgress(to: Output, isQuiet: boolean, now: () => number = Date.now): Progress {
+export function showProgress(
+  to: CommandOutput,
+  isQuiet: boolean,
+  now: () => number = Date.now,
+): ProgressDisplay {
   if (isQuiet) return { job: () => {}, file: () => {}, end: () => {} };
   return to.isTTY ? bars(to, now) : lines(to, now);
 }
 
-function lines(to: Output, now: () => number): Progress {
+function lines(to: CommandOutput, now: () => number): ProgressDisplay {
+  const words = createWords(now);
   const said = new Map<string, { at: number; status: string }>();
   const started = new Set<string>();
   return {
     job(job) {
+      const text = words(job);
       const before = said.get(job.jobId);
       // Counts change often: one line per 5 seconds keeps logs short.
       if (before?.status === job.status && !job.ended && now() - before.at < 5_000) return;
       said.set(job.jobId, { at: now(), status: job.status });
-      to.write(`${job.jobId}  ${jobWords(job, now())}\n`);
+      to.write(`${job.jobId}  ${text}\n`);
     },
     file(name, bytes, size) {
       if (started.has(name) && bytes < size) return;
@@ -66,7 +88,7 @@ function lines(to: Output, now: () => number): Progress {
   };
 }
 
-function bars(to: Output, now: () => number): Progress {
+function bars(to: CommandOutput, now: () => number): ProgressDisplay {
   const all = new cliProgress.MultiBar(
     {
       format: '{name}  {bar} {percentage}%  {words}',
@@ -80,6 +102,7 @@ function bars(to: Output, now: () => number): Progress {
     },
     cliProgress.Presets.shades_classic,
   );
+  const words = createWords(now);
   const known = new Map<string, cliProgress.SingleBar>();
   const bar = (name: string, total: number): cliProgress.SingleBar => {
     let found = known.get(name);
@@ -92,7 +115,7 @@ function bars(to: Output, now: () => number): Progress {
   return {
     job(job) {
       const done = job.total === 0 ? 0 : job.success + job.failed;
-      bar(job.jobId.slice(0, 8), job.total).update(done, { words: jobWords(job, now()) });
+      bar(job.jobId.slice(0, 8), job.total).update(done, { words: words(job) });
     },
     file(name, bytes, size) {
       bar(name, size).update(Math.max(bytes, size === 0 ? 1 : 0), {

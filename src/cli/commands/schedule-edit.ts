@@ -3,16 +3,17 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { Command } from 'commander';
 import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import {
+  ScheduleSchema,
   ScheduleService,
   type UpdateScheduleRequestSchema,
 } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import type { JobType } from '../../contract/job-types.ts';
 import { messageWriter } from '../../contract/json/message-writer.ts';
-import type { Offer } from '../../contract/offers.ts';
 import { jobOptionsOf } from '../../contract/submit-options.ts';
 import { addCommand, integer } from './command.ts';
 import { UsageError } from './exit.ts';
-import { showSchedule } from './schedule-lines.ts';
-import { offerNamed } from './submit/offers.ts';
+import { scheduleWords } from './schedule-words.ts';
+import { jobTypeNamed } from './submit/job-types.ts';
 import { type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
 import type { Prepared } from './submit/request.ts';
 import { formats } from './submit/rows.ts';
@@ -44,35 +45,33 @@ const editOptions = [
   ['--missed <rule>', 'runs that were due while the service was down: run_once (default), skip'],
   ['--set <name=value...>', 'set a field of the request (repeatable)'],
   ['--format <format>', `format of the file: ${formats.join(', ')}`],
-  ...optionFlags,
+  // Runs without a name have the name of the schedule.
+  ...optionFlags.filter(([flag]) => !flag.startsWith('--name ')),
 ] as const;
 
-/** Adds `create`. */
-export function addScheduleCreate(schedules: Command): void {
-  addCommand<EditFlags>(schedules, {
+/** Adds `schedule create`. */
+export function addScheduleCreate(schedule: Command): void {
+  addCommand<EditFlags>(schedule, {
     usage: 'create <market> <kind> [file]',
     about: 'Create a schedule that submits the units of a file (- for standard input)',
     options: editOptions,
     async run(session, flags, market: string, kind: string, file: string | undefined) {
       const { cron, timeZone = '', overlap = '', missed = '', maxTotalCredits, start, end, ...rest } = flags;
       if (cron === undefined) throw new UsageError("Missing --cron, for example --cron '0 8 * * *'.");
-      const offer = offerNamed(market, kind);
-      const { name = `${offer.market} ${offer.kind} ${cron}`, format, set = [], ...options } = rest;
-      const prepared = await prepareFrom(session.io, offer, { file, format, set });
+      const jobType = jobTypeNamed(market, kind);
+      const { name = `${jobType.market} ${jobType.kind} ${cron}`, format, set = [], ...options } = rest;
+      const prepared = await prepareFrom(session.io, jobType, { file, format, set });
       requireReadable(session, prepared);
       const request = {
-        ...{ name, market: offer.market, kind: offer.kind, cron, timeZone, overlap, missed },
-        request: requestText(offer, prepared),
+        ...{ name, market: jobType.market, kind: jobType.kind, cron, timeZone, overlap, missed },
+        request: requestText(jobType, prepared),
         options: create(SubmitOptionsSchema, optionsOf(options)),
         ...limitsOf({ start, end, maxTotalCredits }),
       };
-      const created = await session
-        .user()
-        .call(method.createSchedule, request, { signal: session.signal })
-        .catch((error: unknown) => {
-          throw withLines(error, prepared);
-        });
-      await showSchedule(session, created);
+      const created = await session.client.call(method.createSchedule, request).catch((error: unknown) => {
+        throw withLines(error, prepared);
+      });
+      await session.show(ScheduleSchema, created, (display) => scheduleWords(created, display));
     },
   });
 }
@@ -87,45 +86,43 @@ const limitFields = [
 ] as const;
 const kept = (text: string | undefined) => (text === none ? undefined : text);
 
-/** Adds `update`. */
-export function addScheduleUpdate(schedules: Command): void {
-  addCommand<EditFlags>(schedules, {
-    usage: 'update <schedule> [file]',
+/** Adds `schedule update`. */
+export function addScheduleUpdate(schedule: Command): void {
+  addCommand<EditFlags>(schedule, {
+    usage: 'update <schedule-id> [file]',
     about: 'Change what the flags name, and the units if there is a file; `none` removes a limit',
     options: editOptions,
     async run(session, flags, scheduleId: string, file: string | undefined) {
       const { start, end, maxTotalCredits, format, set = [], ...others } = flags;
       const { cron, name, timeZone, overlap, missed, ...optionTexts } = others;
       const changed = optionsOf(optionTexts);
-      const user = session.user();
-      const found = await user.call(method.getSchedule, { scheduleId }, { signal: session.signal });
-      const offer = offerNamed(found.market, found.kind);
+      const { client } = session;
+      const found = await client.call(method.getSchedule, { scheduleId });
+      const jobType = jobTypeNamed(found.market, found.kind);
       const prepared =
         file === undefined && set.length === 0
           ? null
-          : await prepareFrom(session.io, offer, { file, format, set });
+          : await prepareFrom(session.io, jobType, { file, format, set });
       if (prepared !== null) requireReadable(session, prepared);
       const request: MessageInitShape<typeof UpdateScheduleRequestSchema> = {
         scheduleId,
         ...withoutAbsent({ cron, name, timeZone, overlap, missed }),
         ...limitsOf({ start: kept(start), end: kept(end), maxTotalCredits: kept(maxTotalCredits) }),
         clear: limitFields.flatMap(([flag, field]) => (flags[flag] === none ? [field] : [])),
-        ...(prepared === null ? {} : { request: requestText(offer, prepared) }),
+        ...(prepared === null ? {} : { request: requestText(jobType, prepared) }),
         ...(Object.keys(changed).length === 0
           ? {}
           : { options: create(SubmitOptionsSchema, { ...jobOptionsOf(found.options), ...changed }) }),
       };
-      const updated = await user
-        .call(method.updateSchedule, request, { signal: session.signal })
-        .catch((error: unknown) => {
-          throw prepared === null ? error : withLines(error, prepared);
-        });
-      await showSchedule(session, updated);
+      const updated = await client.call(method.updateSchedule, request).catch((error: unknown) => {
+        throw prepared === null ? error : withLines(error, prepared);
+      });
+      await session.show(ScheduleSchema, updated, (display) => scheduleWords(updated, display));
     },
   });
 }
 
-const requestText = (offer: Offer, { request }: Prepared) => messageWriter(offer.method.input)(request);
+const requestText = (jobType: JobType, { request }: Prepared) => messageWriter(jobType.method.input)(request);
 
 /** Returns the fields that are given. */
 const withoutAbsent = <Fields extends object>(fields: Fields): { [name in keyof Fields]?: string } =>
@@ -145,7 +142,7 @@ function limitsOf({
   };
 }
 
-export function timeOf(flag: string, text: string) {
+function timeOf(flag: string, text: string) {
   const ms = Date.parse(text);
   if (Number.isNaN(ms)) throw new UsageError(`${flag}: "${text}" is not a time such as 2030-01-07T08:00:00Z`);
   return timestampFromMs(ms);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Role } from '../../app/serve.ts';
+import type { ProcessRole } from '../../app/serve.ts';
 import { untilAborted } from '../../base/abort.ts';
 import { isolatedEnvironment, loadConfig } from '../../base/config.ts';
 import { collectGarbage, holdYoungGeneration, limitHeapGrowth } from '../../base/heap-size.ts';
@@ -9,7 +9,7 @@ import { onRun } from '../program.ts';
 import { integer } from './command.ts';
 import { addMaintenanceCommands } from './maintenance.ts';
 
-const roles: Readonly<Record<Role, string>> = {
+const roles: Readonly<Record<ProcessRole, string>> = {
   serve: 'Run everything in one process',
   api: 'Run the gateway and the core (requires MONGODB_URI and NATS_URL)',
   core: 'Run the core only (requires MONGODB_URI and NATS_URL)',
@@ -18,13 +18,13 @@ const roles: Readonly<Record<Role, string>> = {
 };
 
 /**
- * Adds the commands that run the service or work on its store. Their modules are loaded when they run: loading the
- * engines' drivers takes several times as long as a client command.
+ * Adds the commands that run the service or work on its store. Their modules are loaded when they run:
+ * loading the engines' drivers takes several times as long as a client command.
  */
 export function addServiceRoles(program: Command): void {
   program.commandsGroup('The service:');
   for (const [role, description] of Object.entries(roles))
-    onRun(program.command(role).description(description), (io) => runRole(io, role as Role));
+    onRun(program.command(role).description(description), (io) => runRole(io, role as ProcessRole));
   const demo = program
     .command('demo')
     .description('Run jobs on the bundled fake marketplaces, and check the results')
@@ -52,7 +52,8 @@ export function addServiceRoles(program: Command): void {
     await dev({ dataDir, port: integer('--port', port, 8080), io });
   });
   const engines = program
-    .command('engines')
+    // Works in a checkout only: `npm run engines`.
+    .command('engines', { hidden: true })
     .description('Start a local MongoDB and NATS, and print their addresses');
   onRun(engines, async (io) => {
     const { runEngines } = await import('../../app/engines.ts');
@@ -62,12 +63,13 @@ export function addServiceRoles(program: Command): void {
 }
 
 /** Runs a role until it is stopped, or must not use its data any more. */
-async function runRole(io: Io, role: Role): Promise<void> {
+async function runRole(io: Io, role: ProcessRole): Promise<void> {
   holdYoungGeneration();
   const { serve } = await import('../../app/serve.ts');
   const config = io.config();
   const { logOutput, say } = io;
-  // The SDK of OpenTelemetry reads its variables from the environment of the process, also those of a `.env` file.
+  // The SDK of OpenTelemetry reads its variables from the environment of the process, also those of a `.env`
+  // file.
   Object.assign(io.env, openTelemetryVariables(config.environment));
   const service = await serve(config, role, { say, ...(logOutput === undefined ? {} : { logOutput }) });
   collectGarbage();

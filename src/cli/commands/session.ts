@@ -1,30 +1,45 @@
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf';
 import type { Command } from 'commander';
-import { createGleanerClient, type GleanerClient } from '../../client/index.ts';
+import { createGleanerClient, type GleanerClient, GleanerError } from '../../clients/typescript/index.ts';
 import type { Io } from '../io.ts';
 import { UsageError } from './exit.ts';
-import { type Column, type Display, jsonLine } from './print.ts';
-import { type ClientSettings, modeWarning, readProfiles, type SettingFlags, settingsOf } from './profiles.ts';
+import { type Display, jsonLine, type PrintedColumn } from './print.ts';
+import {
+  type ClientSettings,
+  modeWarning,
+  readProfiles,
+  type SettingFlags,
+  type Source,
+  settingsOf,
+} from './profiles.ts';
 
-/** Options that all client commands have. */
+/** Key of a command's calls; `either`: the user's, or the operator's with --user or if there is no other. */
+export type Access = 'user' | 'operator' | 'either';
+
+/** Options that all client commands have; `user` only those with access `either`. */
 export interface CommonOptions extends SettingFlags {
   json?: true;
+  user?: string;
 }
 
-/** Settings, clients, and output of a command. */
-export interface Session extends Pick<Io, 'display' | 'note' | 'write'> {
+/** Settings, client, and output of a command. */
+export interface CommandSession extends Pick<Io, 'display' | 'note' | 'write'> {
   io: Io;
   /** Whether standard output is JSON only. */
   isJson: boolean;
   settings: ClientSettings;
   /** Aborted by Ctrl-C. */
   signal: AbortSignal;
-  /** Returns a client with the user's key. Throws a UsageError without one. */
-  user(): GleanerClient;
-  /** Returns a client with the operator's key. Throws a UsageError without one. */
-  operator(): GleanerClient;
-  /** Whether only an operator's key is configured. */
-  isOperatorOnly: boolean;
+  /** Client of the command's key, whose calls Ctrl-C ends. Throws a UsageError without a key. */
+  readonly client: GleanerClient;
+  /** Whether the command's key is the operator's. */
+  isOperator: boolean;
+  /** User that --user names. Empty for all users, and without the option. */
+  userId: string;
+  /** Name of the place that the key is from: `GLEANER_API_KEY`. */
+  keySource: string;
+  /** Adds the source of the key to an error about the key. */
+  explain(error: unknown): unknown;
   /** Shows one message as JSON or as text. */
   show<Desc extends DescMessage>(
     schema: Desc,
@@ -35,13 +50,15 @@ export interface Session extends Pick<Io, 'display' | 'note' | 'write'> {
   list<Desc extends DescMessage>(
     schema: Desc,
     messages: readonly MessageShape<Desc>[],
-    columns: readonly Column<MessageShape<Desc>>[],
+    columns: readonly PrintedColumn<MessageShape<Desc>>[],
     none: string,
   ): Promise<void>;
 }
 
-/** Adds the common options: --json, --url, --key, and --profile. */
-export function common(command: Command): Command {
+/** Adds the common options: --json, --url, --key, --profile, and --user. */
+export function common(command: Command, access: Access): Command {
+  if (access === 'either')
+    command.option('--user <user-id>', 'as an operator, for the data of this user, or of `all` users');
   return command
     .option('--json', 'print JSON, or JSON Lines for lists')
     .option('--url <address>', 'URL of the service (GLEANER_URL)')
@@ -50,32 +67,45 @@ export function common(command: Command): Command {
 }
 
 /** Opens the session of a command, which Ctrl-C stops. */
-export function openSession(io: Io, options: CommonOptions): Session {
+export function openSession(io: Io, options: CommonOptions, access: Access): CommandSession {
   const environment = io.client();
   const warning = modeWarning(environment.configFile);
   if (warning !== null) io.note(warning);
   const settings = settingsOf(options, environment, readProfiles(environment.configFile));
   const { display, note, signal, write } = io;
-  const client = (key: string | null, what: string, variable: string) => {
-    if (key === null)
-      throw new UsageError(
-        `No ${what} configured for ${settings.url.value}. Pass --key, set ${variable}, or run \`gleaner config set\`.`,
-      );
-    return createGleanerClient({
-      url: settings.url.value,
-      apiKey: key,
-      onWarning: (text) => note(`warning: ${text}`),
-    });
-  };
-  const session: Session = {
+  const { apiKey, operatorKey, url, profile } = settings;
+  const isChosen = options.user !== undefined || (apiKey.value === null && operatorKey.value !== null);
+  const isOperator = access === 'operator' || (access === 'either' && isChosen);
+  const [key, what, variable] = isOperator
+    ? ([operatorKey, "operator's key", 'GLEANER_OPERATOR_KEY'] as const)
+    : ([apiKey, 'API key', 'GLEANER_API_KEY'] as const);
+  const keySource = nameOf(key.from, variable, profile);
+  let client: GleanerClient | undefined;
+  const session: CommandSession = {
     io,
     display,
     isJson: options.json === true,
     settings,
     signal,
-    user: () => client(settings.apiKey.value, 'API key', 'GLEANER_API_KEY'),
-    operator: () => client(settings.operatorKey.value, "operator's key", 'GLEANER_OPERATOR_KEY'),
-    isOperatorOnly: settings.apiKey.value === null && settings.operatorKey.value !== null,
+    get client() {
+      if (key.value === null)
+        throw new UsageError(
+          `No ${what} configured for ${url.value}. Pass --key, set ${variable}, or run \`gleaner config set\`.`,
+        );
+      client ??= createGleanerClient({
+        ...{ url: url.value, apiKey: key.value, signal },
+        onWarning: (text) => note(`warning: ${text}`),
+      });
+      return client;
+    },
+    isOperator,
+    userId: options.user === undefined || options.user === 'all' ? '' : options.user,
+    keySource,
+    explain(error) {
+      if (!(error instanceof GleanerError) || ![401, 403].includes(error.status)) return error;
+      const detail = `${error.detail.replace(/\.$/, '')} (${what} of ${keySource})`;
+      return Object.assign(error, { detail });
+    },
     write,
     note,
     show: (schema, message, words) => write(session.isJson ? jsonLine(schema, message) : words(display)),
@@ -86,4 +116,11 @@ export function openSession(io: Io, options: CommonOptions): Session {
     },
   };
   return session;
+}
+
+/** Names the source of a setting. */
+function nameOf(source: Source, variable: string, profile: string): string {
+  if (source === 'flag') return '--key';
+  if (source === 'environment') return variable;
+  return source === 'profile' ? `the profile "${profile}"` : source;
 }

@@ -4,13 +4,13 @@ import {
   type Delivery,
   DeliverySchema,
   type Webhook,
-  WebhookSchema,
 } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { addCommand, integer, limitOption, pageSize, take } from './command.ts';
-import { type Column, count, type Display } from './print.ts';
+import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { addCommand } from './command.ts';
+import { count, type Display, type PrintedColumn } from './print.ts';
+import { addList, addShow } from './resource.ts';
 
-/** Columns of notifications. */
-export const deliveryColumns: Column<Delivery>[] = [
+const deliveryColumns: PrintedColumn<Delivery>[] = [
   { name: 'NOTIFICATION', text: ({ deliveryId }) => deliveryId },
   { name: 'TYPE', text: ({ type }) => type },
   { name: 'STATUS', text: (delivery) => delivery.state, paint: (text, { state }) => state(text) },
@@ -26,80 +26,66 @@ export const deliveryColumns: Column<Delivery>[] = [
   { name: 'ERROR', text: ({ error }) => error },
 ];
 
-const words =
-  ({ url, enabled, secret, updatedAt }: Webhook) =>
-  ({ pairs, time }: Display) =>
-    url === ''
-      ? 'No webhook is set.\n'
-      : pairs([
-          ['url', url],
-          ['status', enabled ? 'on' : 'off'],
-          ['secret', secret],
-          ['updated', time(updatedAt)],
-        ]);
+const words = ({ url, enabled, secret, updatedAt }: Webhook, { pairs, time }: Display): string =>
+  url === ''
+    ? 'No webhook is set.\n'
+    : pairs([
+        ['url', url],
+        ['status', enabled ? 'on' : 'off'],
+        ['secret', secret],
+        ['updated', time(updatedAt)],
+      ]);
 
-/** Adds `webhook`. */
+const deliveryWords = ({ deliveryId, state }: Delivery) => `${deliveryId} ${state}\n`;
+
+/** Adds `webhook` and `delivery`. */
 export function addWebhookCommands(program: Command): void {
-  const { getWebhook, setWebhook, rotateWebhookSecret, testWebhook, listDeliveries, redeliverWebhook } =
-    AccountService.method;
+  const { method } = AccountService;
   const webhook = program
     .command('webhook')
     .description('Manage the webhook that receives notifications about your jobs');
-  addCommand(webhook, {
-    usage: 'show',
-    about: 'Show the URL and the secret',
-    async run(session) {
-      const found = await session.user().call(getWebhook, {}, { signal: session.signal });
-      await session.show(WebhookSchema, found, words(found));
-    },
-  });
-  addCommand<{ off?: true }>(webhook, {
+  addShow(webhook, { usage: 'show', about: 'Show the URL and the secret', method: method.getWebhook, words });
+  addShow(webhook, {
     usage: 'set <url>',
     about: "Set the URL ('' removes it)",
     options: [['--off', 'save the URL, but send nothing']],
-    async run(session, { off }, url: string) {
-      const request = { url, disabled: off === true };
-      const set = await session.user().call(setWebhook, request, { signal: session.signal });
-      await session.show(WebhookSchema, set, words(set));
-    },
+    method: method.setWebhook,
+    words,
+    request: ({ off }) => ({ disabled: off === true }),
   });
-  addCommand(webhook, {
+  addShow(webhook, {
     usage: 'rotate',
     about: 'Create a new secret; the old one stays valid for a day',
-    async run(session) {
-      const set = await session.user().call(rotateWebhookSecret, {}, { signal: session.signal });
-      await session.show(WebhookSchema, set, words(set));
-    },
+    method: method.rotateWebhookSecret,
+    words,
   });
-  addCommand(webhook, {
-    usage: 'test',
-    about: 'Send a test notification',
-    async run(session) {
-      const delivery = await session.user().call(testWebhook, {}, { signal: session.signal });
-      await session.show(DeliverySchema, delivery, () => `${delivery.deliveryId} ${delivery.state}\n`);
-    },
-  });
-  addCommand<{ limit?: string }>(webhook, {
-    usage: 'log',
+  const delivery = program.command('delivery').description('See notifications, and send them again');
+  addList(delivery, {
+    usage: 'list',
     about: 'List notifications of the last 30 days, newest first',
-    options: [limitOption],
-    async run(session, { limit }) {
-      const max = integer('--limit', limit, 50);
-      const pages = session
-        .user()
-        .pages(listDeliveries, { pageSize: pageSize(max) }, { signal: session.signal });
-      const deliveries = await take(pages, (page) => page.deliveries, max);
-      await session.list(DeliverySchema, deliveries, deliveryColumns, 'No notifications.');
+    method: method.listDeliveries,
+    operatorMethod: OperatorService.method.listDeliveries,
+    columns: deliveryColumns,
+    none: 'No notifications.',
+  });
+  addCommand(delivery, {
+    usage: 'test',
+    about: 'Send a test notification to your webhook; as an operator, to the channels of operators',
+    as: 'either',
+    async run({ client, isOperator, list, show }) {
+      if (isOperator) {
+        const { deliveries } = await client.call(OperatorService.method.testNotification, {});
+        const none = 'No webhook or email address is configured.';
+        return list(DeliverySchema, deliveries, deliveryColumns, none);
+      }
+      const sent = await client.call(method.testWebhook, {});
+      await show(DeliverySchema, sent, () => deliveryWords(sent));
     },
   });
-  addCommand(webhook, {
-    usage: 'redeliver <notification-id>',
-    about: 'Send a notification again',
-    async run(session, _options, deliveryId: string) {
-      const delivery = await session
-        .user()
-        .call(redeliverWebhook, { deliveryId }, { signal: session.signal });
-      await session.show(DeliverySchema, delivery, () => `${delivery.deliveryId} ${delivery.state}\n`);
-    },
+  addShow(delivery, {
+    usage: 'redeliver <delivery-id...>',
+    about: 'Send notifications again',
+    method: method.redeliverWebhook,
+    words: deliveryWords,
   });
 }

@@ -27,7 +27,7 @@ interface Member {
   required: boolean;
   read: ReadValue;
   assign(message: Message, value: unknown): void;
-  /** Sets the declared default; undefined without one. */
+  /** Sets the declared default. Undefined if there is none. */
   fallback: ((message: Message) => void) | undefined;
 }
 
@@ -73,7 +73,7 @@ export function fieldReader(field: DescField): ReadValue {
   }
 }
 
-/** Returns whether a value is a JSON object. */
+/** Returns true if a value is a JSON object. */
 export function isMembers(value: unknown): value is Record<string, unknown> {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof NumberLiteral)
@@ -94,8 +94,8 @@ export function assigner(field: DescField): (message: Message, value: unknown) =
 }
 
 /**
- * Returns the function that assigns a field's declared default; undefined without one. Throws an Error for an invalid
- * one.
+ * Returns the function that assigns a field's declared default, or undefined if there is none. Throws an
+ * Error for an invalid one.
  */
 export function fallbackOf(field: DescField): ((message: Message) => void) | undefined {
   const text = getOption(field, defaultOption);
@@ -147,7 +147,7 @@ function ignoreUnknown(members: readonly Member[], input: Record<string, unknown
 
 function memberOf(field: DescField): Member {
   const name = restName(field);
-  if (name in Object.prototype) throw new Error(`${field}: ${name} can't be a name in JSON`);
+  if (name in Object.prototype) throw new Error(`${field}: ${name} cannot be a name in JSON`);
   return {
     name,
     required: isRequired(field),

@@ -18,10 +18,10 @@ import { isBig } from './scalars.ts';
 import { showTimestamp } from './timestamps.ts';
 
 /**
- * Writes a message as JSON text: REST names; integers as numbers if a double can represent them, else as
- * strings; enums by name; timestamps in ISO 8601. Fields without presence and lists are always written; an unset field
- * with presence is omitted, or null when declared `nullable`. A field that is declared `whole_body` and set replaces the
- * text of its message.
+ * Writes a message as JSON text: REST names; integers as numbers if a double can represent them, otherwise as
+ * strings; enums by name; timestamps in ISO 8601. Fields without presence and lists are always written; an
+ * unset field with presence is omitted, or null when declared `nullable`. A field that is declared
+ * `whole_body` and set replaces the text of its message.
  */
 export type WriteMessage = (message: Message) => string;
 

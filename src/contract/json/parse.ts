@@ -4,7 +4,7 @@ import { NumberLiteral } from './scalars.ts';
 // May also match inside a string, which only costs a second read.
 const fraction = /\d[.eE]/;
 
-/** Parses a body as JSON. Fault: `malformed`. */
+/** Parses a body as JSON. Throws `malformed`. */
 export function parseJson(text: string): unknown {
   return guarded(() => JSON.parse(text));
 }
@@ -14,7 +14,7 @@ export function parseJsonLiterals(text: string): unknown {
   return guarded(() => JSON.parse(text, keepLiterals));
 }
 
-/** Returns whether a text may contain numbers that are not written as plain integers. */
+/** Returns true if a text may contain numbers that are not written as plain integers. */
 export function mayHoldLiterals(text: string): boolean {
   return fraction.test(text);
 }
@@ -34,7 +34,10 @@ function keepLiterals(this: unknown, _key: string, value: unknown, context?: { s
   return new NumberLiteral(value);
 }
 
-/** Formats a value of parseJson() or parseJsonLiterals(). A number that was not a plain integer is not one afterwards. */
+/**
+ * Formats a value of parseJson() or parseJsonLiterals(). A number that was not a plain integer is not one
+ * afterwards.
+ */
 export function formatJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) =>
     part instanceof NumberLiteral ? rawJson(formatLiteral(part.value)) : part,

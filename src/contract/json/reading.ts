@@ -24,7 +24,10 @@ export function startReading(path: Problem['loc'] = [], { isStrict = false } = {
 
 const maxIgnored = 20;
 
-/** Records an unknown field of the value being read: a problem when reading strictly, else an ignored field. */
+/**
+ * Records an unknown field of the value being read: a problem when reading strictly, otherwise an ignored
+ * field.
+ */
 export function ignoreField(reading: Reading, name: string): void {
   reading.path.push(name);
   if (reading.isStrict)
@@ -40,7 +43,7 @@ export function refuse(reading: Reading, problem: Omit<Problem, 'loc'>): typeof 
   return refused;
 }
 
-/** Returns whether the maximum number of problems is recorded. */
+/** Returns true if the maximum number of problems is recorded. */
 export function isFull(reading: Reading): boolean {
   return reading.problems.length >= maxProblems;
 }

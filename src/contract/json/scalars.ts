@@ -4,8 +4,8 @@ import { problemText, quote } from '../problem-texts.ts';
 import { type Reading, refuse, type refused } from './reading.ts';
 
 /**
- * A number whose JSON text is not a plain integer (`1.0`, `1e3`). Only requests with identifiers written as numbers
- * are parsed with it.
+ * A number whose JSON text is not a plain integer (`1.0`, `1e3`). Only requests with identifiers written as
+ * numbers are parsed with it.
  */
 export class NumberLiteral {
   readonly value: number;
@@ -45,7 +45,7 @@ const [int64, uint64] = [
   [0, Number.MAX_SAFE_INTEGER],
 ] as const;
 
-/** Returns the minimum and maximum of an integer type in JSON; undefined for other types. */
+/** Returns the minimum and maximum of an integer type in JSON, or undefined for other types. */
 export function integerBounds(scalar: ScalarType): readonly [number, number] | undefined {
   switch (scalar) {
     case ScalarType.INT32:
@@ -67,7 +67,7 @@ export function integerBounds(scalar: ScalarType): readonly [number, number] | u
   }
 }
 
-/** Returns whether messages represent values of a type as bigint. */
+/** Returns true if messages represent values of a type as bigint. */
 export function isBig(scalar: ScalarType): boolean {
   const bounds = integerBounds(scalar);
   return bounds === int64 || bounds === uint64;

@@ -4,7 +4,10 @@ import { type Reading, refuse } from './reading.ts';
 import { enumReader, integerBounds, isBig } from './scalars.ts';
 import { readTimestamp } from './timestamps.ts';
 
-/** Reads the text of a path segment, query parameter or form field; returns `refused` after recording a problem. */
+/**
+ * Reads the text of a path segment, query parameter or form field; returns `refused` after recording a
+ * problem.
+ */
 export type ReadText = (text: string, reading: Reading) => unknown;
 
 const truths = new Map<string, boolean>([
@@ -12,7 +15,10 @@ const truths = new Map<string, boolean>([
   ...['false', '0', 'no', 'off', 'f', 'n'].map((word) => [word, false] as const),
 ]);
 
-/** Returns the reader of the text form of a field, or of a list's elements; undefined for fields without one. */
+/**
+ * Returns the reader of the text form of a field, or of a list's elements, or undefined for fields without
+ * one.
+ */
 export function textReader(field: DescField): ReadText | undefined {
   if (field.enum !== undefined && field.fieldKind !== 'map') return enumReader(field.enum);
   if (field.message?.typeName === 'google.protobuf.Timestamp' && field.fieldKind !== 'map')

@@ -4,7 +4,10 @@ import { type Reading, refuse } from './reading.ts';
 
 const form = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:?\d\d)$/;
 
-/** Reads a Timestamp from ISO 8601 with an offset, to the millisecond; returns `refused` after recording a problem. */
+/**
+ * Reads a Timestamp from ISO 8601 with an offset, to the millisecond; returns `refused` after recording a
+ * problem.
+ */
 export function readTimestamp(value: unknown, reading: Reading): unknown {
   if (typeof value !== 'string')
     return refuse(reading, { type: 'datetime_type', msg: 'Input should be a date and time in ISO 8601' });

@@ -17,7 +17,7 @@ export interface SessionContext<Page> {
 export interface BrowserProcess<Page> {
   /** Opens a context for a session. */
   context(scope: SessionScope): Promise<SessionContext<Page>>;
-  /** Returns the memory of its processes in bytes; null if the system does not report it. */
+  /** Returns the memory of its processes in bytes, or null if the system does not report it. */
   memory(): Promise<number | null>;
   /** Resolves when the browser has ended for any reason. */
   readonly gone: Promise<unknown>;
@@ -36,8 +36,10 @@ export interface PoolLimits {
   contextMs: number;
   /** Pages after which the browser is restarted. */
   browserPages: number;
-  /** Memory in bytes above which the browser is restarted once its pages are closed. Above twice the value, it is
-   *  restarted at once. */
+  /**
+   * Memory in bytes above which the browser is restarted once its pages are closed. Above twice the value, it
+   * is restarted immediately.
+   */
   memoryBytes: number;
   /** Interval between memory checks, in milliseconds. */
   memoryCheckMs: number;

@@ -25,6 +25,11 @@ export class BrowserContexts<Page> {
   readonly #log: Log;
   /** Entries that accept pages, by scope, in the order of use. */
   readonly #entries = new Map<string, ContextEntry<Page>>();
+  /**
+   * Contexts that are being closed, by scope: they save the cookies that the next one of the session starts
+   * with.
+   */
+  readonly #closing = new Map<string, Promise<unknown>>();
 
   constructor(browser: BrowserProcess<Page>, limits: PoolLimits, clock: Clock, log: Log) {
     this.#browser = browser;
@@ -49,7 +54,7 @@ export class BrowserContexts<Page> {
   /** Releases a context after its page has been closed. */
   release(entry: ContextEntry<Page>): void {
     entry.active -= 1;
-    if (entry.isClosing && entry.active === 0) void this.#close(entry);
+    if (entry.isClosing && entry.active === 0) this.#close(entry);
     else if (entry.pages >= this.#limits.contextPages) this.#recycle(entry);
   }
 
@@ -67,16 +72,16 @@ export class BrowserContexts<Page> {
     for (const entry of [...this.#entries.values()]) this.#recycle(entry);
   }
 
-  /** Closes all contexts at once; none may have open pages. */
+  /** Closes all contexts, and waits for those that are being closed. None may have open pages. */
   async closeAll(): Promise<void> {
-    const entries = [...this.#entries.values()];
-    this.#entries.clear();
-    await Promise.all(entries.map((entry) => this.#close(entry)));
+    this.recycleAll();
+    await Promise.all(this.#closing.values());
   }
 
   #open(scope: SessionScope): ContextEntry<Page> {
     this.#evictIdle();
-    const context = this.#browser.context(scope);
+    const closing = this.#closing.get(scopeKey(scope));
+    const context = closing ? closing.then(() => this.#browser.context(scope)) : this.#browser.context(scope);
     // Each page that awaits the context handles the rejection.
     context.catch(() => {});
     const openedAt = this.#clock.now();
@@ -95,13 +100,20 @@ export class BrowserContexts<Page> {
     if (entry.isClosing) return;
     entry.isClosing = true;
     this.#entries.delete(scopeKey(entry.scope));
-    if (entry.active === 0) void this.#close(entry);
+    if (entry.active === 0) this.#close(entry);
   }
 
-  async #close(entry: ContextEntry<Page>): Promise<void> {
-    const context = await entry.context.catch(() => null);
-    await context
-      ?.close(entry.keepsCookies)
-      .catch((error: Error) => this.#log.debug({ err: error }, 'closing a browser context failed'));
+  #close(entry: ContextEntry<Page>): void {
+    const key = scopeKey(entry.scope);
+    const close = async () => {
+      const context = await entry.context.catch(() => null);
+      await context
+        ?.close(entry.keepsCookies)
+        .catch((error: Error) => this.#log.debug({ err: error }, 'closing a browser context failed'));
+    };
+    const closed = Promise.all([this.#closing.get(key), close()]).finally(() => {
+      if (this.#closing.get(key) === closed) this.#closing.delete(key);
+    });
+    this.#closing.set(key, closed);
   }
 }

@@ -10,7 +10,7 @@ let port: number;
 let opened: Egress[] = [];
 const sockets: Socket[] = [];
 
-/** Addresses of all names, one per lookup, of which the last repeats. */
+/** Addresses of all names, one per lookup. The last one repeats. */
 let addresses: string[];
 const resolve: ResolveName = (_host, _options, callback) => {
   const address = addresses.length > 1 ? addresses.shift()! : addresses[0]!;

@@ -15,7 +15,7 @@ import { receiveTarget, socksReplies } from './socks-server.ts';
 
 /** Rules for the connections of a browser's pages. */
 export interface EgressRules {
-  /** Scheme, host, and port that may have a private address; null for none. */
+  /** Scheme, host, and port that may have a private address. Null if there is none. */
   origin: string | null;
   /** True if pages may connect to any private address. */
   allowPrivate: boolean;
@@ -29,8 +29,10 @@ export interface EgressRules {
 export interface Egress {
   /** URL for the browser: "socks5://127.0.0.1:40123". */
   readonly proxy: string;
-  /** Returns the last connection fault of a URL's host: `address_refused`, `network`, or `page_timeout`; undefined if
-   *  the last connection succeeded or there was none. */
+  /**
+   * Returns the last connection fault of a URL's host: `address_refused`, `network`, or `page_timeout`.
+   * Undefined if the last connection succeeded or there was none.
+   */
   faultOf(url: string): Fault | undefined;
   /** Closes all connections. */
   close(): Promise<void>;
@@ -73,9 +75,9 @@ function join(one: Socket, other: Socket): void {
 }
 
 /**
- * Opens the proxy of one browser context: a SOCKS 5 server on a free loopback port. It resolves names itself and checks
- * each address when the connection is made, so that no page, frame, script, or redirect reaches anything but the public
- * internet and the configured origin.
+ * Opens the proxy of one browser context: a SOCKS 5 server on a free loopback port. It resolves names itself
+ * and checks each address when the connection is made, so that no page, frame, script, or redirect reaches
+ * anything but the public internet and the configured origin.
  */
 export async function openEgress(rules: EgressRules): Promise<Egress> {
   const egress = new EgressServer(rules);

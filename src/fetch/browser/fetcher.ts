@@ -21,7 +21,9 @@ export interface BrowserFetcherOptions {
   log: Log;
   /** Text appended to the browser's own User-Agent. */
   userAgent: string;
-  /** Path of the Chromium executable; null if there is none, which fails every fetch with `browser_missing`. */
+  /**
+   * Path of the Chromium executable. Null if there is none, which fails every fetch with `browser_missing`.
+   */
   path: string | null;
   limits?: Partial<PageLoadLimits & PoolLimits>;
   /** Resolves host names; `dns.lookup` by default. */
@@ -49,9 +51,9 @@ function browserMissing(): Fault {
 }
 
 /**
- * Creates a fetcher that loads pages in a browser, for markets whose data only the pages' own scripts can request. The
- * first page starts the browser. Cookies last per market, region, and origin until the process ends, unless they are
- * discarded or the browser crashes.
+ * Creates a fetcher that loads pages in a browser, for markets whose data only the pages' own scripts can
+ * request. The first page starts the browser. Cookies last per market, region, and origin until the process
+ * ends, unless they are discarded or the browser crashes.
  */
 export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
   const { origins, clock, log } = options;

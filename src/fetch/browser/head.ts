@@ -1,7 +1,7 @@
 /** Status, headers, and URL of a response. */
 export interface ResponseHead {
   status: number;
-  /** Headers as in PageResponse, without cookies and without those that describe the encoded body. */
+  /** Headers as in PageResponse, except cookies and headers that describe the encoded body. */
   headers: Record<string, string>;
   /** URL without its fragment. */
   url: string;

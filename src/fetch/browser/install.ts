@@ -9,9 +9,9 @@ import { Fault } from '../../contract/fault.ts';
 /** Options of installBrowser(). */
 export interface BrowserInstallOptions {
   dataDir: string;
-  /** Base address of a mirror; default: that of Chrome for Testing. */
+  /** Base address of a mirror. Default: Chrome for Testing. */
   from?: string;
-  /** Installs the system packages that the browser needs, with apt-get as root; default: false. */
+  /** Installs the system packages that the browser needs, with apt-get as root. Default: false. */
   withDeps?: boolean;
 }
 
@@ -22,8 +22,8 @@ export interface InstalledBrowser {
 }
 
 /**
- * Downloads the version of Chrome for Testing that the driver was tested with to the data folder, where every later
- * start finds it. An installed version is not downloaded again. Throws fault `unavailable` if that fails.
+ * Downloads the version of Chrome for Testing that the driver was tested with to the data folder, where every
+ * later start finds it. An installed version is not downloaded again. Throws `unavailable` if that fails.
  */
 export async function installBrowser(options: BrowserInstallOptions): Promise<InstalledBrowser> {
   const { dataDir, from, withDeps = false } = options;

@@ -6,7 +6,10 @@ import { isSameSite, type PagePlan } from './page-plan.ts';
 
 type PausedEvent = Protocol.Fetch.RequestPausedEvent;
 
-/** Requests to intercept: documents, at the request and the response stage, and types of resources that are blocked. */
+/**
+ * Requests to intercept: documents, at the request and the response stage, and types of resources that are
+ * blocked.
+ */
 export const patterns: Protocol.Fetch.RequestPattern[] = [
   { resourceType: 'Document', requestStage: 'Request' },
   { resourceType: 'Document', requestStage: 'Response' },
@@ -28,8 +31,8 @@ export interface InterceptionEvents {
 }
 
 /**
- * Decides what a page may load: main documents that the navigation rules allow and that are not too large, and frames of
- * the same site, but no images, media, or fonts. Returns the handler of paused requests.
+ * Decides what a page may load: main documents that the navigation rules allow and that are not too large,
+ * and frames of the same site, but no images, media, or fonts. Returns the handler of paused requests.
  */
 export function intercept(
   cdp: CDPSession,

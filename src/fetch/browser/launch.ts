@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import puppeteer, { type Browser, type BrowserContext, type CookieData, type Page } from 'puppeteer-core';
+import { withTimeout } from '../../base/abort.ts';
 import { createProcessFolder, removeProcessFolder } from '../../base/process-folder.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { ScopedCache, SessionScope } from '../cookie-store.ts';
@@ -55,22 +56,12 @@ const flags: readonly string[] = [
   `--disk-cache-size=${cacheBytes}`,
 ];
 
-async function withTimeout<Value>(ms: number, what: string, promise: Promise<Value>): Promise<Value> {
-  const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`${what} took longer than ${ms} ms`)), ms);
-  try {
-    return await Promise.race([promise, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** Maximum length of the path of a folder that contains the folders of browsers. */
 const maxParentLength = 20;
 
 /**
- * Returns the folder for the folders of browsers. Chromium creates a socket in its folder, and systems limit the length of
- * a socket's path to about 100 characters, which it does not survive.
+ * Returns the folder for the folders of browsers. Chromium creates a socket in its folder, and systems limit
+ * the length of a socket's path to about 100 characters, which it does not survive.
  */
 export const profileParent = (): string => (tmpdir().length > maxParentLength ? '/tmp' : tmpdir());
 

@@ -2,9 +2,35 @@ import type { CDPSession } from 'puppeteer-core';
 import { Fault } from '../../contract/fault.ts';
 import { patterns } from './interception.ts';
 import type { Tab } from './launch.ts';
-import { netFault } from './net-fault.ts';
-import { type LoadedPage, type Observation, observe, type RenderLimits } from './observe.ts';
+import { type LoadedPage, observe, type PageObservation, type RenderLimits } from './observe.ts';
 import type { PagePlan } from './page-plan.ts';
+
+const timeouts: readonly string[] = ['ERR_TIMED_OUT', 'ERR_CONNECTION_TIMED_OUT'];
+
+const incomplete = 'the connection closed before the response was complete';
+
+const reasons: Readonly<Record<string, string>> = {
+  ERR_ABORTED: 'the request was aborted',
+  ERR_CONNECTION_CLOSED: incomplete,
+  ERR_CONNECTION_REFUSED: 'the connection was refused',
+  ERR_CONNECTION_RESET: 'the connection was reset',
+  ERR_CONTENT_LENGTH_MISMATCH: incomplete,
+  ERR_EMPTY_RESPONSE: incomplete,
+  ERR_INCOMPLETE_CHUNKED_ENCODING: incomplete,
+  ERR_NAME_NOT_RESOLVED: 'the host name does not exist',
+};
+
+/**
+ * Converts a network error of the browser ("net::ERR_EMPTY_RESPONSE") to a fault: `page_timeout` or
+ * `network`.
+ */
+export function netFault(errorText: string, url: string): Fault {
+  const host = URL.parse(url)?.host ?? url.slice(0, 200);
+  const code = errorText.replace(/^net::/, '');
+  if (timeouts.includes(code)) return new Fault('page_timeout', `${host}: the connection timed out`);
+  const reason = /^ERR_(?:CERT|SSL)/.test(code) ? `TLS: ${code}` : (reasons[code] ?? code);
+  return new Fault('network', `${host}: ${reason}`);
+}
 
 /** Limits on the size and duration of a page. */
 export interface PageLoadLimits extends RenderLimits {
@@ -23,7 +49,7 @@ export const defaultPageLoadLimits: PageLoadLimits = {
   settleMs: 8_000,
 };
 
-/** Sets the plan's initial cookies, except those that the site has already set. */
+/** Sets the plan's initial cookies that the site has not set yet. */
 async function setPreferences({ page }: Tab, { origin, preferences }: PagePlan): Promise<void> {
   const entries = Object.entries(preferences);
   if (entries.length === 0) return;
@@ -59,7 +85,7 @@ async function prepare(
 }
 
 /** Starts loading a page and observing it. */
-async function startLoading(tab: Tab, plan: PagePlan, limits: PageLoadLimits): Promise<Observation> {
+async function startLoading(tab: Tab, plan: PagePlan, limits: PageLoadLimits): Promise<PageObservation> {
   const { page, egress, userAgent } = tab;
   const cdp = await page.createCDPSession();
   const { frameTree } = await cdp.send('Page.getFrameTree');
@@ -79,11 +105,11 @@ async function startLoading(tab: Tab, plan: PagePlan, limits: PageLoadLimits): P
 }
 
 /**
- * Loads a page in a tab and returns the part that the plan asks for: the response to the page's own request, or the
- * rendered document, which also takes the place of a response that the page never requested. Images, media, fonts, and
- * frames of other sites are not loaded, dialogs are dismissed, and navigations stay on the origin. Rejects with
- * `network`, `page_timeout`, `page_too_large`, `address_refused`, `page_unreadable`, or `browser_failed`, or with the
- * signal's reason if aborted.
+ * Loads a page in a tab and returns the part that the plan asks for: the response to the page's own request,
+ * or the rendered document, which also takes the place of a response that the page never requested. Images,
+ * media, fonts, and frames of other sites are not loaded, dialogs are dismissed, and navigations stay on the
+ * origin. Rejects with `network`, `page_timeout`, `page_too_large`, `address_refused`, `page_unreadable`, or
+ * `browser_failed`, or with the signal's reason if aborted.
  */
 export async function loadPage(
   tab: Tab,
@@ -98,7 +124,7 @@ export async function loadPage(
   const timer = setTimeout(timedOut, limits.totalMs);
   const aborted = () => stop.reject(signal!.reason);
   signal?.addEventListener('abort', aborted, { once: true });
-  let observation: Observation | undefined;
+  let observation: PageObservation | undefined;
 
   const load = async (): Promise<LoadedPage> => {
     signal?.throwIfAborted();

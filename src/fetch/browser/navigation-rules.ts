@@ -7,7 +7,7 @@ export type RedirectAction = 'follow' | 'return';
 export interface NavigationRules {
   /** Returns true if the page may navigate to a URL, by itself or by a redirect. */
   allows(url: string, isRedirect: boolean): boolean;
-  /** Returns how to handle a redirect; null for any other response. */
+  /** Returns how to handle a redirect, or null for any other response. */
   redirect(head: ResponseHead): RedirectAction | null;
 }
 
@@ -20,9 +20,9 @@ const maxRedirects = 3;
 const maxPages = 5;
 
 /**
- * Creates the rules for one page. Navigations must stay on the origin, and their number is limited. Redirects of a
- * document are returned, as with plain HTTP, unless `followsRedirects` is set, for pages that are loaded for their
- * requests.
+ * Creates the rules for one page. Navigations must stay on the origin, and their number is limited. Redirects
+ * of a document are returned, as with plain HTTP, unless `followsRedirects` is set, for pages that are loaded
+ * for their requests.
  */
 export function createNavigationRules(origin: string, followsRedirects: boolean): NavigationRules {
   let pages = 0;

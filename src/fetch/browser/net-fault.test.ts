@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { netFault } from './net-fault.ts';
+import { netFault } from './load-page.ts';
 
 test.each([
   [

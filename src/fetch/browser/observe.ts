@@ -1,12 +1,47 @@
 import type { CDPEvents, CDPSession } from 'puppeteer-core';
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../page.ts';
-import { readResponseBody, serializeDocument } from './document.ts';
 import { type ResponseHead, toResponseHead } from './head.ts';
 import { intercept } from './interception.ts';
 import type { PagePlan } from './page-plan.ts';
 import { createRenderTimer, type RenderTimer } from './render-timer.ts';
 import { createTraffic } from './traffic.ts';
+
+/** Timeout for serializing a document, in milliseconds. */
+const serializeMs = 5_000;
+
+function tooLarge(maxBytes: number): Fault {
+  return new Fault('page_too_large', `the rendered page is larger than ${maxBytes} bytes`);
+}
+
+/**
+ * Serializes the current document of a frame in UTF-8. It runs in an isolated world, which the page's scripts
+ * cannot manipulate. Rejects with `page_too_large` or `page_unreadable`.
+ */
+async function serializeDocument(cdp: CDPSession, frameId: string, maxBytes: number): Promise<Buffer> {
+  const { executionContextId } = await cdp.send('Page.createIsolatedWorld', { frameId });
+  const expression = `(() => {
+    const html = document.documentElement?.outerHTML ?? '';
+    return html.length > ${maxBytes} ? null : (document.doctype ? '<!DOCTYPE html>' : '') + html;
+  })()`;
+  const { result } = await cdp.send('Runtime.evaluate', {
+    contextId: executionContextId,
+    expression,
+    returnByValue: true,
+    timeout: serializeMs,
+  });
+  if (result.subtype === 'null') throw tooLarge(maxBytes);
+  if (typeof result.value !== 'string') throw new Fault('page_unreadable', 'the page has no document');
+  const body = Buffer.from(result.value, 'utf8');
+  if (body.length > maxBytes) throw tooLarge(maxBytes);
+  return body;
+}
+
+/** Reads the decoded body of a response that the page received. The browser converts text to UTF-8. */
+async function readResponseBody(cdp: CDPSession, requestId: string): Promise<Buffer> {
+  const { body, base64Encoded } = await cdp.send('Network.getResponseBody', { requestId });
+  return Buffer.from(body, base64Encoded ? 'base64' : 'utf8');
+}
 
 /** Limits on a page, and when it counts as rendered. */
 export interface RenderLimits {
@@ -18,7 +53,9 @@ export interface RenderLimits {
   requests: number;
   /** Time without requests in progress after which a loaded document counts as rendered, in milliseconds. */
   quietMs: number;
-  /** Like `quietMs`, for a page that has not sent the expected request, and is then assumed not to send it. */
+  /**
+   * Like `quietMs`, for a page that has not sent the expected request, and is then assumed not to send it.
+   */
   responseQuietMs: number;
   /** Time after which a loaded document counts as rendered regardless of its requests, in milliseconds. */
   settleMs: number;
@@ -28,7 +65,7 @@ export interface RenderLimits {
 export type LoadedPage = Omit<PageResponse, 'at'>;
 
 /** Observation of a page. */
-export interface Observation {
+export interface PageObservation {
   /** Resolves with the wanted response or document; rejects with the reason why there is none. */
   readonly page: Promise<LoadedPage>;
   /** Ends the observation with an error. */
@@ -59,10 +96,10 @@ export interface ObserveOptions {
 }
 
 /**
- * Observes a page and returns the wanted response as soon as it is complete, or the document once it is rendered. The
- * document also takes the place of a response that never arrived, since it shows the cause.
+ * Observes a page and returns the wanted response as soon as it is complete, or the document once it is
+ * rendered. The document also takes the place of a response that never arrived, since it shows the cause.
  */
-export function observe(options: ObserveOptions): Observation {
+export function observe(options: ObserveOptions): PageObservation {
   const observer = new PageObserver(options);
   observer.start();
   return {
@@ -72,7 +109,7 @@ export function observe(options: ObserveOptions): Observation {
   };
 }
 
-class PageObserver implements Observation {
+class PageObserver implements PageObservation {
   readonly #options: ObserveOptions;
   readonly #result = Promise.withResolvers<LoadedPage>();
   readonly #traffic = createTraffic();

@@ -7,7 +7,7 @@ export interface PagePlan {
   /** Scheme, host, and port that navigations must not leave. */
   origin: string;
   take: 'response' | 'document';
-  /** Preferred languages, such as "id-ID,id,en"; undefined for the browser's default. */
+  /** Preferred languages, such as "id-ID,id,en". Undefined for the browser's default. */
   languages: string | undefined;
   /** Initial cookies by name. */
   preferences: Readonly<Record<string, string>>;
@@ -32,8 +32,8 @@ function languagesOf(header: string | undefined): string | undefined {
 }
 
 /**
- * Plans the page for a request: the page that it names and the response that its scripts request, or the document at its
- * path. The page determines the method, body, and headers of its requests.
+ * Plans the page for a request: the page that it names and the response that its scripts request, or the
+ * document at its path. The page determines the method, body, and headers of its requests.
  */
 export function planPage(request: PageRequest, origin: string): PagePlan {
   const { path, take, same = [] } = request.page ?? { path: request.path, take: 'document' };

@@ -19,6 +19,8 @@ let broken: { launch?: Fault; context?: Error; page?: Error; pageClose?: Error }
 let memory: number | null;
 /** Delays launches. */
 let starting: Promise<void>;
+/** Delays the ends of contexts. */
+let closing: Promise<void>;
 let crash: (() => void)[];
 let open: number;
 let maxOpen: number;
@@ -72,6 +74,7 @@ async function launch(): Promise<BrowserProcess<FakePage>> {
           };
         },
         close: async (keepsCookies) => {
+          await closing;
           events.push(`close ${context}${keepsCookies ? '' : ' without cookies'}`);
         },
       };
@@ -102,6 +105,7 @@ beforeEach(() => {
   broken = {};
   memory = 10;
   starting = Promise.resolve();
+  closing = Promise.resolve();
   crash = [];
   open = 0;
   maxOpen = 0;
@@ -143,8 +147,8 @@ test('use() rejects with the error of the task, and closes its page', async () =
   expect(await usePage(site('sg'))).toBe('1 sg1');
 });
 
-describe('a context is replaced', () => {
-  test('after its maximum pages, once the last of them is closed', async () => {
+describe('the replacement of a context', () => {
+  test('happens after the maximum number of pages, once the last of them is closed', async () => {
     const page = openPage(site('sg'));
     await usePage(site('sg'));
     await usePage(site('sg'));
@@ -156,7 +160,20 @@ describe('a context is replaced', () => {
     expect(events).toEqual(['launch 1', 'open sg1', 'open sg2', 'close sg1']);
   });
 
-  test('after its maximum age', async () => {
+  test('waits until the previous one of the session has saved its cookies', async () => {
+    pool = newPool({ contextPages: 1 });
+    const saved = Promise.withResolvers<void>();
+    closing = saved.promise;
+    await usePage(site('sg'));
+    const next = usePage(site('sg'));
+    expect(await usePage(site('my'))).toBe('1 my2');
+    saved.resolve();
+    expect(await next).toBe('1 sg3');
+    expect(events.indexOf('close sg1')).toBeLessThan(events.indexOf('open sg3'));
+    expect(events).toContain('open sg3');
+  });
+
+  test('happens after the maximum age', async () => {
     pool = newPool({ idleMs: 10 * 60_000 });
     await usePage(site('sg'));
     await clock.advance(60_000);
@@ -164,7 +181,7 @@ describe('a context is replaced', () => {
     expect(events).toContain('close sg1');
   });
 
-  test('if another one is needed and it is the least recently used', async () => {
+  test('happens if another context is needed and this one is the least recently used', async () => {
     await usePage(site('sg'));
     await usePage(site('my'));
     await usePage(site('sg'));
@@ -174,7 +191,7 @@ describe('a context is replaced', () => {
     expect(await usePage(site('sg'))).toBe('1 sg1');
   });
 
-  test('without its cookies if the session of its region is dropped', async () => {
+  test('drops its cookies if the session of its region is dropped', async () => {
     await usePage(site('sg'));
     await usePage(site('my'));
     pool.drop('mkta', 'sg');
@@ -184,8 +201,8 @@ describe('a context is replaced', () => {
   });
 });
 
-describe('the browser is restarted', () => {
-  test('after its maximum pages, once the previous one has ended, and cookies are kept', async () => {
+describe('the restart of the browser', () => {
+  test('happens after the maximum number of pages, once the previous browser has ended, and keeps cookies', async () => {
     pool = newPool({ browserPages: 2 });
     const page = openPage(site('sg'));
     await usePage(site('my'));
@@ -198,7 +215,19 @@ describe('the browser is restarted', () => {
     expect(events.indexOf('launch 2')).toBeGreaterThan(events.indexOf('end 1'));
   });
 
-  test('if its memory exceeds the limit, once its pages are closed', async () => {
+  test('waits until a context that is being closed has saved its cookies', async () => {
+    pool = newPool({ contextPages: 1, browserPages: 1 });
+    const saved = Promise.withResolvers<void>();
+    closing = saved.promise;
+    await usePage(site('sg'));
+    await flushTasks();
+    expect(events).toEqual(['launch 1', 'open sg1']);
+    saved.resolve();
+    expect(await usePage(site('sg'))).toBe('2 sg1');
+    expect(events).toEqual(['launch 1', 'open sg1', 'close sg1', 'end 1', 'launch 2', 'open sg1']);
+  });
+
+  test('happens above the memory limit, once its pages are closed', async () => {
     const page = openPage(site('sg'));
     await flushTasks();
     memory = 1_001;
@@ -209,7 +238,7 @@ describe('the browser is restarted', () => {
     expect(await usePage(site('sg'))).toBe('2 sg1');
   });
 
-  test('at once if its memory exceeds twice the limit', async () => {
+  test('happens immediately above twice the memory limit', async () => {
     const page = openPage(site('sg'));
     await flushTasks();
     memory = 2_001;
@@ -220,7 +249,7 @@ describe('the browser is restarted', () => {
     expect(await usePage(site('sg'))).toBe('2 sg1');
   });
 
-  test('at once if its last pages exceed twice the limit', async () => {
+  test('happens immediately if its last pages exceed twice the limit', async () => {
     const page = openPage(site('sg'));
     await flushTasks();
     memory = 1_001;
@@ -232,7 +261,7 @@ describe('the browser is restarted', () => {
     await page.done;
   });
 
-  test('after a crash, for the next page', async () => {
+  test('happens after a crash, for the next page', async () => {
     await usePage(site('sg'));
     crash[0]!();
     await flushTasks();
@@ -240,18 +269,21 @@ describe('the browser is restarted', () => {
     expect(await usePage(site('sg'))).toBe('2 sg1');
   });
 
-  test.each(['context', 'page'] as const)('if no %s can be opened, and the task fails', async (what) => {
-    broken[what] = new Error('out of memory');
-    await expect(usePage(site('sg'))).rejects.toMatchObject({
-      code: 'browser_failed',
-      message: /out of memory/,
-    });
-    broken = {};
-    expect(await usePage(site('sg'))).toBe('2 sg1');
-    expect(events).toContain('end 1');
-  });
+  test.each(['context', 'page'] as const)(
+    'happens if no %s can be opened, and the task fails',
+    async (what) => {
+      broken[what] = new Error('out of memory');
+      await expect(usePage(site('sg'))).rejects.toMatchObject({
+        code: 'browser_failed',
+        message: /out of memory/,
+      });
+      broken = {};
+      expect(await usePage(site('sg'))).toBe('2 sg1');
+      expect(events).toContain('end 1');
+    },
+  );
 
-  test('if a page cannot be closed, and the task succeeds', async () => {
+  test('happens if a page cannot be closed, and the task succeeds', async () => {
     broken.pageClose = new Error('hangs');
     expect(await usePage(site('sg'))).toBe('1 sg1');
     broken = {};

@@ -9,13 +9,13 @@ import { BrowserContexts, type ContextEntry } from './contexts.ts';
 /** Pool of pages of a browser, which is started on demand. */
 export interface BrowserPool<Page> {
   /**
-   * Opens a page in the context of a session, runs the task, and closes the page. Rejects with the errors of the task and
-   * of the launch, with `browser_failed`, or with the signal's reason if aborted while it waits.
+   * Opens a page in the context of a session, runs the task, and closes the page. Rejects with the errors of
+   * the task and of the launch, with `browser_failed`, or with the signal's reason if aborted while it waits.
    */
   use<Value>(scope: SessionScope, task: (page: Page) => Promise<Value>, signal?: AbortSignal): Promise<Value>;
   /** Closes the contexts of a market's region without saving their cookies. */
   drop(market: string, region: string): void;
-  /** Closes the browser at once; running tasks fail. */
+  /** Closes the browser immediately. Running tasks fail. */
   close(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ interface RunningBrowser<Page> {
   pages: number;
   /** Pages open now. */
   active: number;
-  /** Reason why it accepts no more pages; null while it does. */
+  /** Reason why it accepts no more pages. Null while it does. */
   retired: string | null;
   /** Aborted when the browser has ended. */
   monitor: AbortController;
@@ -45,9 +45,9 @@ function failedFault(what: string, cause: unknown): Fault {
 }
 
 /**
- * Creates a pool over browsers that `launch` starts: one at a time, with the first page and again after a crash. Contexts
- * are replaced by age and use, and the browser by use and memory; a replacement starts once the previous browser has
- * ended.
+ * Creates a pool over browsers that `launch` starts: one at a time, with the first page and again after a
+ * crash. Contexts are replaced by age and use, and the browser by use and memory; a replacement starts once
+ * the previous browser has ended.
  */
 export function createBrowserPool<Page>(
   launch: () => Promise<BrowserProcess<Page>>,
@@ -185,7 +185,7 @@ class RecyclingPool<Page> implements BrowserPool<Page> {
     }
   }
 
-  /** Stops a browser from accepting pages, and ends it after its last page, or at once. */
+  /** Stops a browser from accepting pages, and ends it after its last page, or immediately. */
   #retire(running: RunningBrowser<Page>, reason: string, atOnce: boolean): Promise<unknown> {
     if (running.retired === null) this.#log.info({ reason, pages: running.pages }, 'browser retired');
     running.retired ??= reason;

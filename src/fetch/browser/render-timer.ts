@@ -2,7 +2,7 @@
 export interface RenderTimerOptions {
   /** Time without requests in progress after which a loaded document counts as rendered, in milliseconds. */
   quietMs: number;
-  /** Time after which a loaded document counts as rendered regardless of its requests; null for no limit. */
+  /** Time after which a loaded document counts as rendered regardless of its requests. Null for no limit. */
   settleMs: number | null;
   /** Returns true while no request is in progress. */
   isQuiet(): boolean;

@@ -30,7 +30,10 @@ function formatIPv6(bytes: Buffer): string {
   return Array.from({ length: 8 }, (_, at) => bytes.readUInt16BE(at * 2).toString(16)).join(':');
 }
 
-/** Performs the handshake and returns the target of the connection. Rejects for anything but a SOCKS 5 connection. */
+/**
+ * Performs the handshake and returns the target of the connection. Rejects for anything but a SOCKS 5
+ * connection.
+ */
 export async function receiveTarget(socket: Socket): Promise<{ host: string; port: number }> {
   const greeting = await receiveMessage(socket, greetingLength);
   if (greeting[0] !== version || !greeting.subarray(2).includes(noAuthentication)) {
@@ -50,8 +53,9 @@ export async function receiveTarget(socket: Socket): Promise<{ host: string; por
 const maxMessageBytes = 16 * 1024;
 
 /**
- * Receives the next message from a socket; later bytes remain on the socket. `lengthOf` returns the length of a complete
- * message, 0 for an incomplete one. Rejects if the connection ends or fails, or the message exceeds 16 KB.
+ * Receives the next message from a socket; later bytes remain on the socket. `lengthOf` returns the length of
+ * a complete message, 0 for an incomplete one. Rejects if the connection ends or fails, or the message
+ * exceeds 16 KB.
  */
 function receiveMessage(socket: Socket, lengthOf: (bytes: Buffer) => number): Promise<Buffer> {
   return new Promise((resolve, reject) => {

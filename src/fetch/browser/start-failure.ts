@@ -17,8 +17,8 @@ function reasonIn(stderr: string): string | null {
 }
 
 /**
- * Returns the reason why a browser does not start, by starting it again and reading its error output. Returns null if it
- * starts or prints nothing.
+ * Returns the reason why a browser does not start, by starting it again and reading its error output. Returns
+ * null if it starts or prints nothing.
  */
 export function diagnoseStartFailure(
   path: string,

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { grant, type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
 import type { Job, LedgerEntry } from '../../store/documents.ts';
-import { cancel } from '../steps/cancel.ts';
 import { approve } from '../steps/decide.ts';
+import { cancel } from '../steps/lifecycle.ts';
 import { audit } from './audit.ts';
 
 let fixture: JobFixture;

@@ -1,9 +1,9 @@
-import { entryKeys } from '../../credits/job-credits.ts';
 import { allOf } from '../../store/cursor.ts';
 import type { Counts, DeletedJob, Job, LedgerEntry } from '../../store/documents.ts';
 import { openStates } from '../../store/job-states.ts';
 import { discountOf } from '../../store/retention.ts';
 import type { Store } from '../../store/store.ts';
+import { entryKeys } from '../credits/job-credits.ts';
 import { countReused } from '../reuse.ts';
 
 /** Result of an audit: the number of documents checked, and the inconsistencies. */
@@ -11,9 +11,9 @@ export interface Audit {
   accounts: number;
   entries: number;
   jobs: number;
-  /** Deleted jobs, of which a summary is kept. */
+  /** Deleted jobs. A summary of each is kept. */
   deletedJobs: number;
-  /** One sentence per inconsistency; empty when the books balance. */
+  /** One sentence per inconsistency. Empty when the books balance. */
   problems: string[];
 }
 
@@ -33,10 +33,10 @@ type AuditStore = Pick<
 const pageSize = 500;
 
 /**
- * Checks that balances, ledger entries and jobs are consistent: each balance is the sum of its ledger, each entry
- * of a job refers to an existing or deleted job, and for each terminal or deleted job success + failed = total and
- * charged = earned + refunded. Only reads the store, one page at a time. The store may be in use: an account with
- * problems is checked again, and only problems that remain are reported.
+ * Checks that balances, ledger entries and jobs are consistent: each balance is the sum of its ledger, each
+ * entry of a job refers to an existing or deleted job, and for each terminal or deleted job success + failed
+ * = total and charged = earned + refunded. Only reads the store, one page at a time. The store may be in use:
+ * an account with problems is checked again, and only problems that remain are reported.
  */
 export async function audit(store: AuditStore): Promise<Audit> {
   const result: Audit = { accounts: 0, entries: 0, jobs: 0, deletedJobs: 0, problems: [] };
@@ -66,7 +66,7 @@ async function auditJobs(
   const result = { jobs: 0, deletedJobs: 0, problems: [] as string[] };
   const ledger = await jobEntries(store, userId);
   for (const [jobId, its] of ledger) {
-    // The charge of a discarded submit was refunded in full.
+    // The charge of a discarded submission was refunded in full.
     const outstanding = its.reduce((total, { amount }) => total + amount, 0) !== 0;
     if (outstanding && !(await isKnown(store, jobId)))
       result.problems.push(`account ${userId}: entries of job ${jobId}, which does not exist`);
@@ -88,7 +88,10 @@ async function auditJobs(
   return result;
 }
 
-/** Returns whether a job exists or was deleted. A job is hidden after its summary is written, so it is read first. */
+/**
+ * Returns true if a job exists or was deleted. A job is hidden after its summary is written, so it is read
+ * first.
+ */
 async function isKnown(store: AuditStore, jobId: string): Promise<boolean> {
   return (await store.getJob(jobId)) !== null || (await store.getDeletedJob(jobId)) !== null;
 }

@@ -8,7 +8,7 @@ import { newTrackingRun } from '../../store/tracking-run.ts';
 import { approve } from '../steps/decide.ts';
 import { requireCompared } from './changed.ts';
 import { createExplorer, type EntryQuery, type RowQuery } from './explore.ts';
-import { exportFile } from './export-file.ts';
+import { exportFile } from './files.ts';
 import { results } from './results.ts';
 
 const [lamp, chair, table] = ['30000000001', '30000000002', '30000000003'] as const;
@@ -27,7 +27,9 @@ afterEach(() => fixture.close());
 
 const jobOf = async ({ jobId }: { jobId: string }) => (await fixture.context.store.getJob(jobId))!;
 const keysOf = async (job: Job, query: RowQuery = changed) =>
-  (await Array.fromAsync(createExplorer(fixture.context).rows(job, query))).map(({ unit_key }) => unit_key);
+  (await Array.fromAsync(createExplorer(fixture.context).records(job, query))).map(
+    ({ row }) => row!.unit_key,
+  );
 
 const linesOf = async (job: Job, only: '' | 'changed') =>
   (await text(Readable.from(results(fixture.context, job, only))))
@@ -83,8 +85,8 @@ describe('changedEntries()', () => {
     const { items } = await store.listTrackedItems(userId, 'shop-21', {}, { limit: 1 });
     expect(await keysOf(first)).toHaveLength((await store.getTrackingRun(first.id))!.counts.new);
     tracking.changeItem(items[0]!.key, { priceFactor: 0.9 }, 'sg');
-    const rows = await Array.fromAsync(createExplorer(fixture.context).rows(await run(), changed));
-    expect(rows.map(({ itemid }) => String(itemid))).toEqual([items[0]!.key]);
+    const records = await Array.fromAsync(createExplorer(fixture.context).records(await run(), changed));
+    expect(records.map(({ row }) => String(row!.itemid))).toEqual([items[0]!.key]);
     expect(await linesOf(await run(), 'changed')).toEqual([]);
     tracking.changeItem(items[0]!.key, { priceFactor: 0.8 }, 'sg');
     const [line, ...others] = await linesOf(await run(), 'changed');
@@ -106,7 +108,11 @@ describe('results()', () => {
 
 describe('exportFile()', () => {
   const read = async (job: Job, only: string) => {
-    const { bytes } = await exportFile(fixture.context, job.file!.path, { format: 'json', only });
+    const { bytes } = await exportFile(fixture.context, job.file!.path, {
+      format: 'json',
+      only,
+      columns: '',
+    });
     return (JSON.parse(await text(Readable.from(bytes))) as { unit_key: string }[]).map(
       (row) => row.unit_key,
     );

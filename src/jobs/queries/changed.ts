@@ -3,21 +3,22 @@ import { Fault, type Problem } from '../../contract/fault.ts';
 import { seriesOf } from '../../contract/track.ts';
 import { formatExact } from '../../formats/json-text.ts';
 import type { Job } from '../../store/documents.ts';
-import { changeId } from '../../store/item-ids.ts';
+import { changeId } from '../../store/history-ids.ts';
 import type { JobContext, StoreUse } from '../context.ts';
 import type { Entry } from './rows.ts';
 
-/** Records of a job to return: all, or those of items that differ from the last run. */
+/** Records of a job to return: all, or only the records of items that differ from the previous run. */
 export type OnlyFilter = '' | 'changed';
 
-/** Entries whose changes are read at once. */
+/** Entries whose changes are read in one call. */
 const chunkSize = 100;
 /** Time after which a caller should ask again for a comparison that has not ended. */
 const retryMs = 2_000;
 
 /**
- * Requires the changes of a job to be complete. Faults: `invalid` for a job that is not tracked; `conflict` before the end
- * of the comparison, and for a job that is held or discarded; `results_deleted` if the changes were deleted.
+ * Requires the changes of a job to be complete. Throws `invalid` for a job that is not tracked; `conflict`
+ * before the end of the comparison, and for a job that is held or discarded; `results_deleted` if the changes
+ * were deleted.
  */
 export async function requireCompared(
   context: StoreUse<'getTrackingRun'>,
@@ -48,15 +49,15 @@ export function notTracked(loc: Problem['loc']): Fault {
 }
 
 /**
- * Yields the entries of items that are new, changed, or back again, in the order submitted: one for each such item, that
- * which was compared. Entries that do not identify an item are left out.
+ * Yields the entries of items that are new, changed, or back again, in the order submitted: one for each such
+ * item, that which was compared. Entries that do not identify an item are left out.
  */
 export async function* changedEntries(
-  { offers, store }: Pick<JobContext, 'offers'> & StoreUse<'getChanges'>,
+  { jobTypes, store }: Pick<JobContext, 'jobTypes'> & StoreUse<'getChanges'>,
   job: Job,
   entries: AsyncIterable<Entry>,
 ): AsyncGenerator<Entry> {
-  const { market, kind } = offers.of(job);
+  const { market, kind } = jobTypes.of(job);
   const place = { userId: job.userId, market: job.market };
   const readTracked = market.tracked?.[kind.page];
   if (!readTracked) return;

@@ -1,5 +1,6 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { limitConversion } from './conversions.ts';
+import { limitConversion } from './files.ts';
 
 const of = (userId: string) => ({ id: `job of ${userId}`, userId });
 
@@ -23,17 +24,15 @@ function conversion(userId: string) {
   return { state, reader, produce: () => waiting.shift()!() };
 }
 
-const settle = () => new Promise((resolve) => setImmediate(resolve));
-
 test('two parts are produced at a time, in turn for each user, and a paused reader holds up no other', async () => {
   const [first, second, third] = [conversion('a'), conversion('a'), conversion('b')];
   const reads = [first, second, third].map(({ reader }) => reader.next());
-  await settle();
+  await setImmediate();
   expect([first, second, third].map(({ state }) => state.producing)).toEqual([1, 1, 0]);
   first.produce();
   expect((await reads[0])!.value).toEqual(new Uint8Array([0]));
   // The first reader does not read on, but its part is produced.
-  await settle();
+  await setImmediate();
   expect(third.state.producing).toBe(1);
   second.produce();
   third.produce();

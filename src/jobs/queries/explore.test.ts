@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import type { JsonObject } from '../../base/json.ts';
-import { aBatch, aJob, aSuccess, units } from '../../store/contract/samples.ts';
-import type { Batch, Job, Outcome } from '../../store/documents.ts';
+import type { PictureSize } from '../../markets/market.ts';
+import type { Batch, Outcome } from '../../store/batches.ts';
+import { aBatch, aJob, aSuccess, units } from '../../store/conformance/samples.ts';
+import type { Job } from '../../store/documents.ts';
 import { createExplorer, type EntryQuery } from './explore.ts';
+import { itemValues } from './item-values.ts';
 import { recordLinks } from './record-links.ts';
 
 let fixture: JobFixture;
@@ -46,7 +49,7 @@ async function createJob(fields: Partial<Job> = {}): Promise<Job> {
       places[at] = [text.length, json.length];
       text += json;
     }
-    const path = `${job.id}/part-${seq}`;
+    const path = `${job.id}/segment-${seq}`;
     await fixture.context.blobs.write(
       path,
       'application/json',
@@ -62,7 +65,7 @@ async function createJob(fields: Partial<Job> = {}): Promise<Job> {
         success: all.filter(({ status }) => status === 'SUCCESS').length,
         failed: all.filter(({ status }) => status === 'FAILED').length,
         state: 'done',
-        parts: [{ path, bytes: 0, encoding: 'plain', records: places, body: null }],
+        segments: [{ path, bytes: 0, encoding: 'plain', records: places, body: null }],
       }),
     );
   }
@@ -131,7 +134,7 @@ describe('list()', () => {
     const { items, total } = await explorer.list(job, { ...any, search: 'lamp' });
     expect(total).toBe(2);
     expect(items.map(({ row }) => row)).toMatchObject([{ title: 'Lamp' }, { title: 'Big lamp' }]);
-    expect(explorer.itemOf(job, items[0]!.row!)).toMatchObject({
+    expect(itemValues(fixture.context, job, items[0]!.row!, 'small')).toMatchObject({
       title: 'Lamp',
       price: 30,
       currency: 'SGD',
@@ -194,10 +197,10 @@ describe('list()', () => {
   });
 });
 
-describe('rows()', () => {
+describe('records()', () => {
   const titlesOf = async (job: Job, query: Partial<EntryQuery>) =>
-    (await Array.fromAsync(createExplorer(fixture.context).rows(job, { ...any, ...query }))).map(
-      ({ title }) => title,
+    (await Array.fromAsync(createExplorer(fixture.context).records(job, { ...any, ...query }))).map(
+      ({ row }) => row!.title,
     );
 
   test('yields the selected records in order, without failed units', async () => {
@@ -219,22 +222,24 @@ describe('rows()', () => {
   });
 });
 
-describe('itemOf()', () => {
+describe('itemValues()', () => {
   const row = { unit_region: 'sg', title: 'Lamp', images: ['4e5dbf53cbd5034edbaa4559d0c8180b'] };
 
   test('returns the address of a picture that the market names by its id, but none for a test job', () => {
-    const { itemOf } = createExplorer(fixture.context);
-    const image = 'https://down-sg.img.susercontent.com/file/4e5dbf53cbd5034edbaa4559d0c8180b_tn';
-    expect(itemOf(aJob({ kind: 'variant_sold' }), row)).toMatchObject({ image });
-    expect(itemOf(aJob({ kind: 'variant_sold', mode: 'test' }), row)).toMatchObject({ image: null });
+    const image = 'https://down-sg.img.susercontent.com/file/4e5dbf53cbd5034edbaa4559d0c8180b';
+    const imageOf = (mode: Job['mode'], size: PictureSize) =>
+      itemValues(fixture.context, aJob({ kind: 'variant_sold', mode }), row, size).image;
+    expect(imageOf('live', 'small')).toBe(`${image}_tn`);
+    expect(imageOf('live', 'full')).toBe(image);
+    expect(imageOf('test', 'small')).toBeNull();
   });
 
   test('returns the address of a page at the origin of its region, but none for a test job', () => {
     const addresses = new Map([['sg', 'https://site.test']]);
     const origins = new Map([['mkta', { ...fixture.context.settings.origins.get('mkta')!, addresses }]]);
-    const { itemOf } = createExplorer({ ...fixture.context, settings: { origins } });
+    const context = { ...fixture.context, settings: { origins } };
     const of = (kind: string, record: object, mode: Job['mode'] = 'live') =>
-      itemOf(aJob({ kind, mode }), { unit_region: 'sg', ...record }).url;
+      itemValues(context, aJob({ kind, mode }), { unit_region: 'sg', ...record }, 'small').url;
     expect(of('variant_sold', { itemId: '4', shopId: '7' })).toBe('https://site.test/product/7/4');
     const page = { data: { item: { item_id: 4, shop_id: 7, url: 'https://other.test/' } } };
     expect(of('get_pc', page)).toBe('https://site.test/product/7/4');
@@ -259,7 +264,7 @@ describe('recordLinks()', () => {
     [{ variants: [{ url: 'https://v.test/x' }], url: 'https://s.test/p' }, 'https://s.test/p', null],
     [{ url: 'javascript:alert(1)', thumbnail: 'data:image/png;base64,x', image: 'abc123' }, null, null],
     [{ url: '/dp/B0', title: 'https://x.test/not-a-link' }, null, null],
-  ])('of %j', (record, url, image) => {
+  ])('resolves %j', (record, url, image) => {
     expect(recordLinks(record)).toEqual({ url, image });
   });
 

@@ -1,25 +1,27 @@
 import { setImmediate } from 'node:timers/promises';
-import type { JsonObject } from '../../base/json.ts';
 import type { TrackedValues } from '../../base/tracked-values.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type Cell, cellReader, type ReadCells } from '../../formats/cells.ts';
 import type { Column, ColumnType } from '../../formats/columns.ts';
-import type { ExactObject } from '../../formats/json-text.ts';
 import { parseSelection, type Selection, type SelectionText, type SortKey } from '../../formats/select.ts';
 import { type Page, placeToken, readPlace } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
-import type { JobSettings, StoreUse } from '../context.ts';
-import type { Offer } from '../offers.ts';
+import type { StoreUse } from '../context.ts';
+import type { ResolvedJobType } from '../job-types.ts';
 import { changedEntries, type OnlyFilter } from './changed.ts';
-import { requireResults } from './deleted-results.ts';
-import { pageUrl, type RecordLinks, recordLinks } from './record-links.ts';
-import { type Entry, type RowScope, type RowsContext, readEntries, rowColumnsOf, rowsIn } from './rows.ts';
+import { readingOf } from './item-values.ts';
+import {
+  type Entry,
+  type RowScope,
+  type RowsContext,
+  readEntries,
+  requireResults,
+  rowColumnsOf,
+} from './rows.ts';
 import { createScans } from './scans.ts';
 
-/** Dependencies of this module. */
-export type ExplorerContext = RowsContext & {
-  settings: Pick<JobSettings, 'origins'>;
-} & StoreUse<'getChanges'>;
+/** The parts of the context that these functions use. */
+export type ExplorerContext = RowsContext & StoreUse<'getChanges'>;
 
 /** Rows of a job to export. With `only`, the job must be compared: see requireCompared(). */
 export interface RowQuery extends SelectionText {
@@ -30,7 +32,7 @@ export interface RowQuery extends SelectionText {
 export interface EntryQuery extends RowQuery {
   status: '' | 'SUCCESS' | 'FAILED';
   limit: number;
-  /** Token of the previous page; '' for the first. */
+  /** Token of the previous page. Empty for the first. */
   after: string;
   /** Only the unit with this index, in the order of its entries. */
   unit?: number | undefined;
@@ -38,17 +40,12 @@ export interface EntryQuery extends RowQuery {
   position?: number | undefined;
 }
 
-/** Values of a record under common names, as far as it states them. */
-export type ItemValues = Partial<TrackedValues> & RecordLinks;
-
 /** Queries of a job's records. */
 export interface Explorer {
-  /** Returns a page. `total` is null if it is not known. Faults `invalid`, `results_deleted`. */
+  /** Returns a page. `total` is null if it is not known. Throws `invalid`, `results_deleted`. */
   list(job: Job, query: EntryQuery): Promise<Page<Entry> & { total: number | null }>;
-  /** Yields the rows of a selection. Faults `invalid`, `results_deleted`. */
-  rows(job: Job, query: RowQuery): AsyncIterable<ExactObject>;
-  /** Returns the values of a record under common names. */
-  itemOf(job: Job, row: ExactObject): ItemValues;
+  /** Yields the records of a selection. Throws `invalid`, `results_deleted`. */
+  records(job: Job, query: RowQuery): AsyncIterable<Entry>;
 }
 
 const itemTypes = {
@@ -68,7 +65,7 @@ const itemColumns = (Object.keys(itemTypes) as (keyof typeof itemTypes)[]).map((
 
 /** Rows of an entry list between which other work runs. */
 const rowsPerTurn = 100;
-/** Rows that are read at once in the order of a sort. */
+/** Rows per read in the order of a sort. */
 const rowsPerRead = 1_000;
 /** Most rows of a sorted export: each thousand of them reads the files of its units again. */
 const maxSortedRows = 100_000;
@@ -78,26 +75,11 @@ const foundLimits = { sorted: 500_000, unsorted: 5_000_000 };
 
 /** Creates the queries. */
 export function createExplorer(context: ExplorerContext, limits = foundLimits): Explorer {
-  const { offers, settings } = context;
+  const { jobTypes } = context;
   const placesOf = createScans<Int32Array>((places) => places.byteLength);
-  const itemOf = (job: Job, row: ExactObject) => {
-    const offer = offers.of(job);
-    const { market } = offer;
-    const region = String(row.unit_region);
-    // Ids of the sandbox are not those of the site.
-    const isTest = job.mode === 'test';
-    const origin = isTest ? null : (settings.origins.get(market.name)?.addresses.get(region) ?? null);
-    const path = market.pagePath?.(row as unknown as JsonObject) ?? '';
-    const links = recordLinks(row, {
-      origin,
-      pictureUrl: (id) => (isTest ? null : (market.pictureUrl?.(id, region) ?? null)),
-    });
-    return { ...trackedValues(offer, row), ...links, url: pageUrl(origin, path) ?? links.url };
-  };
-
   /** Returns units and positions of the selected entries, in pairs and in order. */
   const scan = async (job: Job, selection: Selection, status: string, only: OnlyFilter) => {
-    const cellsOf = entryCells(offers.of(job), selection.used);
+    const cellsOf = entryCells(jobTypes.of(job), selection.used);
     // Pairs of numbers take a tenth of the memory of objects, which only a sort needs.
     const places: number[] = [];
     const found: { key: SortKey; unit: number; position: number }[] = [];
@@ -124,17 +106,17 @@ export function createExplorer(context: ExplorerContext, limits = foundLimits): 
     for (const { unit, position } of found) places.push(unit, position);
     return Int32Array.from(places);
   };
-  /** Yields the selected rows in the order submitted, in one pass. */
-  const rowsInOrder = async function* (job: Job, selection: Selection, only: OnlyFilter) {
-    const cellsOf = entryCells(offers.of(job), selection.used);
+  /** Yields the selected records in the order submitted, in one pass. */
+  const recordsInOrder = async function* (job: Job, selection: Selection, only: OnlyFilter) {
+    const cellsOf = entryCells(jobTypes.of(job), selection.used);
     let turn = 0;
-    for await (const row of rowsIn(entriesOf(context, job, {}, only))) {
+    for await (const entry of entriesOf(context, job, {}, only)) {
       if (++turn % rowsPerTurn === 0) await setImmediate();
-      if (selection.matches(cellsOf(row))) yield row;
+      if (entry.row !== null && selection.matches(cellsOf(entry.row))) yield entry;
     }
   };
   const selectedPlaces = (job: Job, text: RowQuery, status: string) => {
-    const selection = parseSelection(text, [...rowColumnsOf(offers.of(job)), ...itemColumns]);
+    const selection = parseSelection(text, [...rowColumnsOf(jobTypes.of(job)), ...itemColumns]);
     const { filter, search, sort, only = '' } = text;
     const name = JSON.stringify([filter, search, sort, status, only]);
     return {
@@ -144,7 +126,6 @@ export function createExplorer(context: ExplorerContext, limits = foundLimits): 
   };
 
   return {
-    itemOf,
     async list(job, { status, limit, after, unit, position, ...text }) {
       requireResults(job);
       if (unit !== undefined) return listUnit(context, job, { unit, position, limit, after });
@@ -158,12 +139,12 @@ export function createExplorer(context: ExplorerContext, limits = foundLimits): 
       const next = from + limit < total ? placeToken(from + limit) : null;
       return { items: await entriesAt(context, job, page), next, total };
     },
-    rows(job, text) {
+    records(job, text) {
       requireResults(job);
       const { selection, places } = selectedPlaces(job, text, 'SUCCESS');
       return selection.keyOf === undefined
-        ? rowsInOrder(job, selection, text.only ?? '')
-        : rowsAt(context, job, places);
+        ? recordsInOrder(job, selection, text.only ?? '')
+        : recordsAt(context, job, places);
     },
   };
 }
@@ -174,7 +155,7 @@ function entriesOf(context: ExplorerContext, job: Job, scope: RowScope, only: On
 }
 
 /** Creates the function that reads the cells of rows and of their values under common names. */
-function entryCells(offer: Offer, columns: readonly Column[]): ReadCells {
+function entryCells(jobType: ResolvedJobType, columns: readonly Column[]): ReadCells {
   const cellsOf = cellReader(columns);
   const items = itemColumns
     .map((column) => ({ value: column.value, at: columns.indexOf(column) }))
@@ -182,18 +163,13 @@ function entryCells(offer: Offer, columns: readonly Column[]): ReadCells {
   if (items.length === 0) return cellsOf;
   return (row) => {
     const cells = cellsOf(row);
-    const values = trackedValues(offer, row);
+    const values = readingOf(jobType, row);
     for (const { at, value } of items) cells[at] = values[value] ?? null;
     return cells;
   };
 }
 
 const scopeOf = (status: string) => ({ failed: status !== 'SUCCESS', records: status !== 'FAILED' });
-
-function trackedValues({ market, kind }: Offer, row: ExactObject): Partial<TrackedValues> {
-  // Integers beyond 2^53 are no prices or counts; readers take them for missing.
-  return market.tracked?.[kind.page]?.(row as unknown as JsonObject) ?? {};
-}
 
 const messageOf = (outcome: Entry['unit']['outcome']) =>
   outcome?.status === 'FAILED' ? outcome.message : '';
@@ -249,11 +225,11 @@ async function entriesAt(context: RowsContext, job: Job, places: Int32Array): Pr
 
 const tooMany = (option: string, message: string) => Fault.invalid(['query', option], message, 'value_error');
 
-async function* rowsAt(
+async function* recordsAt(
   context: RowsContext,
   job: Job,
   places: () => Promise<Int32Array>,
-): AsyncGenerator<ExactObject> {
+): AsyncGenerator<Entry> {
   const all = await places();
   if (all.length > 2 * maxSortedRows) {
     const message = `A sorted export has at most ${maxSortedRows} records, and this one ${all.length / 2}: export without a sort`;
@@ -261,6 +237,6 @@ async function* rowsAt(
   }
   for (let from = 0; from < all.length; from += 2 * rowsPerRead) {
     const entries = await entriesAt(context, job, all.subarray(from, from + 2 * rowsPerRead));
-    for (const { row } of entries) if (row !== null) yield row;
+    for (const entry of entries) if (entry.row !== null) yield entry;
   }
 }

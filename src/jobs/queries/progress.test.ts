@@ -1,7 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs.ts';
-import { aBatch, aJob, units } from '../../store/contract/samples.ts';
-import type { Batch, Job } from '../../store/documents.ts';
+import type { Batch } from '../../store/batches.ts';
+import { aBatch, aJob, units } from '../../store/conformance/samples.ts';
+import type { Job } from '../../store/documents.ts';
 import { listProgress, type ProgressPoint } from './progress.ts';
 
 let fixture: JobFixture;

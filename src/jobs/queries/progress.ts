@@ -1,9 +1,8 @@
 import { isRejected } from '../../kinds/states.ts';
-import type { BatchSummary, Job } from '../../store/documents.ts';
-import type { JobContext, StoreUse } from '../context.ts';
-
-/** Dependencies of this module. */
-export type ProgressContext = Pick<JobContext, 'clock'> & StoreUse<'listBatches'>;
+import type { BatchSummary } from '../../store/batches.ts';
+import type { Counts, Job } from '../../store/documents.ts';
+import type { JobContext } from '../context.ts';
+import { isOpen } from '../quote/delays.ts';
 
 /** A job's counts at one time. */
 export interface ProgressPoint {
@@ -17,11 +16,11 @@ export interface ProgressPoint {
 const maxPoints = 200;
 
 /**
- * Returns the growth of a job's counts: zero at its start, the counts after each batch that ended, and the counts now
- * or at its end. Of many batches, 200 evenly spaced points remain. A batch written by a version that did not store the
- * time of its end counts only in the last point.
+ * Returns the growth of a job's counts: zero at its start, the counts after each batch that ended, and the
+ * counts now or at its end. Of many batches, 200 evenly spaced points remain. A batch written by a version
+ * that did not store the time of its end counts only in the last point.
  */
-export async function listProgress({ store, clock }: ProgressContext, job: Job): Promise<ProgressPoint[]> {
+export async function listProgress({ store, clock }: JobContext, job: Job): Promise<ProgressPoint[]> {
   const batches = await store.listBatches(job.id);
   const ended = batches
     .filter((batch): batch is BatchSummary & { endedAt: number } => batch.endedAt !== null)
@@ -48,4 +47,22 @@ export async function listProgress({ store, clock }: ProgressContext, job: Job):
 function sample(points: ProgressPoint[], max: number): ProgressPoint[] {
   if (points.length <= max) return points;
   return Array.from({ length: max }, (_, at) => points[Math.round((at * (points.length - 1)) / (max - 1))]!);
+}
+
+/**
+ * Returns what a running job waits for: "working hours", or the reason of the batch that continues first, as
+ * in "mkta/id: blocked (page_blocked), next try 2030-01-07T04:00:00.000Z". Null if it waits for nothing.
+ */
+export async function waitingFor(context: JobContext, job: Job, counts?: Counts): Promise<string | null> {
+  if (job.state !== 'approved' && job.state !== 'processing') return null;
+  const { store, clock } = context;
+  if (!isOpen(context, job)) {
+    const { batches } = counts ?? (await store.countJob(job.id));
+    const left = batches.total - batches.success - batches.failed;
+    const { batches: inFlight, deferred: putOff } = await store.countInFlight(job.id, clock.now());
+    // Batches dispatched before the end of working hours continue.
+    if (left > [...putOff.values()].reduce((sum, count) => sum + count, inFlight)) return 'working hours';
+  }
+  const [first] = await store.listWaits(job.id, clock.now());
+  return first ? `${first.reason}, next try ${new Date(first.until).toISOString()}` : null;
 }

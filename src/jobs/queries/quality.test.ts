@@ -1,12 +1,12 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
-import { fieldsOf } from '../../base/record-shape.ts';
-import { columnsOf } from '../../formats/columns.ts';
+import { parseFields } from '../../base/record-schema.ts';
+import { createColumns } from '../../formats/columns.ts';
 import { markets } from '../../markets/list.ts';
-import { tallyRecords } from '../../quality/tally.ts';
-import { aBatch, aJob, aSuccess, units } from '../../store/contract/samples.ts';
-import { columnFillsOf } from './quality.ts';
+import { aBatch, aJob, aSuccess, units } from '../../store/conformance/samples.ts';
+import { countRecords } from '../quality/quality-counter.ts';
 import { recordFieldsOf } from './rows.ts';
+import { columnFillsOf } from './units.ts';
 
 let fixture: JobFixture;
 beforeEach(async () => {
@@ -16,25 +16,25 @@ beforeEach(async () => {
 
 /** Stores an ended job with two records per batch. */
 async function createJob(batches: readonly (readonly object[])[]) {
-  const { store, offers } = fixture.context;
+  const { store, jobTypes } = fixture.context;
   const job = aJob({
     ...{ kind: 'variant_sold', state: 'completed', finishedAt: 1 },
     ...{ totalUnits: 2 * batches.length, totalBatches: batches.length },
   });
-  const listed = recordFieldsOf(offers.of(job));
+  const listed = recordFieldsOf(jobTypes.of(job));
   const stored = batches.map((records, seq) =>
     aBatch(job, seq, units(2, `${seq}/`), {
       outcomes: { 0: aSuccess(), 1: aSuccess() },
       success: 2,
       state: 'done',
-      parts: [
+      segments: [
         {
-          path: `${job.id}/part-${seq}`,
+          path: `${job.id}/segment-${seq}`,
           bytes: 7,
           encoding: 'plain',
           records: {},
           body: null,
-          quality: tallyRecords(
+          quality: countRecords(
             listed,
             records.map((record) => Buffer.from(JSON.stringify(record))),
           ),
@@ -86,7 +86,7 @@ test('columnFillsOf() returns 0 without records, and no columns of the unit or o
 test('each column of every market is a listed field', () => {
   for (const { name, listedFields } of markets)
     for (const listed of Object.values(listedFields)) {
-      const paths = fieldsOf(listed).map(({ path }) => path);
-      for (const column of columnsOf(listed)) expect(paths, name).toContain(column.name);
+      const paths = parseFields(listed).map(({ path }) => path);
+      for (const column of createColumns(listed)) expect(paths, name).toContain(column.name);
     }
 });

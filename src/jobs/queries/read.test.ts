@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
-import { aJob, aTime } from '../../store/contract/samples.ts';
+import { aJob, aTime } from '../../store/conformance/samples.ts';
 import { list } from './read.ts';
 
 let fixture: JobFixture;
@@ -22,7 +22,7 @@ test('lists the newest 10,000 tasks of a user', async () => {
     } as const;
     await fixture.context.store.createJob(aJob({ ...fields, totalUnits: 0, totalBatches: 0 }), []);
   }
-  const method = [...fixture.context.offers.methods.values()].find(
+  const method = [...fixture.context.jobTypes.methods.values()].find(
     (each) => each.method.name === 'ListGetPcBulk',
   )!;
   const listed = (await list(fixture.context, method, userId)) as unknown as { tasks: unknown[] };

@@ -3,24 +3,16 @@ import { Fault } from '../../contract/fault.ts';
 import type { ResponseHeaders } from '../../contract/response-headers.ts';
 import type { JobSnapshot, ViewNeed } from '../../kinds/kind.ts';
 import { isAccepted } from '../../kinds/states.ts';
+import type { Batch } from '../../store/batches.ts';
 import { allOf } from '../../store/cursor.ts';
-import type { Batch, Job } from '../../store/documents.ts';
-import type { JobContext, StoreUse } from '../context.ts';
-import type { JobMethod } from '../offers.ts';
-import { type RecordContext, readRecord } from '../records.ts';
-import { requireResults } from './deleted-results.ts';
+import type { Job } from '../../store/documents.ts';
+import type { JobContext } from '../context.ts';
+import type { JobMethod } from '../job-types.ts';
+import { readRecord } from '../records.ts';
+import { waitingFor } from './progress.ts';
+import { requireResults } from './rows.ts';
 import { tagOf } from './tag.ts';
-import { showWhenChanged, type TaggedView, type WaitContext, type WaitOptions } from './wait.ts';
-import { type WaitingForContext, waitingFor } from './waiting-for.ts';
-
-/** Dependencies of this module. */
-export type ReadContext = Pick<JobContext, 'clock' | 'links' | 'offers'> &
-  StoreUse<
-    'countJob' | 'findUnit' | 'getJob' | 'getJobByNumber' | 'listBatches' | 'listJobs' | 'readBatches'
-  > &
-  WaitContext &
-  WaitingForContext &
-  RecordContext;
+import { type JobWaitOptions, showWhenChanged, type TaggedView } from './watch.ts';
 
 /** Maximum failed units in a snapshot. */
 const maxFailures = 100;
@@ -32,12 +24,12 @@ interface Reference {
 }
 
 /**
- * Returns the job that a request identifies. Fault `not_found` for a job of another owner, kind or market, and for one
- * whose submit was not finished.
+ * Returns the job that a request identifies. Throws `not_found` for a job of another owner, kind or market,
+ * and for a job whose submission was not finished.
  */
 export async function findJob(
-  context: ReadContext,
-  { offer, market }: JobMethod,
+  context: JobContext,
+  { jobType, market }: JobMethod,
   request: Message,
   userId: string,
 ): Promise<Job> {
@@ -46,29 +38,29 @@ export async function findJob(
     taskId === undefined
       ? await context.store.getJob(jobId!.toLowerCase())
       : await context.store.getJobByNumber(Number(taskId));
-  const mine = job?.userId === userId && job.market === market.name && serves(context, offer, job);
+  const mine = job?.userId === userId && job.market === market.name && serves(context, jobType, job);
   if (!mine || !isAccepted(job)) throw new Fault('not_found', `There is no job '${jobId ?? taskId}'.`);
   return job;
 }
 
 /** Returns true if a method serves the job's kind. The data step serves every kind with a file per unit. */
-function serves(context: ReadContext, offer: JobMethod['offer'], job: Job): boolean {
-  if (offer === null) return context.offers.of(job).kind.files.unit !== undefined;
-  return job.kind === offer.kind.name;
+function serves(context: JobContext, jobType: JobMethod['jobType'], job: Job): boolean {
+  if (jobType === null) return context.jobTypes.of(job).kind.files.unit !== undefined;
+  return job.kind === jobType.kind.name;
 }
 
 /** Caller of a read, its wait, and the headers of its response. */
-export interface ReadOptions extends WaitOptions {
+export interface JobReadOptions extends JobWaitOptions {
   userId: string;
   responseHeaders: ResponseHeaders;
 }
 
-/** Returns the method's view of a job, after the wait that `options` requests. Fault `not_found`. */
+/** Returns the method's view of a job, after the wait that `options` requests. Throws `not_found`. */
 export async function read(
-  context: ReadContext,
+  context: JobContext,
   method: JobMethod,
   request: Message,
-  options: ReadOptions,
+  options: JobReadOptions,
 ): Promise<Message> {
   const job = await findJob(context, method, request, options.userId);
   return showWhenChanged(context, job, options, (current) => prepareView(context, method, current, request));
@@ -76,7 +68,7 @@ export async function read(
 
 /** Returns the method's view of a job. */
 export async function show(
-  context: ReadContext,
+  context: JobContext,
   method: JobMethod,
   job: Job,
   request: Message,
@@ -84,14 +76,17 @@ export async function show(
   return (await prepareView(context, method, job, request)).render();
 }
 
-/** Reads the snapshot for the method's view. The tag is known before links are signed and the view is rendered. */
+/**
+ * Reads the snapshot for the method's view. The tag is known before links are signed and the view is
+ * rendered.
+ */
 async function prepareView(
-  context: ReadContext,
-  { method, offer, view: name }: JobMethod,
+  context: JobContext,
+  { method, jobType, view: name }: JobMethod,
   job: Job,
   request: Message,
 ): Promise<TaggedView<Message>> {
-  const view = offer!.kind.views[name]!;
+  const view = jobType!.kind.views[name]!;
   const snapshot = await snapshotOf(context, job, view.needs, request);
   // Every response with the field says what the job waits for, whatever its kind.
   const waiting = method.output.field.waitingFor ? await waitingFor(context, job) : null;
@@ -112,11 +107,11 @@ const maxListed = 10_000;
 
 /** Lists the newest 10,000 of the caller's jobs of the method's kind and market, newest first. */
 export async function list(
-  context: ReadContext,
-  { method, offer, market }: JobMethod,
+  context: JobContext,
+  { method, jobType, market }: JobMethod,
   userId: string,
 ): Promise<Message> {
-  const { kind } = offer!;
+  const { kind } = jobType!;
   const jobs: Job[] = [];
   const filter = { userId, kind: kind.name, market: market.name };
   for await (const job of allOf((page) => context.store.listJobs(filter, page), 1000)) {
@@ -128,7 +123,7 @@ export async function list(
 
 /** Reads the parts of a job that a view needs. */
 export async function snapshotOf(
-  context: ReadContext,
+  context: JobContext,
   job: Job,
   needs: readonly ViewNeed[],
   request: Message | undefined,
@@ -155,7 +150,7 @@ export async function snapshotOf(
   return snapshot;
 }
 
-async function listUnits(context: ReadContext, job: Job): Promise<NonNullable<JobSnapshot['units']>> {
+async function listUnits(context: JobContext, job: Job): Promise<NonNullable<JobSnapshot['units']>> {
   const units = [];
   for await (const batch of context.store.readBatches(job.id)) {
     for (const [index, unit] of batch.units.entries())
@@ -164,8 +159,11 @@ async function listUnits(context: ReadContext, job: Job): Promise<NonNullable<Jo
   return units;
 }
 
-/** Returns up to 100 failures of an ended job; none of a running job, which would make polling expensive. */
-async function listFailures(context: ReadContext, job: Job, { counts }: JobSnapshot): Promise<Failures> {
+/**
+ * Returns up to 100 failures of an ended job, and none of a running job, because that would make polling
+ * expensive.
+ */
+async function listFailures(context: JobContext, job: Job, { counts }: JobSnapshot): Promise<Failures> {
   const failures: Failures = [];
   if (job.finishedAt === null || counts!.units.failed === 0) return failures;
   let place = 0;
@@ -182,12 +180,12 @@ async function listFailures(context: ReadContext, job: Job, { counts }: JobSnaps
 
 type Failures = NonNullable<JobSnapshot['failures']>;
 
-async function onlyUnit(context: ReadContext, job: Job): Promise<UnitSnapshot> {
+async function onlyUnit(context: JobContext, job: Job): Promise<UnitSnapshot> {
   for await (const batch of context.store.readBatches(job.id)) return unitSnapshot(context, job, batch, 0);
   throw new Error(`job ${job.id} has no units`);
 }
 
-async function findUnit(context: ReadContext, job: Job, key: string): Promise<UnitSnapshot> {
+async function findUnit(context: JobContext, job: Job, key: string): Promise<UnitSnapshot> {
   const found = await context.store.findUnit(job.id, key);
   if (found === null) throw new Fault('not_found', `The job has no item '${key}'.`);
   return unitSnapshot(context, job, found.batch, found.index);
@@ -196,7 +194,7 @@ async function findUnit(context: ReadContext, job: Job, key: string): Promise<Un
 type UnitSnapshot = NonNullable<JobSnapshot['unit']>;
 
 async function unitSnapshot(
-  context: ReadContext,
+  context: JobContext,
   job: Job,
   batch: Batch,
   index: number,

@@ -11,17 +11,17 @@ const urlName = /^(?:url|link|page_?url|product_?url)$/i;
 /** Maximum values of a record that are examined. */
 const maxValues = 2_000;
 
-/** What a market adds to the addresses in its records. */
+/** Parts that a market adds to the addresses in its records. */
 export interface LinkHints {
-  /** Origin of the pages, which completes addresses without a host; null if it is not known. */
+  /** Origin of the pages, which completes addresses without a host. Null if it is not known. */
   origin?: string | null;
   /** Returns the address of a picture that is named by an id. */
   pictureUrl?: (id: string) => string | null;
 }
 
 /**
- * Returns the first addresses of a record by the names of its members: markets name them differently, and not every page
- * has them.
+ * Returns the first addresses of a record by the names of its members: markets name them differently, and not
+ * every page has them.
  */
 export function recordLinks(
   record: ExactObject,
@@ -48,7 +48,7 @@ export function recordLinks(
   return found;
 }
 
-/** Returns the address of a page by its path; null for text that is no path, and without an origin. */
+/** Returns the address of a page by its path, or null for text that is no path, and without an origin. */
 export function pageUrl(origin: string | null, path: string): string | null {
   if (origin === null || !/^\/(?!\/)[^\s\\]{0,2000}$/.test(path) || !URL.canParse(path, origin)) return null;
   const url = new URL(path, origin);

@@ -1,23 +1,64 @@
-import type { Job } from '../../store/documents.ts';
-import type { JobContext, StoreUse } from '../context.ts';
-import { type PlacedUnit, readPlaced, unitsOf } from '../placed.ts';
+import type { Job, StoredFile } from '../../store/documents.ts';
+import type { JobContext } from '../context.ts';
+import { type IndexedUnit, readIndexedBatches, unitsOf } from '../indexed-units.ts';
 import { openRecords } from '../records.ts';
 import { changedEntries, type OnlyFilter } from './changed.ts';
-import { requireResults } from './deleted-results.ts';
-import { fileName } from './result-files.ts';
-import { type RowsContext, readEntries } from './rows.ts';
+import { readEntries, requireResults } from './rows.ts';
 
-/** Dependencies of this module. */
-export type ResultsContext = Pick<JobContext, 'links'> & StoreUse<'getChanges'> & RowsContext;
+/** A result file and its scope. */
+export interface ResultFile {
+  file: StoredFile;
+  scope: 'job' | 'batch' | 'unit';
+  /** Index of the batch, or of the unit in the job. */
+  index: number;
+  /** Key of the unit. Empty for other scopes. */
+  key: string;
+  /** Signed URL, valid for 7 days. */
+  link: string;
+  /** Signed URL of the service to the file, which takes a format; valid for 7 days. */
+  recordsLink: string;
+}
 
 /**
- * Returns a job's results so far, one JSON line per successful unit in submission order. `record` is copied byte for
- * byte; units with a file have `file` instead. With `only: 'changed'`, leaves out units without an item that changed
- * since the last run; the comparison must be complete. A few records are in memory. Fault
+ * Lists the files of a job: the merged file first, then the files of its batches or units. Empty if they were
+ * deleted. Links to files of units also require the owner's Bearer token.
+ */
+export async function listFiles({ store, jobTypes, links }: JobContext, job: Job): Promise<ResultFile[]> {
+  const { files } = jobTypes.of(job).kind;
+  const found: ResultFile[] = [];
+  if (job.filesDeletedAt !== null) return found;
+  const add = async (file: StoredFile, scope: ResultFile['scope'], index: number, key: string) => {
+    const bearer = scope === 'unit';
+    const recordsLink = links.records(job, file, bearer);
+    found.push({ file, scope, index, key, link: await links.file(job, file, bearer), recordsLink });
+  };
+  if (job.file) await add(job.file, 'job', 0, '');
+  if (files.batch) {
+    for (const { file, seq } of await store.listBatches(job.id)) if (file) await add(file, 'batch', seq, '');
+  }
+  if (files.unit) {
+    for await (const placed of readIndexedBatches(store, job.id, ({ success }) => success > 0)) {
+      for (const { outcome, index, unit } of unitsOf(job, placed)) {
+        if (outcome?.status === 'SUCCESS' && outcome.file) await add(outcome.file, 'unit', index, unit.key);
+      }
+    }
+  }
+  return found;
+}
+
+/** Returns the name of a file without its folder. */
+export function fileName({ path }: StoredFile): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+/**
+ * Returns a job's results so far, one JSON line per successful unit in submission order. `record` is copied
+ * byte for byte; units with a file have `file` instead. With `only: 'changed'`, leaves out units without an
+ * item that changed since the last run; the comparison must be complete. A few records are in memory. Throws
  * `results_deleted`.
  */
 export function results(
-  context: ResultsContext,
+  context: JobContext,
   job: Job,
   only: OnlyFilter = '',
 ): AsyncGenerator<string | Uint8Array> {
@@ -29,9 +70,9 @@ export function results(
 const reusedMember = ({ collectedAt }: { collectedAt?: number }) =>
   collectedAt === undefined ? {} : { collected_at: new Date(collectedAt).toISOString() };
 
-async function* lines(context: ResultsContext, job: Job): AsyncGenerator<string | Uint8Array> {
+async function* lines(context: JobContext, job: Job): AsyncGenerator<string | Uint8Array> {
   const { store } = context;
-  for await (const placed of readPlaced(store, job.id, ({ success }) => success > 0)) {
+  for await (const placed of readIndexedBatches(store, job.id, ({ success }) => success > 0)) {
     const records = openRecords(context, placed.batch);
     for (const unit of unitsOf(job, placed))
       yield* lineOf(context, job, unit, await records.read(unit.index - placed.first));
@@ -39,7 +80,7 @@ async function* lines(context: ResultsContext, job: Job): AsyncGenerator<string 
 }
 
 /** Yields the lines of units with an item that is new, changed, or back again since the last run. */
-async function* changedLines(context: ResultsContext, job: Job): AsyncGenerator<string | Uint8Array> {
+async function* changedLines(context: JobContext, job: Job): AsyncGenerator<string | Uint8Array> {
   let last = -1;
   for await (const { unit, bytes } of changedEntries(context, job, readEntries(context, job, {}))) {
     if (unit.index !== last) yield* lineOf(context, job, unit, bytes);
@@ -47,11 +88,11 @@ async function* changedLines(context: ResultsContext, job: Job): AsyncGenerator<
   }
 }
 
-/** Yields the parts of a unit's line; none for a unit without a result. */
+/** Yields the parts of a unit's line. None for a unit without a result. */
 async function* lineOf(
-  context: ResultsContext,
+  context: JobContext,
   job: Job,
-  { index, batchId, region, unit, outcome }: PlacedUnit,
+  { index, batchId, region, unit, outcome }: IndexedUnit,
   record: Uint8Array | null = null,
 ): AsyncGenerator<string | Uint8Array> {
   if (outcome?.status !== 'SUCCESS') return;
@@ -66,7 +107,7 @@ async function* lineOf(
   yield '}\n';
 }
 
-async function fileJson({ links }: ResultsContext, job: Job, file: NonNullable<Job['file']>) {
+async function fileJson({ links }: JobContext, job: Job, file: NonNullable<Job['file']>) {
   const { contentType, items, bytes, sha256 } = file;
   return {
     name: fileName(file),

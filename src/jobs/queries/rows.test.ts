@@ -6,10 +6,11 @@ import { parseExact } from '../../formats/json-text.ts';
 import { kinds } from '../../kinds/list.ts';
 import { markets } from '../../markets/list.ts';
 import type { ListPage, ListSummary } from '../../markets/market.ts';
-import { aBatch, aFailure, aJob, aSuccess, units } from '../../store/contract/samples.ts';
-import type { Batch, Job, StoredFile } from '../../store/documents.ts';
-import { resolveOffers } from '../offers.ts';
-import { exportFile } from './export-file.ts';
+import type { Batch } from '../../store/batches.ts';
+import { aBatch, aFailure, aJob, aSuccess, units } from '../../store/conformance/samples.ts';
+import type { Job, StoredFile } from '../../store/documents.ts';
+import { resolveJobTypes } from '../job-types.ts';
+import { exportFile, openJobFile } from './files.ts';
 import { placeColumnsOf, type RowScope, recordFieldsOf, rowColumnsOf, rowsOf } from './rows.ts';
 
 let fixture: JobFixture;
@@ -32,7 +33,7 @@ async function recordJob(fields: Partial<Job> = {}): Promise<Job> {
   const job = aJob({ kind: 'variant_sold', totalUnits: 4, totalBatches: 2, ...fields });
   const batches = [0, 1].map((seq) => {
     const text = `{"title":"${seq}","price":12345678901234567890}`;
-    return { text, path: `${job.id}/part-${seq}` };
+    return { text, path: `${job.id}/segment-${seq}` };
   });
   for (const { text, path } of batches)
     await fixture.context.blobs.write(
@@ -50,7 +51,7 @@ async function recordJob(fields: Partial<Job> = {}): Promise<Job> {
       failed: 1,
       outcomes: { 0: aSuccess(), 1: aFailure },
       file: storedFile(`${job.id}/batch_${seq}.json`, 1),
-      parts: [{ path, bytes: 0, encoding: 'plain', records: { 0: [0, text.length] }, body: null }],
+      segments: [{ path, bytes: 0, encoding: 'plain', records: { 0: [0, text.length] }, body: null }],
     });
   await fixture.context.store.createJob(job, batches.map(batchOf));
   return job;
@@ -62,7 +63,7 @@ async function listingJob(kind: string, pages: ListPage[], items?: number): Prom
   const [unit] = units(1, 'https://shop.test/');
   const path = `${job.id}/unit.json`;
   const batch: Batch = aBatch(job, 0, [unit!], { state: 'done', success: 1 });
-  const { kind: its, result } = fixture.context.offers.of(job);
+  const { kind: its, result } = fixture.context.jobTypes.of(job);
   async function* read(): AsyncGenerator<ListPage, ListSummary, void> {
     yield* pages;
     return { has_more: false };
@@ -152,7 +153,7 @@ describe('rowsOf()', () => {
 
 describe('exportFile()', () => {
   const read = async (path: string, format: string) => {
-    const { bytes, ...rest } = await exportFile(fixture.context, path, { format, only: '' });
+    const { bytes, ...rest } = await exportFile(fixture.context, path, { format, only: '', columns: '' });
     return { ...rest, rows: parseExact((await buffer(bytes)).toString()) as { unit_index: number }[] };
   };
 
@@ -174,6 +175,7 @@ describe('exportFile()', () => {
     const { fileName } = await exportFile(fixture.context, `${job.id}/batch_0.json`, {
       format: 'csv-bom',
       only: '',
+      columns: '',
     });
     expect(fileName).toBe('batch_0.csv');
   });
@@ -188,22 +190,38 @@ describe('exportFile()', () => {
   });
 });
 
+describe('openJobFile()', () => {
+  test.each([
+    ['parquet', true],
+    ['csv', false],
+  ] as const)('%s has the columns of all marketplaces of the kind: %s', async (format, hasOthers) => {
+    const job = await recordJob({ market: 'mkte', kind: 'pdp_bulk' });
+    const context = { ...fixture.context, jobTypes: resolveJobTypes(services, kinds, markets) };
+    const text = String(await buffer(openJobFile(context, job, format).read()));
+    expect(text).toContain('price.amount');
+    expect(text.includes('data.summary.name')).toBe(hasOthers);
+  });
+});
+
 describe('rowColumnsOf()', () => {
-  const offers = resolveOffers(services, kinds, markets);
+  const jobTypes = resolveJobTypes(services, kinds, markets);
   const all = new Set(
-    Array.from(offers.methods.values(), ({ offer }) => offer).filter((offer) => offer !== null),
+    Array.from(jobTypes.methods.values(), ({ jobType }) => jobType).filter((jobType) => jobType !== null),
   );
-  const named = Array.from(all, (offer) => ({ name: `${offer.market.name} ${offer.kind.name}`, offer }));
+  const named = Array.from(all, (jobType) => ({
+    name: `${jobType.market.name} ${jobType.kind.name}`,
+    jobType,
+  }));
 
   test.each(named)(
     'returns distinct columns for $name, whose records have no member of a place',
-    ({ offer }) => {
-      const names = rowColumnsOf(offer).map(({ name }) => name);
+    ({ jobType }) => {
+      const names = rowColumnsOf(jobType).map(({ name }) => name);
       expect(new Set(names).size).toBe(names.length);
-      const places = placeColumnsOf(offer).map(({ name }) => name);
-      expect(places.filter((name) => new RegExp(`(^|;\\s*)${name}\\b`).test(recordFieldsOf(offer)))).toEqual(
-        [],
-      );
+      const places = placeColumnsOf(jobType).map(({ name }) => name);
+      expect(
+        places.filter((name) => new RegExp(`(^|;\\s*)${name}\\b`).test(recordFieldsOf(jobType))),
+      ).toEqual([]);
     },
   );
 });

@@ -1,17 +1,31 @@
-import { mapAhead } from '../../base/map-ahead.ts';
-import { type Column, columnsOf, othersColumn, topColumn } from '../../formats/columns.ts';
+import { prefetch } from '../../base/prefetch.ts';
+import { Fault } from '../../contract/fault.ts';
+import { type Column, createColumns, othersColumn, topColumn } from '../../formats/columns.ts';
 import { type FormatName, formatInfo } from '../../formats/format.ts';
 import { type ExactObject, parseExact } from '../../formats/json-text.ts';
 import type { UnitFilePack } from '../../kinds/kind.ts';
-import type { BatchSummary, Job, StoredFile } from '../../store/documents.ts';
+import type { BatchSummary } from '../../store/batches.ts';
+import type { Job, StoredFile } from '../../store/documents.ts';
 import type { JobContext, StoreUse } from '../context.ts';
-import type { Offer } from '../offers.ts';
-import { mayHoldFailed, type PlacedBatch, type PlacedUnit, readPlaced, unitsOf } from '../placed.ts';
+import {
+  type IndexedBatch,
+  type IndexedUnit,
+  mayHoldFailed,
+  readIndexedBatches,
+  unitsOf,
+} from '../indexed-units.ts';
+import type { ResolvedJobType } from '../job-types.ts';
 import { isRecord, openRecords, readFileEntries } from '../records.ts';
-import { requireResults } from './deleted-results.ts';
 
-/** Dependencies of this module. */
-export type RowsContext = Pick<JobContext, 'blobs' | 'offers'> & StoreUse<'listBatches' | 'readBatches'>;
+/** Throws the fault `results_deleted` for a job whose result files were deleted. */
+export function requireResults({ filesDeletedAt }: Pick<Job, 'filesDeletedAt'>): void {
+  if (filesDeletedAt === null) return;
+  const day = new Date(filesDeletedAt).toISOString().slice(0, 10);
+  throw new Fault('results_deleted', `The results of this job were deleted on ${day}.`);
+}
+
+/** The parts of the context that these functions use. */
+export type RowsContext = Pick<JobContext, 'blobs' | 'jobTypes'> & StoreUse<'listBatches' | 'readBatches'>;
 
 /** Units of a job whose records are read; by default all. */
 export interface RowScope {
@@ -47,27 +61,29 @@ export function exportName({ market, kind, id }: Job, format: FormatName): strin
   return `${market}_${kind}_${id}${formatInfo[format].extension}`;
 }
 
-/** Returns the listed fields of the records in rows of an offer's jobs, in the notation of fieldsOf(). */
-export function recordFieldsOf({ kind, market }: Pick<Offer, 'kind' | 'market'>): string {
+/**
+ * Returns the listed fields of the records in rows of a job type's jobs, in the notation of parseFields().
+ */
+export function recordFieldsOf({ kind, market }: Pick<ResolvedJobType, 'kind' | 'market'>): string {
   const fields = market.listedFields[kind.page];
   if (fields === undefined) throw new Error(`${market.name} lists no fields of ${kind.page} pages`);
   return fields;
 }
 
-/** Returns the columns that rows of an offer's jobs have in addition to their record. */
-export function placeColumnsOf({ kind }: Offer): readonly Column[] {
+/** Returns the columns that rows of a job type's jobs have in addition to their record. */
+export function placeColumnsOf({ kind }: ResolvedJobType): readonly Column[] {
   return kind.files.unit === undefined ? unitColumns : [...unitColumns, ...listColumns];
 }
 
-/** Returns the columns of rows of an offer's jobs. */
-export function rowColumnsOf(offer: Offer): Column[] {
-  return [...placeColumnsOf(offer), ...columnsOf(recordFieldsOf(offer)), othersColumn];
+/** Returns the columns of rows of a job type's jobs. */
+export function rowColumnsOf(jobType: ResolvedJobType): Column[] {
+  return [...placeColumnsOf(jobType), ...createColumns(recordFieldsOf(jobType)), othersColumn];
 }
 
 /**
- * Yields the records of a job so far, in the order submitted: one row per successful unit or, for listings, per entry. A row
- * has the record's members and those of placeColumnsOf(). Records of four batches at most, and a bounded number of bytes of
- * each, are in memory. Fault `results_deleted`.
+ * Yields the records of a job so far, in the order submitted: one row per successful unit or, for listings,
+ * per entry. A row has the record's members, and the columns of placeColumnsOf(). Records of four batches at
+ * most, and a bounded number of bytes of each, are in memory. Throws `results_deleted`.
  */
 export function rowsOf(context: RowsContext, job: Job, scope: RowScope = {}): AsyncGenerator<ExactObject> {
   requireResults(job);
@@ -81,22 +97,22 @@ export async function* rowsIn(entries: AsyncIterable<Entry>): AsyncGenerator<Exa
 
 /** A record of a job, or a failed unit. */
 export interface Entry {
-  unit: PlacedUnit;
+  unit: IndexedUnit;
   /** Position of the unit's batch in the job, from 0. */
   batch: number;
   /** Position in the unit's listing, from 0; 0 for other units. */
   position: number;
   /** Null for a failed unit. */
   row: ExactObject | null;
-  /** The record as it is stored; absent for entries of listings and for failed units. */
+  /** The record as it is stored. Absent for entries of listings and for failed units. */
   bytes?: Uint8Array;
 }
 
 /** Yields the records of a job like rowsOf() and, if the scope has `failed`, its failed units. */
 export async function* readEntries(context: RowsContext, job: Job, scope: RowScope): AsyncGenerator<Entry> {
-  const { files } = context.offers.of(job).kind;
+  const { files } = context.jobTypes.of(job).kind;
   const wanted = (summary: BatchSummary, first: number) => holds(scope, job, summary, first);
-  const open = async (placed: PlacedBatch) => {
+  const open = async (placed: IndexedBatch) => {
     const { batch, first } = placed;
     const units = [...unitsOf(job, placed)].filter(({ index }) => isInScope(scope, index));
     const indexes = scope.records === false ? [] : units.map(({ index }) => index - first);
@@ -105,7 +121,7 @@ export async function* readEntries(context: RowsContext, job: Job, scope: RowSco
     if (next !== undefined) await records.prefetch(next);
     return { placed, units, records };
   };
-  const batches = mapAhead(readPlaced(context.store, job.id, wanted), maxBatchesAhead, open);
+  const batches = prefetch(readIndexedBatches(context.store, job.id, wanted), maxBatchesAhead, open);
   for await (const { placed, units, records } of batches) {
     const batch = placed.batch.seq;
     for (const unit of units) {
@@ -143,7 +159,7 @@ function holds(
   return (unit === undefined || has(unit)) && (units === undefined || [...units].some(has));
 }
 
-const placeOf = ({ index, unit, region }: PlacedUnit): ExactObject => ({
+const placeOf = ({ index, unit, region }: IndexedUnit): ExactObject => ({
   unit_index: index,
   unit_key: unit.key,
   unit_region: region,

@@ -7,7 +7,9 @@ const maxScans = 2;
 /** Memory for the results of scans, in bytes. */
 const maxBytes = 32 * 1024 * 1024;
 
-/** Results of reading all records of a job. Those of ended jobs are kept, and concurrent equal scans run once. */
+/**
+ * Results of reading all records of a job. Those of ended jobs are kept, and concurrent equal scans run once.
+ */
 export interface Scans<Result extends NonNullable<unknown>> {
   /** Returns the result of a scan. `name` identifies it within the job. */
   of(job: Job, name: string, scan: () => Promise<Result>): Promise<Result>;

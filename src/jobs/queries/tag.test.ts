@@ -1,16 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { createManualClock } from '../../../test/support/clock.ts';
 import type { JobSnapshot } from '../../kinds/kind.ts';
-import { aBatch, aFailure, aJob, aSuccess, units } from '../../store/contract/samples.ts';
-import type { Batch, Job, Outcome } from '../../store/documents.ts';
+import type { Batch, Outcome } from '../../store/batches.ts';
+import { aBatch, aFailure, aJob, aSuccess, units } from '../../store/conformance/samples.ts';
+import type { Job } from '../../store/documents.ts';
 import { jobTag, tagOf } from './tag.ts';
 
 const dayMs = 24 * 3_600_000;
 const job = aJob();
 const clock = createManualClock(100 * dayMs);
 
-function snapshot(parts: Partial<JobSnapshot> = {}, fields: Partial<Job> = {}): JobSnapshot {
-  return { job: { ...job, ...fields }, link: async () => '', itemToken: () => '', ...parts };
+function snapshot(segments: Partial<JobSnapshot> = {}, fields: Partial<Job> = {}): JobSnapshot {
+  return { job: { ...job, ...fields }, link: async () => '', itemToken: () => '', ...segments };
 }
 
 const counts = (success: number) => ({
@@ -18,7 +19,14 @@ const counts = (success: number) => ({
   batches: { total: 5, success, failed: 0 },
 });
 const summary = (fields: Partial<Batch>) => {
-  const { units: its, outcomes, parts, stalledClaims, solo, ...rest } = aBatch(job, 0, units(2), fields);
+  const {
+    units: its,
+    outcomes,
+    segments,
+    stalledClaims,
+    isolated,
+    ...rest
+  } = aBatch(job, 0, units(2), fields);
   return { ...rest, total: its.length };
 };
 const batch = aBatch(job, 0);

@@ -1,14 +1,15 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import type { JobSnapshot } from '../../kinds/kind.ts';
-import type { Counts, Job, Outcome } from '../../store/documents.ts';
+import type { Outcome } from '../../store/batches.ts';
+import type { Counts, Job } from '../../store/documents.ts';
 
 const dayMs = 24 * 3_600_000;
 
 /**
- * Returns the weak entity tag of a snapshot. It changes with the job's state, counts, refund, file and wait. Signed
- * links differ in each response and are not covered; since they expire after 7 days, a tag is valid for at most one
- * day, so that the links of a cached response are valid for at least 6.
+ * Returns the weak entity tag of a snapshot. It changes with the job's state, counts, refund, file and wait.
+ * Signed links differ in each response and are not covered; since they expire after 7 days, a tag is valid
+ * for at most one day, so that the links of a cached response are valid for at least 6.
  */
 export function tagOf(clock: Clock, snapshot: JobSnapshot, waitingFor: string | null = null): string {
   return jobTag(clock, snapshot.job, [countsIn(snapshot), outcomeIn(snapshot), waitingFor]);
@@ -22,7 +23,9 @@ export function jobTag(clock: Clock, job: Job, shown: unknown): string {
   return `W/"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
 }
 
-/** Returns the progress in the parts that the view needs. Outcomes are only added, so counts identify them. */
+/**
+ * Returns the progress in the parts that the view needs. Outcomes are only added, so counts identify them.
+ */
 function countsIn({ counts, batches, units }: JobSnapshot): Counts | number[] | null {
   if (counts !== undefined) return counts;
   if (batches !== undefined) {

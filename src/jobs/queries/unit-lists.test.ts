@@ -1,12 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
-import { aBatch, aFailure, aJob, aSuccess, units } from '../../store/contract/samples.ts';
-import type { Batch, Job, Outcome, StoredFile } from '../../store/documents.ts';
-import { type FailureFormat, failures } from './failures.ts';
-import { groupFaults } from './faults.ts';
-import { fileName, listFiles } from './result-files.ts';
-import { results } from './results.ts';
-import { listUnits, type UnitFilter } from './units.ts';
+import type { Batch, Outcome } from '../../store/batches.ts';
+import { aBatch, aFailure, aJob, aSuccess, units } from '../../store/conformance/samples.ts';
+import type { Job, StoredFile } from '../../store/documents.ts';
+import { fileName, listFiles, results } from './results.ts';
+import { type FailureFormat, failures, groupFaults, listUnits, type UnitFilter } from './units.ts';
 
 let fixture: JobFixture;
 beforeEach(async () => {
@@ -16,7 +14,7 @@ afterEach(() => fixture.close());
 
 const blocked: Outcome = { status: 'FAILED', code: 'page_blocked', message: 'refused, "twice"' };
 
-/** Fields of a batch with these outcomes; null for a unit without one. */
+/** Fields of a batch with these outcomes. Null for a unit without one. */
 function ended(...outcomes: (Outcome | null)[]): Partial<Batch> {
   const known = outcomes.flatMap((outcome, index) => (outcome ? [[index, outcome] as const] : []));
   return {
@@ -89,7 +87,7 @@ describe('listUnits()', () => {
     [{ status: 'FAILED', code: 'page_not_found' }, [2], 1],
     [{ status: 'SUCCESS', code: 'page_not_found' }, [], 1],
     [{}, [0, 1, 2, 3, 4, 5, 6, 7], 4],
-  ])('with the filter %j returns %j and reads %i batches', async (filter, indexes, batches) => {
+  ])('selects by the filter %j as %j and reads %i batches', async (filter, indexes, batches) => {
     const job = await createJob(2, mixed);
     const reads = countReads();
     expect((await list(job, filter)).indexes).toEqual(indexes);
@@ -242,14 +240,14 @@ describe('results()', () => {
       .map((line) => JSON.parse(line));
 
   test('writes the record of each successful unit, and reads no other batch', async () => {
-    const part = async function* () {
+    const segment = async function* () {
       yield '{"a":1}{"b":2}';
     };
-    await fixture.context.blobs.write('job/part', 'application/json', part(), () => 2);
+    await fixture.context.blobs.write('job/segment', 'application/json', segment(), () => 2);
     const records = { 0: [0, 7], 2: [7, 7] } as const;
-    const parts: Batch['parts'] = [
+    const segments: Batch['segments'] = [
       {
-        path: 'job/part',
+        path: 'job/segment',
         bytes: 7,
         encoding: 'plain',
         records: { 0: [...records[0]], 2: [...records[2]] },
@@ -258,7 +256,7 @@ describe('results()', () => {
     ];
     const job = await createJob(3, [
       ended(blocked, blocked, blocked),
-      { ...ended(aSuccess(), null, aSuccess()), parts },
+      { ...ended(aSuccess(), null, aSuccess()), segments },
       {},
     ]);
     const batches = await fixture.context.store.listBatches(job.id);
@@ -311,7 +309,7 @@ describe('listFiles()', () => {
     fixture.context.links.records = (_job, { path }, bearer) => linkOf(path, bearer);
     return (await listFiles(fixture.context, job)).map(({ file, ...rest }) => ({ path: file.path, ...rest }));
   };
-  const linksOf = (link: string) => ({ link: `storage/${link}`, recordsLink: link });
+  const documentLinks = (link: string) => ({ link: `storage/${link}`, recordsLink: link });
 
   test('returns the merged file and the files of batches', async () => {
     const kind = 'variant_sold';
@@ -322,9 +320,9 @@ describe('listFiles()', () => {
     const job = await createJob(1, batches, { kind, file: aFile('full.json') });
     const files = await list(job);
     expect(files).toEqual([
-      { path: 'full.json', ...linksOf('full.json'), scope: 'job', index: 0, key: '' },
-      { path: '0.json', ...linksOf('0.json'), scope: 'batch', index: 0, key: '' },
-      { path: '2.json', ...linksOf('2.json'), scope: 'batch', index: 2, key: '' },
+      { path: 'full.json', ...documentLinks('full.json'), scope: 'job', index: 0, key: '' },
+      { path: '0.json', ...documentLinks('0.json'), scope: 'batch', index: 0, key: '' },
+      { path: '2.json', ...documentLinks('2.json'), scope: 'batch', index: 2, key: '' },
     ]);
   });
 
@@ -335,7 +333,7 @@ describe('listFiles()', () => {
     });
     const reads = countReads();
     expect(await list(job)).toEqual([
-      { path: 'unit.json', ...linksOf('unit.json with a token'), scope: 'unit', index: 3, key: '1/1' },
+      { path: 'unit.json', ...documentLinks('unit.json with a token'), scope: 'unit', index: 3, key: '1/1' },
     ]);
     expect(reads()).toBe(1);
   });

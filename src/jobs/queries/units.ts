@@ -1,35 +1,38 @@
+import { type CsvValue, csvLine } from '../../base/csv.ts';
+import { type Column, createColumns } from '../../formats/columns.ts';
+import type { BatchSummary } from '../../store/batches.ts';
 import { type Page, type PageOptions, placeToken, readPlace } from '../../store/cursor.ts';
-import type { BatchSummary, Job } from '../../store/documents.ts';
-import type { StoreUse } from '../context.ts';
-import { mayHoldFailed, type PlacedUnit, readPlaced, unitsOf } from '../placed.ts';
-
-/** Dependencies of this module. */
-export type UnitsContext = StoreUse<'listBatches' | 'readBatches'>;
+import type { Job, QualityCounts } from '../../store/documents.ts';
+import type { JobContext } from '../context.ts';
+import { jobRefunds } from '../credits/job-credits.ts';
+import { type IndexedUnit, mayHoldFailed, readIndexedBatches, unitsOf } from '../indexed-units.ts';
+import { type Quality, sumQualityCounts } from '../quality/quality-counter.ts';
+import { recordFieldsOf } from './rows.ts';
 
 /** Filter for the units of a job. */
 export interface UnitFilter {
   /** Returns only units with this status. */
-  status?: PlacedUnit['status'];
+  status?: IndexedUnit['status'];
   /** Returns only failed units with this fault code. */
   code?: string;
 }
 
 /**
- * Lists a page of a job's units in submission order. The page token is an index in the job, so pages stay consistent
- * while outcomes arrive. Skips batches before it and batches without matching units. Fault `invalid` for a malformed
- * token.
+ * Lists a page of a job's units in submission order. The page token is an index in the job, so pages stay
+ * consistent while outcomes arrive. Skips batches before it and batches without matching units. Throws
+ * `invalid` for a malformed token.
  */
 export async function listUnits(
-  { store }: UnitsContext,
+  { store }: JobContext,
   job: Job,
   { status, code }: UnitFilter,
   { limit, after }: PageOptions,
-): Promise<Page<PlacedUnit>> {
+): Promise<Page<IndexedUnit>> {
   const [from] = readPlace(after);
   const holds = mayContain(job, code === undefined ? status : 'FAILED');
   const wanted = (summary: BatchSummary, first: number) => first + summary.total > from && holds(summary);
-  const items: PlacedUnit[] = [];
-  for await (const placed of readPlaced(store, job.id, wanted)) {
+  const items: IndexedUnit[] = [];
+  for await (const placed of readIndexedBatches(store, job.id, wanted)) {
     for (const unit of unitsOf(job, placed)) {
       if (unit.index < from || (status !== undefined && unit.status !== status)) continue;
       if (code !== undefined && !(unit.outcome?.status === 'FAILED' && unit.outcome.code === code)) continue;
@@ -52,4 +55,126 @@ function mayContain(job: Job, status: UnitFilter['status']): (summary: BatchSumm
     default:
       return () => true;
   }
+}
+
+/** Export format of failed units. */
+export type FailureFormat = 'jsonl' | 'csv';
+
+/** Media types of the formats. */
+export const failureTypes: Record<FailureFormat, string> = {
+  jsonl: 'application/x-ndjson',
+  csv: 'text/csv; charset=utf-8',
+};
+
+const columns = [
+  'index',
+  'batch_id',
+  'key',
+  'region',
+  'input',
+  'code',
+  'message',
+  'credits',
+  'refund_entry',
+] as const;
+
+/**
+ * Yields a job's failed units in submission order, as JSON Lines or as CSV with a header. `credits` is the
+ * refund of the unit, 0 if the job was never charged; `refund_entry` is the key of the ledger entry, null
+ * before the refund. Skips batches without a failure.
+ */
+export async function* failures(
+  { store }: JobContext,
+  job: Job,
+  format: FailureFormat,
+): AsyncGenerator<string> {
+  if (format === 'csv') yield csvLine(columns);
+  const refunds = await jobRefunds(store, job);
+  for await (const placed of readIndexedBatches(store, job.id, mayHoldFailed(job))) {
+    for (const { index, batchId, region, unit, outcome } of unitsOf(job, placed)) {
+      if (outcome?.status !== 'FAILED') continue;
+      const { code, message } = outcome;
+      const row: Record<(typeof columns)[number], CsvValue> = {
+        index,
+        batch_id: batchId,
+        key: unit.key,
+        region,
+        input: unit.input,
+        code,
+        message,
+        credits: refunds.charged ? job.unitPrice : 0,
+        refund_entry: refunds.entry,
+      };
+      yield format === 'csv' ? csvLine(columns.map((column) => row[column])) : `${JSON.stringify(row)}\n`;
+    }
+  }
+}
+
+/** Failed units of a job with the same fault code. */
+export interface FaultGroup {
+  code: string;
+  /** Number of units. */
+  units: number;
+  /** The first units, in submission order. */
+  examples: IndexedUnit[];
+}
+
+/** Maximum examples of a group. */
+const maxExamples = 5;
+
+/**
+ * Groups a job's failed units by fault code, the most frequent first. Streams the batches; only counts and
+ * examples stay in memory.
+ */
+export async function groupFaults({ store }: JobContext, job: Job): Promise<FaultGroup[]> {
+  const groups = new Map<string, FaultGroup>();
+  for await (const placed of readIndexedBatches(store, job.id, mayHoldFailed(job))) {
+    for (const unit of unitsOf(job, placed)) {
+      if (unit.outcome?.status !== 'FAILED') continue;
+      const { code } = unit.outcome;
+      const group = groups.get(code) ?? { code, units: 0, examples: [] };
+      groups.set(code, group);
+      group.units += 1;
+      if (group.examples.length < maxExamples) group.examples.push(unit);
+    }
+  }
+  return [...groups.values()].sort(
+    (one, other) => other.units - one.units || (one.code < other.code ? -1 : 1),
+  );
+}
+
+/**
+ * Returns the quality of a job's records so far, from the tallies that were stored with them. Records of
+ * versions without tallies are not counted.
+ */
+export async function qualityOf({ jobTypes, store }: JobContext, job: Job): Promise<Quality> {
+  const seqs = (await store.listBatches(job.id)).filter(({ success }) => success > 0).map(({ seq }) => seq);
+  const tallies: QualityCounts[] = [];
+  for await (const { segments, outcomes } of store.readBatches(job.id, seqs)) {
+    for (const { quality } of segments) if (quality !== undefined) tallies.push(quality);
+    for (const outcome of Object.values(outcomes))
+      if (outcome.status === 'SUCCESS' && outcome.quality !== undefined) tallies.push(outcome.quality);
+  }
+  return sumQualityCounts(recordFieldsOf(jobTypes.of(job)), tallies);
+}
+
+/** Share of records in which a column has a value. */
+export interface ColumnFill {
+  column: Column;
+  /** 0 to 1; 0 without records. */
+  fill: number;
+}
+
+/** Returns the fill of the columns of a job's records so far. Each column is a listed field. */
+export async function columnFillsOf(
+  context: JobContext,
+  job: Job,
+): Promise<{ records: number; columns: ColumnFill[] }> {
+  const { records, fields } = await qualityOf(context, job);
+  const filled = new Map(fields.map((field) => [field.name, field.filled]));
+  const columns = createColumns(recordFieldsOf(context.jobTypes.of(job))).map((column) => ({
+    column,
+    fill: records === 0 ? 0 : filled.get(column.name)! / records,
+  }));
+  return { records, columns };
 }

@@ -4,7 +4,7 @@ import { flushTasks } from '../../../test/support/clock.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { createJobChanges } from '../changes.ts';
 import type { JobContext } from '../context.ts';
-import { type ReadOptions, read } from './read.ts';
+import { type JobReadOptions, read } from './read.ts';
 
 let fixture: JobFixture;
 let user: string;
@@ -19,21 +19,21 @@ const submitted = async (items: number): Promise<string> =>
   (await fixture.submit(user, 'SubmitVariantSold', variantSoldRequest(items))).jobId;
 
 /** Reads a job, and reports whether the response has arrived. */
-function asked(jobId: string, options: Partial<ReadOptions> = {}, changes: Partial<JobContext> = {}) {
-  const method = fixture.context.offers.methods.get('gleaner.mkta.v1.MktaService.RetrieveVariantSold')!;
+function asked(jobId: string, options: Partial<JobReadOptions> = {}, changes: Partial<JobContext> = {}) {
+  const method = fixture.context.jobTypes.methods.get('gleaner.mkta.v1.MktaService.RetrieveVariantSold')!;
   const responseHeaders: Record<string, string> = {};
   const { signal } = new AbortController();
   const whole = { userId: user, waitMs: 0, ifNoneMatch: undefined, signal, responseHeaders, ...options };
   const request = fromJson(method.method.input, { jobId });
   const state = { answered: false, status: '', tag: '', timing: '' };
-  const answer = read({ ...fixture.context, ...changes }, method, request, whole).then((message) => {
+  const response = read({ ...fixture.context, ...changes }, method, request, whole).then((message) => {
     state.answered = true;
     state.status = (message as unknown as { status: string }).status;
     state.tag = responseHeaders.etag!;
     state.timing = responseHeaders['server-timing'] ?? '';
     return state;
   });
-  return { answer, state };
+  return { response, state };
 }
 
 /** A store that counts its calls. */
@@ -48,71 +48,71 @@ function counted() {
   return { store, counts };
 }
 
-test('without a wait, the response is immediate and has the tag of its content', async () => {
+test('responds immediately without a wait, with the tag of the content', async () => {
   const jobId = await submitted(3);
-  const first = await asked(jobId).answer;
+  const first = await asked(jobId).response;
   expect(first).toMatchObject({ status: 'processing', timing: '' });
   expect(first.tag).toMatch(/^W\/"[\w-]{22}"$/);
-  expect((await asked(jobId).answer).tag).toBe(first.tag);
+  expect((await asked(jobId).response).tag).toBe(first.tag);
   await fixture.startWorker();
   await fixture.waitForState(jobId, 'completed');
-  expect((await asked(jobId).answer).tag).not.toBe(first.tag);
+  expect((await asked(jobId).response).tag).not.toBe(first.tag);
 });
 
 test('a tag is valid for at most a day, because the links in its response expire', async () => {
   const jobId = await submitted(3);
   await fixture.startWorker();
   await fixture.waitForState(jobId, 'completed');
-  const { tag } = await asked(jobId).answer;
+  const { tag } = await asked(jobId).response;
   await fixture.clock.advance(3_600_000);
-  expect((await asked(jobId).answer).tag).toBe(tag);
+  expect((await asked(jobId).response).tag).toBe(tag);
   await fixture.clock.advance(23 * 3_600_000);
-  expect((await asked(jobId).answer).tag).not.toBe(tag);
+  expect((await asked(jobId).response).tag).not.toBe(tag);
 });
 
 test('a wait ends with the job, immediately if this process ends it', async () => {
   const jobId = await submitted(3);
-  const { answer, state } = asked(jobId, { waitMs: 60_000 });
+  const { response, state } = asked(jobId, { waitMs: 60_000 });
   await flushTasks();
   expect(state.answered).toBe(false);
   const began = fixture.clock.now();
   await fixture.startWorker();
-  expect((await answer).status).toBe('completed');
+  expect((await response).status).toBe('completed');
   expect(fixture.clock.now() - began).toBe(0);
 });
 
 test('the end of a job in another process is noticed within a second', async () => {
   const jobId = await submitted(3);
   const elsewhere = { changes: createJobChanges(fixture.clock) };
-  const { answer, state } = asked(jobId, { waitMs: 60_000 }, elsewhere);
+  const { response, state } = asked(jobId, { waitMs: 60_000 }, elsewhere);
   await flushTasks();
   await fixture.startWorker();
   await fixture.waitForState(jobId, 'completed');
   await flushTasks();
   expect(state.answered).toBe(false);
   await fixture.clock.advance(1_000);
-  expect((await answer).status).toBe('completed');
+  expect((await response).status).toBe('completed');
 });
 
 test('an expired wait returns the current state; until then only the job is polled', async () => {
   const jobId = await submitted(3);
   const { store, counts } = counted();
-  const { answer, state } = asked(jobId, { waitMs: 30_000 }, { store });
+  const { response, state } = asked(jobId, { waitMs: 30_000 }, { store });
   await fixture.eventually('it waits', async () => fixture.clock.sleepers() > 0);
   await fixture.clock.advance(29_000);
   expect([state.answered, counts.listBatches ?? 0, counts.countJob ?? 0]).toEqual([false, 0, 0]);
   expect(counts.getJob).toBeLessThanOrEqual(31);
   await fixture.clock.advance(1_000);
-  expect(await answer).toMatchObject({ status: 'processing', timing: 'wait;dur=30000' });
+  expect(await response).toMatchObject({ status: 'processing', timing: 'wait;dur=30000' });
   expect(counts.listBatches).toBe(1);
 });
 
-test('with a tag, any change ends the wait, and an outdated tag ends it immediately', async () => {
+test('any change ends a wait with a tag, and an outdated tag ends it immediately', async () => {
   const jobId = await submitted(60);
-  const { tag } = await asked(jobId).answer;
-  const other = await asked(jobId, { waitMs: 60_000, ifNoneMatch: 'W/"another"' }).answer;
+  const { tag } = await asked(jobId).response;
+  const other = await asked(jobId, { waitMs: 60_000, ifNoneMatch: 'W/"another"' }).response;
   expect(other.tag).toBe(tag);
-  const { answer, state } = asked(jobId, { waitMs: 60_000, ifNoneMatch: `"x", ${tag}` });
+  const { response, state } = asked(jobId, { waitMs: 60_000, ifNoneMatch: `"x", ${tag}` });
   await fixture.eventually('it waits', async () => fixture.clock.sleepers() > 0);
   await fixture.clock.advance(10_000);
   expect(state.answered).toBe(false);
@@ -124,30 +124,30 @@ test('with a tag, any change ends the wait, and an outdated tag ends it immediat
     clock.now(),
   );
   await fixture.clock.advance(1_000);
-  const news = await answer;
+  const news = await response;
   expect(news.tag).not.toBe(tag);
   expect((await fixture.context.store.getJob(jobId))!.finishedAt).toBeNull();
 });
 
-test('without a change, a wait with a tag ends with the same tag', async () => {
+test('a wait with a tag ends with the same tag if nothing changes', async () => {
   const jobId = await submitted(3);
-  const { tag } = await asked(jobId).answer;
+  const { tag } = await asked(jobId).response;
   const { store, counts } = counted();
-  const { answer } = asked(jobId, { waitMs: 20_000, ifNoneMatch: tag }, { store });
+  const { response } = asked(jobId, { waitMs: 20_000, ifNoneMatch: tag }, { store });
   await fixture.eventually('it waits', async () => fixture.clock.sleepers() > 0);
   await fixture.clock.advance(20_000);
-  expect((await answer).tag).toBe(tag);
+  expect((await response).tag).toBe(tag);
   expect(counts.listBatches).toBe(2);
 });
 
 test('a caller that disconnects no longer waits', async () => {
   const jobId = await submitted(3);
   const abort = new AbortController();
-  const { answer, state } = asked(jobId, { waitMs: 60_000, signal: abort.signal });
+  const { response, state } = asked(jobId, { waitMs: 60_000, signal: abort.signal });
   await fixture.eventually('it waits', async () => fixture.clock.sleepers() > 0);
   expect(state.answered).toBe(false);
   abort.abort();
-  await answer;
+  await response;
   expect(fixture.clock.sleepers()).toBe(0);
 });
 
@@ -156,8 +156,8 @@ test('when the service stops, every waiting caller gets a response', async () =>
   const waiting = [asked(jobId, { waitMs: 60_000 }), asked(jobId, { waitMs: 60_000 })];
   await fixture.eventually('both wait', async () => fixture.clock.sleepers() === 2);
   fixture.context.changes.stop();
-  for (const { answer } of waiting) expect((await answer).status).toBe('processing');
-  expect((await asked(jobId, { waitMs: 60_000 }).answer).status).toBe('processing');
+  for (const { response } of waiting) expect((await response).status).toBe('processing');
+  expect((await asked(jobId, { waitMs: 60_000 }).response).status).toBe('processing');
   expect(fixture.clock.sleepers()).toBe(0);
 });
 
@@ -165,5 +165,5 @@ test('a job that has ended is not waited for', async () => {
   const jobId = await submitted(3);
   await fixture.startWorker();
   await fixture.waitForState(jobId, 'completed');
-  expect((await asked(jobId, { waitMs: 60_000 }).answer).status).toBe('completed');
+  expect((await asked(jobId, { waitMs: 60_000 }).response).status).toBe('completed');
 });

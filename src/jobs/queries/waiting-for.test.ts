@@ -1,9 +1,9 @@
 import { afterEach, expect, test } from 'vitest';
 import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs.ts';
 import { parseWorkingHours } from '../../base/working-hours.ts';
-import { aBatch, aJob, units } from '../../store/contract/samples.ts';
+import { aBatch, aJob, units } from '../../store/conformance/samples.ts';
 import type { Job, JobState } from '../../store/documents.ts';
-import { waitingFor } from './waiting-for.ts';
+import { waitingFor } from './progress.ts';
 
 const minuteMs = 60_000;
 const closed = parseWorkingHours('13:00-14:00+08:00');
@@ -11,7 +11,10 @@ const open = parseWorkingHours('08:00-18:00+08:00');
 let fixture: JobFixture;
 afterEach(() => fixture.close());
 
-/** Creates a job of three batches: the first `putOff` are deferred, minutes apart, and the next `queued` are queued. */
+/**
+ * Creates a job of three batches: the first `putOff` are deferred, minutes apart, and the next `queued` are
+ * queued.
+ */
 async function jobWith(
   putOff: number,
   queued: number,

@@ -1,6 +1,13 @@
+import { namesTag } from '../../contract/etag.ts';
 import { Fault } from '../../contract/fault.ts';
+import {
+  formatWaited,
+  type ResponseHeaders,
+  tagHeader,
+  timingHeader,
+} from '../../contract/response-headers.ts';
+import type { Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
-import { type FollowedState, follow } from './follow.ts';
 
 /** State of a watched job at one time. */
 export interface WatchState<T> extends FollowedState {
@@ -11,7 +18,7 @@ export interface WatchState<T> extends FollowedState {
 interface Watched<T> {
   watchers: number;
   stop: AbortController;
-  /** Latest state; null before the first read. */
+  /** Latest state. Null before the first read. */
   latest: WatchState<T> | null;
   /** Fault that ended the polling. */
   fault: Fault | null;
@@ -20,9 +27,9 @@ interface Watched<T> {
 }
 
 /**
- * Creates a function that streams a job's state, first now and then after each change, until the job has ended or the
- * signal aborts. All watchers of a job share one poll; a slow watcher gets only the latest state. Faults: those of
- * `readState`; `unavailable` when the service stops.
+ * Creates a function that streams a job's state, first now and then after each change, until the job has
+ * ended or the signal aborts. All watchers of a job share one poll; a slow watcher gets only the latest
+ * state. Throws the faults of `readState`, and `unavailable` when the service stops.
  */
 export function createWatch<T>(
   context: Pick<JobContext, 'changes' | 'clock'>,
@@ -86,4 +93,96 @@ function wake(job: { change: PromiseWithResolvers<void> }): void {
   const { resolve } = job.change;
   job.change = Promise.withResolvers();
   resolve();
+}
+
+/** State of a followed job at one time. */
+export interface FollowedState {
+  /** Text that changes whenever the follower gets a new state. */
+  mark: string;
+  /** True if the job no longer changes. */
+  ended: boolean;
+}
+
+/** Interval of store reads in milliseconds; changes by this process are noticed immediately. */
+const pollMs = 1_000;
+
+/**
+ * Yields a job's state, first now and then after each change. Ends with the job, when the signal aborts, at
+ * the time `until`, or when the service stops; the latter two after a last read. Throws the faults of
+ * `readState`.
+ */
+async function* follow<T extends FollowedState>(
+  { changes, clock }: Pick<JobContext, 'changes' | 'clock'>,
+  jobId: string,
+  readState: (jobId: string) => Promise<T>,
+  signal: AbortSignal,
+  until = Number.POSITIVE_INFINITY,
+): AsyncGenerator<T, void> {
+  let mark: string | null = null;
+  while (!signal.aborted) {
+    const isLast = changes.stopped || clock.now() >= until;
+    const state = await readState(jobId);
+    if (state.mark !== mark) {
+      mark = state.mark;
+      yield state;
+    }
+    if (state.ended || isLast) return;
+    await changes.next(jobId, Math.min(pollMs, until - clock.now()), signal);
+  }
+}
+
+/** Options of a read that waits for changes of a job. */
+export interface JobWaitOptions {
+  /** Maximum wait in milliseconds; 0 for none. */
+  waitMs: number;
+  /** `If-None-Match` of the caller: the wait ends when another tag applies. */
+  ifNoneMatch: string | undefined;
+  /** Aborts when the caller disconnects. */
+  signal: AbortSignal;
+}
+
+/** A view of a job whose tag is known before it is rendered. */
+export interface TaggedView<T> {
+  tag: string;
+  render(): T | Promise<T>;
+}
+
+/**
+ * Returns a view of a job, and sets its tag and the time spent waiting in the response headers. With a wait,
+ * returns when the job has ended or, if the caller sent a tag, when the tag changes; at the latest when the
+ * wait expires, the caller disconnects or the service stops.
+ */
+export async function showWhenChanged<T>(
+  context: JobContext,
+  job: Job,
+  { waitMs, ifNoneMatch, signal, responseHeaders }: JobWaitOptions & { responseHeaders: ResponseHeaders },
+  prepare: (job: Job) => Promise<TaggedView<T>>,
+): Promise<T> {
+  const { clock } = context;
+  const start = clock.now();
+  const show = async ({ tag, render }: TaggedView<T>) => {
+    const waitedMs = clock.now() - start;
+    if (waitMs > 0 && waitedMs > 0) responseHeaders[timingHeader] = formatWaited(waitedMs);
+    responseHeaders[tagHeader] = tag;
+    return render();
+  };
+  if (waitMs <= 0 || job.finishedAt !== null) return show(await prepare(job));
+
+  const until = start + waitMs;
+  const readState = async (jobId: string) => {
+    const current = (await context.store.getJob(jobId)) ?? job;
+    return { current, mark: await markOf(current), ended: current.finishedAt !== null };
+  };
+  // The counts are cheap: the view is prepared only after they have changed.
+  const markOf = async ({ id, state, refunded }: Job) =>
+    JSON.stringify([state, refunded, ifNoneMatch === undefined ? null : await context.store.countJob(id)]);
+
+  let latest = job;
+  for await (const { current } of follow(context, job.id, readState, signal, until)) {
+    latest = current;
+    if (ifNoneMatch === undefined) continue;
+    const view = await prepare(current);
+    if (!namesTag(ifNoneMatch, view.tag)) return show(view);
+  }
+  return show(await prepare(latest));
 }

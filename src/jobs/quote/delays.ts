@@ -1,15 +1,16 @@
-import { nextWithin } from '../../base/working-hours.ts';
+import { isWithin, nextWithin } from '../../base/working-hours.ts';
 import { describePauseReason } from '../../fetch/request-outcome.ts';
+import type { Job } from '../../store/documents.ts';
 import type { OriginPause } from '../../store/origin-state.ts';
 import { approvalWaitMs, type JobContext } from '../context.ts';
-import type { Offer } from '../offers.ts';
+import type { ResolvedJobType } from '../job-types.ts';
 import type { PlannedOrigin } from './origins.ts';
 
-/** What delays the start of a job. */
+/** Delay of a job's start. */
 export interface Delay {
   reason: 'approval' | 'working_hours' | 'origin_paused';
   region: string;
-  /** End in milliseconds since the epoch; null if it is not known. */
+  /** End in milliseconds since the epoch. Null if it is not known. */
   until: number | null;
   message: string;
 }
@@ -26,7 +27,7 @@ const maxPaused = 20;
 /** Returns what delays the start of a planned job, and when work can begin if it were approved now. */
 export function findStart(
   { clock, settings }: Pick<JobContext, 'clock' | 'settings'>,
-  { kind, market }: Pick<Offer, 'kind' | 'market'>,
+  { kind, market }: Pick<ResolvedJobType, 'kind' | 'market'>,
   origins: readonly PlannedOrigin[],
   pauses: readonly (OriginPause & { origin: string })[],
   needsApproval: boolean,
@@ -55,4 +56,15 @@ export function findStart(
   const resumesAt = Math.min(...origins.map(({ origin }) => paused.get(origin)?.until ?? now));
   const beginsAt = Math.max(opensAt, origins.length === 0 ? now : resumesAt);
   return { delays: delays.slice(0, maxPaused), beginsAt };
+}
+
+/** Returns false while a live job of a kind with working hours is outside of them. */
+export function isOpen(context: JobContext, job: Pick<Job, 'kind' | 'market' | 'mode'>): boolean {
+  const { workingHours } = context.settings;
+  return (
+    workingHours === null ||
+    job.mode === 'test' ||
+    !context.jobTypes.of(job).kind.workingHours ||
+    isWithin(workingHours, context.clock.now())
+  );
 }

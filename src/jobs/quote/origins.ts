@@ -1,14 +1,15 @@
 import { originPolicy } from '../../fetch/policy.ts';
 import type { Plan } from '../../kinds/kind.ts';
+import type { Market } from '../../markets/market.ts';
 import type { OriginMinute } from '../../store/operations.ts';
 import type { JobContext } from '../context.ts';
-import type { Offer } from '../offers.ts';
+import type { JobTypes, ResolvedJobType } from '../job-types.ts';
 
 /** Units of a plan that are read from one origin. */
 export interface PlannedOrigin {
   /** Scheme, host, and port. */
   origin: string;
-  /** '' for a store that a caller names. */
+  /** Empty for a store that a caller names. */
   region: string;
   units: number;
 }
@@ -16,10 +17,10 @@ export interface PlannedOrigin {
 /** Duration of a request, in milliseconds, if the origin had none in the last hour. */
 const defaultRequestMs = 1_000;
 
-/** Groups the units of a plan by origin. Units without a configured origin, which fail at once, are left out. */
+/** Groups the units of a plan by origin. Skips units without a configured origin, which fail immediately. */
 export function plannedOrigins(
   { settings }: Pick<JobContext, 'settings'>,
-  { market }: Pick<Offer, 'market'>,
+  { market }: Pick<ResolvedJobType, 'market'>,
   { groups }: Pick<Plan, 'groups'>,
 ): PlannedOrigin[] {
   const addresses = settings.origins.get(market.name)?.addresses;
@@ -37,19 +38,19 @@ export function plannedOrigins(
   return [...origins.values()];
 }
 
-/** Returns the origin of a store that a caller names by a URL, else null. */
+/** Returns the origin of a store that a caller names by a URL, otherwise null. */
 function storeOf(url: unknown): string | null {
   return typeof url === 'string' && URL.canParse(url) ? new URL(url).origin : null;
 }
 
 /**
- * Estimates the seconds that a plan's units take at the limits of their origins, without other work. Origins are read
- * at the same time; each takes its number of requests divided by its rate, which is the lower of its requests per
- * second and its concurrency divided by the mean duration of a request in the last hour.
+ * Estimates the seconds that a plan's units take at the limits of their origins, without other work. Origins
+ * are read at the same time; each takes its number of requests divided by its rate, which is the lower of its
+ * requests per second and its concurrency divided by the mean duration of a request in the last hour.
  */
 export function estimateSeconds(
   { settings }: Pick<JobContext, 'settings'>,
-  { market, reader }: Pick<Offer, 'market' | 'reader'>,
+  { market, reader }: Pick<ResolvedJobType, 'market' | 'reader'>,
   origins: readonly PlannedOrigin[],
   minutes: readonly OriginMinute[],
 ): number {
@@ -73,4 +74,59 @@ function meanRequestMs(minutes: readonly OriginMinute[]): number {
   const requests = minutes.reduce((sum, minute) => sum + minute.requests, 0);
   const total = minutes.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
   return requests === 0 ? defaultRequestMs : Math.max(1, total / requests);
+}
+
+/** Places that a warning or a log entry names. */
+const maxNamed = 10;
+
+/**
+ * Returns a warning for the caller of a submission if planned regions have no configured origin: their units
+ * fail immediately and are refunded. Null if every unit has an origin. Reads no store, so that it cannot fail
+ * a submission.
+ */
+export function missingOriginWarning(
+  { settings }: Pick<JobContext, 'settings'>,
+  { name, regions }: Pick<Market, 'name' | 'regions'>,
+  { groups }: Pick<Plan, 'groups'>,
+): string | null {
+  // Stores named by the submitted URLs need no configured origin.
+  if (regions.length === 0) return null;
+  const addresses = settings.origins.get(name)?.addresses;
+  const planned = new Set(groups.map(({ region }) => region));
+  const missing = [...planned].filter((region) => !addresses?.has(region));
+  if (missing.length === 0) return null;
+  const places = listed(missing.map((region) => placeOf(name, region)));
+  return `No origin is configured for ${places}. These units fail and are refunded. Ask an operator to add it to the origins file.`;
+}
+
+/** Logs the offered markets and regions that have no configured origin. Called when the service starts. */
+export function logMissingOrigins({
+  jobTypes,
+  settings,
+  log,
+}: {
+  jobTypes: Pick<JobTypes, 'methods'>;
+  settings: Pick<JobContext['settings'], 'origins'>;
+  log: Pick<JobContext['log'], 'warn'>;
+}): void {
+  const markets = new Set([...jobTypes.methods.values()].map(({ market }) => market));
+  const missing = [...markets].flatMap(({ name, regions }) => {
+    const addresses = settings.origins.get(name)?.addresses;
+    // A market without an entry is named once. An address without a region serves all regions of a market.
+    if (regions.length === 0 || addresses?.has('')) return [];
+    if (addresses === undefined || addresses.size === 0) return [name];
+    return regions.filter((region) => !addresses.has(region)).map((region) => placeOf(name, region));
+  });
+  if (missing.length > 0)
+    log.warn(
+      { missing },
+      'origins missing: units of these markets fail; see GLEANER_ORIGINS in docs/operate.md',
+    );
+}
+
+const placeOf = (market: string, region: string) => (region === '' ? market : `${market}/${region}`);
+
+function listed(places: readonly string[]): string {
+  const more = places.length - maxNamed;
+  return places.slice(0, maxNamed).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }

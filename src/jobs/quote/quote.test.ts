@@ -6,7 +6,7 @@ import { parseOrigins } from '../../base/origins.ts';
 import { parseWorkingHours } from '../../base/working-hours.ts';
 import type { SubmitOptionValues } from '../../contract/submit-options.ts';
 import { openLocalQueue } from '../../queue/local/open.ts';
-import { aKey } from '../../store/contract/samples.ts';
+import { aKey } from '../../store/conformance/samples.ts';
 import { submit } from '../steps/submit.ts';
 
 const origins = parseOrigins(
@@ -36,7 +36,7 @@ const pause = (region: string, ms: number) =>
     ...{ change: 1, until: noon + ms, reason: 'page_blocked', failures: 1, since: noon, probing: false },
   });
 
-describe('the quote of a submit', () => {
+describe('the quote of a submission', () => {
   test('has the size, the price, and the balance after the charge', async () => {
     expect(await quote(variantSoldRequest(60))).toMatchObject({
       ...{ market: 'mkta', kind: 'variant_sold', accepted: true, refusals: [], warnings: [] },
@@ -78,7 +78,7 @@ describe('the quote of a submit', () => {
     });
   });
 
-  test('lists the refusals of the options, the first of which a submit reports', async () => {
+  test('lists the refusals of the options, the first of which a submission reports', async () => {
     const options = { hold: 'no.field:95', only: 'changed', deliverTo: 'nowhere', maxCredits: 1 };
     const { accepted, refusals } = await quote(variantSoldRequest(1), options);
     expect([accepted, refusals.map(({ message }: { message: string }) => message.split(':')[0])]).toEqual([
@@ -92,7 +92,7 @@ describe('the quote of a submit', () => {
   test('has the shortfall under the ceiling of the key', async () => {
     const key = aKey({ userId, creditCeiling: 15 });
     await fixture.context.store.createApiKey(key);
-    const offered = fixture.context.offers.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
+    const offered = fixture.context.jobTypes.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
     const options = create(SubmitOptionsSchema, { validateOnly: true });
     const request = fromJson(offered.method.input, variantSoldRequest(2));
     const response = await submit(fixture.context, offered, request, {
@@ -116,7 +116,7 @@ describe('the quote of a submit', () => {
     context.queue = there;
   });
 
-  test('of an invalid request is the problems of the submit', async () => {
+  test('contains the problems of an invalid request', async () => {
     const invalid = quote(csv('sg,7,x', 'xx,7,1'), {}, 'SubmitGetPcBulk');
     await expect(invalid).rejects.toMatchObject({
       code: 'invalid',

@@ -1,23 +1,16 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { QuoteSchema } from '../../../gen/gleaner/job/v1/quote_pb.ts';
+import type { QuoteDuplicateSchema, QuoteSchema } from '../../../gen/gleaner/job/v1/quote_pb.ts';
 import type { JobOptions } from '../../contract/submit-options.ts';
 import type { Plan } from '../../kinds/kind.ts';
 import type { Mode } from '../../store/documents.ts';
-import type { JobContext, StoreUse } from '../context.ts';
-import type { Offer } from '../offers.ts';
+import type { JobContext } from '../context.ts';
+import type { ResolvedJobType } from '../job-types.ts';
 import { chargedAt, estimate } from '../prices.ts';
 import { maxAgeMs, reusedPrice } from '../reuse.ts';
-import { missingOriginWarning } from '../steps/missing-origins.ts';
-import { findRefusals, type RefusalContext } from '../steps/place.ts';
+import { findRefusals } from '../steps/create-job.ts';
 import { findStart } from './delays.ts';
-import { findDuplicates } from './duplicates.ts';
-import { estimateSeconds, plannedOrigins } from './origins.ts';
-
-/** Dependencies of quoteJob(). */
-export type QuoteContext = Pick<JobContext, 'clock' | 'settings'> &
-  StoreUse<'countBacklog' | 'getUser' | 'listOriginMinutes' | 'listPauses'> &
-  RefusalContext;
+import { estimateSeconds, missingOriginWarning, plannedOrigins } from './origins.ts';
 
 /** Period of the measured durations of requests, in milliseconds. */
 const measuredMs = 3_600_000;
@@ -30,24 +23,24 @@ interface Caller {
   options: JobOptions;
 }
 
-/** Returns the quote of a planned job. Writes nothing. `warnings`: those of the plan. */
+/** Returns the quote of a planned job. Writes nothing. `warnings` are the plan's warnings. */
 export async function quoteJob(
-  context: QuoteContext,
-  offer: Offer,
+  context: JobContext,
+  jobType: ResolvedJobType,
   plan: Plan,
   caller: Caller,
   warnings: readonly string[] = [],
 ): Promise<MessageInitShape<typeof QuoteSchema>> {
-  const { kind, market } = offer;
+  const { kind, market } = jobType;
   const isTest = caller.mode === 'test';
   const {
     totalUnits: units,
     totalBatches: batches,
     unitPrice,
     cost,
-  } = estimate(context, offer, plan, caller.mode);
+  } = estimate(context, jobType, plan, caller.mode);
   const refusals = await Array.fromAsync(
-    findRefusals(context, offer, { ...caller, cost, totalUnits: units }),
+    findRefusals(context, jobType, { ...caller, cost, totalUnits: units }),
   );
   const balance = (await context.store.getUser(caller.userId))?.balance ?? 0;
   const quota = refusals.find(({ code }) => code === 'insufficient_credits')?.quota;
@@ -67,20 +60,20 @@ export async function quoteJob(
     unitPrice,
     ...(maxAgeMs(caller.options) === null ? {} : { reusedUnitPrice: reusedPrice(context, unitPrice) }),
     cost,
-    chargedAt: chargedAt(offer, needsApproval),
+    chargedAt: chargedAt(jobType, needsApproval),
     balance: BigInt(balance),
     balanceAfter: BigInt(balance - cost),
     shortfall: BigInt(quota === undefined ? 0 : quota.required - quota.current),
     overMaxCredits: refusals.some(({ code }) => code === 'max_credits_exceeded'),
     needsApproval,
-    ...(await timing(context, offer, plan, { needsApproval, isTest })),
+    ...(await timing(context, jobType, plan, { needsApproval, isTest })),
   };
 }
 
 /** Returns when the work can begin, and how long it takes. Test jobs wait for no marketplace. */
 async function timing(
-  { store, clock, settings }: QuoteContext,
-  offer: Offer,
+  { store, clock, settings }: JobContext,
+  jobType: ResolvedJobType,
   plan: Plan,
   { needsApproval, isTest }: { needsApproval: boolean; isTest: boolean },
 ): Promise<MessageInitShape<typeof QuoteSchema>> {
@@ -89,10 +82,10 @@ async function timing(
     store.listOriginMinutes(clock.now() - measuredMs),
     store.countBacklog(),
   ]);
-  const origins = plannedOrigins({ settings }, offer, plan);
+  const origins = plannedOrigins({ settings }, jobType, plan);
   const { delays, beginsAt } = findStart(
     { clock, settings: isTest ? { ...settings, workingHours: null } : settings },
-    offer,
+    jobType,
     origins,
     isTest ? [] : pauses,
     needsApproval,
@@ -103,10 +96,10 @@ async function timing(
       ...(until === null ? {} : { until: timestampFromMs(until) }),
     })),
     beginsAt: timestampFromMs(beginsAt),
-    durationSeconds: BigInt(estimateSeconds({ settings }, offer, origins, minutes)),
-    durationIsMinimum: offer.reader.sort === 'list',
+    durationSeconds: BigInt(estimateSeconds({ settings }, jobType, origins, minutes)),
+    durationIsMinimum: jobType.reader.sort === 'list',
     batchesAhead: backlog
-      .filter((row) => row.market === offer.market.name)
+      .filter((row) => row.market === jobType.market.name)
       .reduce((sum, { queued, claimed }) => sum + queued + claimed, 0),
   };
 }
@@ -118,4 +111,33 @@ function duplicateWarning(count: number): string[] {
       ? 'One unit is the same as an earlier one. It is read and charged again.'
       : `${count} units are the same as earlier ones. They are read and charged again.`,
   ];
+}
+
+/** Maximum duplicate units listed in a quote. */
+const maxListed = 20;
+
+/** Units of a plan that are the same as an earlier one. */
+export interface Duplicates {
+  count: number;
+  /** The first units that occur several times, in the order submitted. */
+  listed: MessageInitShape<typeof QuoteDuplicateSchema>[];
+}
+
+/** Finds units of a plan with the same region and input. */
+function findDuplicates({ groups }: Pick<Plan, 'groups'>): Duplicates {
+  const known = new Map<string, { key: string; region: string; times: number }>();
+  let count = 0;
+  for (const { region, units } of groups) {
+    for (const { key, input } of units) {
+      const identity = `${region}\n${JSON.stringify(input)}`;
+      const first = known.get(identity);
+      if (first === undefined) known.set(identity, { key, region, times: 1 });
+      else {
+        first.times += 1;
+        count += 1;
+      }
+    }
+  }
+  const repeated = [...known.values()].filter(({ times }) => times > 1);
+  return { count, listed: repeated.slice(0, maxListed) };
 }

@@ -4,13 +4,14 @@ import { flushTasks } from '../../../test/support/clock.ts';
 import { createCrashingProcess } from '../../../test/support/crash.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { createPageMemory } from '../../fetch/page-memory.ts';
-import type { BatchReference, Job } from '../../store/documents.ts';
+import type { BatchReference } from '../../store/batches.ts';
+import type { Job } from '../../store/documents.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { leaseMs } from '../context.ts';
 import { createBatchWriter } from './batch-writer.ts';
-import { cancel } from './cancel.ts';
+import { cancel } from './lifecycle.ts';
+import { work } from './process-batch.ts';
 import type { UnitResult } from './read-unit.ts';
-import { work } from './work.ts';
 
 let fixture: JobFixture;
 let messages: BatchReference[];
@@ -73,7 +74,7 @@ function slowly(count: number) {
   return { release: held.resolve, isHeld: () => isHeld };
 }
 
-test('a batch that ends in time writes one part, and the job one more file', async () => {
+test('a batch that ends in time writes one segment, and the job one more file', async () => {
   const written = watchWrites();
   const jobId = await submitted(60);
   for (let message = messages.shift(); message; message = messages.shift())
@@ -83,11 +84,11 @@ test('a batch that ends in time writes one part, and the job one more file', asy
   expect(written.at(-1)).toBe(`full_${jobId}.json`);
   expect(await filesOf(jobId)).toEqual([...written].sort());
   expect(await mergedItems(job)).toHaveLength(60);
-  const { parts, file } = await batchOf(jobId);
-  expect(parts.map(({ path }) => path)).toEqual([file!.path]);
+  const { segments, file } = await batchOf(jobId);
+  expect(segments.map(({ path }) => path)).toEqual([file!.path]);
 });
 
-test('the record of a single task is in a part', async () => {
+test('the record of a single task is in a segment', async () => {
   const userId = await fixture.createUser(100);
   const { taskId } = await fixture.submit(userId, 'SubmitGetPc', {
     region: 'sg',
@@ -99,36 +100,36 @@ test('the record of a single task is in a part', async () => {
   await fixture.waitForState(id, 'completed');
   const shown = await fixture.read(userId, 'RetrieveGetPc', { taskId: String(taskId) });
   const [path] = await fixture.context.blobs.listJob(id);
-  expect(path).toMatch(/\/part_1_.*_1$/);
+  expect(path).toMatch(/\/segment_1_.*_1$/);
   expect(shown.result).toBe(await text(await fixture.context.blobs.read(path!)));
 });
 
 describe('a batch in progress', () => {
-  test('writes finished units to separate parts, which its final part replaces', async () => {
+  test('writes finished units to separate segments, which its final segment replaces', async () => {
     const jobId = await submitted(items.length);
     const pages = slowly(10);
     const working = work(fixture.context, messages.shift()!, () => {}, never);
     await fixture.eventually('pages are held and records written', async () => {
-      return pages.isHeld() && (await batchOf(jobId)).parts.length > 1;
+      return pages.isHeld() && (await batchOf(jobId)).segments.length > 1;
     });
-    const { parts, success } = await batchOf(jobId);
-    expect(parts.flatMap(({ records }) => Object.keys(records))).toHaveLength(success);
-    expect(parts.every(({ path, body }) => body === null && /_1_\d+$/.test(path))).toBe(true);
+    const { segments, success } = await batchOf(jobId);
+    expect(segments.flatMap(({ records }) => Object.keys(records))).toHaveLength(success);
+    expect(segments.every(({ path, body }) => body === null && /_1_\d+$/.test(path))).toBe(true);
     pages.release();
     await working;
     const job = await fixture.waitForState(jobId, 'completed');
-    expect((await batchOf(jobId)).parts).toHaveLength(1);
+    expect((await batchOf(jobId)).segments).toHaveLength(1);
     expect(await filesOf(jobId)).toHaveLength(2);
     expect(await mergedItems(job)).toEqual(items);
   });
 
-  test('whose worker dies does not fetch finished units again, and its final part has all records', async () => {
+  test('keeps finished units if its worker dies, and its final segment has all records', async () => {
     const jobId = await submitted(items.length);
     const pages = slowly(10);
     const victim = createCrashingProcess(fixture.context, Number.POSITIVE_INFINITY, 'before');
     void work(victim.context, messages.shift()!, () => {}, never).catch(() => {});
     await fixture.eventually('records are written', async () => {
-      return pages.isHeld() && (await batchOf(jobId)).parts.length > 1;
+      return pages.isHeld() && (await batchOf(jobId)).segments.length > 1;
     });
     victim.kill();
     const { success } = await batchOf(jobId);
@@ -144,7 +145,7 @@ describe('a batch in progress', () => {
     expect(await fixture.problems()).toEqual([]);
   });
 
-  test('that is cancelled keeps the finished records, and its job has no other files', async () => {
+  test('keeps its finished records if it is cancelled, and its job has no other files', async () => {
     const userId = await fixture.createUser(10_000);
     const rows = items.map((item) => `sg,77,${item}`).join('\n');
     const file = Buffer.from(`region,shop_id,item_id\n${rows}\n`).toString('base64');
@@ -153,7 +154,7 @@ describe('a batch in progress', () => {
     const pages = slowly(10);
     const working = work(fixture.context, messages.shift()!, () => {}, never);
     await fixture.eventually('records are written', async () => {
-      return pages.isHeld() && (await batchOf(id)).parts.length > 1;
+      return pages.isHeld() && (await batchOf(id)).segments.length > 1;
     });
     const { success } = await batchOf(id);
     await cancel(fixture.context, id, { operatorId: null, reason: '' });
@@ -165,17 +166,17 @@ describe('a batch in progress', () => {
     // The superseded worker deletes what it writes.
     pages.release();
     await working;
-    const { parts } = await batchOf(id);
+    const { segments } = await batchOf(id);
     expect((await fixture.context.blobs.listJob(id)).sort()).toEqual(
-      [job.file!.path, ...parts.map(({ path }) => path)].sort(),
+      [job.file!.path, ...segments.map(({ path }) => path)].sort(),
     );
   });
 });
 
 test.each([
   [1, /^batch_.*_1\.json$/],
-  [5, /^part_1_.*_1_1$/],
-])('the part of a superseded worker is never read, and is deleted (%i units)', async (count, name) => {
+  [5, /^segment_1_.*_1_1$/],
+])('the segment of a superseded worker is never read, and is deleted (%i units)', async (count, name) => {
   const jobId = await submitted(count);
   const held = Promise.withResolvers<void>();
   fixture.wrapFetch((fetch) => async (request) => {
@@ -199,13 +200,13 @@ test.each([
   standing.blobs = fixture.context.blobs;
   held.resolve();
   await fixture.eventually('it writes', () => written.length > 0);
-  // Its part is written and removed.
+  // Its segment is written and removed.
   await flushTasks();
   expect(written).toEqual([expect.stringMatching(name)]);
   expect(await filesOf(jobId)).toEqual(files);
 });
 
-test('a part orphaned by a crash is deleted at the end of the job', async () => {
+test('a segment orphaned by a crash is deleted at the end of the job', async () => {
   const jobId = await submitted(3);
   const victim = createCrashingProcess(
     {
@@ -216,7 +217,7 @@ test('a part orphaned by a crash is deleted at the end of the job', async () => 
     'before',
   );
   void work(victim.context, messages.shift()!, () => {}, never).catch(() => {});
-  await fixture.eventually('its part is written', async () => (await filesOf(jobId)).length === 1);
+  await fixture.eventually('its segment is written', async () => (await filesOf(jobId)).length === 1);
   victim.kill();
   const [left] = await filesOf(jobId);
   await fixture.clock.advance(leaseMs + 1);
@@ -240,7 +241,7 @@ describe('while records take much of the memory', () => {
     return { job: (await store.getJob(jobId))!, batch };
   };
 
-  test('they are written early and released, and the final part has all of them', async () => {
+  test('they are written early and released, and the final segment has all of them', async () => {
     const { job, batch } = await claimed(5);
     const memory = createPageMemory({ maxBytes: 4 * mib, clock: fixture.clock });
     fixture.context.pages.records = memory.records;
@@ -258,7 +259,7 @@ describe('while records take much of the memory', () => {
     writer.release();
     expect(memory.records.isFull).toBe(false);
     const [done] = await Array.fromAsync(fixture.context.store.readBatches(job.id));
-    expect(done).toMatchObject({ state: 'done', success: 5, parts: [{ quality: { records: 5 } }] });
+    expect(done).toMatchObject({ state: 'done', success: 5, segments: [{ quality: { records: 5 } }] });
     const items = JSON.parse(await text(await fixture.context.blobs.read(done!.file!.path)));
     expect(items).toHaveLength(5);
   });
@@ -283,6 +284,9 @@ describe('while records take much of the memory', () => {
     expect(writes).toBe(1);
     storage.resolve();
     expect(await Promise.all(flushed)).toEqual([true, true]);
-    expect((await batchOf(job.id)).parts.map(({ records }) => Object.keys(records))).toEqual([['0'], ['1']]);
+    expect((await batchOf(job.id)).segments.map(({ records }) => Object.keys(records))).toEqual([
+      ['0'],
+      ['1'],
+    ]);
   });
 });

@@ -1,39 +1,34 @@
 import { backOffMs } from '../../base/back-off.ts';
 import { Fault } from '../../contract/fault.ts';
-import { createQualityCounter, tallyRecords } from '../../quality/tally.ts';
-import type { Batch, Job, Outcome, Part, StoredFile } from '../../store/documents.ts';
-import type { JobContext, StoreUse } from '../context.ts';
+import type { Batch, Outcome, Segment } from '../../store/batches.ts';
+import type { Job, StoredFile } from '../../store/documents.ts';
+import type { JobContext } from '../context.ts';
+import { countRecords, createQualityCounter } from '../quality/quality-counter.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
-import { isRecord, openRecords, type RecordContext } from '../records.ts';
+import { isRecord, openRecords } from '../records.ts';
 import { countOutcomes } from '../unit-metrics.ts';
-import { type PartContext, partPath, writePart, writeRecords } from './part.ts';
 import type { UnitResult } from './read-unit.ts';
-import { storageBackOff } from './release.ts';
-import { countsAsStalled } from './stalled.ts';
-
-/** Dependencies of this module. */
-export type BatchWriterContext = Pick<
-  JobContext,
-  'blobs' | 'clock' | 'log' | 'metrics' | 'pages' | 'random'
-> &
-  StoreUse<'finishBatch' | 'recordOutcomes' | 'setWait'> &
-  PartContext &
-  RecordContext;
+import { segmentPath, writeRecords, writeSegment } from './record-segment.ts';
+import { countsAsStalled, storageBackOff } from './release.ts';
 
 /**
- * Writer of the results of one attempt at a batch. Records are written to the blob store first and count once an
- * outcome refers to them, so a part orphaned by a crash or a late worker is never read.
+ * Writer of the results of one attempt at a batch. Records are written to the blob store first and count once
+ * an outcome refers to them, so a segment orphaned by a crash or a late worker is never read.
  */
 export interface BatchWriter {
   /** Adds the result of a unit to the next write. */
   add(index: number, result: UnitResult): void;
   /** Returns true if a unit has an outcome, written or not. */
   has(index: number): boolean;
-  /** Whether results should be written now, because records take much of the memory. */
+  /** True if results should be written now, because records take much of the memory. */
   readonly isFull: boolean;
-  /** Writes the results added since the last write, one write at a time. Returns false if the claim was lost. */
+  /**
+   * Writes the results added since the last write, one write at a time. Returns false if the claim was lost.
+   */
   flush(): Promise<boolean>;
-  /** Writes the final part with all records and completes the batch. Returns false if the claim was lost. */
+  /**
+   * Writes the final segment with all records and completes the batch. Returns false if the claim was lost.
+   */
   finish(): Promise<boolean>;
   /** Releases the memory of the records. */
   release(): void;
@@ -43,12 +38,12 @@ export interface BatchWriter {
 const minFlushBytes = 1024 ** 2;
 
 /**
- * Creates the writer of a claimed batch. While the blob store is unavailable the writer keeps the records in memory
- * and retries until `signal` aborts, so pages are not fetched again. Records share their memory with pages: once it is
- * full of them, they are written early and read again for the final part.
+ * Creates the writer of a claimed batch. While the blob store is unavailable the writer keeps the records in
+ * memory and retries until `signal` aborts, so pages are not fetched again. Records share their memory with
+ * pages: once it is full of them, they are written early and read again for the final segment.
  */
 export function createBatchWriter(
-  context: BatchWriterContext,
+  context: JobContext,
   job: Job,
   batch: Batch,
   signal: AbortSignal,
@@ -56,14 +51,14 @@ export function createBatchWriter(
   const { store, clock } = context;
   const { id, attempt } = batch;
   const memory = context.pages.records;
-  const fields = recordFieldsOf(context.offers.of(job));
+  const fields = recordFieldsOf(context.jobTypes.of(job));
   const records = new Map<number, Uint8Array>();
   let pending: Record<number, Outcome> = {};
   let pendingBytes = 0;
   let written = 0;
   let writing: Promise<unknown> = Promise.resolve();
   const persist = <T>(write: () => Promise<T>) => untilWritten(context, batch, write, signal);
-  /** Removes unreferenced parts. The end of the job removes those for which this fails. */
+  /** Removes unreferenced segments. The end of the job removes those for which this fails. */
   const discard = (paths: readonly string[]) =>
     paths.length === 0 ? undefined : context.blobs.remove(paths).catch(() => {});
   const drop = (indexes: Iterable<number>) => {
@@ -73,8 +68,8 @@ export function createBatchWriter(
     }
   };
   const count = (outcomes: Readonly<Record<number, Outcome>>) => countOutcomes(context, job, outcomes);
-  const end = async (part: Part | null, file: StoredFile | null) => {
-    if (!(await store.finishBatch(id, attempt, pending, part, file, clock.now()))) return false;
+  const end = async (segment: Segment | null, file: StoredFile | null) => {
+    if (!(await store.finishBatch(id, attempt, pending, segment, file, clock.now()))) return false;
     count(pending);
     return true;
   };
@@ -88,18 +83,18 @@ export function createBatchWriter(
     if (Object.keys(outcomes).length === 0) return true;
     try {
       written += 1;
-      const path = partPath(batch, written);
+      const path = segmentPath(batch, written);
       const its = new Map([...records].filter(([index]) => outcomes[index] !== undefined));
       const bare = await persist(() => writeRecords(context, path, its));
-      // The write that refers to the part also stores the counts of the records in it.
-      const part = bare && { ...bare, quality: tallyRecords(fields, its.values()) };
-      if (!(await store.recordOutcomes(id, attempt, outcomes, part))) {
-        if (part) await discard([part.path]);
+      // The write that refers to the segment also stores the counts of the records in it.
+      const segment = bare && { ...bare, quality: countRecords(fields, its.values()) };
+      if (!(await store.recordOutcomes(id, attempt, outcomes, segment))) {
+        if (segment) await discard([segment.path]);
         return false;
       }
       count(outcomes);
       Object.assign(batch.outcomes, outcomes);
-      if (part) batch.parts.push(part);
+      if (segment) batch.segments.push(segment);
       if (memory.isFull) drop([...records.keys()].filter((index) => batch.outcomes[index] !== undefined));
       return true;
     } catch (error) {
@@ -134,21 +129,21 @@ export function createBatchWriter(
     async finish() {
       const complete = { ...batch, outcomes: { ...batch.outcomes, ...pending } };
       if (!Object.values(complete.outcomes).some(isRecord)) return end(null, null);
-      const { part, file, quality } = await persist(async () => {
+      const { segment, file, quality } = await persist(async () => {
         const counter = createQualityCounter(fields);
         const earlier = openRecords(context, batch);
-        const composed = await writePart(context, job, complete, async (index) => {
+        const composed = await writeSegment(context, job, complete, async (index) => {
           const record = records.get(index) ?? (await earlier.read(index));
           if (record) counter.add(JSON.parse(Buffer.from(record).toString()));
           return record;
         });
-        return { ...composed, quality: counter.tally() };
+        return { ...composed, quality: counter.counts() };
       });
-      if (!(await end({ ...part, quality }, file))) {
-        await discard([part.path]);
+      if (!(await end({ ...segment, quality }, file))) {
+        await discard([segment.path]);
         return false;
       }
-      await discard(batch.parts.map(({ path }) => path));
+      await discard(batch.segments.map(({ path }) => path));
       return true;
     },
 
@@ -158,7 +153,7 @@ export function createBatchWriter(
 
 /** Retries a write while the blob store is unavailable, and records the wait so that the job shows it. */
 async function untilWritten<T>(
-  { store, clock, log, random }: BatchWriterContext,
+  { store, clock, log, random }: JobContext,
   { id, jobId, attempt, wait: waited }: Batch,
   write: () => Promise<T>,
   signal: AbortSignal,

@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
-import { chargeJob } from '../../credits/job-credits.ts';
-import type { Outcome } from '../../store/documents.ts';
+import type { Outcome } from '../../store/batches.ts';
 import type { JobContext } from '../context.ts';
-import { cancel } from './cancel.ts';
+import { chargeJob } from '../credits/job-credits.ts';
 import { approve } from './decide.ts';
-import { writeRecords } from './part.ts';
+import { cancel } from './lifecycle.ts';
+import { writeRecords } from './record-segment.ts';
 
 const operatorId = newId();
 const credits = 5_000;

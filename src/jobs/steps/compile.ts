@@ -1,27 +1,19 @@
 import type { FilePack } from '../../kinds/kind.ts';
-import type { Batch, Job, StoredFile } from '../../store/documents.ts';
-import type { JobContext, StoreUse } from '../context.ts';
-import { openRecords, type RecordContext, readRows } from '../records.ts';
-import { composeRows, noRows } from './part.ts';
-
-/** Dependencies of this module. */
-export type CompileContext = Pick<JobContext, 'blobs' | 'clock' | 'offers'> &
-  StoreUse<'moveJob' | 'readBatches'> &
-  RecordContext;
+import type { Batch } from '../../store/batches.ts';
+import type { Job, StoredFile } from '../../store/documents.ts';
+import type { JobContext } from '../context.ts';
+import { openRecords, readRows } from '../records.ts';
+import { composeRows, noRows } from './record-segment.ts';
 
 /** Interval at which a long compilation touches its job, so that the sweep does not start a second one. */
 const touchIntervalMs = 10_000;
 
 /**
- * Writes a job's merged file: the head, the rows of the batches' parts in submission order, and the tail. Copies rows
- * byte for byte. Returns null for kinds without a merged file, and for jobs without a row.
+ * Writes a job's merged file: the head, the rows of the batches' segments in submission order, and the tail.
+ * Copies rows byte for byte. Returns null for kinds without a merged file, and for jobs without a row.
  */
-export async function compile(
-  context: CompileContext,
-  job: Job,
-  success: number,
-): Promise<StoredFile | null> {
-  const pack = context.offers.of(job).kind.files.job;
+export async function compile(context: JobContext, job: Job, success: number): Promise<StoredFile | null> {
+  const pack = context.jobTypes.of(job).kind.files.job;
   if (!pack || job.state === 'rejecting' || (success === 0 && !pack.whenAllFailed)) return null;
   const count = { items: 0 };
   const path = `${job.id}/${pack.name(job)}`;
@@ -34,7 +26,7 @@ export async function compile(
 }
 
 async function* merge(
-  context: CompileContext,
+  context: JobContext,
   pack: FilePack,
   job: Job,
   count: { items: number },
@@ -61,14 +53,14 @@ async function* merge(
 
 /** Returns the rows of a batch, and their number once they are read. */
 function rowsOf(
-  context: CompileContext,
+  context: JobContext,
   pack: FilePack,
   job: Job,
   batch: Batch,
 ): { rows: { items: number }; chunks: AsyncIterable<Uint8Array> } {
-  const part = batch.parts.find(({ body }) => body !== null);
-  if (part) return { rows: part.body!, chunks: readRows(context, batch, part) };
-  // Batches ended by a cancellation have no part with rows.
+  const segment = batch.segments.find(({ body }) => body !== null);
+  if (segment) return { rows: segment.body!, chunks: readRows(context, batch, segment) };
+  // Batches ended by a cancellation have no segment with rows.
   const { read } = openRecords(context, batch);
   const rows = noRows();
   return { rows, chunks: composeRows(pack, job, batch, read, rows) };

@@ -6,23 +6,22 @@ import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../te
 import { testAccountId } from '../../access/test-account.ts';
 import { newId } from '../../base/id.ts';
 import type { SubmitOptionValues } from '../../contract/submit-options.ts';
-import { aKey } from '../../store/contract/samples.ts';
-import type { ApiKey, BatchReference, Job, JobState, StoredFile } from '../../store/documents.ts';
+import type { BatchReference } from '../../store/batches.ts';
+import { aKey } from '../../store/conformance/samples.ts';
+import type { ApiKey, Job, JobState, StoredFile } from '../../store/documents.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import type { JobContext } from '../context.ts';
-import { qualityOf } from '../queries/quality.ts';
-import { cancel } from './cancel.ts';
-import { approve, reject } from './decide.ts';
-import { decideDue } from './decide-due.ts';
+import { qualityOf } from '../queries/units.ts';
+import { approve, decideDue, reject } from './decide.ts';
+import { cancel, terminate } from './lifecycle.ts';
+import { work } from './process-batch.ts';
 import { submit } from './submit.ts';
-import { terminate } from './terminate.ts';
-import { work } from './work.ts';
 
 /** A job's course from its submission to its end, including client, operator, and worker actions. */
 interface Course {
   name: string;
   approval: boolean;
-  /** Whether the job is one of a test account, which has no credits. */
+  /** True if the job is one of a test account, which has no credits. */
   isTest?: true;
   method: string;
   request: object;
@@ -31,7 +30,7 @@ interface Course {
   step?: { on: readonly JobState[]; run(context: JobContext, job: Job): Promise<unknown> };
   /** Allowed final states, with the charged and refunded credits. */
   ends: Partial<Record<JobState, (job: Job) => { charged: number; refunded: number }>>;
-  /** Records in the merged file; null if there is none. */
+  /** Records in the merged file. Null if there is none. */
   records: number | null;
 }
 
@@ -43,7 +42,7 @@ const csv = [
   ...items.items.map(({ itemId, shopId }) => `sg,${shopId},${itemId}`),
 ].join('\n');
 const methodOf = (context: JobContext, name: string) =>
-  context.offers.methods.get(`gleaner.mkta.v1.MktaService.${name}`)!;
+  context.jobTypes.methods.get(`gleaner.mkta.v1.MktaService.${name}`)!;
 
 const approved: Course['step'] = {
   on: ['awaiting_approval'],
@@ -246,8 +245,8 @@ async function recover(): Promise<void> {
 }
 
 /**
- * Crashes a job at its `last`-th call and checks the invariants of every job. Returns false past the end of its
- * course.
+ * Crashes a job at its `last`-th call and checks the invariants of every job. Returns false past the end of
+ * its course.
  */
 async function survives(course: Course, last: number, when: 'before' | 'after'): Promise<boolean> {
   const victim = createCrashingProcess(alive, last, when);

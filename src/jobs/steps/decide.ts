@@ -1,27 +1,18 @@
 import { Fault } from '../../contract/fault.ts';
-import { chargeJob } from '../../credits/job-credits.ts';
 import { isAccepted } from '../../kinds/states.ts';
 import type { Job } from '../../store/documents.ts';
-import type { JobContext, StoreUse } from '../context.ts';
-import { type DispatchContext, tryDispatch } from './dispatch.ts';
-import { finishEnding, type SettleContext } from './settle.ts';
-
-/** Dependencies of this module. */
-export type DecideContext = Pick<JobContext, 'clock' | 'log' | 'offers'> &
-  StoreUse<'getJob' | 'moveJob' | 'postLedgerEntry'> &
-  DispatchContext &
-  SettleContext;
+import { type JobContext, undecidedReason } from '../context.ts';
+import { chargeJob } from '../credits/job-credits.ts';
+import { testDecision } from '../sandbox.ts';
+import { tryDispatch } from './dispatch.ts';
+import { finishEnding } from './finalize-job.ts';
 
 /**
- * Approves a job that awaits approval and starts it. Kinds with `charge: 'approval'` are charged now. Faults:
- * `not_found`; `conflict` if the job does not await approval; `insufficient_credits` with the shortfall, after which
- * the job still awaits approval.
+ * Approves a job that awaits approval and starts it. Kinds with `charge: 'approval'` are charged now. Throws
+ * `not_found`; `conflict` if the job does not await approval; `insufficient_credits` with the shortfall,
+ * after which the job still awaits approval.
  */
-export async function approve(
-  context: DecideContext,
-  jobId: string,
-  operatorId: string | null,
-): Promise<Job> {
+export async function approve(context: JobContext, jobId: string, operatorId: string | null): Promise<Job> {
   const { store, clock } = context;
   const job = await store.moveJob(jobId, ['awaiting_approval'], 'approving', clock.now(), {
     decidedBy: operatorId,
@@ -30,10 +21,13 @@ export async function approve(
   return finishApproval(context, job);
 }
 
-/** Continues an approval from the state `approving`. The sweep also calls this for approvals interrupted by a crash. */
-export async function finishApproval(context: DecideContext, job: Job): Promise<Job> {
+/**
+ * Continues an approval from the state `approving`. The sweep also calls this for approvals interrupted by a
+ * crash.
+ */
+export async function finishApproval(context: JobContext, job: Job): Promise<Job> {
   const { store, clock } = context;
-  const { kind } = context.offers.of(job);
+  const { kind } = context.jobTypes.of(job);
   if (kind.charge === 'approval') {
     try {
       await chargeJob(store, job, clock.now());
@@ -52,9 +46,9 @@ export async function finishApproval(context: DecideContext, job: Job): Promise<
   return (await store.getJob(job.id)) ?? approved;
 }
 
-/** Rejects a job that awaits approval and refunds its charge in full. Faults: `not_found`, `conflict`. */
+/** Rejects a job that awaits approval and refunds its charge in full. Throws `not_found`, `conflict`. */
 export async function reject(
-  context: DecideContext,
+  context: JobContext,
   jobId: string,
   operatorId: string | null,
   reason: string,
@@ -70,8 +64,26 @@ export async function reject(
   return (await store.getJob(jobId)) ?? job;
 }
 
-async function notAwaiting(context: DecideContext, jobId: string): Promise<Fault> {
+async function notAwaiting(context: JobContext, jobId: string): Promise<Fault> {
   const job = await context.store.getJob(jobId);
   if (job === null || !isAccepted(job)) return new Fault('not_found', `There is no job '${jobId}'.`);
   return new Fault('conflict', `The job does not await approval: it is ${job.state}.`);
+}
+
+/**
+ * Decides on a job whose approval deadline has passed: rejects it, or does what the first unit of a test job
+ * says. Throws `not_found`, `conflict`.
+ */
+export async function decideDue(context: JobContext, job: Job): Promise<Job> {
+  const decision = job.mode === 'test' ? await decisionOf(context, job) : 'none';
+  if (decision === 'approve') return approve(context, job.id, null);
+  const reason = decision === 'reject' ? 'The sandbox rejects this job.' : undecidedReason;
+  return reject(context, job.id, null, reason);
+}
+
+async function decisionOf({ store }: JobContext, { id }: Job) {
+  for await (const { units } of store.readBatches(id, [0])) {
+    if (units[0] !== undefined) return testDecision(units[0]);
+  }
+  return 'none';
 }

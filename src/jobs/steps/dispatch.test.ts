@@ -3,12 +3,12 @@ import { plainIds } from '../../../sandbox/mkta/ids.ts';
 import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { parseWorkingHours } from '../../base/working-hours.ts';
 import { Fault } from '../../contract/fault.ts';
-import { aBatch, aJob, units } from '../../store/contract/samples.ts';
+import { aBatch, aJob, units } from '../../store/conformance/samples.ts';
 import { sweep } from '../../sweep/sweep.ts';
-import { isOpen } from '../is-open.ts';
+import { isOpen } from '../quote/delays.ts';
 import { approve } from './decide.ts';
 import { dispatch, failUnqueued, publish, tryDispatch } from './dispatch.ts';
-import { settle } from './settle.ts';
+import { finalizeJob } from './finalize-job.ts';
 
 const hourMs = 3_600_000;
 /** The fixture's clock starts at noon in GMT+8. */
@@ -20,7 +20,7 @@ afterEach(() => fixture.close());
 test.each([
   ['off', false],
   ['on', true],
-])('with approval %s, a job outside working hours is processing and waits', async (_, approval) => {
+])('processes a job outside working hours with approval %s, and it waits', async (_, approval) => {
   fixture = await openJobFixture({ approval, workingHours });
   const { context, clock } = fixture;
   const user = await fixture.createUser(100);
@@ -65,7 +65,9 @@ test('batches dispatched before the end of working hours finish, others wait for
 describe('deferred batches', () => {
   const minuteMs = 60_000;
 
-  /** A running job whose first `count` batches are deferred while others wait; returns what is queued next. */
+  /**
+   * A running job whose first `count` batches are deferred while others wait; returns what is queued next.
+   */
   async function nextOf(regions: readonly string[], putOff: number, jobWindow: number): Promise<number[]> {
     fixture = await openJobFixture({ jobWindow });
     const { store } = fixture.context;
@@ -94,11 +96,11 @@ describe('deferred batches', () => {
     expect(await nextOf(['sg', 'sg', 'sg', 'sg'], 2, 2)).toEqual([]);
   });
 
-  test('of one store do not affect the window if clients name the stores', async () => {
+  test('do not affect the window of other stores if clients name the stores', async () => {
     expect(await nextOf(['', '', '', '', '', ''], 3, 2)).toEqual([3, 4]);
   });
 
-  test('of a blocked region do not delay the rest of the job, and resume in time', async () => {
+  test('do not delay the rest of the job if their region is blocked, and resume in time', async () => {
     fixture = await openJobFixture({ jobWindow: 2 });
     const { context, clock } = fixture;
     const rows = plainIds(120).map((item, at) => ({ item: `${item}`, region: at < 100 ? 'sg' : 'id' }));
@@ -188,8 +190,11 @@ describe('dispatch()', () => {
   ])('writes to the store %s', async (_when, { region, regions, queued, writes }) => {
     const { job } = await running(8, queued, 4);
     const { context } = fixture;
-    const offer = context.offers.of(job);
-    context.offers = { ...context.offers, of: () => ({ ...offer, market: { ...offer.market, regions } }) };
+    const jobType = context.jobTypes.of(job);
+    context.jobTypes = {
+      ...context.jobTypes,
+      of: () => ({ ...jobType, market: { ...jobType.market, regions } }),
+    };
     context.pages = { ...context.pages, concurrency: () => 1 };
     const { store } = context;
     let written = 0;
@@ -274,7 +279,7 @@ test('batches that could not be queued are refunded once, even if another proces
     ...store,
     async failBatches(jobId, ...parameters) {
       const ended = await store.failBatches(jobId, ...parameters);
-      await settle({ ...context, store }, jobId);
+      await finalizeJob({ ...context, store }, jobId);
       return ended;
     },
   };
@@ -290,7 +295,7 @@ test.each([
   [2_000, 16, 80],
   [2_000, 90, 90],
 ])(
-  'with a concurrency of %d and a setting of %d, %d batches of a job are in flight',
+  'limits a job by a concurrency of %d and a setting of %d to %d batches in flight',
   async (concurrency, jobWindow, expected) => {
     fixture = await openJobFixture({ jobWindow });
     const { context } = fixture;

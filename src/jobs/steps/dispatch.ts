@@ -1,17 +1,10 @@
 import { Fault } from '../../contract/fault.ts';
-import type { BatchReference, Job } from '../../store/documents.ts';
-import type { JobContext, StoreUse } from '../context.ts';
-import { isOpen } from '../is-open.ts';
+import type { BatchReference } from '../../store/batches.ts';
+import type { Job } from '../../store/documents.ts';
+import type { JobContext } from '../context.ts';
+import { isOpen } from '../quote/delays.ts';
 import { type FailedOutcome, failUnits } from '../unit-metrics.ts';
-import { type SettleContext, settle } from './settle.ts';
-
-/** Dependencies of this module. */
-export type DispatchContext = Pick<
-  JobContext,
-  'clock' | 'log' | 'metrics' | 'offers' | 'pages' | 'queue' | 'settings'
-> &
-  StoreUse<'countInFlight' | 'failBatches' | 'getJob' | 'moveJob' | 'queueBatches' | 'unqueueBatches'> &
-  SettleContext;
+import { finalizeJob } from './finalize-job.ts';
 
 /**
  * Result of a dispatch. `closed`: outside working hours. `partial`: some batches could not be published.
@@ -26,17 +19,17 @@ const publishRetryMs = 5_000;
 const requestsPerPermit = 2;
 
 /** Returns the maximum batches of a job in flight in one region. */
-function windowOf({ settings, pages, offers }: DispatchContext, job: Job): number {
+function windowOf({ settings, pages, jobTypes }: JobContext, job: Job): number {
   const requests = requestsPerPermit * pages.concurrency(job.market);
-  return Math.max(settings.jobWindow, Math.ceil(requests / offers.of(job).kind.batchSize));
+  return Math.max(settings.jobWindow, Math.ceil(requests / jobTypes.of(job).kind.batchSize));
 }
 
 /**
- * Queues waiting batches of an approved or running job, up to the window of each region, so that a large job never
- * fills the queue ahead of others and a slow region does not delay the others. Deferred batches leave the window; a
- * region with a full window of deferred batches gets no more.
+ * Queues waiting batches of an approved or running job, up to the window of each region, so that a large job
+ * never fills the queue ahead of others and a slow region does not delay the others. Deferred batches leave
+ * the window; a region with a full window of deferred batches gets no more.
  */
-export async function dispatch(context: DispatchContext, job: Job): Promise<Dispatched> {
+export async function dispatch(context: JobContext, job: Job): Promise<Dispatched> {
   const { store, clock } = context;
   if (job.state === 'approved') {
     await store.moveJob(job.id, ['approved'], 'processing', clock.now(), { startedAt: clock.now() });
@@ -52,7 +45,7 @@ export async function dispatch(context: DispatchContext, job: Job): Promise<Disp
     return room < Math.max(1, window >> 2) ? 0 : room;
   };
   const queued: BatchReference[] = [];
-  const { regions } = context.offers.of(job).market;
+  const { regions } = context.jobTypes.of(job).market;
   if (job.region !== '' || regions.length <= 1) {
     const room = Math.min(window, ...[...byRegion.keys()].map(roomOf));
     if (room > 0) queued.push(...(await store.queueBatches(job.id, room, clock.now())));
@@ -66,7 +59,7 @@ export async function dispatch(context: DispatchContext, job: Job): Promise<Disp
 }
 
 /** Calls dispatch() for an accepted job; after an error of the store, the sweep dispatches it. */
-export async function tryDispatch(context: DispatchContext, job: Job): Promise<Dispatched | 'deferred'> {
+export async function tryDispatch(context: JobContext, job: Job): Promise<Dispatched | 'deferred'> {
   try {
     return await dispatch(context, job);
   } catch (error) {
@@ -75,11 +68,10 @@ export async function tryDispatch(context: DispatchContext, job: Job): Promise<D
   }
 }
 
-/** Publishes batches. Those that could not be published return to `waiting`, and the sweep dispatches them. */
-export async function publish(
-  context: DispatchContext,
-  batches: readonly BatchReference[],
-): Promise<Dispatched> {
+/**
+ * Publishes batches. Those that could not be published return to `waiting`, and the sweep dispatches them.
+ */
+export async function publish(context: JobContext, batches: readonly BatchReference[]): Promise<Dispatched> {
   const { store, queue, clock, log } = context;
   const results = await Promise.allSettled(batches.map((batch) => queue.publish(batch)));
   const failed = results.find((result) => result.status === 'rejected');
@@ -92,16 +84,17 @@ export async function publish(
 }
 
 /**
- * Handles a submit none of whose batches could be published. If the queue responds, the batches wait and the sweep
- * publishes them. If it does not, they fail and are refunded before the response (docs/reliability.md).
+ * Handles a submission none of whose batches could be published. If the queue responds, the batches wait and
+ * the sweep publishes them. If it does not, they fail and are refunded before the response
+ * (docs/reliability.md).
  *
- * A message may have arrived although its publish failed. A batch fails only if no worker has claimed it, in one
- * atomic step, so no batch is both read and refunded. Fault `unavailable` for kinds with `unqueued: 'refuse'` if every
- * unit failed here: nothing runs and nothing stays charged.
+ * A message may have arrived although its publish failed. A batch fails only if no worker has claimed it, in
+ * one atomic step, so no batch is both read and refunded. Throws `unavailable` for kinds with `unqueued:
+ * 'refuse'` if every unit failed here: nothing runs and nothing stays charged.
  */
-export async function failUnqueued(context: DispatchContext, job: Job): Promise<Job> {
+export async function failUnqueued(context: JobContext, job: Job): Promise<Job> {
   const { store, queue } = context;
-  const { kind } = context.offers.of(job);
+  const { kind } = context.jobTypes.of(job);
   const isReachable = await queue.ping().then(
     () => true,
     () => false,
@@ -114,7 +107,7 @@ export async function failUnqueued(context: DispatchContext, job: Job): Promise<
   };
   const failed = await failUnits(context, job, ['waiting', 'queued'], notQueued);
   // Settling refunds them now, unless a worker has a batch whose message arrived after all.
-  await settle(context, job.id);
+  await finalizeJob(context, job.id);
   if (kind.unqueued === 'refuse' && failed === job.totalUnits)
     throw new Fault('unavailable', 'The task could not be created: the message broker did not respond.');
   return (await store.getJob(job.id)) ?? job;

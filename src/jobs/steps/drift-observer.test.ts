@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
-import { listFieldDrift } from '../../drift/alarms.ts';
+import { listFieldDrift } from '../../fetch/drift/alarms.ts';
 import type { FetchPage } from '../../fetch/page.ts';
 import { sweep } from '../../sweep/sweep.ts';
 
@@ -28,8 +28,8 @@ const altered =
   (from: RegExp, to: string) =>
   (fetch: FetchPage): FetchPage =>
   async (request) => {
-    const answer = await fetch(request);
-    return { ...answer, body: Buffer.from(answer.body.toString().replace(from, to)) };
+    const response = await fetch(request);
+    return { ...response, body: Buffer.from(response.body.toString().replace(from, to)) };
   };
 
 test('a field that the site renames raises an alarm with an example, which ends when the field returns', async () => {

@@ -11,7 +11,7 @@ test('a resumed submission that fails at its first read keeps its idempotency ke
   try {
     const userId = await fixture.createUser(1_000);
     const submitter = { userId, mode: 'live' as const, keyId: null, idempotencyKey: 'once' };
-    const method = fixture.context.offers.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
+    const method = fixture.context.jobTypes.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
     const request = fromJson(method.method.input, variantSoldRequest(2));
     const without = async (call: 'completeSubmission' | 'getJob') => {
       const failing = async () => {

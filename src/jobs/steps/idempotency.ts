@@ -13,26 +13,22 @@ import type { Principal } from '../../access/principal.ts';
 import { sha256 } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import { jobOptionsOf } from '../../contract/submit-options.ts';
-import type { Mode } from '../../store/documents.ts';
-import { idempotencyMs, type JobContext, type StoreUse } from '../context.ts';
+import type { Job, Mode } from '../../store/documents.ts';
+import { idempotencyMs, type JobContext } from '../context.ts';
 
-/** Dependencies of this module. */
-export type IdempotencyContext = Pick<JobContext, 'clock'> &
-  StoreUse<
-    'claimSubmission' | 'completeSubmission' | 'deleteSubmission' | 'getJob' | 'markSubmissionInterrupted'
-  >;
-
-/** The caller of a submit, and what the call carries beside its request. */
+/** The caller of a submission, and the other inputs of the call. */
 export interface Submitter {
   userId: string;
   mode: Mode;
-  /** Key whose credit ceiling the job counts against; null without one. */
+  /** Key whose credit ceiling the job counts against. Null if there is none. */
   keyId: string | null;
   idempotencyKey: string | undefined;
-  /** Id of the job to create; absent for a new one. Repeated submits of one id create one job. */
+  /** Id of the job to create. Absent for a new one. Repeated submissions of one id create one job. */
   jobId?: string;
-  /** The operator who approved the job in advance; absent if its kind decides whether it awaits approval. */
+  /** The operator who approved the job in advance. Absent if its kind decides whether it awaits approval. */
   approvedBy?: string | null;
+  /** Schedule whose run the job is. Absent for other jobs. */
+  schedule?: Job['schedule'];
   /** Undefined for none. */
   options?: SubmitOptions | undefined;
 }
@@ -46,40 +42,41 @@ export const submitterOf = (
   }: { idempotencyKey: string | undefined; submitOptions?: Submitter['options'] },
 ): Submitter => ({ userId, mode, keyId, idempotencyKey, options: submitOptions });
 
-/** A call that creates a job: one of its own, or that of an earlier call under the same idempotency key. */
-export interface Submission<M extends DescMethod> {
+/** A call that creates a job, or resumes the job of an earlier call under the same idempotency key. */
+export interface SubmitCall<M extends DescMethod> {
   readonly method: M;
-  /** Owner and text of the idempotency key; null without one. */
+  /** Owner and text of the idempotency key. Null if there is none. */
   readonly key: { userId: string; idempotencyKey: string } | null;
   /** Id of the job to create or to resume. */
   readonly jobId: string;
-  /** Response of the earlier call; null if it has none, so that this call creates or resumes the job. */
+  /** Response of the earlier call. Null if it has none, so that this call creates or resumes the job. */
   readonly response: MessageShape<M['output']> | null;
   /** True if the job may have been written and was not discarded. Updated while the job is created. */
   jobMayExist: boolean;
 }
 
-/** Time after which an unfinished submit under the same key counts as dead, in milliseconds. */
+/** Time after which an unfinished submission under the same key counts as dead, in milliseconds. */
 const inProgressMs = 60_000;
 
 /**
- * Maximum `Retry-After` of a repeated submit while the first request is in progress. The first one usually ends within
- * milliseconds; a dead one is taken over after `inProgressMs`, within the five attempts of the client library.
+ * Maximum `Retry-After` of a repeated submit while the first request is in progress. The first one usually
+ * ends within milliseconds; a dead one is taken over after `inProgressMs`, within the five attempts of the
+ * client library.
  */
 const maxRetryAfterMs = 15_000;
 
 /**
- * Begins a call that creates a job, at most one per idempotency key. The job has the id `jobId`, unless an earlier call
- * under the key began with another. Faults: `conflict` if the key was used for another request, or if that call is in
- * progress (docs/jobs.md).
+ * Begins a call that creates a job, at most one per idempotency key. The job has the id `jobId`, unless an
+ * earlier call under the key began with another. Throws `conflict` if the key was used for another request,
+ * or if that call is in progress (docs/jobs.md).
  */
 export async function beginSubmission<M extends DescMethod>(
-  { store, clock }: IdempotencyContext,
+  { store, clock }: JobContext,
   method: M,
   request: Message,
   { userId, idempotencyKey, options }: Submitter,
   jobId: string,
-): Promise<Submission<M>> {
+): Promise<SubmitCall<M>> {
   if (idempotencyKey === undefined) return { method, key: null, jobId, response: null, jobMayExist: false };
   const key = { userId, idempotencyKey };
   const now = clock.now();
@@ -112,14 +109,15 @@ function hashOf(method: DescMethod, request: Message, options: SubmitOptions | u
   const body = Buffer.concat([name, toBinary(method.input, request)]);
   // `validate_only: false` is the default, and a quote has no key.
   const set = options && toBinary(SubmitOptionsSchema, create(SubmitOptionsSchema, jobOptionsOf(options)));
-  // Without options, the hash is that of versions without them. The digest separates the two parts.
+  // Without options, the hash equals the hash of versions without options. The digest separates the two
+  // parts.
   return set?.length ? sha256(Buffer.concat([Buffer.from(`${sha256(body)}\n`), set])) : sha256(body);
 }
 
 /** Stores the response of a submission for repeated calls, and returns it. */
 export async function completeSubmission<M extends DescMethod>(
-  { store }: IdempotencyContext,
-  { method, key }: Submission<M>,
+  { store }: JobContext,
+  { method, key }: SubmitCall<M>,
   response: MessageInitShape<M['output']>,
 ): Promise<MessageShape<M['output']>> {
   const message = create(method.output, response) as MessageShape<M['output']>;
@@ -131,12 +129,13 @@ export async function completeSubmission<M extends DescMethod>(
 }
 
 /**
- * Ends a submission that failed. Without a job the key is released, so that a corrected request can use it at once. If a
- * job may exist, the key stays bound to it, so that a repeated call does not create a second one.
+ * Ends a submission that failed. Without a job the key is released, so that a corrected request can use it
+ * immediately. If a job may exist, the key stays bound to it, so that a repeated call does not create a
+ * second one.
  */
 export async function abandonSubmission<M extends DescMethod>(
-  context: IdempotencyContext,
-  { key, jobId, jobMayExist }: Submission<M>,
+  context: JobContext,
+  { key, jobId, jobMayExist }: SubmitCall<M>,
 ): Promise<void> {
   if (key === null) return;
   const { store } = context;
@@ -145,8 +144,8 @@ export async function abandonSubmission<M extends DescMethod>(
   await free(key.userId, key.idempotencyKey).catch(() => {});
 }
 
-/** Returns true if the job of a failed submit has failed too, so that nothing runs or stays charged. */
-async function hasNoEffect({ store }: IdempotencyContext, jobId: string): Promise<boolean> {
+/** Returns true if the job of a failed submission has failed too, so that nothing runs or stays charged. */
+async function hasNoEffect({ store }: JobContext, jobId: string): Promise<boolean> {
   const job = await store.getJob(jobId).catch(() => null);
   return job?.state === 'failed';
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createTestMarket } from '../../../test/support/market.ts';
 import type { ListPage, ListSummary } from '../../markets/market.ts';
-import { limitRecords } from './limit-records.ts';
+import { limitRecords } from './read-listing.ts';
 
 const market = createTestMarket({ name: 'mktf', limits: { unitRecords: 250 } });
 

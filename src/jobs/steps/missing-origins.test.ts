@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { parseOrigins } from '../../base/origins.ts';
 import { createOriginResolver } from '../../fetch/origin-resolver.ts';
-import { logMissingOrigins } from './missing-origins.ts';
+import { logMissingOrigins } from '../quote/origins.ts';
 import { submit } from './submit.ts';
 
 const origins = parseOrigins('{ "mkta": { "sg": "http://127.0.0.1:1" } }');
@@ -17,7 +17,7 @@ beforeEach(async () => {
 const submitTo = async (country: string, idempotencyKey?: string, user?: string) => {
   const { context } = fixture;
   const userId = user ?? (await fixture.createUser(100));
-  const method = context.offers.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
+  const method = context.jobTypes.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
   const request = fromJson(method.method.input, { ...variantSoldRequest(2), country });
   const warnings: string[] = [];
   const submitter = { userId, mode: 'live' as const, keyId: null, idempotencyKey };
@@ -36,7 +36,7 @@ test('submitting for a region with an origin returns no warning', async () => {
   expect((await submitTo('sg')).warnings).toEqual([]);
 });
 
-test('a repeated submit has the warning of the first', async () => {
+test('a repeated submission has the warning of the first', async () => {
   const first = await submitTo('th', 'key-1');
   const second = await submitTo('th', 'key-1', first.userId);
   expect(second).toEqual(first);
@@ -76,6 +76,6 @@ test('logMissingOrigins() names markets without an entry and regions without an 
   ]) as never;
   const configured = parseOrigins('{ "mkta": { "sg": "http://127.0.0.1:1" }, "mktc": "http://127.0.0.1:2" }');
   const log = { warn: (fields: unknown) => void logged.push(fields) } as never;
-  logMissingOrigins({ offers: { methods }, settings: { origins: configured }, log });
+  logMissingOrigins({ jobTypes: { methods }, settings: { origins: configured }, log });
   expect(logged).toEqual([{ missing: ['mkta/th', 'mktb'] }]);
 });

@@ -1,59 +1,105 @@
-import type { ListPage, ListReader, ListSummary, ReadContext } from '../../markets/market.ts';
-import { createQualityCounter, type QualityCounter } from '../../quality/tally.ts';
-import type { Outcome, QualityTally, StoredFile } from '../../store/documents.ts';
-import type { JobContext, StoreUse } from '../context.ts';
+import type { JsonObject } from '../../base/json.ts';
+import { Fault } from '../../contract/fault.ts';
+import { limitsOf } from '../../markets/defaults.ts';
+import type { ListPage, ListReader, ListSummary, Market, ReadContext } from '../../markets/market.ts';
+import type { Batch, Outcome } from '../../store/batches.ts';
+import type { Job, QualityCounts, StoredFile } from '../../store/documents.ts';
+import type { JobContext } from '../context.ts';
+import { createQualityCounter, type QualityCounter } from '../quality/quality-counter.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { recentOf } from '../reuse.ts';
 import { requireTestSpace } from '../sandbox.ts';
-import type { DriftObserver } from './drift-observer.ts';
-import { limitRecords } from './limit-records.ts';
-import { copyUnitFile, type UnitFileContext, type UnitFileTarget, writeUnitFile } from './unit-file.ts';
+import { copyUnitFile, type UnitFileTarget, writeUnitFile } from './unit-file.ts';
 
-/** Dependencies of this module. */
-export type ReadListingContext = Pick<JobContext, 'clock' | 'settings'> &
-  StoreUse<'findCrawl' | 'getJob' | 'putCrawl' | 'sumStoredBytes'> &
-  UnitFileContext;
+/** Reports the pages of one unit to the drift watch. */
+export interface DriftObserver {
+  record(record: JsonObject): void;
+  /** Yields the pages of a listing and reports each. */
+  pages(pages: AsyncGenerator<ListPage, ListSummary, void>): AsyncGenerator<ListPage, ListSummary, void>;
+  fault(fault: Fault): void;
+}
 
-/** Recent file of a listing, as it is stored for later jobs. The file belongs to the job that read the listing. */
-interface RecentFile {
-  file: StoredFile;
-  quality: QualityTally;
+/** Observer of the pages of the sandbox, which are no pages of a site. */
+const ignoring: DriftObserver = { record: () => {}, pages: (pages) => pages, fault: () => {} };
+
+/** Creates an observer of one unit's pages. */
+export function createDriftObserver(
+  { drift, jobTypes }: JobContext,
+  job: Job,
+  batch: Batch,
+  index: number,
+): DriftObserver {
+  if (job.mode === 'test') return ignoring;
+  const { market, region } = batch;
+  const { page } = jobTypes.of(job).kind;
+  const unit = { region, input: batch.units[index]!.input };
+  return {
+    record: (record) => drift.look(market, page, [record], unit),
+    async *pages(pages) {
+      try {
+        let next = await pages.next();
+        for (; !next.done; next = await pages.next()) {
+          drift.look(market, page, next.value.entries, unit);
+          yield next.value;
+        }
+        return next.value;
+      } finally {
+        // Closes the reader when the consumer stops early.
+        await pages.return({});
+      }
+    },
+    fault: ({ code }) => {
+      if (code === 'page_unreadable' || code === 'page_empty') drift.watchUnreadable(market, page, unit);
+    },
+  };
 }
 
 /**
- * Reads the listing of a unit into the unit's file, or copies the file of a recent job if the unit's job accepts one.
- * Rejects as the reader and the storage do.
+ * Recent file of a listing, as it is stored for later jobs. The file belongs to the job that read the
+ * listing.
+ */
+interface RecentFile {
+  file: StoredFile;
+  quality: QualityCounts;
+}
+
+/**
+ * Reads the listing of a unit into the unit's file, or copies the file of a recent job if the unit's job
+ * accepts one. Rejects as the reader and the storage do.
  */
 export async function readListing(
-  context: ReadListingContext,
+  context: JobContext,
   target: UnitFileTarget,
   reader: ListReader,
   reading: ReadContext,
   observer: DriftObserver,
 ): Promise<Outcome> {
-  const { store, clock, offers } = context;
+  const { store, clock, jobTypes } = context;
   const { job, batch, index } = target;
   await requireTestSpace(store, job);
   const { attempt } = batch;
-  const offer = offers.of(job);
+  const jobType = jobTypes.of(job);
   const now = clock.now();
   const unit = batch.units[index]!;
-  const { key, maxAgeMs } = recentOf(context, offer, job, batch, unit);
+  const { key, maxAgeMs } = recentOf(context, jobType, job, batch, unit);
   if (key !== null && maxAgeMs !== null) {
     const reused = await reuseFile(context, target, key, now - maxAgeMs);
-    if (reused) return { status: 'SUCCESS', attempt, ...reused };
+    if (reused) return { status: 'SUCCESS', attempt, readAt: reused.collectedAt, ...reused };
   }
-  const counter = createQualityCounter(recordFieldsOf(offer));
-  const pages = observer.pages(limitRecords(reader.read(unit.input, reading), offer.market));
+  const counter = createQualityCounter(recordFieldsOf(jobType));
+  const pages = observer.pages(limitRecords(reader.read(unit.input, reading), jobType.market));
   const file = await writeUnitFile(context, target, now, countEntries(pages, counter));
-  const result: RecentFile = { file, quality: counter.tally() };
+  const result: RecentFile = { file, quality: counter.counts() };
   if (key !== null) await store.putCrawl(key, now, Buffer.from(JSON.stringify(result)));
-  return { status: 'SUCCESS', attempt, ...result };
+  return { status: 'SUCCESS', attempt, readAt: now, ...result };
 }
 
-/** Copies the file stored under a key if it was read at `since` or later and still exists; otherwise returns null. */
+/**
+ * Copies the file stored under a key if it was read at `since` or later and still exists; otherwise returns
+ * null.
+ */
 async function reuseFile(
-  context: ReadListingContext,
+  context: JobContext,
   target: UnitFileTarget,
   key: string,
   since: number,
@@ -82,6 +128,34 @@ async function* countEntries(
     return next.value;
   } finally {
     // Closes the reader when the consumer stops early.
+    await pages.return({});
+  }
+}
+
+/**
+ * Yields the pages of a listing. Throws `page_too_large` when they contain more records than the market
+ * allows.
+ */
+export async function* limitRecords(
+  pages: AsyncGenerator<ListPage, ListSummary, void>,
+  market: Market,
+): AsyncGenerator<ListPage, ListSummary, void> {
+  const { unitRecords } = limitsOf(market);
+  let records = 0;
+  try {
+    let next = await pages.next();
+    for (; !next.done; next = await pages.next()) {
+      records += next.value.entries.length;
+      if (records > unitRecords) {
+        const message = `the listing contains more than ${unitRecords} records, the limit of ${market.name}`;
+        throw new Fault('page_too_large', message);
+      }
+      yield next.value;
+      // Frees the entries: readers and consumers may still refer to the page while the next one is fetched.
+      next.value.entries.length = 0;
+    }
+    return next.value;
+  } finally {
     await pages.return({});
   }
 }

@@ -2,23 +2,58 @@ import { backOffMs } from '../../base/back-off.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { FetchPage } from '../../fetch/page.ts';
 import { describePauseReason } from '../../fetch/request-outcome.ts';
-import type { Batch, Job, Outcome } from '../../store/documents.ts';
+import type { Batch, BatchWait, Outcome } from '../../store/batches.ts';
+import type { Job, Lane } from '../../store/documents.ts';
 import { ownAttribute } from '../../telemetry/attributes.ts';
 import { failSpan, inSpan } from '../../telemetry/trace.ts';
-import type { JobContext, StoreUse } from '../context.ts';
+import type { JobContext } from '../context.ts';
 import { recentOf } from '../reuse.ts';
-import { createDriftObserver, type DriftObserver, type DriftObserverContext } from './drift-observer.ts';
-import { type ReadListingContext, readListing } from './read-listing.ts';
-import { type DeferredUnit, maxInPlaceWaitMs, type RetryBudget } from './waiting.ts';
+import { createDriftObserver, type DriftObserver, readListing } from './read-listing.ts';
 
-/** Dependencies of this module. */
-export type ReadUnitContext = Pick<
-  JobContext,
-  'clock' | 'log' | 'metrics' | 'offers' | 'pages' | 'random' | 'settings'
-> &
-  StoreUse<'findCrawl' | 'putCrawl'> &
-  DriftObserverContext &
-  ReadListingContext;
+/** A unit that cannot be read now, and the time of its next attempt. */
+export interface DeferredUnit {
+  until: number;
+  /** Reason shown to the owner: "mkta/id: blocked (page_blocked)". */
+  reason: string;
+  /** Attempts so far. */
+  tries: number;
+}
+
+/** Result of reading a batch: the wait of its remaining units, or null if every unit has an outcome. */
+export interface ReadUnits {
+  wait: BatchWait | null;
+}
+
+/** Attempts of a unit so far, and how long it may be deferred. */
+export interface RetryBudget {
+  /** Attempts of the unit before this claim of its batch. */
+  tries: number;
+  /** Time after which the unit fails instead of waiting longer. */
+  until: number;
+}
+
+/** Maximum wait inside a claim in milliseconds; for a longer one the batch is released. */
+export const maxInPlaceWaitMs = 10_000;
+
+/**
+ * Maximum time that a batch is deferred while none of its units can be read, in milliseconds; then they fail.
+ * Shorter for single pages, whose callers wait for them.
+ */
+export const maxWaitMs: Readonly<Record<Lane, number>> = { single: 10 * 60_000, bulk: 60 * 60_000 };
+
+/** Returns the start of a batch's wait for its origins: now, unless it last waited for an origin. */
+export function waitingSince(waited: BatchWait | null, now: number): number {
+  return waited !== null && waited.failures === 0 ? waited.since : now;
+}
+
+/** Returns the wait of a batch whose units are deferred: until the last of them may be retried. */
+export function waitOf(later: ReadonlyMap<number, DeferredUnit>, since: number): BatchWait {
+  const { until, reason } = [...later.values()].reduce((one, other) =>
+    other.until > one.until ? other : one,
+  );
+  const tries = Object.fromEntries([...later].map(([index, unit]) => [index, unit.tries]));
+  return { since, until, reason, tries, failures: 0 };
+}
 
 /** Maximum attempts at one unit, by the retry rule of the last fault. */
 const maxAttempts = { soon: 4, later: 6 };
@@ -31,7 +66,9 @@ const maxCrawlBytes = 1024 * 1024;
 /** Maximum bytes of a record. */
 export const maxRecordBytes = 16_000_000;
 
-/** Maximum characters of a failed unit's message: it may quote the marketplace, and outcomes share a document. */
+/**
+ * Maximum characters of a failed unit's message: it may quote the marketplace, and outcomes share a document.
+ */
 const maxMessageLength = 1_000;
 
 /** Outcome of a unit, with its serialized record for kinds without a file per unit. */
@@ -41,19 +78,19 @@ export interface UnitResult {
 }
 
 /**
- * Reads one unit and retries it as its faults allow. Rejects only if `signal` aborts or one of the service's own
- * engines (store, blobs, queue) fails. With a `budget`, a wait of more than 10 seconds is not slept here: the result
- * is the time of the next attempt, or a failure if that is past the budget.
+ * Reads one unit and retries it as its faults allow. Rejects only if `signal` aborts or one of the service's
+ * own engines (store, blobs, queue) fails. With a `budget`, a wait of more than 10 seconds is not slept here:
+ * the result is the time of the next attempt, or a failure if that is past the budget.
  */
 export async function readUnit(
-  context: ReadUnitContext,
+  context: JobContext,
   job: Job,
   batch: Batch,
   index: number,
   signal: AbortSignal,
 ): Promise<UnitResult>;
 export async function readUnit(
-  context: ReadUnitContext,
+  context: JobContext,
   job: Job,
   batch: Batch,
   index: number,
@@ -61,7 +98,7 @@ export async function readUnit(
   budget: RetryBudget,
 ): Promise<UnitResult | DeferredUnit>;
 export async function readUnit(
-  context: ReadUnitContext,
+  context: JobContext,
   job: Job,
   batch: Batch,
   index: number,
@@ -81,7 +118,7 @@ export async function readUnit(
 }
 
 async function readWithRetries(
-  context: ReadUnitContext,
+  context: JobContext,
   job: Job,
   batch: Batch,
   index: number,
@@ -113,7 +150,7 @@ async function readWithRetries(
     }
     await session.end(fault);
     observer.fault(fault);
-    // Without a request, this was no attempt.
+    // No request was sent, so this does not count as an attempt.
     const isRequested = !budget || fault.code !== 'origin_paused';
     if (isRequested) attempt += 1;
     if (fault.retry === 'never' || (isRequested && attempt >= maxAttempts[fault.retry])) return failed(fault);
@@ -140,25 +177,29 @@ function reasonOf({ market }: Job, { region }: Batch, { code, message }: Fault):
 }
 
 async function tryRead(
-  context: ReadUnitContext,
+  context: JobContext,
   job: Job,
   batch: Batch,
   index: number,
   fetch: FetchPage,
   observer: DriftObserver,
 ): Promise<UnitResult> {
-  const offer = context.offers.of(job);
-  const { reader } = offer;
+  const jobType = context.jobTypes.of(job);
+  const { reader } = jobType;
   const unit = batch.units[index]!;
   const reading = { region: batch.region, fetch };
   if (reader.sort === 'list')
     return { outcome: await readListing(context, { job, batch, index }, reader, reading, observer) };
   const { store, clock } = context;
-  const outcome: Outcome = { status: 'SUCCESS', attempt: batch.attempt };
-  const { key, maxAgeMs, isMarked } = recentOf(context, offer, job, batch, unit);
+  const outcomeAt = (readAt: number) => ({ status: 'SUCCESS' as const, attempt: batch.attempt, readAt });
+  const { key, maxAgeMs, isMarked } = recentOf(context, jobType, job, batch, unit);
   const kept = key === null || maxAgeMs === null ? null : await store.findCrawl(key, clock.now() - maxAgeMs);
-  if (kept) return { outcome: isMarked ? { ...outcome, collectedAt: kept.at } : outcome, payload: kept.body };
+  if (kept) {
+    const outcome = outcomeAt(kept.at);
+    return { outcome: isMarked ? { ...outcome, collectedAt: kept.at } : outcome, payload: kept.body };
+  }
   const record = await reader.read(unit.input, reading);
+  const readAt = clock.now();
   observer.record(record);
   const payload = Buffer.from(JSON.stringify(record));
   if (payload.length > maxRecordBytes) {
@@ -170,9 +211,9 @@ async function tryRead(
   // An incomplete page is not stored for later jobs: another attempt may be complete.
   const isComplete = reader.isComplete?.(record) ?? true;
   if (key !== null && isComplete && payload.length <= maxCrawlBytes) {
-    await store.putCrawl(key, clock.now(), payload);
+    await store.putCrawl(key, readAt, payload);
   }
-  return { outcome, payload };
+  return { outcome: outcomeAt(readAt), payload };
 }
 
 /** Returns the milliseconds before the next attempt. */

@@ -1,30 +1,28 @@
 import { linkSignals } from '../../base/abort.ts';
-import type { Batch, Job } from '../../store/documents.ts';
+import type { Batch } from '../../store/batches.ts';
+import type { Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import type { BatchWriter } from './batch-writer.ts';
-import { type ReadUnitContext, readUnit } from './read-unit.ts';
 import {
   type DeferredUnit,
   maxInPlaceWaitMs,
   maxWaitMs,
   type ReadUnits,
+  readUnit,
   waitingSince,
   waitOf,
-} from './waiting.ts';
-
-/** Dependencies of this module. */
-export type ReadUnitsContext = Pick<JobContext, 'clock' | 'pages'> & ReadUnitContext;
+} from './read-unit.ts';
 
 /** Interval at which finished units of a batch are written, in milliseconds. */
 const flushMs = 2_000;
 
 /**
- * Reads the batch's outstanding units concurrently. Writes finished units every two seconds, so that a crash costs
- * little, and returns the wait of the deferred ones. Returns null if the claim was lost. If one of the service's own
- * engines fails, stops the other reads and writes the finished units before it throws.
+ * Reads the batch's outstanding units concurrently. Writes finished units every two seconds, so that a crash
+ * costs little, and returns the wait of the deferred ones. Returns null if the claim was lost. If one of the
+ * service's own engines fails, stops the other reads and writes the finished units before it throws.
  */
 export async function readUnits(
-  context: ReadUnitsContext,
+  context: JobContext,
   job: Job,
   batch: Batch,
   writer: BatchWriter,
@@ -38,7 +36,10 @@ export async function readUnits(
   let hasClaim = true;
   let left = 0;
   let done = 0;
-  /** Start of the wait for origins; reset by each successful unit, and after an outage of the service's engines. */
+  /**
+   * Start of the wait for origins; reset by each successful unit, and after an outage of the service's
+   * engines.
+   */
   let since = waitingSince(batch.wait, clock.now());
   const tries = new Map(Object.entries(batch.wait?.tries ?? {}));
 

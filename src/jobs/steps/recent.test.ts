@@ -21,8 +21,8 @@ interface Line {
 }
 
 /**
- * Reads these rows in one bulk task, with `everyMs` passing repeatedly. Returns its lines and the items requested
- * from the origin meanwhile.
+ * Reads these rows in one bulk task, with `everyMs` passing repeatedly. Returns its lines and the items
+ * requested from the origin meanwhile.
  */
 async function crawl(
   rows: string[],
@@ -125,14 +125,14 @@ describe('a recent page is not reused', () => {
     expect((await crawl([`sg,7,${id}`], false)).asked).toEqual([id]);
   });
 
-  test('and does not replace a complete one', async () => {
+  test('does not replace a complete one', async () => {
     await crawl(['sg,7,20101'], false);
     fixture.wrapFetch((fetch) => async (request) => {
-      const answer = await fetch(request);
-      const body = answer.body
+      const response = await fetch(request);
+      const body = response.body
         .toString()
         .replace('"removed_fields":null', '"removed_fields":["product_price"]');
-      return { ...answer, body: Buffer.from(body) };
+      return { ...response, body: Buffer.from(body) };
     });
     expect((await crawl(['sg,7,20101'], true)).asked).toEqual(['20101']);
     const served = await crawl(['sg,7,20101'], false);
@@ -142,9 +142,11 @@ describe('a recent page is not reused', () => {
 
   test('if it is larger than the limit of stored pages', async () => {
     fixture.wrapFetch((fetch) => async (request) => {
-      const answer = await fetch(request);
-      const body = answer.body.toString().replace('"bff_meta":null', `"bff_meta":"${'x'.repeat(1_100_000)}"`);
-      return { ...answer, body: Buffer.from(body) };
+      const response = await fetch(request);
+      const body = response.body
+        .toString()
+        .replace('"bff_meta":null', `"bff_meta":"${'x'.repeat(1_100_000)}"`);
+      return { ...response, body: Buffer.from(body) };
     });
     await crawl(['sg,7,20101'], false);
     expect((await crawl(['sg,7,20101'], false)).asked).toEqual(['20101']);

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs.ts';
 import { Fault } from '../../contract/fault.ts';
-import { aBatch, aJob, units } from '../../store/contract/samples.ts';
-import type { Batch, BatchReference } from '../../store/documents.ts';
+import type { Batch, BatchReference } from '../../store/batches.ts';
+import { aBatch, aJob, units } from '../../store/conformance/samples.ts';
 import { backOff, deferUntil, publishLater, releaseClaim } from './release.ts';
 
 const never = new AbortController().signal;

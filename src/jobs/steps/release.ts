@@ -1,24 +1,18 @@
 import { type BackOff, backOffMs } from '../../base/back-off.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { Batch, BatchReference, BatchWait } from '../../store/documents.ts';
-import type { JobContext, StoreUse } from '../context.ts';
-import { type DispatchContext, publish } from './dispatch.ts';
-import { countsAsStalled } from './stalled.ts';
-
-/** Dependencies of this module. */
-export type ReleaseContext = Pick<JobContext, 'clock' | 'log' | 'queue' | 'random'> &
-  StoreUse<'releaseBatch'> &
-  DispatchContext;
+import type { Batch, BatchReference, BatchWait } from '../../store/batches.ts';
+import type { JobContext } from '../context.ts';
+import { publish } from './dispatch.ts';
 
 /** Back-off of one batch, or of a worker, while results cannot be stored. */
 export const storageBackOff: BackOff = { firstMs: 2_000, maxMs: 300_000 };
 
 /**
- * Releases a batch to the next worker, because this one stops. If that fails, the sweep republishes the batch once
- * the claim has expired.
+ * Releases a batch to the next worker, because this one stops. If that fails, the sweep republishes the batch
+ * once the claim has expired.
  */
 export async function releaseClaim(
-  context: ReleaseContext,
+  context: JobContext,
   { id, attempt }: Batch,
   message: BatchReference,
 ): Promise<void> {
@@ -35,7 +29,7 @@ export async function releaseClaim(
  * consecutive failure. Without the store, the claim expires and the sweep republishes the batch later.
  */
 export async function backOff(
-  context: ReleaseContext,
+  context: JobContext,
   { id, jobId, attempt, wait: waited }: Batch,
   message: BatchReference,
   fault: Fault,
@@ -59,7 +53,7 @@ export async function backOff(
 
 /** Releases a batch for `ms` milliseconds without a reason that its owner sees. */
 export async function postpone(
-  context: ReleaseContext,
+  context: JobContext,
   { id, jobId, attempt }: Batch,
   message: BatchReference,
   ms: number,
@@ -73,7 +67,7 @@ export async function postpone(
 
 /** Publishes a batch after `ms` milliseconds. If this process has stopped by then, the sweep publishes it. */
 export function publishLater(
-  { queue, clock }: ReleaseContext,
+  { queue, clock }: JobContext,
   message: BatchReference,
   ms: number,
   signal: AbortSignal,
@@ -87,7 +81,7 @@ export function publishLater(
 
 /** Releases a batch until its origins accept requests again, which frees the worker for other batches. */
 export async function deferUntil(
-  context: ReleaseContext,
+  context: JobContext,
   { id, jobId, attempt }: Batch,
   message: BatchReference,
   wait: BatchWait,
@@ -98,4 +92,13 @@ export async function deferUntil(
   const ms = wait.until - clock.now();
   log.info({ jobId, batchId: id, ms, reason: wait.reason }, 'batch deferred');
   publishLater(context, { ...message, attempt }, ms, signal);
+}
+
+/** Returns true if a claim that ended with this error counts as one without progress. */
+export function countsAsStalled(error: unknown): boolean {
+  const fault = Fault.from(error);
+  if (fault.code !== 'unavailable') return true;
+  // An unavailable engine says nothing about the unit, but its own result may be what filled the disk.
+  const { code } = (fault.cause ?? {}) as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG';
 }

@@ -6,13 +6,14 @@ import { createCrashingProcess } from '../../../test/support/crash.ts';
 import { grant, type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
 import { Fault, type FaultCode } from '../../contract/fault.ts';
-import { chargeJob, refundJob } from '../../credits/job-credits.ts';
-import type { BatchReference, Job } from '../../store/documents.ts';
+import type { BatchReference } from '../../store/batches.ts';
+import type { Job } from '../../store/documents.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import type { JobContext } from '../context.ts';
+import { chargeJob, refundJob } from '../credits/job-credits.ts';
 import { approve } from './decide.ts';
+import { work } from './process-batch.ts';
 import { retry, retryWarning } from './retry.ts';
-import { work } from './work.ts';
 
 const { retryJob } = JobService.method;
 const operatorId = newId();
@@ -55,8 +56,8 @@ async function again(
   };
   const request = create(retryJob.input, { jobId });
   const respond = async ({ id }: Job) => ({ jobId: id });
-  const answer = await retry(context, retryJob, request, submitter, source, approvedBy, respond);
-  return answer.jobId;
+  const response = await retry(context, retryJob, request, submitter, source, approvedBy, respond);
+  return response.jobId;
 }
 
 const keysOf = async (jobId: string) => {
@@ -251,7 +252,7 @@ describe('a retry after an earlier one', () => {
     await fixture.startWorker();
   });
 
-  test('that failed is followed by a new job each time', async () => {
+  test('creates a new job each time if the earlier one failed', async () => {
     const { jobId } = await endedBulk(3);
     const ids = new Set<string>();
     for (let time = 0; time < 4; time += 1) {
@@ -266,7 +267,7 @@ describe('a retry after an earlier one', () => {
   test.each([
     ['discarded', 'getUser'],
     ['left half discarded', 'discardJob'],
-  ] as const)('that was %s is followed by a new job', async (_what, failing) => {
+  ] as const)('creates a new job if the earlier one was %s', async (_what, failing) => {
     const { jobId } = await endedBulk(3);
     const { store } = fixture.context;
     const balance = await fixture.balance(userId);
@@ -288,7 +289,7 @@ describe('a retry after an earlier one', () => {
     expect(await jobOf(await again(jobId))).toMatchObject({ retryOf: jobId, cost: 8 });
   });
 
-  test('whose response was lost returns the same job under its key', async () => {
+  test('returns the same job under its key if the earlier response was lost', async () => {
     const { jobId } = await endedBulk(3);
     const { store, queue } = fixture.context;
     fixture.context.queue = { ...queue, publish: async () => true };

@@ -10,44 +10,36 @@ import { idFromName } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import { isFinalFailure } from '../../contract/final-failure.ts';
 import { retryOptionsOf } from '../../contract/submit-options.ts';
-import { isChargeVoid } from '../../credits/job-credits.ts';
 import { inOrder } from '../../kinds/items.ts';
 import type { Plan } from '../../kinds/kind.ts';
-import type { Job, Outcome, Unit } from '../../store/documents.ts';
+import type { Outcome, Unit } from '../../store/batches.ts';
+import type { Job } from '../../store/documents.ts';
 import type { JobStore } from '../../store/store.ts';
-import type { JobContext, StoreUse } from '../context.ts';
-import { mayHoldFailed, readPlaced, unitsOf } from '../placed.ts';
-import { type FaultGroup, type FaultsContext, groupFaults } from '../queries/faults.ts';
-import { type QuoteContext, quoteJob } from '../quote/quote.ts';
+import type { JobContext } from '../context.ts';
+import { isChargeVoid } from '../credits/job-credits.ts';
+import { mayHoldFailed, readIndexedBatches, unitsOf } from '../indexed-units.ts';
+import { type FaultGroup, groupFaults } from '../queries/units.ts';
+import { quoteJob } from '../quote/quote.ts';
+import { placeJob } from './create-job.ts';
 import {
   abandonSubmission,
   beginSubmission,
   completeSubmission,
-  type IdempotencyContext,
-  type Submission,
+  type SubmitCall,
   type Submitter,
 } from './idempotency.ts';
-import { type PlaceContext, placeJob } from './place.ts';
-
-/** Dependencies of this module. */
-export type RetryContext = Pick<JobContext, 'offers'> &
-  StoreUse<'getDeletedJob' | 'getJob' | 'isLedgerKeyVoid' | 'listJobs' | 'readBatches'> &
-  FaultsContext &
-  IdempotencyContext &
-  PlaceContext &
-  QuoteContext;
 
 /**
- * Submits the failed units of an ended job again as a new job, in their order: only units whose failure is not final.
- * The new job has the same owner, kind, marketplace and parameters, and the current unit price. It awaits approval if
- * its kind does, unless an operator, `approvedBy`, retries it. Concurrent calls create one job, as do calls under one
- * idempotency key. Returns the response that `respond` builds from the new job. Faults: `conflict` for a job that has
- * not ended, has no unit to retry, or has another retry that is running; `insufficient_credits`; `max_credits_exceeded`; those of
- * beginSubmission(). After a fault nothing is charged. With the option `validate_only`, returns the quote of the retry, and
- * writes nothing.
+ * Submits the failed units of an ended job again as a new job, in their order: only units whose failure is
+ * not final. The new job has the same owner, kind, marketplace and parameters, and the current unit price. It
+ * awaits approval if its kind does, unless an operator, `approvedBy`, retries it. Concurrent calls create one
+ * job, as do calls under one idempotency key. Returns the response that `respond` builds from the new job.
+ * Throws `conflict` for a job that has not ended, has no unit to retry, or has another retry that is running;
+ * `insufficient_credits`; `max_credits_exceeded`; those of beginSubmission(). After a fault nothing is
+ * charged. With the option `validate_only`, returns the quote of the retry, and writes nothing.
  */
 export async function retry<M extends DescMethod>(
-  context: RetryContext,
+  context: JobContext,
   method: M,
   request: Message,
   submitter: Submitter,
@@ -71,8 +63,10 @@ export async function retry<M extends DescMethod>(
   }
 }
 
-/** Returns the id of the next retry of a job. Concurrent calls get the same id, so that they create one job. */
-async function nextRetryId({ store }: RetryContext, { id }: Job): Promise<string> {
+/**
+ * Returns the id of the next retry of a job. Concurrent calls get the same id, so that they create one job.
+ */
+async function nextRetryId({ store }: JobContext, { id }: Job): Promise<string> {
   const last = await lastRetry(store, id);
   let next = idFromName(`retry of ${id} after ${last?.id ?? 'none'}`);
   // The id of a discarded or deleted job cannot be used again.
@@ -89,7 +83,7 @@ async function lastRetry(store: Pick<JobStore, 'listJobs'>, retryOf: string): Pr
 
 /** Returns the quote of a retry. Faults as for the retry. */
 async function quoteRetry(
-  context: RetryContext,
+  context: JobContext,
   source: Job,
   { userId, keyId, options }: Submitter,
   jobId: string,
@@ -98,14 +92,15 @@ async function quoteRetry(
   const plan = await planRetry(context, source);
   const warning = await retryWarning(context, source);
   const caller = { userId, mode: source.mode, keyId, options: retryOptionsOf(source.options, options) };
-  return quoteJob(context, context.offers.of(source), plan, caller, warning === null ? [] : [warning]);
+  return quoteJob(context, context.jobTypes.of(source), plan, caller, warning === null ? [] : [warning]);
 }
 
 /**
- * Returns an interrupted retry of a job, which is resumed. Fault `conflict` if the job cannot be retried now.
+ * Returns an interrupted retry of a job, which is resumed. Throws `conflict` if the job cannot be retried
+ * now.
  */
 async function findRunningRetry(
-  { store }: RetryContext,
+  { store }: JobContext,
   { id, state, finishedAt, counts }: Job,
   jobId: string,
 ): Promise<Job | undefined> {
@@ -123,13 +118,13 @@ async function findRunningRetry(
 
 /** Creates the new job, or resumes one that an interrupted call created. */
 async function placeRetry(
-  context: RetryContext,
+  context: JobContext,
   source: Job,
-  submission: Submission<DescMethod>,
+  submission: SubmitCall<DescMethod>,
   { keyId, options }: Submitter,
   approvedBy: string | null,
 ): Promise<Job> {
-  const { store, offers } = context;
+  const { store, jobTypes } = context;
   const { id, userId, mode } = source;
   const other = await findRunningRetry(context, source, submission.jobId);
   const draft = {
@@ -139,26 +134,27 @@ async function placeRetry(
     keyId,
     plan: () => planRetry(context, source),
     retryOf: id,
+    schedule: null,
     approvedBy,
     // Repeating the call gives the same job id, with or without an idempotency key.
     resumable: true,
     options: retryOptionsOf(source.options, options),
   };
-  const job = await placeJob(context, offers.of(source), draft, submission);
+  const job = await placeJob(context, jobTypes.of(source), draft, submission);
   // Includes the batches that were dispatched meanwhile.
   return (await store.getJob(job.id)) ?? job;
 }
 
 /** Returns the sentence about failed units that a retry leaves out, or null if it leaves out none. */
-export async function retryWarning(context: RetryContext, source: Job): Promise<string | null> {
+export async function retryWarning(context: JobContext, source: Job): Promise<string | null> {
   return formatLeftOut(countRetryable(await groupFaults(context, source)));
 }
 
-/** Returns the units to retry. Fault `conflict` if the failure of every unit is final. */
-async function planRetry(context: RetryContext, source: Job): Promise<Plan> {
+/** Returns the units to retry. Throws `conflict` if the failure of every unit is final. */
+async function planRetry(context: JobContext, source: Job): Promise<Plan> {
   const { store } = context;
   const failed: { unit: Unit; region: string }[] = [];
-  for await (const placed of readPlaced(store, source.id, mayHoldFailed(source))) {
+  for await (const placed of readIndexedBatches(store, source.id, mayHoldFailed(source))) {
     for (const { unit, region, outcome } of unitsOf(source, placed))
       if (isRetryable(outcome)) failed.push({ unit, region });
   }

@@ -1,15 +1,14 @@
 import { buffer, text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, noon, openJobFixture } from '../../../test/support/jobs.ts';
-import { chunksOf } from '../../blobs/contract.ts';
+import { chunksOf } from '../../blobs/conformance.ts';
 import type { SubmitOptionValues } from '../../contract/submit-options.ts';
-import type { Job, Outcome, StoredFile } from '../../store/documents.ts';
+import type { Outcome } from '../../store/batches.ts';
+import type { Job, StoredFile } from '../../store/documents.ts';
 import { sweep } from '../../sweep/sweep.ts';
-import { qualityOf } from '../queries/quality.ts';
 import { results } from '../queries/results.ts';
-import { deleteFiles } from './delete-files.ts';
-import { deleteJob } from './delete-job.ts';
-import { eraseUser } from './erase-user.ts';
+import { qualityOf } from '../queries/units.ts';
+import { deleteFiles, deleteJob, eraseUser } from './delete.ts';
 
 const hour = 3_600_000;
 const shop = 'https://mkta.sg/shop/21';
@@ -28,7 +27,9 @@ afterEach(async () => {
 
 const ended = ['completed', 'partial_complete', 'failed'] as const;
 
-/** Runs a job of URLs to its end. Returns it, the file of its first URL, and the number of requests meanwhile. */
+/**
+ * Runs a job of URLs to its end. Returns it, the file of its first URL, and the number of requests meanwhile.
+ */
 async function run(
   urls: string[],
   { maxAge = '1h' }: SubmitOptionValues = {},

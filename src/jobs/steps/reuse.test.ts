@@ -5,7 +5,7 @@ import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../..
 import type { SubmitOptionValues } from '../../contract/submit-options.ts';
 import type { Job } from '../../store/documents.ts';
 import { results } from '../queries/results.ts';
-import { deleteJob } from './delete-job.ts';
+import { deleteJob } from './delete.ts';
 
 const hour = 3_600_000;
 let fixture: JobFixture;

@@ -9,7 +9,7 @@ import {
 import { Fault } from '../../contract/fault.ts';
 import { openLocalQueue } from '../../queue/local/open.ts';
 import type { Queue } from '../../queue/queue.ts';
-import type { BatchReference } from '../../store/documents.ts';
+import type { BatchReference } from '../../store/batches.ts';
 import { sweep } from '../../sweep/sweep.ts';
 
 let fixture: JobFixture;
@@ -63,14 +63,14 @@ describe('submitting while the queue does not respond', () => {
   test('succeeds, and refunds everything in the response', async () => {
     const putBack = await takeQueueAway();
     const userId = await fixture.createUser(1_000);
-    const answer = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
-    expect(answer).toMatchObject({ status: 'initializing', cost: 600, refunded: 600, totalBatches: 2 });
+    const response = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
+    expect(response).toMatchObject({ status: 'initializing', cost: 600, refunded: 600, totalBatches: 2 });
     expect(await fixture.balance(userId)).toBe(1_000);
-    expect(await fixture.context.store.getJob(answer.jobId)).toMatchObject({
+    expect(await fixture.context.store.getJob(response.jobId)).toMatchObject({
       state: 'failed',
       refunded: 600,
     });
-    const shown = await fixture.read(userId, 'RetrieveVariantSold', { jobId: answer.jobId });
+    const shown = await fixture.read(userId, 'RetrieveVariantSold', { jobId: response.jobId });
     expect(shown).toMatchObject({ status: 'failed', batches: [{ status: 'FAILED' }, { status: 'FAILED' }] });
     expect((await ledgerOf(userId)).sort()).toEqual([
       ['charge', -600],
@@ -95,10 +95,10 @@ describe('submitting while the queue does not respond', () => {
       },
       ping: () => (isAway ? Promise.reject(new Fault('unavailable', 'The broker is gone.')) : queue.ping()),
     };
-    const answer = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(100));
-    expect(answer).toMatchObject({ cost: 1_000, refunded: 0 });
+    const response = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(100));
+    expect(response).toMatchObject({ cost: 1_000, refunded: 0 });
     const states = async () =>
-      (await fixture.context.store.listBatches(answer.jobId)).map(({ state }) => state);
+      (await fixture.context.store.listBatches(response.jobId)).map(({ state }) => state);
     expect(await states()).toEqual(['queued', 'waiting']);
     isAway = false;
     await fixture.startWorker();
@@ -108,7 +108,7 @@ describe('submitting while the queue does not respond', () => {
     await fixture.clock.advance(5_000);
     await sweep(fixture.context);
     expect(published).toBe(3);
-    expect(await fixture.waitForState(answer.jobId, 'completed')).toMatchObject({ refunded: 0 });
+    expect(await fixture.waitForState(response.jobId, 'completed')).toMatchObject({ refunded: 0 });
     expect(await fixture.problems()).toEqual([]);
   });
 
@@ -349,7 +349,7 @@ describe('an idempotency key', () => {
     }
   });
 
-  test('whose submission crashed is resumed after a minute, with the existing job', async () => {
+  test('resumes a crashed submission after a minute, with the existing job', async () => {
     const userId = await fixture.createUser(100);
     const { store } = fixture.context;
     const died = async () => {
@@ -378,7 +378,7 @@ describe('an idempotency key', () => {
     expect(await fixture.balance(userId)).toBe(70);
   });
 
-  test('whose submission failed halfway returns its job immediately, charged once', async () => {
+  test('returns the job of a submission that failed halfway immediately, charged once', async () => {
     const userId = await fixture.createUser(30);
     const { store } = fixture.context;
     const moveJob = async () => {

@@ -2,50 +2,36 @@ import { create, type Message } from '@bufbuild/protobuf';
 import { jobOptionsOf } from '../../contract/submit-options.ts';
 import type { Plan } from '../../kinds/kind.ts';
 import type { JobContext } from '../context.ts';
-import type { JobMethod } from '../offers.ts';
-import { type ReadContext, snapshotOf } from '../queries/read.ts';
-import { type QuoteContext, quoteJob } from '../quote/quote.ts';
-import { type DiscardContext, undoSubmit } from './discard.ts';
-import {
-  abandonSubmission,
-  beginSubmission,
-  completeSubmission,
-  type IdempotencyContext,
-  type Submitter,
-} from './idempotency.ts';
-import { missingOriginWarning } from './missing-origins.ts';
-import { type PlaceContext, placeJob } from './place.ts';
-
-/** Dependencies of this module. */
-export type SubmitContext = Pick<JobContext, 'newId' | 'settings'> &
-  DiscardContext &
-  IdempotencyContext &
-  PlaceContext &
-  QuoteContext &
-  ReadContext;
+import type { JobMethod } from '../job-types.ts';
+import { snapshotOf } from '../queries/read.ts';
+import { missingOriginWarning } from '../quote/origins.ts';
+import { quoteJob } from '../quote/quote.ts';
+import { undoSubmit } from './accept.ts';
+import { placeJob } from './create-job.ts';
+import { abandonSubmission, beginSubmission, completeSubmission, type Submitter } from './idempotency.ts';
 
 /**
- * Creates a job from a validated request, once per idempotency key (docs/jobs.md). Faults:
- * `invalid`, `insufficient_credits`, `max_credits_exceeded`, `conflict`, `unavailable`. After a fault without an idempotency key, no job and
- * no charge remain; with one, an interrupted submit may be resumed, and the same key returns its job.
- * `warn` is called if the job is accepted but units of it cannot be read. With the option `validate_only`, returns the
- * quote of the job, and writes nothing.
+ * Creates a job from a validated request, once per idempotency key (docs/jobs.md). Throws `invalid`,
+ * `insufficient_credits`, `max_credits_exceeded`, `conflict`, `unavailable`. After a fault without an
+ * idempotency key, no job and no charge remain; with one, an interrupted submission may be resumed, and the
+ * same key returns its job. `warn` is called if the job is accepted but units of it cannot be read. With the
+ * option `validate_only`, returns the quote of the job, and writes nothing.
  */
 export async function submit(
-  context: SubmitContext,
-  { method, offer: offered }: JobMethod,
+  context: JobContext,
+  { method, jobType: offered }: JobMethod,
   request: Message,
   submitter: Submitter,
   warn: (text: string) => void = () => {},
 ): Promise<Message> {
-  const offer = offered!;
-  const { kind, market } = offer;
+  const jobType = offered!;
+  const { kind, market } = jobType;
   let planned: Plan | undefined;
   const plan = async () => {
     planned ??= await kind.plan(request, method.input, market);
     return planned;
   };
-  const { userId, mode, keyId, options, approvedBy = null } = submitter;
+  const { userId, mode, keyId, options, approvedBy = null, schedule = null } = submitter;
   // A repeated submit returns the first response without planning, but warns like the first.
   const addWarning = async () => {
     const warning = missingOriginWarning(context, market, await plan());
@@ -54,7 +40,7 @@ export async function submit(
   };
   if (options?.validateOnly) {
     const caller = { userId, mode, keyId, options: jobOptionsOf(options) };
-    const quote = await quoteJob(context, offer, await plan(), caller);
+    const quote = await quoteJob(context, jobType, await plan(), caller);
     return create(method.output, { quote });
   }
   const id = submitter.jobId ?? context.newId();
@@ -67,10 +53,10 @@ export async function submit(
   let response: Message;
   try {
     const draft = {
-      ...{ jobId, userId, mode, keyId, plan, retryOf: null, approvedBy, resumable: key !== null },
+      ...{ jobId, userId, mode, keyId, plan, retryOf: null, schedule, approvedBy, resumable: key !== null },
       options: jobOptionsOf(options),
     };
-    const job = await placeJob(context, offer, draft, submission);
+    const job = await placeJob(context, jobType, draft, submission);
     const snapshot = await snapshotOf(context, job, kind.submittedNeeds, undefined);
     response = await completeSubmission(context, submission, await kind.submitted(snapshot));
   } catch (error) {

@@ -49,6 +49,7 @@ describe('the job of a submission', () => {
       finishedAt: null,
       file: null,
       retryOf: null,
+      schedule: null,
       counts: null,
       noticeDue: null,
       noticeAt: null,
@@ -60,7 +61,7 @@ describe('the job of a submission', () => {
     });
     const batches = await Array.fromAsync(fixture.context.store.readBatches(job.id));
     const begun = { attempt: 0, leaseUntil: null, notBefore: null, endedAt: null, stalledClaims: 0 };
-    const empty = { outcomes: {}, success: 0, failed: 0, file: null, parts: [], solo: null };
+    const empty = { outcomes: {}, success: 0, failed: 0, file: null, segments: [], isolated: null };
     expect(batches.map(({ units, ...batch }) => ({ ...batch, units: units.length }))).toMatchObject([
       {
         ...begun,
@@ -89,7 +90,7 @@ describe('the job of a submission', () => {
     ['SubmitVariantSold', variantSoldRequest(2), 0],
     ['SubmitMerchantItems', { urls: ['https://mkta.sg/shop/21'] }, 1],
   ])(
-    'of %s waits 24 hours for approval, and its batches are not queued',
+    'waits 24 hours for approval for %s, and its batches are not queued',
     async (method, request, charges) => {
       fixture.context.settings.approval = true;
       const userId = await fixture.createUser(1_000);

@@ -2,7 +2,7 @@ import { fromJson, type Message } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import type { Job } from '../../store/documents.ts';
-import { finishTerminating, stopRunning, terminate } from './terminate.ts';
+import { finishTerminating, stopRunning, terminate } from './lifecycle.ts';
 
 const credits = 1_000;
 
@@ -25,7 +25,7 @@ async function submitted(): Promise<Job> {
 
 /** Terminates a task as its service does. */
 function terminated(job: Job, by = userId): Promise<Message> {
-  const method = fixture.context.offers.methods.get('gleaner.mkta.v1.MktaService.TerminateGetPcBulk')!;
+  const method = fixture.context.jobTypes.methods.get('gleaner.mkta.v1.MktaService.TerminateGetPcBulk')!;
   return terminate(fixture.context, method, fromJson(method.method.input, { taskId: job.number }), by);
 }
 

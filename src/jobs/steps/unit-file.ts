@@ -1,10 +1,8 @@
 import { Fault } from '../../contract/fault.ts';
 import type { ListPage, ListSummary } from '../../markets/market.ts';
-import type { Batch, Job, StoredFile } from '../../store/documents.ts';
+import type { Batch } from '../../store/batches.ts';
+import type { Job, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
-
-/** Dependencies of this module. */
-export type UnitFileContext = Pick<JobContext, 'blobs' | 'offers'>;
 
 /** The unit whose file is written. */
 export interface UnitFileTarget {
@@ -18,11 +16,11 @@ export interface UnitFileTarget {
 class LostSourceError extends Error {}
 
 /**
- * Writes the result file of one listing, read at `at`, while its pages arrive, so that memory is bounded by one page. A
- * listing that fails leaves no file.
+ * Writes the result file of one listing, read at `at`, while its pages arrive, so that memory is bounded by
+ * one page. A listing that fails leaves no file.
  */
 export async function writeUnitFile(
-  context: UnitFileContext,
+  context: JobContext,
   target: UnitFileTarget,
   at: number,
   pages: AsyncGenerator<ListPage, ListSummary, void>,
@@ -37,11 +35,11 @@ export async function writeUnitFile(
 }
 
 /**
- * Writes the result file of a listing as a copy of another job's file, read at `at`, with a first line of its own.
- * Returns null, and leaves no file, if the source was deleted or changed. Fault `unavailable`.
+ * Writes the result file of a listing as a copy of another job's file, read at `at`, with a first line of its
+ * own. Returns null, and leaves no file, if the source was deleted or changed. Throws `unavailable`.
  */
 export async function copyUnitFile(
-  context: UnitFileContext,
+  context: JobContext,
   target: UnitFileTarget,
   at: number,
   source: StoredFile,
@@ -60,8 +58,8 @@ export async function copyUnitFile(
 }
 
 /** Returns the file to write: its format, its place, and the function that writes it. */
-function fileOf({ blobs, offers }: UnitFileContext, { job, batch, index }: UnitFileTarget, at: number) {
-  const { kind, result } = offers.of(job);
+function fileOf({ blobs, jobTypes }: JobContext, { job, batch, index }: UnitFileTarget, at: number) {
+  const { kind, result } = jobTypes.of(job);
   const pack = kind.files.unit;
   if (!pack) throw new Error(`${job.kind} has no unit file`);
   return {
@@ -77,7 +75,7 @@ const lineBreak = 0x0a;
 
 /** Yields the bytes of a file from its first line break on. */
 async function* bodyOf(
-  { blobs }: Pick<UnitFileContext, 'blobs'>,
+  { blobs }: Pick<JobContext, 'blobs'>,
   { path, bytes }: StoredFile,
 ): AsyncGenerator<Uint8Array> {
   let read = 0;

@@ -1,13 +1,13 @@
 import { create } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { GetJobRequestSchema, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { GetJobRequestSchema, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { flushTasks } from '../../../test/support/clock.ts';
 import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { jobServiceHandlers } from '../../api/rpc/job-service.ts';
 import { Fault } from '../../contract/fault.ts';
-import { operatorHandlers } from '../../rpc/operator.ts';
 import { sweep } from '../../sweep/sweep.ts';
-import { fullName } from '../offers.ts';
-import { waitOf } from './waiting.ts';
+import { fullName } from '../job-types.ts';
+import { waitOf } from './read-unit.ts';
 
 const minuteMs = 60_000;
 let fixture: JobFixture;
@@ -49,10 +49,14 @@ async function pass(ms: number): Promise<void> {
 
 /** The job as an operator sees it. */
 async function waitingFor(jobId: string): Promise<string> {
-  const handler = operatorHandlers(fixture.context).unary.get(fullName(OperatorService.method.getJob))!;
-  const call = { principal: { userId: user, role: 'operator' } } as unknown as Parameters<typeof handler>[1];
-  const answer = await handler(create(GetJobRequestSchema, { jobId }), call);
-  return (answer as unknown as { job: { waitingFor: string } }).job.waitingFor;
+  const handler = jobServiceHandlers(fixture.context).unary.get(fullName(JobService.method.getJob))!;
+  const { signal } = new AbortController();
+  const principal = { userId: user, role: 'operator' };
+  const call = { principal, signal, waitMs: 0, responseHeaders: {} } as unknown as Parameters<
+    typeof handler
+  >[1];
+  const response = await handler(create(GetJobRequestSchema, { jobId }), call);
+  return (response as unknown as { waitingFor: string }).waitingFor;
 }
 
 describe('waitOf()', () => {
@@ -109,8 +113,8 @@ describe('while an origin is paused', () => {
     expect(sent.size).toBe(0);
     await pass(1_000);
     await fixture.waitForState(jobId, 'completed');
-    const answer = await retrieve(jobId);
-    expect(answer.waitingFor).toBeUndefined();
+    const response = await retrieve(jobId);
+    expect(response.waitingFor).toBeUndefined();
     expect(await waitingFor(jobId)).toBe('');
     expect([...sent.values()]).toEqual(Array(60).fill(1));
     for await (const { wait } of fixture.context.store.readBatches(jobId)) expect(wait).toBeNull();
@@ -218,7 +222,7 @@ describe('a page that is refused while others succeed', () => {
       { reason: 'mkta/sg: blocked (page_blocked)', tries: { 10: expect.any(Number) } },
     ]);
     const succeeded = async () => (await fixture.context.store.countJob(jobId)).units.success;
-    await fixture.eventually('all others are settled', async () => (await succeeded()) === 60);
+    await fixture.eventually('all others have ended', async () => (await succeeded()) === 60);
     await pass(2 * minuteMs);
     await fixture.waitForState(jobId, 'completed');
     expect(sent.get(bad)).toBe(6);

@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { SubmitGetPcBulkRequestSchema } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { mkta } from '../../markets/mkta/index.ts';
-import { aJob } from '../../store/contract/samples.ts';
+import { aJob } from '../../store/conformance/samples.ts';
 import { getPcBulk } from './index.ts';
 
 const tools = { link: async () => 'a link', itemToken: () => '' };
@@ -57,7 +57,7 @@ test('responses identify the task by its number', async () => {
   expect(getPcBulk.listed!([aJob({ number: 9 }), aJob({ number: 3 })])).toEqual({ tasks: [9, 3] });
 });
 
-test('the response to a submit mentions refunds', () => {
+test('the response to a submission mentions refunds', () => {
   const job = aJob({ number: 9, refunded: 8 });
   expect(getPcBulk.submitted({ job, ...tools })).toMatchObject({ taskId: 9, refunded: 8 });
 });

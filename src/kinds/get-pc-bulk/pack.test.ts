@@ -1,9 +1,9 @@
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { csvField } from '../../base/csv.ts';
-import { aJob } from '../../store/contract/samples.ts';
-import type { Outcome, Unit } from '../../store/documents.ts';
-import { jobFile } from './pack.ts';
+import type { Outcome, Unit } from '../../store/batches.ts';
+import { aJob } from '../../store/conformance/samples.ts';
+import { jobFile } from './index.ts';
 
 const unit: Unit = { key: '2', input: { shop_id: '1', item_id: '2' } };
 const done: Outcome = { status: 'SUCCESS', attempt: 1 };

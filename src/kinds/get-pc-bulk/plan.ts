@@ -4,7 +4,7 @@ import type { Message } from '@bufbuild/protobuf';
 import { CsvError, parse } from 'csv-parse';
 import { Fault, type Problem } from '../../contract/fault.ts';
 import { quote } from '../../contract/problem-texts.ts';
-import type { Unit } from '../../store/documents.ts';
+import type { Unit } from '../../store/batches.ts';
 import { inOrder } from '../items.ts';
 import type { Plan } from '../kind.ts';
 
@@ -31,7 +31,7 @@ export function recentKey({ input }: Unit, region: string): string {
 }
 
 /** One row of the uploaded CSV. */
-export interface Row {
+export interface CsvRow {
   region: string;
   shop_id: string;
   item_id: string;
@@ -39,7 +39,7 @@ export interface Row {
 
 const columns = ['region', 'shop_id', 'item_id'] as const;
 const regions = ['id', 'sg', 'th', 'ph', 'my', 'vn', 'tw', 'br'];
-/** Maximum rows per submit. */
+/** Maximum rows per submission. */
 export const maxRows = 2_000;
 const maxRowBytes = 100_000;
 const maxProblems = 100;
@@ -48,14 +48,14 @@ const [lineFeed, carriageReturn] = [10, 13];
 
 /**
  * Reads the rows of a CSV in UTF-8 with a header row. Other columns and blank lines are ignored; a column
- * that occurs twice must have the same value twice. Fault `invalid` names every invalid row, up to 100
- * problems. Their `loc` is ["body", "file", row, column]; the header is row 0.
+ * that occurs twice must have the same value twice. Throws `invalid`, which names every invalid row, up to
+ * 100 problems. Their `loc` is ["body", "file", row, column]; the header is row 0.
  */
-export async function readRows(file: Uint8Array): Promise<Row[]> {
+export async function readRows(file: Uint8Array): Promise<CsvRow[]> {
   const problems: Problem[] = [];
   const refuse = (place: (string | number)[], msg: string, type: string) =>
     problems.push({ loc: ['body', 'file', ...place], msg, type });
-  const rows: Row[] = [];
+  const rows: CsvRow[] = [];
   const unreadable = whyUnreadable(file);
   if (unreadable !== null) refuse([], ...unreadable);
   else await parseRows(file, rows, refuse, () => problems.length >= maxProblems);
@@ -69,7 +69,7 @@ type Refuse = (place: (string | number)[], msg: string, type: string) => void;
 
 async function parseRows(
   file: Uint8Array,
-  rows: Row[],
+  rows: CsvRow[],
   refuse: Refuse,
   enough: () => boolean,
 ): Promise<void> {
@@ -85,7 +85,7 @@ async function parseRows(
       max_record_size: maxRowBytes,
     }),
   );
-  let places: Record<keyof Row, number[]> | undefined;
+  let places: Record<keyof CsvRow, number[]> | undefined;
   let number = 0;
   try {
     for await (const record of parser as AsyncIterable<string[]>) {
@@ -106,13 +106,18 @@ async function parseRows(
   }
 }
 
-function placesOf(header: string[]): Record<keyof Row, number[]> {
+function placesOf(header: string[]): Record<keyof CsvRow, number[]> {
   const find = (column: string) =>
     header.flatMap((name, place) => (name.toLowerCase() === column ? [place] : []));
   return { region: find('region'), shop_id: find('shop_id'), item_id: find('item_id') };
 }
 
-function readRow(record: string[], places: Record<keyof Row, number[]>, number: number, refuse: Refuse): Row {
+function readRow(
+  record: string[],
+  places: Record<keyof CsvRow, number[]>,
+  number: number,
+  refuse: Refuse,
+): CsvRow {
   const row = { region: '', shop_id: '', item_id: '' };
   for (const column of columns) {
     const [value = '', ...others] = places[column].map((place) => record[place] ?? '');
@@ -135,8 +140,8 @@ function readRow(record: string[], places: Record<keyof Row, number[]>, number: 
 }
 
 /**
- * Returns the problem of a file that is not parsed at all; null for none. The parser is slow on very long
- * lines.
+ * Returns the problem of a file that cannot be parsed, or null if there is none. The parser is slow on very
+ * long lines.
  */
 function whyUnreadable(file: Uint8Array): [msg: string, type: string] | null {
   if (!isUtf8(file)) return ['The file is not UTF-8', 'unicode_error'];

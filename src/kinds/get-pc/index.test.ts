@@ -2,8 +2,9 @@ import { create } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { SubmitGetPcRequestSchema } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { mkta } from '../../markets/mkta/index.ts';
-import { aBatch, aFailure, aJob, aSuccess } from '../../store/contract/samples.ts';
-import type { BatchState, Job, Outcome } from '../../store/documents.ts';
+import type { BatchState, Outcome } from '../../store/batches.ts';
+import { aBatch, aFailure, aJob, aSuccess } from '../../store/conformance/samples.ts';
+import type { Job } from '../../store/documents.ts';
 import { getPc } from './index.ts';
 
 const input = { item_id: '2', shop_id: '1' };
@@ -19,7 +20,7 @@ test('plans one unit in its region', async () => {
   });
 });
 
-test('the response to a submit repeats the request', () => {
+test('the response to a submission repeats the request', () => {
   const job = aJob({ number: 17, cost: 8, region: 'sg', params: { itemId: '2', shopId: '1' } });
   expect(getPc.submitted({ job, ...tools })).toEqual({
     taskId: 17,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../base/json.ts';
 import type { ListPage, ListSummary } from '../../markets/market.ts';
-import { aBatch, aJob } from '../../store/contract/samples.ts';
+import { aBatch, aJob } from '../../store/conformance/samples.ts';
 import { shopFile } from './pack.ts';
 
 const url = 'https://mkta.example.sg/shop/77?a="b"';

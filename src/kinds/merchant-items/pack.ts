@@ -1,4 +1,4 @@
-import { prefixFields } from '../../base/record-shape.ts';
+import { prefixFields } from '../../base/record-schema.ts';
 import type { ListPage, ListSummary } from '../../markets/market.ts';
 import { entryLines } from '../entry-lines.ts';
 import type { UnitFilePack } from '../kind.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { aJob } from '../../store/contract/samples.ts';
+import { aJob } from '../../store/conformance/samples.ts';
 import type { JobSnapshot } from '../kind.ts';
 import { pdpBulk } from './index.ts';
 

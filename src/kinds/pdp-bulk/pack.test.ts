@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { aFailure, aJob, aSuccess } from '../../store/contract/samples.ts';
-import { jobFile } from './pack.ts';
+import { aFailure, aJob, aSuccess } from '../../store/conformance/samples.ts';
+import { jobFile } from './index.ts';
 
 const identity = [
   { name: 'item_id', from: 'id', numbered: false },

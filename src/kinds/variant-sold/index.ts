@@ -1,7 +1,75 @@
-import type { Kind } from '../kind.ts';
-import { batchFile, jobFile } from './pack.ts';
-import { plan } from './plan.ts';
+import type { Message } from '@bufbuild/protobuf';
+import { Fault, type Problem } from '../../contract/fault.ts';
+import type { Outcome, Unit } from '../../store/batches.ts';
+import type { FilePack, Kind, Plan, Row, UnitPlace } from '../kind.ts';
 import { download, item, retrieve, submitted } from './view.ts';
+
+/** Fields of gleaner.mkta.v1.SubmitVariantSoldRequest. */
+interface Request {
+  country?: string;
+  items: { itemId: string; shopId: string; country?: string }[];
+}
+
+const maxProblems = 100;
+
+/**
+ * Plans one unit per item, in the order submitted; duplicates are separate units. The country is set on every
+ * item or once for the request, and a request has one country. Throws `invalid`, which names each item whose
+ * country is missing or differs.
+ */
+export function plan(request: Message): Plan {
+  const { country: common, items } = request as unknown as Request;
+  const expected = common ?? items[0]?.country;
+  const problems: Problem[] = [];
+  const units = [];
+  for (let index = 0; index < items.length && problems.length < maxProblems; index++) {
+    const { itemId, shopId, country = common } = items[index]!;
+    if (country === undefined) {
+      problems.push({ loc: ['body', 'items', index, 'country'], msg: 'Field required', type: 'missing' });
+    } else if (country !== expected) {
+      const msg = `One country per request: '${country}' is not '${expected}'`;
+      problems.push({ loc: ['body', 'items', index, 'country'], msg, type: 'value_error' });
+    }
+    units.push({ key: itemId, input: { item_id: itemId, shop_id: shopId } });
+  }
+  if (problems.length > 0) throw new Fault('invalid', 'The items are not of one country.', { problems });
+  const region = expected ?? '';
+  return { groups: [{ region, units }], region, params: {} };
+}
+
+/** Format of a JSON array with one record per item, in the order submitted. */
+const records = {
+  contentType: () => 'application/json',
+  gzip: false,
+  whenAllFailed: false,
+  encoding: () => 'plain' as const,
+  head: () => '[\n',
+  separator: ',\n',
+  tail: () => '\n]\n',
+};
+
+/** Returns the record of a failed item in the merged file. */
+function failure(unit: Unit, error: string, place: UnitPlace): string {
+  const { item_id: itemId, shop_id: shopId } = unit.input;
+  return JSON.stringify({ itemId, shopId, country: place.region, error });
+}
+
+function row(unit: Unit, outcome: Outcome, place: UnitPlace): Row {
+  return [outcome.status === 'FAILED' ? failure(unit, outcome.message, place) : '', ''];
+}
+
+/** Merged file `full_{job_id}.json`: every item; failed items have their error. */
+export const jobFile: FilePack = {
+  ...records,
+  name: (job) => `full_${job.id}.json`,
+  row,
+};
+
+/** File of a batch, in the format of the merged file. */
+export const batchFile: FilePack = {
+  ...jobFile,
+  name: (_job, batch) => `batch_${batch!.id}_${batch!.attempt}.json`,
+};
 
 /** Sold counts of items' variants, in batches of 50 items. Jobs need an operator's approval. */
 export const variantSold: Kind = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { aBatch, aFailure, aJob, aSuccess } from '../../store/contract/samples.ts';
-import type { Outcome } from '../../store/documents.ts';
-import { batchFile, jobFile } from './pack.ts';
+import type { Outcome } from '../../store/batches.ts';
+import { aBatch, aFailure, aJob, aSuccess } from '../../store/conformance/samples.ts';
+import { batchFile, jobFile } from './index.ts';
 
 const job = aJob({ region: 'sg' });
 

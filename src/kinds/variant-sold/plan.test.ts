@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { SubmitVariantSoldRequestSchema } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import type { Fault } from '../../contract/fault.ts';
-import { plan } from './plan.ts';
+import { plan } from './index.ts';
 
 const item = (itemId: string, country?: string) => ({ itemId, shopId: '7', ...(country ? { country } : {}) });
 const planned = (items: ReturnType<typeof item>[], country?: string) =>

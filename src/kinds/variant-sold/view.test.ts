@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { aBatch, aFailure, aJob, aSuccess } from '../../store/contract/samples.ts';
-import type { BatchSummary, Job, Outcome, StoredFile } from '../../store/documents.ts';
+import type { BatchSummary, Outcome } from '../../store/batches.ts';
+import { aBatch, aFailure, aJob, aSuccess } from '../../store/conformance/samples.ts';
+import type { Job, StoredFile } from '../../store/documents.ts';
 import { download, item, retrieve, submitted } from './view.ts';
 
 const file: StoredFile = { path: 'f', contentType: '', items: 1, bytes: 1, sha256: '' };
@@ -15,10 +16,10 @@ const failed = { state: 'done', failed: 2 } as const;
 
 test('submitted() waits for approval or initializes', () => {
   const job = aJob({ state: 'awaiting_approval', cost: 20, totalUnits: 2, totalBatches: 1 });
-  const answer = { jobId: job.id, cost: 20, refunded: 0, totalItems: 2, totalBatches: 1 };
-  expect(submitted({ job, ...tools })).toEqual({ ...answer, status: 'awaiting_approval' });
+  const response = { jobId: job.id, cost: 20, refunded: 0, totalItems: 2, totalBatches: 1 };
+  expect(submitted({ job, ...tools })).toEqual({ ...response, status: 'awaiting_approval' });
   expect(submitted({ job: { ...job, state: 'approved' }, ...tools })).toEqual({
-    ...answer,
+    ...response,
     status: 'initializing',
   });
 });
@@ -32,7 +33,7 @@ describe('retrieve', () => {
     ['partial_complete', [done, failed], 'partial_complete', 'partial_complete', '2/2'],
     ['failed', [failed, failed], 'failed', 'failed', '2/2'],
     ['rejecting', [{}, {}], 'rejected', 'failed', '2/2'],
-  ])('of a job that is %s with %j', async (state, batches, status, jobStatus, progress) => {
+  ])('shows a job that is %s with %j', async (state, batches, status, jobStatus, progress) => {
     const job = aJob({ state: state as Job['state'] });
     const shown = await retrieve.show({
       job,
@@ -122,7 +123,7 @@ describe('item', () => {
     expect(pending).not.toHaveProperty('errorLog');
   });
 
-  test('of a rejected job has the reason', () => {
+  test('has the reason of a rejected job', () => {
     expect(show({ state: 'rejecting', reason: 'Too dear.' }, undefined, null)).toMatchObject({
       status: 'FAILED',
       errorLog: 'The job was rejected. Too dear.',

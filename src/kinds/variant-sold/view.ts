@@ -1,7 +1,7 @@
 import type { JobSnapshot, View } from '../kind.ts';
 import { aggregate, approvalStatus, batchStatus, inputText, isRejected, unitStatus } from '../states.ts';
 
-/** Returns the response to a submit. */
+/** Returns the response to a submission. */
 export function submitted({ job }: JobSnapshot) {
   return {
     jobId: job.id,
@@ -25,8 +25,8 @@ export const retrieve: View = {
         ...(batch.file && batch.success > 0 ? { downloadUrl: await link(batch.file) } : {}),
       })),
     );
-    const tally = (status: string) => details.filter((batch) => batch.status === status).length;
-    const counts = { total: details.length, success: tally('SUCCESS'), failed: tally('FAILED') };
+    const countStatus = (status: string) => details.filter((batch) => batch.status === status).length;
+    const counts = { total: details.length, success: countStatus('SUCCESS'), failed: countStatus('FAILED') };
     return {
       jobId: job.id,
       status: approvalStatus(job, counts),

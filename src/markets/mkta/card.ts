@@ -24,7 +24,7 @@ const notProduct: readonly string[] = [
   'tracking_info',
 ];
 
-/** Merges the fields of a product: those of the entry, then those of its parts. */
+/** Merges the fields of a product: first the entry's, then its parts'. */
 function merged(entry: JsonObject): JsonObject {
   const fields: JsonObject = { ...entry };
   for (const source of [part(entry, 'item_basic'), part(entry, 'item_data')]) {

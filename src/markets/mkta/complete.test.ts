@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { direct } from '../../../sandbox/direct.ts';
+import { direct } from '../../../sandbox/in-process-origin.ts';
 import { mkta as origin } from '../../../sandbox/mkta/index.ts';
 import { product } from './product.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { PageResponse } from '../../fetch/page.ts';
 import { parseResponse } from './faults.ts';
 
-function answer(status: number, body: unknown, headers: Record<string, string> = {}): PageResponse {
+function createResponse(status: number, body: unknown, headers: Record<string, string> = {}): PageResponse {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   return { status, headers, body: Buffer.from(text), url: 'http://x', at: 0 };
 }
@@ -52,23 +52,23 @@ test.each([
   ['an unknown error', 200, { error: 77, error_msg: 'why', data: null }, {}, 'page_failed'],
   ['an error in words', 200, { error: 'error_param', data: null }, {}, 'page_failed'],
   ['another web page', 200, '<html>Welcome</html>', {}, 'page_unreadable'],
-  ['half an answer', 200, '{"error":null,"data":{"it', {}, 'page_unreadable'],
+  ['a truncated response', 200, '{"error":null,"data":{"it', {}, 'page_unreadable'],
   ['nothing', 200, '', {}, 'page_empty'],
   ['a list', 200, [], {}, 'page_unreadable'],
   ['null', 200, 'null', {}, 'page_unreadable'],
 ])('%s is %4$s', (_name, status, body, headers, code) => {
-  expect(() => parseResponse(answer(status, body, headers as Record<string, string>))).toThrow(
+  expect(() => parseResponse(createResponse(status, body, headers as Record<string, string>))).toThrow(
     expect.objectContaining({ code }),
   );
 });
 
 test('the fault has the requested delay', () => {
   const headers = { 'retry-after': '3' };
-  expect(() => parseResponse(answer(429, '', headers))).toThrow(
+  expect(() => parseResponse(createResponse(429, '', headers))).toThrow(
     expect.objectContaining({ retryAfterMs: 3000 }),
   );
 });
 
 test.each([null, 0, undefined])('error %j is no fault', (error) => {
-  expect(parseResponse(answer(200, { error, data: {} }))).toHaveProperty('data');
+  expect(parseResponse(createResponse(200, { error, data: {} }))).toHaveProperty('data');
 });

@@ -16,34 +16,34 @@ const notFound: readonly unknown[] = [266900002, 4];
 const checks = /\/verify\/|\/traffic\/error/;
 
 /** Suffixes of other countries' hosts. */
-function isElsewhere(answer: PageResponse): (target: URL) => boolean {
+function isElsewhere(response: PageResponse): (target: URL) => boolean {
   const bare = (host: string) => host.replace(/^www\./, '');
-  const asked = bare(URL.parse(answer.url)?.hostname ?? '');
+  const asked = bare(URL.parse(response.url)?.hostname ?? '');
   return ({ hostname }) => bare(hostname) !== asked && suffixes.some((suffix) => hostname.endsWith(suffix));
 }
 
-function statusFaultOf(answer: PageResponse): Fault {
-  const { status, headers } = answer;
-  const wait = parseRetryAfter(headers, answer.at);
+function statusFaultOf(response: PageResponse): Fault {
+  const { status, headers } = response;
+  const wait = parseRetryAfter(headers, response.at);
   const throttled = status === 429 || (status === 503 && wait !== undefined);
-  if (throttled || status === 401 || status === 403) return statusFault(answer, null);
+  if (throttled || status === 401 || status === 403) return statusFault(response, null);
   if (status >= 300 && status < 400) {
     if (checks.test(headers.location ?? ''))
       return new Fault('page_blocked', 'the site asks for a robot check');
-    return redirectFault(answer, isElsewhere(answer));
+    return redirectFault(response, isElsewhere(response));
   }
   // 404 is included because it is about the path. A missing item is reported by an error number.
   return new Fault('page_failed', `the site returned ${status}`);
 }
 
-function parse(answer: PageResponse): JsonObject {
-  const body = answer.body.toString('utf8').trim();
+function parse(response: PageResponse): JsonObject {
+  const body = response.body.toString('utf8').trim();
   let value: unknown;
   checkContainers(body);
   try {
     value = JSON.parse(body);
   } catch {
-    if (answer.status !== 200) throw statusFaultOf(answer);
+    if (response.status !== 200) throw statusFaultOf(response);
     if (!body.startsWith('<') && body !== '')
       throw new Fault('page_unreadable', 'the site sent invalid JSON instead of data');
     if (checks.test(body.slice(0, 100_000))) {
@@ -53,7 +53,7 @@ function parse(answer: PageResponse): JsonObject {
     throw fault.code === 'page_not_found' ? new Fault('page_failed', fault.message) : fault;
   }
   if (isObject(value)) return value;
-  if (answer.status !== 200) throw statusFaultOf(answer);
+  if (response.status !== 200) throw statusFaultOf(response);
   throw new Fault('page_unreadable', 'the response is JSON but not an object');
 }
 
@@ -63,17 +63,17 @@ function isRefusal(body: JsonObject): boolean {
 }
 
 /**
- * Parses the JSON of a response. Faults: `page_blocked` for a refusal, a redirect to a robot check, or a
- * check page; `page_login` and `page_region` for a login and another country's host; `page_not_found` only
- * for the site's error number; `page_throttled` with the requested delay; `page_failed` for any other error
- * of the site; those of unexpectedPage() for HTML or an empty body; `page_unreadable` for invalid JSON.
+ * Parses the JSON of a response. Throws `page_blocked` for a refusal, a redirect to a robot check, or a check
+ * page; `page_login` and `page_region` for a login and another country's host; `page_not_found` only for the
+ * site's error number; `page_throttled` with the requested delay; `page_failed` for any other error of the
+ * site; the faults of unexpectedPage() for HTML or an empty body; `page_unreadable` for invalid JSON.
  */
-export function parseResponse(answer: PageResponse): JsonObject {
-  const body = parse(answer);
+export function parseResponse(response: PageResponse): JsonObject {
+  const body = parse(response);
   if (isRefusal(body)) throw new Fault('page_blocked', 'the site refused the request as automated');
   if (notFound.includes(body.error))
     throw new Fault('page_not_found', 'the site has no such page in this region');
-  if (answer.status !== 200) throw statusFaultOf(answer);
+  if (response.status !== 200) throw statusFaultOf(response);
   if (body.error === withdrawnPath) {
     throw new Fault('page_failed', `the site has withdrawn this request (error ${withdrawnPath})`);
   }

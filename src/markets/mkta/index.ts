@@ -1,13 +1,10 @@
 import type { Market } from '../market.ts';
-import { ids } from './ids.ts';
-import { listedFields } from './listed-fields.ts';
+import { listedFields, pictureUrl, tracked } from './fields.ts';
+import { ids, samples } from './ids.ts';
 import { merchant } from './merchant.ts';
-import { pictureUrl } from './pictures.ts';
 import { product } from './product.ts';
 import { regions } from './regions.ts';
-import { samples } from './samples.ts';
 import { search } from './search.ts';
-import { tracked } from './tracked.ts';
 import { pagePath, parseUrl } from './urls.ts';
 import { variants } from './variants.ts';
 

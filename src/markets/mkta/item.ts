@@ -28,7 +28,7 @@ export function idOf(record: JsonObject, ...names: string[]): string | null {
 
 /**
  * Finds the product in a response of any generation: `data.item` with its sibling parts, the item as `data`,
- * or a top-level `item`. Fault `page_unreadable` if there is none.
+ * or a top-level `item`. Throws `page_unreadable` if there is none.
  */
 export function itemPage(body: JsonObject): ItemPage {
   const data = part(body, 'data');
@@ -69,7 +69,7 @@ export function impossibility(item: JsonObject, at: number): string | null {
 }
 
 /**
- * Checks that the page is about the requested item and plausible. Faults: `page_mismatch` for another item or
+ * Checks that the page is about the requested item and plausible. Throws `page_mismatch` for another item or
  * shop, or impossible values; `page_not_found` for a removed item.
  */
 export function checkItem(item: JsonObject, asked: JsonObject, at: number): void {

@@ -171,13 +171,13 @@ describe('a page', () => {
     },
   );
 
-  test('with a refusal is a fault, never empty', () => {
+  test('is a fault if it has a refusal, never empty', () => {
     expect(() => list({ error: 90309999, is_login: false })).toThrow(
       expect.objectContaining({ code: 'page_blocked' }),
     );
   });
 
-  test('with impossible values is a fault; one implausible product among many is not', () => {
+  test('is a fault if it has impossible values, but not for one implausible product among many', () => {
     const decoy = { ...basic, price: 1, ctime: 4_000_000_000 };
     expect(() => list({ items: [decoy, { ...decoy, itemid: 2 }] })).toThrow(
       expect.objectContaining({ code: 'page_mismatch' }),
@@ -187,7 +187,7 @@ describe('a page', () => {
     ).toHaveLength(20);
   });
 
-  test('of a shop has that shop’s products only', () => {
+  test('has only products of the requested shop', () => {
     const mixed = [basic, { ...basic, itemid: 2, shopid: 6 }];
     expect(list({ items: mixed }, '5').entries).toHaveLength(1);
     expect(() => list({ items: mixed }, '7')).toThrow(expect.objectContaining({ code: 'page_mismatch' }));

@@ -14,7 +14,7 @@ export interface Listing {
   places: number;
   /** Total number of products as the site states it; an estimate for searches. */
   total: number | null;
-  /** Whether the site marks the page as the last. */
+  /** True if the site marks the page as the last. */
   last: boolean | null;
 }
 
@@ -71,18 +71,18 @@ function cardsOf(body: JsonObject): JsonObject[] {
 }
 
 /**
- * Reads one page of a listing of any generation. With `shopId`, products of other shops are left out. Faults:
- * those of parseResponse(); `page_unreadable` for a response without a list of products; `page_mismatch` if
- * every product belongs to another shop or more than 10 % are implausible.
+ * Reads one page of a listing of any generation. With `shopId`, products of other shops are left out. Throws
+ * the faults of parseResponse(); `page_unreadable` for a response without a list of products; `page_mismatch`
+ * if every product belongs to another shop or more than 10 % are implausible.
  */
-export function readListing(answer: PageResponse, shopId?: string): Listing {
-  const body = withoutVisitors(parseResponse(answer));
+export function readListing(response: PageResponse, shopId?: string): Listing {
+  const body = withoutVisitors(parseResponse(response));
   const cards = cardsOf(body);
   const products = cards.map(card).filter((entry) => idOf(entry, 'itemid') !== null);
   if (cards.length > 0 && products.length === 0) {
     throw new Fault('page_unreadable', 'the list has no readable items');
   }
-  const impossible = products.filter((entry) => impossibility(entry, answer.at) !== null);
+  const impossible = products.filter((entry) => impossibility(entry, response.at) !== null);
   if (impossible.length * 10 > products.length) {
     throw new Fault('page_mismatch', `${impossible.length} of ${products.length} items are implausible`);
   }

@@ -66,7 +66,7 @@ async function* collect(
     fetch,
     {
       request: (offset, page) => request(shopId, region, offset, page),
-      read: (answer) => readListing(answer, shopId),
+      read: (response) => readListing(response, shopId),
       limit,
       maxPages,
       exactTotal: true,
@@ -103,6 +103,6 @@ export const merchant: ListReader = {
       has_more: end.more,
     };
   },
-  extract: (answer, { shop_id }) =>
-    readListing(answer, shop_id === undefined ? undefined : String(shop_id)).entries,
+  extract: (response, { shop_id }) =>
+    readListing(response, shop_id === undefined ? undefined : String(shop_id)).entries,
 };

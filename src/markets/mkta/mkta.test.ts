@@ -54,7 +54,7 @@ async function collect(page: 'search' | 'merchant', input: JsonObject, region = 
 }
 
 describe('products', () => {
-  test.each(mkta.regions)('of %s are read', async (region) => {
+  test.each(mkta.regions)('are read from %s', async (region) => {
     expect(await read('variants', 5_000_000_123, region)).toMatchObject({
       itemId: '5000000123',
       shopId: '4400',
@@ -66,13 +66,13 @@ describe('products', () => {
     });
   });
 
-  test.each([700, 701, 702, 703, 704, 705, 706, 707, 708, 900])('in the form %s are read', async (digits) => {
+  test.each([700, 701, 702, 703, 704, 705, 706, 707, 708, 900])('are read in the form %s', async (digits) => {
     const record = await read('variants', 5_000_000_000 + digits);
     expect(record.models).not.toHaveLength(0);
     expect(JSON.stringify(record)).not.toContain('account');
   });
 
-  test('with a text-only sold count have it as a number', async () => {
+  test('have a sold count as a number if the site only has text', async () => {
     const shown = await read('variants', 5_000_000_705);
     expect(shown.historicalSold).toBeGreaterThan(0);
   });
@@ -111,7 +111,7 @@ describe('products', () => {
 
 describe('searches', () => {
   test.each(['001', '002', '003'])(
-    'of generation %s return all products of all pages once',
+    'return all products of all pages once in generation %s',
     async (digits) => {
       const { items, lists, summary } = await collect('search', { keyword: `tea ${digits}` });
       expect(items).toHaveLength(130);
@@ -136,7 +136,7 @@ describe('searches', () => {
     });
   });
 
-  test('without a match are requested again, then empty', async () => {
+  test('are requested again without a match, then empty', async () => {
     const asked = () => origins.counters()['mkta/br /api/v4/search/search_items'] ?? 0;
     const before = asked();
     expect(await collect('search', { keyword: 'tea 000' }, 'br')).toMatchObject({
@@ -176,7 +176,7 @@ describe('shops', () => {
     },
   );
 
-  test('without items are empty', async () => {
+  test('are empty if they have no items', async () => {
     expect(await collect('merchant', { shop_id: '66000' })).toMatchObject({
       items: [],
       rcmd_items: [],
@@ -184,7 +184,7 @@ describe('shops', () => {
     });
   });
 
-  test('that are missing or refused are faults', async () => {
+  test('are faults if they are missing or refused', async () => {
     await expect(collect('merchant', { shop_id: '66800' })).rejects.toMatchObject({ code: 'page_not_found' });
     await expect(collect('merchant', { shop_id: '66811' })).rejects.toMatchObject({ code: 'page_login' });
   });

@@ -6,15 +6,15 @@ import type { Listing } from './listing.ts';
 export interface Paging {
   /** Builds the request for the page at an offset; `page` counts from 0. */
   request(offset: number, page: number): PageRequest;
-  read(answer: PageResponse): Listing;
+  read(response: PageResponse): Listing;
   /** Entries per page. */
   limit: number;
   /** Maximum pages. */
   maxPages: number;
-  /** Whether the site's total is exact. The listing then ends at the total instead of at a short page. */
+  /** True if the site's total is exact. The listing then ends at the total instead of at a short page. */
   exactTotal: boolean;
   /**
-   * Whether an empty first page is requested again: a search without results and a silent refusal look alike.
+   * True if an empty first page is requested again: a search without results and a silent refusal look alike.
    */
   repeatEmpty: boolean;
 }
@@ -23,7 +23,7 @@ export interface Paging {
 export interface PagingEnd {
   pages: number;
   total: number | null;
-  /** Whether the site has more pages than the maximum. */
+  /** True if the site has more pages than the maximum. */
   more: boolean;
 }
 
@@ -37,7 +37,7 @@ function isLast(listing: Listing, paging: Paging, next: number): boolean {
 /**
  * Yields the products of a listing page by page, without those in `seen`, to which it adds them. Ends at the
  * page that the site marks as the last, at an empty page, at a page without new products, and, if the site
- * does not mark the last page, at the exact total or at a short page. Faults: those of the fetch and of
+ * does not mark the last page, at the exact total or at a short page. Throws the faults of the fetch and of
  * `read`.
  */
 export async function* readPages(

@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { pictureUrl } from './pictures.ts';
+import { pictureUrl } from './fields.ts';
 
 describe('pictureUrl()', () => {
   test.each([
     '4e5dbf53cbd5034edbaa4559d0c8180b',
     'vn-11134207-23030-0a1b2c3d4e5f67',
     'id-11134207-7r980-lq0abc12def3',
-  ])('returns the address of the small version of %s', (id) =>
-    expect(pictureUrl(id, 'id')).toBe(`https://down-id.img.susercontent.com/file/${id}_tn`),
-  );
+  ])('returns the address of %s, and of its small version', (id) => {
+    const url = `https://down-id.img.susercontent.com/file/${id}`;
+    expect(pictureUrl(id, 'id', 'full')).toBe(url);
+    expect(pictureUrl(id, 'id', 'small')).toBe(`${url}_tn`);
+  });
 
   test.each([
     ['', 'id'],
@@ -18,5 +20,5 @@ describe('pictureUrl()', () => {
     ['4e5dbf53cbd5034edbaa4559d0c8180b', ''],
     ['4e5dbf53cbd5034edbaa4559d0c8180b', 'evil.example/'],
     ['4e5dbf53cbd5034edbaa4559d0c8180b', 'toString'],
-  ])('returns null for %j in region %j', (id, region) => expect(pictureUrl(id, region)).toBeNull());
+  ])('returns null for %j in region %j', (id, region) => expect(pictureUrl(id, region, 'small')).toBeNull());
 });

@@ -5,7 +5,7 @@ import { product, productRequest } from './product.ts';
 const input = { item_id: '7001', shop_id: '55' };
 const at = Date.UTC(2026, 4, 1);
 
-function answer(body: unknown): PageResponse {
+function createResponse(body: unknown): PageResponse {
   return { status: 200, headers: {}, body: Buffer.from(JSON.stringify(body)), url: 'http://x', at };
 }
 
@@ -17,7 +17,7 @@ const item = {
   price: 1_500_000,
   ctime: 1_700_000_000,
 };
-const read = (body: unknown) => product.extract(answer(body), input, 'sg');
+const read = (body: unknown) => product.extract(createResponse(body), input, 'sg');
 const page = (changes: object) => ({ error: null, data: { item: { ...item, ...changes } } });
 
 test('the request has the item, the shop and the region’s time zone', () => {

@@ -21,24 +21,24 @@ export function productRequest(input: JsonObject, region: string): PageRequest {
 
 /**
  * Parses a product page and checks that it is about the requested item. The response still contains visitors'
- * data. Faults: those of parseResponse(), itemPage() and checkItem().
+ * data. Throws the faults of parseResponse(), itemPage() and checkItem().
  */
-export function readProduct(answer: PageResponse, input: JsonObject): { body: JsonObject; page: ItemPage } {
-  const body = parseResponse(answer);
+export function readProduct(response: PageResponse, input: JsonObject): { body: JsonObject; page: ItemPage } {
+  const body = parseResponse(response);
   const page = itemPage(body);
-  checkItem(page.item, input, answer.at);
+  checkItem(page.item, input, response.at);
   return { body, page };
 }
 
-function extract(answer: PageResponse, input: JsonObject): JsonObject {
-  const { body, page } = readProduct(answer, input);
+function extract(response: PageResponse, input: JsonObject): JsonObject {
+  const { body, page } = readProduct(response, input);
   const { bff_meta = null, error = null, error_msg = null, ...rest } = withoutVisitors(body);
   const data = object(rest.data);
   // In older generations, an item outside of `data.item` keeps its other members in place.
   const others = data.item === page.item ? page.item : {};
   const item = { ...others, ...listed(page.item) };
   return {
-    collected_at: Math.floor(answer.at / 1000),
+    collected_at: Math.floor(response.at / 1000),
     bff_meta,
     error,
     error_msg,
@@ -47,7 +47,7 @@ function extract(answer: PageResponse, input: JsonObject): JsonObject {
   };
 }
 
-/** Returns the listed fields of an item with the site's values; null or empty without a value. */
+/** Returns the listed fields of an item with the site's values. Missing values are null or empty. */
 function listed(item: JsonObject): JsonObject {
   return {
     item_id: integer(item.item_id ?? item.itemid),
@@ -73,14 +73,14 @@ export const product: RecordReader = {
   sort: 'record',
   read: async (input: JsonObject, { region, fetch }: ReadContext) =>
     extract(await fetch(productRequest(input, region)), input),
-  extract: (answer: PageResponse, input: JsonObject) => extract(answer, input),
+  extract: (response: PageResponse, input: JsonObject) => extract(response, input),
   isComplete,
 };
 
 const isPrice = (value: unknown): boolean => typeof value === 'number' && value > 0;
 
 /**
- * Returns whether a product page is complete: it has a title, a price or the mask that hides prices from
+ * Returns true if a product page is complete: it has a title, a price or the mask that hides prices from
  * everyone, and no sign that the site left something out, as it does for visitors without a login.
  */
 function isComplete({ data }: JsonObject): boolean {

@@ -1,5 +1,5 @@
 /** Properties of a region. */
-export interface Region {
+export interface MktaRegion {
   /** Suffix of the hosts of submitted URLs. */
   suffix: string;
   /** Time zone offset from UTC in minutes. */
@@ -9,7 +9,7 @@ export interface Region {
 }
 
 /** Regions of the market by code. */
-export const regions: Readonly<Record<string, Region>> = {
+export const regions: Readonly<Record<string, MktaRegion>> = {
   id: { suffix: '.co.id', offsetMinutes: 420, language: 'id' },
   sg: { suffix: '.sg', offsetMinutes: 480, language: 'en' },
   th: { suffix: '.co.th', offsetMinutes: 420, language: 'th' },

@@ -57,7 +57,7 @@ export const search: ListReader = {
       fetch,
       {
         request: (offset, page) => searchRequest(input, region, offset, page),
-        read: (answer) => readListing(answer),
+        read: (response) => readListing(response),
         limit,
         maxPages,
         exactTotal: false,
@@ -70,5 +70,5 @@ export const search: ListReader = {
     const { pages: fetched, total, more } = page.value;
     return { total_items: seen.size, total_count: total, pages_fetched: fetched, has_more: more };
   },
-  extract: (answer) => readListing(answer).entries,
+  extract: (response) => readListing(response).entries,
 };

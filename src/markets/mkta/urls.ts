@@ -72,9 +72,9 @@ function product(path: string): Omit<ParsedUrl, 'region'> {
 }
 
 /**
- * Parses a submitted URL (docs/kinds/search-items.md, docs/kinds/merchant-items.md): the region from the host's
- * suffix; ids, keyword and sorting from the path and query. Pages are fetched from the region's configured origin,
- * never from the URL's host. Throws an Error that describes the problem.
+ * Parses a submitted URL (docs/kinds/search-items.md, docs/kinds/merchant-items.md): the region from the
+ * host's suffix; ids, keyword and sorting from the path and query. Pages are fetched from the region's
+ * configured origin, never from the URL's host. Throws an Error that describes the problem.
  */
 export function parseUrl(page: PageName, text: string): ParsedUrl {
   if (!URL.canParse(text)) throw new Error('not an absolute URL');
@@ -92,7 +92,9 @@ export function parseUrl(page: PageName, text: string): ParsedUrl {
   }
 }
 
-/** Returns the path of the page of a record's item (see product()), whose ids have another name on each page. */
+/**
+ * Returns the path of the page of a record's item (see product()), whose ids have another name on each page.
+ */
 export function pagePath(record: JsonObject): string | null {
   const data = isObject(record.data) ? record.data : {};
   const item = isObject(data.item) ? data.item : record;

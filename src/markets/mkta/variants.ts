@@ -16,7 +16,7 @@ function texts(value: Json | undefined): string[] {
     : [];
 }
 
-/** Returns non-blank text, else null. */
+/** Returns non-blank text, otherwise null. */
 function text(value: Json | undefined): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
@@ -102,12 +102,12 @@ function historicalSold({ item, review, meta }: ItemPage): number | null {
   return meta.hide_sold_count === true && sold === 0 ? null : sold;
 }
 
-function extract(answer: PageResponse, input: JsonObject, region: string): JsonObject {
-  const { page } = readProduct(answer, input);
+function extract(response: PageResponse, input: JsonObject, region: string): JsonObject {
+  const { page } = readProduct(response, input);
   const { item, review } = page;
   const rating = isObject(item.item_rating) ? item.item_rating : {};
   return {
-    collected_at: Math.floor(answer.at / 1000),
+    collected_at: Math.floor(response.at / 1000),
     cbOption: number(item.cb_option),
     cmtCount: number(review.cmt_count, item.cmt_count),
     condition: number(item.condition),

@@ -53,7 +53,7 @@ export function id(...values: (Json | undefined)[]): string | null {
 }
 
 /** Returns the first path segment of an address on the site, which names the shop. Null if there is none. */
-export function shopOf(address: Json | undefined): string | null {
+export function parseShop(address: Json | undefined): string | null {
   const url = URL.parse(text(address) ?? '');
   if (!url || !isSite(url)) return null;
   return url.pathname.split('/').find((part) => part !== '') ?? null;

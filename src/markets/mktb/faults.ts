@@ -30,17 +30,17 @@ function errorFault(errors: Json[], thing: string, unknown: 'page_not_found' | '
 
 /**
  * Returns the first object under one of the `roots` of a response's GraphQL data; the response is one result
- * or an array of results. `thing` names the requested object in messages. Faults: those of parseJsonResponse(); GraphQL
- * errors without data by their messages and codes; `unknown` for an unknown error and for a null root without
- * an error; `page_unreadable` for a missing root.
+ * or an array of results. `thing` names the requested object in messages. Throws the faults of
+ * parseJsonResponse(); GraphQL errors without data by their messages and codes; `unknown` for an unknown
+ * error and for a null root without an error; `page_unreadable` for a missing root.
  */
-export function dataOf(
-  answer: PageResponse,
+export function parseData(
+  response: PageResponse,
   roots: readonly string[],
   thing: string,
   unknown: 'page_not_found' | 'page_failed',
 ): JsonObject {
-  const value = parseJsonResponse(answer);
+  const value = parseJsonResponse(response);
   const results = Array.isArray(value) ? objects(value) : objects([value]);
   for (const { data } of results) {
     for (const root of roots) {

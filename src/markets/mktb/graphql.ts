@@ -5,7 +5,7 @@ import type { PageRequest } from '../../fetch/page.ts';
 export const site = 'https://www.tokopedia.com';
 
 /**
- * Returns whether an address is a product page of the site: its two path segments name a shop and a product.
+ * Returns true if an address is a product page of the site: its two path segments name a shop and a product.
  * Promoted links and pages of merged sites have other hosts.
  */
 export function isSite(url: URL): boolean {
@@ -19,7 +19,7 @@ export function typed(selection: string): string {
 
 /**
  * Builds the request of a GraphQL operation, sent in an array as the site's own pages do. `page` is the path
- * and query of a page that sends the same operation; null if none is known.
+ * and query of a page that sends the same operation. Null if none is known.
  */
 export function operation(
   operationName: string,
@@ -48,7 +48,7 @@ export function operation(
 }
 
 /** A path of the site. */
-export function pathOf(...parts: string[]): string {
+export function joinPath(...parts: string[]): string {
   return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
 }
 

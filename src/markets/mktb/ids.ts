@@ -1,5 +1,6 @@
 import { optionalHost, patternForm, searchForm, textForm } from '../id-form.ts';
 import type { IdForms } from '../market.ts';
+import { type MarketSamples, sampleIds } from '../sample.ts';
 
 /** Forms of ids. */
 export const ids: IdForms = {
@@ -10,3 +11,29 @@ export const ids: IdForms = {
   search: searchForm,
   merchant: textForm('shopid', 'the number or the name of a shop'),
 };
+
+/** Samples for every kind that the market offers. */
+export const samples: MarketSamples = () => [
+  {
+    title: 'product pages',
+    kind: 'pdp_bulk',
+    body: {
+      items: sampleIds(30, 1000).map((id) => ({ shop_domain: 'toko-7', product_key: `barang-${id}` })),
+    },
+  },
+  {
+    title: 'searches',
+    kind: 'search_bulk',
+    body: {
+      items: [
+        { keyword: 'kopi 101' },
+        { list_type: 'category', keyword: '1102', category: 'dapur', product_limit: 90 },
+      ],
+    },
+  },
+  {
+    title: 'shops',
+    kind: 'merchant_bulk',
+    body: { items: [{ shopid: '6001' }, { shopid: '6002', max_pages: 1 }] },
+  },
+];

@@ -1,13 +1,11 @@
 import { quote } from '../../contract/problem-texts.ts';
 import type { Market } from '../market.ts';
-import { ids } from './ids.ts';
-import { listedFields } from './listed-fields.ts';
+import { listedFields, tracked } from './fields.ts';
+import { ids, samples } from './ids.ts';
 import { merchant } from './merchant.ts';
 import { product } from './product.ts';
-import { samples } from './samples.ts';
 import { search } from './search.ts';
 import { isCategory } from './search-query.ts';
-import { tracked } from './tracked.ts';
 
 /** Marketplace B. */
 export const mktb: Market = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../../sandbox/direct.ts';
-import { allOf } from '../../../sandbox/listing.ts';
+import { direct } from '../../../sandbox/in-process-origin.ts';
 import { mktb as origin } from '../../../sandbox/mktb/index.ts';
 import { shopGoods, shopMatches, shopSize } from '../../../sandbox/mktb/listings.ts';
+import { allOf } from '../../../sandbox/pagination.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import type { ListSummary } from '../market.ts';
@@ -24,7 +24,7 @@ const fields = [
   'stock',
 ];
 
-function answer(value: Json): PageResponse {
+function createResponse(value: Json): PageResponse {
   const body = Buffer.from(JSON.stringify(value));
   return { status: 200, headers: {}, body, url: 'http://site.test/', at: 0 };
 }
@@ -33,7 +33,7 @@ const shop = (value: Json) => ({ data: { GetShopProduct: value } });
 
 function codeOf(value: Json): string {
   try {
-    merchant.extract(answer(value), {}, 'id');
+    merchant.extract(createResponse(value), {}, 'id');
   } catch (thrown) {
     return (thrown as { code: string }).code;
   }
@@ -65,7 +65,7 @@ describe('extract()', () => {
       label_groups: [{ position: 'integrity', title: '30+ terjual' }],
       stats: { reviewCount: 9, rating: 5, averageRating: '4.8' },
     };
-    expect(merchant.extract(answer(shop({ data: [product] })), { etalase_id: '33' }, 'id')).toEqual([
+    expect(merchant.extract(createResponse(shop({ data: [product] })), { etalase_id: '33' }, 'id')).toEqual([
       {
         ...product,
         id: '12',
@@ -85,7 +85,7 @@ describe('extract()', () => {
   });
 
   it('returns null for every listed field of an empty product', () => {
-    const [entry] = merchant.extract(answer(shop({ data: [{}] })), {}, 'id');
+    const [entry] = merchant.extract(createResponse(shop({ data: [{}] })), {}, 'id');
     expect(entry).toEqual(Object.fromEntries(fields.map((name) => [name, null])));
   });
 
@@ -98,7 +98,7 @@ describe('extract()', () => {
     [shop({ data: [1] }), 'page_unreadable'],
     [shop(null), 'page_failed'],
     [{ errors: [{ message: 'shop not found' }], data: null }, 'page_not_found'],
-  ] as [Json, string][])('of %j is %s', (value, code) => expect(codeOf(value)).toBe(code));
+  ] as [Json, string][])('rejects %j with %s', (value, code) => expect(codeOf(value)).toBe(code));
 });
 
 describe('read()', () => {
@@ -157,7 +157,7 @@ describe('read()', () => {
     ['5814', 'page_unreadable'],
     ['5817', 'page_failed'],
     ['5820', 'page_blocked'],
-  ])('of shop %s is %s, never a short list', async (shopid, code) => {
+  ])('rejects shop %s with %s, never returns a short list', async (shopid, code) => {
     await expect(read({ shopid })).rejects.toMatchObject({ code });
   });
 });

@@ -6,8 +6,8 @@ import type { ListReader } from '../market.ts';
 import { newEntries } from '../new-entries.ts';
 import { errorMessage } from '../response.ts';
 import { discount, id, plain, price, reviews, soldLabel, stars } from './card.ts';
-import { dataOf } from './faults.ts';
-import { operation, pathOf, place } from './graphql.ts';
+import { parseData } from './faults.ts';
+import { joinPath, operation, place } from './graphql.ts';
 import { productsQuery, shopQuery } from './merchant-query.ts';
 
 const perPage = 80;
@@ -20,7 +20,7 @@ const device = { 'x-device': 'default_v3' };
 function shopRequest(shop: string): PageRequest {
   const numeric = /^\d+$/.test(shop);
   const variables = { id: numeric ? Number(shop) : 0, domain: numeric ? '' : shop };
-  return operation('ShopInfoCore', shopQuery, variables, device, numeric ? null : pathOf(shop));
+  return operation('ShopInfoCore', shopQuery, variables, device, numeric ? null : joinPath(shop));
 }
 
 /** A shop's number, its name in addresses and its display name. */
@@ -30,9 +30,9 @@ interface Shop {
   name: string | null;
 }
 
-/** Returns the shop of a response. Fault `page_not_found` for an unknown shop. */
-function shopOf(answer: PageResponse, asked: string): Shop {
-  const info = dataOf(answer, ['shopInfoByID'], 'shop', 'page_failed');
+/** Returns the shop of a response. Throws `page_not_found` for an unknown shop. */
+function parseShop(response: PageResponse, asked: string): Shop {
+  const info = parseData(response, ['shopInfoByID'], 'shop', 'page_failed');
   const core = object(objects(info.result)[0]?.shopCore);
   const sid = id(core.shopID);
   if (sid === null) {
@@ -53,7 +53,7 @@ function pageOf(domain: string | null, input: JsonObject, page: number): string 
   const keyword = text(input.keyword);
   const list = etalase === null || etalase === everything ? ['product'] : ['etalase', etalase];
   const query = keyword === null ? '' : `?${new URLSearchParams({ q: keyword })}`;
-  return `${pathOf(domain, ...list, 'page', String(page))}${query}`;
+  return `${joinPath(domain, ...list, 'page', String(page))}${query}`;
 }
 
 function productsRequest({ sid, domain }: Shop, input: JsonObject, page: number): PageRequest {
@@ -100,8 +100,8 @@ interface Listing {
   more: boolean;
 }
 
-function listing(answer: PageResponse): Listing {
-  const root = dataOf(answer, ['GetShopProduct'], 'shop', 'page_failed');
+function listing(response: PageResponse): Listing {
+  const root = parseData(response, ['GetShopProduct'], 'shop', 'page_failed');
   const words = errorMessage({ errors: root.errors ?? null });
   if (words !== null && list(root.data).length === 0) {
     throw new Fault('page_failed', `the shop's listing returned an error: ${words}`);
@@ -119,15 +119,15 @@ function listing(answer: PageResponse): Listing {
   return { products, more: links === undefined || links === null || text(object(links).next) !== null };
 }
 
-function extract(answer: PageResponse, input: JsonObject): JsonObject[] {
-  const products = listing(answer).products.map((product) => entry(product, input));
+function extract(response: PageResponse, input: JsonObject): JsonObject[] {
+  const products = listing(response).products.map((product) => entry(product, input));
   return newEntries(products, new Set(), ({ id }) => text(id));
 }
 
 /**
  * Reads the products of a shop, or of one of its sections (`etalase_id`), into `products`: the documented
  * fields with prices in rupiah, and the site's other fields. The summary has `store_name` and
- * `total_products`, the number yielded. `input` has `shopid` (a number, or the shop's name in addresses),
+ * `total_products`, the number yielded. `input` has `shopid` (a number, or the shop's name in URLs),
  * `etalase_id`, `keyword` and `max_pages`. Ends if the site names no next page, at an empty page, at a page
  * without new products, or at `max_pages`.
  */
@@ -135,7 +135,7 @@ export const merchant: ListReader = {
   sort: 'list',
   async *read(input, { fetch }) {
     const shopid = String(input.shopid).trim();
-    const shop = shopOf(await fetch(shopRequest(shopid)), shopid);
+    const shop = parseShop(await fetch(shopRequest(shopid)), shopid);
     const pages = Math.min(positive(integer(input.max_pages)) ?? maxPages, maxPages);
     const seen = new Set<string>();
     for (let page = 1; page <= pages; page += 1) {
@@ -148,5 +148,5 @@ export const merchant: ListReader = {
     }
     return { store_name: shop.name, total_products: seen.size };
   },
-  extract: (answer, input) => extract(answer, input),
+  extract: (response, input) => extract(response, input),
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../../sandbox/direct.ts';
+import { direct } from '../../../sandbox/in-process-origin.ts';
 import { mktb as origin } from '../../../sandbox/mktb/index.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageResponse } from '../../fetch/page.ts';
@@ -8,7 +8,7 @@ import { product } from './product.ts';
 
 const input = { shop_domain: 'warung-5', product_key: 'lampu-baca-100' };
 
-function answer(value: Json | undefined, status = 200): PageResponse {
+function createResponse(value: Json | undefined, status = 200): PageResponse {
   const body = Buffer.from(JSON.stringify(value));
   return { status, headers: {}, body, url: 'http://site.test/graphql/PDPGetLayoutQuery', at: 0 };
 }
@@ -26,12 +26,12 @@ const layout = (basic: JsonObject, more: JsonObject = {}) => ({
 });
 
 function recordOf(value: Json, asked: JsonObject = input): JsonObject {
-  return object(object(product.extract(answer(value), asked, 'id').data).variants);
+  return object(object(product.extract(createResponse(value), asked, 'id').data).variants);
 }
 
 function codeOf(value: Json, asked: JsonObject = input): string {
   try {
-    product.extract(answer(value), asked, 'id');
+    product.extract(createResponse(value), asked, 'id');
   } catch (thrown) {
     return (thrown as { code: string }).code;
   }
@@ -124,7 +124,7 @@ describe('extract()', () => {
     [[], 'page_unreadable'],
     ['text', 'page_unreadable'],
     [null, 'page_unreadable'],
-  ] as [Json, string][])('of %j is %s', (value, code) => expect(codeOf(value)).toBe(code));
+  ] as [Json, string][])('rejects %j with %s', (value, code) => expect(codeOf(value)).toBe(code));
 
   it('tolerates unexpected types in every place', () => {
     const odd = { id: 31, alias: 'lampu-baca-100', url: 5, menu: 'x', category: [], stats: 3, txStats: null };
@@ -178,7 +178,7 @@ describe('read()', () => {
     [815, 'page_empty'],
     [816, 'page_unreadable'],
     [817, 'page_failed'],
-  ])('of a key ending in %d is %s', async (digits, code) => {
+  ])('rejects a key ending in %d with %s', async (digits, code) => {
     await expect(read(`barang-${digits}`)).rejects.toMatchObject({ code });
   });
 });

@@ -3,8 +3,8 @@ import { Fault } from '../../contract/fault.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { list, object, objects, text, without } from '../fields.ts';
 import type { RecordReader } from '../market.ts';
-import { dataOf } from './faults.ts';
-import { isSite, operation, pathOf, place, site } from './graphql.ts';
+import { parseData } from './faults.ts';
+import { isSite, joinPath, operation, place, site } from './graphql.ts';
 import { productQuery } from './product-query.ts';
 
 /** Members about the visitor or reviewers. */
@@ -42,7 +42,7 @@ const listedTransactions = { transactionSuccess: null, transactionReject: null, 
 function request(input: JsonObject): PageRequest {
   const shopDomain = String(input.shop_domain);
   const productKey = String(input.product_key);
-  const page = pathOf(shopDomain, productKey);
+  const page = joinPath(shopDomain, productKey);
   const userLocation = {
     cityID: place.cityId,
     addressID: '0',
@@ -87,8 +87,8 @@ function partsOf(address: Json | undefined): { shop: string; key: string } | nul
 }
 
 /**
- * Returns whether a response is about the requested key. A product's keys are its alias, its address, those
- * of its variants, and, since the sites' merger, a suffix of its long ids.
+ * Returns true if a response is about the requested key. A product's keys are its alias, its address, its
+ * variants' addresses, and, since the sites' merger, a suffix of its long ids.
  */
 function isSameKey(asked: string, basic: JsonObject, components: JsonObject[]): boolean {
   const children = components
@@ -120,8 +120,8 @@ function isNamed(value: Json | undefined): boolean {
   return name !== null && name !== '0';
 }
 
-function extract(answer: PageResponse, input: JsonObject): JsonObject {
-  const layout = dataOf(answer, ['pdpGetLayout', 'variants'], 'product', 'page_not_found');
+function extract(response: PageResponse, input: JsonObject): JsonObject {
+  const layout = parseData(response, ['pdpGetLayout', 'variants'], 'product', 'page_not_found');
   const basic = layout.basicInfo;
   if (basic === undefined && Object.keys(layout).length > 0) {
     throw new Fault('page_unreadable', 'the response has a page layout without basicInfo');
@@ -146,5 +146,5 @@ function extract(answer: PageResponse, input: JsonObject): JsonObject {
 export const product: RecordReader = {
   sort: 'record',
   read: async (input, { fetch }) => extract(await fetch(request(input)), input),
-  extract: (answer, input) => extract(answer, input),
+  extract: (response, input) => extract(response, input),
 };

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { PageRequest } from '../../fetch/page.ts';
 import { integer, text } from '../fields.ts';
-import { operation, pathOf, place, typed } from './graphql.ts';
+import { joinPath, operation, place, typed } from './graphql.ts';
 
 /** Products per page. */
 export const rows = 60;
@@ -29,7 +29,7 @@ const categoryQuery = `query SearchProductQuery($params: String) { CategoryProdu
     labelGroups: label_groups { position title type } } }`,
 )} }`;
 
-/** Returns whether the input is a category rather than a search. */
+/** Returns true if the input is a category rather than a search. */
 export function isCategory(input: JsonObject): boolean {
   return input.list_type === 'category';
 }
@@ -58,7 +58,7 @@ function pageOf(input: JsonObject, page: number): string | null {
   const slug = text(input.category)
     ?.split('/')
     .filter((part) => part !== '');
-  return slug ? `${pathOf('p', ...slug)}?${new URLSearchParams(narrowing)}` : null;
+  return slug ? `${joinPath('p', ...slug)}?${new URLSearchParams(narrowing)}` : null;
 }
 
 /**

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../../sandbox/direct.ts';
-import { allOf } from '../../../sandbox/listing.ts';
+import { direct } from '../../../sandbox/in-process-origin.ts';
 import { mktb as origin } from '../../../sandbox/mktb/index.ts';
 import { listed } from '../../../sandbox/mktb/listings.ts';
 import { soldAtLeast } from '../../../sandbox/mktb/products.ts';
+import { allOf } from '../../../sandbox/pagination.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { search } from './search.ts';
@@ -27,7 +27,7 @@ const fields = [
   'free_shipping',
 ];
 
-function answer(value: Json): PageResponse {
+function createResponse(value: Json): PageResponse {
   const body = Buffer.from(JSON.stringify(value));
   return { status: 200, headers: {}, body, url: 'http://site.test/', at: 0 };
 }
@@ -37,12 +37,16 @@ function extract(
   input: JsonObject = {},
   header: JsonObject = { totalData: 1 },
 ): JsonObject[] {
-  return search.extract(answer([{ data: { searchProductV5: { header, data: { products } } } }]), input, 'id');
+  return search.extract(
+    createResponse([{ data: { searchProductV5: { header, data: { products } } } }]),
+    input,
+    'id',
+  );
 }
 
 function codeOf(value: Json): string {
   try {
-    search.extract(answer(value), {}, 'id');
+    search.extract(createResponse(value), {}, 'id');
   } catch (thrown) {
     return (thrown as { code: string }).code;
   }
@@ -151,7 +155,7 @@ describe('extract()', () => {
     [{ data: { searchProductV5: null }, errors: [{ message: 'of no known meaning' }] }, 'page_failed'],
     [{ data: { searchProductV5: null } }, 'page_failed'],
     [[{ data: { displayAdsV3: { data: [] } } }], 'page_unreadable'],
-  ] as [Json, string][])('of %j is %s', (value, code) => expect(codeOf(value)).toBe(code));
+  ] as [Json, string][])('rejects %j with %s', (value, code) => expect(codeOf(value)).toBe(code));
 });
 
 describe('read()', () => {
@@ -244,7 +248,7 @@ describe('read()', () => {
     ['813', 'page_unreadable'],
     ['817', 'page_failed'],
     ['820', 'page_blocked'],
-  ])('of a keyword ending in %s is %s, never a short list', async (digits, code) => {
+  ])('rejects a keyword ending in %s with %s, never returns a short list', async (digits, code) => {
     await expect(read({ keyword: `lampu ${digits}` })).rejects.toMatchObject({ code });
   });
 });

@@ -4,8 +4,8 @@ import type { PageResponse } from '../../fetch/page.ts';
 import { integer, number, object, objects, positive, text } from '../fields.ts';
 import type { ListReader } from '../market.ts';
 import { newEntries } from '../new-entries.ts';
-import { discount, id, plain, price, reviews, shopOf, soldLabel, stars } from './card.ts';
-import { dataOf } from './faults.ts';
+import { discount, id, parseShop, plain, price, reviews, soldLabel, stars } from './card.ts';
+import { parseData } from './faults.ts';
 import { isCategory, rows, searchRequest } from './search-query.ts';
 
 /** Default maximum of products. */
@@ -17,7 +17,7 @@ const roots = ['searchProductV5', 'ace_search_product_v4', 'organic', 'CategoryP
 
 interface Listing {
   products: JsonObject[];
-  /** Number of products as the site states it; null if it does not. */
+  /** Number of products as the site states it. Null if it does not. */
   total: number | null;
   /** Parameters for the request of the next page. */
   carried: string;
@@ -30,8 +30,8 @@ function productsOf(root: JsonObject): Json {
 }
 
 /** Returns the products of a page of any generation. A refusal is a fault, never an empty page. */
-function listing(answer: PageResponse): Listing {
-  const root = dataOf(answer, roots, 'listing', 'page_failed');
+function listing(response: PageResponse): Listing {
+  const root = parseData(response, roots, 'listing', 'page_failed');
   const header = object(root.header);
   const found = productsOf(root);
   const products = objects(found);
@@ -46,7 +46,7 @@ function listing(answer: PageResponse): Listing {
   if (found === null || (Array.isArray(found) && found.length > 0 && products.length === 0)) {
     throw new Fault('page_unreadable', 'the search response has no list of products');
   }
-  // The stated number of a category may be that of the page only.
+  // The stated number of a category may count the page only.
   const counted = integer(root.count);
   return {
     products,
@@ -71,7 +71,7 @@ function entry(product: JsonObject): JsonObject {
   const cost = object(product.price);
   const shop = object(product.shop);
   const media = object(product.mediaURL);
-  const shopName = shopOf(shop.url) ?? shopOf(product.url);
+  const shopName = parseShop(shop.url) ?? parseShop(product.url);
   return {
     ...plain(product),
     id: id(product.id, product.oldID),
@@ -111,8 +111,8 @@ function limitOf(input: JsonObject): number {
   return positive(integer(input.product_limit)) ?? defaultLimit;
 }
 
-function extract(answer: PageResponse, input: JsonObject): JsonObject[] {
-  const entries = newEntries(listing(answer).products.map(entry), new Set(), ({ id }) => text(id));
+function extract(response: PageResponse, input: JsonObject): JsonObject[] {
+  const entries = newEntries(listing(response).products.map(entry), new Set(), ({ id }) => text(id));
   return atLeast(entries, integer(input.pmin)).slice(0, limitOf(input));
 }
 
@@ -141,5 +141,5 @@ export const search: ListReader = {
     }
     return {};
   },
-  extract: (answer, input) => extract(answer, input),
+  extract: (response, input) => extract(response, input),
 };

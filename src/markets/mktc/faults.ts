@@ -27,11 +27,11 @@ function codeFault(code: number | null, status: string | null, words: string, th
 
 /**
  * Parses the envelope `{code, status, data}` of a response; `thing` names the requested object in messages.
- * Faults: those of parseJsonResponse(); by code and status for an error; `page_not_found` for empty data;
- * `page_unreadable` for anything that is not an envelope.
+ * Throws the faults of parseJsonResponse(); a fault by code and status for an error; `page_not_found` for
+ * empty data; `page_unreadable` for anything that is not an envelope.
  */
-export function envelopeOf(answer: PageResponse, thing: string): Envelope {
-  const root = parseJsonResponse(answer);
+export function parseEnvelope(response: PageResponse, thing: string): Envelope {
+  const root = parseJsonResponse(response);
   if (!isObject(root)) throw new Fault('page_unreadable', 'the response is JSON but not an object');
   const code = integer(root.code);
   const status = text(root.status);

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../base/json.ts';
 import { textForm } from '../id-form.ts';
 import type { IdForms } from '../market.ts';
+import { type MarketSamples, sampleIds } from '../sample.ts';
 
 /** Forms of ids. */
 export const ids: IdForms = {
@@ -22,3 +23,22 @@ function parseItem(text: string): JsonObject | null {
     ...(pickupPointCode ? { pickupPointCode } : {}),
   };
 }
+
+/** Samples for every kind that the market offers. */
+export const samples: MarketSamples = () => [
+  {
+    title: 'product pages',
+    kind: 'pdp_bulk',
+    body: {
+      items: sampleIds(30, 10000).map((id) => ({
+        formattedId: `ps--GLN-60001-${id}`,
+        sku: `GLN-60001-${id}-00001`,
+      })),
+    },
+  },
+  {
+    title: 'merchants',
+    kind: 'merchant_bulk',
+    body: { items: [{ shopid: 'GLN-60101' }, { shopid: 'GLN-60102', limit: 50 }] },
+  },
+];

@@ -1,10 +1,8 @@
 import type { Market } from '../market.ts';
-import { ids } from './ids.ts';
-import { listedFields } from './listed-fields.ts';
+import { listedFields, tracked } from './fields.ts';
+import { ids, samples } from './ids.ts';
 import { merchant } from './merchant.ts';
 import { product } from './product.ts';
-import { samples } from './samples.ts';
-import { tracked } from './tracked.ts';
 
 /** Marketplace C. */
 export const mktc: Market = {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../../sandbox/direct.ts';
-import { allOf } from '../../../sandbox/listing.ts';
+import { direct } from '../../../sandbox/in-process-origin.ts';
 import { mktc as origin } from '../../../sandbox/mktc/index.ts';
 import { filtered } from '../../../sandbox/mktc/listing-page.ts';
 import { listed } from '../../../sandbox/mktc/products.ts';
+import { allOf } from '../../../sandbox/pagination.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import type { ListSummary } from '../market.ts';
@@ -27,7 +27,7 @@ const fields = [
   'merchant',
 ];
 
-function answer(value: Json): PageResponse {
+function createResponse(value: Json): PageResponse {
   const body = Buffer.from(JSON.stringify(value));
   return { status: 200, headers: {}, body, url: 'http://site.test/', at: 0 };
 }
@@ -36,7 +36,7 @@ const ok = (data: Json) => ({ code: 200, status: 'OK', data });
 
 function codeOf(value: Json): string {
   try {
-    merchant.extract(answer(value), { shopid: 'ABC-60100' }, 'id');
+    merchant.extract(createResponse(value), { shopid: 'ABC-60100' }, 'id');
   } catch (thrown) {
     return (thrown as { code: string }).code;
   }
@@ -77,7 +77,9 @@ describe('extract()', () => {
       official: true,
       buyable: true,
     };
-    expect(merchant.extract(answer(ok({ products: [product] })), { shopid: 'ABC-60100' }, 'id')).toEqual([
+    expect(
+      merchant.extract(createResponse(ok({ products: [product] })), { shopid: 'ABC-60100' }, 'id'),
+    ).toEqual([
       {
         ...product,
         price: 4000,
@@ -97,7 +99,7 @@ describe('extract()', () => {
   });
 
   it('returns null for every listed field of an empty product', () => {
-    const [entry] = merchant.extract(answer(ok({ products: [{}] })), {}, 'id');
+    const [entry] = merchant.extract(createResponse(ok({ products: [{}] })), {}, 'id');
     expect(entry).toEqual({
       ...Object.fromEntries(fields.map((name) => [name, null])),
       merchant: { id: null, name: null, type: null },
@@ -114,7 +116,7 @@ describe('extract()', () => {
       brand: { name: 'B' },
       url: [],
     };
-    expect(merchant.extract(answer(ok({ products: [odd] })), {}, 'id')[0]).toMatchObject({
+    expect(merchant.extract(createResponse(ok({ products: [odd] })), {}, 'id')[0]).toMatchObject({
       id: '5',
       price: null,
       image_url: null,
@@ -133,7 +135,7 @@ describe('extract()', () => {
     [ok({ products: [1] }), 'page_unreadable'],
     [ok(null), 'page_not_found'],
     [{ code: 404, status: 'NOT_FOUND' }, 'page_not_found'],
-  ] as [Json, string][])('of %j is %s', (value, code) => expect(codeOf(value)).toBe(code));
+  ] as [Json, string][])('rejects %j with %s', (value, code) => expect(codeOf(value)).toBe(code));
 });
 
 describe('read()', () => {
@@ -214,7 +216,7 @@ describe('read()', () => {
     [814, 'page_unreadable'],
     [817, 'page_failed'],
     [820, 'page_blocked'],
-  ])('of a shop ending in %d is %s, never a short list', async (digits, code) => {
+  ])('rejects a shop ending in %d with %s, never returns a short list', async (digits, code) => {
     await expect(read({ shopid: `ABC-60${digits}` })).rejects.toMatchObject({ code });
   });
 });

@@ -4,7 +4,7 @@ import type { FetchPage, PageRequest, PageResponse } from '../../fetch/page.ts';
 import { count, integer, list, number, object, objects, positive, rupiah, text } from '../fields.ts';
 import type { ListReader } from '../market.ts';
 import { newEntries } from '../new-entries.ts';
-import { envelopeOf } from './faults.ts';
+import { parseEnvelope } from './faults.ts';
 import { merchantPage } from './pages.ts';
 import { address, headers } from './site.ts';
 import { merchantType } from './summary.ts';
@@ -83,17 +83,17 @@ function entry(product: JsonObject): JsonObject {
 
 interface Listing {
   products: JsonObject[];
-  /** Name of the shop; null if the page does not state it. */
+  /** Name of the shop. Null if the page does not state it. */
   name: string | null;
-  /** Whether the page shows the shop itself and not only products. */
+  /** True if the page shows the shop itself and not only products. */
   isShop: boolean;
-  /** Number of the last page and of products as the site states them; null if it does not. */
+  /** Number of the last page and of products as the site states them. Null if it does not. */
   lastPage: number | null;
   total: number | null;
 }
 
-function listing(answer: PageResponse, input: JsonObject): Listing {
-  const { data } = envelopeOf(answer, 'shop');
+function listing(response: PageResponse, input: JsonObject): Listing {
+  const { data } = parseEnvelope(response, 'shop');
   const products = objects(data.products);
   const holdsNone = data.products === null || data.products === undefined;
   if (!holdsNone && (!Array.isArray(data.products) || products.length < Math.min(1, data.products.length))) {
@@ -135,16 +135,16 @@ const noSuchPage: readonly number[] = [400, 404, 410, 422];
  * are. Null if the page does not exist.
  */
 async function pastCount(input: JsonObject, page: number, fetch: FetchPage): Promise<Listing | null> {
-  const answer = await fetch(pageRequest(input, page));
-  return noSuchPage.includes(answer.status) ? null : listing(answer, input);
+  const response = await fetch(pageRequest(input, page));
+  return noSuchPage.includes(response.status) ? null : listing(response, input);
 }
 
 function limitOf(input: JsonObject): number {
   return positive(integer(input.limit)) ?? defaultLimit;
 }
 
-function extract(answer: PageResponse, input: JsonObject): JsonObject[] {
-  const entries = listing(answer, input).products.map(entry);
+function extract(response: PageResponse, input: JsonObject): JsonObject[] {
+  const entries = listing(response, input).products.map(entry);
   return newEntries(entries, new Set(), ({ id }) => text(id)).slice(0, limitOf(input));
 }
 
@@ -179,5 +179,5 @@ export const merchant: ListReader = {
     }
     return { store_name: name };
   },
-  extract: (answer, input) => extract(answer, input),
+  extract: (response, input) => extract(response, input),
 };

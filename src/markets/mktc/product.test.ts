@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../../sandbox/direct.ts';
+import { direct } from '../../../sandbox/in-process-origin.ts';
 import { mktc as origin } from '../../../sandbox/mktc/index.ts';
-import { productOf } from '../../../sandbox/mktc/products.ts';
+import { fakeProduct } from '../../../sandbox/mktc/products.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { object } from '../fields.ts';
@@ -35,7 +35,7 @@ const page = {
   ean: '',
 };
 
-function answer(value: Json | undefined): PageResponse {
+function createResponse(value: Json | undefined): PageResponse {
   const body = Buffer.from(JSON.stringify(value));
   return { status: 200, headers: {}, body, url: 'http://site.test/', at: 0 };
 }
@@ -44,15 +44,15 @@ const ok = (data: Json) => ({ code: 200, status: 'OK', data });
 
 function codeOf(value: Json, asked: JsonObject = input): string {
   try {
-    product.extract(answer(value), asked, 'id');
+    product.extract(createResponse(value), asked, 'id');
   } catch (thrown) {
     return (thrown as { code: string }).code;
   }
   return 'none';
 }
 
-function summaryOf(data: JsonObject): JsonObject {
-  return object(object(product.extract(answer(ok(data)), input, 'id').data).summary);
+function readSummary(data: JsonObject): JsonObject {
+  return object(object(product.extract(createResponse(ok(data)), input, 'id').data).summary);
 }
 
 function read(formattedId: string, sku = '') {
@@ -63,7 +63,7 @@ function read(formattedId: string, sku = '') {
 
 describe('extract()', () => {
   it('maps the listed fields and keeps the others', () => {
-    const record = product.extract(answer(ok(page)), input, 'id');
+    const record = product.extract(createResponse(ok(page)), input, 'id');
     expect(record).toMatchObject({ status: 'OK', statusCode: 200, message: null });
     const { options, shippingAddress, ...kept } = page;
     expect(object(record.data).summary).toEqual({
@@ -89,7 +89,7 @@ describe('extract()', () => {
   });
 
   it('returns null for every listed field that a page lacks', () => {
-    expect(summaryOf({ itemSku: page.itemSku, productSku: page.productSku, name: 'Tas' })).toEqual({
+    expect(readSummary({ itemSku: page.itemSku, productSku: page.productSku, name: 'Tas' })).toEqual({
       itemSku: page.itemSku,
       productSku: page.productSku,
       id: page.productSku,
@@ -123,7 +123,7 @@ describe('extract()', () => {
       stock: '7',
       url: 3,
     };
-    expect(summaryOf(odd)).toMatchObject({ brand: 'Setia', stock: 7, status: null, rating: null });
+    expect(readSummary(odd)).toMatchObject({ brand: 'Setia', stock: 7, status: null, rating: null });
   });
 
   it.each([
@@ -152,14 +152,14 @@ describe('extract()', () => {
     [ok({ name: 'Tas' }), 'page_unreadable'],
     [{}, 'page_unreadable'],
     [[], 'page_unreadable'],
-  ] as [Json, string][])('of %j is %s', (value, code) => expect(codeOf(value)).toBe(code));
+  ] as [Json, string][])('rejects %j with %s', (value, code) => expect(codeOf(value)).toBe(code));
 });
 
 describe('read()', () => {
   it('requests the item’s summary, then its description', async () => {
     const { record, requests } = read('ps--ABC-60100-00104', 'ABC-60100-00104-00001');
     const summary = object(object((await record).data).summary);
-    const goods = productOf('ABC-60100-00104');
+    const goods = fakeProduct('ABC-60100-00104');
     expect(summary).toMatchObject({
       id: 'ABC-60100-00104',
       stock: goods.stock,
@@ -204,7 +204,7 @@ describe('read()', () => {
     [815, 'page_empty'],
     [816, 'page_unreadable'],
     [817, 'page_failed'],
-  ])('of an id ending in %d is %s', async (digits, code) => {
+  ])('rejects an id ending in %d with %s', async (digits, code) => {
     const id = `ABC-60100-00${digits}`;
     await expect(read(`ps--${id}`, `${id}-00002`).record).rejects.toMatchObject({ code });
   });

@@ -3,10 +3,10 @@ import { Fault } from '../../contract/fault.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
 import { objects, text } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
-import { type Envelope, envelopeOf } from './faults.ts';
+import { type Envelope, parseEnvelope } from './faults.ts';
 import { productPage } from './pages.ts';
 import { headers } from './site.ts';
-import { impersonal, itemsOf, summaryOf } from './summary.ts';
+import { impersonal, readItems, readSummary } from './summary.ts';
 
 function pathOf(input: JsonObject, page: string): string {
   return `/backend/product-detail/products/${encodeURIComponent(String(input.formattedId).trim())}/${page}`;
@@ -35,7 +35,7 @@ function bare(id: unknown): string | null {
 
 /**
  * Checks that a page is about the product of `formattedId` and, if that or `sku` names one item, about that
- * item: its siblings have other prices and stock. Fault `page_mismatch`.
+ * item: its siblings have other prices and stock. Throws `page_mismatch`.
  */
 function checkIdentity(data: JsonObject, input: JsonObject): void {
   const item = bare(data.itemSku);
@@ -60,11 +60,11 @@ interface Page {
   summary: JsonObject;
 }
 
-function pageOf(answer: PageResponse, input: JsonObject): Page {
-  const envelope = envelopeOf(answer, 'product');
+function pageOf(response: PageResponse, input: JsonObject): Page {
+  const envelope = parseEnvelope(response, 'product');
   if (text(envelope.data.name) === null) throw new Fault('page_unreadable', 'the response names no product');
   checkIdentity(envelope.data, input);
-  return { envelope, summary: summaryOf(envelope.data) };
+  return { envelope, summary: readSummary(envelope.data) };
 }
 
 function recordOf({ envelope, summary }: Page, described: JsonObject): JsonObject {
@@ -73,7 +73,7 @@ function recordOf({ envelope, summary }: Page, described: JsonObject): JsonObjec
     status,
     statusCode: code,
     message,
-    data: { summary: { description: null, ...described, ...summary }, items: itemsOf(data) },
+    data: { summary: { description: null, ...described, ...summary }, items: readItems(data) },
   };
 }
 
@@ -82,7 +82,7 @@ function recordOf({ envelope, summary }: Page, described: JsonObject): JsonObjec
  */
 async function descriptionOf(input: JsonObject, { fetch }: ReadContext): Promise<JsonObject> {
   try {
-    const { data } = envelopeOf(await fetch(descriptionRequest(input)), 'description');
+    const { data } = parseEnvelope(await fetch(descriptionRequest(input)), 'description');
     const description = text(data.description) ?? text(data.value) ?? text(data.content);
     return { ...impersonal(data), description };
   } catch (thrown) {
@@ -106,5 +106,5 @@ export const product: RecordReader = {
     const described = page.summary.description === undefined ? await descriptionOf(input, context) : {};
     return recordOf(page, described);
   },
-  extract: (answer, input) => recordOf(pageOf(answer, input), {}),
+  extract: (response, input) => recordOf(pageOf(response, input), {}),
 };

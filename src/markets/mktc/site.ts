@@ -12,7 +12,7 @@ export const headers: Record<string, string> = {
   referer: `${site}/`,
 };
 
-/** Returns the absolute address of a path on the site, or null without one. */
+/** Returns the absolute address of a path on the site, or null if there is none. */
 export function address(value: Json | undefined): string | null {
   const path = text(value);
   return path === null ? null : (URL.parse(path, site)?.href ?? null);

@@ -45,7 +45,7 @@ function statusOf(data: JsonObject): string | null {
   return tag ?? text(data.status) ?? text(object(data.merchant).status);
 }
 
-/** Returns "OFFICIAL" for an official shop, else the level that the site states. */
+/** Returns "OFFICIAL" for an official shop, otherwise the level that the site states. */
 export function merchantType(official: Json | undefined, level?: Json): string | null {
   return official === true ? 'OFFICIAL' : text(level);
 }
@@ -61,7 +61,7 @@ function skuOf(id: Json | undefined): string | null {
 }
 
 /** Returns the variants of a product in the page's order, each with its `sku`. */
-export function itemsOf(data: JsonObject): Json[] {
+export function readItems(data: JsonObject): Json[] {
   return objects(data.options).map((option) => {
     const { id = null, sku, itemSku, ...rest } = option;
     return { ...rest, id, sku: text(sku) ?? text(itemSku) ?? skuOf(id) };
@@ -73,7 +73,7 @@ export function itemsOf(data: JsonObject): Json[] {
  * its own name. The page's `brand` object is kept as `brandDetail`, because a listed field has that name.
  * Prices are in rupiah.
  */
-export function summaryOf(page: JsonObject): JsonObject {
+export function readSummary(page: JsonObject): JsonObject {
   const data = impersonal(page);
   const price = object(data.price);
   const merchant = object(data.merchant);

@@ -1,16 +1,16 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import { count, object, objects, positive, text } from '../fields.ts';
 import {
-  descriptionText,
+  buildSeller,
   imageUrl,
   imageUrls,
+  type ProductReading,
   type Property,
-  type Reading,
+  parseDescription,
+  parseStock,
   type Sku,
-  sellerOf,
   shownAmount,
-  stockOf,
-} from './reading.ts';
+} from './product-data.ts';
 
 /** Returns the prices of a SKU: from an object with `real_price`, or from the decimals of newer pages. */
 function skuPrices(price: JsonObject): Pick<Sku, 'price' | 'original_price' | 'currency'> {
@@ -61,7 +61,7 @@ function skusOf(info: JsonObject): Sku[] {
       id: text(sku.sku_id),
       name: text(properties.map(({ value }) => value).join(', ')) ?? text(sku.sku_name),
       ...skuPrices(object(sku.price)),
-      stock: stockOf(sku.stock),
+      stock: parseStock(sku.stock),
       status: sku.status ?? null,
       image: properties.find(({ image }) => image !== null)?.image ?? null,
       properties: properties.map(({ name, value }) => ({ name, value })),
@@ -80,7 +80,7 @@ function specificationsOf(value: Json | undefined): Property[] {
  * specifications beside `skus`, `seller` and `product_detail_review`; or the same fields without a
  * `product_base`.
  */
-export function readBaseProduct(info: JsonObject): Reading {
+export function readBaseProduct(info: JsonObject): ProductReading {
   const base = 'product_base' in info ? object(info.product_base) : info;
   const price = object(base.price);
   const seller = object(info.seller);
@@ -88,7 +88,7 @@ export function readBaseProduct(info: JsonObject): Reading {
   return {
     id: info.product_id,
     title: text(base.title)?.trim() ?? null,
-    description: descriptionText(base.desc_detail ?? base.description),
+    description: parseDescription(base.desc_detail ?? base.description),
     images: imageUrls(base.images),
     specifications: specificationsOf(base.specifications),
     price: positive(price.min_sku_price) ?? shownAmount(price.real_price),
@@ -97,7 +97,7 @@ export function readBaseProduct(info: JsonObject): Reading {
     sold: count(base.sold_count ?? info.sold_count),
     rating: positive(review.product_rating),
     reviews: count(review.review_count),
-    seller: sellerOf(text(seller.seller_id) ?? text(info.seller_id), text(seller.name), seller),
+    seller: buildSeller(text(seller.seller_id) ?? text(info.seller_id), text(seller.name), seller),
     status: info.status ?? null,
     brand: text(object(info.brand ?? base.brand).name) ?? text(object(info.brand_info).brand_name),
     skus: skusOf(info),

@@ -13,7 +13,9 @@ const awayWords =
 
 const regionLocked = 23002102;
 
-/** Returns the fault for a page without product data: by the site's message, else as unexpectedPage(). */
+/**
+ * Returns the fault for a page without product data: by the site's message, otherwise as unexpectedPage().
+ */
 export function withoutData(html: string, page: HtmlPage): Fault {
   const title = words(find(page.root, 'title'));
   if (checkMarks.test(html) || (title !== null && checkTitles.test(title))) {

@@ -1,5 +1,6 @@
 import { patternForm } from '../id-form.ts';
 import type { IdForms } from '../market.ts';
+import { type MarketSamples, sampleIds } from '../sample.ts';
 
 /** Forms of ids. */
 export const ids: IdForms = {
@@ -8,3 +9,17 @@ export const ids: IdForms = {
     /^(?:https?:\/\/\S*?\/)?(?<product_id>\d{10,20})(?:[?#]|$)/,
   ),
 };
+
+/** Samples for every kind that the market offers. */
+export const samples: MarketSamples = () => [
+  {
+    title: 'product pages',
+    kind: 'pdp_bulk',
+    body: {
+      items: sampleIds(30, 1_729_000_000_000).map((id, at) => ({
+        product_id: id,
+        country: at % 2 ? 'my' : 'th',
+      })),
+    },
+  },
+];

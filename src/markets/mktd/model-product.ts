@@ -1,16 +1,16 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import { count, object, objects, positive, text } from '../fields.ts';
 import {
-  descriptionText,
+  buildSeller,
   imageUrl,
   imageUrls,
+  type ProductReading,
   type Property,
-  type Reading,
+  parseDescription,
+  parseStock,
   type Sku,
-  sellerOf,
   shownAmount,
-  stockOf,
-} from './reading.ts';
+} from './product-data.ts';
 
 /** Returns the names of a property's values, joined. */
 function valuesOf(property: JsonObject): string {
@@ -67,7 +67,7 @@ function skusOf(model: JsonObject, prices: ReadonlyMap<string, JsonObject>): Sku
       price: positive(price.sale_price_decimal) ?? shownAmount(price.sale_price_format),
       original_price: positive(price.origin_price_decimal),
       currency: text(price.currency_name),
-      stock: stockOf(object(sku.sku_quantity).available_quantity),
+      stock: parseStock(object(sku.sku_quantity).available_quantity),
       status: sku.sku_status ?? null,
       image: properties.map(({ value }) => images.get(value)).find((url) => url !== undefined) ?? null,
       properties,
@@ -79,7 +79,7 @@ function skusOf(model: JsonObject, prices: ReadonlyMap<string, JsonObject>): Sku
  * Reads the newer generation of `product_info`: `product_model` beside `promotion_model` (the only source of
  * prices), `seller_model` and `review_model`; shop and reviews can be in `data` instead.
  */
-export function readModelProduct(info: JsonObject, data: JsonObject, shop: JsonObject): Reading {
+export function readModelProduct(info: JsonObject, data: JsonObject, shop: JsonObject): ProductReading {
   const model = object(info.product_model);
   const promotion = object(object(info.promotion_model ?? model.promotion_model).promotion_product_price);
   const lowest = object(promotion.min_price);
@@ -89,7 +89,7 @@ export function readModelProduct(info: JsonObject, data: JsonObject, shop: JsonO
   return {
     id: model.product_id ?? info.product_id,
     title: (text(model.name) ?? text(model.title))?.trim() ?? null,
-    description: descriptionText(model.description),
+    description: parseDescription(model.description),
     images: imageUrls(model.images),
     specifications: specificationsOf(model),
     price: positive(lowest.sale_price_decimal) ?? shownAmount(lowest.sale_price_format),
@@ -98,7 +98,7 @@ export function readModelProduct(info: JsonObject, data: JsonObject, shop: JsonO
     sold: count(model.sold_count),
     rating: positive(review.product_overall_score) ?? positive(ratings.overall_score),
     reviews: count(review.product_review_count) ?? count(ratings.review_count),
-    seller: sellerOf(
+    seller: buildSeller(
       text(model.seller_id) ?? text(seller.seller_id) ?? text(shop.seller_id),
       text(seller.shop_name) ?? text(shop.shop_name),
       shop,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../../sandbox/direct.ts';
+import { direct } from '../../../sandbox/in-process-origin.ts';
 import { mktd as origin } from '../../../sandbox/mktd/index.ts';
 import { baseInfo, html, modelInfo, route } from '../../../sandbox/mktd/pages.ts';
 import { fakeProduct } from '../../../sandbox/mktd/products.ts';
@@ -18,8 +18,8 @@ function read(ending: string, region = 'my'): Promise<JsonObject> {
 }
 
 function extract(body: string, status = 200, asked = id): JsonObject {
-  const answer = { status, headers: {}, body: Buffer.from(body), url: 'http://site.test/', at };
-  return product.extract(answer, { product_id: asked, country: 'my' }, 'my');
+  const response = { status, headers: {}, body: Buffer.from(body), url: 'http://site.test/', at };
+  return product.extract(response, { product_id: asked, country: 'my' }, 'my');
 }
 
 function faultOf(body: string, status = 200) {
@@ -34,7 +34,7 @@ function faultOf(body: string, status = 200) {
 const embedded = (info: object, more = {}) => html('title', route('my', id, info as JsonObject, more), key);
 
 describe('a record', () => {
-  it.each(regions)('of region %s has the listed fields in both generations of pages', async (region) => {
+  it.each(regions)('has the listed fields in region %s in both generations of pages', async (region) => {
     for (const ending of ['700', '701', '702', '705']) {
       const record = await read(ending, region);
       const { id: product_id, skus, title } = fakeProduct(region, `1729000000000000${ending}`);

@@ -5,7 +5,7 @@ import { number, object, objects, text, without } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
 import { readBaseProduct } from './base-product.ts';
 import { readModelProduct } from './model-product.ts';
-import type { Property, Reading } from './reading.ts';
+import type { ProductReading, Property } from './product-data.ts';
 import { productRequest } from './regions.ts';
 import { type ProductData, productData } from './router-data.ts';
 
@@ -27,7 +27,7 @@ const personal: ReadonlySet<string> = new Set([
 /** Names that the page's own data must not override, and members that only mark missing data. */
 const taken: ReadonlySet<string> = new Set(['product', 'skus', 'error_code', 'error_message']);
 
-/** Names of the brand in specifications, by language. */
+/** Labels of the brand field in every language of the site. */
 const brandNames: ReadonlySet<string> = new Set(
   ['Brand', 'Brand Name', 'Merek', 'Jenama', 'Thương hiệu', 'ยี่ห้อ', 'แบรนด์', 'Tatak', '品牌'].map((name) =>
     name.toLowerCase(),
@@ -35,7 +35,7 @@ const brandNames: ReadonlySet<string> = new Set(
 );
 
 /**
- * Returns whether an id matches the requested one. An id of 19 digits exceeds the precision of a JSON number,
+ * Returns true if an id matches the requested one. An id of 19 digits exceeds the precision of a JSON number,
  * so a number matches if it is the nearest to the requested id.
  */
 function sameId(found: Json | undefined, asked: string): boolean {
@@ -55,12 +55,12 @@ function categoryOf(data: JsonObject): string | null {
   }).name;
 }
 
-function brandOf(reading: Reading): string | null {
+function brandOf(reading: ProductReading): string | null {
   const named = ({ name }: Property) => brandNames.has(name.trim().toLowerCase());
   return reading.brand ?? reading.specifications.find(named)?.value ?? null;
 }
 
-function lowestPriced({ skus }: Reading) {
+function lowestPriced({ skus }: ProductReading) {
   let lowest: (typeof skus)[number] | undefined;
   for (const sku of skus) {
     if (sku.price !== null && (lowest?.price == null || sku.price < lowest.price)) lowest = sku;
@@ -68,7 +68,7 @@ function lowestPriced({ skus }: Reading) {
   return lowest;
 }
 
-function stockOf({ skus }: Reading): number | null {
+function parseStock({ skus }: ProductReading): number | null {
   const stocks = skus.map(({ stock }) => stock).filter((stock) => stock !== null);
   return stocks.length === 0 ? null : stocks.reduce((sum, stock) => sum + stock, 0);
 }
@@ -78,7 +78,7 @@ function addressOf(addresses: readonly string[], id: string): string | null {
   return addresses.find((address) => address.includes(id))?.replace(/[?#].*$/s, '') ?? null;
 }
 
-function productOf(reading: Reading, { data, addresses }: ProductData, id: string): JsonObject {
+function productOf(reading: ProductReading, { data, addresses }: ProductData, id: string): JsonObject {
   const lowest = lowestPriced(reading);
   return {
     id,
@@ -89,7 +89,7 @@ function productOf(reading: Reading, { data, addresses }: ProductData, id: strin
     price: lowest?.price ?? reading.price,
     original_price: lowest ? lowest.original_price : reading.originalPrice,
     currency: lowest?.currency ?? reading.currency,
-    stock: stockOf(reading),
+    stock: parseStock(reading),
     sold: reading.sold,
     rating: reading.rating,
     totalReview: reading.reviews,
@@ -102,12 +102,12 @@ function productOf(reading: Reading, { data, addresses }: ProductData, id: strin
   };
 }
 
-function readingOf({ data, info, others }: ProductData): Reading {
+function readingOf({ data, info, others }: ProductData): ProductReading {
   const shop = { ...object(others.get('shop_info')), ...object(data.shop_info), ...object(info.shop_info) };
   return 'product_model' in info ? readModelProduct(info, data, shop) : readBaseProduct(info);
 }
 
-function checked(reading: Reading, { info, addresses }: ProductData, asked: string): void {
+function checked(reading: ProductReading, { info, addresses }: ProductData, asked: string): void {
   const gone = text(object(info.unavailable_info).text);
   if (gone !== null && reading.price === null && lowestPriced(reading) === undefined) {
     throw new Fault('page_not_found', `the site no longer offers this product: ${gone.slice(0, 200)}`);
@@ -131,13 +131,13 @@ function besides({ data, others }: ProductData): JsonObject {
   return Object.fromEntries(Object.entries(all).filter(([name]) => !taken.has(name)));
 }
 
-function extract(answer: PageResponse, input: JsonObject, region: string): JsonObject {
+function extract(response: PageResponse, input: JsonObject, region: string): JsonObject {
   const asked = String(input.product_id);
-  const found = productData(answer, region);
+  const found = productData(response, region);
   const reading = readingOf(found);
   checked(reading, found, asked);
   return {
-    _scraped_at: new Date(answer.at).toISOString(),
+    _scraped_at: new Date(response.at).toISOString(),
     _product_id: asked,
     _country: text(input.country) ?? region,
     product: productOf(reading, found, asked),
@@ -149,8 +149,8 @@ function extract(answer: PageResponse, input: JsonObject, region: string): JsonO
 /**
  * Reads a product page of either generation (docs/kinds/product-pages-bulk.md): the listed fields in
  * `product` and `skus` with money in currency units, and the page's own product data without buyers and
- * visitors. `input` has `product_id` and `country`. Faults: those of productData(); `page_not_found` for a
- * withdrawn product; `page_mismatch` for another product's page.
+ * visitors. `input` has `product_id` and `country`. Throws the faults of productData(); `page_not_found` for
+ * a withdrawn product; `page_mismatch` for another product's page.
  */
 export const product: RecordReader = {
   sort: 'record',

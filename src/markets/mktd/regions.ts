@@ -14,8 +14,8 @@ const languages: Readonly<Record<string, string>> = {
 export const regions: readonly string[] = Object.keys(languages);
 
 /**
- * Builds the request for a product page. The shop of region id moved to a site with short paths; isOtherRegion
- * the path names the region. It has no credentials or computed anti-bot values.
+ * Builds the request for a product page. The shop of region id moved to a site with short paths;
+ * isOtherRegion the path names the region. It has no credentials or computed anti-bot values.
  */
 export function productRequest(productId: string, region: string): PageRequest {
   const id = encodeURIComponent(productId);

@@ -73,20 +73,20 @@ function typeOf(component: JsonObject): string {
 /**
  * Finds the product's data in a response: router data embedded in HTML, or the JSON of the page's loader.
  * Faults: by status; `page_blocked` for a security check; `page_not_found` for a product that is withdrawn or
- * not offered in the region; `page_region` for another region's page; those of unexpectedPage() for other
- * pages without data; `page_unreadable` for data in an unknown form.
+ * not offered in the region; `page_region` for another region's page; the faults of unexpectedPage() for
+ * other pages without data; `page_unreadable` for data in an unknown form.
  */
-export function productData(answer: PageResponse, region: string): ProductData {
+export function productData(response: PageResponse, region: string): ProductData {
   const isOutside = outside(region);
-  if (answer.status < 200 || answer.status > 299) throw statusFault(answer, null, isOutside);
-  const answered = URL.parse(answer.url);
+  if (response.status < 200 || response.status > 299) throw statusFault(response, null, isOutside);
+  const answered = URL.parse(response.url);
   if (answered && isOutside(answered)) {
     throw new Fault(
       'page_region',
       `asked for region ${region}, was led to ${answered.host}${answered.pathname}`,
     );
   }
-  const body = bodyText(answer);
+  const body = bodyText(response);
   const json = parseJson(body);
   const page = json === undefined ? parseHtml(body) : undefined;
   const root = page ? embedded(page) : json;
@@ -105,6 +105,6 @@ export function productData(answer: PageResponse, region: string): ProductData {
   others.delete('product_info');
   const categories = objects(data.categories).length > 0 ? data.categories : global.categories;
   const canonical = page && attribute(find(page.root, 'link[rel="canonical"]'), 'href');
-  const addresses = [canonical, text(object(route.route_info).request_url), answer.url].filter(isText);
+  const addresses = [canonical, text(object(route.route_info).request_url), response.url].filter(isText);
   return { data: { ...data, ...(categories === undefined ? {} : { categories }) }, info, others, addresses };
 }

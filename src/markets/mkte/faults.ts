@@ -21,7 +21,7 @@ const shortPage = 60_000;
 const hosts: readonly string[] = Object.values(regions).map(({ host }) => host);
 
 /**
- * Returns whether an address belongs to one of the stores. A redirect from an origin to one leads to another
+ * Returns true if an address belongs to one of the stores. A redirect from an origin to one leads to another
  * region.
  */
 function isStore({ hostname }: URL): boolean {
@@ -44,30 +44,30 @@ function isGone(page: HtmlPage, title: string): boolean {
 
 /**
  * Parses the HTML of a response. `hasContent` tells whether the page has the requested content; texts of
- * refusals count only if it does not. Faults: `page_blocked` for a robot check or a "Continue shopping" page
+ * refusals count only if it does not. Throws `page_blocked` for a robot check or a "Continue shopping" page
  * with any status; by status, with `page_region` for a redirect to another store; for status 200 `page_login`
  * for a login, `page_throttled` for the apology page, `page_not_found` for the "dog page", `page_unreadable`
- * for a truncated page, else those of unexpectedPage().
+ * for a truncated page, otherwise those of unexpectedPage().
  */
 export function parsePage(
-  answer: PageResponse,
+  response: PageResponse,
   what: string,
   content: (page: HtmlPage) => boolean,
 ): HtmlPage {
-  const html = bodyText(answer);
+  const html = bodyText(response);
   const page = parseHtml(html);
   const title = words(find(page.root, 'title')) ?? '';
-  const ok = answer.status >= 200 && answer.status <= 299;
+  const ok = response.status >= 200 && response.status <= 299;
   const held = ok && content(page);
-  if (!held && answer.headers['x-amzn-waf-action'] !== undefined) {
+  if (!held && response.headers['x-amzn-waf-action'] !== undefined) {
     throw new Fault('page_blocked', 'the firewall asks for a robot check instead of showing the page');
   }
   if (!held && isCheck(html, page, title)) {
     throw new Fault('page_blocked', 'the site asks for a robot check instead of showing the page');
   }
-  if (!ok) throw statusFault(answer, title === '' ? null : title.slice(0, 200), isStore);
+  if (!ok) throw statusFault(response, title === '' ? null : title.slice(0, 200), isStore);
   if (/<html[\s>]/i.test(html) && !/<\/html\s*>/i.test(html)) {
-    throw new Fault('page_unreadable', `the ${what} is cut off after ${answer.body.length} bytes`);
+    throw new Fault('page_unreadable', `the ${what} is cut off after ${response.body.length} bytes`);
   }
   if (held) return page;
   if (find(page.root, 'form[name="signIn"]')) {

@@ -9,8 +9,8 @@ function asinIn(url: string | null): string | null {
 }
 
 /**
- * Returns the ASINs that the page states for itself: that of the "Add to cart" form, else those of scripts
- * and reviews. Empty if there are none.
+ * Returns the ASINs that the page states for itself: from the "Add to cart" form, otherwise from scripts and
+ * reviews. Empty if there are none.
  */
 function ownAsins(page: HtmlPage): Set<string> {
   const inputs = [
@@ -38,9 +38,10 @@ function ownAsins(page: HtmlPage): Set<string> {
 }
 
 /**
- * Checks that a page is about the requested product. Fault `page_mismatch`. The canonical link counts only if
- * form, scripts and reviews name no ASIN, because it can name the parent or a sibling. A page that names no
- * product passes. The message names the product of the page, and says if it is a variant of the requested one.
+ * Checks that a page is about the requested product. Throws `page_mismatch`. The canonical link counts only
+ * if form, scripts and reviews name no ASIN, because it can name the parent or a sibling. A page that names
+ * no product passes. The message names the product of the page, and says if it is a variant of the requested
+ * one.
  */
 export function checkAsin(page: HtmlPage, asked: string, variants: ReadonlySet<string>): void {
   const own = ownAsins(page);

@@ -1,5 +1,6 @@
 import { patternForm, searchForm } from '../id-form.ts';
 import type { IdForms } from '../market.ts';
+import { type MarketSamples, sampleIds } from '../sample.ts';
 
 /** Forms of ids. */
 export const ids: IdForms = {
@@ -9,3 +10,24 @@ export const ids: IdForms = {
   ),
   search: searchForm,
 };
+
+/** Samples for every kind that the market offers. */
+export const samples: MarketSamples = () => [
+  {
+    title: 'product pages',
+    kind: 'pdp_bulk',
+    body: {
+      items: sampleIds(20, 1000).map((id, at) => ({ asin: `B0GLN0${id}`, country: at % 2 ? 'de' : 'us' })),
+    },
+  },
+  {
+    title: 'searches',
+    kind: 'search_bulk',
+    body: {
+      items: [
+        { list_type: 'search', keyword: 'desk lamp', country: 'uk' },
+        { list_type: 'category', keyword: '1101', category: '1101', country: 'jp', pages: 1 },
+      ],
+    },
+  },
+];

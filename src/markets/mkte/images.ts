@@ -51,7 +51,7 @@ function fromElements(page: HtmlPage): (string | null)[] {
  * Returns the addresses of the product's images in their largest size, the main image first, without videos
  * and duplicates.
  */
-export function imagesOf(page: HtmlPage): string[] {
+export function readImages(page: HtmlPage): string[] {
   const fromScript = fromScripts(page).filter((url) => url !== null);
   const urls = fromScript.length > 0 ? fromScript : fromElements(page);
   const seen = new Set<string>();

@@ -1,11 +1,9 @@
 import type { Market } from '../market.ts';
-import { ids } from './ids.ts';
-import { listedFields } from './listed-fields.ts';
+import { listedFields, tracked } from './fields.ts';
+import { ids, samples } from './ids.ts';
 import { product } from './product.ts';
 import { regions } from './regions.ts';
-import { samples } from './samples.ts';
 import { search } from './search.ts';
-import { tracked } from './tracked.ts';
 
 /** Marketplace E. */
 export const mkte: Market = {

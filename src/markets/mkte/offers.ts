@@ -18,8 +18,8 @@ export function kindNamed(name: string): OfferKind {
 }
 
 /**
- * Returns the offer type of an element: that of its row in the buy box, by the names of the row and its ancestors.
- * Outside of any row it is `new`.
+ * Returns the offer type of an element: the type of its row in the buy box, by the names of the row and its
+ * ancestors. Outside of any row it is `new`.
  */
 export function offerKind(element: Element): OfferKind {
   for (const { attribs } of outwards(element)) {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseHtml } from '../html.ts';
-import { priceOf } from './price.ts';
+import { readPrice } from './price.ts';
 import { homeCurrency } from './regions.ts';
 
-const priceIn = (html: string, region = 'us') => priceOf(parseHtml(html), homeCurrency(region)).price;
+const priceIn = (html: string, region = 'us') => readPrice(parseHtml(html), homeCurrency(region)).price;
 
 describe('prices', () => {
   const price = (inner: string, region = 'us') =>
@@ -47,7 +47,7 @@ describe('prices', () => {
     expect(priceIn(metrics)).toEqual({ amount: 8.5, currency: 'AUD', original_price: null });
   });
 
-  it('for members only are ignored', () => {
+  it('ignore offers for members only', () => {
     const member =
       '<div id="primeSavingsUpsellAccordionRow"><div id="corePrice_feature_div"><span class="a-price"><span class="a-offscreen">$9.00</span></span></div></div>';
     expect(priceIn(member).amount).toBeNull();

@@ -26,7 +26,7 @@ export interface Price {
 interface Priced {
   kind: OfferKind;
   text: string;
-  /** Container of the price; absent for prices from script data. */
+  /** Container of the price. Absent for prices from script data. */
   block?: Element;
 }
 
@@ -165,14 +165,20 @@ const offerLines = [
   '.swatchElement.selected .olp-link',
 ];
 
-/** Words for the condition of the offers in such a line, in the languages of the stores. A line for members has neither. */
+/**
+ * Words for the condition of the offers in such a line, in the languages of the stores. A line for members
+ * has neither.
+ */
 const lineKinds: readonly (readonly [OfferKind, RegExp])[] = [
   ['member', /prime|member/i],
   ['used', /used|gebraucht|occasion|usat|usad|segunda mano|中古|begagnad|używan|tweedehands|kullanılmış/iu],
   ['new', /new|neu|nuov|nuev|novo|新品|nya?\b|nieuw|now[ey]|yeni/iu],
 ];
 
-/** Returns the prices in the line about all offers. Digital music and items without a buy box have only this one. */
+/**
+ * Returns the prices in the line about all offers. Digital music and items without a buy box have only this
+ * one.
+ */
 function offerLinePrices(page: HtmlPage): Priced[] {
   return findAll(page.root, offerLines.join(', ')).flatMap((line): Priced[] => {
     const said = words(line) ?? '';
@@ -204,13 +210,13 @@ function originalText(page: HtmlPage, chosen: Priced): string | null {
 }
 
 /**
- * Returns the one-time price for a buyer without membership and its offer: the new offer, else the used one,
- * else the first delivery of a subscription. `original_price` is the struck price of the same offer if it is
- * higher. A range gives its lower end. If the page offers nothing itself, the price is that of the line about all
- * offers ("3 New from $8.00"). All values are null for a page without a price, which is normal: unavailable, or
- * not delivered to the visitor.
+ * Returns the one-time price for a buyer without membership and its offer: the new offer, otherwise the used
+ * one, otherwise the first delivery of a subscription. `original_price` is the struck price of the same offer
+ * if it is higher. A range gives its lower end. If the page offers nothing itself, the price comes from the
+ * line about all offers ("3 New from $8.00"). All values are null for a page without a price, which is
+ * normal: unavailable, or not delivered to the visitor.
  */
-export function priceOf(page: HtmlPage, home: string | null): { price: Price; kind: OfferKind } {
+export function readPrice(page: HtmlPage, home: string | null): { price: Price; kind: OfferKind } {
   const sources = [blockPrices(page), olderPrices(page), dataPrices(page)];
   const ranked = offerKinds.flatMap((kind) => sources.flat().filter((priced) => priced.kind === kind));
   const line = offerLinePrices(page);

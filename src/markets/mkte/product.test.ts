@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../../sandbox/direct.ts';
+import { direct } from '../../../sandbox/in-process-origin.ts';
 import { mkte as origin } from '../../../sandbox/mkte/index.ts';
 import { fakeProduct, variantAsin } from '../../../sandbox/mkte/products.ts';
 import { stores } from '../../../sandbox/mkte/stores.ts';
@@ -17,14 +17,14 @@ function read(ending: string, region = 'us'): Promise<JsonObject> {
 }
 
 function extract(body: string, asin = 'B0TEST0001', region = 'us'): JsonObject {
-  const answer = { status: 200, headers: {}, body: Buffer.from(body), url: 'http://site.test/', at };
-  return product.extract(answer, { asin, country: region }, region);
+  const response = { status: 200, headers: {}, body: Buffer.from(body), url: 'http://site.test/', at };
+  return product.extract(response, { asin, country: region }, region);
 }
 
 function faultOf(body: string, status = 200, headers: Record<string, string> = {}) {
-  const answer = { status, headers, body: Buffer.from(body), url: 'http://site.test/', at };
+  const response = { status, headers, body: Buffer.from(body), url: 'http://site.test/', at };
   try {
-    product.extract(answer, { asin: 'B0TEST0001' }, 'us');
+    product.extract(response, { asin: 'B0TEST0001' }, 'us');
   } catch (thrown) {
     return thrown as { code: string; message: string; retryAfterMs?: number };
   }
@@ -36,7 +36,7 @@ const titled = (rest: string) =>
 
 describe('a record', () => {
   it.each(Object.keys(regions))(
-    'of region %s has the listed fields in the store’s language',
+    'has the listed fields in region %s in the store’s language',
     async (region) => {
       for (const ending of ['001', '700']) {
         const made = fakeProduct(region, asinOf(ending));
@@ -274,7 +274,7 @@ describe('a page without the product', () => {
 
   it('is a fault wherever a complete page is truncated', () => {
     const whole = String(
-      origin.answer({
+      origin.respond({
         method: 'GET',
         url: new URL('http://x/dp/B0TEST0700'),
         headers: {},

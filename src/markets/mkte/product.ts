@@ -5,23 +5,23 @@ import { attribute, find, type HtmlPage } from '../html.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
 import { parsePage } from './faults.ts';
 import { checkAsin } from './identity.ts';
-import { imagesOf } from './images.ts';
-import { priceOf } from './price.ts';
+import { readImages } from './images.ts';
+import { readPrice } from './price.ts';
 import { homeCurrency, regions, requestHeaders, visitorPreferences } from './regions.ts';
-import { sellerOf } from './seller.ts';
-import { specificationsOf } from './specifications.ts';
+import { readSeller } from './seller.ts';
+import { readSpecifications } from './specifications.ts';
 import {
-  availabilityOf,
-  brandOf,
-  breadcrumbsOf,
-  contributorsOf,
-  descriptionOf,
-  featuresOf,
-  ratingOf,
-  reviewCountOf,
-  titleOf,
+  readAvailability,
+  readBrand,
+  readBreadcrumbs,
+  readContributors,
+  readDescription,
+  readFeatures,
+  readRating,
+  readReviewCount,
+  readTitle,
 } from './texts.ts';
-import { parentAsin, variantsOf } from './variants.ts';
+import { parentAsin, readVariants } from './variants.ts';
 
 /** Builds the request for a product page. The query keeps the site from showing a sibling instead. */
 function productRequest(asin: string, region: string): PageRequest {
@@ -41,42 +41,42 @@ function addressOf(page: HtmlPage, asin: string, region: string): string | null 
     : `https://${host}/dp/${asin}`;
 }
 
-function extract(answer: PageResponse, input: JsonObject, region: string): JsonObject {
+function extract(response: PageResponse, input: JsonObject, region: string): JsonObject {
   const asin = String(input.asin);
-  const page = parsePage(answer, 'product page', (candidate) => titleOf(candidate) !== null);
-  const variants = variantsOf(page);
+  const page = parsePage(response, 'product page', (candidate) => readTitle(candidate) !== null);
+  const variants = readVariants(page);
   checkAsin(page, asin, new Set(variants.map((variant) => String(variant.asin))));
-  const { price, kind } = priceOf(page, homeCurrency(region));
-  const specifications = specificationsOf(page);
+  const { price, kind } = readPrice(page, homeCurrency(region));
+  const specifications = readSpecifications(page);
   return {
-    _scraped_at: new Date(answer.at).toISOString(),
+    _scraped_at: new Date(response.at).toISOString(),
     _asin: asin,
     _country: text(input.country) ?? region,
-    title: titleOf(page),
-    brand: brandOf(page, specifications),
+    title: readTitle(page),
+    brand: readBrand(page, specifications),
     price: { ...price },
-    availability: availabilityOf(page, kind),
-    rating: ratingOf(page),
-    review_count: reviewCountOf(page),
+    availability: readAvailability(page, kind),
+    rating: readRating(page),
+    review_count: readReviewCount(page),
     url: addressOf(page, asin, region),
-    images: imagesOf(page),
-    features: featuresOf(page),
-    description: descriptionOf(page),
+    images: readImages(page),
+    features: readFeatures(page),
+    description: readDescription(page),
     specifications: specifications.map((specification) => ({ ...specification })),
     variants,
-    seller: sellerOf(page, kind),
+    seller: readSeller(page, kind),
     condition: kind === 'used' ? 'used' : null,
     parent_asin: parentAsin(page, asin),
-    breadcrumbs: breadcrumbsOf(page),
-    contributors: contributorsOf(page),
+    breadcrumbs: readBreadcrumbs(page),
+    contributors: readContributors(page),
   };
 }
 
 /**
  * Reads a product page (docs/kinds/product-pages-bulk.md): the listed fields, the `condition` of a used
- * offer, `parent_asin`, the category path and a book's contributors. `input` has `asin` and `country`.
- * Faults: those of parsePage(); `page_mismatch` for another product's page. The price of a product without
- * one is null.
+ * offer, `parent_asin`, the category path and a book's contributors. `input` has `asin` and `country`. Throws
+ * the faults of parsePage(); `page_mismatch` for another product's page. The price of a product without one
+ * is null.
  */
 export const product: RecordReader = {
   sort: 'record',

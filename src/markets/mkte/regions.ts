@@ -1,5 +1,5 @@
 /** Properties of a region. */
-export interface Region {
+export interface MkteRegion {
   host: string;
   /** ISO code of the store's currency. */
   currency: string;
@@ -10,7 +10,7 @@ export interface Region {
 }
 
 /** Regions of the market by code (docs/marketplaces.md). */
-export const regions: Readonly<Record<string, Region>> = {
+export const regions: Readonly<Record<string, MkteRegion>> = {
   sg: {
     host: 'www.amazon.sg',
     currency: 'SGD',

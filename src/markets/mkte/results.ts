@@ -61,8 +61,8 @@ function pathOf(href: string): string | null {
 }
 
 /**
- * Returns the heading with the title: the accessible one if brand and badges have headings too, else the last
- * one that links to the product.
+ * Returns the heading with the title: the accessible one if brand and badges have headings too, otherwise the
+ * last one that links to the product.
  */
 function titleHeading(result: Element): Element | undefined {
   const headings = findAll(result, 'h2');
@@ -77,7 +77,7 @@ function titleHeading(result: Element): Element | undefined {
 }
 
 /** Returns the visible title, or the accessible one if the visible title is truncated. */
-function titleOf(result: Element, heading: Element | undefined): string | null {
+function readTitle(result: Element, heading: Element | undefined): string | null {
   const label =
     attribute(heading, 'aria-label') ?? attribute(find(result, 'img.s-image, img.s-access-image'), 'alt');
   const spoken = label === null ? null : oneLine(label.replace(adPrefix, ''));
@@ -85,7 +85,7 @@ function titleOf(result: Element, heading: Element | undefined): string | null {
   return shown === null || (/(?:…|\.{3})$/.test(shown) && spoken !== null) ? spoken : shown;
 }
 
-function brandOf(result: Element, heading: Element | undefined): string | null {
+function readBrand(result: Element, heading: Element | undefined): string | null {
   const recipe = find(result, '[data-cy="title-recipe"]');
   const other = findAll(recipe, 'h2').find((candidate) => candidate !== heading);
   return words(other) ?? words(find(result, 'h5 .a-size-base, h5.s-line-clamp-1'));
@@ -102,8 +102,8 @@ function isCountLabel(label: string): boolean {
 }
 
 /**
- * Returns the number of ratings: from the label, which is exact, else from the text, which can be abbreviated
- * ("84.7K").
+ * Returns the number of ratings: from the label, which is exact, otherwise from the text, which can be
+ * abbreviated ("84.7K").
  */
 function countOf(result: Element, stars: Element): string | null {
   const row = [...outwards(stars)].find((outer) => hasClass(outer, 'a-row'));
@@ -146,11 +146,11 @@ function isPrime(result: Element): boolean {
 }
 
 /**
- * Returns a result with the documented fields: price, rating
- * and count as text ("$25.18", "4.5", "84753"), null if the page has none; `url` is a path on the store, for
- * a sponsored result that of its redirect's target. A `brand` with its own heading is kept.
+ * Returns a result with the documented fields: price, rating and count as text ("$25.18", "4.5", "84753"),
+ * null if the page has none; `url` is a path on the store. For a sponsored result it is the path of the
+ * redirect's target. A `brand` with its own heading is kept.
  */
-export function entryOf(result: Element, home: string | null): JsonObject {
+export function readEntry(result: Element, home: string | null): JsonObject {
   const asin = result.attribs['data-asin']!;
   const heading = titleHeading(result);
   const href = linkOf(result);
@@ -161,7 +161,7 @@ export function entryOf(result: Element, home: string | null): JsonObject {
   const stars = starsOf(result);
   return {
     asin,
-    title: titleOf(result, heading),
+    title: readTitle(result, heading),
     price,
     original_price: original,
     currency: price === null ? null : priceCurrency(price, home),
@@ -171,6 +171,6 @@ export function entryOf(result: Element, home: string | null): JsonObject {
     url: (href === null ? null : pathOf(href)) ?? `/dp/${asin}`,
     is_prime: isPrime(result),
     is_sponsored: isSponsored(result, href),
-    brand: brandOf(result, heading),
+    brand: readBrand(result, heading),
   };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../../sandbox/direct.ts';
+import { direct } from '../../../sandbox/in-process-origin.ts';
 import { mkte as origin } from '../../../sandbox/mkte/index.ts';
 import { fakeProduct } from '../../../sandbox/mkte/products.ts';
-import { pagesOf, resultsOf } from '../../../sandbox/mkte/search-page.ts';
+import { countPages, fakeSearchResults } from '../../../sandbox/mkte/search-page.ts';
 import { money, stores } from '../../../sandbox/mkte/stores.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { regions } from './regions.ts';
@@ -29,11 +29,11 @@ const result = (inner: string) =>
   `<div data-component-type="s-search-result" data-asin="B0TEST0001" class="s-result-item">${inner}</div>`;
 
 describe('entries', () => {
-  it.each(Object.keys(regions))('of region %s have the listed fields as text', async (region) => {
+  it.each(Object.keys(regions))('have the listed fields as text in region %s', async (region) => {
     const keyword = 'lamp 100';
     const { pages } = await readAll({ keyword, pages: 1 }, region);
     const store = stores[region]!;
-    const made = resultsOf(keyword, 1).map(({ asin, ad }) => ({ ...fakeProduct(region, asin), ad }));
+    const made = fakeSearchResults(keyword, 1).map(({ asin, ad }) => ({ ...fakeProduct(region, asin), ad }));
     expect(pages).toHaveLength(1);
     expect(pages[0]).toEqual(
       made.map((product) => ({
@@ -75,7 +75,7 @@ describe('entries', () => {
 
   it('are read from the layout of 2017', async () => {
     const { entries, pages } = await readAll({ keyword: 'lamp 706' });
-    expect(pages).toHaveLength(pagesOf('lamp 706'));
+    expect(pages).toHaveLength(countPages('lamp 706'));
     const { title, ratings, price } = fakeProduct('us', String(entries[0]!.asin));
     expect(entries[0]).toMatchObject({
       title,
@@ -176,14 +176,14 @@ describe('a refusal', () => {
     await expect(readAll({ keyword: `lamp ${ending}` })).rejects.toMatchObject({ name: 'Fault', code });
   });
 
-  it('of a later page fails the whole listing', async () => {
+  it('fails the whole listing if it affects a later page', async () => {
     await expect(readAll({ keyword: 'lamp 820' })).rejects.toMatchObject({ code: 'page_blocked' });
   });
 
   it('is not a product page', () => {
     expect(() => extract('')).not.toThrow();
     const body = Buffer.from('<html><body><span id="productTitle">T</span></body></html>');
-    const answer = { status: 200, headers: {}, body, url: 'http://site.test/s', at: 0 };
-    expect(() => search.extract(answer, {}, 'us')).toThrow(/instead of the search page/);
+    const response = { status: 200, headers: {}, body, url: 'http://site.test/s', at: 0 };
+    expect(() => search.extract(response, {}, 'us')).toThrow(/instead of the search page/);
   });
 });

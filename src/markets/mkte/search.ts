@@ -6,7 +6,7 @@ import type { ListPage, ListReader, ListSummary, ReadContext } from '../market.t
 import { newEntries } from '../new-entries.ts';
 import { parsePage } from './faults.ts';
 import { homeCurrency, requestHeaders, visitorPreferences } from './regions.ts';
-import { entryOf, resultElements } from './results.ts';
+import { readEntry, resultElements } from './results.ts';
 import { scriptsWith } from './variants.ts';
 
 /** Maximum pages of a search; stores have up to 400. */
@@ -36,7 +36,7 @@ function isResultPage(page: HtmlPage): boolean {
   );
 }
 
-/** Number of results that the site states, an estimate; null if it states none. */
+/** Number of results that the site states, an estimate. Null if it states none. */
 function claimedTotal(page: HtmlPage): number | null {
   for (const source of scriptsWith(page, 'totalResultCount')) {
     const found = integer(/"totalResultCount"\s{0,5}:\s{0,5}(\d{1,15})/.exec(source)?.[1]);
@@ -45,7 +45,7 @@ function claimedTotal(page: HtmlPage): number | null {
   return null;
 }
 
-/** Whether another page follows: the "next" element is an enabled link. */
+/** True if another page follows: the "next" element is an enabled link. */
 function hasNext(page: HtmlPage): boolean {
   const next = find(page.root, '.s-pagination-next, #pagnNextLink, li.a-last');
   if (!next || /disabled/.test(next.attribs.class ?? '')) return false;
@@ -61,7 +61,7 @@ function shownPage(page: HtmlPage): number | null {
 }
 
 function entriesOf(page: HtmlPage, region: string): JsonObject[] {
-  return resultElements(page).map((result) => entryOf(result, homeCurrency(region)));
+  return resultElements(page).map((result) => readEntry(result, homeCurrency(region)));
 }
 
 /** A product that is both sponsored and a regular result is two entries, each at most once in a listing. */
@@ -69,8 +69,8 @@ function nameOf({ asin, is_sponsored }: JsonObject): string {
   return `${is_sponsored === true ? 'ad' : 'result'} ${String(asin)}`;
 }
 
-function parseResponse(answer: PageResponse): HtmlPage {
-  return parsePage(answer, 'search page', isResultPage);
+function parseResponse(response: PageResponse): HtmlPage {
+  return parsePage(response, 'search page', isResultPage);
 }
 
 async function* read(
@@ -106,6 +106,6 @@ async function* read(
 export const search: ListReader = {
   sort: 'list',
   read,
-  extract: (answer, _input, region) =>
-    newEntries(entriesOf(parseResponse(answer), region), new Set(), nameOf),
+  extract: (response, _input, region) =>
+    newEntries(entriesOf(parseResponse(response), region), new Set(), nameOf),
 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseHtml } from '../html.ts';
-import { sellerOf } from './seller.ts';
+import { readSeller } from './seller.ts';
 
 describe('sellers', () => {
   it.each([
@@ -12,5 +12,5 @@ describe('sellers', () => {
       'Blue',
     ],
     ['<div id="merchant-info">Sold by Blue and Fulfilled by Amazon.</div>', null],
-  ])('of %s', (html, name) => expect(sellerOf(parseHtml(html), 'new').name).toBe(name));
+  ])('are read from %s', (html, name) => expect(readSeller(parseHtml(html), 'new').name).toBe(name));
 });

@@ -30,10 +30,10 @@ function firstWords(elements: readonly (Element | undefined)[]): string | null {
 }
 
 /**
- * Returns the seller of the offer: its name from the link, else from the buy box's row, else from its text;
- * its id from the link, else from the "Add to cart" form. Missing values are null.
+ * Returns the seller of the offer: its name from the link, otherwise from the buy box's row, otherwise from
+ * its text; its id from the link, otherwise from the "Add to cart" form. Missing values are null.
  */
-export function sellerOf(page: HtmlPage, kind: OfferKind): JsonObject {
+export function readSeller(page: HtmlPage, kind: OfferKind): JsonObject {
   const of = (id: string) => ofOffer(allById(page, id), kind);
   const prose = of('merchant-info')[0];
   const links = [...of('sellerProfileTriggerId'), ...findAll(prose, 'a[href*="seller="]')];

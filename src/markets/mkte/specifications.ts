@@ -69,7 +69,7 @@ function fromAttribute(card: Element): Specification[] {
  * Returns every name and value that the page lists about the product: overview, details and specification
  * tables, detail bullets, clothing facts and book attributes, grouped in this order, without duplicate names.
  */
-export function specificationsOf(page: HtmlPage): Specification[] {
+export function readSpecifications(page: HtmlPage): Specification[] {
   const within = (ids: readonly string[]) => ids.flatMap((id) => allById(page, id));
   const rows = [...within(tableIds), ...findAll(page.root, 'table.prodDetTable')].flatMap((table) =>
     findAll(table, 'tr'),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseHtml } from '../html.ts';
-import { brandOf } from './texts.ts';
+import { readBrand } from './texts.ts';
 
 describe('brands', () => {
   it.each([
@@ -15,6 +15,6 @@ describe('brands', () => {
     ['ブランド: Blue', 'Blue'],
     ['Blue', 'Blue'],
   ])('%j is %j', (byline, brand) =>
-    expect(brandOf(parseHtml(`<a id="bylineInfo">${byline}</a>`), [])).toBe(brand),
+    expect(readBrand(parseHtml(`<a id="bylineInfo">${byline}</a>`), [])).toBe(brand),
   );
 });

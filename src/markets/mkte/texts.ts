@@ -31,7 +31,7 @@ function firstWords(elements: readonly (Element | undefined)[]): string | null {
 }
 
 /** Returns the product's title. */
-export function titleOf(page: HtmlPage): string | null {
+export function readTitle(page: HtmlPage): string | null {
   return firstWords(titleIds.flatMap((id) => allById(page, id)));
 }
 
@@ -52,10 +52,10 @@ const brandNames =
   /^(?:brand(?: name)?|marke|markenname|marca|marque|nom de (?:la )?marque|nombre de (?:la )?marca|nome del marchio|marchio|ブランド(?:名)?|品牌)$/i;
 
 /**
- * Returns the brand: from the byline if its wording names one, else from a table, else from a byline that is
- * only a link. Null for a book, whose byline names its authors.
+ * Returns the brand: from the byline if its wording names one, otherwise from a table, otherwise from a
+ * byline that is only a link. Null for a book, whose byline names its authors.
  */
-export function brandOf(
+export function readBrand(
   page: HtmlPage,
   specifications: readonly { name: string; value: string }[],
 ): string | null {
@@ -72,7 +72,7 @@ export function brandOf(
 }
 
 /** Returns the authors and other contributors of a book with their roles. */
-export function contributorsOf(page: HtmlPage): JsonObject[] {
+export function readContributors(page: HtmlPage): JsonObject[] {
   return findAll(byId(page, 'bylineInfo'), '.author').flatMap((author) => {
     const name = firstWords([find(author, 'a.contributorNameID'), find(author, 'a')]);
     const role = words(find(author, '.contribution'))?.replace(/^\(|\)?,?$/g, '') ?? null;
@@ -81,14 +81,14 @@ export function contributorsOf(page: HtmlPage): JsonObject[] {
 }
 
 /** Returns the category path of the product. */
-export function breadcrumbsOf(page: HtmlPage): string[] {
+export function readBreadcrumbs(page: HtmlPage): string[] {
   const links = findAll(byId(page, 'wayfinding-breadcrumbs_feature_div'), 'li a');
   const path = links.filter(({ attribs }) => attribs.id !== 'breadcrumb-back-link');
   return path.map((link) => words(link)).filter((name) => name !== null);
 }
 
 /** Returns the page's text about the offer's availability. Null if there is none. */
-export function availabilityOf(page: HtmlPage, kind: OfferKind): string | null {
+export function readAvailability(page: HtmlPage, kind: OfferKind): string | null {
   const blocks = [
     ...ofOffer(allById(page, 'availability'), kind),
     ...ofOffer(allById(page, 'availabilityInsideBuyBox_feature_div'), kind),
@@ -102,7 +102,7 @@ export function availabilityOf(page: HtmlPage, kind: OfferKind): string | null {
 }
 
 /** Returns the rating out of 5. Null for an unrated product. */
-export function ratingOf(page: HtmlPage): number | null {
+export function readRating(page: HtmlPage): number | null {
   for (const popover of allById(page, 'acrPopover')) {
     const rating = ratingIn(attribute(popover, 'title') ?? words(find(popover, '.a-icon-alt')));
     if (rating !== null) return rating;
@@ -112,7 +112,7 @@ export function ratingOf(page: HtmlPage): number | null {
 }
 
 /** Returns the number of ratings. Null if the page states none. */
-export function reviewCountOf(page: HtmlPage): number | null {
+export function readReviewCount(page: HtmlPage): number | null {
   const shown = allById(page, 'acrCustomerReviewText');
   const total = find(page.root, '[data-hook="total-review-count"]');
   const texts = [
@@ -134,7 +134,7 @@ function isNote(bullet: Element): boolean {
 }
 
 /** Returns the bullets about the product, without the note on vehicle compatibility. */
-export function featuresOf(page: HtmlPage): string[] {
+export function readFeatures(page: HtmlPage): string[] {
   for (const id of [
     'feature-bullets',
     'featurebullets_feature_div',
@@ -158,8 +158,11 @@ function tabbedDescriptions(page: HtmlPage): Element[] {
   return [...page.ids].flatMap(([id, blocks]) => (/TabbedDescriptionOverviewContent/.test(id) ? blocks : []));
 }
 
-/** Returns the description: the product's, else the book's, else the text of the manufacturer's images. */
-export function descriptionOf(page: HtmlPage): string | null {
+/**
+ * Returns the description: the product's, otherwise the book's, otherwise the text of the manufacturer's
+ * images.
+ */
+export function readDescription(page: HtmlPage): string | null {
   const book = byId(page, 'bookDescription_feature_div');
   const maker = byId(page, 'aplus_feature_div') ?? byId(page, 'aplus3p_feature_div') ?? byId(page, 'aplus');
   const blocks = [

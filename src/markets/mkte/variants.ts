@@ -90,11 +90,11 @@ export function parentAsin(page: HtmlPage, asin: string): string | null {
 }
 
 /**
- * Returns the page's variants including itself, in the page's order: from the scripts' maps, else from the
- * swatches. `title` is the joined values. `price` is null, because the maps have no prices, and those in
+ * Returns the page's variants including itself, in the page's order: from the scripts' maps, otherwise from
+ * the swatches. `title` is the joined values. `price` is null, because the maps have no prices, and prices in
  * swatches are often for members or used items.
  */
-export function variantsOf(page: HtmlPage): JsonObject[] {
+export function readVariants(page: HtmlPage): JsonObject[] {
   for (const source of [fromMaps, fromSortedValues, fromSwatches]) {
     const found = source(page).filter(({ asin }) => asinPattern.test(asin));
     const byAsin = new Map(found.toReversed().map((variant) => [variant.asin, variant]));

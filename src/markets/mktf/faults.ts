@@ -5,7 +5,7 @@ import { objects } from '../fields.ts';
 import { errorMessage, isNotFoundMessage, parseJsonResponse } from '../response.ts';
 
 /**
- * Returns whether a store requires a password for its catalogue: by its message, or by a redirect to the
+ * Returns true if a store requires a password for its catalogue: by its message, or by a redirect to the
  * password page.
  */
 function isClosed({ status, headers, url }: PageResponse): boolean {
@@ -18,13 +18,13 @@ function isClosed({ status, headers, url }: PageResponse): boolean {
 }
 
 /**
- * Returns the products of a response unchanged. Faults: those of parseJsonResponse(); `page_private` for a store that
- * requires a password; `page_not_found` if the store says so; `page_unreadable` for anything but a catalogue.
- * A 404 can also be the response of another shop platform.
+ * Returns the products of a response unchanged. Throws the faults of parseJsonResponse(), `page_private` for
+ * a store that requires a password; `page_not_found` if the store says so; `page_unreadable` for anything but
+ * a catalogue. A 404 can also be the response of another shop platform.
  */
-export function catalogueOf(answer: PageResponse): JsonObject[] {
-  if (isClosed(answer)) throw new Fault('page_private', 'the store requires a password');
-  const root = parseJsonResponse(answer);
+export function parseCatalogue(response: PageResponse): JsonObject[] {
+  if (isClosed(response)) throw new Fault('page_private', 'the store requires a password');
+  const root = parseJsonResponse(response);
   const products = isObject(root) ? root.products : undefined;
   if (!Array.isArray(products)) {
     const words = errorMessage(root);

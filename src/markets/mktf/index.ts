@@ -1,9 +1,7 @@
 import type { Market } from '../market.ts';
-import { ids } from './ids.ts';
-import { listedFields } from './listed-fields.ts';
-import { samples } from './samples.ts';
+import { listedFields, pagePath, tracked } from './fields.ts';
+import { ids, samples } from './ids.ts';
 import { search } from './search.ts';
-import { tracked } from './tracked.ts';
 import { storePage } from './urls.ts';
 
 /** Marketplace F: any store that publishes its catalogue as JSON. */
@@ -15,6 +13,7 @@ export const mktf: Market = {
   ids,
   samples,
   tracked,
+  pagePath,
   // A store is a small shop, named by a caller.
   policy: { concurrency: 2, requestsPerSecond: 2, robots: true },
   prices: { search: 1 },

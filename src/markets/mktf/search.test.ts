@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { direct } from '../../../sandbox/direct.ts';
+import { direct } from '../../../sandbox/in-process-origin.ts';
 import { listed, mktf as origin, sizeOfCollection, storeSize } from '../../../sandbox/mktf/index.ts';
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { FetchPage, PageResponse } from '../../fetch/page.ts';
@@ -8,12 +8,12 @@ import { search } from './search.ts';
 
 const store = 'https://store.example';
 
-function answer(value: Json, url = `${store}/products.json`): PageResponse {
+function createResponse(value: Json, url = `${store}/products.json`): PageResponse {
   return { status: 200, headers: {}, body: Buffer.from(JSON.stringify(value)), url, at: 0 };
 }
 
 function extract(value: Json, path = '/collections/all'): JsonObject[] {
-  return search.extract(answer(value), { url: `${store}${path}` }, '');
+  return search.extract(createResponse(value), { url: `${store}${path}` }, '');
 }
 
 function codeOf(value: Json): string {
@@ -70,10 +70,10 @@ describe('extract()', () => {
     [{ products: ['x'] }, 'page_unreadable'],
     [[], 'page_unreadable'],
     [null, 'page_unreadable'],
-  ] as [Json, string][])('of %j is %s', (value, code) => expect(codeOf(value)).toBe(code));
+  ] as [Json, string][])('rejects %j with %s', (value, code) => expect(codeOf(value)).toBe(code));
 
   it('throws invalid for an invalid address', () => {
-    expect(() => search.extract(answer({ products: [] }), { url: 5 }, '')).toThrow(
+    expect(() => search.extract(createResponse({ products: [] }), { url: 5 }, '')).toThrow(
       /url: not an http or https address/,
     );
   });
@@ -183,14 +183,14 @@ describe('read()', () => {
     ['https://kiln9.com/en-gb/products.json', 'https://kiln9.com/'],
     ['https://kiln9.com/en-gb/collections/a/products.json', 'https://kiln9.com/en-us/collections/a'],
   ])('rejects %s, the shop of another country than %s', async (url, asked) => {
-    const fetch: FetchPage = async () => answer({ products: [] }, url);
+    const fetch: FetchPage = async () => createResponse({ products: [] }, url);
     const pages = search.read({ url: asked }, { region: '', fetch });
     await expect(pages.next()).rejects.toMatchObject({ code: 'page_region' });
   });
 
   it('reports a store that redirects to its password page as closed', async () => {
     const fetch: FetchPage = async () => ({
-      ...answer(''),
+      ...createResponse(''),
       body: Buffer.from('<title>Opening soon</title>'),
       url: `${store}/password`,
     });
@@ -219,7 +219,7 @@ describe('read()', () => {
     [816, 'page_unreadable'],
     [817, 'page_unreadable'],
     [820, 'page_blocked'],
-  ])('of a collection ending in %d is %s, never a short list', async (digits, code) => {
+  ])('rejects a collection ending in %d with %s, never returns a short list', async (digits, code) => {
     await expect(read(`/collections/mugs-${digits}`)).rejects.toMatchObject({ code });
   });
 });

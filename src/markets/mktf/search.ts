@@ -6,7 +6,7 @@ import { integer, list, object, text } from '../fields.ts';
 import type { ListReader } from '../market.ts';
 import { newEntries } from '../new-entries.ts';
 import { parseJsonResponse } from '../response.ts';
-import { catalogueOf } from './faults.ts';
+import { parseCatalogue } from './faults.ts';
 import { type StorePage, storePage } from './urls.ts';
 
 /** Products per page, the platform's maximum. */
@@ -43,7 +43,7 @@ function nameOf(product: JsonObject): string | null {
   return text(product.id) ?? text(product.handle);
 }
 
-/** Returns whether a product's title, vendor, type and tags together contain every word. */
+/** Returns true if a product's title, vendor, type and tags together contain every word. */
 function holds(product: JsonObject, words: readonly string[]): boolean {
   const { title, vendor, product_type, tags } = product;
   const held = [title, vendor, product_type, tags, ...list(tags)]
@@ -57,8 +57,8 @@ function matching(products: JsonObject[], { words }: StorePage): JsonObject[] {
 }
 
 /** A store can redirect visitors to its shop for another country, which has other prices. */
-function checkCountry(answer: PageResponse, place: StorePage): void {
-  const answered = URL.parse(answer.url);
+function checkCountry(response: PageResponse, place: StorePage): void {
+  const answered = URL.parse(response.url);
   if (!answered) return;
   const prefix = /^(\/[a-z]{2,3}-[a-z]{2,4})\//i.exec(answered.pathname)?.[1];
   const moved = prefix !== undefined && prefix.toLowerCase() !== place.prefix.toLowerCase();
@@ -70,8 +70,8 @@ function checkCountry(answer: PageResponse, place: StorePage): void {
 }
 
 /** A store can redirect to another collection than the requested one. */
-function checkPlace(answer: PageResponse, place: StorePage): void {
-  const path = URL.parse(answer.url)?.pathname ?? '';
+function checkPlace(response: PageResponse, place: StorePage): void {
+  const path = URL.parse(response.url)?.pathname ?? '';
   const answered = /\/collections\/([^/]+)\/products\.json$/.exec(path)?.[1];
   if (answered === undefined && (place.collection === null || !path.endsWith('/products.json'))) return;
   if (answered?.toLowerCase() === encodeURIComponent(place.collection ?? '').toLowerCase()) return;
@@ -80,13 +80,13 @@ function checkPlace(answer: PageResponse, place: StorePage): void {
 }
 
 async function productsOn(page: number, place: StorePage, fetch: FetchPage): Promise<JsonObject[]> {
-  const answer = await fetch(request(place, page));
+  const response = await fetch(request(place, page));
   const beyond = (page - 1) * perPage >= deepestProduct;
   // The platform refuses offsets beyond its maximum; the catalogue ends there.
-  if (beyond && [400, 404, 422].includes(answer.status)) return [];
-  checkCountry(answer, place);
-  const products = catalogueOf(answer);
-  checkPlace(answer, place);
+  if (beyond && [400, 404, 422].includes(response.status)) return [];
+  checkCountry(response, place);
+  const products = parseCatalogue(response);
+  checkPlace(response, place);
   return products;
 }
 
@@ -96,11 +96,11 @@ async function productsOn(page: number, place: StorePage, fetch: FetchPage): Pro
  */
 async function checkEmpty(place: StorePage, fetch: FetchPage): Promise<void> {
   const path = pathOf(place).replace(/\/products\.json$/, '.json');
-  const answer = await fetch({ path, origin: place.origin, ...asking });
-  if (answer.status !== 200) return;
+  const response = await fetch({ path, origin: place.origin, ...asking });
+  if (response.status !== 200) return;
   let held: number | null = null;
   try {
-    held = integer(object(object(parseJsonResponse(answer)).collection).products_count);
+    held = integer(object(object(parseJsonResponse(response)).collection).products_count);
   } catch (thrown) {
     // Not every store supports this request; its result is optional.
     if (thrown instanceof Fault) return;
@@ -115,15 +115,15 @@ async function checkEmpty(place: StorePage, fetch: FetchPage): Promise<void> {
 }
 
 /**
- * Returns whether another page may follow one with this number of products. A page of the default size can be
+ * Returns true if another page may follow one with this number of products. A page of the default size can be
  * full.
  */
 function isFull(products: readonly JsonObject[]): boolean {
   return products.length >= perPage || products.length === defaultPerPage;
 }
 
-function extract(answer: PageResponse, input: JsonObject): JsonObject[] {
-  return newEntries(matching(catalogueOf(answer), placeOf(input)), new Set(), nameOf);
+function extract(response: PageResponse, input: JsonObject): JsonObject[] {
+  return newEntries(matching(parseCatalogue(response), placeOf(input)), new Set(), nameOf);
 }
 
 /** Result of one page of a catalogue. */
@@ -133,7 +133,7 @@ interface CataloguePage {
   added: number;
   /** New products that the listing keeps. */
   entries: JsonObject[];
-  /** Whether another page can follow. */
+  /** True if another page can follow. */
   full: boolean;
 }
 
@@ -184,5 +184,5 @@ export const search: ListReader = {
     }
     return { store, collection, total_products: total, pages_fetched: pages };
   },
-  extract: (answer, input) => extract(answer, input),
+  extract: (response, input) => extract(response, input),
 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mktf } from './index.ts';
-import { storePage, wordsOf } from './urls.ts';
+import { splitWords, storePage } from './urls.ts';
 
 const origin = 'https://store.example';
 
@@ -49,8 +49,8 @@ describe('storePage', () => {
   });
 });
 
-it('wordsOf() splits words in lower case without search operators', () => {
-  expect(wordsOf('  Red "Clay Mug" *oat*\tＭＵＧ')).toEqual(['red', 'clay', 'mug', 'oat', 'mug']);
+it('splitWords() splits words in lower case without search operators', () => {
+  expect(splitWords('  Red "Clay Mug" *oat*\tＭＵＧ')).toEqual(['red', 'clay', 'mug', 'oat', 'mug']);
 });
 
 it('parseUrl() returns a reader’s input and supports no other page', () => {

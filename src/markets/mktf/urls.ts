@@ -6,9 +6,9 @@ export interface StorePage {
   store: string;
   /** Path prefix of a language or country ("/fr", "/en-us"), or "". */
   prefix: string;
-  /** Handle of the collection; null for the whole store. */
+  /** Handle of the collection. Null for the whole store. */
   collection: string | null;
-  /** Words of the search; null without a search. */
+  /** Words of the search. Null if there is no search. */
   words: string[] | null;
   type: 'collection' | 'store' | 'search';
 }
@@ -29,7 +29,7 @@ function decoded(part: string): string {
 }
 
 /** Returns the words of a search in lower case, without the operators of search boxes. */
-export function wordsOf(query: string): string[] {
+export function splitWords(query: string): string[] {
   return query
     .normalize('NFKC')
     .toLowerCase()
@@ -68,7 +68,7 @@ export function storePage(address: string): StorePage {
   if (url.username !== '' || url.password !== '')
     throw new Error('an address must not contain a user or password');
   const { prefix, collection, search } = placeOf(url.pathname);
-  const words = search ? wordsOf(url.searchParams.get('q') ?? '') : null;
+  const words = search ? splitWords(url.searchParams.get('q') ?? '') : null;
   if (words?.length === 0) throw new Error('a search needs keywords: /search?q=…');
   const type = words ? 'search' : collection === null ? 'store' : 'collection';
   return { origin: url.origin, store: url.host, prefix, collection, words, type };

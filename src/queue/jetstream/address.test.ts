@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseAddress } from './address.ts';
+import { parseAddress } from './connection.ts';
 
 test.each([
   ['nats://127.0.0.1:4222', { servers: ['127.0.0.1:4222'] }],

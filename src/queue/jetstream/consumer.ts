@@ -3,29 +3,29 @@ import { backOffMs } from '../../base/back-off.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { BatchReference } from '../../store/documents.ts';
+import type { BatchReference } from '../../store/batches.ts';
 import type { Consumer, Queue } from '../queue.ts';
 import { redeliveryDelayMs } from '../redelivery.ts';
-import { type Link, orAborted, type Session } from './link.ts';
+import { type ConnectionSession, type JetStreamConnection, orAborted } from './connection.ts';
 import { decode } from './message.ts';
 import { pull } from './pull.ts';
-import { detectStall } from './stall.ts';
-import type { Timing } from './timing.ts';
+import { detectStall } from './stall-detector.ts';
+import type { JetStreamTiming } from './timing.ts';
 import {
   type ConsumerSettings,
-  consumerOf,
   ensureConsumer,
   ensureStream,
+  formatConsumerName,
   readConsumer,
   type StreamSettings,
 } from './topology.ts';
 
 /** Options for startConsumer(). */
 export interface ConsumerOptions {
-  link: Link;
+  connection: JetStreamConnection;
   stream: StreamSettings;
   settings: ConsumerSettings;
-  timing: Timing;
+  timing: JetStreamTiming;
   clock: Clock;
   log: Log;
   handle: Parameters<Queue['consume']>[3];
@@ -36,27 +36,30 @@ const backOff = { firstMs: 100, maxMs: 5_000 };
 const creationToleranceMs = 20;
 
 /**
- * Consumes one lane and market until stopped. Recovers from lost connections, streams and consumers by creating what is
- * missing, and recreates a stalled consumer. The server limits concurrency over all processes (max_ack_pending); this
- * process also limits its own, because a recreated consumer redelivers messages that are still being handled.
+ * Consumes one lane and market until stopped. Recovers from lost connections, streams and consumers by
+ * creating what is missing, and recreates a stalled consumer. The server limits concurrency over all
+ * processes (max_ack_pending); this process also limits its own, because a recreated consumer redelivers
+ * messages that are still being handled.
  */
 export function startConsumer(options: ConsumerOptions): Consumer {
-  const { link, stream, settings, timing, clock, handle } = options;
+  const { connection, stream, settings, timing, clock, handle } = options;
   const { lane, market, concurrency } = settings;
-  const name = consumerOf(lane, market);
+  const name = formatConsumerName(lane, market);
   const log = options.log.child({ lane, market });
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
   /** Resolves when a slot becomes free. */
   let freed = Promise.withResolvers<void>();
-  /** Creation time of the stream. An acknowledgement for a message of a deleted stream would apply to the message with
-   *  the same sequence number in the new stream. */
+  /**
+   * Creation time of the stream. An acknowledgement for a message of a deleted stream would apply to the
+   * message with the same sequence number in the new stream.
+   */
   let streamCreatedAt = 0;
 
   const acknowledge = (message: Msg, deliveredFrom: number, payload: string): void => {
     if (!message.reply || Math.abs(deliveredFrom - streamCreatedAt) > creationToleranceMs) return;
     try {
-      link.current()?.nc.publish(message.reply, payload);
+      connection.current()?.nc.publish(message.reply, payload);
     } catch {
       // The connection is lost, so the message will be redelivered.
     }
@@ -96,7 +99,7 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   };
 
   const take = (message: Msg): void => {
-    // Delivered while stopping: released to another consumer at once.
+    // Delivered while stopping: released to another consumer immediately.
     if (stopping.signal.aborted) {
       acknowledge(message, streamCreatedAt, '-NAK');
       return;
@@ -109,7 +112,7 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   };
 
   /** Pulls while there are free slots, until the consumer is lost or the signal is aborted. */
-  const pullMessages = async (session: Session, signal: AbortSignal): Promise<void> => {
+  const pullMessages = async (session: ConnectionSession, signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       if (running.size >= concurrency) {
         freed = Promise.withResolvers();
@@ -126,7 +129,11 @@ export function startConsumer(options: ConsumerOptions): Consumer {
   };
 
   /** Resolves when the consumer must be created again. Deletes a stalled consumer first. */
-  const watch = async (session: Session, isReplicated: boolean, signal: AbortSignal): Promise<void> => {
+  const watch = async (
+    session: ConnectionSession,
+    isReplicated: boolean,
+    signal: AbortSignal,
+  ): Promise<void> => {
     const stallReason = detectStall(timing);
     let hasReplicas = isReplicated;
     while (!signal.aborted) {
@@ -151,7 +158,7 @@ export function startConsumer(options: ConsumerOptions): Consumer {
     }
   };
 
-  const serve = async (session: Session): Promise<void> => {
+  const serve = async (session: ConnectionSession): Promise<void> => {
     const { createdAt, isReplicated } = await ensureStream(session, stream, log);
     streamCreatedAt = createdAt;
     await ensureConsumer(session, stream.name, settings);
@@ -171,7 +178,7 @@ export function startConsumer(options: ConsumerOptions): Consumer {
     let loggedError = '';
     while (!stopping.signal.aborted) {
       try {
-        const session = await link.ready(stopping.signal);
+        const session = await connection.ready(stopping.signal);
         const since = clock.now();
         await serve(session);
         if (clock.now() - since > backOff.maxMs) failures = 0;

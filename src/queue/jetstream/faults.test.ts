@@ -11,8 +11,8 @@ import { findNats, type RunningNats, startNats, startNatsCluster } from '../../.
 import { freePort } from '../../../test/engines/ports.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLog } from '../../base/log.ts';
-import { controlledHandler } from '../contract/controlled-handler.ts';
-import { sampleMessage } from '../contract.ts';
+import { controlledHandler } from '../conformance/controlled-handler.ts';
+import { sampleMessage } from '../conformance.ts';
 import type { Queue } from '../queue.ts';
 import { type JetStreamQueueOptions, openJetStreamQueue } from './open.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sampleMessage } from '../contract.ts';
+import { sampleMessage } from '../conformance.ts';
 import { decode, encode, encodeHeaders } from './message.ts';
 
 const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));

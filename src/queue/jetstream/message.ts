@@ -1,6 +1,6 @@
 import { headers, type MsgHdrs } from 'nats';
 import { z } from 'zod';
-import type { BatchReference } from '../../store/documents.ts';
+import type { BatchReference } from '../../store/batches.ts';
 import type { QueueMessage } from '../queue.ts';
 
 const id = z.string().min(1).max(200);

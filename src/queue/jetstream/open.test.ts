@@ -3,7 +3,7 @@ import { describe } from 'vitest';
 import { shareEngine } from '../../../test/engines/share.ts';
 import { systemClock } from '../../base/clock.ts';
 import { createLog } from '../../base/log.ts';
-import { queueContract } from '../contract.ts';
+import { queueConformance } from '../conformance.ts';
 import { openJetStreamQueue } from './open.ts';
 
 const server = await shareEngine('nats');
@@ -11,7 +11,7 @@ const absent = 'missing' in server ? server.missing : null;
 const log = createLog('silent', 'test');
 
 describe.skipIf(absent)(`on a nats-server${absent ? ` (${absent})` : ''}`, () => {
-  queueContract(async () => {
+  queueConformance(async () => {
     if ('missing' in server) throw new Error(server.missing);
     const name = `test-${randomUUID()}`;
     const timing = { ackWaitMs: 3_000 };

@@ -3,12 +3,12 @@ import { type Clock, systemClock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Consumer, Queue } from '../queue.ts';
+import { type ConnectionSession, openConnection, unreachable } from './connection.ts';
 import { startConsumer } from './consumer.ts';
 import { maxAgeMs } from './limits.ts';
-import { openLink, type Session, unreachable } from './link.ts';
 import { encode, encodeHeaders } from './message.ts';
-import { defaultTiming, type Timing } from './timing.ts';
-import { describeError, ensureStream, isHeld, subjectOf } from './topology.ts';
+import { defaultTiming, type JetStreamTiming } from './timing.ts';
+import { describeError, ensureStream, formatSubject, isHeld } from './topology.ts';
 
 /** Options for openJetStreamQueue(). */
 export interface JetStreamQueueOptions {
@@ -18,7 +18,7 @@ export interface JetStreamQueueOptions {
   name?: string;
   /** Defaults to 3 on a cluster and 1 on a single server. */
   replicas?: number;
-  timing?: Partial<Timing>;
+  timing?: Partial<JetStreamTiming>;
   clock?: Clock;
   log: Log;
 }
@@ -28,20 +28,20 @@ const maxAttempts = 6;
 const retryDelayMs = 100;
 
 /**
- * Opens the queue of the distributed stack: a work-queue stream with one durable pull consumer per lane and market. The
- * server may be down at the start and may later fail, with or without losing its data. Throws ConfigError for an invalid
- * address.
+ * Opens the queue of the distributed stack: a work-queue stream with one durable pull consumer per lane and
+ * market. The server may be down at the start and may later fail, with or without losing its data. Throws
+ * ConfigError for an invalid address.
  */
 export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
   const { url, name = 'gleaner', replicas, clock = systemClock, log } = options;
   const timing = { ...defaultTiming, ...options.timing };
   const stream = { name, replicas };
-  const link = openLink({ url, requestMs: timing.requestMs, clock, log });
+  const connection = openConnection({ url, requestMs: timing.requestMs, clock, log });
   const consumers = new Set<Consumer>();
   let closing: Promise<void> | null = null;
 
-  const session = (): Session => {
-    const current = closing === null ? link.current() : null;
+  const session = (): ConnectionSession => {
+    const current = closing === null ? connection.current() : null;
     if (current === null) throw unreachable();
     return current;
   };
@@ -52,7 +52,7 @@ export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
     async publish(message) {
       const { lane, market, batchId, attempt } = message;
       const period = Math.floor(clock.now() / maxAgeMs);
-      const subject = subjectOf(name, lane, market, `${batchId}.${attempt}.${period}`);
+      const subject = formatSubject(name, lane, market, `${batchId}.${attempt}.${period}`);
       const data = encode(message);
       const headers = encodeHeaders(message);
       try {
@@ -76,7 +76,7 @@ export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
     async consume(lane, market, concurrency, handle) {
       if (closing !== null) throw unreachable();
       const settings = { lane, market, concurrency, ackWaitMs: timing.ackWaitMs };
-      const consumer = startConsumer({ link, stream, settings, timing, clock, log, handle });
+      const consumer = startConsumer({ connection, stream, settings, timing, clock, log, handle });
       consumers.add(consumer);
       return {
         stop: async () => {
@@ -95,7 +95,9 @@ export function openJetStreamQueue(options: JetStreamQueueOptions): Queue {
     },
 
     close() {
-      closing ??= Promise.all([...consumers].map((consumer) => consumer.stop())).then(() => link.close());
+      closing ??= Promise.all([...consumers].map((consumer) => consumer.stop())).then(() =>
+        connection.close(),
+      );
       return closing;
     },
   };

@@ -1,7 +1,7 @@
 import type { Msg, NatsConnection, NatsError } from 'nats';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../base/clock.ts';
-import type { Session } from './link.ts';
+import type { ConnectionSession } from './connection.ts';
 import { pull } from './pull.ts';
 
 /** Imitates the driver on a lost connection: subscriptions get an error, and drain() never settles. */
@@ -15,7 +15,7 @@ function losing() {
     },
     publish: () => {},
   };
-  const session = { nc: connection as unknown as NatsConnection, ended: ended.signal } as Session;
+  const session = { nc: connection as unknown as NatsConnection, ended: ended.signal } as ConnectionSession;
   return { session, lose: () => tell(new Error('closed') as NatsError, {} as Msg), end: () => ended.abort() };
 }
 

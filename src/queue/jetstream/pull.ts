@@ -1,11 +1,11 @@
 import { createInbox, type Msg, nanos } from 'nats';
 import type { Clock } from '../../base/clock.ts';
-import { orAborted, type Session } from './link.ts';
+import { type ConnectionSession, orAborted } from './connection.ts';
 
 /**
- * Outcome of a pull request. `filled`: all requested messages arrived. `expired`: the server ended it. `refused`: the
- * consumer does not exist or cannot be served now. `silent`: heartbeats are missing. `stopped`: the signal was aborted or
- * the connection was lost.
+ * Outcome of a pull request. `filled`: all requested messages arrived. `expired`: the server ended it.
+ * `refused`: the consumer does not exist or cannot be served now. `silent`: heartbeats are missing.
+ * `stopped`: the signal was aborted or the connection was lost.
  */
 export type PullEnd = 'filled' | 'expired' | 'refused' | 'silent' | 'stopped';
 
@@ -20,12 +20,12 @@ export interface Pull {
 }
 
 /**
- * Sends one pull request and passes messages to `take` as they arrive, including those in flight when the signal is
- * aborted. Implements the wire protocol instead of using the client's consumer, which renews requests by itself and does
- * not report a lost or stalled consumer.
+ * Sends one pull request and passes messages to `take` as they arrive, including those in flight when the
+ * signal is aborted. Implements the wire protocol instead of using the client's consumer, which renews
+ * requests automatically and does not report a lost or stalled consumer.
  */
 export async function pull(
-  session: Session,
+  session: ConnectionSession,
   request: Pull,
   clock: Clock,
   signal: AbortSignal,
@@ -65,7 +65,7 @@ export async function pull(
   ended.abort();
   stopping.removeEventListener('abort', stop);
   if (end === 'filled' || session.ended.aborted) subscription.unsubscribe();
-  // If the connection is lost meanwhile, drain() never settles.
+  // drain() never settles if the connection is lost.
   else await orAborted(subscription.drain(), session.ended).catch(() => {});
   return end;
 }

@@ -1,5 +1,5 @@
 /** Durations of the JetStream queue, in milliseconds. */
-export interface Timing {
+export interface JetStreamTiming {
   /** Time after which a delivered message is redelivered unless `extend` is called. */
   ackWaitMs: number;
   /** Timeout of a request to the server; a publish makes one to four. */
@@ -12,14 +12,16 @@ export interface Timing {
   watchMs: number;
   /** A consumer is stalled if it delivers nothing for this long despite messages and free slots. */
   idleMs: number;
-  /** A consumer is stalled if all slots are taken and unacknowledged for this long and no handler runs here. */
+  /**
+   * A consumer is stalled if all slots are taken and unacknowledged for this long and no handler runs here.
+   */
   heldMs: number;
 }
 
 /** Durations used in production. */
-export const defaultTiming: Timing = {
-  // Longer than a worker's lease on the batch (15 s). A message redelivered earlier would find the dead worker's lease
-  // still valid and be dropped as a duplicate.
+export const defaultTiming: JetStreamTiming = {
+  // Longer than a worker's lease on the batch (15 s). A message redelivered earlier would find the dead
+  // worker's lease still valid and be dropped as a duplicate.
   ackWaitMs: 18_000,
   requestMs: 2_000,
   pullMs: 20_000,

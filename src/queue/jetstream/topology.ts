@@ -10,8 +10,8 @@ import {
 } from 'nats';
 import type { Log } from '../../base/log.ts';
 import type { Lane } from '../../store/documents.ts';
+import type { ConnectionSession } from './connection.ts';
 import { streamLimits } from './limits.ts';
-import type { Session } from './link.ts';
 
 /** Settings of the work stream; a deployment has one. */
 export interface StreamSettings {
@@ -30,12 +30,12 @@ export interface ConsumerSettings {
 }
 
 /** Returns the subject of the messages of a lane and market; `>` matches all batches. */
-export function subjectOf(stream: string, lane: string, market: string, rest: string = '>'): string {
+export function formatSubject(stream: string, lane: string, market: string, rest: string = '>'): string {
   return `${stream}.work.${lane}.${market}.${rest}`;
 }
 
 /** Returns the name of the durable consumer of a lane and market. */
-export function consumerOf(lane: string, market: string): string {
+export function formatConsumerName(lane: string, market: string): string {
   return `${lane}-${market}`;
 }
 
@@ -55,11 +55,11 @@ export interface EnsuredStream {
 }
 
 /**
- * Creates the stream if it is missing and updates the settings of an existing one, keeping its messages. Several
- * processes may call this concurrently.
+ * Creates the stream if it is missing and updates the settings of an existing one, keeping its messages.
+ * Several processes may call this concurrently.
  */
 export async function ensureStream(
-  session: Session,
+  session: ConnectionSession,
   settings: StreamSettings,
   log: Log,
 ): Promise<EnsuredStream> {
@@ -83,11 +83,11 @@ export async function ensureStream(
 
 const clusterReplicas = 3;
 
-const subjectsOf = ({ name }: StreamSettings): string[] => [subjectOf(name, '*', '*')];
+const subjectsOf = ({ name }: StreamSettings): string[] => [formatSubject(name, '*', '*')];
 
 /** Creates the stream, with one replica if the cluster is too small and no number is configured. */
 async function createStream(
-  session: Session,
+  session: ConnectionSession,
   settings: StreamSettings,
   replicas: number,
   log: Log,
@@ -136,13 +136,13 @@ async function changeReplicas(
 
 /** Creates the consumer if it is missing and updates the settings of an existing one. */
 export async function ensureConsumer(
-  { jsm }: Session,
+  { jsm }: ConnectionSession,
   stream: string,
   { lane, market, concurrency, ackWaitMs }: ConsumerSettings,
 ): Promise<ConsumerInfo> {
-  const name = consumerOf(lane, market);
+  const name = formatConsumerName(lane, market);
   const limits = { max_ack_pending: concurrency, ack_wait: nanos(ackWaitMs) };
-  const filter_subject = subjectOf(stream, lane, market);
+  const filter_subject = formatSubject(stream, lane, market);
   const add = () =>
     jsm.consumers.add(stream, {
       durable_name: name,
@@ -179,7 +179,7 @@ function isApiError(error: unknown, code: number): boolean {
 
 /** Returns the state of a consumer, or null if it or its stream does not exist. */
 export async function readConsumer(
-  { jsm }: Session,
+  { jsm }: ConnectionSession,
   stream: string,
   name: string,
 ): Promise<ConsumerInfo | null> {

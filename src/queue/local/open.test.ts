@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { createManualClock } from '../../../test/support/clock.ts';
 import { createLog } from '../../base/log.ts';
-import { controlledHandler } from '../contract/controlled-handler.ts';
-import { queueContract, sampleMessage } from '../contract.ts';
+import { controlledHandler } from '../conformance/controlled-handler.ts';
+import { queueConformance, sampleMessage } from '../conformance.ts';
 import { openLocalQueue } from './open.ts';
 
 const log = createLog('silent', 'test');
 
-queueContract(async () => {
+queueConformance(async () => {
   const clock = createManualClock(0);
   const queue = openLocalQueue({ clock, log });
   return { queue, other: queue, ackWaitMs: 30_000, advance: clock.advance, remove: () => queue.close() };

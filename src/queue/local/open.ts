@@ -37,8 +37,8 @@ const keyOf = ({ lane, market, batchId, attempt }: QueueMessage): string =>
   `${lane}.${market}.${batchId}.${attempt}`;
 
 /**
- * Opens the queue of the embedded stack, which keeps messages in memory. They are lost when the process ends; the
- * next start republishes them from the store. `publish` never rejects before `close`.
+ * Opens the queue of the embedded stack, which keeps messages in memory. They are lost when the process ends;
+ * the next start republishes them from the store. `publish` never rejects before `close`.
  */
 export function openLocalQueue({ clock = systemClock, log }: LocalQueueOptions): Queue {
   const topics = new Map<string, Topic>();

@@ -2,10 +2,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 import { createManualClock } from '../../../test/support/clock.ts';
+import { type Channel, createIpcChannel, type IpcChannel } from '../../base/ipc-channel.ts';
 import { createLog } from '../../base/log.ts';
-import { type Channel, createPeer, type Peer } from '../../base/peer.ts';
-import { controlledHandler } from '../contract/controlled-handler.ts';
-import { queueContract, sampleMessage } from '../contract.ts';
+import { controlledHandler } from '../conformance/controlled-handler.ts';
+import { queueConformance, sampleMessage } from '../conformance.ts';
 import type { Queue } from '../queue.ts';
 import { openLocalQueue } from './open.ts';
 import { type ConsumerCalls, openRemoteQueue, type QueueCalls, serveQueue } from './remote.ts';
@@ -19,9 +19,15 @@ const wireOf = (port: MessagePort): Channel => ({
 function connect(local: Queue) {
   const { port1, port2 } = new MessageChannel();
   const served = serveQueue(local, () => there);
-  const there: Peer<ConsumerCalls> = createPeer<ConsumerCalls, QueueCalls>(wireOf(port1), served.calls);
+  const there: IpcChannel<ConsumerCalls> = createIpcChannel<ConsumerCalls, QueueCalls>(
+    wireOf(port1),
+    served.calls,
+  );
   const remote = openRemoteQueue(() => here);
-  const here: Peer<QueueCalls> = createPeer<QueueCalls, ConsumerCalls>(wireOf(port2), remote.calls);
+  const here: IpcChannel<QueueCalls> = createIpcChannel<QueueCalls, ConsumerCalls>(
+    wireOf(port2),
+    remote.calls,
+  );
   return {
     queue: remote.queue,
     die() {
@@ -36,7 +42,7 @@ function connect(local: Queue) {
 const log = createLog('silent', 'test');
 
 describe('queue served by another process', () => {
-  queueContract(async () => {
+  queueConformance(async () => {
     const clock = createManualClock(0);
     const local = openLocalQueue({ clock, log });
     const [one, two] = [connect(local), connect(local)];

@@ -1,4 +1,4 @@
-import type { Peer } from '../../base/peer.ts';
+import type { IpcChannel } from '../../base/ipc-channel.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Lane } from '../../store/documents.ts';
 import type { Consumer, Queue, QueueMessage } from '../queue.ts';
@@ -32,19 +32,19 @@ interface Delivery {
 }
 
 /**
- * Serves a queue to a worker process. `peer` is called when the first message is delivered. The unacknowledged messages
- * of a process that ends are rejected, so that the queue delivers them to another.
+ * Serves a queue to a worker process. `peer` is called when the first message is delivered. The
+ * unacknowledged messages of a process that ends are rejected, so that the queue delivers them to another.
  */
 export function serveQueue(
   queue: Queue,
-  peer: () => Peer<ConsumerCalls>,
+  channel: () => IpcChannel<ConsumerCalls>,
 ): { calls: QueueCalls; close(): void } {
   const consumers = new Map<number, Consumer>();
   return {
     calls: {
       publish: (message) => queue.publish(message),
       async consume({ consumer, lane, market, concurrency }) {
-        const handle = (message: QueueMessage) => peer().call('deliver', { consumer, message });
+        const handle = (message: QueueMessage) => channel().call('deliver', { consumer, message });
         consumers.set(consumer, await queue.consume(lane, market, concurrency, handle));
       },
       async stopConsumer(consumer) {
@@ -62,7 +62,10 @@ export function serveQueue(
 }
 
 /** Opens a queue served by another process. That process must be given `calls`. */
-export function openRemoteQueue(peer: () => Peer<QueueCalls>): { queue: Queue; calls: ConsumerCalls } {
+export function openRemoteQueue(channel: () => IpcChannel<QueueCalls>): {
+  queue: Queue;
+  calls: ConsumerCalls;
+} {
   const handlers = new Map<number, Parameters<Queue['consume']>[3]>();
   const running = new Set<Promise<void>>();
   let nextConsumer = 1;
@@ -72,7 +75,7 @@ export function openRemoteQueue(peer: () => Peer<QueueCalls>): { queue: Queue; c
   };
   const stop = async (consumer: number): Promise<void> => {
     if (!handlers.has(consumer)) return;
-    await peer().call('stopConsumer', consumer);
+    await channel().call('stopConsumer', consumer);
     handlers.delete(consumer);
   };
 
@@ -80,18 +83,18 @@ export function openRemoteQueue(peer: () => Peer<QueueCalls>): { queue: Queue; c
     engine: 'in process',
     async publish(message) {
       refuseWhenClosed();
-      return peer().call('publish', message);
+      return channel().call('publish', message);
     },
     async consume(lane, market, concurrency, handle): Promise<Consumer> {
       refuseWhenClosed();
       const consumer = nextConsumer++;
       handlers.set(consumer, handle);
-      await peer().call('consume', { consumer, lane, market, concurrency });
+      await channel().call('consume', { consumer, lane, market, concurrency });
       return { stop: () => stop(consumer) };
     },
     async ping() {
       refuseWhenClosed();
-      await peer().call('pingQueue', null);
+      await channel().call('pingQueue', null);
     },
     async close() {
       closed = true;

@@ -1,49 +1,11 @@
-import type { AccountStore } from '../store.ts';
+import type { KeyStore } from '../store.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
-import { olderThan, readNewest } from './paging.ts';
-import { createSubstringPattern } from './search.ts';
 import { readKey, readUser, withUnderscore } from './shapes.ts';
 
-/** Creates the MongoDB implementation of AccountStore. */
-export function accountStore(engine: MongoEngine): AccountStore {
+/** Creates the MongoDB implementation of KeyStore. */
+export function keyStore(engine: MongoEngine): KeyStore {
   return {
-    createUser: (user) =>
-      engine.run(async ({ users }) => {
-        const document = { ...withUnderscore(user), openKeys: [], epoch: 0 };
-        return (await unlessDuplicate(() => users.insertOne(document))) !== null;
-      }),
-
-    getUser: (id) =>
-      engine.run(async ({ users }) => {
-        const document = await users.findOne({ _id: id });
-        return document && readUser(document);
-      }),
-
-    getUsers: (ids) =>
-      engine.run(async ({ users }) => (await users.find({ _id: { $in: [...ids] } }).toArray()).map(readUser)),
-
-    listUsers: (role, page, search = '') => {
-      const text = createSubstringPattern(search);
-      const holds = { $or: [{ name: text }, { email: text }, { _id: text }] };
-      const own = { role, erased: { $ne: true }, testOf: null };
-      return engine.run(({ users }) =>
-        readNewest(
-          users.find({ ...own, $and: [olderThan(page), ...(search === '' ? [] : [holds])] }),
-          page,
-          readUser,
-        ),
-      );
-    },
-
-    suspendUser: (id, at) =>
-      engine.run(async ({ users }) => {
-        const which = { _id: id, ...(at === null ? { deletedAt: null } : { suspendedAt: null }) };
-        await users.updateOne(which, { $set: { suspendedAt: at } });
-        const document = await users.findOne({ _id: id });
-        return document && readUser(document);
-      }),
-
     createApiKey: (key) =>
       engine.run(
         async ({ apiKeys }) => (await unlessDuplicate(() => apiKeys.insertOne(withUnderscore(key)))) !== null,

@@ -1,11 +1,10 @@
 import type { Filter } from 'mongodb';
 import { newId } from '../../base/id.ts';
-import type { BatchReference } from '../documents.ts';
-import type { BatchStore } from '../store.ts';
+import type { BatchReference, BatchStore } from '../batches.ts';
 import type { MongoEngine } from './engine.ts';
 import { failBatches, writeOutcomes } from './outcomes.ts';
 import { progressStore } from './progress.ts';
-import type { BatchDocument, Collections } from './schema.ts';
+import type { BatchDocument, MongoCollections } from './schema.ts';
 import { readBatch } from './shapes.ts';
 
 /**
@@ -75,14 +74,14 @@ export function batchStore(engine: MongoEngine): BatchStore {
 
     renewBatch: (batchId, attempt, leaseUntil) => setClaimed(engine, batchId, attempt, { leaseUntil }),
 
-    startSolo: (batchId, attempt, solo) => setClaimed(engine, batchId, attempt, { solo }),
+    startIsolated: (batchId, attempt, isolated) => setClaimed(engine, batchId, attempt, { isolated }),
 
-    recordOutcomes: (batchId, attempt, outcomes, part) =>
-      engine.run(({ batches }) => writeOutcomes(batches, batchId, attempt, { outcomes, part })),
+    recordOutcomes: (batchId, attempt, outcomes, segment) =>
+      engine.run(({ batches }) => writeOutcomes(batches, batchId, attempt, { outcomes, segment })),
 
-    finishBatch: (batchId, attempt, outcomes, part, file, now) =>
+    finishBatch: (batchId, attempt, outcomes, segment, file, now) =>
       engine.run(({ batches }) =>
-        writeOutcomes(batches, batchId, attempt, { outcomes, part, end: { file, at: now } }),
+        writeOutcomes(batches, batchId, attempt, { outcomes, segment, end: { file, at: now } }),
       ),
 
     releaseBatch: (batchId, attempt, notBefore, { failed = false, wait } = {}) =>
@@ -122,12 +121,12 @@ export function batchStore(engine: MongoEngine): BatchStore {
   };
 }
 
-/** Sets fields of a batch that is claimed with this attempt. Returns whether it is. */
+/** Sets fields of a batch that is claimed with this attempt. Returns true if it is. */
 function setClaimed(
   engine: MongoEngine,
   batchId: string,
   attempt: number,
-  fields: Partial<Pick<BatchDocument, 'leaseUntil' | 'solo' | 'wait'>>,
+  fields: Partial<Pick<BatchDocument, 'leaseUntil' | 'isolated' | 'wait'>>,
 ): Promise<boolean> {
   return engine.run(async ({ batches }) => {
     const updated = await batches.updateOne({ _id: batchId, attempt, state: 'claimed' }, { $set: fields });
@@ -140,11 +139,11 @@ const queuedAs = (now: number) =>
   ({ state: 'queued', queuedAt: now, publishedAt: now, notBefore: null }) as const;
 
 /**
- * Updates up to `limit` batches that match a condition, lowest `order` first, each for one caller: every update
- * checks the condition again and writes the caller's mark, by which the caller finds its batches.
+ * Updates up to `limit` batches that match a condition, lowest `order` first, each for one caller: every
+ * update checks the condition again and writes the caller's mark, by which the caller finds its batches.
  */
 async function moveBatches(
-  batches: Collections['batches'],
+  batches: MongoCollections['batches'],
   condition: Filter<BatchDocument>,
   order: 'seq' | 'leaseUntil' | 'publishedAt',
   limit: number,

@@ -6,13 +6,14 @@ export const deadlockCode = 16_908_292;
 /** How often a statement is repeated that a deadlock rolled back. */
 const deadlockRepeats = 6;
 /**
- * Longest wait before the first repeat, in milliseconds; it doubles. PostgreSQL rolls back one statement of a deadlock
- * per second, and a repeat before it is resolved joins it again.
+ * Longest wait before the first repeat, in milliseconds; it doubles. PostgreSQL rolls back one statement of a
+ * deadlock per second, and a repeat before it is resolved joins it again.
  */
 const deadlockWaitMs = 1_000;
 
 /**
- * Runs an insert, or an update of a unique value. Returns null if a document with the same unique value exists.
+ * Runs an insert, or an update of a unique value. Returns null if a document with the same unique value
+ * exists.
  *
  * Of concurrent writes of the same value, MongoDB repeats all but one until they meet a duplicate. Engines on
  * PostgreSQL roll them back as a deadlock, and they are repeated here.
@@ -29,16 +30,15 @@ export async function unlessDuplicate<T>(write: () => Promise<T>): Promise<T | n
   }
 }
 
-function isDeadlock(thrown: unknown): boolean {
+/** Returns whether a deadlock rolled a write back as a whole. */
+export function isDeadlock(thrown: unknown): boolean {
   // A failed bulk write may have written some of its documents.
-  return (
-    thrown instanceof MongoServerError &&
-    !(thrown instanceof MongoBulkWriteError) &&
-    thrown.code === deadlockCode
-  );
+  if (!(thrown instanceof MongoServerError) || thrown instanceof MongoBulkWriteError) return false;
+  // Engines on PostgreSQL report a deadlock of findAndModify as an internal error.
+  return thrown.code === deadlockCode || /deadlock detected/.test(thrown.message);
 }
 
-/** Returns whether the error reports only duplicate unique values. */
+/** Returns true if the error reports only duplicate unique values. */
 function isDuplicate(thrown: unknown): boolean {
   if (thrown instanceof MongoBulkWriteError) {
     return (
@@ -46,5 +46,7 @@ function isDuplicate(thrown: unknown): boolean {
       !thrown.result.getWriteConcernError()
     );
   }
-  return thrown instanceof MongoServerError && thrown.code === 11_000;
+  if (!(thrown instanceof MongoServerError)) return false;
+  // Engines on PostgreSQL report a duplicate of findAndModify as an internal error.
+  return thrown.code === 11_000 || /violates exclusion constraint/.test(thrown.message);
 }

@@ -4,10 +4,12 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { MongoServerError } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findMongo, startMongo } from '../../../test/engines/mongo.ts';
 import { startLink } from '../../../test/support/link.ts';
-import { aKey, aTime, aUser } from '../contract/samples.ts';
+import { aKey, aTime, aUser } from '../conformance/samples.ts';
+import { deadlockCode, isDeadlock } from './duplicates.ts';
 import { openEngine } from './engine.ts';
 import { openMongoStore } from './open.ts';
 
@@ -30,7 +32,7 @@ describe.skipIf('missing' in mongo)(
       await Promise.all(stores.map((store) => store.close()));
     });
 
-    test('of concurrent inserts of one unique value, one succeeds and the others meet a duplicate', async () => {
+    test('accepts one of concurrent inserts of a unique value, and reports a duplicate to the others', async () => {
       const store = openMongoStore({ uri: mongo.fresh() });
       for (let round = 0; round < 3; round++) {
         const { hash } = aKey();
@@ -55,11 +57,24 @@ describe.skipIf('missing' in mongo)(
       await engine.close();
     });
 
+    test('a deadlock of an engine on PostgreSQL is unavailable, also if its code is that of an internal error', async () => {
+      const engine = openEngine(mongo.fresh());
+      for (const code of [deadlockCode, 1]) {
+        const deadlock = new MongoServerError({ code, message: 'deadlock detected' });
+        expect(isDeadlock(deadlock)).toBe(true);
+        await expect(engine.run(() => Promise.reject(deadlock))).rejects.toMatchObject({
+          code: 'unavailable',
+        });
+      }
+      expect(isDeadlock(new MongoServerError({ code: 1, message: 'out of memory' }))).toBe(false);
+      await engine.close();
+    });
+
     test('reconnects after connections that closed at the moment of a heartbeat', async () => {
       const url = new URL(mongo.fresh());
       const link = await startLink(Number(url.port));
       url.port = String(link.port);
-      // Without a minimum, the failed command checks the server at once.
+      // Without a minimum, the failed command checks the server immediately.
       url.searchParams.set('minHeartbeatFrequencyMS', '1');
       const sockets: Socket[] = [];
       const collect = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
@@ -70,7 +85,8 @@ describe.skipIf('missing' in mongo)(
       link.silence();
       const waiting = engine.ping();
       for (let turn = 0; turn < 10; turn++) await setImmediate();
-      // The last one closes first, and its command then asks for a heartbeat on a connection that is about to close.
+      // The last one closes first, and its command then asks for a heartbeat on a connection that is about to
+      // close.
       for (const socket of sockets.filter(({ remotePort }) => remotePort === link.port)) socket.destroy();
       link.heal();
       await expect(waiting).rejects.toMatchObject({ code: 'unavailable' });

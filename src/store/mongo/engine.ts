@@ -12,19 +12,19 @@ import { ConfigError } from '../../base/config-error.ts';
 import { newId } from '../../base/id.ts';
 import { parseMongoUri } from '../../base/mongo-uri.ts';
 import { Fault } from '../../contract/fault.ts';
-import { deadlockCode } from './duplicates.ts';
+import { deadlockCode, isDeadlock } from './duplicates.ts';
 import { compatibleFrom, type Migration, migrate, migrations } from './migrate.ts';
-import { type Collections, collectionsOf } from './schema.ts';
+import { collectionsOf, type MongoCollections } from './schema.ts';
 
 /** A MongoDB database. Errors of the driver are converted to faults. */
 export interface MongoEngine {
   /** Name of the database in messages, such as `MongoDB at localhost:27017`. */
   readonly place: string;
   /**
-   * Calls a function with the collections of the migrated database. Fault `unavailable` if MongoDB does not
+   * Calls a function with the collections of the migrated database. Throws `unavailable` if MongoDB does not
    * respond.
    */
-  run<T>(call: (collections: Collections) => Promise<T>): Promise<T>;
+  run<T>(call: (collections: MongoCollections) => Promise<T>): Promise<T>;
   /** Resolves if MongoDB responds. */
   ping(): Promise<void>;
   /** Returns the version of the database's schema. */
@@ -64,8 +64,8 @@ const transientCodes = new Set([
 ]);
 
 /**
- * Codes of sockets that the server closed. A command that meets one at that moment fails with Node's error instead
- * of the driver's.
+ * Codes of sockets that the server closed. A command that meets one at that moment fails with Node's error
+ * instead of the driver's.
  */
 const resetCodes = new Set([
   'EPIPE',
@@ -76,8 +76,9 @@ const resetCodes = new Set([
 ]);
 
 /**
- * Creates an engine, which connects with the first call and reconnects after a loss. The database is migrated before
- * the first step, and again after a failure. `isImport`: whether to accept a database with an incomplete move.
+ * Creates an engine, which connects with the first call and reconnects after a loss. The database is migrated
+ * before the first step, and again after a failure. `isImport`: whether to accept a database with an
+ * incomplete move.
  */
 export function openEngine(
   uri: string,
@@ -88,8 +89,8 @@ export function openEngine(
   const place = `MongoDB at ${current.client.options.hosts.join(', ') || current.client.options.srvHost}`;
   let closed = false;
   const prepare = async ({ client, database }: Connection) => {
-    // An explicit connect(), because a client whose implicit connect fails stays closed. Every error counts as
-    // temporary, such as a host name or a login that does not exist yet.
+    // An explicit connect(), because a client whose implicit connect fails stays closed. Every error counts
+    // as temporary, such as a host name or a login that does not exist yet.
     await client.connect().catch((thrown: Error) => {
       throw new Fault('unavailable', `${place} does not answer: ${thrown.message}`, {
         component: 'store',
@@ -142,7 +143,7 @@ export function openEngine(
 interface Connection {
   client: MongoClient;
   database: Db;
-  collections: Collections;
+  collections: MongoCollections;
   /** Version of the schema, once the database is being migrated. */
   version: Promise<number> | undefined;
 }
@@ -156,8 +157,8 @@ function connect(uri: string): Connection {
         serverSelectionTimeoutMS: selectionTimeoutMs,
         connectTimeoutMS: selectionTimeoutMs,
         socketTimeoutMS: silenceTimeoutMs,
-        // Steps resume from the writes of earlier ones, so reads must see every acknowledged write and none that a
-        // failover can undo. parseMongoUri() rejects conflicting options.
+        // Steps resume from the writes of earlier ones, so reads must see every acknowledged write and none
+        // that a failover can undo. parseMongoUri() rejects conflicting options.
         readPreference: 'primary',
         readConcern: { level: 'majority' },
         writeConcern: { w: 'majority', journal: true },
@@ -169,8 +170,8 @@ function connect(uri: string): Connection {
 }
 
 /**
- * Returns whether a client found no server, so that it is replaced: if a connection closes at the moment of a heartbeat, the
- * driver (7.9) waits for that heartbeat forever, and finds no server any more.
+ * Returns true if a client found no server, so that it is replaced: if a connection closes at the moment of a
+ * heartbeat, the driver (7.9) waits for that heartbeat forever, and finds no server any more.
  */
 function isUnreachable(thrown: unknown): boolean {
   return [thrown, (thrown as Error | undefined)?.cause].some(
@@ -198,7 +199,7 @@ function toFault(place: string, thrown: unknown): Error {
   return new Fault(away ? 'unavailable' : 'internal', words, { component: 'store', cause: thrown });
 }
 
-/** Returns whether the error means that the server is temporarily unavailable. */
+/** Returns true if the error means that the server is temporarily unavailable. */
 function isUnavailable(thrown: MongoError): boolean {
   return (
     thrown instanceof MongoNetworkError ||
@@ -210,6 +211,7 @@ function isUnavailable(thrown: MongoError): boolean {
       thrown.name,
     ) ||
     transientCodes.has(Number(thrown.code)) ||
+    isDeadlock(thrown) ||
     thrown.hasErrorLabel('RetryableWriteError')
   );
 }

@@ -1,13 +1,14 @@
 import type { Filter } from 'mongodb';
 import type { Cursor } from '../cursor.ts';
 import type { Job, JobState, Mode } from '../documents.ts';
-import type { JobStore } from '../store.ts';
-import { createJob, removeJob } from './creating.ts';
+import type { JobNoticeStore } from '../notices.ts';
+import type { JobStore, SubmissionStore } from '../store.ts';
+import { createJob, removeJob } from './create-job.ts';
 import type { MongoEngine } from './engine.ts';
 import { olderThan, readNewest } from './paging.ts';
 import type { HiddenState, JobDocument } from './schema.ts';
+import { createSubstringPattern } from './search.ts';
 import { readJob } from './shapes.ts';
-import { submissionStore } from './submissions.ts';
 
 /** Jobs that readers may see. */
 export const visible = { state: { $nin: ['writing', 'removing'] satisfies HiddenState[] as HiddenState[] } };
@@ -26,11 +27,9 @@ export function following(
 
 const read = (document: JobDocument | null): Job | null => document && readJob(document);
 
-/** Jobs in MongoDB. How one is written and removed is in creating.ts. */
-export function jobStore(engine: MongoEngine): JobStore {
+/** Jobs in MongoDB. How one is written and removed is in create-job.ts. */
+export function jobStore(engine: MongoEngine): Omit<JobStore, keyof SubmissionStore> & JobNoticeStore {
   return {
-    ...submissionStore(engine),
-
     createJob: (job, source) => engine.run((collections) => createJob(collections, job, source)),
 
     discardJob: (jobId) =>
@@ -43,10 +42,11 @@ export function jobStore(engine: MongoEngine): JobStore {
     getJobByNumber: (number) =>
       engine.run(async ({ jobs }) => read(await jobs.findOne({ number, ...visible }))),
 
-    listJobs: ({ states, userIds, mode, ...filter }, page) => {
+    listJobs: ({ states, userIds, mode, name, ...filter }, page) => {
       const among: Filter<JobDocument> = states ? { state: { $in: [...states] } } : visible;
       const owners: Filter<JobDocument> = userIds ? { $and: [{ userId: { $in: [...userIds] } }] } : {};
-      const which = { ...owners, ...filter, ...ofMode(mode), ...among };
+      const named: Filter<JobDocument> = name ? { 'options.name': createSubstringPattern(name) } : {};
+      const which = { ...owners, ...filter, ...ofMode(mode), ...named, ...among };
       return engine.run(({ jobs }) => readNewest(jobs.find({ ...which, ...olderThan(page) }), page, readJob));
     },
 
@@ -93,6 +93,31 @@ export function jobStore(engine: MongoEngine): JobStore {
           ...following('decideBy', after),
         });
         return (await found.sort({ decideBy: 1, _id: 1 }).limit(limit).toArray()).map(readJob);
+      }),
+
+    findJobsWithDueNotice: (now, limit) =>
+      engine.run(async ({ jobs }) => {
+        if (limit <= 0) return [];
+        // $gt: 0 is required for the partial index.
+        const due = { noticeAt: { $gt: 0, $lte: now }, ...visible };
+        return (await jobs.find(due).sort({ noticeAt: 1, _id: 1 }).limit(limit).toArray()).map(readJob);
+      }),
+
+    advanceNotice: (jobId, reason, next) =>
+      engine.run(async ({ jobs }) => {
+        const change = { noticeDue: next?.reason ?? null, noticeAt: next?.at ?? null };
+        return (await jobs.updateOne({ _id: jobId, noticeDue: reason }, { $set: change })).matchedCount === 1;
+      }),
+
+    decideHold: (jobId, decision, at) =>
+      engine.run(async ({ jobs }) => {
+        const notice = decision === 'released' ? { noticeDue: 'released' as const, noticeAt: at } : {};
+        const found = await jobs.findOneAndUpdate(
+          { _id: jobId, 'hold.state': 'held', ...visible },
+          { $set: { 'hold.state': decision, 'hold.decidedAt': at, ...notice } },
+          { returnDocument: 'after' },
+        );
+        return found && readJob(found);
       }),
 
     deleteOrphanedBatches: (before) =>

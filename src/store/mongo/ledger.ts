@@ -3,8 +3,8 @@ import { rowsToRead, toPage } from '../cursor.ts';
 import type { AuditedAccount, LedgerStore, LedgerSum } from '../store.ts';
 import type { MongoEngine } from './engine.ts';
 import { olderThan } from './paging.ts';
-import { post, settlePending, voidKey } from './posting.ts';
-import type { Collections } from './schema.ts';
+import { post, settlePending, voidKey } from './post-entry.ts';
+import type { MongoCollections } from './schema.ts';
 import { readEntry } from './shapes.ts';
 
 /** Pending entries per query of a repair, and accounts per query of an audit. */
@@ -22,6 +22,13 @@ const counting = (openKeys: string[]) => ({
 export function ledgerStore(engine: MongoEngine): LedgerStore {
   return {
     postLedgerEntry: (entry) => engine.run((collections) => post(collections, entry)),
+
+    // MongoDB updates document by document, so that no other call waits.
+    emptyNotes: (userId) =>
+      engine.run(
+        async ({ ledger }) =>
+          (await ledger.updateMany({ userId, note: { $ne: '' } }, { $set: { note: '' } })).modifiedCount,
+      ),
 
     voidLedgerKey: (key, userId, at) =>
       engine.run(async (collections) => {
@@ -115,10 +122,10 @@ export function ledgerStore(engine: MongoEngine): LedgerStore {
 }
 
 /**
- * Returns the keys of pending entries that are in balances. An entry that was pending in the first query and whose
- * key is not open in the second was either never posted or has been marked as applied since.
+ * Returns the keys of pending entries that are in balances. An entry that was pending in the first query and
+ * whose key is not open in the second was either never posted or has been marked as applied since.
  */
-async function openKeysOfAll({ users, ledger }: Collections): Promise<string[]> {
+async function openKeysOfAll({ users, ledger }: MongoCollections): Promise<string[]> {
   const pending = await ledger
     .find({ state: 'pending', createdAt: { $gte: 0 } }, { projection: { userId: 1 } })
     .toArray();
@@ -128,8 +135,11 @@ async function openKeysOfAll({ users, ledger }: Collections): Promise<string[]> 
   return accounts.flatMap(({ openKeys }) => openKeys.filter((key) => keys.has(key)));
 }
 
-/** Sums up an account between two identical reads of it, which prove that nothing was posted meanwhile. Gives up after `maxAuditAttempts`. */
-async function auditAccount({ users, ledger }: Collections, userId: string): Promise<AuditedAccount> {
+/**
+ * Sums up an account between two identical reads of it, which prove that nothing was posted meanwhile. Gives
+ * up after `maxAuditAttempts`.
+ */
+async function auditAccount({ users, ledger }: MongoCollections, userId: string): Promise<AuditedAccount> {
   for (let attempt = 1; ; attempt += 1) {
     const before = (await users.findOne({ _id: userId }))!;
     const [total] = await ledger

@@ -5,7 +5,7 @@ import { createManualClock, flushTasks } from '../../../test/support/clock.ts';
 import { until } from '../../../test/support/until.ts';
 import { systemClock } from '../../base/clock.ts';
 import { NewerDataError } from '../../base/data-refused-error.ts';
-import { aUser } from '../contract/samples.ts';
+import { aUser } from '../conformance/samples.ts';
 import { openEngine } from './engine.ts';
 import { type MigrateOptions, type Migration, migrate, migrations } from './migrate.ts';
 import { openMongoStore } from './open.ts';

@@ -9,15 +9,16 @@ import { createIndexes, type SchemaDocument } from './schema.ts';
 export type Migration = (database: Db) => Promise<void>;
 
 /**
- * Migrations from an empty database to the current schema, in order. The stored version is the number of applied
- * ones. Never edit a released migration; append a new one. Processes of the versions since `compatibleFrom` may be
- * running meanwhile and afterwards, so a migration must not change what these read.
+ * Migrations from an empty database to the current schema, in order. The stored version is the number of
+ * applied ones. Never edit a released migration; append a new one. Processes of the versions since
+ * `compatibleFrom` may be running meanwhile and afterwards, so a migration must not change what these read.
  */
 export const migrations: readonly Migration[] = [createIndexes];
 
 /**
- * Lowest schema version whose programs can use data of the current one. Raise it only with a migration that removes or
- * replaces what such a program reads or writes, at the earliest one release after the last program that needs it.
+ * Lowest schema version whose programs can use data of the current one. Raise it only with a migration that
+ * removes or replaces what such a program reads or writes, at the earliest one release after the last program
+ * that needs it.
  */
 export const compatibleFrom = 1;
 
@@ -33,7 +34,7 @@ export interface MigrateOptions {
   /** Returns the server's time in milliseconds since the epoch. */
   time(): Promise<number>;
   clock: Clock;
-  /** Whether to accept a database with an incomplete move. */
+  /** True to accept a database with an incomplete move. */
   isImport?: boolean;
 }
 
@@ -44,9 +45,9 @@ const maxWaitMs = 10_000;
 const pollMs = 100;
 
 /**
- * Applies the missing migrations, unless another process does so. Returns the version of the schema, which may be
- * newer than the program if it is compatible. Throws a
- * NewerDataError if a newer program wrote the database, an IncompleteMoveError unless `isImport`, and fault `unavailable` if another process is still
+ * Applies the missing migrations, unless another process does so. Returns the version of the schema, which
+ * may be newer than the program if it is compatible. Throws a NewerDataError if a newer program wrote the
+ * database, an IncompleteMoveError unless `isImport`, and fault `unavailable` if another process is still
  * migrating it after 10 seconds.
  */
 export async function migrate(database: Db, options: MigrateOptions): Promise<number> {
@@ -72,7 +73,7 @@ export async function migrate(database: Db, options: MigrateOptions): Promise<nu
   }
 }
 
-/** Returns whether a program with the schema version `supported` cannot use the data. */
+/** Returns true if a program with the schema version `supported` cannot use the data. */
 const isTooNew = ({ version, compatibleFrom = version }: SchemaDocument, supported: number): boolean =>
   version > supported && compatibleFrom > supported;
 

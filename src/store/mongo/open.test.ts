@@ -1,16 +1,68 @@
-import { afterAll, describe } from 'vitest';
+import { EventEmitter } from 'node:events';
+import { type CommandStartedEvent, MongoClient } from 'mongodb';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { findMongo } from '../../../test/engines/mongo.ts';
-import { storeContract } from '../contract.ts';
+import { storeConformance } from '../conformance.ts';
 import { openMongoStore } from './open.ts';
 
 const mongo = await findMongo();
 
+/** Collections with a document per origin or market, which may be read as a whole. */
+const small = ['origins', 'drift'];
+
+/** Filters of the suite's commands. The first key of a limited list's order counts as a restriction. */
+const filters = new Map<string, { collection: string; filter: object }>();
+
+function note({ commandName, command }: CommandStartedEvent): void {
+  const parts: object[] =
+    command.updates?.map((update: { q: object }) => update.q) ??
+    command.deletes?.map((removal: { q: object }) => removal.q) ??
+    (commandName === 'aggregate'
+      ? [command.pipeline[0]?.$match ?? {}]
+      : ['find', 'findAndModify'].includes(commandName)
+        ? [
+            command.limit
+              ? { ...Object.fromEntries([...(command.sort ?? [])].slice(0, 1)), ...command.filter }
+              : (command.filter ?? command.query ?? {}),
+          ]
+        : []);
+  for (const filter of parts) {
+    const collection = String(command[commandName]);
+    filters.set(`${collection} ${JSON.stringify(shapeOf(filter))}`, { collection, filter });
+  }
+}
+
+/** Replaces the values of a filter by their types, so that filters which differ in values are equal. */
+function shapeOf(filter: unknown): unknown {
+  if (filter === null || typeof filter !== 'object') return typeof filter;
+  if (Array.isArray(filter)) return filter.slice(0, 1).map(shapeOf);
+  return Object.fromEntries(Object.entries(filter).map(([key, value]) => [key, shapeOf(value)]));
+}
+
+/** Returns the fields that every document matching the filter is restricted by, for each alternative. */
+function fieldsOf(filter: object): string[][] {
+  const { $or, $and, ...rest } = filter as { $or?: object[]; $and?: object[] };
+  const own = [...Object.keys(rest), ...($and ?? []).flatMap((part) => fieldsOf(part).flat())];
+  return $or === undefined ? [own] : $or.flatMap((part) => fieldsOf(part).map((more) => [...own, ...more]));
+}
+
 describe.skipIf('missing' in mongo)(`MongoDB store${'missing' in mongo ? ` (${mongo.missing})` : ''}`, () => {
   if ('missing' in mongo) return;
-  afterAll(() => mongo.stop());
+  const emit = vi.spyOn(MongoClient.prototype, 'emit').mockImplementation(function (
+    this: MongoClient,
+    event: string,
+    ...values: unknown[]
+  ) {
+    if (event === 'commandStarted') note(values[0] as CommandStartedEvent);
+    return (EventEmitter.prototype.emit as (...all: unknown[]) => boolean).call(this, event, ...values);
+  } as never);
+  afterAll(async () => {
+    emit.mockRestore();
+    await mongo.stop();
+  });
 
-  storeContract(async () => {
-    const uri = mongo.fresh();
+  storeConformance(async () => {
+    const uri = monitored(mongo.fresh());
     const store = openMongoStore({ uri });
     const other = openMongoStore({ uri });
     return {
@@ -22,4 +74,39 @@ describe.skipIf('missing' in mongo)(`MongoDB store${'missing' in mongo ? ` (${mo
       },
     };
   });
+
+  test('no command reads a whole collection, except for those with a document per origin or market', async () => {
+    const uri = mongo.fresh();
+    const store = openMongoStore({ uri });
+    await store.ping();
+    await store.close();
+    const client = new MongoClient(uri);
+    try {
+      const existing = (await client.db().listCollections().toArray()).map(({ name }) => name);
+      const first = new Map<string, string[]>();
+      for (const name of existing) {
+        const indexes = await client.db().collection(name).indexes();
+        first.set(
+          name,
+          indexes.map(({ key }) => Object.keys(key)[0]!),
+        );
+      }
+      expect(filters.size).toBeGreaterThan(100);
+      const scans = [...filters].filter(
+        ([, { collection, filter }]) =>
+          !small.includes(collection) &&
+          !fieldsOf(filter).every((fields) =>
+            (first.get(collection) ?? ['_id']).some((field) => fields.includes(field)),
+          ),
+      );
+      expect(scans.map(([name]) => name)).toEqual([]);
+    } finally {
+      await client.close();
+    }
+  });
 });
+
+/** Returns a connection string whose client reports its commands. */
+function monitored(uri: string): string {
+  return `${uri}${uri.includes('?') ? '&' : '?'}monitorCommands=true`;
+}

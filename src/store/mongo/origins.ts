@@ -2,7 +2,7 @@ import { noPause, type OriginPause, type OriginStore } from '../origin-state.ts'
 import { grant } from '../permits.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
-import type { Collections, OriginDocument, PauseDocument } from './schema.ts';
+import type { MongoCollections, OriginDocument, PauseDocument } from './schema.ts';
 
 /** Creates the MongoDB implementation of OriginStore. */
 export function originStore(engine: MongoEngine): OriginStore {
@@ -44,6 +44,22 @@ export function originStore(engine: MongoEngine): OriginStore {
         );
       }),
 
+    expireOrigins: (before, limit) =>
+      engine.run(async ({ origins }) => {
+        const which = {
+          nextFree: { $lt: before },
+          heldUntil: { $lt: before },
+          'pause.until': { $lt: before },
+          'pause.since': { $lt: before },
+        };
+        const found = await origins
+          .find(which, { projection: { _id: 1 } })
+          .limit(limit)
+          .toArray();
+        const ids = { _id: { $in: found.map(({ _id }) => _id) } };
+        return (await origins.deleteMany({ ...which, ...ids })).deletedCount;
+      }),
+
     getPause: (origin) =>
       engine.run(async ({ origins }) => {
         const found = await origins.findOne({ _id: origin });
@@ -75,7 +91,7 @@ export function originStore(engine: MongoEngine): OriginStore {
   };
 }
 
-async function readOrigin(origins: Collections['origins'], origin: string): Promise<OriginDocument> {
+async function readOrigin(origins: MongoCollections['origins'], origin: string): Promise<OriginDocument> {
   for (;;) {
     const found = await origins.findOne({ _id: origin });
     if (found) return found;
@@ -83,7 +99,7 @@ async function readOrigin(origins: Collections['origins'], origin: string): Prom
   }
 }
 
-async function ensureOrigin(origins: Collections['origins'], origin: string): Promise<void> {
+async function ensureOrigin(origins: MongoCollections['origins'], origin: string): Promise<void> {
   const start = { nextFree: 0, pause: writePause(noPause), holdings: [], leases: 0, heldUntil: 0 };
   // Of two concurrent upserts one may fail as a duplicate; the document then exists.
   await unlessDuplicate(() => origins.updateOne({ _id: origin }, { $setOnInsert: start }, { upsert: true }));

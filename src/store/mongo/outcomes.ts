@@ -1,5 +1,5 @@
 import { newId } from '../../base/id.ts';
-import type { BatchState, Outcome } from '../documents.ts';
+import type { BatchState, Outcome } from '../batches.ts';
 import {
   addOutcomes,
   countOutcomes,
@@ -7,7 +7,7 @@ import {
   maxStalledWithProgress,
   type OutcomeWrite,
 } from '../outcomes.ts';
-import type { BatchDocument, Collections } from './schema.ts';
+import type { BatchDocument, MongoCollections } from './schema.ts';
 
 /** Batches failed per message. */
 const failChunk = 100;
@@ -29,7 +29,7 @@ const unchanged = ({
 
 /** Adds outcomes to a claimed batch and ends it if the write says so. */
 export async function writeOutcomes(
-  batches: Collections['batches'],
+  batches: MongoCollections['batches'],
   batchId: string,
   attempt: number,
   write: OutcomeWrite,
@@ -37,15 +37,15 @@ export async function writeOutcomes(
   for (;;) {
     const batch = await batches.findOne(
       { _id: batchId, attempt },
-      { projection: { total: 1, attempt: 1, state: 1, success: 1, failed: 1, outcomes: 1, parts: 1 } },
+      { projection: { total: 1, attempt: 1, state: 1, success: 1, failed: 1, outcomes: 1, segments: 1 } },
     );
     // A retry of a call whose response was lost.
     if (batch?.state === 'done') return write.end !== undefined;
     if (batch?.state !== 'claimed') return false;
-    const { total, outcomes, parts: earlier = [] } = batch;
-    const { fresh, parts, success, failed, storedBytes } = addOutcomes(
+    const { total, outcomes, segments: earlier = [] } = batch;
+    const { fresh, segments, success, failed, storedBytes } = addOutcomes(
       batchId,
-      { total, outcomes, parts: earlier },
+      { total, outcomes, segments: earlier },
       write,
     );
     const added = Object.entries(fresh);
@@ -66,7 +66,7 @@ export async function writeOutcomes(
         success,
         failed,
         storedBytes,
-        ...(parts === earlier ? {} : { parts }),
+        ...(segments === earlier ? {} : { segments }),
         ...ending,
       },
       ...(added.length > 0 ? { $min: { stalledClaims: maxStalledWithProgress } } : {}),
@@ -80,7 +80,7 @@ export async function writeOutcomes(
  * (BatchStore.failBatches).
  */
 export async function failBatches(
-  batches: Collections['batches'],
+  batches: MongoCollections['batches'],
   jobId: string,
   states: readonly BatchState[],
   outcome: Outcome,

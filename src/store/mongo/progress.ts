@@ -1,8 +1,8 @@
+import type { BatchState, ProgressStore } from '../batches.ts';
 import { type CountRow, emptyCounts, readCounts } from '../counts.ts';
-import type { BatchState, Counts, Lane } from '../documents.ts';
-import type { ProgressStore } from '../store.ts';
+import type { Counts, Lane } from '../documents.ts';
 import type { MongoEngine } from './engine.ts';
-import type { Collections } from './schema.ts';
+import type { MongoCollections } from './schema.ts';
 import { readBatch, readSummary, summaryFields } from './shapes.ts';
 
 /** Maximum complete batches in memory. */
@@ -133,7 +133,7 @@ export function progressStore(engine: MongoEngine): ProgressStore {
 }
 
 async function countJobs(
-  batches: Collections['batches'],
+  batches: MongoCollections['batches'],
   jobIds: readonly string[],
 ): Promise<Map<string, Counts>> {
   const done = { $eq: ['$state', 'done'] };

@@ -1,27 +1,10 @@
-import type { Binary, Collection, Db, IndexDescription } from 'mongodb';
-import type { AuditEntry } from '../audit-log.ts';
-import type { Destination } from '../destinations.ts';
-import type {
-  ApiKey,
-  Batch,
-  DeletedJob,
-  Delivery,
-  DriftRecord,
-  Job,
-  JobState,
-  LedgerEntry,
-  Outcome,
-  StoredFile,
-  Submission,
-  User,
-  Webhook,
-} from '../documents.ts';
-import type { ItemChange, Observation, Rule, TrackedItem, TrackingRun } from '../history.ts';
-import type { OriginMinute, ProcessReport } from '../operations.ts';
+import type { Collection, Db, IndexDescription } from 'mongodb';
+import type { Batch, Outcome } from '../batches.ts';
+import { type CollectionName, collectionNames, declarations } from '../collections.ts';
+import type { ApiKey, Job, JobState, LedgerEntry, StoredFile, User } from '../documents.ts';
 import type { OriginPause } from '../origin-state.ts';
 import type { Holding } from '../permits.ts';
-import type { Schedule, ScheduleRun } from '../schedules.ts';
-import type { BrowserSession } from '../sessions.ts';
+import { indexesOf, type StoredDocument } from './collection.ts';
 
 /** A document with `_id` instead of `id`. */
 export type Stored<T extends { id: string }> = Omit<T, 'id'> & { _id: string };
@@ -32,7 +15,7 @@ export type UserDocument = Stored<User> & {
   openKeys: string[];
   /** Incremented when a key leaves `openKeys`, and to make concurrent posts start over. */
   epoch: number;
-  /** Credits spent by API keys with a ceiling, by the key's id; absent before the first charge. */
+  /** Credits spent by API keys with a ceiling, by the key's id. Absent before the first charge. */
   spentByKey?: Record<string, number>;
 };
 
@@ -53,12 +36,13 @@ export type JobDocument = Omit<Stored<Job>, 'number' | 'state' | 'params'> & {
   state: JobState | HiddenState;
   /** JSON text, because field names of clients must not become field names in MongoDB. */
   params: string;
-  /** Id of one writing of the job, also stored in its batches (creating.ts). */
+  /** Id of one writing of the job, also stored in its batches (create-job.ts). */
   draft: string;
 };
 
 /**
- * A batch. `units` is JSON text, since inputs have arbitrary field names; `keys` are the unit keys, for an index.
+ * A batch. `units` is JSON text, since inputs have arbitrary field names; `keys` are the unit keys, for an
+ * index.
  */
 export type BatchDocument = Omit<Stored<Batch>, 'units' | 'outcomes'> & {
   total: number;
@@ -71,9 +55,6 @@ export type BatchDocument = Omit<Stored<Batch>, 'units' | 'outcomes'> & {
   taker: string;
 };
 
-/** An idempotency key. The id is a JSON array of user and key. */
-export type SubmissionDocument = Submission & { _id: string };
-
 /** A pause, with `failures` under its stored name. */
 export type PauseDocument = Omit<OriginPause, 'failures'> & { strikes: number };
 
@@ -85,50 +66,15 @@ export interface OriginDocument {
   holdings: Holding[];
   /** Incremented by each write of `holdings`, which names the value it read. */
   leases: number;
-  /** Latest expiry of a holding. */
+  /** Latest expiry of any permit lease. */
   heldUntil: number;
 }
-
-/** A recently crawled page, by its key. */
-export interface CrawlDocument {
-  _id: string;
-  at: number;
-  body: Binary;
-}
-
-/** Drift statistics: `<market>/<page>`. */
-export type DriftDocument = DriftRecord & { _id: string };
-
-/** A webhook by its user's id. */
-export type WebhookDocument = Omit<Webhook, 'userId'> & { _id: string };
-
-/** A destination. `address` is JSON text. */
-export type DestinationDocument = Omit<Stored<Destination>, 'address'> & { address: string };
-
-/** Request counts of an origin. The id is a JSON array of minute, origin, market, and region. */
-export type OriginMinuteDocument = OriginMinute & { _id: string };
-
-/** A session by its hash. */
-export type SessionDocument = Omit<BrowserSession, 'hash'> & { _id: string };
-
-/** A schedule. `options` is JSON text. */
-export type ScheduleDocument = Omit<Stored<Schedule>, 'options'> & { options: string; request: string };
-
-/** A run by its job. */
-export type TrackingRunDocument = Omit<TrackingRun, 'jobId'> & {
-  _id: string;
-  /** The user of an active run; absent otherwise. Unique. */
-  activeUser?: string;
-};
-
-/** An observation. The id consists of the item, the time, and the job (history.ts), so that it serves as an index. */
-export type ObservationDocument = Observation & { _id: string };
 
 /** State of the schema. One process at a time migrates: the one named by `holder`, until `leaseUntil`. */
 export interface SchemaDocument {
   _id: 'schema';
   version: number;
-  /** Lowest schema version whose programs can use the data; default: `version`. */
+  /** Lowest schema version whose programs can use the data. Default: `version`. */
   compatibleFrom?: number;
   holder: string;
   leaseUntil: number;
@@ -136,81 +82,32 @@ export interface SchemaDocument {
   movingFrom?: string;
 }
 
-/** The database's collections. */
-export interface Collections {
+/** Collections with queries of their own. */
+interface OwnCollections {
   schema: Collection<SchemaDocument>;
   users: Collection<UserDocument>;
   apiKeys: Collection<Stored<ApiKey>>;
-  sessions: Collection<SessionDocument>;
-  auditLog: Collection<Stored<AuditEntry>>;
   ledger: Collection<LedgerDocument>;
   jobs: Collection<JobDocument>;
-  deletedJobs: Collection<Stored<DeletedJob>>;
   batches: Collection<BatchDocument>;
-  sequences: Collection<{ _id: string; value: number }>;
-  submissions: Collection<SubmissionDocument>;
   origins: Collection<OriginDocument>;
-  crawls: Collection<CrawlDocument>;
-  drift: Collection<DriftDocument>;
-  processes: Collection<Stored<ProcessReport>>;
-  originMinutes: Collection<OriginMinuteDocument>;
-  webhooks: Collection<WebhookDocument>;
-  deliveries: Collection<Stored<Delivery>>;
-  destinations: Collection<DestinationDocument>;
-  schedules: Collection<ScheduleDocument>;
-  scheduleRuns: Collection<Stored<ScheduleRun>>;
-  trackingRuns: Collection<TrackingRunDocument>;
-  trackedItems: Collection<Stored<TrackedItem>>;
-  observations: Collection<ObservationDocument>;
-  itemChanges: Collection<Stored<ItemChange>>;
-  rules: Collection<Stored<Rule>>;
 }
+
+/** The database's collections. */
+export type MongoCollections = OwnCollections & {
+  [K in Exclude<CollectionName, keyof OwnCollections>]: Collection<StoredDocument>;
+};
 
 /** Returns the collections of a database. */
-export function collectionsOf(database: Db): Collections {
-  return {
-    schema: database.collection('schema'),
-    users: database.collection('users'),
-    apiKeys: database.collection('apiKeys'),
-    sessions: database.collection('sessions'),
-    auditLog: database.collection('auditLog'),
-    ledger: database.collection('ledger'),
-    jobs: database.collection('jobs'),
-    deletedJobs: database.collection('deletedJobs'),
-    batches: database.collection('batches'),
-    sequences: database.collection('sequences'),
-    submissions: database.collection('submissions'),
-    origins: database.collection('origins'),
-    crawls: database.collection('crawls'),
-    drift: database.collection('drift'),
-    processes: database.collection('processes'),
-    originMinutes: database.collection('originMinutes'),
-    webhooks: database.collection('webhooks'),
-    deliveries: database.collection('deliveries'),
-    destinations: database.collection('destinations'),
-    schedules: database.collection('schedules'),
-    scheduleRuns: database.collection('scheduleRuns'),
-    trackingRuns: database.collection('trackingRuns'),
-    trackedItems: database.collection('trackedItems'),
-    observations: database.collection('observations'),
-    itemChanges: database.collection('itemChanges'),
-    rules: database.collection('rules'),
-  };
+export function collectionsOf(database: Db): MongoCollections {
+  const names = ['schema', 'ledger', 'jobs', 'batches', 'origins', ...collectionNames];
+  return Object.fromEntries(
+    names.map((name) => [name, database.collection(name)]),
+  ) as unknown as MongoCollections;
 }
 
-const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
-  users: [
-    { key: { role: 1, createdAt: -1, _id: -1 } },
-    { key: { deletedAt: 1, _id: 1 }, partialFilterExpression: { deletedAt: { $gt: 0 } } },
-  ],
-  crawls: [{ key: { at: 1 } }],
-  apiKeys: [{ key: { hash: 1 }, unique: true }, { key: { userId: 1, createdAt: -1 } }],
-  sessions: [{ key: { userId: 1, createdAt: -1, _id: -1 } }, { key: { expiresAt: 1 } }],
-  auditLog: [
-    { key: { createdAt: -1, _id: -1 } },
-    { key: { actorId: 1, createdAt: -1, _id: -1 } },
-    { key: { target: 1, createdAt: -1, _id: -1 } },
-  ],
+/** Indexes of collections with queries of their own. */
+const indexes: Partial<Record<keyof OwnCollections, IndexDescription[]>> = {
   ledger: [
     { key: { userId: 1, createdAt: -1, _id: -1 } },
     { key: { createdAt: -1, _id: -1 } },
@@ -230,7 +127,6 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
     { key: { mode: 1, filesDeletedAt: 1, finishedAt: 1, _id: 1 }, partialFilterExpression: { mode: 'test' } },
     { key: { fileDeletionDue: 1, _id: 1 }, partialFilterExpression: { fileDeletionDue: true } },
   ],
-  deletedJobs: [{ key: { userId: 1, createdAt: -1, _id: -1 } }],
   batches: [
     { key: { jobId: 1, seq: 1 }, unique: true },
     { key: { jobId: 1, state: 1, seq: 1 } },
@@ -240,47 +136,14 @@ const indexes: Partial<Record<keyof Collections, IndexDescription[]>> = {
     { key: { state: 1, queuedAt: 1 } },
     { key: { state: 1, publishedAt: 1 } },
   ],
-  processes: [{ key: { seenAt: 1 } }],
-  originMinutes: [{ key: { minute: 1 } }],
-  submissions: [{ key: { createdAt: 1 } }],
-  deliveries: [
-    { key: { key: 1 }, unique: true },
-    { key: { nextAttemptAt: 1, _id: 1 }, partialFilterExpression: { nextAttemptAt: { $gt: 0 } } },
-    { key: { userId: 1, createdAt: -1, _id: -1 } },
-    { key: { createdAt: -1, _id: -1 } },
-    { key: { jobId: 1 } },
-  ],
-  destinations: [{ key: { userId: 1, name: 1 }, unique: true }, { key: { secretsKey: 1 } }],
-  schedules: [
-    { key: { dueAt: 1, _id: 1 }, partialFilterExpression: { dueAt: { $gt: 0 } } },
-    { key: { userId: 1, createdAt: -1, _id: -1 } },
-    { key: { state: 1, createdAt: -1, _id: -1 } },
-    { key: { noticeAt: 1, _id: 1 }, partialFilterExpression: { noticeAt: { $gt: 0 } } },
-  ],
-  scheduleRuns: [
-    { key: { scheduleId: 1, createdAt: -1, _id: -1 } },
-    { key: { createdAt: 1 } },
-    { key: { userId: 1 } },
-  ],
-  trackingRuns: [
-    { key: { dueAt: 1, _id: 1 }, partialFilterExpression: { dueAt: { $gt: 0 } } },
-    { key: { userId: 1, series: 1, at: 1 } },
-    { key: { doneAt: 1 }, partialFilterExpression: { doneAt: { $gt: 0 } } },
-    { key: { userId: 1, at: 1 }, partialFilterExpression: { dueAt: { $gt: 0 } } },
-    // One run of a user is active.
-    { key: { activeUser: 1 }, unique: true, sparse: true },
-  ],
-  trackedItems: [
-    { key: { userId: 1, series: 1, changedAt: -1, _id: -1 } },
-    { key: { userId: 1, series: 1, source: 1 }, partialFilterExpression: { series: { $gt: '' } } },
-  ],
-  // Observations and changes are found by their ids.
-  observations: [{ key: { endedAt: 1 }, partialFilterExpression: { endedAt: { $gt: 0 } } }],
-  rules: [{ key: { userId: 1, createdAt: 1, _id: 1 } }],
 };
 
 /** Creates the missing indexes and their collections. */
 export async function createIndexes(database: Db): Promise<void> {
-  for (const [name, descriptions] of Object.entries(indexes))
-    await database.collection(name).createIndexes(descriptions);
+  const declared = Object.values(declarations).map(
+    (declaration) => [declaration.name, indexesOf(declaration)] as const,
+  );
+  for (const [name, descriptions] of [...Object.entries(indexes), ...declared]) {
+    if (descriptions.length > 0) await database.collection(name).createIndexes([...descriptions]);
+  }
 }

@@ -1,6 +1,6 @@
 /**
- * Creates a pattern for texts that contain `search`, ignoring case. It spells out the cases, since servers do not
- * agree on the letters that their case-insensitive option covers.
+ * Creates a pattern for texts that contain `search`, ignoring case. It spells out the cases, since servers do
+ * not agree on the letters that their case-insensitive option covers.
  */
 export function createSubstringPattern(search: string): RegExp {
   return new RegExp(Array.from(search, anyCase).join(''));

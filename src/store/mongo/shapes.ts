@@ -1,18 +1,10 @@
 import type { WithId } from 'mongodb';
-import type { JsonObject } from '../../base/json.ts';
-import type { Destination } from '../destinations.ts';
-import type { ApiKey, Batch, BatchSummary, Job, JobState, LedgerEntry, Unit, User } from '../documents.ts';
-import type {
-  BatchDocument,
-  DestinationDocument,
-  JobDocument,
-  LedgerDocument,
-  Stored,
-  UserDocument,
-} from './schema.ts';
+import type { Batch, BatchSummary, Unit } from '../batches.ts';
+import type { ApiKey, Job, JobState, LedgerEntry, User } from '../documents.ts';
+import type { BatchDocument, JobDocument, LedgerDocument, Stored, UserDocument } from './schema.ts';
 
 /** Renames `_id` to `id`. */
-export function withId<T extends { _id: string }>({ _id, ...rest }: T): Omit<T, '_id'> & { id: string } {
+function withId<T extends { _id: string }>({ _id, ...rest }: T): Omit<T, '_id'> & { id: string } {
   return { id: _id, ...rest };
 }
 
@@ -66,16 +58,6 @@ export function readJob({ _id, draft: _, number, params, state, ...rest }: JobDo
   };
 }
 
-/** Converts a destination for storage. */
-export function writeDestination({ address, ...rest }: Destination): DestinationDocument {
-  return { ...withUnderscore(rest), address: JSON.stringify(address) };
-}
-
-/** Converts a stored destination. */
-export function readDestination({ address, ...rest }: DestinationDocument): Destination {
-  return { ...withId(rest), address: JSON.parse(address) as JsonObject };
-}
-
 /** Converts a batch for storage. */
 export function writeBatch(batch: Batch, draft: string): BatchDocument {
   const { id, units, ...rest } = batch;
@@ -98,9 +80,9 @@ export const summaryFields = {
   units: 0,
   keys: 0,
   outcomes: 0,
-  parts: 0,
+  segments: 0,
   stalledClaims: 0,
-  solo: 0,
+  isolated: 0,
   wait: 0,
   draft: 0,
   taker: 0,

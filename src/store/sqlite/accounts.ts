@@ -1,8 +1,12 @@
-import type { AccountStore } from '../store.ts';
+import { declarations } from '../collections.ts';
+import type { ApiKey, User } from '../documents.ts';
+import type { KeyStore } from '../store.ts';
+import { mapRows } from './collection.ts';
 import type { Value } from './connection.ts';
 import type { SqliteEngine } from './engine.ts';
-import { type Condition, readNewest } from './paging.ts';
-import { apiKeys, users } from './shapes.ts';
+
+const users = mapRows<User>(declarations.users);
+const apiKeys = mapRows<ApiKey>(declarations.apiKeys);
 
 /** Used by every authenticated call: a key and its user. */
 const keyByHash = `SELECT k.*, u.* FROM (SELECT ${apiKeys.select} FROM api_keys WHERE hash = ?) AS k
@@ -15,46 +19,9 @@ const keysWithUser = {
   }),
 };
 
-/** Creates the SQLite implementation of AccountStore. */
-export function accountStore(engine: SqliteEngine): AccountStore {
+/** Creates the SQLite implementation of KeyStore. */
+export function keyStore(engine: SqliteEngine): KeyStore {
   return {
-    createUser: async (user) =>
-      engine.run(
-        `INSERT INTO users (${users.columns}) VALUES (${users.marks}) ON CONFLICT DO NOTHING`,
-        ...users.values(user),
-      ) === 1,
-
-    getUser: async (id) => engine.document(users, `SELECT ${users.select} FROM users WHERE id = ?`, id),
-
-    getUsers: async (ids) =>
-      engine.documents(
-        users,
-        `SELECT ${users.select} FROM users WHERE id IN (SELECT value FROM json_each(?))`,
-        JSON.stringify(ids),
-      ),
-
-    listUsers: async (role, page, search = '') => {
-      const where: Condition[] = [['role = ? AND erased = 0 AND test_of IS NULL', role]];
-      const text = search.toLowerCase();
-      if (text !== '')
-        where.push([
-          '(instr(fold(name), ?) OR instr(fold(email), ?) OR instr(fold(id), ?))',
-          text,
-          text,
-          text,
-        ]);
-      return readNewest(engine, { table: 'users', shape: users, where, order: ['createdAt', 'id'] }, page);
-    },
-
-    suspendUser: async (id, at) =>
-      engine.document(
-        users,
-        `UPDATE users SET suspended_at = iif(?1 IS NULL AND deleted_at IS NULL, NULL, coalesce(suspended_at, ?1))
-           WHERE id = ?2 RETURNING ${users.select}`,
-        at,
-        id,
-      ),
-
     createApiKey: async (key) =>
       engine.run(
         `INSERT INTO api_keys (${apiKeys.columns}) VALUES (${apiKeys.marks}) ON CONFLICT DO NOTHING`,

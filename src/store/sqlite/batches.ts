@@ -1,4 +1,4 @@
-import type { BatchReference, BatchState, Outcome } from '../documents.ts';
+import type { BatchReference, BatchState, BatchStore, Outcome } from '../batches.ts';
 import {
   addOutcomes,
   countOutcomes,
@@ -6,11 +6,11 @@ import {
   maxStalledWithProgress,
   type OutcomeWrite,
 } from '../outcomes.ts';
-import type { BatchStore } from '../store.ts';
-import type { Connection, Value } from './connection.ts';
+import { toColumn } from './collection.ts';
+import type { SqliteConnection, Value } from './connection.ts';
 import type { SqliteEngine } from './engine.ts';
 import { progressStore, readUnits } from './progress.ts';
-import { batches, toColumn } from './shapes.ts';
+import { batches } from './shapes.ts';
 
 const reference = 'seq, job_id AS jobId, id AS batchId, market, region, lane, total AS units, attempt';
 
@@ -79,18 +79,19 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
     renewBatch: async (batchId, attempt, leaseUntil) =>
       setClaimed(engine, batchId, attempt, 'lease_until', leaseUntil),
 
-    startSolo: async (batchId, attempt, solo) =>
-      setClaimed(engine, batchId, attempt, 'solo', JSON.stringify(solo)),
+    startIsolated: async (batchId, attempt, isolated) =>
+      setClaimed(engine, batchId, attempt, 'isolated', JSON.stringify(isolated)),
 
-    recordOutcomes: async (batchId, attempt, outcomes, part) =>
-      engine.write(() => writeOutcomes(engine, batchId, attempt, { outcomes, part })),
+    recordOutcomes: async (batchId, attempt, outcomes, segment) =>
+      engine.write(() => writeOutcomes(engine, batchId, attempt, { outcomes, segment })),
 
-    finishBatch: async (batchId, attempt, outcomes, part, file, now) => {
-      // The caller then deletes the replaced parts, so a power failure must not undo this write.
-      const replaces = engine.get(`SELECT 1 FROM batches WHERE id = ? AND parts <> '[]'`, batchId) !== null;
+    finishBatch: async (batchId, attempt, outcomes, segment, file, now) => {
+      // The caller then deletes the replaced segments, so a power failure must not undo this write.
+      const replaces =
+        engine.get(`SELECT 1 FROM batches WHERE id = ? AND segments <> '[]'`, batchId) !== null;
       const end = { file, at: now };
       return (replaces ? durable : engine).write(() =>
-        writeOutcomes(engine, batchId, attempt, { outcomes, part, end }),
+        writeOutcomes(engine, batchId, attempt, { outcomes, segment, end }),
       );
     },
 
@@ -138,12 +139,12 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
   };
 }
 
-/** Sets a field of a batch that is claimed with this attempt. Returns whether it is. */
+/** Sets a field of a batch that is claimed with this attempt. Returns true if it is. */
 function setClaimed(
-  engine: Connection,
+  engine: SqliteConnection,
   batchId: string,
   attempt: number,
-  column: 'lease_until' | 'solo' | 'wait',
+  column: 'lease_until' | 'isolated' | 'wait',
   value: Value,
 ): boolean {
   return (
@@ -164,9 +165,14 @@ interface Condition {
 }
 
 /** Adds outcomes to a claimed batch and ends it if the write says so. Must run in a transaction. */
-function writeOutcomes(engine: Connection, batchId: string, attempt: number, write: OutcomeWrite): boolean {
-  const batch = engine.get<Condition & { parts: string }>(
-    'SELECT total, state, outcomes AS known, parts FROM batches WHERE id = ? AND attempt = ?',
+function writeOutcomes(
+  engine: SqliteConnection,
+  batchId: string,
+  attempt: number,
+  write: OutcomeWrite,
+): boolean {
+  const batch = engine.get<Condition & { segments: string }>(
+    'SELECT total, state, outcomes AS known, segments FROM batches WHERE id = ? AND attempt = ?',
     batchId,
     attempt,
   );
@@ -175,13 +181,13 @@ function writeOutcomes(engine: Connection, batchId: string, attempt: number, wri
   if (batch?.state !== 'claimed') return false;
   const known = JSON.parse(batch.known);
   const { total } = batch;
-  const before = { total, outcomes: known, parts: JSON.parse(batch.parts) };
-  const { fresh, parts, success, failed, storedBytes } = addOutcomes(batchId, before, write);
+  const before = { total, outcomes: known, segments: JSON.parse(batch.segments) };
+  const { fresh, segments, success, failed, storedBytes } = addOutcomes(batchId, before, write);
   engine.run(
-    `UPDATE batches SET outcomes = ?, parts = ?, success = ?, failed = ?, stored_bytes = ?, stalled_claims = iif(?, min(stalled_claims, ${maxStalledWithProgress}), stalled_claims)
+    `UPDATE batches SET outcomes = ?, segments = ?, success = ?, failed = ?, stored_bytes = ?, stalled_claims = iif(?, min(stalled_claims, ${maxStalledWithProgress}), stalled_claims)
      WHERE id = ?`,
     JSON.stringify({ ...known, ...fresh }),
-    JSON.stringify(parts),
+    JSON.stringify(segments),
     success,
     failed,
     storedBytes,
@@ -205,7 +211,7 @@ function writeOutcomes(engine: Connection, batchId: string, attempt: number, wri
  * transaction.
  */
 function failBatches(
-  engine: Connection,
+  engine: SqliteConnection,
   jobId: string,
   states: readonly BatchState[],
   outcome: Outcome,

@@ -10,12 +10,12 @@ export interface RowReader<T> {
 }
 
 /** Statements and transactions. */
-export interface Connection {
+export interface SqliteConnection {
   /** Returns all rows of a statement, which may also write (RETURNING). */
   all<T>(sql: string, ...values: Value[]): T[];
   /** Returns the first row, or null. */
   get<T>(sql: string, ...values: Value[]): T | null;
-  /** Returns all documents of a statement whose columns are those of the mapping's `select`. */
+  /** Returns all documents of a statement that selects the mapping's `select`. */
   documents<T>(shape: RowReader<T>, sql: string, ...values: Value[]): T[];
   /** Returns the first document, or null. */
   document<T>(shape: RowReader<T>, sql: string, ...values: Value[]): T | null;

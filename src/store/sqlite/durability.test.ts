@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import { aKey, anEntry, aSuccess, aTime, aUser, storeJob } from '../contract/samples.ts';
+import { aKey, anEntry, aSuccess, aTime, aUser, storeJob } from '../conformance/samples.ts';
 import type { Store } from '../store.ts';
-import type { Connection } from './connection.ts';
+import type { SqliteConnection } from './connection.ts';
 import { openEngine, type SqliteEngine } from './engine.ts';
 import { storeOn } from './open.ts';
 
@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 
 /** The current level of the connection, read without another statement of the store. */
-const levelOf = (connection: Connection) =>
+const levelOf = (connection: SqliteConnection) =>
   levels[connection.get<{ synchronous: number }>('PRAGMA synchronous')!.synchronous];
 
 describe('openEngine()', () => {
@@ -53,7 +53,7 @@ describe('openEngine()', () => {
 /** A store that records the level of every statement and transaction. */
 function observed(): { store: Store; levels: () => Set<string> } {
   let seen = new Set<string>();
-  const observe = (connection: Connection): Connection => {
+  const observe = (connection: SqliteConnection): SqliteConnection => {
     const noting =
       <P extends unknown[], R>(call: (...parameters: P) => R) =>
       (...parameters: P): R => {
@@ -64,10 +64,10 @@ function observed(): { store: Store; levels: () => Set<string> } {
         return result;
       };
     return {
-      all: noting(connection.all) as Connection['all'],
-      get: noting(connection.get) as Connection['get'],
-      documents: noting(connection.documents) as Connection['documents'],
-      document: noting(connection.document) as Connection['document'],
+      all: noting(connection.all) as SqliteConnection['all'],
+      get: noting(connection.get) as SqliteConnection['get'],
+      documents: noting(connection.documents) as SqliteConnection['documents'],
+      document: noting(connection.document) as SqliteConnection['document'],
       run: noting(connection.run),
       write: connection.write,
     };

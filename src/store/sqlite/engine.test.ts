@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { NewerDataError } from '../../base/data-refused-error.ts';
-import { anEntry, aUser } from '../contract/samples.ts';
+import { anEntry, aUser } from '../conformance/samples.ts';
 import { openSqliteStore } from './open.ts';
 import { migrate, migrations, readVersion } from './schema.ts';
 

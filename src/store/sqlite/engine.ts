@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { openPrivateFile, openPrivateFolder, restrictFile } from '../../base/data-dir.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { Connection, Value } from './connection.ts';
+import type { SqliteConnection, Value } from './connection.ts';
 import { createReadCache, type ReadCache } from './read-cache.ts';
 import { migrate, readVersion } from './schema.ts';
 
@@ -10,15 +10,15 @@ import { migrate, readVersion } from './schema.ts';
 type Durability = 'FULL' | 'NORMAL';
 
 /**
- * An open data file. Calls throw faults: `unavailable` if the file cannot be used at the moment. A commit is on
- * disk when the call returns and survives a power failure, as do all commits before it.
+ * An open data file. Calls throw faults: `unavailable` if the file cannot be used at the moment. A commit is
+ * on disk when the call returns and survives a power failure, as do all commits before it.
  */
-export interface SqliteEngine extends Connection {
+export interface SqliteEngine extends SqliteConnection {
   /**
-   * The same file for writes that a power failure may undo: commits do not wait for the disk. Lost commits are
-   * always the latest ones, each as a whole, so a later durable commit makes them durable.
+   * The same file for writes that a power failure may undo: commits do not wait for the disk. Lost commits
+   * are always the latest ones, each as a whole, so a later durable commit makes them durable.
    */
-  readonly relaxed: Connection;
+  readonly relaxed: SqliteConnection;
   /** Cache for frequent reads. */
   readonly cache: ReadCache;
   /** Returns the version of the file's schema. */
@@ -33,8 +33,8 @@ export const busyTimeoutMs = 5_000;
 const transientCodes = new Set([5, 6, 8, 10, 13, 14]);
 
 /**
- * Denies other users access to the data file, its log, and its index. SQLite creates the latter two with the mode
- * of the first.
+ * Denies other users access to the data file, its log, and its index. SQLite creates the latter two with the
+ * mode of the first.
  */
 function restrictAccess(path: string): void {
   openPrivateFolder(dirname(path));
@@ -55,8 +55,8 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
     guarded(path, () => {
       // The log shrinks to 64 MB after a burst of writes.
       database.exec(
-        // Pages of 8 KiB waste less space on records of some kilobytes than the default 4. Existing files keep theirs.
-        // fullfsync: on macOS, fsync() leaves data in the drive's cache.
+        // Pages of 8 KiB waste less space on records of some kilobytes than the default 4. Existing files
+        // keep theirs. fullfsync: on macOS, fsync() leaves data in the drive's cache.
         'PRAGMA page_size = 8192; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA journal_size_limit = 67108864',
       );
       database.exec(`PRAGMA cache_size = ${-Math.ceil(cacheBytes / 1024)}`);
@@ -79,7 +79,7 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
     database.exec(`PRAGMA synchronous = ${durability}`);
     current = durability;
   };
-  const connect = (durability: Durability): Connection => {
+  const connect = (durability: Durability): SqliteConnection => {
     const run = <T>(prepare: Prepare, sql: string, call: (statement: StatementSync) => T): T =>
       guarded(path, () => {
         const { statement, reads } = prepare(sql);
@@ -164,8 +164,8 @@ let writes = 0;
 
 /**
  * Returns a function that numbers the versions of the file seen by reads outside of a transaction. `writes`
- * detects commits of this process, SQLite's data_version those of other processes. The latter is read once per
- * turn of the event loop, hence before any read for a request that arrived in that turn.
+ * detects commits of this process, and SQLite's data_version commits of other processes. The latter is read
+ * once per turn of the event loop, hence before any read for a request that arrived in that turn.
  */
 function versionOf(database: DatabaseSync): () => number | undefined {
   const dataVersion = database.prepare('PRAGMA data_version');
@@ -199,7 +199,8 @@ export function guarded<T>(path: string, call: () => T): T {
   } catch (thrown) {
     if (thrown instanceof Fault) throw thrown;
     const { code, errcode, message } = thrown as Error & { code?: string; errcode?: number };
-    // ERR_INVALID_STATE means that the file was closed. Errors of the folder have a system error code and no errcode.
+    // ERR_INVALID_STATE means that the file was closed. Errors of the folder have a system error code and no
+    // errcode.
     const notNow =
       errcode === undefined
         ? code !== undefined && !code.startsWith('ERR_INVALID_ARG')
@@ -209,7 +210,7 @@ export function guarded<T>(path: string, call: () => T): T {
   }
 }
 
-/** Returns whether the error is a violation of a unique constraint. */
+/** Returns true if the error is a violation of a unique constraint. */
 export function isDuplicate(thrown: unknown): boolean {
   const cause = thrown instanceof Fault ? thrown.cause : thrown;
   const errcode = (cause as { errcode?: number } | undefined)?.errcode;

@@ -1,33 +1,14 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { ContentKind, StoreContents, StoreExport } from '../contents.ts';
-import type { DriftRecord, Unit, Webhook } from '../documents.ts';
+import type { Unit } from '../batches.ts';
+import { declare } from '../collection.ts';
+import { type CollectionName, collectionNames, declarations, type StoredDocuments } from '../collections.ts';
+import type { ContentKind, StoreContents, StoreExport } from '../store-export.ts';
+import { columnOf, mapRows, mapWhole, type RowMapping } from './collection.ts';
 import type { RowReader, Value } from './connection.ts';
 import { busyTimeoutMs, guarded } from './engine.ts';
-import { visible } from './removing.ts';
+import { visible } from './remove-job.ts';
 import { readVersion, schemaVersion } from './schema.ts';
-import {
-  apiKeys,
-  auditLog,
-  batches,
-  deletedJobs,
-  deliveries,
-  destinations,
-  itemChanges,
-  jobs,
-  ledger,
-  mapRows,
-  observations,
-  originMinutes,
-  type RowMapping,
-  rules,
-  scheduleRuns,
-  schedules,
-  sessions,
-  submissions,
-  trackedItems,
-  trackingRuns,
-  users,
-} from './shapes.ts';
+import { batches, jobs, ledger } from './shapes.ts';
 
 /** Source of the documents of a kind. */
 interface ContentSource<T> extends RowReader<T> {
@@ -48,7 +29,7 @@ function wholeTable<T>(table: string, mapping: RowMapping<T>, condition = ''): C
   };
 }
 
-const originRows = mapRows<{
+interface OriginRow {
   origin: string;
   nextFree: number;
   change: number;
@@ -57,7 +38,23 @@ const originRows = mapRows<{
   strikes: number;
   since: number;
   probing: boolean;
-}>(['origin', 'nextFree', 'change', 'pausedUntil', 'reason', 'strikes', 'since', 'probing'], [], ['probing']);
+}
+
+const originRows = mapRows<OriginRow>(
+  declare<OriginRow>()(
+    'origins',
+    { text: 'origin reason', real: 'nextFree pausedUntil since', integer: 'change strikes', flag: 'probing' },
+    { id: ['origin'], order: ['since', 'origin'] },
+  ),
+);
+
+const voidKeys = mapRows<StoreContents['voidLedgerKeys']>(
+  declare<StoreContents['voidLedgerKeys']>()(
+    'voidLedgerKeys',
+    { text: 'key', real: 'at' },
+    { id: ['key'], order: ['at', 'key'] },
+  ),
+);
 
 const origins: ContentSource<StoreContents['origins']> = {
   ...wholeTable('origins', originRows),
@@ -68,7 +65,7 @@ const origins: ContentSource<StoreContents['origins']> = {
 };
 
 const batchesWithUnits: ContentSource<StoreContents['batches']> = {
-  columns: { batches: batches.columns, batch_units: 'batch_id, units' },
+  columns: { batches: batches.columns, batch_units: '"batch_id", "units"' },
   sql: `SELECT ${batches.select}, units FROM batches JOIN batch_units ON batch_id = id WHERE job_id IN (${visibleJobs})`,
   read: (row) => {
     const { total: _, ...batch } = batches.read(row.slice(0, -1));
@@ -76,49 +73,32 @@ const batchesWithUnits: ContentSource<StoreContents['batches']> = {
   },
 };
 
+/** Conditions of the documents that are copied, by their kind. */
+const conditions: Partial<Record<CollectionName, string>> = {
+  // Those of a deleted job are deleted before its row.
+  deliveries: `WHERE job_id IS NULL OR job_id NOT IN (SELECT id FROM jobs WHERE NOT (${visible}))`,
+};
+
+const {
+  users,
+  processes: _,
+  ...declared
+} = Object.fromEntries(
+  collectionNames.map((name) => {
+    const mapping = mapWhole<never>(declarations[name]);
+    return [name, wholeTable(columnOf(name), mapping, conditions[name])];
+  }),
+) as unknown as { [K in CollectionName]: ContentSource<StoredDocuments[K]> };
+
 /** Sources of all kinds. Users come before their entries, and jobs before their batches. */
 export const contentSources: { readonly [K in ContentKind]: ContentSource<StoreContents[K]> } = {
-  users: wholeTable('users', users),
-  apiKeys: wholeTable('api_keys', apiKeys),
-  sessions: wholeTable('sessions', sessions),
-  auditLog: wholeTable('audit_log', auditLog),
+  users,
   ledger: wholeTable('ledger', ledger),
-  voidLedgerKeys: wholeTable('void_ledger_keys', mapRows<StoreContents['voidLedgerKeys']>(['key', 'at'])),
+  voidLedgerKeys: wholeTable('void_ledger_keys', voidKeys),
   jobs: wholeTable('jobs', jobs, `WHERE ${visible}`),
-  deletedJobs: wholeTable('deleted_jobs', deletedJobs),
   batches: batchesWithUnits,
-  sequences: wholeTable('sequences', mapRows<StoreContents['sequences']>(['name', 'value'])),
-  submissions: wholeTable('submissions', submissions),
   origins,
-  crawls: wholeTable('crawls', mapRows<StoreContents['crawls']>(['key', 'at', 'body'])),
-  drift: wholeTable('drift', mapRows<DriftRecord>(['market', 'page', 'revision', 'state'])),
-  originMinutes: wholeTable('origin_minutes', originMinutes),
-  webhooks: wholeTable(
-    'webhooks',
-    mapRows<Webhook>(
-      ['userId', 'url', 'enabled', 'secret', 'previousSecret', 'previousUntil', 'updatedAt', 'revision'],
-      [],
-      ['enabled'],
-    ),
-  ),
-  deliveries: wholeTable(
-    'deliveries',
-    deliveries,
-    // Those of a deleted job are deleted before its row.
-    `WHERE job_id IS NULL OR job_id NOT IN (SELECT id FROM jobs WHERE NOT (${visible}))`,
-  ),
-  destinations: wholeTable('destinations', destinations),
-  schedules: {
-    columns: { schedules: `${schedules.columns}, request` },
-    sql: `SELECT ${schedules.select}, request FROM schedules`,
-    read: (row) => ({ ...schedules.read(row.slice(0, -1)), request: row.at(-1) as string }),
-  },
-  scheduleRuns: wholeTable('schedule_runs', scheduleRuns),
-  trackingRuns: wholeTable('tracking_runs', trackingRuns),
-  trackedItems: wholeTable('tracked_items', trackedItems),
-  observations: wholeTable('observations', observations),
-  itemChanges: wholeTable('item_changes', itemChanges),
-  rules: wholeTable('rules', rules),
+  ...declared,
 };
 
 /** Tables and columns (`table.column`) that are not read, with the reason. */
@@ -130,8 +110,8 @@ export const omittedContents: Readonly<Record<string, string>> = {
 };
 
 /**
- * Opens the data file of a stopped service for reading. The schema must be that of this program. The caller holds the
- * lock of the folder (lock.ts).
+ * Opens the data file of a stopped service for reading. The schema must be this program's version. The caller
+ * holds the lock of the folder (lock.ts).
  */
 export function openExport(path: string): StoreExport {
   const database = guarded(path, () => new DatabaseSync(path, { readOnly: true, timeout: busyTimeoutMs }));

@@ -1,16 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../contract/fault.ts';
+import type { Batch } from '../batches.ts';
 import { inChunks } from '../chunks.ts';
 import type { Cursor } from '../cursor.ts';
-import type { Batch, Job, JobState } from '../documents.ts';
-import { deletedFault, removedFault } from '../removed-fault.ts';
-import type { JobStore } from '../store.ts';
-import type { Connection, Value } from './connection.ts';
+import type { Job, JobState } from '../documents.ts';
+import type { JobNoticeStore } from '../notices.ts';
+import { deletedFault, removedFault } from '../removed-job-fault.ts';
+import type { JobStore, SubmissionStore } from '../store.ts';
+import { columnOf, toColumn } from './collection.ts';
+import type { SqliteConnection, Value } from './connection.ts';
 import { isDuplicate, type SqliteEngine } from './engine.ts';
-import { type Condition, readNewest } from './paging.ts';
-import { removeJob, visible } from './removing.ts';
-import { batches, columnOf, jobs, toColumn } from './shapes.ts';
-import { submissionStore } from './submissions.ts';
+import { readNewest, type SqlCondition } from './paging.ts';
+import { removeJob, visible } from './remove-job.ts';
+import { batches, jobs } from './shapes.ts';
 
 /** Batches written per transaction, which blocks the process for some ten milliseconds. */
 const chunkSize = 50;
@@ -21,17 +23,15 @@ const jobByNumber = `SELECT ${jobs.select} FROM jobs WHERE number = CAST(? AS IN
 
 /**
  * Creates the SQLite implementation of JobStore. A job that is being written has a row in the hidden state
- * `writing`, so that batches always have a job and leftovers of a crash are easy to find. Writing a job does not
- * wait for the disk: the transition that accepts it does, and makes all earlier writes durable.
+ * `writing`, so that batches always have a job and leftovers of a crash are easy to find. Writing a job does
+ * not wait for the disk: the transition that accepts it does, and makes all earlier writes durable.
  */
-export function jobStore(engine: SqliteEngine): JobStore {
+export function jobStore(engine: SqliteEngine): Omit<JobStore, keyof SubmissionStore> & JobNoticeStore {
   const { relaxed } = engine;
   const stateOf = (jobId: string) =>
     relaxed.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', jobId)?.state;
 
   return {
-    ...submissionStore(relaxed),
-
     createJob: async (job, source) => {
       if (!openDraft(relaxed, job)) return;
       let written = 0;
@@ -55,7 +55,7 @@ export function jobStore(engine: SqliteEngine): JobStore {
     getJobByNumber: async (number) => engine.cache.document(jobs, jobByNumber, String(number)),
 
     listJobs: async (filter, page) => {
-      const { userId, userIds, kind, market, mode, states, retryOf } = filter;
+      const { userId, userIds, kind, market, mode, states, name, retryOf } = filter;
       const terms: [string, Value | undefined][] = [
         ['user_id = ?', userId],
         ['user_id IN (SELECT value FROM json_each(?))', userIds && JSON.stringify(userIds)],
@@ -64,9 +64,10 @@ export function jobStore(engine: SqliteEngine): JobStore {
         ['market = ?', market],
         ['mode = ?', mode],
         ['state IN (SELECT value FROM json_each(?))', states && JSON.stringify(states)],
+        [`instr(fold(coalesce(options ->> '$.name', '')), ?)`, name?.toLowerCase()],
       ];
       const given = terms.filter((term): term is [string, Value] => term[1] !== undefined);
-      const where: Condition[] = [...given, [visible]];
+      const where: SqlCondition[] = [...given, [visible]];
       return readNewest(engine, { table: 'jobs', shape: jobs, where, order: ['createdAt', 'id'] }, page);
     },
 
@@ -113,6 +114,35 @@ export function jobStore(engine: SqliteEngine): JobStore {
         Math.max(0, limit),
       ),
 
+    findJobsWithDueNotice: async (now, limit) =>
+      engine.documents(
+        jobs,
+        `SELECT ${jobs.select} FROM jobs WHERE notice_at <= ? AND ${visible}
+           ORDER BY notice_at, id LIMIT ?`,
+        now,
+        Math.max(0, limit),
+      ),
+
+    advanceNotice: async (jobId, reason, next) =>
+      engine.run(
+        'UPDATE jobs SET notice_due = ?, notice_at = ? WHERE id = ? AND notice_due = ?',
+        next?.reason ?? null,
+        next?.at ?? null,
+        jobId,
+        reason,
+      ) === 1,
+
+    decideHold: async (jobId, decision, at) =>
+      engine.document(
+        jobs,
+        `UPDATE jobs SET hold = json_set(hold, '$.state', ?1, '$.decidedAt', ?2)
+           ${decision === 'released' ? `, notice_due = 'released', notice_at = ?2` : ''}
+         WHERE id = ?3 AND hold ->> '$.state' = 'held' AND ${visible} RETURNING ${jobs.select}`,
+        decision,
+        at,
+        jobId,
+      ),
+
     deleteOrphanedBatches: async (before) => {
       const left = engine.all<{ id: string; state: string }>(
         `SELECT id, state FROM jobs WHERE state = 'removing' OR (state = 'writing' AND created_at < ?)`,
@@ -130,7 +160,7 @@ export const placeOf = (after: Cursor | null): [number, string] =>
   after === null ? [Number.MIN_SAFE_INTEGER, ''] : [after.at, after.id];
 
 /** Inserts the row that batches belong to. Returns false if the job is already written. */
-function openDraft(engine: Connection, job: Job): boolean {
+function openDraft(engine: SqliteConnection, job: Job): boolean {
   return engine.write(() => {
     const known = engine.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', job.id);
     if (known?.state === 'removing') throw removedFault(job.id);
@@ -149,7 +179,7 @@ function openDraft(engine: Connection, job: Job): boolean {
 }
 
 /** Turns the draft into a job, unless another call did. `written`: batches that must exist. */
-function completeDraft(engine: Connection, job: Job, written: number): void {
+function completeDraft(engine: SqliteConnection, job: Job, written: number): void {
   const { state, count } = engine.get<{ state: string | null; count: number }>(
     `SELECT (SELECT state FROM jobs WHERE id = ?1) AS state, count(*) AS count FROM batches WHERE job_id = ?1`,
     job.id,
@@ -162,7 +192,7 @@ function completeDraft(engine: Connection, job: Job, written: number): void {
 }
 
 /** Stores a batch, unless one with its id or position exists. */
-function insertBatch(engine: Connection, batch: Batch): void {
+function insertBatch(engine: SqliteConnection, batch: Batch): void {
   const { units, ...row } = batch;
   const inserted = engine.run(
     `INSERT INTO batches (${batches.columns}) VALUES (${batches.marks}) ON CONFLICT DO NOTHING`,

@@ -3,7 +3,7 @@ import type { LedgerEntry } from '../documents.ts';
 import { voidedKeyFault } from '../ledger-fault.ts';
 import type { LedgerStore, LedgerSum, SpentCeiling } from '../store.ts';
 import type { SqliteEngine } from './engine.ts';
-import { type Condition, readNewest } from './paging.ts';
+import { readNewest, type SqlCondition } from './paging.ts';
 import { ledger } from './shapes.ts';
 
 const dayMs = 86_400_000;
@@ -11,7 +11,10 @@ const dayMs = 86_400_000;
 /** Accounts read per query of an audit. */
 const auditChunk = 200;
 
-/** Creates the SQLite implementation of LedgerStore. Entry, balance, and spent credits change in one transaction. */
+/**
+ * Creates the SQLite implementation of LedgerStore. Entry, balance, and spent credits change in one
+ * transaction.
+ */
 export function ledgerStore(engine: SqliteEngine): LedgerStore {
   const balanceOf = (userId: string) =>
     engine.get<{ balance: number }>('SELECT balance FROM users WHERE id = ?', userId)?.balance;
@@ -65,7 +68,7 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
     getLedgerEntry: async (key) => entryOf(key),
 
     listLedgerEntries: async (userId, page) => {
-      const where: Condition[] = userId === null ? [] : [['user_id = ?', userId]];
+      const where: SqlCondition[] = userId === null ? [] : [['user_id = ?', userId]];
       return readNewest(engine, { table: 'ledger', shape: ledger, where, order: ['createdAt', 'key'] }, page);
     },
 
@@ -79,6 +82,13 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
           since,
         )
         .map((sum) => ({ ...sum })),
+
+    emptyNotes: async (userId, limit) =>
+      engine.relaxed.run(
+        `UPDATE ledger SET note = '' WHERE key IN (SELECT key FROM ledger WHERE user_id = ? AND note <> '' LIMIT ?)`,
+        userId,
+        limit,
+      ),
 
     // Transactions leave no half-posted entries.
     repairLedger: async () => 0,

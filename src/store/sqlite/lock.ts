@@ -13,14 +13,14 @@ export interface FolderLock {
 
 /** Result of lockFolder() for a folder that is locked already. */
 export interface FolderHolder {
-  /** Id of the process that holds the lock; null while it has not written it yet. */
+  /** Id of the process that holds the lock. Null while it has not written it yet. */
   pid: number | null;
 }
 
 /**
- * Locks a data folder for one process, and creates it if necessary. The lock is SQLite's exclusive lock on the file
- * `gleaner.lock`: the operating system releases it when the process ends, however it ends. Throws an Error if the
- * folder cannot be written.
+ * Locks a data folder for one process, and creates it if necessary. The lock is SQLite's exclusive lock on
+ * the file `gleaner.lock`: the operating system releases it when the process ends, however it ends. Throws an
+ * Error if the folder cannot be written.
  */
 export function lockFolder(folder: string): FolderLock | FolderHolder {
   const path = join(folder, 'gleaner.lock');

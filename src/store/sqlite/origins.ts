@@ -1,11 +1,11 @@
 import { noPause, type OriginPause, type OriginStore } from '../origin-state.ts';
 import { grant, type Holding } from '../permits.ts';
-import type { Connection } from './connection.ts';
+import type { SqliteConnection } from './connection.ts';
 
 const columns = 'change, paused_until AS until, reason, strikes AS failures, since, probing';
 
 /** Creates the SQLite implementation of OriginStore. */
-export function originStore(engine: Connection): OriginStore {
+export function originStore(engine: SqliteConnection): OriginStore {
   const pauseOf = (origin: string): OriginPause => {
     const row = engine.get<PauseRow>(`SELECT ${columns} FROM origins WHERE origin = ?`, origin);
     return row ? readPause(row) : noPause;
@@ -49,6 +49,14 @@ export function originStore(engine: Connection): OriginStore {
         holder,
       );
     },
+
+    expireOrigins: async (before, limit) =>
+      engine.run(
+        `DELETE FROM origins WHERE origin IN (SELECT origin FROM origins
+           WHERE next_free < ?1 AND held_until < ?1 AND paused_until < ?1 AND since < ?1 LIMIT ?2)`,
+        before,
+        limit,
+      ),
 
     getPause: async (origin) => pauseOf(origin),
 

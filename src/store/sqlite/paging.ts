@@ -1,29 +1,31 @@
 import { type Page, type PageOptions, readCursor, rowsToRead, toPage } from '../cursor.ts';
-import type { Connection, RowReader, Value } from './connection.ts';
-import { columnOf } from './shapes.ts';
+import { columnOf } from './collection.ts';
+import type { RowReader, SqliteConnection, Value } from './connection.ts';
 
 /** A condition of a statement with the values of its parameters. */
-export type Condition = readonly [sql: string, ...values: Value[]];
+export type SqlCondition = readonly [sql: string, ...values: Value[]];
 
 /** A list of rows, newest first. */
 export interface NewestRows<T> {
   table: string;
   shape: RowReader<T> & { select: string };
   /** Conditions that every row meets. */
-  where: readonly Condition[];
+  where: readonly SqlCondition[];
   /** Fields that order the rows and identify a position: a time, then an id. */
   order: readonly [at: keyof T & string, id: keyof T & string];
 }
 
-/** Reads a page of a list that is newest first. Throws an `invalid` fault for a token that is not a cursor. */
+/**
+ * Reads a page of a list that is newest first. Throws an `invalid` fault for a token that is not a cursor.
+ */
 export function readNewest<T>(
-  engine: Connection,
+  engine: SqliteConnection,
   { table, shape, where, order: [at, id] }: NewestRows<T>,
   page: PageOptions,
 ): Page<T> {
   const after = readCursor(page);
   const [time, key] = [columnOf(at), columnOf(id)];
-  const conditions: Condition[] = [...where, [`(${time}, ${key}) < (?, ?)`, after.at, after.id]];
+  const conditions: SqlCondition[] = [...where, [`(${time}, ${key}) < (?, ?)`, after.at, after.id]];
   const rows = engine.documents(
     shape,
     `SELECT ${shape.select} FROM ${table} WHERE ${conditions.map(([sql]) => sql).join(' AND ')}

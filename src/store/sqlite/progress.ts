@@ -1,7 +1,7 @@
+import type { Batch, BatchWait, ProgressStore, Unit } from '../batches.ts';
 import { emptyCounts, readCounts } from '../counts.ts';
-import type { Batch, BatchWait, Counts, Lane, Unit } from '../documents.ts';
-import type { ProgressStore } from '../store.ts';
-import type { Connection, Value } from './connection.ts';
+import type { Counts, Lane } from '../documents.ts';
+import type { SqliteConnection, Value } from './connection.ts';
 import type { ReadCache } from './read-cache.ts';
 import { type BatchRow, batches, summaries } from './shapes.ts';
 
@@ -29,7 +29,7 @@ const counts = {
 };
 
 /** Creates the reading methods of BatchStore for SQLite. */
-export function progressStore(engine: Connection, cache: ReadCache): ProgressStore {
+export function progressStore(engine: SqliteConnection, cache: ReadCache): ProgressStore {
   return {
     countInFlight: async (jobId, now) => {
       const rows = engine.all<{ region: string; batches: number; off: number }>(
@@ -125,7 +125,7 @@ export function progressStore(engine: Connection, cache: ReadCache): ProgressSto
   };
 }
 
-function countJobs(engine: Connection, jobIds: readonly string[]): Map<string, Counts> {
+function countJobs(engine: SqliteConnection, jobIds: readonly string[]): Map<string, Counts> {
   const rows = engine.documents(
     { read: (row) => ({ jobId: row[0] as string, counts: counts.read(row.slice(1)) }) },
     `SELECT job_id, ${sums} FROM batches WHERE job_id IN (SELECT value FROM json_each(?)) GROUP BY job_id`,
@@ -135,7 +135,7 @@ function countJobs(engine: Connection, jobIds: readonly string[]): Map<string, C
 }
 
 /** Returns the batch with its units. */
-export function readUnits(engine: Connection, row: BatchRow): Batch {
+export function readUnits(engine: SqliteConnection, row: BatchRow): Batch {
   const { total: _, ...batch } = row;
   const { units } = engine.get<{ units: string }>(
     'SELECT units FROM batch_units WHERE batch_id = ?',

@@ -1,9 +1,9 @@
 import { createBoundedMap } from '../../base/bounded-map.ts';
-import type { Connection, RowReader, Value } from './connection.ts';
+import type { RowReader, SqliteConnection, Value } from './connection.ts';
 
 /**
- * Cache of queries with one parameter, valid while the data file is unchanged. Documents are frozen, since callers
- * share them.
+ * Cache of queries with one parameter, valid while the data file is unchanged. Documents are frozen, since
+ * callers share them.
  */
 export interface ReadCache {
   documents<T>(shape: RowReader<T>, sql: string, value: string): readonly T[];
@@ -11,7 +11,7 @@ export interface ReadCache {
 }
 
 /** Options for createRecall(). */
-export interface ReadCacheOptions extends Pick<Connection, 'documents'> {
+export interface ReadCacheOptions extends Pick<SqliteConnection, 'documents'> {
   /**
    * Returns a number that changes whenever any process commits a change to the file; undefined within a
    * transaction, where nothing is cached.
@@ -64,7 +64,7 @@ export function createReadCache({ documents, version }: ReadCacheOptions): ReadC
   return cache;
 }
 
-/** Freezes a value deeply. */
+/** Deep-freezes a value. */
 function freeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
   for (const member of Object.values(value)) freeze(member);

@@ -3,9 +3,9 @@ import { openPrivateFile } from '../../base/data-dir.ts';
 import { busyTimeoutMs, guarded } from './engine.ts';
 
 /**
- * Copies a data file to the new file `target` (mode 0600), also while a service writes to it. The copy has the state
- * of one moment. VACUUM INTO reads within one transaction; SQLite's backup API would start over with every commit of
- * the service.
+ * Copies a data file to the new file `target` (mode 0600), also while a service writes to it. The copy has
+ * the state of one moment. VACUUM INTO reads within one transaction; SQLite's backup API would start over
+ * with every commit of the service.
  */
 export function copyDataFile(path: string, target: string): void {
   guarded(path, () => {

@@ -11,7 +11,7 @@ const header = 'region,shop_id,item_id';
 async function expectNothing(user: TestUser, granted: number): Promise<void> {
   await expectCredits(life(), user, { granted, charged: 0, refunded: 0 });
   expect((await life().api.get(user, `${bulk}/tasks`)).body).toEqual({ tasks: [] });
-  expect((await life().api.operator('ListJobs', { user_id: user.id })).jobs ?? []).toEqual([]);
+  expect((await life().api.operatorJobs('ListJobs', { user_id: user.id })).jobs ?? []).toEqual([]);
 }
 
 const placesOf = ({ detail }: AnyJson): unknown[] =>
@@ -41,7 +41,7 @@ test('creates one task with 2,000 rows, in order, from a CSV written by a spread
       rescrape: false,
     },
   ]);
-  const shown = await ended(life(), user, { path: bulk, id: String(body.task_id), answer: body });
+  const shown = await ended(life(), user, { path: bulk, id: String(body.task_id), response: body });
   expect(shown).toMatchObject({ status: 'completed', total: 2_000, success: 2_000, refunded: 0 });
   const lines = linesOf(await download(life(), shown.download_url));
   expect(lines.map(({ item_id }) => item_id)).toEqual(ids);

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { services } from '../../../src/contract/services.ts';
-import { resolveOffers } from '../../../src/jobs/offers.ts';
+import { resolveJobTypes } from '../../../src/jobs/job-types.ts';
 import { kinds } from '../../../src/kinds/list.ts';
 import { markets } from '../../../src/markets/list.ts';
 import type { TestUser } from '../../support/api.ts';
@@ -95,10 +95,10 @@ test('lists records with a signed path of their picture, and of no other address
 test('lists a table for every kind that a marketplace offers', async () => {
   const user = await life().api.createUser(1);
   const { tables } = await get(user, '/v1/schemas');
-  const offers = resolveOffers(services, kinds, markets);
+  const jobTypes = resolveJobTypes(services, kinds, markets);
   const offered = new Set(
-    Array.from(offers.methods.values(), ({ offer }) => offer)
-      .filter((offer) => offer !== null)
+    Array.from(jobTypes.methods.values(), ({ jobType }) => jobType)
+      .filter((jobType) => jobType !== null)
       .map(({ market, kind }) => `${market.name}/${kind.name}`),
   );
   expect(tables.map(({ market, kind }: AnyJson) => `${market}/${kind}`).toSorted()).toEqual(

@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
-import { findMismatches } from '../../../src/base/record-shape.ts';
+import { findMismatches } from '../../../src/base/record-schema.ts';
 import { resultFields } from '../../support/result-fields.ts';
 import { until } from '../../support/until.ts';
 import {
@@ -39,7 +39,7 @@ describe('one product page', () => {
     await expectCredits(life(), user, { granted: 10, charged: 8, refunded: 0 });
   });
 
-  test('that does not exist fails with a reason and is refunded', async () => {
+  test('fails with a reason and is refunded if it does not exist', async () => {
     const user = await life().api.createUser(8);
     const task = await run(life(), user, single, one('800'));
     expect(task).toEqual({
@@ -105,7 +105,7 @@ describe('product pages by CSV', () => {
     );
   });
 
-  test('that all fail have a file with the reasons and are fully refunded', async () => {
+  test('have a file with the reasons and are fully refunded if they all fail', async () => {
     const user = await life().api.createUser(16);
     const gone = ['sg,7300,54000000800', 'sg,7300,54000000801'];
     const shown = await ended(life(), user, await submitRows(life(), user, gone, { result_format: 'jsonl' }));
@@ -171,7 +171,7 @@ describe('product pages by CSV', () => {
       await submitRows(life(), other, [`sg,7300,5600000000${at}`]);
     }
     expect((await life().api.get(user, `${bulk}/tasks`)).body).toEqual({ tasks: mine });
-    for (const id of mine) await ended(life(), user, { path: bulk, id: String(id), answer: null });
+    for (const id of mine) await ended(life(), user, { path: bulk, id: String(id), response: null });
     expect((await life().api.get(user, `${bulk}/tasks`)).body).toEqual({ tasks: mine });
   });
 
@@ -243,7 +243,7 @@ describe('product pages by CSV', () => {
     expect(first.status).toBe(202);
     expect(await send(csv)).toEqual(first);
     expect((await send(`${csv}sg,7300,58000000002\n`)).status).toBe(409);
-    await ended(life(), user, { path: bulk, id: String(first.body.task_id), answer: null });
+    await ended(life(), user, { path: bulk, id: String(first.body.task_id), response: null });
     await expectCredits(life(), user, { granted: 100, charged: 8, refunded: 0 });
   });
 });

@@ -77,6 +77,7 @@ test('returns a job of any kind by id, with the retrieve path of its kind', asyn
     task_id: expect.any(Number),
     retrieve_path: `/v1/mkta/get_pc_bulk/retrieve/${job.task_id}`,
     retry_of: '',
+    schedule_id: '',
     batches: 3,
     batches_done: 3,
     unit_price: 8,
@@ -107,7 +108,7 @@ test('serves paths with and without /v1, answers HEAD like GET, and hides jobs o
     expect([long!.status, short!.status, head!.status, foreign!.status], path).toEqual([200, 200, 200, 404]);
     expect(head!.headers.get('content-type'), path).toBe(long!.headers.get('content-type'));
     expect(await head!.text()).toBe('');
-    const unsigned = async (answer: Response) => (await answer.text()).replaceAll(/\?expires[^"]*/g, '');
+    const unsigned = async (response: Response) => (await response.text()).replaceAll(/\?expires[^"]*/g, '');
     const [one, other] = [await unsigned(long!), await unsigned(short!)];
     if (!path.endsWith('/progress')) expect(other, path).toBe(one);
     expect(one, path).not.toBe('');
@@ -284,7 +285,7 @@ describe('cancel', () => {
       const stopped: AnyJson =
         by === 'owner'
           ? (await life().api.post(user, `/v1/jobs/${jobId}/cancel`, undefined)).body
-          : (await life().api.operator('CancelJob', { job_id: jobId, reason: 'Not now.' })).job;
+          : await life().api.operatorJobs('CancelJob', { job_id: jobId, reason: 'Not now.' });
       expect(stopped.status).toBe('terminated');
       const job = await get(user, `/v1/jobs/${jobId}`);
       expect(job).toMatchObject({ status: 'terminated', ended: true, total: 1_500 });

@@ -3,7 +3,7 @@ import { parse } from 'content-disposition';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { origins } from '../../../sandbox/list.ts';
 import { type RunningOrigins, startOrigins } from '../../../sandbox/server.ts';
-import { findMismatches } from '../../../src/base/record-shape.ts';
+import { findMismatches } from '../../../src/base/record-schema.ts';
 import { createApi, type TestApi, type TestUser } from '../../support/api.ts';
 import { createDeployment, type Deployment } from '../../support/deployment.ts';
 import { resultFields } from '../../support/result-fields.ts';
@@ -24,7 +24,7 @@ export interface Life {
 export interface Submitted {
   path: string;
   id: string;
-  answer: AnyJson;
+  response: AnyJson;
 }
 
 /** A downloaded file. */
@@ -70,9 +70,9 @@ export async function submit(
   body: unknown,
   query = '',
 ): Promise<Submitted> {
-  const { status, body: answer } = await api.post(user, `${path}/submit${query}`, body);
-  if (status !== 202) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`);
-  return { path, id: String(answer.job_id ?? answer.task_id), answer };
+  const { status, body: response } = await api.post(user, `${path}/submit${query}`, body);
+  if (status !== 202) throw new Error(`${path}: ${status} ${JSON.stringify(response)}`);
+  return { path, id: String(response.job_id ?? response.task_id), response };
 }
 
 /** Fields of a CSV upload besides the file. */
@@ -114,7 +114,7 @@ export async function submitRows(
     fields,
   );
   if (status !== 202) throw new Error(`upload: ${status} ${JSON.stringify(body)}`);
-  return { path: '/v1/mkta/get_pc_bulk', id: String(body.task_id), answer: body };
+  return { path: '/v1/mkta/get_pc_bulk', id: String(body.task_id), response: body };
 }
 
 /** Retrieves a job. Throws unless the status is 200. */
@@ -199,10 +199,10 @@ export function linesOf({ text }: Pick<Downloaded, 'text'>): AnyJson[] {
   return lines.map((line) => JSON.parse(line));
 }
 
-/** Expects records to have the fields of an offer's results, such as "mktb pdp_bulk". */
-export function expectFields(offer: string, records: readonly unknown[]): void {
+/** Expects records to have the fields of a job type's results, such as "mktb pdp_bulk". */
+export function expectFields(jobType: string, records: readonly unknown[]): void {
   for (const record of records) {
-    const misses = findMismatches(record, resultFields(offer));
+    const misses = findMismatches(record, resultFields(jobType));
     expect(misses, `${misses.join('; ')} in ${JSON.stringify(record).slice(0, 300)}`).toEqual([]);
   }
 }

@@ -16,7 +16,7 @@ const life = useLife();
 /** Product pages of a marketplace. */
 interface Pages {
   market: string;
-  offer: string;
+  jobType: string;
   /** Creates an item. Its last digits select the page of the fake marketplace. */
   item(digits: string): Record<string, string>;
   /** Returns the members that identify its line in the file. */
@@ -30,14 +30,14 @@ const digits = (first: number, count: number) => Array.from({ length: count }, (
 const markets: Pages[] = [
   {
     market: 'mktb',
-    offer: 'mktb pdp_bulk',
+    jobType: 'mktb pdp_bulk',
     item: (end) => ({ shop_domain: 'toko-76', product_key: `lampu-76${end}` }),
     line: ({ shop_domain, product_key }) => ({ shop_domain: shop_domain!, product_key: product_key! }),
     sorts: ['700', '701', '703', '704', '705'],
   },
   {
     market: 'mktc',
-    offer: 'mktc pdp_bulk',
+    jobType: 'mktc pdp_bulk',
     item: (end) => ({
       id: `7${end}`,
       formattedId: `ps--GLN-60076-76${end}`,
@@ -49,21 +49,21 @@ const markets: Pages[] = [
   },
   {
     market: 'mktd',
-    offer: 'mktd pdp_bulk',
+    jobType: 'mktd pdp_bulk',
     item: (end) => ({ product_id: `1729000077${end}`, country: 'vn' }),
     line: ({ product_id, country }) => ({ item_id: product_id!, country: country! }),
     sorts: digits(700, 9),
   },
   {
     market: 'mkte',
-    offer: 'mkte pdp_bulk',
+    jobType: 'mkte pdp_bulk',
     item: (end) => ({ asin: `B0GLN78${end}`, country: 'fr' }),
     line: ({ asin, country }) => ({ item_id: asin!, country: country! }),
     sorts: digits(700, 13),
   },
 ];
 
-describe.each(markets)('product pages of $market', ({ market, offer, item, line, sorts }) => {
+describe.each(markets)('product pages of $market', ({ market, jobType, item, line, sorts }) => {
   const path = `/v1/${market}/pdp/bulk`;
 
   test('result in gzip-compressed JSON Lines behind a link that needs no token', async () => {
@@ -72,7 +72,7 @@ describe.each(markets)('product pages of $market', ({ market, offer, item, line,
     const items = [...sorts, '001', '800', '002', '001'].map(item);
     const job = await submit(life(), user, path, { items });
     const cost = items.length * 5;
-    expect(job.answer).toEqual({
+    expect(job.response).toEqual({
       job_id: job.id,
       status: 'processing',
       total: items.length,
@@ -96,7 +96,7 @@ describe.each(markets)('product pages of $market', ({ market, offer, item, line,
     expect([file.type, file.name]).toEqual(['application/gzip', `${market}_pdp_${job.id}.jsonl.gz`]);
     expect([...file.bytes.subarray(0, 2)]).toEqual([0x1f, 0x8b]);
     const lines = linesOf(file);
-    expectFields(offer, lines);
+    expectFields(jobType, lines);
     expect(lines.map(({ response, ...identity }) => identity)).toEqual(
       items.filter((_, at) => at !== sorts.length + 1).map(line),
     );
@@ -109,7 +109,7 @@ describe.each(markets)('product pages of $market', ({ market, offer, item, line,
     }
   });
 
-  test('that are all missing lead to a failed, fully refunded job without a file', async () => {
+  test('lead to a failed, fully refunded job without a file if all are missing', async () => {
     const user = await life().api.createUser(10);
     const shown = await run(life(), user, path, { items: ['800', '800'].map(item) });
     expect(shown).toMatchObject({
@@ -122,7 +122,7 @@ describe.each(markets)('product pages of $market', ({ market, offer, item, line,
     await expectCredits(life(), user, { granted: 10, charged: 10, refunded: 10 });
   });
 
-  test('that all exist lead to a completed job without refunds', async () => {
+  test('lead to a completed job without refunds if all exist', async () => {
     const user = await life().api.createUser(100);
     const shown = await run(life(), user, path, { items: ['001', '002', '003'].map(item) });
     expect(shown).toMatchObject({ status: 'completed', success: 3, failed: 0, progress: 1 });

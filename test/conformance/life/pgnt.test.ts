@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readItemToken, writeItemToken } from '../../../src/links/item-token.ts';
-import { deriveLinkSecrets } from '../../../src/links/secrets.ts';
+import { readItemToken, writeItemToken } from '../../../src/access/links/item-token.ts';
+import { deriveLinkSecrets } from '../../../src/access/links/secrets.ts';
 import type { TestUser } from '../../support/api.ts';
 import {
   type AnyJson,
@@ -48,7 +48,7 @@ describe('searches and categories', () => {
     const user = await life().api.createUser(100);
     const urls = ['000', '001', '002', '003', '004', '006'].map(search);
     const job = await submit(life(), user, searches, { urls });
-    expect(job.answer).toMatchObject({
+    expect(job.response).toMatchObject({
       task_type: 'search',
       status: 'awaiting_approval',
       cost: 36,
@@ -77,7 +77,7 @@ describe('searches and categories', () => {
     await expectCredits(life(), user, { granted: 100, charged: 36, refunded: 0 });
   });
 
-  test('of every region are requested from the region’s own origin', async () => {
+  test('are requested from the origin of their region', async () => {
     const user = await life().api.createUser(100);
     const hosts = {
       id: 'co.id',

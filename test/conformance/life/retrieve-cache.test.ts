@@ -22,7 +22,7 @@ const retrieveNow = async ({ api }: Life, user: TestUser, { path, id }: Submitte
 async function untilOver({ api }: Life, { id }: Submitted): Promise<void> {
   await until(
     `job ${id} is over`,
-    async () => (await api.operator('GetJob', { job_id: id })).job.finishedAt,
+    async () => (await api.operatorJobs('GetJob', { job_id: id })).finishedAt,
     { withinMs: 10_000 },
   );
 }

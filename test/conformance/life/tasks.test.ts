@@ -21,7 +21,7 @@ const paths = {
   storesOfF: '/v1/mktf/search/bulk',
 };
 
-/** Runs tasks and returns the last response and each task's file; null for a task without one. */
+/** Runs tasks and returns the last response and each task's file. Null for a task without one. */
 async function collect(
   user: TestUser,
   path: string,
@@ -34,8 +34,10 @@ async function collect(
   return { shown, files };
 }
 
-/** Runs tasks that all succeed and returns their results, unwrapped from the array that some marketplaces use. */
-async function results(path: string, offer: string, items: unknown[]): Promise<AnyJson[]> {
+/**
+ * Runs tasks that all succeed and returns their results, unwrapped from the array that some marketplaces use.
+ */
+async function results(path: string, jobType: string, items: unknown[]): Promise<AnyJson[]> {
   const user = await life().api.createUser(10_000);
   const { shown, files } = await collect(user, path, items);
   expect(shown).toMatchObject({ status: 'completed', total: items.length, success: items.length });
@@ -45,11 +47,14 @@ async function results(path: string, offer: string, items: unknown[]): Promise<A
     if (path !== paths.storesOfF) expect(object.batch_id).toBe(shown.items[at].task_id);
     return object;
   });
-  expectFields(offer, objects);
+  expectFields(jobType, objects);
   return objects;
 }
 
-/** Returns the identities of a listing's products. At marketplace E, an advertised product is a separate entry. */
+/**
+ * Returns the identities of a listing's products. At marketplace E, an advertised product is a separate
+ * entry.
+ */
 const idsOf = ({ products }: AnyJson): unknown[] =>
   products.map(({ id, asin, is_sponsored: ad }: AnyJson) => id ?? `${asin}${ad ? ' advertised' : ''}`);
 
@@ -200,7 +205,7 @@ describe('searches of E', () => {
       { ...item, list_type: 'category', keyword: '89701', category: '89701' },
     ];
     const job = await submit(life(), user, paths.searchesOfE, { items });
-    expect(job.answer).toEqual({
+    expect(job.response).toEqual({
       job_id: job.id,
       status: 'processing',
       total: 3,
@@ -220,7 +225,7 @@ describe('searches of E', () => {
       ['89701_3', 'category'],
     ]);
     expect(shown.items.map(({ task_id }: AnyJson) => task_id)).toEqual(
-      job.answer.items.map(({ task_id }: AnyJson) => task_id),
+      job.response.items.map(({ task_id }: AnyJson) => task_id),
     );
   });
 });

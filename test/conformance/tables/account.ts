@@ -38,7 +38,7 @@ export const account: Marketplace = {
         {
           title: 'the account',
           status: 200,
-          answer: {
+          response: {
             account: {
               id: uuid,
               name: 'Test',
@@ -62,13 +62,13 @@ export const account: Marketplace = {
           title: 'every entry',
           caller: 'poor',
           status: 200,
-          answer: { entries: [{ ...grant, user_id: '' }], next_page_token: '' },
+          response: { entries: [{ ...grant, user_id: '' }], next_page_token: '' },
         },
         {
           title: 'the newest entry',
           params: { page_size: '1' },
           status: 200,
-          answer: { entries: [having({ key: text, job_id: uuid })], next_page_token: text },
+          response: { entries: [having({ key: text, job_id: uuid })], next_page_token: text },
         },
         ...pageCases,
       ],
@@ -84,7 +84,7 @@ export const account: Marketplace = {
           params: { format: 'jsonl' },
           status: 200,
           type: 'application/x-ndjson',
-          answer: grant,
+          response: grant,
         },
         {
           title: 'CSV by default',
@@ -114,7 +114,7 @@ export const account: Marketplace = {
           caller: 'poor',
           params: { days: '2' },
           status: 200,
-          answer: {
+          response: {
             days: days('two days with a grant', ([one, two, ...more]) => {
               return one!.granted + two!.granted === 3 && more.length === 0;
             }),
@@ -123,28 +123,11 @@ export const account: Marketplace = {
         {
           title: '30 days by default',
           status: 200,
-          answer: { days: days('thirty days', ({ length }) => length === 30) },
+          response: { days: days('thirty days', ({ length }) => length === 30) },
         },
         refusedQuery('days', '367', 'less_than_equal'),
         refusedQuery('days', '-1', 'greater_than_equal'),
         refusedQuery('days', 'all', 'int_parsing', { restOnly: true }),
-      ],
-    },
-    {
-      verb: 'GET',
-      path: '/v1/account/prices',
-      method: rpc.listPrices,
-      cases: [
-        {
-          title: 'the price of every kind of job',
-          status: 200,
-          answer: {
-            prices: matching('14 prices', (value) => {
-              const prices = value as { market: string; kind: string; unit_price: number }[];
-              return prices.length === 14 && prices.every(({ unit_price }) => unit_price > 0);
-            }),
-          },
-        },
       ],
     },
     {
@@ -157,7 +140,7 @@ export const account: Marketplace = {
           title: 'every key',
           caller: 'poor',
           status: 200,
-          answer: {
+          response: {
             keys: [
               having({
                 key_id: uuid,
@@ -181,19 +164,19 @@ export const account: Marketplace = {
           title: 'a second key',
           body: { name: 'laptop', expires_at: '2999-01-01T00:00:00Z' },
           status: 200,
-          answer: { key_id: uuid, api_key: like(/^gl_[\w-]{43}$/, 'key') },
+          response: { key_id: uuid, api_key: like(/^gl_[\w-]{43}$/, 'key') },
         },
         {
           title: 'a key with a scope and a ceiling',
           body: { name: 'limited', scopes: ['read'], credit_ceiling: 50 },
           status: 200,
-          answer: { key_id: uuid, api_key: like(/^gl_[\w-]{43}$/, 'key') },
+          response: { key_id: uuid, api_key: like(/^gl_[\w-]{43}$/, 'key') },
         },
         {
           title: 'a test key',
           body: { name: 'ci', mode: 'test' },
           status: 200,
-          answer: { key_id: uuid, api_key: like(/^gl_test_[\w-]{43}$/, 'key') },
+          response: { key_id: uuid, api_key: like(/^gl_test_[\w-]{43}$/, 'key') },
         },
         {
           title: 'an unknown mode',
@@ -218,7 +201,7 @@ export const account: Marketplace = {
           body: { name: 'x' },
           caller: 'limited',
           status: 403,
-          answer: {
+          response: {
             detail: 'A key with a credit ceiling cannot create keys.',
             code: 'forbidden',
             request_id: text,
@@ -272,7 +255,7 @@ export const account: Marketplace = {
           title: 'a key of the caller, also if it is already revoked',
           params: { key_id: '{spare key}' },
           status: 200,
-          answer: {
+          response: {
             key: {
               key_id: '{spare key}',
               name: 'spare',

@@ -31,7 +31,7 @@ export function bulkSubmit({
     title: `${items.length} items`,
     body: { items },
     status: 202,
-    answer: {
+    response: {
       job_id: uuid,
       status: 'processing',
       total: items.length,
@@ -63,18 +63,20 @@ interface Retrieve {
 
 type Tally = readonly [status: string, total: number, success: number, failed: number];
 
-/** Creates the retrieve endpoint of a kind with one result file. `jobs` maps prepared jobs to their outcomes. */
+/**
+ * Creates the retrieve endpoint of a kind with one result file. `jobs` maps prepared jobs to their outcomes.
+ */
 export function fileRetrieve(
   { path, method, foreign }: Retrieve,
   jobs: Readonly<Record<string, Tally>>,
   file: string,
-  answerHeaders: Readonly<Record<string, unknown>> = {},
+  responseHeaders: Readonly<Record<string, unknown>> = {},
 ): Endpoint {
   const cases = Object.entries(jobs).map(([job, [status, total, success, failed]]) => ({
     title: job,
     params: { job_id: `{${job}}` },
     status: 200,
-    answer: {
+    response: {
       job_id: uuid,
       status,
       total,
@@ -86,7 +88,7 @@ export function fileRetrieve(
       message: null,
       ...(failed > 0 ? { errors: new Array(failed).fill(having({ error: text })) } : {}),
     },
-    answerHeaders,
+    responseHeaders,
   }));
   return {
     verb: 'GET',
@@ -113,7 +115,7 @@ export function tasksRetrieve(
       title: job,
       params: { job_id: `{${job}}` },
       status: 200,
-      answer: {
+      response: {
         job_id: uuid,
         status: failed === 0 ? 'completed' : success === 0 ? 'failed' : 'partial_complete',
         total: tasks.length,

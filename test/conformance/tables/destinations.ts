@@ -1,5 +1,5 @@
 import { DestinationService } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
-import { errorAnswer } from '../errors.ts';
+import { errorResponse } from '../errors.ts';
 import { having, uuid } from '../matchers.ts';
 import type { Case, Marketplace } from '../table.ts';
 
@@ -50,7 +50,7 @@ export const destinations: Marketplace = {
           title: 'a name that another destination has',
           body: address,
           status: 409,
-          answer: errorAnswer,
+          response: errorResponse,
         },
         refused('a bucket that does not respond', bucket, 'url'),
         refused('an address that does not respond', { ...address, url: 'https://files.invalid/in' }, 'url'),
@@ -81,7 +81,7 @@ export const destinations: Marketplace = {
       path,
       verbs,
       method: rpc.listDestinations,
-      cases: [{ title: 'none', caller: 'poor', status: 200, answer: { destinations: [] } }],
+      cases: [{ title: 'none', caller: 'poor', status: 200, response: { destinations: [] } }],
     },
     {
       verb: 'GET',
@@ -89,7 +89,7 @@ export const destinations: Marketplace = {
       verbs: oneVerbs,
       method: rpc.getDestination,
       names,
-      cases: [{ title: 'a destination', params, status: 200, answer: { destination } }],
+      cases: [{ title: 'a destination', params, status: 200, response: { destination } }],
     },
     {
       verb: 'PUT',
@@ -103,7 +103,7 @@ export const destinations: Marketplace = {
           params,
           body: { name: 'inbox', url: '{receiver}' },
           status: 200,
-          answer: { destination },
+          response: { destination },
         },
         {
           ...refused(
@@ -127,7 +127,7 @@ export const destinations: Marketplace = {
           title: 'a destination that was deleted',
           params: { destination_id: '11111111-1111-4111-8111-111111111111' },
           status: 404,
-          answer: errorAnswer,
+          response: errorResponse,
         },
       ],
     },
@@ -136,7 +136,7 @@ export const destinations: Marketplace = {
       path: `${onePath}/test`,
       method: rpc.testDestination,
       names,
-      cases: [{ title: 'a destination', params, status: 200, answer: having({ ok: true, error: '' }) }],
+      cases: [{ title: 'a destination', params, status: 200, response: having({ ok: true, error: '' }) }],
     },
   ],
 };

@@ -1,6 +1,6 @@
 import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { quotaCase, quoteCases } from '../bodies.ts';
-import { errorAnswer } from '../errors.ts';
+import { errorResponse } from '../errors.ts';
 import { having, link, matching, positive, text } from '../matchers.ts';
 import type { Case, Endpoint, FieldRule, Prepared, Request } from '../table.ts';
 
@@ -42,13 +42,13 @@ const submitOne: Endpoint = {
       title: 'one item',
       body: one,
       status: 202,
-      answer: { task_id: positive, status: 'pending', cost: 8, ...one },
+      response: { task_id: positive, status: 'pending', cost: 8, ...one },
     },
     {
       title: 'integer ids are converted to strings',
       body: { ...one, item_id: 42_000_000_001, shop_id: 7200 },
       status: 202,
-      answer: { task_id: positive, status: 'pending', cost: 8, ...one },
+      response: { task_id: positive, status: 'pending', cost: 8, ...one },
       restOnly: true,
     },
     {
@@ -82,7 +82,7 @@ const retrieveOne: Endpoint = {
       title: 'a task with its page',
       params: { task_id: '{page done}' },
       status: 200,
-      answer: {
+      response: {
         task_id: positive,
         status: 'completed',
         result: having({
@@ -97,7 +97,7 @@ const retrieveOne: Endpoint = {
       title: 'a task that failed has no result',
       params: { task_id: '{page gone}' },
       status: 200,
-      answer: { task_id: positive, status: 'failed', refunded: 8, detail: text },
+      response: { task_id: positive, status: 'failed', refunded: 8, detail: text },
     },
   ],
 };
@@ -129,12 +129,12 @@ const submitRows: Endpoint = {
   method: rpc.submitGetPcBulk,
   submit: { takes: 'form', price: 8 },
   cases: [
-    { title: 'a file alone', form: { file: csv(...rows) }, status: 202, answer: submitted },
+    { title: 'a file alone', form: { file: csv(...rows) }, status: 202, response: submitted },
     {
       title: 'the other format, with rescrape',
       form: { file: csv(...rows), rescrape: 'true', result_format: 'jsonl' },
       status: 202,
-      answer: { ...submitted, rescrape: true, result_format: 'jsonl' },
+      response: { ...submitted, rescrape: true, result_format: 'jsonl' },
     },
     quotaCase('with too few credits', { form: { file: csv(...rows) } }, 24),
     ...quoteCases({ title: '', form: { file: csv(...rows) }, status: 202 }, 24),
@@ -161,7 +161,7 @@ const submitRows: Endpoint = {
       title: 'a JSON body',
       body: { file: 'region,shop_id,item_id' },
       status: 415,
-      answer: errorAnswer,
+      response: errorResponse,
       restOnly: true,
     },
     {
@@ -171,7 +171,7 @@ const submitRows: Endpoint = {
         bytes: '--x\r\ncontent-disposition: form-data; name="fi',
       },
       status: 400,
-      answer: errorAnswer,
+      response: errorResponse,
       restOnly: true,
     },
   ],
@@ -185,14 +185,14 @@ const listRows: Endpoint = {
     {
       title: 'the tasks, newest first',
       status: 200,
-      answer: {
+      response: {
         tasks: matching('integers in descending order', (value) => {
           const tasks = value as number[];
           return tasks.length >= 2 && tasks.every((task, at) => at === 0 || task < tasks[at - 1]!);
         }),
       },
     },
-    { title: 'the tasks of a user who has none', caller: 'other', status: 200, answer: { tasks: [] } },
+    { title: 'the tasks of a user who has none', caller: 'other', status: 200, response: { tasks: [] } },
   ],
 };
 
@@ -208,7 +208,7 @@ const retrieveRows: Endpoint = {
       title: 'a task with a failed row',
       params: { task_id: '{rows done}' },
       status: 200,
-      answer: {
+      response: {
         ...progress,
         status: 'partial_complete',
         total: 3,
@@ -222,7 +222,7 @@ const retrieveRows: Endpoint = {
       title: 'a task with only failed rows has a file',
       params: { task_id: '{rows gone}' },
       status: 200,
-      answer: {
+      response: {
         ...progress,
         status: 'failed',
         total: 1,
@@ -245,7 +245,7 @@ const terminateRows: Endpoint = {
       title: 'a task that has ended',
       params: { task_id: '{rows done}' },
       status: 409,
-      answer: errorAnswer,
+      response: errorResponse,
     },
   ],
 };

@@ -10,8 +10,8 @@ export const health: Marketplace = {
       path: '/health',
       method: null,
       cases: [
-        { title: 'liveness, with a key', status: 200, answer: { status: 'ok' } },
-        { title: 'liveness, without a key', caller: 'nobody', status: 200, answer: { status: 'ok' } },
+        { title: 'liveness, with a key', status: 200, response: { status: 'ok' } },
+        { title: 'liveness, without a key', caller: 'nobody', status: 200, response: { status: 'ok' } },
       ],
     },
   ],

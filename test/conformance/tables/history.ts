@@ -1,8 +1,8 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { HistoryService } from '../../../gen/gleaner/history/v1/history_pb.ts';
-import { errorAnswer } from '../errors.ts';
+import { errorResponse } from '../errors.ts';
 import { having, like, matching, text, uuid } from '../matchers.ts';
-import { pageCases, pageCasesOf, refusedQuery } from '../pages.ts';
+import { createPageCases, pageCases, refusedQuery } from '../pages.ts';
 import type { Case, Endpoint, Marketplace, Verb } from '../table.ts';
 
 const rpc = HistoryService.method;
@@ -95,7 +95,7 @@ const untracked = {
   title: 'a job that is not tracked',
   params: { job_id: '{untracked}' },
   status: 404,
-  answer: errorAnswer,
+  response: errorResponse,
 } as const;
 
 /** Histories, changes, and rules: 9 endpoints. */
@@ -116,14 +116,14 @@ export const histories: Marketplace = {
       path: '/v1/history',
       method: rpc.listTrackedItems,
       cases: [
-        { title: 'every item', status: 200, answer: { items: [item], ...noPage } },
+        { title: 'every item', status: 200, response: { items: [item], ...noPage } },
         {
           title: 'an item of a series, by its id',
           params: { series: 'nightly', search: key, market: 'mktd', region: 'th' },
           status: 200,
-          answer: { items: [item], ...noPage },
+          response: { items: [item], ...noPage },
         },
-        { title: 'no item', params: { region: '-' }, status: 200, answer: { items: [], ...noPage } },
+        { title: 'no item', params: { region: '-' }, status: 200, response: { items: [], ...noPage } },
         ...pageCases,
       ],
     },
@@ -136,19 +136,19 @@ export const histories: Marketplace = {
           title: 'the history of an item',
           params: place,
           status: 200,
-          answer: { item, observations: [observation], ...noPage },
+          response: { item, observations: [observation], ...noPage },
         },
         {
           title: 'a period before it',
           params: { ...place, to: '2020-01-01T00:00:00Z' },
           status: 200,
-          answer: { item, observations: [], ...noPage },
+          response: { item, observations: [], ...noPage },
         },
         {
           title: 'an unknown item',
           params: { ...place, key: '7' },
           status: 404,
-          answer: errorAnswer,
+          response: errorResponse,
         },
         {
           title: 'a field that is not tracked',
@@ -157,7 +157,7 @@ export const histories: Marketplace = {
           problems: [[['query', 'fields', 0], 'enum']],
           restOnly: true,
         },
-        ...pageCasesOf(place),
+        ...createPageCases(place),
       ],
     },
     ofJob('', rpc.listChanges, [
@@ -165,7 +165,7 @@ export const histories: Marketplace = {
         title: 'the changes of a job',
         ...tracked,
         status: 200,
-        answer: {
+        response: {
           job_id: uuid,
           series: 'nightly',
           status: 'done',
@@ -177,7 +177,7 @@ export const histories: Marketplace = {
       },
       untracked,
       refusedQuery('type', 'other', 'enum', { params: tracked.params }),
-      ...pageCasesOf(tracked.params),
+      ...createPageCases(tracked.params),
     ]),
     ofJob('/download', rpc.streamChanges, [
       {
@@ -185,7 +185,7 @@ export const histories: Marketplace = {
         ...tracked,
         status: 200,
         type: 'application/x-ndjson',
-        answer: having({ type: 'new', market: 'mktd', region: 'th', key, before: {} }),
+        response: having({ type: 'new', market: 'mktd', region: 'th', key, before: {} }),
       },
       {
         title: 'the changes as CSV',
@@ -203,7 +203,7 @@ export const histories: Marketplace = {
       verbs: ['GET', 'POST'],
       method: rpc.listRules,
       cases: [
-        { title: 'the rules of a user without any', caller: 'poor', status: 200, answer: { rules: [] } },
+        { title: 'the rules of a user without any', caller: 'poor', status: 200, response: { rules: [] } },
       ],
     },
     {
@@ -211,13 +211,13 @@ export const histories: Marketplace = {
       path: '/v1/rules',
       verbs: ['GET', 'POST'],
       method: rpc.createRule,
-      cases: [{ title: 'a rule', body: fields, status: 200, answer: rule }, ...invalidRules],
+      cases: [{ title: 'a rule', body: fields, status: 200, response: rule }, ...invalidRules],
     },
     ofRule('GET', rpc.getRule, [
-      { title: 'a rule', params: { rule_id: '{rule}' }, status: 200, answer: having({ rule_id: uuid }) },
+      { title: 'a rule', params: { rule_id: '{rule}' }, status: 200, response: having({ rule_id: uuid }) },
     ]),
     ofRule('PUT', rpc.updateRule, [
-      { title: 'a rule', params: { rule_id: '{rule}' }, body: fields, status: 200, answer: rule },
+      { title: 'a rule', params: { rule_id: '{rule}' }, body: fields, status: 200, response: rule },
       ...invalidRules.map((row) => ({ ...row, params: { rule_id: '{rule}' } })),
     ]),
     ofRule('DELETE', rpc.deleteRule, [
@@ -225,7 +225,7 @@ export const histories: Marketplace = {
         title: 'a rule that does not exist',
         params: { rule_id: '00000000-0000-4000-8000-000000000001' },
         status: 404,
-        answer: errorAnswer,
+        response: errorResponse,
       },
     ]),
   ],

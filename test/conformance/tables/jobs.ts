@@ -1,8 +1,8 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { errorAnswer } from '../errors.ts';
+import { errorResponse } from '../errors.ts';
 import { having, like, link, matching, positive, text, uuid } from '../matchers.ts';
-import { pageCases, pageCasesOf, refusedQuery } from '../pages.ts';
+import { createPageCases, pageCases, refusedQuery } from '../pages.ts';
 import type { Case, Endpoint, Marketplace } from '../table.ts';
 
 const anObject = matching('object', (value) => typeof value === 'object');
@@ -32,6 +32,7 @@ const job = {
   waiting_for: '',
   retrieve_path: like(/^\/v1\/mktd\/pdp\/bulk\/retrieve\/[0-9a-f-]{36}$/, 'retrieve path'),
   retry_of: '',
+  schedule_id: '',
   batches: 1,
   batches_done: 1,
   unit_price: 5,
@@ -55,7 +56,7 @@ function about(end: string, method: DescMethod, cases: readonly [Case, ...Case[]
 
 const done = { title: 'a completed job', params: { job_id: '{any page}' }, status: 200 } as const;
 const lost = { title: 'a failed job', params: { job_id: '{any gone}' }, status: 200 } as const;
-const refused = { status: 409, answer: errorAnswer } as const;
+const refused = { status: 409, response: errorResponse } as const;
 
 const inFormat = (format: string) => ({ ...done, params: { ...done.params, format } });
 const row = having({
@@ -102,7 +103,7 @@ export const jobs: Marketplace = {
         {
           title: 'the first page',
           status: 200,
-          answer: {
+          response: {
             jobs: matching('jobs with their paths', (value) =>
               (value as { retrieve_path: string }[]).every(({ retrieve_path: path }) =>
                 /^\/v1\/mkt/.test(path),
@@ -115,13 +116,13 @@ export const jobs: Marketplace = {
           title: 'a user without jobs',
           caller: 'poor',
           status: 200,
-          answer: { jobs: [], next_page_token: '' },
+          response: { jobs: [], next_page_token: '' },
         },
         {
           title: 'jobs of one status, kind, and marketplace',
           params: { status: 'failed', kind: 'pdp_bulk', market: 'mktd', page_size: '1' },
           status: 200,
-          answer: {
+          response: {
             jobs: [having({ status: 'failed', kind: 'pdp_bulk', market: 'mktd' })],
             next_page_token: token,
           },
@@ -134,9 +135,9 @@ export const jobs: Marketplace = {
       ],
     },
     about('', rpc.getJob, [
-      { ...done, answer: job },
-      { ...lost, answer: failed },
-      { ...done, title: 'a wait that ends at once', params: { ...done.params, wait: '1s' }, answer: job },
+      { ...done, response: job },
+      { ...lost, response: failed },
+      { ...done, title: 'a wait that ends at once', params: { ...done.params, wait: '1s' }, response: job },
       refusedQuery('wait', 'abc', 'string_pattern_mismatch', { params: done.params, restOnly: true }),
       refusedQuery('wait', '-1', 'string_pattern_mismatch', { params: done.params, restOnly: true }),
       refusedQuery('wait', '61s', 'less_than_equal', { params: done.params, restOnly: true }),
@@ -144,40 +145,40 @@ export const jobs: Marketplace = {
     about('/units', rpc.listUnits, [
       {
         ...done,
-        answer: { units: [{ ...unit, status: 'SUCCESS', code: '', message: '' }], next_page_token: '' },
+        response: { units: [{ ...unit, status: 'SUCCESS', code: '', message: '' }], next_page_token: '' },
       },
-      { ...lost, answer: { units: [failedUnit], next_page_token: '' } },
+      { ...lost, response: { units: [failedUnit], next_page_token: '' } },
       {
         ...lost,
         title: 'units with a fault',
         params: { ...lost.params, status: 'FAILED', code: 'page_not_found' },
-        answer: { units: [failedUnit], next_page_token: '' },
+        response: { units: [failedUnit], next_page_token: '' },
       },
       {
         ...lost,
         title: 'units with another fault',
         params: { ...lost.params, code: 'page_blocked' },
-        answer: { units: [], next_page_token: '' },
+        response: { units: [], next_page_token: '' },
       },
-      ...pageCasesOf(done.params),
+      ...createPageCases(done.params),
       refusedQuery('status', 'failed', 'enum', { params: done.params }),
       refusedQuery('code', 'no_such_fault', 'enum', { params: done.params }),
       refusedQuery('code', 'toString', 'enum', { params: done.params }),
     ]),
     about('/faults', rpc.listFaults, [
-      { ...done, answer: { faults: [] } },
-      { ...lost, answer: { faults: [{ code: 'page_not_found', units: 1, examples: [failedUnit] }] } },
+      { ...done, response: { faults: [] } },
+      { ...lost, response: { faults: [{ code: 'page_not_found', units: 1, examples: [failedUnit] }] } },
     ]),
     about('/progress', rpc.getProgress, [
       {
         ...done,
-        answer: { points: matching('points', (value) => Array.isArray(value) && value.length > 1) },
+        response: { points: matching('points', (value) => Array.isArray(value) && value.length > 1) },
       },
     ]),
     about('/quality', rpc.getQuality, [
       {
         ...done,
-        answer: matching('quality', (value) => {
+        response: matching('quality', (value) => {
           const { records, fields } = value as { records: unknown; fields: unknown };
           return Number(records) > 0 && Array.isArray(fields) && fields.length > 0;
         }),
@@ -193,7 +194,7 @@ export const jobs: Marketplace = {
           title: 'the files of an ended job',
           params: { job_id: '{any deleted}' },
           status: 200,
-          answer: having({ job_id: uuid, status: 'completed', success: 1, files_deleted_at: time }),
+          response: having({ job_id: uuid, status: 'completed', success: 1, files_deleted_at: time }),
         },
         { title: 'a job that has not ended', params: { job_id: '{items waiting}' }, ...refused },
       ]),
@@ -204,7 +205,7 @@ export const jobs: Marketplace = {
       ...about('/files', rpc.listFiles, [
         {
           ...done,
-          answer: {
+          response: {
             files: [
               {
                 name: like(/^mktd_pdp_.+\.jsonl\.gz$/),
@@ -228,7 +229,7 @@ export const jobs: Marketplace = {
       {
         ...done,
         type: 'application/x-ndjson',
-        answer: {
+        response: {
           ...unit,
           record: having({ product_info: anObject }),
         },
@@ -247,7 +248,7 @@ export const jobs: Marketplace = {
         params: { job_id: '{tracked}', only: 'changed' },
         status: 200,
         type: 'application/x-ndjson',
-        answer: having({ index: 0, region: 'th', record: having({ product: anObject }) }),
+        response: having({ index: 0, region: 'th', record: having({ product: anObject }) }),
         restOnly: true,
       },
       {
@@ -269,13 +270,13 @@ export const jobs: Marketplace = {
       },
     ]),
     about('/export', rpc.exportRecords, [
-      { ...inFormat('jsonl'), type: 'application/x-ndjson', answer: row },
-      { ...lost, params: { ...lost.params, format: 'json' }, answer: [] },
+      { ...inFormat('jsonl'), type: 'application/x-ndjson', response: row },
+      { ...lost, params: { ...lost.params, format: 'json' }, response: [] },
       {
         ...inFormat('json'),
         title: 'a completed job, as JSON',
-        answer: [row],
-        answerHeaders: {
+        response: [row],
+        responseHeaders: {
           'content-disposition': like(
             /^attachment; filename="mktd_pdp_bulk_[0-9a-f-]{36}\.json"$/,
             'file name',
@@ -300,14 +301,14 @@ export const jobs: Marketplace = {
         params: { job_id: '{tracked}', format: 'jsonl', only: 'changed' },
         status: 200,
         type: 'application/x-ndjson',
-        answer: having({ unit_index: 0, unit_region: 'th', product: anObject }),
+        response: having({ unit_index: 0, unit_region: 'th', product: anObject }),
       },
       {
         title: 'the changes of a tracked job, without a format',
         params: { job_id: '{tracked}', only: 'changed' },
         status: 200,
         type: 'application/x-ndjson',
-        answer: having({ index: 0, region: 'th', record: having({ product: anObject }) }),
+        response: having({ index: 0, region: 'th', record: having({ product: anObject }) }),
       },
       { ...done, title: 'no format', status: 422, problems: [[['query', 'format'], 'missing']] },
       refusedQuery('format', 'xlsx', 'enum', { params: done.params }),
@@ -325,18 +326,18 @@ export const jobs: Marketplace = {
         title: 'a job whose results were deleted',
         params: { job_id: '{any deleted}', format: 'csv' },
         status: 410,
-        answer: errorAnswer,
+        response: errorResponse,
         restOnly: true,
       },
     ]),
     about('/records', rpc.listRecords, [
-      { ...done, answer: { records: [entry], next_page_token: '' } },
-      { ...lost, answer: { records: [lostEntry], next_page_token: '' } },
+      { ...done, response: { records: [entry], next_page_token: '' } },
+      { ...lost, response: { records: [lostEntry], next_page_token: '' } },
       {
         ...done,
         title: 'the columns of a selection',
         params: { ...done.params, filter: 'product.title!=', sort: '-item.price', column: 'product.title' },
-        answer: {
+        response: {
           records: [{ ...entry, record: { product: { title: text } } }],
           next_page_token: '',
           total: 1,
@@ -347,20 +348,20 @@ export const jobs: Marketplace = {
         ...done,
         title: 'a search for nothing',
         params: { ...done.params, search: 'no such text' },
-        answer: { records: [], next_page_token: '', total: 0 },
+        response: { records: [], next_page_token: '', total: 0 },
       },
       {
         ...done,
         title: 'one unit',
         params: { ...done.params, unit_index: '0', position: '0' },
-        answer: { records: [entry], next_page_token: '' },
+        response: { records: [entry], next_page_token: '' },
       },
       refusedQuery('unit_index', '-1', 'greater_than_equal', { params: done.params }),
       {
         ...lost,
         title: 'records of a failed job',
         params: { ...lost.params, status: 'SUCCESS' },
-        answer: { records: [], next_page_token: '' },
+        response: { records: [], next_page_token: '' },
       },
       refusedQuery('status', 'PENDING', 'enum', { params: done.params }),
       refusedQuery('sort', 'skus', 'enum', { params: done.params }),
@@ -381,12 +382,12 @@ export const jobs: Marketplace = {
         problems: [[['query', 'filter', 0], 'value_error']],
         restOnly: true,
       },
-      ...pageCasesOf(done.params),
+      ...createPageCases(done.params),
     ]),
     about('/fields', rpc.listFields, [
       {
         ...done,
-        answer: {
+        response: {
           records: 1,
           fields: matching('fields', (value) =>
             (value as { name: string; fill: number }[]).some(
@@ -397,7 +398,7 @@ export const jobs: Marketplace = {
       },
       {
         ...lost,
-        answer: {
+        response: {
           records: 0,
           fields: matching('fields', (value) =>
             (value as { fill: number }[]).every(({ fill }) => fill === 0),
@@ -409,7 +410,7 @@ export const jobs: Marketplace = {
       {
         ...lost,
         type: 'application/x-ndjson',
-        answer: {
+        response: {
           ...gone,
           code: 'page_not_found',
           message: text,
@@ -450,7 +451,7 @@ export const jobs: Marketplace = {
           params: { job_id: '{any failing}' },
           options: { validate_only: 'true' },
           status: 200,
-          answer: having({ accepted: true, units: 1, cost: 5, needs_approval: false }),
+          response: having({ accepted: true, units: 1, cost: 5, needs_approval: false }),
         },
         {
           title: 'a failed job, with max_credits below its price',
@@ -458,14 +459,14 @@ export const jobs: Marketplace = {
           options: { max_credits: '4' },
           status: 402,
           code: 'max_credits_exceeded',
-          answer: { ...errorAnswer, required: 5, current: 4, shortfall: 1 },
+          response: { ...errorResponse, required: 5, current: 4, shortfall: 1 },
         },
         {
           title: 'a failed job, once per idempotency key',
           params: { job_id: '{any failing}' },
           headers: { 'idempotency-key': 'again' },
           status: 202,
-          answer: having({ job_id: uuid, kind: 'pdp_bulk', total: 1, cost: 5, retry_of: uuid }),
+          response: having({ job_id: uuid, kind: 'pdp_bulk', total: 1, cost: 5, retry_of: uuid }),
           restOnly: true,
         },
       ]),

@@ -1,5 +1,5 @@
 import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
-import { errorAnswer } from '../errors.ts';
+import { errorResponse } from '../errors.ts';
 import { having, like, positive, text, uuid } from '../matchers.ts';
 import { refusedQuery } from '../pages.ts';
 import type { Case, Endpoint, Prepared } from '../table.ts';
@@ -44,7 +44,7 @@ const accepted = (title: string, type: string, urls: string[]): Case => ({
   title,
   body: { urls },
   status: 202,
-  answer: submitted(type, urls.length),
+  response: submitted(type, urls.length),
 });
 
 const refused = (title: string, beside: string, url: string): Case => ({
@@ -74,7 +74,7 @@ const submitSearches: Endpoint = {
       title: 'a URL of 4,096 characters',
       body: { urls: [longSearch(4_096)] },
       status: 202,
-      answer: submitted('search', 1),
+      response: submitted('search', 1),
     },
     {
       title: 'a URL of more than 4,096 characters',
@@ -100,7 +100,7 @@ const retrieved = (job: string, type: string, status: string, progress: string, 
   title: job,
   params: { job_id: `{${job}}` },
   status: 200,
-  answer: { job_id: uuid, task_type: type, status, progress, items },
+  response: { job_id: uuid, task_type: type, status, progress, items },
 });
 
 const retrieveSearches: Endpoint = {
@@ -153,7 +153,7 @@ const noData = (title: string, status: number, params: Record<string, string>): 
   title,
   params,
   status,
-  answer: errorAnswer,
+  response: errorResponse,
 });
 
 const ofSearch = { job_id: '{searches done}', item_token: '{searches done/0}' };
@@ -175,20 +175,20 @@ const data: Endpoint = {
       title: 'the result of a search',
       params: { job_id: '{searches done}', item_token: '{searches done/0}' },
       status: 200,
-      answer: {
+      response: {
         collected_at: positive,
         success: true,
         url: search('006'),
         total_items: 7,
         items: new Array(7).fill(having({ itemid: positive, shopid: positive })),
       },
-      answerHeaders: { 'content-type': 'application/json' },
+      responseHeaders: { 'content-type': 'application/json' },
     },
     {
       title: 'the result of a shop',
       params: { job_id: '{shops done}', item_token: '{shops done/0}' },
       status: 200,
-      answer: {
+      response: {
         collected_at: positive,
         success: true,
         shops: { [shop('000')]: having({ page_type: 'shop' }) },
@@ -198,8 +198,8 @@ const data: Endpoint = {
       title: 'the items of a search, as JSON',
       params: { job_id: '{searches done}', item_token: '{searches done/0}', format: 'json' },
       status: 200,
-      answer: new Array(7).fill(having({ unit_index: 0, unit_list: 'items', itemid: positive })),
-      answerHeaders: {
+      response: new Array(7).fill(having({ unit_index: 0, unit_list: 'items', itemid: positive })),
+      responseHeaders: {
         'content-type': 'application/json',
         'content-disposition': like(/^attachment; filename="mkta_search_items_1_[\w-]+\.json"$/, 'file name'),
       },

@@ -31,7 +31,7 @@ export const prices: Marketplace = {
         {
           title: 'the price and the limits of every kind of job',
           status: 200,
-          answer: {
+          response: {
             prices: matching('14 prices', (value) => {
               const listed = value as (typeof csvRows)[];
               const rows = listed.find(({ kind }) => kind === 'get_pc_bulk');

@@ -1,9 +1,9 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { aSchedule } from '../bodies.ts';
-import { errorAnswer } from '../errors.ts';
+import { errorResponse } from '../errors.ts';
 import { having, like, text, uuid } from '../matchers.ts';
-import { pageCases, pageCasesOf, refusedQuery } from '../pages.ts';
+import { createPageCases, pageCases, refusedQuery } from '../pages.ts';
 import type { Case, Endpoint, Marketplace, Verb } from '../table.ts';
 
 const rpc = ScheduleService.method;
@@ -38,7 +38,7 @@ export const schedules: Marketplace = {
       ...{ verb: 'POST', path, verbs: ['POST', 'GET'], method: rpc.createSchedule },
       cases: [
         // The caller of one case reaches no limit with three schedules.
-        { title: 'a schedule', caller: 'other', body: aSchedule, status: 201, answer: schedule },
+        { title: 'a schedule', caller: 'other', body: aSchedule, status: 201, response: schedule },
         refused('another market', { market: 'mktz' }, [['market'], 'enum']),
         refused('a kind of another market', { kind: 'variant_sold' }, [['kind'], 'enum']),
         refused('an invalid expression', { cron: '61 * * * *' }, [['cron'], 'value_error']),
@@ -75,14 +75,14 @@ export const schedules: Marketplace = {
         {
           title: 'the schedules of the caller, without requests',
           status: 200,
-          answer: { schedules: [having({ ...shown, schedule_id: uuid })], next_page_token: '' },
+          response: { schedules: [having({ ...shown, schedule_id: uuid })], next_page_token: '' },
         },
-        { title: 'none', caller: 'poor', status: 200, answer: { schedules: [], next_page_token: '' } },
+        { title: 'none', caller: 'poor', status: 200, response: { schedules: [], next_page_token: '' } },
         {
           title: 'in another state',
           params: { state: 'paused' },
           status: 200,
-          answer: having({ schedules: [] }),
+          response: having({ schedules: [] }),
         },
         refusedQuery('state', 'waiting', 'enum'),
         ...pageCases,
@@ -95,24 +95,24 @@ export const schedules: Marketplace = {
           title: 'the next leap days',
           params: { cron: '0 8 29 2 *', start_at: '2031-01-01T00:00:00Z', count: '2' },
           status: 200,
-          answer: { times: ['2032-02-29T08:00:00.000Z', '2036-02-29T08:00:00.000Z'] },
+          response: { times: ['2032-02-29T08:00:00.000Z', '2036-02-29T08:00:00.000Z'] },
         },
         refusedQuery('cron', 'daily', 'value_error'),
         refusedQuery('time_zone', 'Mars', 'value_error', { params: { cron: '@daily' } }),
       ],
     },
-    one('GET', '', rpc.getSchedule, { title: 'a schedule', params: id, status: 200, answer: schedule }),
+    one('GET', '', rpc.getSchedule, { title: 'a schedule', params: id, status: 200, response: schedule }),
     one(
       'PATCH',
       '',
       rpc.updateSchedule,
-      { title: 'a limit', params: id, body: { max_total_credits: 900 }, status: 200, answer: schedule },
+      { title: 'a limit', params: id, body: { max_total_credits: 900 }, status: 200, response: schedule },
       {
         title: 'no limit',
         params: id,
         body: { clear: ['max_total_credits'] },
         status: 200,
-        answer: schedule,
+        response: schedule,
       },
       {
         title: 'an unknown destination',
@@ -133,25 +133,25 @@ export const schedules: Marketplace = {
       title: 'a schedule that was deleted',
       params: { schedule_id: '00000000-0000-4000-8000-000000000001' },
       status: 404,
-      answer: errorAnswer,
+      response: errorResponse,
     }),
     one('POST', '/pause', rpc.pauseSchedule, {
       title: 'a schedule',
       params: id,
       status: 200,
-      answer: having({ schedule_id: uuid, state: 'paused', reason: text }),
+      response: having({ schedule_id: uuid, state: 'paused', reason: text }),
     }),
     one('POST', '/resume', rpc.resumeSchedule, {
       title: 'a schedule',
       params: id,
       status: 200,
-      answer: schedule,
+      response: schedule,
     }),
     one('POST', '/run', rpc.runSchedule, {
       title: 'a run, at first or while the last one runs',
       params: id,
       status: 200,
-      answer: having({ schedule_id: uuid, run_id: uuid, trigger: 'manual', started_at: time }),
+      response: having({ schedule_id: uuid, run_id: uuid, trigger: 'manual', started_at: time }),
     }),
     one(
       'GET',
@@ -161,9 +161,9 @@ export const schedules: Marketplace = {
         title: 'the runs',
         params: id,
         status: 200,
-        answer: having({ next_page_token: '' }),
+        response: having({ next_page_token: '' }),
       },
-      ...pageCasesOf(id),
+      ...createPageCases(id),
     ),
   ],
 };

@@ -1,5 +1,5 @@
 import { SchemaService } from '../../../gen/gleaner/schema/v1/schema_pb.ts';
-import { errorAnswer } from '../errors.ts';
+import { errorResponse } from '../errors.ts';
 import { having, matching } from '../matchers.ts';
 import type { Marketplace } from '../table.ts';
 
@@ -18,7 +18,7 @@ export const schemas: Marketplace = {
         {
           title: 'every table',
           status: 200,
-          answer: {
+          response: {
             tables: matching('tables', (value) =>
               (value as { schema_path: string; columns: unknown[] }[]).every(
                 ({ schema_path: path, columns }) => path.startsWith('/v1/schemas/mkt') && columns.length > 4,
@@ -38,19 +38,19 @@ export const schemas: Marketplace = {
           params: { market: 'mktd', kind: 'pdp_bulk' },
           status: 200,
           type: 'application/schema+json',
-          answer: having({ $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' }),
+          response: having({ $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' }),
         },
         {
           title: 'an unknown kind',
           params: { market: 'mktd', kind: 'constructor' },
           status: 404,
-          answer: errorAnswer,
+          response: errorResponse,
         },
         {
           title: 'an unknown marketplace',
           params: { market: 'mktz', kind: 'pdp_bulk' },
           status: 404,
-          answer: errorAnswer,
+          response: errorResponse,
         },
       ],
     },

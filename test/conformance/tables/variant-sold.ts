@@ -1,5 +1,5 @@
 import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
-import { errorAnswer } from '../errors.ts';
+import { errorResponse } from '../errors.ts';
 import { having, like, link, text, uuid } from '../matchers.ts';
 import type { Case, Endpoint, Prepared } from '../table.ts';
 
@@ -58,19 +58,19 @@ const submitEndpoint: Endpoint = {
       title: 'one country for all items',
       body: { country: 'sg', items },
       status: 202,
-      answer: submitted,
+      response: submitted,
     },
     {
       title: 'a country on every item',
       body: { items: [itemOf(1, 'br'), itemOf(2, 'br')] },
       status: 202,
-      answer: submitted,
+      response: submitted,
     },
     {
       title: 'an item 50 times, and a second batch whose item repeats the country',
       body: { country: 'id', items: [...new Array(50).fill(item(3)), itemOf(4, 'id')] },
       status: 202,
-      answer: { ...submitted, cost: 510, total_items: 51, total_batches: 2 },
+      response: { ...submitted, cost: 510, total_items: 51, total_batches: 2 },
     },
     invalid('no country anywhere', { items }, [
       [['body', 'items', 0, 'country'], 'missing'],
@@ -111,7 +111,7 @@ const retrieved = (job: string, status: string, aggregate: string, progress: str
   title: job,
   params: { job_id: `{items ${job}}` },
   status: 200,
-  answer: { job_id: uuid, status, job_status: aggregate, progress, batches },
+  response: { job_id: uuid, status, job_status: aggregate, progress, batches },
 });
 
 const retrieveEndpoint: Endpoint = {
@@ -132,7 +132,7 @@ const downloaded = (job: string, status: string, [total, success, failures]: [nu
   title: job,
   params: { job_id: `{items ${job}}` },
   status: 200,
-  answer: {
+  response: {
     job_id: uuid,
     status,
     total_items: total,
@@ -160,7 +160,7 @@ const itemShown = (title: string, job: string, shown: typeof gone, outcome: Reco
   title,
   params: { job_id: `{items ${job}}`, item_id: shown.item_id },
   status: 200,
-  answer: { job_id: uuid, ...shown, country: 'sg', data: null, error_log: null, ...outcome },
+  response: { job_id: uuid, ...shown, country: 'sg', data: null, error_log: null, ...outcome },
 });
 
 const record = having({ itemId: item(1).item_id, shopId: item(1).shop_id, country: 'sg' });
@@ -182,7 +182,7 @@ const itemEndpoint: Endpoint = {
       title: 'an item that is not in the job',
       params: { job_id: '{items done}', item_id: '999' },
       status: 404,
-      answer: errorAnswer,
+      response: errorResponse,
     },
   ],
 };

@@ -1,5 +1,5 @@
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import { errorAnswer } from '../errors.ts';
+import { errorResponse } from '../errors.ts';
 import { having, like, matching, text, uuid } from '../matchers.ts';
 import { pageCases } from '../pages.ts';
 import { webhookUrl } from '../stage.ts';
@@ -32,7 +32,7 @@ const message = having({
   user_id: uuid,
 });
 /** The caller `poor` has no webhook. */
-const without: Case = { title: 'without a webhook', caller: 'poor', status: 404, answer: errorAnswer };
+const without: Case = { title: 'without a webhook', caller: 'poor', status: 404, response: errorResponse };
 
 /** Webhooks and their messages: 6 endpoints. */
 export const webhooks: Marketplace = {
@@ -49,13 +49,13 @@ export const webhooks: Marketplace = {
           title: 'none',
           caller: 'poor',
           status: 200,
-          answer: { url: '', enabled: false, secret: '' },
+          response: { url: '', enabled: false, secret: '' },
         },
         {
           title: 'a webhook',
           caller: 'other',
           status: 200,
-          answer: { ...webhook, enabled: matching('truth', (value) => typeof value === 'boolean') },
+          response: { ...webhook, enabled: matching('truth', (value) => typeof value === 'boolean') },
         },
       ],
     },
@@ -70,21 +70,21 @@ export const webhooks: Marketplace = {
           caller: 'other',
           body: { url, disabled: false },
           status: 200,
-          answer: webhook,
+          response: webhook,
         },
         {
           title: 'a disabled webhook',
           caller: 'other',
           body: { url, disabled: true },
           status: 200,
-          answer: { ...webhook, enabled: false },
+          response: { ...webhook, enabled: false },
         },
         {
           title: 'a deleted webhook',
           caller: 'poor',
           body: { url: '' },
           status: 200,
-          answer: { url: '', enabled: false, secret: '' },
+          response: { url: '', enabled: false, secret: '' },
         },
         refused('another scheme', 'ftp://hooks.example.org/'),
         refused('a text that is not a URL', 'hooks'),
@@ -124,13 +124,13 @@ export const webhooks: Marketplace = {
       verb: 'POST',
       path: `${path}/rotate`,
       method: rpc.rotateWebhookSecret,
-      cases: [{ title: 'a new secret', caller: 'other', status: 200, answer: webhook }, without],
+      cases: [{ title: 'a new secret', caller: 'other', status: 200, response: webhook }, without],
     },
     {
       verb: 'POST',
       path: `${path}/test`,
       method: rpc.testWebhook,
-      cases: [{ title: 'a message', caller: 'other', status: 202, answer: message }, without],
+      cases: [{ title: 'a message', caller: 'other', status: 202, response: message }, without],
     },
     {
       verb: 'GET',
@@ -141,14 +141,14 @@ export const webhooks: Marketplace = {
           title: 'none',
           caller: 'poor',
           status: 200,
-          answer: { deliveries: [], next_page_token: '' },
+          response: { deliveries: [], next_page_token: '' },
         },
         {
           title: 'the newest',
           caller: 'other',
           params: { page_size: '1' },
           status: 200,
-          answer: { deliveries: [message], next_page_token: text },
+          response: { deliveries: [message], next_page_token: text },
         },
         ...pageCases,
       ],
@@ -164,7 +164,7 @@ export const webhooks: Marketplace = {
           caller: 'other',
           params: { delivery_id: '{message}' },
           status: 202,
-          answer: message,
+          response: message,
         },
       ],
     },

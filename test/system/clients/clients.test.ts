@@ -17,7 +17,7 @@ const oneDone = { success: 1, total: 1 };
 
 let place: Place;
 let user: TestUser;
-/** Folder inside of the checkout, from which the Node programs find the packages of the checkout. */
+/** Folder inside of the checkout, where Node programs resolve the packages of the checkout. */
 let folder: string;
 let document: string;
 

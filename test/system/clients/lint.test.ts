@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TestGateway } from '../../../gateway/fixture/gateway.ts';
+import { startTestApi } from '../../../src/api/rest/fixture.ts';
 import { services } from '../../../src/contract/services.ts';
-import { startTestApi } from '../../../src/rest/fixture.ts';
 import { root } from '../../support/service.ts';
 import { run } from './tools.ts';
 

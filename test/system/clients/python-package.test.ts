@@ -3,8 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { collection } from '../../../deploy/collection.ts';
-import { type OpenApi, openApiDocument, operationsOf } from '../../../deploy/openapi-document.ts';
+import { type OpenApi, openApiDocument } from '../../../deploy/openapi-document.ts';
 import { pythonModels, pythonOperations } from '../../../deploy/python-models.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { findEngine } from '../../engines/missing.ts';
@@ -13,7 +12,7 @@ import { type Engines, embedded } from '../../support/engines.ts';
 import { root } from '../../support/service.ts';
 import { findPythonPackages, run } from './tools.ts';
 
-const packageFolder = join(root, 'src/client-python');
+const packageFolder = join(root, 'src/clients/python');
 const [pandas, build] = await Promise.all([
   findEngine(findPythonPackages(join(root, '.cache/pandas-2.3.3'), ['pandas==2.3.3'])),
   findEngine(
@@ -34,19 +33,12 @@ describe('generated files', () => {
   const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
   test('the types and operations of the Python package are current', () => {
-    expect(read('src/client-python/gleaner/models.py')).toBe(pythonModels(document));
-    expect(read('src/client-python/gleaner/operations.py')).toBe(pythonOperations(document));
-  });
-
-  test('the collection of requests is current, and has every operation', () => {
-    const text = read('docs/gleaner.postman_collection.json');
-    expect(text).toBe(collection(document));
-    const requests = JSON.parse(text).item.flatMap(({ item }: { item: object[] }) => item);
-    expect(requests).toHaveLength([...operationsOf(document)].length);
+    expect(read('src/clients/python/gleaner/models.py')).toBe(pythonModels(document));
+    expect(read('src/clients/python/gleaner/operations.py')).toBe(pythonOperations(document));
   });
 
   test('the version of the package is that of the service', () => {
-    expect(read('src/client-python/pyproject.toml')).toContain(`\nversion = "${manifest.version}"\n`);
+    expect(read('src/clients/python/pyproject.toml')).toContain(`\nversion = "${manifest.version}"\n`);
   });
 });
 

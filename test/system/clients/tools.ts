@@ -39,12 +39,17 @@ export function findPythonPackages(
   });
 }
 
-/** Returns the generator of TypeScript clients, installed from npm the first time, or why it is unavailable. */
+/**
+ * Returns the generator of TypeScript clients, installed from npm the first time, or why it is unavailable.
+ */
 export function findTypescriptGenerator(): Promise<Generator | MissingEngine> {
   return findNpmPackages(typescriptFolder, 'test/system/clients/typescript');
 }
 
-/** Returns a folder with the npm packages of a lock file, installed the first time, or why they are unavailable. */
+/**
+ * Returns a folder with the npm packages of a lock file, installed the first time, or why they are
+ * unavailable.
+ */
 export function findNpmPackages(target: string, source: string): Promise<Generator | MissingEngine> {
   return install(target, async (folder) => {
     for (const name of ['package.json', 'package-lock.json'])
@@ -75,7 +80,9 @@ export async function run(
   }
 }
 
-/** Installs into a temporary folder and renames it, so that concurrent runs never use a partial installation. */
+/**
+ * Installs into a temporary folder and renames it, so that concurrent runs never use a partial installation.
+ */
 async function install(
   folder: string,
   fill: (folder: string) => Promise<void>,

@@ -1,5 +1,6 @@
 // The server that the Connect conformance runner tests: its service on the listeners of this product.
-// Parameter: a file with the descriptors of the runner's protos. Input: a ServerCompatRequest. Output: its response.
+// Parameter: a file with the descriptors of the runner's protos. Input: a ServerCompatRequest. Output: its
+// response.
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import {
@@ -13,10 +14,10 @@ import {
 } from '@bufbuild/protobuf';
 import { anyPack, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt';
 import { type Code, ConnectError, type ConnectRouter, type HandlerContext } from '@connectrpc/connect';
+import { startServer } from '../../../src/api/rest/server.ts';
+import { createRequestGate, createRpcListener } from '../../../src/api/rpc/adapter.ts';
+import { listen } from '../../../src/api/rpc/server.ts';
 import { createBodyBudget } from '../../../src/base/body-budget.ts';
-import { startServer } from '../../../src/rest/server.ts';
-import { createRequestGate, createRpcListener } from '../../../src/rpc/adapter.ts';
-import { listen } from '../../../src/rpc/server.ts';
 
 const descriptors = fromBinary(FileDescriptorSetSchema, readFileSync(process.argv[2]!));
 const registry = createFileRegistry(descriptors);

@@ -41,8 +41,7 @@ beforeAll(async () => {
     cwd: tree,
     env: { PATH: path, HOME: tree },
   });
-  await run('deploy/registries.ts');
-  await run('deploy/reference-pages.ts');
+  await run('deploy/generate.ts');
 });
 
 afterAll(() => rmSync(tree, { recursive: true, force: true }));
@@ -55,7 +54,8 @@ describe('a seventh marketplace and a ninth kind', () => {
   });
 
   test('are known to the command line', async () => {
-    expect(await run('src/cli/main.ts', 'kinds', 'mktg')).toMatch(/pdp_bulk +code\s+mktg +stock_check +code/);
+    const words = ['complete', '--', 'job', 'submit', 'mktg', ''];
+    expect(await run('src/cli/main.ts', ...words)).toMatch(/^pdp_bulk\t.*\nstock_check\t/m);
     await expect(run('src/cli/main.ts', 'page', 'fetch', 'mktg', 'product', 'x')).rejects.toMatchObject({
       stderr: expect.stringContaining("'x' is not <code>, or its address"),
     });
@@ -63,8 +63,8 @@ describe('a seventh marketplace and a ninth kind', () => {
 
   test('are offered by the console', async () => {
     const script =
-      "const { offers } = await import('./console/src/offers/offers.ts');" +
-      "console.log(offers.filter(({ market }) => market === 'mktg').map(({ kind }) => kind).join());";
+      "const { jobTypes } = await import('./src/contract/job-types.ts');" +
+      "console.log(jobTypes.filter(({ market }) => market === 'mktg').map(({ kind }) => kind).join());";
     expect(await run('--input-type=module', '-e', script)).toBe('pdp_bulk,stock_check\n');
   });
 

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRpcListener } from '../../../src/api/rpc/adapter.ts';
+import { listen } from '../../../src/api/rpc/server.ts';
 import { createBodyBudget } from '../../../src/base/body-budget.ts';
-import { createRpcListener } from '../../../src/rpc/adapter.ts';
-import { listen } from '../../../src/rpc/server.ts';
 import { findEngine, findProgram, type MissingEngine } from '../../engines/missing.ts';
 import { createDeployment, type Deployment } from '../../support/deployment.ts';
 import { root, run } from '../../support/service.ts';
@@ -56,11 +56,14 @@ describe.skipIf('missing' in h2spec)('the gRPC port', () => {
   }
 
   /**
-   * Depends on which of two frames arrives first, that of the suite or the end of the response, for the bare server as
-   * well.
+   * Cases that send a wrong frame after the headers of a request. A server that has responded by then has
+   * closed the stream and ignores the frame, so that they pass or fail by chance, on the bare server as well.
    */
-  const racing =
-    'http2/6.9 Sends a WINDOW_UPDATE frame with a flow control window increment of 0 on a stream';
+  const racing: readonly string[] = [
+    'http2/6.9 Sends a WINDOW_UPDATE frame with a flow control window increment of 0 on a stream',
+    'http2/8.1.2.6 Sends a HEADERS frame with the &#34;content-length&#34; header field which does not equal the DATA frame payload length',
+    'http2/8.1.2.6 Sends a HEADERS frame with the &#34;content-length&#34; header field which does not equal the sum of the multiple DATA frames payload length',
+  ];
   /** The bare server has no limit, so that the case is skipped there. */
   const limited =
     'http2/5.1.2 Sends HEADERS frames that causes their advertised concurrent stream limit to be exceeded';
@@ -78,7 +81,7 @@ describe.skipIf('missing' in h2spec)('the gRPC port', () => {
         const expected = await passedCases((bare.address() as AddressInfo).port);
         const passed = await passedCases(port.port);
         expect(expected.size).toBeGreaterThan(125);
-        expect([...expected].filter((name) => !passed.has(name) && name !== racing)).toEqual([]);
+        expect([...expected].filter((name) => !passed.has(name) && !racing.includes(name))).toEqual([]);
         expect(passed).toContain(limited);
       } finally {
         await port.close();
@@ -102,7 +105,7 @@ describe.skipIf('missing' in redbot)('the REST port', () => {
   });
   afterAll(() => deployment?.stop());
 
-  /** Reads a resource with the linter. Returns the notes that are not about what is right. */
+  /** Checks a resource with the linter. Returns its warnings and errors. */
   async function lint(path: string): Promise<string[]> {
     const script = ['-c', 'from redbot.cli import main; main()', '-o', 'har'];
     const environment = { PYTHONPATH: 'folder' in redbot ? redbot.folder : '' };

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { RunningServer } from '../../../src/rest/server.ts';
+import type { RunningServer } from '../../../src/api/rest/server.ts';
 import { findEngine } from '../../engines/missing.ts';
 import { openSandboxFixture, type SandboxFixture } from '../../sandbox/fixture.ts';
 import { type Engines, embedded } from '../../support/engines.ts';
@@ -68,7 +68,7 @@ async function runSuite(
   }
 }
 
-/** Returns the checks that failed, without those of excluded scenarios. */
+/** Returns the failed checks, except checks of excluded scenarios. */
 const failuresOf = (checks: ReadonlyMap<string, Check[]>): string[] =>
   [...checks].flatMap(([scenario, list]) =>
     excluded.some(([pattern]) => pattern.test(scenario))

@@ -9,15 +9,14 @@ import type { ExactObject } from '../../../src/formats/json-text.ts';
 import { findEngine } from '../../engines/missing.ts';
 import { root } from '../../support/service.ts';
 import { findPythonPackages, run } from '../clients/tools.ts';
-import { adversarial, columns, stream } from './rows.ts';
+import { adversarial, columns, readerPackages, stream } from './rows.ts';
 
-const packages = ['duckdb==2.0.0', 'pandas==3.1.1', 'pyarrow==26.0.1', 'openpyxl==3.1.5'];
-const python = await findEngine(findPythonPackages(join(root, '.cache/table-readers-1'), packages));
+const python = await findEngine(findPythonPackages(join(root, '.cache/table-readers-2'), readerPackages));
 const timeoutMs = 240_000;
 
 /**
- * Rows that every reader of JSON accepts. Lone surrogates, integers beyond 64 bits, and values nested deeper than 128 levels
- * are valid JSON, but some readers refuse them.
+ * Rows that every reader of JSON accepts. Lone surrogates, integers beyond 64 bits, and values nested deeper
+ * than 128 levels are valid JSON, but some readers refuse them.
  */
 const readable = adversarial.filter(({ unit_index: index }) => ![5, 6, 11].includes(index as number));
 /** More rows than a row group has. */

@@ -1,10 +1,10 @@
-import { columnsOf, othersColumn, topColumn } from '../../../src/formats/columns.ts';
+import { createColumns, othersColumn, topColumn } from '../../../src/formats/columns.ts';
 import type { ExactObject } from '../../../src/formats/json-text.ts';
 
 /** Columns of the adversarial rows. */
 export const columns = [
   topColumn('unit_index', 'integer'),
-  ...columnsOf(
+  ...createColumns(
     `title: string?; price.amount: number?; price.currency: string?; sold: integer?; available: boolean?;
      images: array; images[]: string; models: array; models[].price: number?; seller: object?; status: any`,
   ),
@@ -46,3 +46,12 @@ export const adversarial: readonly ExactObject[] = [
 export async function* stream(rows: Iterable<ExactObject>): AsyncGenerator<ExactObject> {
   yield* rows;
 }
+
+/** Python packages of the readers of tables. */
+export const readerPackages = [
+  'duckdb==2.0.0',
+  'pandas==3.1.1',
+  'pyarrow==26.0.1',
+  'openpyxl==3.1.5',
+  'xlsxwriter==3.3.1',
+];

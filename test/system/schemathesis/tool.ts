@@ -9,10 +9,14 @@ import { findPythonPackages } from '../clients/tools.ts';
 
 /** The installed Schemathesis tool. */
 export interface Schemathesis {
-  /** Runs the tool with parameters and settings (TOML) in a temporary folder. Returns exit code and output. */
+  /**
+   * Runs the tool with parameters and settings (TOML) in a temporary folder with the document as
+   * `openapi.json`. Returns exit code and output.
+   */
   run(
     parameters: readonly string[],
     settings: string,
+    document: string,
     withinMs: number,
   ): Promise<{ code: number; output: string }>;
 }
@@ -26,13 +30,20 @@ export async function findSchemathesis(): Promise<Schemathesis | MissingEngine> 
   const found = await findPythonPackages(folder, [`schemathesis==${version}`]);
   if ('missing' in found) return found;
   const python = findProgram('python3')!;
-  return { run: (parameters, settings, withinMs) => run(python, parameters, settings, withinMs) };
+  return { run: (...call) => run(python, ...call) };
 }
 
-async function run(python: string, parameters: readonly string[], settings: string, withinMs: number) {
+async function run(
+  python: string,
+  parameters: readonly string[],
+  settings: string,
+  document: string,
+  withinMs: number,
+) {
   // The tool writes examples and a cache to its working directory.
   const cwd = await mkdtemp(join(tmpdir(), 'gleaner-schemathesis-'));
   await writeFile(join(cwd, 'schemathesis.toml'), settings);
+  await writeFile(join(cwd, 'openapi.json'), document);
   const env = { ...process.env, PYTHONPATH: folder, NO_COLOR: '1', COLUMNS: '160' };
   const options = { cwd, env, timeout: withinMs, maxBuffer: 64 * 1024 * 1024 };
   try {

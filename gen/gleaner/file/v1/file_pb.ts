@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/file/v1/file.proto.
  */
 export const file_gleaner_file_v1_file: GenFile = /*@__PURE__*/
-  fileDesc("ChpnbGVhbmVyL2ZpbGUvdjEvZmlsZS5wcm90bxIPZ2xlYW5lci5maWxlLnYxIjEKEUV4cG9ydEZpbGVSZXF1ZXN0Eg4KBmZvcm1hdBgBIAEoCRIMCgRvbmx5GAIgASgJIksKEkV4cG9ydEZpbGVSZXNwb25zZRIUCgxjb250ZW50X3R5cGUYASABKAkSEQoJZmlsZV9uYW1lGAIgASgJEgwKBGRhdGEYAyABKAwyZgoLRmlsZVNlcnZpY2USVwoKRXhwb3J0RmlsZRIiLmdsZWFuZXIuZmlsZS52MS5FeHBvcnRGaWxlUmVxdWVzdBojLmdsZWFuZXIuZmlsZS52MS5FeHBvcnRGaWxlUmVzcG9uc2UwAUInWiVnbGVhbmVyL2dlbi9nby9nbGVhbmVyL2ZpbGUvdjE7ZmlsZXYxYgZwcm90bzM");
+  fileDesc("ChpnbGVhbmVyL2ZpbGUvdjEvZmlsZS5wcm90bxIPZ2xlYW5lci5maWxlLnYxIkIKEUV4cG9ydEZpbGVSZXF1ZXN0Eg4KBmZvcm1hdBgBIAEoCRIMCgRvbmx5GAIgASgJEg8KB2NvbHVtbnMYAyABKAkiSwoSRXhwb3J0RmlsZVJlc3BvbnNlEhQKDGNvbnRlbnRfdHlwZRgBIAEoCRIRCglmaWxlX25hbWUYAiABKAkSDAoEZGF0YRgDIAEoDDJmCgtGaWxlU2VydmljZRJXCgpFeHBvcnRGaWxlEiIuZ2xlYW5lci5maWxlLnYxLkV4cG9ydEZpbGVSZXF1ZXN0GiMuZ2xlYW5lci5maWxlLnYxLkV4cG9ydEZpbGVSZXNwb25zZTABQidaJWdsZWFuZXIvZ2VuL2dvL2dsZWFuZXIvZmlsZS92MTtmaWxldjFiBnByb3RvMw");
 
 /**
  * Request for the records of a result file.
@@ -33,6 +33,13 @@ export type ExportFileRequest = Message<"gleaner.file.v1.ExportFileRequest"> & {
    * @generated from field: string only = 2;
    */
   only: string;
+
+  /**
+   * Columns of the table, as in the query of a link.
+   *
+   * @generated from field: string columns = 3;
+   */
+  columns: string;
 };
 
 /**

@@ -2,8 +2,8 @@
 // @generated from file gleaner/job/v1/job.proto (package gleaner.job.v1, syntax proto3)
 /* eslint-disable */
 
-// The caller's jobs of every kind: lists, progress, units, failures, and files. In addition, each kind has
-// its own endpoints.
+// Jobs of every kind: lists, progress, units, failures, and files. Users call the methods for their own jobs, operators for
+// those of every user. In addition, each kind has its own endpoints.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -25,7 +25,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/job.proto.
  */
 export const file_gleaner_job_v1_job: GenFile = /*@__PURE__*/
-  fileDesc("ChhnbGVhbmVyL2pvYi92MS9qb2IucHJvdG8SDmdsZWFuZXIuam9iLnYxIs0ICgNKb2ISDgoGam9iX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZtYXJrZXQYBCABKAkSDgoGcmVnaW9uGAUgASgJEogBCgZzdGF0dXMYBiABKAlCeIq9GBFhd2FpdGluZ19hcHByb3ZhbIq9GAxpbml0aWFsaXppbmeKvRgKcHJvY2Vzc2luZ4q9GAljb21wbGV0ZWSKvRgQcGFydGlhbF9jb21wbGV0ZYq9GAZmYWlsZWSKvRgIcmVqZWN0ZWSKvRgKdGVybWluYXRlZBIMCgRjb3N0GAcgASgFEhAKCHJlZnVuZGVkGAggASgFEg0KBXRvdGFsGAkgASgFEg8KB3N1Y2Nlc3MYCiABKAUSDgoGZmFpbGVkGAsgASgFEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWRlY2lkZV9ieRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgPIAEoCRITCgt3YWl0aW5nX2ZvchgQIAEoCRIUCgd0YXNrX2lkGBEgASgDSACIAQESFQoNcmV0cmlldmVfcGF0aBgSIAEoCRIQCghyZXRyeV9vZhgTIAEoCRIuCgpzdGFydGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdiYXRjaGVzGBUgASgFEhQKDGJhdGNoZXNfZG9uZRgWIAEoBRISCgp1bml0X3ByaWNlGBcgASgFEg0KBWVuZGVkGBggASgIEhEKCXVzZXJfbmFtZRgZIAEoCRIZCgx1c2VyX2JhbGFuY2UYGiABKANIAYgBARIPCgdjaGFyZ2VkGBsgASgFEg8KB25vdF9ydW4YHCABKAUSEgoKZGVjaWRlZF9ieRgdIAEoCRI0ChBmaWxlc19kZWxldGVkX2F0GB4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgdvcHRpb25zGB8gASgLMh0uZ2xlYW5lci5qb2IudjEuU3VibWl0T3B0aW9ucxIeChFyZXVzZWRfdW5pdF9wcmljZRglIAEoBUgCiAEBEhMKBnJldXNlZBgmIAEoBUgDiAEBEioKBXF1b3RlGCAgASgLMhUuZ2xlYW5lci5qb2IudjEuUXVvdGVCBMC+GAESHgoEbW9kZRgkIAEoCUIQir0YBGxpdmWKvRgEdGVzdBIlCgRob2xkGCggASgLMhcuZ2xlYW5lci5qb2IudjEuSm9iSG9sZEIKCghfdGFza19pZEIPCg1fdXNlcl9iYWxhbmNlQhQKEl9yZXVzZWRfdW5pdF9wcmljZUIJCgdfcmV1c2VkIsUBCgdKb2JIb2xkEjAKBXN0YXRlGAEgASgJQiGKvRgEaGVsZIq9GAhyZWxlYXNlZIq9GAlkaXNjYXJkZWQSKwoHcmVhc29ucxgCIAMoCzIaLmdsZWFuZXIuam9iLnYxLkhvbGRSZWFzb24SKwoHaGVsZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZGVjaWRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiPQoKSG9sZFJlYXNvbhINCgVmaWVsZBgBIAEoCRIPCgdtaW5pbXVtGAIgASgBEg8KB3BlcmNlbnQYAyABKAEiQQoRUmVsZWFzZUpvYlJlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARIPCgdkaXNjYXJkGAIgASgIImQKEkdldFF1YWxpdHlSZXNwb25zZRIPCgdyZWNvcmRzGAEgASgDEg8KB2ludmFsaWQYAiABKAMSLAoGZmllbGRzGAMgAygLMhwuZ2xlYW5lci5qb2IudjEuRmllbGRRdWFsaXR5IlwKDEZpZWxkUXVhbGl0eRIMCgRuYW1lGAEgASgJEgwKBHR5cGUYAiABKAkSDwoHcmVjb3JkcxgDIAEoAxIOCgZmaWxsZWQYBCABKAMSDwoHcGVyY2VudBgFIAEoASKzAgoPTGlzdEpvYnNSZXF1ZXN0En8KBnN0YXR1cxgBIAEoCUJvukhscmpSAFIRYXdhaXRpbmdfYXBwcm92YWxSDGluaXRpYWxpemluZ1IKcHJvY2Vzc2luZ1IJY29tcGxldGVkUhBwYXJ0aWFsX2NvbXBsZXRlUgZmYWlsZWRSCHJlamVjdGVkUgp0ZXJtaW5hdGVkEhUKBGtpbmQYAiABKAlCB7pIBHICGEASFwoGbWFya2V0GAMgASgJQge6SARyAhhAEh0KCXBhZ2Vfc2l6ZRgEIAEoBUIKukgHGgUY6AcoABJQCgpwYWdlX3Rva2VuGAUgASgJQjy6SDlyNzI1XihbMC05XXsxLDE2fShcLlswLTldezEsOX0pPy1bQS1aYS16MC05Xy1dezEsMTAwMH0pPyQiTgoQTGlzdEpvYnNSZXNwb25zZRIhCgRqb2JzGAEgAygLMhMuZ2xlYW5lci5qb2IudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIpCgpKb2JSZXF1ZXN0EhsKBmpvYl9pZBgBIAEoCUIL4EECukgFcgOwAQEi0AEKEExpc3RVbml0c1JlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARIxCgZzdGF0dXMYAiABKAlCIbpIHnIcUgBSB1BFTkRJTkdSB1NVQ0NFU1NSBkZBSUxFRBIVCgRjb2RlGAMgASgJQge6SARyAhhAEh0KCXBhZ2Vfc2l6ZRgEIAEoBUIKukgHGgUY6AcoABI2CgpwYWdlX3Rva2VuGAUgASgJQiK6SB9yHTIbXihbMC05XXsxLDl9XC5bMC05XXsxLDl9KT8kIlEKEUxpc3RVbml0c1Jlc3BvbnNlEiMKBXVuaXRzGAEgAygLMhQuZ2xlYW5lci5qb2IudjEuVW5pdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAki/AEKBFVuaXQSDQoFaW5kZXgYASABKAUSEAoIYmF0Y2hfaWQYAiABKAkSCwoDa2V5GAMgASgJEg4KBnJlZ2lvbhgEIAEoCRIXCgVpbnB1dBgFIAEoCUII4LwYAeq9GAASMAoGc3RhdHVzGAYgASgJQiCKvRgHUEVORElOR4q9GAdTVUNDRVNTir0YBkZBSUxFRBIMCgRjb2RlGAcgASgJEg8KB21lc3NhZ2UYCCABKAkSTAoMY29sbGVjdGVkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIa8r0YFiIyMDMwLTAxLTA3VDA0OjAwOjAwWiIiQAoSTGlzdEZhdWx0c1Jlc3BvbnNlEioKBmZhdWx0cxgBIAMoCzIaLmdsZWFuZXIuam9iLnYxLkZhdWx0R3JvdXAiUQoKRmF1bHRHcm91cBIMCgRjb2RlGAEgASgJEg0KBXVuaXRzGAIgASgFEiYKCGV4YW1wbGVzGAMgAygLMhQuZ2xlYW5lci5qb2IudjEuVW5pdCJEChNHZXRQcm9ncmVzc1Jlc3BvbnNlEi0KBnBvaW50cxgBIAMoCzIdLmdsZWFuZXIuam9iLnYxLlByb2dyZXNzUG9pbnQiWAoNUHJvZ3Jlc3NQb2ludBImCgJhdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDwoHc3VjY2VzcxgCIAEoBRIOCgZmYWlsZWQYAyABKAUiPgoRTGlzdEZpbGVzUmVzcG9uc2USKQoFZmlsZXMYASADKAsyGi5nbGVhbmVyLmpvYi52MS5SZXN1bHRGaWxlIs4BCgpSZXN1bHRGaWxlEgwKBG5hbWUYASABKAkSJwoFc2NvcGUYAiABKAlCGIq9GANqb2KKvRgFYmF0Y2iKvRgEdW5pdBINCgVpbmRleBgDIAEoBRILCgNrZXkYBCABKAkSFAoMY29udGVudF90eXBlGAUgASgJEg0KBWl0ZW1zGAYgASgFEg0KBWJ5dGVzGAcgASgDEg4KBnNoYTI1NhgIIAEoCRIUCgxkb3dubG9hZF91cmwYCSABKAkSEwoLcmVjb3Jkc191cmwYCiABKAkiWQoVU3RyZWFtRmFpbHVyZXNSZXF1ZXN0EhsKBmpvYl9pZBgBIAEoCUIL4EECukgFcgOwAQESIwoGZm9ybWF0GAIgASgJQhO6SBByDlIAUgVqc29ubFIDY3N2IuMBChRFeHBvcnRSZWNvcmRzUmVxdWVzdBIbCgZqb2JfaWQYASABKAlCC+BBArpIBXIDsAEBEjsKBmZvcm1hdBgCIAEoCUIrukgociZSAFIEanNvblIFanNvbmxSA2NzdlIHY3N2LWJvbVIHcGFycXVldBIfCgZmaWx0ZXIYAyADKAlCD7pIDJIBCRAKIgVyAxisAhIYCgZzZWFyY2gYBCABKAlCCLpIBXIDGMgBEhYKBHNvcnQYBSABKAlCCLpIBXIDGMgBEh4KBG9ubHkYBiABKAlCELpIDXILUgBSB2NoYW5nZWQipAMKEkxpc3RSZWNvcmRzUmVxdWVzdBIbCgZqb2JfaWQYASABKAlCC+BBArpIBXIDsAEBEh8KBmZpbHRlchgCIAMoCUIPukgMkgEJEAoiBXIDGKwCEhgKBnNlYXJjaBgDIAEoCUIIukgFcgMYyAESFgoEc29ydBgEIAEoCUIIukgFcgMYyAESKAoGc3RhdHVzGAUgASgJQhi6SBVyE1IAUgdTVUNDRVNTUgZGQUlMRUQSHwoGY29sdW1uGAYgAygJQg+6SAySAQkQZCIFcgMYrAISHQoJcGFnZV9zaXplGAcgASgFQgq6SAcaBRjIASgAEjYKCnBhZ2VfdG9rZW4YCCABKAlCIrpIH3IdMhteKFswLTldezEsOX1cLlswLTldezEsOX0pPyQSIAoKdW5pdF9pbmRleBgJIAEoBUIHukgEGgIoAEgAiAEBEh4KCHBvc2l0aW9uGAogASgFQge6SAQaAigASAGIAQESHgoEb25seRgLIAEoCUIQukgNcgtSAFIHY2hhbmdlZEINCgtfdW5pdF9pbmRleEILCglfcG9zaXRpb24iegoTTGlzdFJlY29yZHNSZXNwb25zZRIsCgdyZWNvcmRzGAEgAygLMhsuZ2xlYW5lci5qb2IudjEuUmVjb3JkRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKBXRvdGFsGAMgASgFSACIAQFCCAoGX3RvdGFsIvQBCgtSZWNvcmRFbnRyeRISCgp1bml0X2luZGV4GAEgASgFEhAKCHVuaXRfa2V5GAIgASgJEhMKC3VuaXRfcmVnaW9uGAMgASgJEhAKCHBvc2l0aW9uGAQgASgFEiUKBnN0YXR1cxgFIAEoCUIVir0YB1NVQ0NFU1OKvRgGRkFJTEVEEigKBGl0ZW0YBiABKAsyGi5nbGVhbmVyLmpvYi52MS5SZWNvcmRJdGVtEh0KBnJlY29yZBgHIAEoCUII4LwYAeq9GABIAIgBARIMCgRjb2RlGAggASgJEg8KB21lc3NhZ2UYCSABKAlCCQoHX3JlY29yZCKIAgoKUmVjb3JkSXRlbRISCgV0aXRsZRgBIAEoCUgAiAEBEhIKBXByaWNlGAIgASgBSAGIAQESFQoIY3VycmVuY3kYAyABKAlIAogBARISCgVzdG9jaxgEIAEoA0gDiAEBEhEKBHNvbGQYBSABKANIBIgBARITCgZyYXRpbmcYBiABKAFIBYgBARIQCgN1cmwYByABKAlIBogBARIXCgppbWFnZV9wYXRoGAggASgJSAeIAQFCCAoGX3RpdGxlQggKBl9wcmljZUILCglfY3VycmVuY3lCCAoGX3N0b2NrQgcKBV9zb2xkQgkKB19yYXRpbmdCBgoEX3VybEINCgtfaW1hZ2VfcGF0aCJQChJMaXN0RmllbGRzUmVzcG9uc2USKQoGZmllbGRzGAEgAygLMhkuZ2xlYW5lci5qb2IudjEuRmllbGRGaWxsEg8KB3JlY29yZHMYAiABKAUiNQoJRmllbGRGaWxsEgwKBG5hbWUYASABKAkSDAoEdHlwZRgCIAEoCRIMCgRmaWxsGAMgASgBIpoBCglSZWNvcmRSb3cSEgoKdW5pdF9pbmRleBgBIAEoBRIQCgh1bml0X2tleRgCIAEoCRITCgt1bml0X3JlZ2lvbhgDIAEoCRIWCgl1bml0X2xpc3QYBCABKAlIAIgBARIaCg11bml0X3Bvc2l0aW9uGAUgASgFSAGIAQFCDAoKX3VuaXRfbGlzdEIQCg5fdW5pdF9wb3NpdGlvbiKJAgoKUmVzdWx0TGluZRINCgVpbmRleBgBIAEoBRIQCghiYXRjaF9pZBgCIAEoCRILCgNrZXkYAyABKAkSDgoGcmVnaW9uGAQgASgJEhcKBWlucHV0GAUgASgJQgjgvBgB6r0YABIdCgZyZWNvcmQYBiABKAlCCOC8GAHqvRgASACIAQESLAoEZmlsZRgHIAEoCzIeLmdsZWFuZXIuam9iLnYxLlJlc3VsdExpbmVGaWxlEkwKDGNvbGxlY3RlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCGvK9GBYiMjAzMC0wMS0wN1QwNDowMDowMFoiQgkKB19yZWNvcmQieAoOUmVzdWx0TGluZUZpbGUSDAoEbmFtZRgBIAEoCRIUCgxjb250ZW50X3R5cGUYAiABKAkSDQoFaXRlbXMYAyABKAUSDQoFYnl0ZXMYBCABKAMSDgoGc2hhMjU2GAUgASgJEhQKDGRvd25sb2FkX3VybBgGIAEoCSLGAQoLRmFpbHVyZUxpbmUSDQoFaW5kZXgYASABKAUSEAoIYmF0Y2hfaWQYAiABKAkSCwoDa2V5GAMgASgJEg4KBnJlZ2lvbhgEIAEoCRIXCgVpbnB1dBgFIAEoCUII4LwYAeq9GAASDAoEY29kZRgGIAEoCRIPCgdtZXNzYWdlGAcgASgJEg8KB2NyZWRpdHMYCCABKAUSHwoMcmVmdW5kX2VudHJ5GAkgASgJQgTYvBgBSACIAQFCDwoNX3JlZnVuZF9lbnRyeTLfEgoKSm9iU2VydmljZRJtCghMaXN0Sm9icxIfLmdsZWFuZXIuam9iLnYxLkxpc3RKb2JzUmVxdWVzdBogLmdsZWFuZXIuam9iLnYxLkxpc3RKb2JzUmVzcG9uc2UiHoK8GAYqBJEDpgOIvBgCgtPkkwIKEggvdjEvam9icxJmCgZHZXRKb2ISGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIiuCvBgKKgaRA5QDpgM4AYi8GAKC0+STAhMSES92MS9qb2JzL3tqb2JfaWR9EkMKCFdhdGNoSm9iEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiIEiLwYAjABEoEBCglMaXN0VW5pdHMSIC5nbGVhbmVyLmpvYi52MS5MaXN0VW5pdHNSZXF1ZXN0GiEuZ2xlYW5lci5qb2IudjEuTGlzdFVuaXRzUmVzcG9uc2UiL4K8GAgqBpEDlAOmA4i8GAKC0+STAhkSFy92MS9qb2JzL3tqb2JfaWR9L3VuaXRzEn4KCkxpc3RGYXVsdHMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiIuZ2xlYW5lci5qb2IudjEuTGlzdEZhdWx0c1Jlc3BvbnNlIjCCvBgIKgaRA5QDpgOIvBgCgtPkkwIaEhgvdjEvam9icy97am9iX2lkfS9mYXVsdHMSggEKC0dldFByb2dyZXNzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBojLmdsZWFuZXIuam9iLnYxLkdldFByb2dyZXNzUmVzcG9uc2UiMoK8GAgqBpEDlAOmA4i8GAKC0+STAhwSGi92MS9qb2JzL3tqb2JfaWR9L3Byb2dyZXNzEn8KCkdldFF1YWxpdHkSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiIuZ2xlYW5lci5qb2IudjEuR2V0UXVhbGl0eVJlc3BvbnNlIjGCvBgIKgaRA5QDpgOIvBgCgtPkkwIbEhkvdjEvam9icy97am9iX2lkfS9xdWFsaXR5EnkKClJlbGVhc2VKb2ISIS5nbGVhbmVyLmpvYi52MS5SZWxlYXNlSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiIzgrwYCioIkQOUA5kDpgOIvBgDgtPkkwIbIhkvdjEvam9icy97am9iX2lkfS9yZWxlYXNlEnsKCUxpc3RGaWxlcxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIS5nbGVhbmVyLmpvYi52MS5MaXN0RmlsZXNSZXNwb25zZSIvgrwYCCoGkQOUA6YDiLwYAoLT5JMCGRIXL3YxL2pvYnMve2pvYl9pZH0vZmlsZXMScwoLRGVsZXRlRmlsZXMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIjOCvBgMKgqRA5QDmQOmA/YDiLwYBILT5JMCGSoXL3YxL2pvYnMve2pvYl9pZH0vZmlsZXMSvAEKDVN0cmVhbVJlc3VsdHMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSJ3grwYTioKkQOUA5kDmgOmA0IxChRhcHBsaWNhdGlvbi94LW5kanNvbhIZZ2xlYW5lci5qb2IudjEuUmVzdWx0TGluZVINRXhwb3J0UmVjb3Jkc4i8GAKC0+STAhsSGS92MS9qb2JzL3tqb2JfaWR9L3Jlc3VsdHMwARKsAgoNRXhwb3J0UmVjb3JkcxIkLmdsZWFuZXIuam9iLnYxLkV4cG9ydFJlY29yZHNSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSLcAYK8GLMBKgqRA5QDmQOaA6YDQhIKEGFwcGxpY2F0aW9uL2pzb25CMAoUYXBwbGljYXRpb24veC1uZGpzb24SGGdsZWFuZXIuam9iLnYxLlJlY29yZFJvd0IxChRhcHBsaWNhdGlvbi94LW5kanNvbhIZZ2xlYW5lci5qb2IudjEuUmVzdWx0TGluZUIKCgh0ZXh0L2NzdkIgCh5hcHBsaWNhdGlvbi92bmQuYXBhY2hlLnBhcnF1ZXSIvBgCgtPkkwIaEhgvdjEvam9icy97am9iX2lkfS9leHBvcnQwARKNAQoLTGlzdFJlY29yZHMSIi5nbGVhbmVyLmpvYi52MS5MaXN0UmVjb3Jkc1JlcXVlc3QaIy5nbGVhbmVyLmpvYi52MS5MaXN0UmVjb3Jkc1Jlc3BvbnNlIjWCvBgMKgqRA5QDmQOaA6YDiLwYAoLT5JMCGxIZL3YxL2pvYnMve2pvYl9pZH0vcmVjb3JkcxKAAQoKTGlzdEZpZWxkcxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIi5nbGVhbmVyLmpvYi52MS5MaXN0RmllbGRzUmVzcG9uc2UiMoK8GAoqCJEDlAOaA6YDiLwYAoLT5JMCGhIYL3YxL2pvYnMve2pvYl9pZH0vZmllbGRzEsMBCg5TdHJlYW1GYWlsdXJlcxIlLmdsZWFuZXIuam9iLnYxLlN0cmVhbUZhaWx1cmVzUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkicoK8GEgqBpEDlAOmA0IyChRhcHBsaWNhdGlvbi94LW5kanNvbhIaZ2xlYW5lci5qb2IudjEuRmFpbHVyZUxpbmVCCgoIdGV4dC9jc3aIvBgCgtPkkwIcEhovdjEvam9icy97am9iX2lkfS9mYWlsdXJlczABEncKCFJldHJ5Sm9iEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiI6grwYEwjKASoMkQOSA5QDmQOmA/YDSAGIvBgDgtPkkwIZIhcvdjEvam9icy97am9iX2lkfS9yZXRyeRJwCglDYW5jZWxKb2ISGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIjKCvBgKKgiRA5QDmQOmA4i8GAOC0+STAhoiGC92MS9qb2JzL3tqb2JfaWR9L2NhbmNlbBoMqLsYArq7GARKb2JzQiVaI2dsZWFuZXIvZ2VuL2dvL2dsZWFuZXIvam9iL3YxO2pvYnYxYgZwcm90bzM", [file_gleaner_job_v1_quote, file_gleaner_job_v1_submit_options, file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_annotations, file_google_api_field_behavior, file_google_api_httpbody, file_google_protobuf_timestamp]);
+  fileDesc("ChhnbGVhbmVyL2pvYi92MS9qb2IucHJvdG8SDmdsZWFuZXIuam9iLnYxIuIICgNKb2ISDgoGam9iX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZtYXJrZXQYBCABKAkSDgoGcmVnaW9uGAUgASgJEogBCgZzdGF0dXMYBiABKAlCeIq9GBFhd2FpdGluZ19hcHByb3ZhbIq9GAxpbml0aWFsaXppbmeKvRgKcHJvY2Vzc2luZ4q9GAljb21wbGV0ZWSKvRgQcGFydGlhbF9jb21wbGV0ZYq9GAZmYWlsZWSKvRgIcmVqZWN0ZWSKvRgKdGVybWluYXRlZBIMCgRjb3N0GAcgASgFEhAKCHJlZnVuZGVkGAggASgFEg0KBXRvdGFsGAkgASgFEg8KB3N1Y2Nlc3MYCiABKAUSDgoGZmFpbGVkGAsgASgFEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWRlY2lkZV9ieRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgPIAEoCRITCgt3YWl0aW5nX2ZvchgQIAEoCRIUCgd0YXNrX2lkGBEgASgDSACIAQESFQoNcmV0cmlldmVfcGF0aBgSIAEoCRIQCghyZXRyeV9vZhgTIAEoCRIuCgpzdGFydGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdiYXRjaGVzGBUgASgFEhQKDGJhdGNoZXNfZG9uZRgWIAEoBRISCgp1bml0X3ByaWNlGBcgASgFEg0KBWVuZGVkGBggASgIEhEKCXVzZXJfbmFtZRgZIAEoCRIZCgx1c2VyX2JhbGFuY2UYGiABKANIAYgBARIPCgdjaGFyZ2VkGBsgASgFEg8KB25vdF9ydW4YHCABKAUSEgoKZGVjaWRlZF9ieRgdIAEoCRI0ChBmaWxlc19kZWxldGVkX2F0GB4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgdvcHRpb25zGB8gASgLMh0uZ2xlYW5lci5qb2IudjEuU3VibWl0T3B0aW9ucxIeChFyZXVzZWRfdW5pdF9wcmljZRglIAEoBUgCiAEBEhMKBnJldXNlZBgmIAEoBUgDiAEBEioKBXF1b3RlGCAgASgLMhUuZ2xlYW5lci5qb2IudjEuUXVvdGVCBMC+GAESHgoEbW9kZRgkIAEoCUIQir0YBGxpdmWKvRgEdGVzdBIlCgRob2xkGCggASgLMhcuZ2xlYW5lci5qb2IudjEuSm9iSG9sZBITCgtzY2hlZHVsZV9pZBgpIAEoCUIKCghfdGFza19pZEIPCg1fdXNlcl9iYWxhbmNlQhQKEl9yZXVzZWRfdW5pdF9wcmljZUIJCgdfcmV1c2VkIsUBCgdKb2JIb2xkEjAKBXN0YXRlGAEgASgJQiGKvRgEaGVsZIq9GAhyZWxlYXNlZIq9GAlkaXNjYXJkZWQSKwoHcmVhc29ucxgCIAMoCzIaLmdsZWFuZXIuam9iLnYxLkhvbGRSZWFzb24SKwoHaGVsZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKZGVjaWRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiPQoKSG9sZFJlYXNvbhINCgVmaWVsZBgBIAEoCRIPCgdtaW5pbXVtGAIgASgBEg8KB3BlcmNlbnQYAyABKAEiQQoRUmVsZWFzZUpvYlJlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARIPCgdkaXNjYXJkGAIgASgIImQKEkdldFF1YWxpdHlSZXNwb25zZRIPCgdyZWNvcmRzGAEgASgDEg8KB2ludmFsaWQYAiABKAMSLAoGZmllbGRzGAMgAygLMhwuZ2xlYW5lci5qb2IudjEuRmllbGRRdWFsaXR5IlwKDEZpZWxkUXVhbGl0eRIMCgRuYW1lGAEgASgJEgwKBHR5cGUYAiABKAkSDwoHcmVjb3JkcxgDIAEoAxIOCgZmaWxsZWQYBCABKAMSDwoHcGVyY2VudBgFIAEoASKKAwoPTGlzdEpvYnNSZXF1ZXN0En8KBnN0YXR1cxgBIAEoCUJvukhscmpSAFIRYXdhaXRpbmdfYXBwcm92YWxSDGluaXRpYWxpemluZ1IKcHJvY2Vzc2luZ1IJY29tcGxldGVkUhBwYXJ0aWFsX2NvbXBsZXRlUgZmYWlsZWRSCHJlamVjdGVkUgp0ZXJtaW5hdGVkEhUKBGtpbmQYAiABKAlCB7pIBHICGEASFwoGbWFya2V0GAMgASgJQge6SARyAhhAEh0KCXBhZ2Vfc2l6ZRgEIAEoBUIKukgHGgUY6AcoABJQCgpwYWdlX3Rva2VuGAUgASgJQjy6SDlyNzI1XihbMC05XXsxLDE2fShcLlswLTldezEsOX0pPy1bQS1aYS16MC05Xy1dezEsMTAwMH0pPyQSGAoHdXNlcl9pZBgGIAEoCUIHukgEcgIYQBIYCgZzZWFyY2gYByABKAlCCLpIBXIDGMgBEiEKBG1vZGUYCCABKAlCE7pIEHIOUgBSBGxpdmVSBHRlc3QiTgoQTGlzdEpvYnNSZXNwb25zZRIhCgRqb2JzGAEgAygLMhMuZ2xlYW5lci5qb2IudjEuSm9iEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSIpCgpKb2JSZXF1ZXN0EhsKBmpvYl9pZBgBIAEoCUIL4EECukgFcgOwAQEibwoNR2V0Sm9iUmVxdWVzdBJeCgZqb2JfaWQYASABKAlCTuBBArpISHJGGCQyQl4oWzAtOWEtZkEtRl17OH0oLVswLTlhLWZBLUZdezR9KXszfS1bMC05YS1mQS1GXXsxMn18WzAtOV17MSwxNX0pJCJJChBDYW5jZWxKb2JSZXF1ZXN0EhsKBmpvYl9pZBgBIAEoCUIL4EECukgFcgOwAQESGAoGcmVhc29uGAIgASgJQgi6SAVyAxjoByLQAQoQTGlzdFVuaXRzUmVxdWVzdBIbCgZqb2JfaWQYASABKAlCC+BBArpIBXIDsAEBEjEKBnN0YXR1cxgCIAEoCUIhukgechxSAFIHUEVORElOR1IHU1VDQ0VTU1IGRkFJTEVEEhUKBGNvZGUYAyABKAlCB7pIBHICGEASHQoJcGFnZV9zaXplGAQgASgFQgq6SAcaBRjoBygAEjYKCnBhZ2VfdG9rZW4YBSABKAlCIrpIH3IdMhteKFswLTldezEsOX1cLlswLTldezEsOX0pPyQiUQoRTGlzdFVuaXRzUmVzcG9uc2USIwoFdW5pdHMYASADKAsyFC5nbGVhbmVyLmpvYi52MS5Vbml0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSL8AQoEVW5pdBINCgVpbmRleBgBIAEoBRIQCghiYXRjaF9pZBgCIAEoCRILCgNrZXkYAyABKAkSDgoGcmVnaW9uGAQgASgJEhcKBWlucHV0GAUgASgJQgjgvBgB6r0YABIwCgZzdGF0dXMYBiABKAlCIIq9GAdQRU5ESU5Hir0YB1NVQ0NFU1OKvRgGRkFJTEVEEgwKBGNvZGUYByABKAkSDwoHbWVzc2FnZRgIIAEoCRJMCgxjb2xsZWN0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQhryvRgWIjIwMzAtMDEtMDdUMDQ6MDA6MDBaIiJAChJMaXN0RmF1bHRzUmVzcG9uc2USKgoGZmF1bHRzGAEgAygLMhouZ2xlYW5lci5qb2IudjEuRmF1bHRHcm91cCJRCgpGYXVsdEdyb3VwEgwKBGNvZGUYASABKAkSDQoFdW5pdHMYAiABKAUSJgoIZXhhbXBsZXMYAyADKAsyFC5nbGVhbmVyLmpvYi52MS5Vbml0IkQKE0dldFByb2dyZXNzUmVzcG9uc2USLQoGcG9pbnRzGAEgAygLMh0uZ2xlYW5lci5qb2IudjEuUHJvZ3Jlc3NQb2ludCJYCg1Qcm9ncmVzc1BvaW50EiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdzdWNjZXNzGAIgASgFEg4KBmZhaWxlZBgDIAEoBSI+ChFMaXN0RmlsZXNSZXNwb25zZRIpCgVmaWxlcxgBIAMoCzIaLmdsZWFuZXIuam9iLnYxLlJlc3VsdEZpbGUizgEKClJlc3VsdEZpbGUSDAoEbmFtZRgBIAEoCRInCgVzY29wZRgCIAEoCUIYir0YA2pvYoq9GAViYXRjaIq9GAR1bml0Eg0KBWluZGV4GAMgASgFEgsKA2tleRgEIAEoCRIUCgxjb250ZW50X3R5cGUYBSABKAkSDQoFaXRlbXMYBiABKAUSDQoFYnl0ZXMYByABKAMSDgoGc2hhMjU2GAggASgJEhQKDGRvd25sb2FkX3VybBgJIAEoCRITCgtyZWNvcmRzX3VybBgKIAEoCSJZChVTdHJlYW1GYWlsdXJlc1JlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARIjCgZmb3JtYXQYAiABKAlCE7pIEHIOUgBSBWpzb25sUgNjc3YihwIKFEV4cG9ydFJlY29yZHNSZXF1ZXN0EhsKBmpvYl9pZBgBIAEoCUIL4EECukgFcgOwAQESOwoGZm9ybWF0GAIgASgJQiu6SChyJlIAUgRqc29uUgVqc29ubFIDY3N2Ugdjc3YtYm9tUgdwYXJxdWV0Eh8KBmZpbHRlchgDIAMoCUIPukgMkgEJEAoiBXIDGKwCEhgKBnNlYXJjaBgEIAEoCUIIukgFcgMYyAESFgoEc29ydBgFIAEoCUIIukgFcgMYyAESHgoEb25seRgGIAEoCUIQukgNcgtSAFIHY2hhbmdlZBIiCgdjb2x1bW5zGAcgASgJQhG6SA5yDFIAUghzdGFuZGFyZCKkAwoSTGlzdFJlY29yZHNSZXF1ZXN0EhsKBmpvYl9pZBgBIAEoCUIL4EECukgFcgOwAQESHwoGZmlsdGVyGAIgAygJQg+6SAySAQkQCiIFcgMYrAISGAoGc2VhcmNoGAMgASgJQgi6SAVyAxjIARIWCgRzb3J0GAQgASgJQgi6SAVyAxjIARIoCgZzdGF0dXMYBSABKAlCGLpIFXITUgBSB1NVQ0NFU1NSBkZBSUxFRBIfCgZjb2x1bW4YBiADKAlCD7pIDJIBCRBkIgVyAxisAhIdCglwYWdlX3NpemUYByABKAVCCrpIBxoFGMgBKAASNgoKcGFnZV90b2tlbhgIIAEoCUIiukgfch0yG14oWzAtOV17MSw5fVwuWzAtOV17MSw5fSk/JBIgCgp1bml0X2luZGV4GAkgASgFQge6SAQaAigASACIAQESHgoIcG9zaXRpb24YCiABKAVCB7pIBBoCKABIAYgBARIeCgRvbmx5GAsgASgJQhC6SA1yC1IAUgdjaGFuZ2VkQg0KC191bml0X2luZGV4QgsKCV9wb3NpdGlvbiJ6ChNMaXN0UmVjb3Jkc1Jlc3BvbnNlEiwKB3JlY29yZHMYASADKAsyGy5nbGVhbmVyLmpvYi52MS5SZWNvcmRFbnRyeRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoFdG90YWwYAyABKAVIAIgBAUIICgZfdG90YWwi9AEKC1JlY29yZEVudHJ5EhIKCnVuaXRfaW5kZXgYASABKAUSEAoIdW5pdF9rZXkYAiABKAkSEwoLdW5pdF9yZWdpb24YAyABKAkSEAoIcG9zaXRpb24YBCABKAUSJQoGc3RhdHVzGAUgASgJQhWKvRgHU1VDQ0VTU4q9GAZGQUlMRUQSKAoEaXRlbRgGIAEoCzIaLmdsZWFuZXIuam9iLnYxLlJlY29yZEl0ZW0SHQoGcmVjb3JkGAcgASgJQgjgvBgB6r0YAEgAiAEBEgwKBGNvZGUYCCABKAkSDwoHbWVzc2FnZRgJIAEoCUIJCgdfcmVjb3JkIogCCgpSZWNvcmRJdGVtEhIKBXRpdGxlGAEgASgJSACIAQESEgoFcHJpY2UYAiABKAFIAYgBARIVCghjdXJyZW5jeRgDIAEoCUgCiAEBEhIKBXN0b2NrGAQgASgDSAOIAQESEQoEc29sZBgFIAEoA0gEiAEBEhMKBnJhdGluZxgGIAEoAUgFiAEBEhAKA3VybBgHIAEoCUgGiAEBEhcKCmltYWdlX3BhdGgYCCABKAlIB4gBAUIICgZfdGl0bGVCCAoGX3ByaWNlQgsKCV9jdXJyZW5jeUIICgZfc3RvY2tCBwoFX3NvbGRCCQoHX3JhdGluZ0IGCgRfdXJsQg0KC19pbWFnZV9wYXRoIlAKEkxpc3RGaWVsZHNSZXNwb25zZRIpCgZmaWVsZHMYASADKAsyGS5nbGVhbmVyLmpvYi52MS5GaWVsZEZpbGwSDwoHcmVjb3JkcxgCIAEoBSI1CglGaWVsZEZpbGwSDAoEbmFtZRgBIAEoCRIMCgR0eXBlGAIgASgJEgwKBGZpbGwYAyABKAEimgEKCVJlY29yZFJvdxISCgp1bml0X2luZGV4GAEgASgFEhAKCHVuaXRfa2V5GAIgASgJEhMKC3VuaXRfcmVnaW9uGAMgASgJEhYKCXVuaXRfbGlzdBgEIAEoCUgAiAEBEhoKDXVuaXRfcG9zaXRpb24YBSABKAVIAYgBAUIMCgpfdW5pdF9saXN0QhAKDl91bml0X3Bvc2l0aW9uIokCCgpSZXN1bHRMaW5lEg0KBWluZGV4GAEgASgFEhAKCGJhdGNoX2lkGAIgASgJEgsKA2tleRgDIAEoCRIOCgZyZWdpb24YBCABKAkSFwoFaW5wdXQYBSABKAlCCOC8GAHqvRgAEh0KBnJlY29yZBgGIAEoCUII4LwYAeq9GABIAIgBARIsCgRmaWxlGAcgASgLMh4uZ2xlYW5lci5qb2IudjEuUmVzdWx0TGluZUZpbGUSTAoMY29sbGVjdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIa8r0YFiIyMDMwLTAxLTA3VDA0OjAwOjAwWiJCCQoHX3JlY29yZCJ4Cg5SZXN1bHRMaW5lRmlsZRIMCgRuYW1lGAEgASgJEhQKDGNvbnRlbnRfdHlwZRgCIAEoCRINCgVpdGVtcxgDIAEoBRINCgVieXRlcxgEIAEoAxIOCgZzaGEyNTYYBSABKAkSFAoMZG93bmxvYWRfdXJsGAYgASgJIsYBCgtGYWlsdXJlTGluZRINCgVpbmRleBgBIAEoBRIQCghiYXRjaF9pZBgCIAEoCRILCgNrZXkYAyABKAkSDgoGcmVnaW9uGAQgASgJEhcKBWlucHV0GAUgASgJQgjgvBgB6r0YABIMCgRjb2RlGAYgASgJEg8KB21lc3NhZ2UYByABKAkSDwoHY3JlZGl0cxgIIAEoBRIfCgxyZWZ1bmRfZW50cnkYCSABKAlCBNi8GAFIAIgBAUIPCg1fcmVmdW5kX2VudHJ5Mq0TCgpKb2JTZXJ2aWNlEnEKCExpc3RKb2JzEh8uZ2xlYW5lci5qb2IudjEuTGlzdEpvYnNSZXF1ZXN0GiAuZ2xlYW5lci5qb2IudjEuTGlzdEpvYnNSZXNwb25zZSIigrwYBioEkQOmA4i8GAKQvBgBgtPkkwIKEggvdjEvam9icxJtCgZHZXRKb2ISHS5nbGVhbmVyLmpvYi52MS5HZXRKb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIi+CvBgKKgaRA5QDpgM4AYi8GAKQvBgBgtPkkwITEhEvdjEvam9icy97am9iX2lkfRJKCghXYXRjaEpvYhIdLmdsZWFuZXIuam9iLnYxLkdldEpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IiCIi8GAKQvBgBMAEShQEKCUxpc3RVbml0cxIgLmdsZWFuZXIuam9iLnYxLkxpc3RVbml0c1JlcXVlc3QaIS5nbGVhbmVyLmpvYi52MS5MaXN0VW5pdHNSZXNwb25zZSIzgrwYCCoGkQOUA6YDiLwYApC8GAGC0+STAhkSFy92MS9qb2JzL3tqb2JfaWR9L3VuaXRzEoIBCgpMaXN0RmF1bHRzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoiLmdsZWFuZXIuam9iLnYxLkxpc3RGYXVsdHNSZXNwb25zZSI0grwYCCoGkQOUA6YDiLwYApC8GAGC0+STAhoSGC92MS9qb2JzL3tqb2JfaWR9L2ZhdWx0cxKGAQoLR2V0UHJvZ3Jlc3MSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiMuZ2xlYW5lci5qb2IudjEuR2V0UHJvZ3Jlc3NSZXNwb25zZSI2grwYCCoGkQOUA6YDiLwYApC8GAGC0+STAhwSGi92MS9qb2JzL3tqb2JfaWR9L3Byb2dyZXNzEoMBCgpHZXRRdWFsaXR5EhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoiLmdsZWFuZXIuam9iLnYxLkdldFF1YWxpdHlSZXNwb25zZSI1grwYCCoGkQOUA6YDiLwYApC8GAGC0+STAhsSGS92MS9qb2JzL3tqb2JfaWR9L3F1YWxpdHkSfQoKUmVsZWFzZUpvYhIhLmdsZWFuZXIuam9iLnYxLlJlbGVhc2VKb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIjeCvBgKKgiRA5QDmQOmA4i8GAOQvBgDgtPkkwIbIhkvdjEvam9icy97am9iX2lkfS9yZWxlYXNlEn8KCUxpc3RGaWxlcxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIS5nbGVhbmVyLmpvYi52MS5MaXN0RmlsZXNSZXNwb25zZSIzgrwYCCoGkQOUA6YDiLwYApC8GAGC0+STAhkSFy92MS9qb2JzL3tqb2JfaWR9L2ZpbGVzEnMKC0RlbGV0ZUZpbGVzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiIzgrwYDCoKkQOUA5kDpgP2A4i8GASC0+STAhkqFy92MS9qb2JzL3tqb2JfaWR9L2ZpbGVzEsABCg1TdHJlYW1SZXN1bHRzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkie4K8GE4qCpEDlAOZA5oDpgNCMQoUYXBwbGljYXRpb24veC1uZGpzb24SGWdsZWFuZXIuam9iLnYxLlJlc3VsdExpbmVSDUV4cG9ydFJlY29yZHOIvBgCkLwYAoLT5JMCGxIZL3YxL2pvYnMve2pvYl9pZH0vcmVzdWx0czABErACCg1FeHBvcnRSZWNvcmRzEiQuZ2xlYW5lci5qb2IudjEuRXhwb3J0UmVjb3Jkc1JlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IuABgrwYswEqCpEDlAOZA5oDpgNCEgoQYXBwbGljYXRpb24vanNvbkIwChRhcHBsaWNhdGlvbi94LW5kanNvbhIYZ2xlYW5lci5qb2IudjEuUmVjb3JkUm93QjEKFGFwcGxpY2F0aW9uL3gtbmRqc29uEhlnbGVhbmVyLmpvYi52MS5SZXN1bHRMaW5lQgoKCHRleHQvY3N2QiAKHmFwcGxpY2F0aW9uL3ZuZC5hcGFjaGUucGFycXVldIi8GAKQvBgCgtPkkwIaEhgvdjEvam9icy97am9iX2lkfS9leHBvcnQwARKRAQoLTGlzdFJlY29yZHMSIi5nbGVhbmVyLmpvYi52MS5MaXN0UmVjb3Jkc1JlcXVlc3QaIy5nbGVhbmVyLmpvYi52MS5MaXN0UmVjb3Jkc1Jlc3BvbnNlIjmCvBgMKgqRA5QDmQOaA6YDiLwYApC8GAKC0+STAhsSGS92MS9qb2JzL3tqb2JfaWR9L3JlY29yZHMShAEKCkxpc3RGaWVsZHMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiIuZ2xlYW5lci5qb2IudjEuTGlzdEZpZWxkc1Jlc3BvbnNlIjaCvBgKKgiRA5QDmgOmA4i8GAKQvBgBgtPkkwIaEhgvdjEvam9icy97am9iX2lkfS9maWVsZHMSxwEKDlN0cmVhbUZhaWx1cmVzEiUuZ2xlYW5lci5qb2IudjEuU3RyZWFtRmFpbHVyZXNSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSJ2grwYSCoGkQOUA6YDQjIKFGFwcGxpY2F0aW9uL3gtbmRqc29uEhpnbGVhbmVyLmpvYi52MS5GYWlsdXJlTGluZUIKCgh0ZXh0L2Nzdoi8GAKQvBgBgtPkkwIcEhovdjEvam9icy97am9iX2lkfS9mYWlsdXJlczABEnsKCFJldHJ5Sm9iEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiI+grwYEwjKASoMkQOSA5QDmQOmA/YDSAGIvBgDkLwYA4LT5JMCGSIXL3YxL2pvYnMve2pvYl9pZH0vcmV0cnkSegoJQ2FuY2VsSm9iEiAuZ2xlYW5lci5qb2IudjEuQ2FuY2VsSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiI2grwYCioIkQOUA5kDpgOIvBgDkLwYA4LT5JMCGiIYL3YxL2pvYnMve2pvYl9pZH0vY2FuY2VsGgyouxgCursYBEpvYnNCJVojZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9qb2IvdjE7am9idjFiBnByb3RvMw", [file_gleaner_job_v1_quote, file_gleaner_job_v1_submit_options, file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_annotations, file_google_api_field_behavior, file_google_api_httpbody, file_google_protobuf_timestamp]);
 
 /**
  * A job of any kind.
@@ -285,6 +285,13 @@ export type Job = Message<"gleaner.job.v1.Job"> & {
    * @generated from field: gleaner.job.v1.JobHold hold = 40;
    */
   hold?: JobHold | undefined;
+
+  /**
+   * The schedule whose run the job is; empty for other jobs. An approval of the job covers the later runs of the schedule.
+   *
+   * @generated from field: string schedule_id = 41;
+   */
+  scheduleId: string;
 };
 
 /**
@@ -523,6 +530,29 @@ export type ListJobsRequest = Message<"gleaner.job.v1.ListJobsRequest"> & {
    * @generated from field: string page_token = 5;
    */
   pageToken: string;
+
+  /**
+   * For operators: only jobs of this user; all if empty.
+   *
+   * @generated from field: string user_id = 6;
+   */
+  userId: string;
+
+  /**
+   * A job's id or task number, or text: for users in the names of jobs, for operators in the names and email addresses of
+   * their owners.
+   *
+   * @generated from field: string search = 7;
+   */
+  search: string;
+
+  /**
+   * For operators: `live` for jobs on the marketplaces, `test` for those of test accounts; live if empty, unless a user is
+   * given.
+   *
+   * @generated from field: string mode = 8;
+   */
+  mode: string;
 };
 
 /**
@@ -582,6 +612,55 @@ export const JobRequestSchema: GenMessage<JobRequest> = /*@__PURE__*/
   messageDesc(file_gleaner_job_v1_job, 8);
 
 /**
+ * Request for a job by its id or task number.
+ *
+ * @generated from message gleaner.job.v1.GetJobRequest
+ */
+export type GetJobRequest = Message<"gleaner.job.v1.GetJobRequest"> & {
+  /**
+   * The job: a uuid, or the number of its task.
+   *
+   * @generated from field: string job_id = 1;
+   */
+  jobId: string;
+};
+
+/**
+ * Describes the message gleaner.job.v1.GetJobRequest.
+ * Use `create(GetJobRequestSchema)` to create a new message.
+ */
+export const GetJobRequestSchema: GenMessage<GetJobRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 9);
+
+/**
+ * Request to cancel a job.
+ *
+ * @generated from message gleaner.job.v1.CancelJobRequest
+ */
+export type CancelJobRequest = Message<"gleaner.job.v1.CancelJobRequest"> & {
+  /**
+   * The job, a uuid.
+   *
+   * @generated from field: string job_id = 1;
+   */
+  jobId: string;
+
+  /**
+   * Why it is cancelled; shown to its owner.
+   *
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message gleaner.job.v1.CancelJobRequest.
+ * Use `create(CancelJobRequestSchema)` to create a new message.
+ */
+export const CancelJobRequestSchema: GenMessage<CancelJobRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 10);
+
+/**
  * Request for a page of a job's units.
  *
  * @generated from message gleaner.job.v1.ListUnitsRequest
@@ -628,7 +707,7 @@ export type ListUnitsRequest = Message<"gleaner.job.v1.ListUnitsRequest"> & {
  * Use `create(ListUnitsRequestSchema)` to create a new message.
  */
 export const ListUnitsRequestSchema: GenMessage<ListUnitsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 9);
+  messageDesc(file_gleaner_job_v1_job, 11);
 
 /**
  * A page of units.
@@ -656,7 +735,7 @@ export type ListUnitsResponse = Message<"gleaner.job.v1.ListUnitsResponse"> & {
  * Use `create(ListUnitsResponseSchema)` to create a new message.
  */
 export const ListUnitsResponseSchema: GenMessage<ListUnitsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 10);
+  messageDesc(file_gleaner_job_v1_job, 12);
 
 /**
  * One requested item of a job, the unit of billing: an item, a row, a URL, a task.
@@ -733,7 +812,7 @@ export type Unit = Message<"gleaner.job.v1.Unit"> & {
  * Use `create(UnitSchema)` to create a new message.
  */
 export const UnitSchema: GenMessage<Unit> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 11);
+  messageDesc(file_gleaner_job_v1_job, 13);
 
 /**
  * A job's failures by fault.
@@ -754,7 +833,7 @@ export type ListFaultsResponse = Message<"gleaner.job.v1.ListFaultsResponse"> & 
  * Use `create(ListFaultsResponseSchema)` to create a new message.
  */
 export const ListFaultsResponseSchema: GenMessage<ListFaultsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 12);
+  messageDesc(file_gleaner_job_v1_job, 14);
 
 /**
  * Units of a job that failed for the same reason.
@@ -789,7 +868,7 @@ export type FaultGroup = Message<"gleaner.job.v1.FaultGroup"> & {
  * Use `create(FaultGroupSchema)` to create a new message.
  */
 export const FaultGroupSchema: GenMessage<FaultGroup> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 13);
+  messageDesc(file_gleaner_job_v1_job, 15);
 
 /**
  * A job's counts over time.
@@ -810,7 +889,7 @@ export type GetProgressResponse = Message<"gleaner.job.v1.GetProgressResponse"> 
  * Use `create(GetProgressResponseSchema)` to create a new message.
  */
 export const GetProgressResponseSchema: GenMessage<GetProgressResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 14);
+  messageDesc(file_gleaner_job_v1_job, 16);
 
 /**
  * A job's counts at one time.
@@ -845,7 +924,7 @@ export type ProgressPoint = Message<"gleaner.job.v1.ProgressPoint"> & {
  * Use `create(ProgressPointSchema)` to create a new message.
  */
 export const ProgressPointSchema: GenMessage<ProgressPoint> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 15);
+  messageDesc(file_gleaner_job_v1_job, 17);
 
 /**
  * A job's result files.
@@ -866,7 +945,7 @@ export type ListFilesResponse = Message<"gleaner.job.v1.ListFilesResponse"> & {
  * Use `create(ListFilesResponseSchema)` to create a new message.
  */
 export const ListFilesResponseSchema: GenMessage<ListFilesResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 16);
+  messageDesc(file_gleaner_job_v1_job, 18);
 
 /**
  * A result file.
@@ -951,7 +1030,7 @@ export type ResultFile = Message<"gleaner.job.v1.ResultFile"> & {
  * Use `create(ResultFileSchema)` to create a new message.
  */
 export const ResultFileSchema: GenMessage<ResultFile> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 17);
+  messageDesc(file_gleaner_job_v1_job, 19);
 
 /**
  * Request for a job's failed units.
@@ -979,7 +1058,7 @@ export type StreamFailuresRequest = Message<"gleaner.job.v1.StreamFailuresReques
  * Use `create(StreamFailuresRequestSchema)` to create a new message.
  */
 export const StreamFailuresRequestSchema: GenMessage<StreamFailuresRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 18);
+  messageDesc(file_gleaner_job_v1_job, 20);
 
 /**
  * Request for the records of a job as a table.
@@ -1029,6 +1108,14 @@ export type ExportRecordsRequest = Message<"gleaner.job.v1.ExportRecordsRequest"
    * @generated from field: string only = 6;
    */
   only: string;
+
+  /**
+   * Columns of the table: those of the kind and marketplace if empty, or `standard` for the columns that all have in common;
+   * with `format`.
+   *
+   * @generated from field: string columns = 7;
+   */
+  columns: string;
 };
 
 /**
@@ -1036,7 +1123,7 @@ export type ExportRecordsRequest = Message<"gleaner.job.v1.ExportRecordsRequest"
  * Use `create(ExportRecordsRequestSchema)` to create a new message.
  */
 export const ExportRecordsRequestSchema: GenMessage<ExportRecordsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 19);
+  messageDesc(file_gleaner_job_v1_job, 21);
 
 /**
  * Request for a page of a job's records.
@@ -1128,7 +1215,7 @@ export type ListRecordsRequest = Message<"gleaner.job.v1.ListRecordsRequest"> & 
  * Use `create(ListRecordsRequestSchema)` to create a new message.
  */
 export const ListRecordsRequestSchema: GenMessage<ListRecordsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 20);
+  messageDesc(file_gleaner_job_v1_job, 22);
 
 /**
  * A page of a job's records.
@@ -1163,7 +1250,7 @@ export type ListRecordsResponse = Message<"gleaner.job.v1.ListRecordsResponse"> 
  * Use `create(ListRecordsResponseSchema)` to create a new message.
  */
 export const ListRecordsResponseSchema: GenMessage<ListRecordsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 21);
+  messageDesc(file_gleaner_job_v1_job, 23);
 
 /**
  * A record of a job, or a failed unit.
@@ -1240,7 +1327,7 @@ export type RecordEntry = Message<"gleaner.job.v1.RecordEntry"> & {
  * Use `create(RecordEntrySchema)` to create a new message.
  */
 export const RecordEntrySchema: GenMessage<RecordEntry> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 22);
+  messageDesc(file_gleaner_job_v1_job, 24);
 
 /**
  * Values of an item under common names. A value that the record does not state is absent. Each is also a column for
@@ -1311,7 +1398,7 @@ export type RecordItem = Message<"gleaner.job.v1.RecordItem"> & {
  * Use `create(RecordItemSchema)` to create a new message.
  */
 export const RecordItemSchema: GenMessage<RecordItem> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 23);
+  messageDesc(file_gleaner_job_v1_job, 25);
 
 /**
  * Fill rates of a job's records.
@@ -1339,7 +1426,7 @@ export type ListFieldsResponse = Message<"gleaner.job.v1.ListFieldsResponse"> & 
  * Use `create(ListFieldsResponseSchema)` to create a new message.
  */
 export const ListFieldsResponseSchema: GenMessage<ListFieldsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 24);
+  messageDesc(file_gleaner_job_v1_job, 26);
 
 /**
  * Fill rate of a column.
@@ -1374,7 +1461,7 @@ export type FieldFill = Message<"gleaner.job.v1.FieldFill"> & {
  * Use `create(FieldFillSchema)` to create a new message.
  */
 export const FieldFillSchema: GenMessage<FieldFill> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 25);
+  messageDesc(file_gleaner_job_v1_job, 27);
 
 /**
  * A row of a job's records. It also has the members of the record; the JSON Schema of each kind and marketplace
@@ -1424,7 +1511,7 @@ export type RecordRow = Message<"gleaner.job.v1.RecordRow"> & {
  * Use `create(RecordRowSchema)` to create a new message.
  */
 export const RecordRowSchema: GenMessage<RecordRow> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 26);
+  messageDesc(file_gleaner_job_v1_job, 28);
 
 /**
  * A line of a job's results: one successful unit.
@@ -1494,7 +1581,7 @@ export type ResultLine = Message<"gleaner.job.v1.ResultLine"> & {
  * Use `create(ResultLineSchema)` to create a new message.
  */
 export const ResultLineSchema: GenMessage<ResultLine> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 27);
+  messageDesc(file_gleaner_job_v1_job, 29);
 
 /**
  * Result file of a unit.
@@ -1550,7 +1637,7 @@ export type ResultLineFile = Message<"gleaner.job.v1.ResultLineFile"> & {
  * Use `create(ResultLineFileSchema)` to create a new message.
  */
 export const ResultLineFileSchema: GenMessage<ResultLineFile> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 28);
+  messageDesc(file_gleaner_job_v1_job, 30);
 
 /**
  * A line of a job's failures: one failed unit.
@@ -1627,16 +1714,17 @@ export type FailureLine = Message<"gleaner.job.v1.FailureLine"> & {
  * Use `create(FailureLineSchema)` to create a new message.
  */
 export const FailureLineSchema: GenMessage<FailureLine> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 29);
+  messageDesc(file_gleaner_job_v1_job, 31);
 
 /**
- * Jobs of the caller, of every kind and marketplace.
+ * Jobs of every kind and marketplace: those of the caller, and for operators those of every user.
  *
  * @generated from service gleaner.job.v1.JobService
  */
 export const JobService: GenService<{
   /**
-   * Lists the caller's jobs, newest first.
+   * Lists the caller's jobs, newest first. Operators list the jobs of every user, including those whose submission is not
+   * finished.
    *
    * @generated from rpc gleaner.job.v1.JobService.ListJobs
    */
@@ -1646,13 +1734,13 @@ export const JobService: GenService<{
     output: typeof ListJobsResponseSchema;
   },
   /**
-   * Returns one of the caller's jobs.
+   * Returns a job by its id or its task number.
    *
    * @generated from rpc gleaner.job.v1.JobService.GetJob
    */
   getJob: {
     methodKind: "unary";
-    input: typeof JobRequestSchema;
+    input: typeof GetJobRequestSchema;
     output: typeof JobSchema;
   },
   /**
@@ -1662,7 +1750,7 @@ export const JobService: GenService<{
    */
   watchJob: {
     methodKind: "server_streaming";
-    input: typeof JobRequestSchema;
+    input: typeof GetJobRequestSchema;
     output: typeof JobSchema;
   },
   /**
@@ -1718,6 +1806,7 @@ export const JobService: GenService<{
   },
   /**
    * Lists a job's result files with new signed links, valid for 7 days. The list is empty if the files were deleted.
+   * Operators get no links: see OperatorService.CreateFileLink.
    *
    * @generated from rpc gleaner.job.v1.JobService.ListFiles
    */
@@ -1751,7 +1840,7 @@ export const JobService: GenService<{
   },
   /**
    * Streams the records of a job so far as a table: a row per successful unit or, for listings, per entry, in the order
-   * submitted. `StreamResults` with `format` or `only` is the same call.
+   * submitted. `StreamResults` with `format`, `only`, or `columns` is the same call.
    *
    * @generated from rpc gleaner.job.v1.JobService.ExportRecords
    */
@@ -1796,7 +1885,8 @@ export const JobService: GenService<{
   /**
    * Retries the failed units of an ended job in a new job of the same kind, which is charged like any other and
    * needs approval if its kind does. Returns a conflict if the job has not ended, has no failed units,
-   * or has another retry in progress. Accepts an `Idempotency-Key`.
+   * or has another retry in progress. Accepts an `Idempotency-Key`. A retry by an operator is charged to the job's owner and
+   * needs no approval.
    *
    * @generated from rpc gleaner.job.v1.JobService.RetryJob
    */
@@ -1813,7 +1903,7 @@ export const JobService: GenService<{
    */
   cancelJob: {
     methodKind: "unary";
-    input: typeof JobRequestSchema;
+    input: typeof CancelJobRequestSchema;
     output: typeof JobSchema;
   },
 }> = /*@__PURE__*/

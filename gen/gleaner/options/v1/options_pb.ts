@@ -202,7 +202,7 @@ export type Rest = Message<"gleaner.options.v1.Rest"> & {
   submits: boolean;
 
   /**
-   * Name of a method of the same service that serves requests whose query has `format` or `only`. Its path has the same
+   * Name of a method of the same service that serves requests whose query has `format`, `only`, or `columns`. Its path has the same
    * variables.
    *
    * @generated from field: string with_format = 10;
@@ -273,7 +273,7 @@ export const Access = {
   PUBLIC: 1,
 
   /**
-   * The API key of a user.
+   * The API key of a user. Methods with an `operator_role` also accept the key of an operator, for the data of every user.
    *
    * @generated from enum value: ACCESS_USER = 2;
    */

@@ -20,7 +20,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/schedule/v1/schedule.proto.
  */
 export const file_gleaner_schedule_v1_schedule: GenFile = /*@__PURE__*/
-  fileDesc("CiJnbGVhbmVyL3NjaGVkdWxlL3YxL3NjaGVkdWxlLnByb3RvEhNnbGVhbmVyLnNjaGVkdWxlLnYxIqoGCghTY2hlZHVsZRITCgtzY2hlZHVsZV9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBm1hcmtldBgDIAEoCRIMCgRraW5kGAQgASgJEh4KB3JlcXVlc3QYBSABKAlCCOC8GAHqvRgASACIAQESDAoEY3JvbhgGIAEoCRIRCgl0aW1lX3pvbmUYByABKAkSLAoIc3RhcnRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmVuZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHgoRbWF4X3RvdGFsX2NyZWRpdHMYCiABKANIAYgBARIsCgdvdmVybGFwGAsgASgJQhuKvRgEc2tpcIq9GAVxdWV1ZYq9GAZjYW5jZWwSJAoGbWlzc2VkGAwgASgJQhSKvRgIcnVuX29uY2WKvRgEc2tpcBJNCgVzdGF0ZRgNIAEoCUI+ir0YEWF3YWl0aW5nX2FwcHJvdmFsir0YBmFjdGl2ZYq9GAZwYXVzZWSKvRgIcmVqZWN0ZWSKvRgFZW5kZWQSDgoGcmVhc29uGA4gASgJEg0KBXVuaXRzGA8gASgFEhQKDGNvc3RfcGVyX3J1bhgQIAEoAxIVCg1jcmVkaXRzX3NwZW50GBEgASgDEi8KC25leHRfcnVuX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghmYWlsdXJlcxgTIAEoBRIuCgpjcmVhdGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GBUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgd1c2VyX2lkGBYgASgJEi4KB29wdGlvbnMYFyABKAsyHS5nbGVhbmVyLmpvYi52MS5TdWJtaXRPcHRpb25zEi0KCWRlY2lkZV9ieRgYIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCCgoIX3JlcXVlc3RCFAoSX21heF90b3RhbF9jcmVkaXRzIvkDChVDcmVhdGVTY2hlZHVsZVJlcXVlc3QSGwoEbmFtZRgBIAEoCUIN4EECukgHcgUQARjIARIcCgZtYXJrZXQYAiABKAlCDOBBArpIBnIEEAEYZBIaCgRraW5kGAMgASgJQgzgQQK6SAZyBBABGGQSKAoHcmVxdWVzdBgEIAEoCUIX4EECukgJcgcQAhiAgIAE4LwYAeq9GAASGwoEY3JvbhgFIAEoCUIN4EECukgHcgUQARjIARIaCgl0aW1lX3pvbmUYBiABKAlCB7pIBHICGGQSLAoIc3RhcnRfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmVuZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoRbWF4X3RvdGFsX2NyZWRpdHMYCSABKANCDrpICyIJGICglKWNHSgBSACIAQESLQoHb3ZlcmxhcBgKIAEoCUIcukgZchdSAFIEc2tpcFIFcXVldWVSBmNhbmNlbBInCgZtaXNzZWQYCyABKAlCF7pIFHISUgBSCHJ1bl9vbmNlUgRza2lwEi4KB29wdGlvbnMYDCABKAsyHS5nbGVhbmVyLmpvYi52MS5TdWJtaXRPcHRpb25zQhQKEl9tYXhfdG90YWxfY3JlZGl0cyL5BAoVVXBkYXRlU2NoZWR1bGVSZXF1ZXN0EiAKC3NjaGVkdWxlX2lkGAEgASgJQgvgQQK6SAVyA7ABARIdCgRuYW1lGAIgASgJQgq6SAdyBRABGMgBSACIAQESKgoHcmVxdWVzdBgDIAEoCUIUukgJcgcQAhiAgIAE4LwYAeq9GABIAYgBARIdCgRjcm9uGAQgASgJQgq6SAdyBRABGMgBSAKIAQESIQoJdGltZV96b25lGAUgASgJQgm6SAZyBBABGGRIA4gBARIsCghzdGFydF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKgoGZW5kX2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuChFtYXhfdG90YWxfY3JlZGl0cxgIIAEoA0IOukgLIgkYgKCUpY0dKAFIBIgBARIwCgdvdmVybGFwGAkgASgJQhq6SBdyFVIEc2tpcFIFcXVldWVSBmNhbmNlbEgFiAEBEioKBm1pc3NlZBgKIAEoCUIVukgSchBSCHJ1bl9vbmNlUgRza2lwSAaIAQESLgoHb3B0aW9ucxgMIAEoCzIdLmdsZWFuZXIuam9iLnYxLlN1Ym1pdE9wdGlvbnMSQAoFY2xlYXIYCyADKAlCMbpILpIBKxADIidyJVIIc3RhcnRfYXRSBmVuZF9hdFIRbWF4X3RvdGFsX2NyZWRpdHNCBwoFX25hbWVCCgoIX3JlcXVlc3RCBwoFX2Nyb25CDAoKX3RpbWVfem9uZUIUChJfbWF4X3RvdGFsX2NyZWRpdHNCCgoIX292ZXJsYXBCCQoHX21pc3NlZCIzCg9TY2hlZHVsZVJlcXVlc3QSIAoLc2NoZWR1bGVfaWQYASABKAlCC+BBArpIBXIDsAEBInUKFkFwcHJvdmVTY2hlZHVsZVJlcXVlc3QSIAoLc2NoZWR1bGVfaWQYASABKAlCC+BBArpIBXIDsAEBEjkKCnVwZGF0ZWRfYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgngQQK6SAPIAQEiUwoVUmVqZWN0U2NoZWR1bGVSZXF1ZXN0EiAKC3NjaGVkdWxlX2lkGAEgASgJQgvgQQK6SAVyA7ABARIYCgZyZWFzb24YAiABKAlCCLpIBXIDGOgHIhgKFkRlbGV0ZVNjaGVkdWxlUmVzcG9uc2Ui0wEKFExpc3RTY2hlZHVsZXNSZXF1ZXN0Eh0KCXBhZ2Vfc2l6ZRgBIAEoBUIKukgHGgUY6AcoABJQCgpwYWdlX3Rva2VuGAIgASgJQjy6SDlyNzI1XihbMC05XXsxLDE2fShcLlswLTldezEsOX0pPy1bQS1aYS16MC05Xy1dezEsMTAwMH0pPyQSSgoFc3RhdGUYAyABKAlCO7pIOHI2UgBSEWF3YWl0aW5nX2FwcHJvdmFsUgZhY3RpdmVSBnBhdXNlZFIIcmVqZWN0ZWRSBWVuZGVkIvEBChhMaXN0VXNlclNjaGVkdWxlc1JlcXVlc3QSHQoJcGFnZV9zaXplGAEgASgFQgq6SAcaBRjoBygAElAKCnBhZ2VfdG9rZW4YAiABKAlCPLpIOXI3MjVeKFswLTldezEsMTZ9KFwuWzAtOV17MSw5fSk/LVtBLVphLXowLTlfLV17MSwxMDAwfSk/JBJKCgVzdGF0ZRgDIAEoCUI7ukg4cjZSAFIRYXdhaXRpbmdfYXBwcm92YWxSBmFjdGl2ZVIGcGF1c2VkUghyZWplY3RlZFIFZW5kZWQSGAoHdXNlcl9pZBgEIAEoCUIHukgEcgIYZCJiChVMaXN0U2NoZWR1bGVzUmVzcG9uc2USMAoJc2NoZWR1bGVzGAEgAygLMh0uZ2xlYW5lci5zY2hlZHVsZS52MS5TY2hlZHVsZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkixQEKFlByZXZpZXdTY2hlZHVsZVJlcXVlc3QSGwoEY3JvbhgBIAEoCUIN4EECukgHcgUQARjIARIaCgl0aW1lX3pvbmUYAiABKAlCB7pIBHICGGQSLAoIc3RhcnRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmVuZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASGAoFY291bnQYBSABKAVCCbpIBhoEGGQoACJEChdQcmV2aWV3U2NoZWR1bGVSZXNwb25zZRIpCgV0aW1lcxgBIAMoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAirAEKF0xpc3RTY2hlZHVsZVJ1bnNSZXF1ZXN0EiAKC3NjaGVkdWxlX2lkGAEgASgJQgvgQQK6SAVyA7ABARIdCglwYWdlX3NpemUYAiABKAVCCrpIBxoFGOgHKAASUAoKcGFnZV90b2tlbhgDIAEoCUI8ukg5cjcyNV4oWzAtOV17MSwxNn0oXC5bMC05XXsxLDl9KT8tW0EtWmEtejAtOV8tXXsxLDEwMDB9KT8kImMKGExpc3RTY2hlZHVsZVJ1bnNSZXNwb25zZRIuCgRydW5zGAEgAygLMiAuZ2xlYW5lci5zY2hlZHVsZS52MS5TY2hlZHVsZVJ1bhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkivgMKC1NjaGVkdWxlUnVuEg4KBnJ1bl9pZBgBIAEoCRITCgtzY2hlZHVsZV9pZBgCIAEoCRIxCg1zY2hlZHVsZWRfZm9yGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpzdGFydGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCgd0cmlnZ2VyGAUgASgJQiCKvRgIc2NoZWR1bGWKvRgGbWlzc2Vkir0YBm1hbnVhbBKFAQoFc3RhdGUYBiABKAlCdoq9GAZxdWV1ZWSKvRgHcnVubmluZ4q9GAljb21wbGV0ZWSKvRgQcGFydGlhbF9jb21wbGV0ZYq9GAZmYWlsZWSKvRgIcmVqZWN0ZWSKvRgKdGVybWluYXRlZIq9GAdza2lwcGVkir0YDW5vdF9zdWJtaXR0ZWQSDgoGcmVhc29uGAcgASgJEg4KBmpvYl9pZBgIIAEoCRIMCgRjb3N0GAkgASgDEhAKCHJlZnVuZGVkGAogASgDEiwKCGVuZGVkX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcDKPDAoPU2NoZWR1bGVTZXJ2aWNlEo0BCg5DcmVhdGVTY2hlZHVsZRIqLmdsZWFuZXIuc2NoZWR1bGUudjEuQ3JlYXRlU2NoZWR1bGVSZXF1ZXN0Gh0uZ2xlYW5lci5zY2hlZHVsZS52MS5TY2hlZHVsZSIwgrwYEAjJARiAgIAIKgaRA5kDpgOIvBgDgtPkkwISOgEqIg0vdjEvc2NoZWR1bGVzEosBCg1MaXN0U2NoZWR1bGVzEikuZ2xlYW5lci5zY2hlZHVsZS52MS5MaXN0U2NoZWR1bGVzUmVxdWVzdBoqLmdsZWFuZXIuc2NoZWR1bGUudjEuTGlzdFNjaGVkdWxlc1Jlc3BvbnNlIiOCvBgGKgSRA6YDiLwYAoLT5JMCDxINL3YxL3NjaGVkdWxlcxKWAQoPUHJldmlld1NjaGVkdWxlEisuZ2xlYW5lci5zY2hlZHVsZS52MS5QcmV2aWV3U2NoZWR1bGVSZXF1ZXN0GiwuZ2xlYW5lci5zY2hlZHVsZS52MS5QcmV2aWV3U2NoZWR1bGVSZXNwb25zZSIogrwYBioEkQOmA4i8GAKC0+STAhQSEi92MS9zY2hlZHVsZS10aW1lcxKHAQoLR2V0U2NoZWR1bGUSJC5nbGVhbmVyLnNjaGVkdWxlLnYxLlNjaGVkdWxlUmVxdWVzdBodLmdsZWFuZXIuc2NoZWR1bGUudjEuU2NoZWR1bGUiM4K8GAgqBpEDlAOmA4i8GAKC0+STAh0SGy92MS9zY2hlZHVsZXMve3NjaGVkdWxlX2lkfRKaAQoOVXBkYXRlU2NoZWR1bGUSKi5nbGVhbmVyLnNjaGVkdWxlLnYxLlVwZGF0ZVNjaGVkdWxlUmVxdWVzdBodLmdsZWFuZXIuc2NoZWR1bGUudjEuU2NoZWR1bGUiPYK8GA8YgICACCoIkQOUA5kDpgOIvBgDgtPkkwIgOgEqMhsvdjEvc2NoZWR1bGVzL3tzY2hlZHVsZV9pZH0SmAEKDkRlbGV0ZVNjaGVkdWxlEiQuZ2xlYW5lci5zY2hlZHVsZS52MS5TY2hlZHVsZVJlcXVlc3QaKy5nbGVhbmVyLnNjaGVkdWxlLnYxLkRlbGV0ZVNjaGVkdWxlUmVzcG9uc2UiM4K8GAgqBpEDlAOmA4i8GAOC0+STAh0qGy92MS9zY2hlZHVsZXMve3NjaGVkdWxlX2lkfRKUAQoNUGF1c2VTY2hlZHVsZRIkLmdsZWFuZXIuc2NoZWR1bGUudjEuU2NoZWR1bGVSZXF1ZXN0Gh0uZ2xlYW5lci5zY2hlZHVsZS52MS5TY2hlZHVsZSI+grwYCioIkQOUA5kDpgOIvBgDgtPkkwImOgEqIiEvdjEvc2NoZWR1bGVzL3tzY2hlZHVsZV9pZH0vcGF1c2USlgEKDlJlc3VtZVNjaGVkdWxlEiQuZ2xlYW5lci5zY2hlZHVsZS52MS5TY2hlZHVsZVJlcXVlc3QaHS5nbGVhbmVyLnNjaGVkdWxlLnYxLlNjaGVkdWxlIj+CvBgKKgiRA5QDmQOmA4i8GAOC0+STAic6ASoiIi92MS9zY2hlZHVsZXMve3NjaGVkdWxlX2lkfS9yZXN1bWUSkwEKC1J1blNjaGVkdWxlEiQuZ2xlYW5lci5zY2hlZHVsZS52MS5TY2hlZHVsZVJlcXVlc3QaIC5nbGVhbmVyLnNjaGVkdWxlLnYxLlNjaGVkdWxlUnVuIjyCvBgKKgiRA5QDmQOmA4i8GAOC0+STAiQ6ASoiHy92MS9zY2hlZHVsZXMve3NjaGVkdWxlX2lkfS9ydW4SqQEKEExpc3RTY2hlZHVsZVJ1bnMSLC5nbGVhbmVyLnNjaGVkdWxlLnYxLkxpc3RTY2hlZHVsZVJ1bnNSZXF1ZXN0Gi0uZ2xlYW5lci5zY2hlZHVsZS52MS5MaXN0U2NoZWR1bGVSdW5zUmVzcG9uc2UiOIK8GAgqBpEDlAOmA4i8GAKC0+STAiISIC92MS9zY2hlZHVsZXMve3NjaGVkdWxlX2lkfS9ydW5zGhGouxgCursYCVNjaGVkdWxlczKzAwoXT3BlcmF0b3JTY2hlZHVsZVNlcnZpY2UScAoNTGlzdFNjaGVkdWxlcxItLmdsZWFuZXIuc2NoZWR1bGUudjEuTGlzdFVzZXJTY2hlZHVsZXNSZXF1ZXN0GiouZ2xlYW5lci5zY2hlZHVsZS52MS5MaXN0U2NoZWR1bGVzUmVzcG9uc2UiBJC8GAESWAoLR2V0U2NoZWR1bGUSJC5nbGVhbmVyLnNjaGVkdWxlLnYxLlNjaGVkdWxlUmVxdWVzdBodLmdsZWFuZXIuc2NoZWR1bGUudjEuU2NoZWR1bGUiBJC8GAESYwoPQXBwcm92ZVNjaGVkdWxlEisuZ2xlYW5lci5zY2hlZHVsZS52MS5BcHByb3ZlU2NoZWR1bGVSZXF1ZXN0Gh0uZ2xlYW5lci5zY2hlZHVsZS52MS5TY2hlZHVsZSIEkLwYAhJhCg5SZWplY3RTY2hlZHVsZRIqLmdsZWFuZXIuc2NoZWR1bGUudjEuUmVqZWN0U2NoZWR1bGVSZXF1ZXN0Gh0uZ2xlYW5lci5zY2hlZHVsZS52MS5TY2hlZHVsZSIEkLwYAhoEqLsYA0IvWi1nbGVhbmVyL2dlbi9nby9nbGVhbmVyL3NjaGVkdWxlL3YxO3NjaGVkdWxldjFiBnByb3RvMw", [file_gleaner_job_v1_submit_options, file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp]);
+  fileDesc("CiJnbGVhbmVyL3NjaGVkdWxlL3YxL3NjaGVkdWxlLnByb3RvEhNnbGVhbmVyLnNjaGVkdWxlLnYxIvgFCghTY2hlZHVsZRITCgtzY2hlZHVsZV9pZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBm1hcmtldBgDIAEoCRIMCgRraW5kGAQgASgJEh4KB3JlcXVlc3QYBSABKAlCCOC8GAHqvRgASACIAQESDAoEY3JvbhgGIAEoCRIRCgl0aW1lX3pvbmUYByABKAkSLAoIc3RhcnRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmVuZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHgoRbWF4X3RvdGFsX2NyZWRpdHMYCiABKANIAYgBARIsCgdvdmVybGFwGAsgASgJQhuKvRgEc2tpcIq9GAVxdWV1ZYq9GAZjYW5jZWwSJAoGbWlzc2VkGAwgASgJQhSKvRgIcnVuX29uY2WKvRgEc2tpcBI4CgVzdGF0ZRgNIAEoCUIpir0YBmFjdGl2ZYq9GAZwYXVzZWSKvRgIcmVqZWN0ZWSKvRgFZW5kZWQSDgoGcmVhc29uGA4gASgJEg0KBXVuaXRzGA8gASgFEhQKDGNvc3RfcGVyX3J1bhgQIAEoAxIVCg1jcmVkaXRzX3NwZW50GBEgASgDEi8KC25leHRfcnVuX2F0GBIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIQCghmYWlsdXJlcxgTIAEoBRIuCgpjcmVhdGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgp1cGRhdGVkX2F0GBUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgd1c2VyX2lkGBYgASgJEi4KB29wdGlvbnMYFyABKAsyHS5nbGVhbmVyLmpvYi52MS5TdWJtaXRPcHRpb25zEhAKCGFwcHJvdmVkGBggASgIQgoKCF9yZXF1ZXN0QhQKEl9tYXhfdG90YWxfY3JlZGl0cyL5AwoVQ3JlYXRlU2NoZWR1bGVSZXF1ZXN0EhsKBG5hbWUYASABKAlCDeBBArpIB3IFEAEYyAESHAoGbWFya2V0GAIgASgJQgzgQQK6SAZyBBABGGQSGgoEa2luZBgDIAEoCUIM4EECukgGcgQQARhkEigKB3JlcXVlc3QYBCABKAlCF+BBArpICXIHEAIYgICABOC8GAHqvRgAEhsKBGNyb24YBSABKAlCDeBBArpIB3IFEAEYyAESGgoJdGltZV96b25lGAYgASgJQge6SARyAhhkEiwKCHN0YXJ0X2F0GAcgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgZlbmRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KEW1heF90b3RhbF9jcmVkaXRzGAkgASgDQg66SAsiCRiAoJSljR0oAUgAiAEBEi0KB292ZXJsYXAYCiABKAlCHLpIGXIXUgBSBHNraXBSBXF1ZXVlUgZjYW5jZWwSJwoGbWlzc2VkGAsgASgJQhe6SBRyElIAUghydW5fb25jZVIEc2tpcBIuCgdvcHRpb25zGAwgASgLMh0uZ2xlYW5lci5qb2IudjEuU3VibWl0T3B0aW9uc0IUChJfbWF4X3RvdGFsX2NyZWRpdHMi+QQKFVVwZGF0ZVNjaGVkdWxlUmVxdWVzdBIgCgtzY2hlZHVsZV9pZBgBIAEoCUIL4EECukgFcgOwAQESHQoEbmFtZRgCIAEoCUIKukgHcgUQARjIAUgAiAEBEioKB3JlcXVlc3QYAyABKAlCFLpICXIHEAIYgICABOC8GAHqvRgASAGIAQESHQoEY3JvbhgEIAEoCUIKukgHcgUQARjIAUgCiAEBEiEKCXRpbWVfem9uZRgFIAEoCUIJukgGcgQQARhkSAOIAQESLAoIc3RhcnRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEioKBmVuZF9hdBgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoRbWF4X3RvdGFsX2NyZWRpdHMYCCABKANCDrpICyIJGICglKWNHSgBSASIAQESMAoHb3ZlcmxhcBgJIAEoCUIaukgXchVSBHNraXBSBXF1ZXVlUgZjYW5jZWxIBYgBARIqCgZtaXNzZWQYCiABKAlCFbpIEnIQUghydW5fb25jZVIEc2tpcEgGiAEBEi4KB29wdGlvbnMYDCABKAsyHS5nbGVhbmVyLmpvYi52MS5TdWJtaXRPcHRpb25zEkAKBWNsZWFyGAsgAygJQjG6SC6SASsQAyInciVSCHN0YXJ0X2F0UgZlbmRfYXRSEW1heF90b3RhbF9jcmVkaXRzQgcKBV9uYW1lQgoKCF9yZXF1ZXN0QgcKBV9jcm9uQgwKCl90aW1lX3pvbmVCFAoSX21heF90b3RhbF9jcmVkaXRzQgoKCF9vdmVybGFwQgkKB19taXNzZWQiMwoPU2NoZWR1bGVSZXF1ZXN0EiAKC3NjaGVkdWxlX2lkGAEgASgJQgvgQQK6SAVyA7ABASIYChZEZWxldGVTY2hlZHVsZVJlc3BvbnNlItoBChRMaXN0U2NoZWR1bGVzUmVxdWVzdBIdCglwYWdlX3NpemUYASABKAVCCrpIBxoFGOgHKAASUAoKcGFnZV90b2tlbhgCIAEoCUI8ukg5cjcyNV4oWzAtOV17MSwxNn0oXC5bMC05XXsxLDl9KT8tW0EtWmEtejAtOV8tXXsxLDEwMDB9KT8kEjcKBXN0YXRlGAMgASgJQii6SCVyI1IAUgZhY3RpdmVSBnBhdXNlZFIIcmVqZWN0ZWRSBWVuZGVkEhgKB3VzZXJfaWQYBCABKAlCB7pIBHICGGQiYgoVTGlzdFNjaGVkdWxlc1Jlc3BvbnNlEjAKCXNjaGVkdWxlcxgBIAMoCzIdLmdsZWFuZXIuc2NoZWR1bGUudjEuU2NoZWR1bGUSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIsUBChZQcmV2aWV3U2NoZWR1bGVSZXF1ZXN0EhsKBGNyb24YASABKAlCDeBBArpIB3IFEAEYyAESGgoJdGltZV96b25lGAIgASgJQge6SARyAhhkEiwKCHN0YXJ0X2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgZlbmRfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKBWNvdW50GAUgASgFQgm6SAYaBBhkKAAiRAoXUHJldmlld1NjaGVkdWxlUmVzcG9uc2USKQoFdGltZXMYASADKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIqwBChdMaXN0U2NoZWR1bGVSdW5zUmVxdWVzdBIgCgtzY2hlZHVsZV9pZBgBIAEoCUIL4EECukgFcgOwAQESHQoJcGFnZV9zaXplGAIgASgFQgq6SAcaBRjoBygAElAKCnBhZ2VfdG9rZW4YAyABKAlCPLpIOXI3MjVeKFswLTldezEsMTZ9KFwuWzAtOV17MSw5fSk/LVtBLVphLXowLTlfLV17MSwxMDAwfSk/JCJjChhMaXN0U2NoZWR1bGVSdW5zUmVzcG9uc2USLgoEcnVucxgBIAMoCzIgLmdsZWFuZXIuc2NoZWR1bGUudjEuU2NoZWR1bGVSdW4SFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIr4DCgtTY2hlZHVsZVJ1bhIOCgZydW5faWQYASABKAkSEwoLc2NoZWR1bGVfaWQYAiABKAkSMQoNc2NoZWR1bGVkX2ZvchgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKc3RhcnRlZF9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMQoHdHJpZ2dlchgFIAEoCUIgir0YCHNjaGVkdWxlir0YBm1pc3NlZIq9GAZtYW51YWwShQEKBXN0YXRlGAYgASgJQnaKvRgGcXVldWVkir0YB3J1bm5pbmeKvRgJY29tcGxldGVkir0YEHBhcnRpYWxfY29tcGxldGWKvRgGZmFpbGVkir0YCHJlamVjdGVkir0YCnRlcm1pbmF0ZWSKvRgHc2tpcHBlZIq9GA1ub3Rfc3VibWl0dGVkEg4KBnJlYXNvbhgHIAEoCRIOCgZqb2JfaWQYCCABKAkSDAoEY29zdBgJIAEoAxIQCghyZWZ1bmRlZBgKIAEoAxIsCghlbmRlZF9hdBgLIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAypwwKD1NjaGVkdWxlU2VydmljZRKNAQoOQ3JlYXRlU2NoZWR1bGUSKi5nbGVhbmVyLnNjaGVkdWxlLnYxLkNyZWF0ZVNjaGVkdWxlUmVxdWVzdBodLmdsZWFuZXIuc2NoZWR1bGUudjEuU2NoZWR1bGUiMIK8GBAIyQEYgICACCoGkQOZA6YDiLwYA4LT5JMCEjoBKiINL3YxL3NjaGVkdWxlcxKPAQoNTGlzdFNjaGVkdWxlcxIpLmdsZWFuZXIuc2NoZWR1bGUudjEuTGlzdFNjaGVkdWxlc1JlcXVlc3QaKi5nbGVhbmVyLnNjaGVkdWxlLnYxLkxpc3RTY2hlZHVsZXNSZXNwb25zZSIngrwYBioEkQOmA4i8GAKQvBgBgtPkkwIPEg0vdjEvc2NoZWR1bGVzEpoBCg9QcmV2aWV3U2NoZWR1bGUSKy5nbGVhbmVyLnNjaGVkdWxlLnYxLlByZXZpZXdTY2hlZHVsZVJlcXVlc3QaLC5nbGVhbmVyLnNjaGVkdWxlLnYxLlByZXZpZXdTY2hlZHVsZVJlc3BvbnNlIiyCvBgGKgSRA6YDiLwYApC8GAGC0+STAhQSEi92MS9zY2hlZHVsZS10aW1lcxKLAQoLR2V0U2NoZWR1bGUSJC5nbGVhbmVyLnNjaGVkdWxlLnYxLlNjaGVkdWxlUmVxdWVzdBodLmdsZWFuZXIuc2NoZWR1bGUudjEuU2NoZWR1bGUiN4K8GAgqBpEDlAOmA4i8GAKQvBgBgtPkkwIdEhsvdjEvc2NoZWR1bGVzL3tzY2hlZHVsZV9pZH0SmgEKDlVwZGF0ZVNjaGVkdWxlEiouZ2xlYW5lci5zY2hlZHVsZS52MS5VcGRhdGVTY2hlZHVsZVJlcXVlc3QaHS5nbGVhbmVyLnNjaGVkdWxlLnYxLlNjaGVkdWxlIj2CvBgPGICAgAgqCJEDlAOZA6YDiLwYA4LT5JMCIDoBKjIbL3YxL3NjaGVkdWxlcy97c2NoZWR1bGVfaWR9EpgBCg5EZWxldGVTY2hlZHVsZRIkLmdsZWFuZXIuc2NoZWR1bGUudjEuU2NoZWR1bGVSZXF1ZXN0GisuZ2xlYW5lci5zY2hlZHVsZS52MS5EZWxldGVTY2hlZHVsZVJlc3BvbnNlIjOCvBgIKgaRA5QDpgOIvBgDgtPkkwIdKhsvdjEvc2NoZWR1bGVzL3tzY2hlZHVsZV9pZH0SmAEKDVBhdXNlU2NoZWR1bGUSJC5nbGVhbmVyLnNjaGVkdWxlLnYxLlNjaGVkdWxlUmVxdWVzdBodLmdsZWFuZXIuc2NoZWR1bGUudjEuU2NoZWR1bGUiQoK8GAoqCJEDlAOZA6YDiLwYA5C8GAOC0+STAiY6ASoiIS92MS9zY2hlZHVsZXMve3NjaGVkdWxlX2lkfS9wYXVzZRKaAQoOUmVzdW1lU2NoZWR1bGUSJC5nbGVhbmVyLnNjaGVkdWxlLnYxLlNjaGVkdWxlUmVxdWVzdBodLmdsZWFuZXIuc2NoZWR1bGUudjEuU2NoZWR1bGUiQ4K8GAoqCJEDlAOZA6YDiLwYA5C8GAOC0+STAic6ASoiIi92MS9zY2hlZHVsZXMve3NjaGVkdWxlX2lkfS9yZXN1bWUSkwEKC1J1blNjaGVkdWxlEiQuZ2xlYW5lci5zY2hlZHVsZS52MS5TY2hlZHVsZVJlcXVlc3QaIC5nbGVhbmVyLnNjaGVkdWxlLnYxLlNjaGVkdWxlUnVuIjyCvBgKKgiRA5QDmQOmA4i8GAOC0+STAiQ6ASoiHy92MS9zY2hlZHVsZXMve3NjaGVkdWxlX2lkfS9ydW4SrQEKEExpc3RTY2hlZHVsZVJ1bnMSLC5nbGVhbmVyLnNjaGVkdWxlLnYxLkxpc3RTY2hlZHVsZVJ1bnNSZXF1ZXN0Gi0uZ2xlYW5lci5zY2hlZHVsZS52MS5MaXN0U2NoZWR1bGVSdW5zUmVzcG9uc2UiPIK8GAgqBpEDlAOmA4i8GAKQvBgBgtPkkwIiEiAvdjEvc2NoZWR1bGVzL3tzY2hlZHVsZV9pZH0vcnVucxoRqLsYArq7GAlTY2hlZHVsZXNCL1otZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9zY2hlZHVsZS92MTtzY2hlZHVsZXYxYgZwcm90bzM", [file_gleaner_job_v1_submit_options, file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_annotations, file_google_api_field_behavior, file_google_protobuf_timestamp]);
 
 /**
  * A submit that is repeated at the times of a cron expression.
@@ -190,11 +190,11 @@ export type Schedule = Message<"gleaner.schedule.v1.Schedule"> & {
   options?: SubmitOptions | undefined;
 
   /**
-   * Time at which the schedule is rejected unless an operator decides; absent unless it awaits approval.
+   * Whether an operator has approved a run, for kinds that require approval. Later runs that cost no more need none.
    *
-   * @generated from field: google.protobuf.Timestamp decide_by = 24;
+   * @generated from field: bool approved = 24;
    */
-  decideBy?: Timestamp | undefined;
+  approved: boolean;
 };
 
 /**
@@ -424,62 +424,6 @@ export const ScheduleRequestSchema: GenMessage<ScheduleRequest> = /*@__PURE__*/
   messageDesc(file_gleaner_schedule_v1_schedule, 3);
 
 /**
- * Request to approve a schedule.
- *
- * @generated from message gleaner.schedule.v1.ApproveScheduleRequest
- */
-export type ApproveScheduleRequest = Message<"gleaner.schedule.v1.ApproveScheduleRequest"> & {
-  /**
-   * Id of the schedule.
-   *
-   * @generated from field: string schedule_id = 1;
-   */
-  scheduleId: string;
-
-  /**
-   * `updated_at` of the schedule as the operator has seen it. If it was changed since, the call fails with `conflict`.
-   *
-   * @generated from field: google.protobuf.Timestamp updated_at = 2;
-   */
-  updatedAt?: Timestamp | undefined;
-};
-
-/**
- * Describes the message gleaner.schedule.v1.ApproveScheduleRequest.
- * Use `create(ApproveScheduleRequestSchema)` to create a new message.
- */
-export const ApproveScheduleRequestSchema: GenMessage<ApproveScheduleRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_schedule_v1_schedule, 4);
-
-/**
- * Request to reject a schedule.
- *
- * @generated from message gleaner.schedule.v1.RejectScheduleRequest
- */
-export type RejectScheduleRequest = Message<"gleaner.schedule.v1.RejectScheduleRequest"> & {
-  /**
-   * Id of the schedule.
-   *
-   * @generated from field: string schedule_id = 1;
-   */
-  scheduleId: string;
-
-  /**
-   * Shown to the owner.
-   *
-   * @generated from field: string reason = 2;
-   */
-  reason: string;
-};
-
-/**
- * Describes the message gleaner.schedule.v1.RejectScheduleRequest.
- * Use `create(RejectScheduleRequestSchema)` to create a new message.
- */
-export const RejectScheduleRequestSchema: GenMessage<RejectScheduleRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_schedule_v1_schedule, 5);
-
-/**
  * Empty: the schedule is deleted.
  *
  * @generated from message gleaner.schedule.v1.DeleteScheduleResponse
@@ -492,7 +436,7 @@ export type DeleteScheduleResponse = Message<"gleaner.schedule.v1.DeleteSchedule
  * Use `create(DeleteScheduleResponseSchema)` to create a new message.
  */
 export const DeleteScheduleResponseSchema: GenMessage<DeleteScheduleResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_schedule_v1_schedule, 6);
+  messageDesc(file_gleaner_schedule_v1_schedule, 4);
 
 /**
  * Request for a page of the caller's schedules.
@@ -520,44 +464,9 @@ export type ListSchedulesRequest = Message<"gleaner.schedule.v1.ListSchedulesReq
    * @generated from field: string state = 3;
    */
   state: string;
-};
-
-/**
- * Describes the message gleaner.schedule.v1.ListSchedulesRequest.
- * Use `create(ListSchedulesRequestSchema)` to create a new message.
- */
-export const ListSchedulesRequestSchema: GenMessage<ListSchedulesRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_schedule_v1_schedule, 7);
-
-/**
- * Request for a page of schedules of all users.
- *
- * @generated from message gleaner.schedule.v1.ListUserSchedulesRequest
- */
-export type ListUserSchedulesRequest = Message<"gleaner.schedule.v1.ListUserSchedulesRequest"> & {
-  /**
-   * Maximum schedules; 0 means 100.
-   *
-   * @generated from field: int32 page_size = 1;
-   */
-  pageSize: number;
 
   /**
-   * `next_page_token` of the previous page; empty for the first.
-   *
-   * @generated from field: string page_token = 2;
-   */
-  pageToken: string;
-
-  /**
-   * Only schedules in this state; empty for all.
-   *
-   * @generated from field: string state = 3;
-   */
-  state: string;
-
-  /**
-   * Only schedules of this user; empty for all.
+   * For operators: only schedules of this user; all if empty.
    *
    * @generated from field: string user_id = 4;
    */
@@ -565,11 +474,11 @@ export type ListUserSchedulesRequest = Message<"gleaner.schedule.v1.ListUserSche
 };
 
 /**
- * Describes the message gleaner.schedule.v1.ListUserSchedulesRequest.
- * Use `create(ListUserSchedulesRequestSchema)` to create a new message.
+ * Describes the message gleaner.schedule.v1.ListSchedulesRequest.
+ * Use `create(ListSchedulesRequestSchema)` to create a new message.
  */
-export const ListUserSchedulesRequestSchema: GenMessage<ListUserSchedulesRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_schedule_v1_schedule, 8);
+export const ListSchedulesRequestSchema: GenMessage<ListSchedulesRequest> = /*@__PURE__*/
+  messageDesc(file_gleaner_schedule_v1_schedule, 5);
 
 /**
  * A page of schedules.
@@ -597,7 +506,7 @@ export type ListSchedulesResponse = Message<"gleaner.schedule.v1.ListSchedulesRe
  * Use `create(ListSchedulesResponseSchema)` to create a new message.
  */
 export const ListSchedulesResponseSchema: GenMessage<ListSchedulesResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_schedule_v1_schedule, 9);
+  messageDesc(file_gleaner_schedule_v1_schedule, 6);
 
 /**
  * Request for the next times of a cron expression.
@@ -646,7 +555,7 @@ export type PreviewScheduleRequest = Message<"gleaner.schedule.v1.PreviewSchedul
  * Use `create(PreviewScheduleRequestSchema)` to create a new message.
  */
 export const PreviewScheduleRequestSchema: GenMessage<PreviewScheduleRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_schedule_v1_schedule, 10);
+  messageDesc(file_gleaner_schedule_v1_schedule, 7);
 
 /**
  * The next times of a cron expression.
@@ -667,7 +576,7 @@ export type PreviewScheduleResponse = Message<"gleaner.schedule.v1.PreviewSchedu
  * Use `create(PreviewScheduleResponseSchema)` to create a new message.
  */
 export const PreviewScheduleResponseSchema: GenMessage<PreviewScheduleResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_schedule_v1_schedule, 11);
+  messageDesc(file_gleaner_schedule_v1_schedule, 8);
 
 /**
  * Request for a page of runs.
@@ -702,7 +611,7 @@ export type ListScheduleRunsRequest = Message<"gleaner.schedule.v1.ListScheduleR
  * Use `create(ListScheduleRunsRequestSchema)` to create a new message.
  */
 export const ListScheduleRunsRequestSchema: GenMessage<ListScheduleRunsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_schedule_v1_schedule, 12);
+  messageDesc(file_gleaner_schedule_v1_schedule, 9);
 
 /**
  * A page of runs.
@@ -730,7 +639,7 @@ export type ListScheduleRunsResponse = Message<"gleaner.schedule.v1.ListSchedule
  * Use `create(ListScheduleRunsResponseSchema)` to create a new message.
  */
 export const ListScheduleRunsResponseSchema: GenMessage<ListScheduleRunsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_schedule_v1_schedule, 13);
+  messageDesc(file_gleaner_schedule_v1_schedule, 10);
 
 /**
  * A run of a schedule.
@@ -822,7 +731,7 @@ export type ScheduleRun = Message<"gleaner.schedule.v1.ScheduleRun"> & {
  * Use `create(ScheduleRunSchema)` to create a new message.
  */
 export const ScheduleRunSchema: GenMessage<ScheduleRun> = /*@__PURE__*/
-  messageDesc(file_gleaner_schedule_v1_schedule, 14);
+  messageDesc(file_gleaner_schedule_v1_schedule, 11);
 
 /**
  * The caller's schedules. Each run of a schedule is an ordinary job.
@@ -832,8 +741,8 @@ export const ScheduleRunSchema: GenMessage<ScheduleRun> = /*@__PURE__*/
 export const ScheduleService: GenService<{
   /**
    * Creates a schedule. The request and the options are validated as a submit validates them; problems are located in
-   * `request` and `options`. A schedule of a kind that requires approval awaits the approval of an operator, and is
-   * rejected after 24 hours without a decision; other schedules are active at once.
+   * `request` and `options`. The first run of a kind that requires approval awaits it like any job; the approval covers
+   * later runs that cost no more, until the request or the times change or a limit rises.
    *
    * @generated from rpc gleaner.schedule.v1.ScheduleService.CreateSchedule
    */
@@ -873,8 +782,8 @@ export const ScheduleService: GenService<{
     output: typeof ScheduleSchema;
   },
   /**
-   * Changes the given fields of a schedule. An approved schedule awaits approval again if its request or its times change,
-   * or if a limit rises. The next run has the new request.
+   * Changes the given fields of a schedule. The next run has the new request. It awaits approval again, if its kind does,
+   * if the request or the times change or a limit rises. A rejected schedule is active again.
    *
    * @generated from rpc gleaner.schedule.v1.ScheduleService.UpdateSchedule
    */
@@ -895,6 +804,7 @@ export const ScheduleService: GenService<{
   },
   /**
    * Stops the runs of a schedule until it is resumed. A running job continues. Pausing a paused schedule changes nothing.
+   * An operator who pauses a schedule also withdraws the approval of its runs.
    *
    * @generated from rpc gleaner.schedule.v1.ScheduleService.PauseSchedule
    */
@@ -935,54 +845,4 @@ export const ScheduleService: GenService<{
   },
 }> = /*@__PURE__*/
   serviceDesc(file_gleaner_schedule_v1_schedule, 0);
-
-/**
- * Schedules of all users.
- *
- * @generated from service gleaner.schedule.v1.OperatorScheduleService
- */
-export const OperatorScheduleService: GenService<{
-  /**
-   * Lists schedules of a user, in a state, or all, newest first, without their requests.
-   *
-   * @generated from rpc gleaner.schedule.v1.OperatorScheduleService.ListSchedules
-   */
-  listSchedules: {
-    methodKind: "unary";
-    input: typeof ListUserSchedulesRequestSchema;
-    output: typeof ListSchedulesResponseSchema;
-  },
-  /**
-   * Returns a schedule with its request.
-   *
-   * @generated from rpc gleaner.schedule.v1.OperatorScheduleService.GetSchedule
-   */
-  getSchedule: {
-    methodKind: "unary";
-    input: typeof ScheduleRequestSchema;
-    output: typeof ScheduleSchema;
-  },
-  /**
-   * Approves a schedule that awaits approval, unless it was changed after the time given. Its runs need no further
-   * approval, up to its limits.
-   *
-   * @generated from rpc gleaner.schedule.v1.OperatorScheduleService.ApproveSchedule
-   */
-  approveSchedule: {
-    methodKind: "unary";
-    input: typeof ApproveScheduleRequestSchema;
-    output: typeof ScheduleSchema;
-  },
-  /**
-   * Rejects a schedule that awaits approval, or one that was approved before.
-   *
-   * @generated from rpc gleaner.schedule.v1.OperatorScheduleService.RejectSchedule
-   */
-  rejectSchedule: {
-    methodKind: "unary";
-    input: typeof RejectScheduleRequestSchema;
-    output: typeof ScheduleSchema;
-  },
-}> = /*@__PURE__*/
-  serviceDesc(file_gleaner_schedule_v1_schedule, 1);
 

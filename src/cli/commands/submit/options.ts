@@ -13,7 +13,9 @@ const flagOf = (name: string) => `--${name.replaceAll('_', '-')}`;
 /** Shows the quote of a submit. Stands for the option `validate_only`. */
 export const dryRunFlag = ['--dry-run', 'show the cost and the duration without submitting'] as const;
 
-/** Flags of the options that every submit accepts, one for each field of SubmitOptions but `validate_only`. */
+/**
+ * Flags of the options that every submit accepts, one for each field of SubmitOptions but `validate_only`.
+ */
 export const optionFlags = submitOptionFields
   .filter(({ name }) => name !== 'validate_only')
   .map((field) => {

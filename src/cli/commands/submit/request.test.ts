@@ -1,33 +1,33 @@
 import { type Message, toJson } from '@bufbuild/protobuf';
 import { describe, expect, test } from 'vitest';
-import { type Offer, offers } from '../../../contract/offers.ts';
-import { offerAt, offerNamed } from './offers.ts';
+import { type JobType, jobTypes } from '../../../contract/job-types.ts';
+import { jobTypeAt, jobTypeNamed } from './job-types.ts';
 import { prepare } from './request.ts';
-import { type Format, formatOf, parseContent } from './rows.ts';
+import { formatOf, parseContent, type UnitFileFormat } from './rows.ts';
 
 /** Returns a message as JSON with the field names of the contract. */
-const asJson = ({ method }: Offer, request: Message) =>
+const asJson = ({ method }: JobType, request: Message) =>
   toJson(method.input, request, { useProtoFieldName: true }) as Record<string, unknown>;
 
 /** The body of a request made of a file's text. */
-function bodyOf(market: string, kind: string, text: string, set: string[] = [], format?: Format) {
-  const offer = offerNamed(market, kind);
+function bodyOf(market: string, kind: string, text: string, set: string[] = [], format?: UnitFileFormat) {
+  const jobType = jobTypeNamed(market, kind);
   const content = parseContent('f', text, format ?? formatOf('f', text));
-  const { request, problems, ignored, lineOf, total } = prepare(offer, { name: 'f', text, content }, set);
-  return { body: asJson(offer, request), problems, ignored, lineOf, total };
+  const { request, problems, ignored, lineOf, total } = prepare(jobType, { name: 'f', text, content }, set);
+  return { body: asJson(jobType, request), problems, ignored, lineOf, total };
 }
 
-describe('offers', () => {
+describe('jobTypes', () => {
   test('are found by name and by path', () => {
-    expect(offers.length).toBeGreaterThanOrEqual(14);
-    expect(offerNamed('mkta', 'get-pc-bulk').endpoint.path).toBe('/v1/mkta/get_pc_bulk/submit');
-    expect(offerAt('/mktb/pdp/bulk/submit')).toBe(offerNamed('mktb', 'pdp_bulk'));
+    expect(jobTypes.length).toBeGreaterThanOrEqual(14);
+    expect(jobTypeNamed('mkta', 'get-pc-bulk').endpoint.path).toBe('/v1/mkta/get_pc_bulk/submit');
+    expect(jobTypeAt('/mktb/pdp/bulk/submit')).toBe(jobTypeNamed('mktb', 'pdp_bulk'));
   });
 
   test.each([
-    [() => offerNamed('mktz', 'pdp_bulk'), 'No market "mktz" (mkta, '],
-    [() => offerNamed('mktd', 'get_pc'), 'mktd has no kind "get_pc" (pdp_bulk)'],
-    [() => offerAt('/v1/jobs'), '"/v1/jobs" is not a submit path'],
+    [() => jobTypeNamed('mktz', 'pdp_bulk'), 'No market "mktz" (mkta, '],
+    [() => jobTypeNamed('mktd', 'get_pc'), 'mktd has no kind "get_pc" (pdp_bulk)'],
+    [() => jobTypeAt('/v1/jobs'), '"/v1/jobs" is not a submit path'],
   ])('are refused if they do not exist', (find, message) => {
     expect(find).toThrow(message);
   });
@@ -104,8 +104,8 @@ describe('prepare()', () => {
   test('creates a single unit from settings or from a file', () => {
     const one = { region: 'id', item_id: '1', shop_id: '2' };
     const set = Object.entries(one).map(([name, value]) => `${name}=${value}`);
-    const offer = offerNamed('mkta', 'get_pc');
-    expect(asJson(offer, prepare(offer, null, set).request)).toEqual(one);
+    const jobType = jobTypeNamed('mkta', 'get_pc');
+    expect(asJson(jobType, prepare(jobType, null, set).request)).toEqual(one);
     expect(bodyOf('mkta', 'get_pc', 'item_id,shop_id\n1,2\n', ['region=id']).body).toEqual(one);
     expect(() => bodyOf('mkta', 'get_pc', 'item_id\n1\n2\n')).toThrow('get_pc takes one unit per job, not 2');
   });
@@ -142,7 +142,13 @@ describe('prepare()', () => {
     ['mktb', 'pdp_bulk', '[]', ['x'], '--set x: pdp_bulk has no such fields'],
     ['mktb', 'search_bulk', 'keyword,pmin\na,much\n', [], 'f:2: pmin: expected a number, not much'],
     ['mkta', 'get_pc_bulk', 'region\n', ['rescrape=yes'], '--set rescrape: expected true or false, not yes'],
-    ['mkta', 'search_items', 'a,b\nc,d\n', [], 'f: search_items takes one column, not 2'],
+    [
+      'mkta',
+      'search_items',
+      'a,b\nc,d\n',
+      [],
+      'f: search_items takes one column, or the column url, not 2 columns',
+    ],
   ])('refuses %s %s with %j and %j', (market, kind, text, set, message) => {
     expect(() => bodyOf(market, kind, text, set)).toThrow(message);
   });

@@ -1,12 +1,13 @@
 import { create, type DescField, type Message, ScalarType } from '@bufbuild/protobuf';
 import { isObject, type Json, type JsonObject } from '../../../base/json.ts';
 import type { Problem } from '../../../contract/fault.ts';
+import { hasFileUnits, type JobType, unitFields } from '../../../contract/job-types.ts';
 import { membersReader } from '../../../contract/json/message-reader.ts';
 import { startReading } from '../../../contract/json/reading.ts';
-import { hasFileUnits, hasTextUnits, type Offer, unitFields } from '../../../contract/offers.ts';
 import { restName } from '../../../contract/rest-form.ts';
+import { type FileUnits, UnitsError, unitsOfCsv, unitsOfLines } from '../../../contract/units/csv.ts';
 import { UsageError } from '../exit.ts';
-import { namesOf } from './offers.ts';
+import { namesOf } from './job-types.ts';
 import { type Content, toCsv } from './rows.ts';
 
 /** A request and the lines of its units. */
@@ -23,7 +24,7 @@ export interface Prepared {
 }
 
 /** A file with units. */
-export interface Input {
+export interface UnitFile {
   /** Name of the file for messages. */
   name: string;
   text: string;
@@ -31,35 +32,35 @@ export interface Input {
 }
 
 /**
- * Creates an offer's request from a file and `name=value` settings. Converts values to the contract's types; the
- * service checks its rules. Throws a UsageError that names the file's line and column.
+ * Creates a job type's request from a file and `name=value` settings. Converts values to the contract's
+ * types; the service checks its rules. Throws a UsageError that names the file's line and column.
  */
-export function prepare(offer: Offer, input: Input | null, settings: readonly string[]): Prepared {
-  const body = settingsOf(offer, settings);
+export function prepare(jobType: JobType, input: UnitFile | null, settings: readonly string[]): Prepared {
+  const body = settingsOf(jobType, settings);
   const lines: number[] = [];
   if (input !== null) {
-    if (hasFileUnits(offer)) return withFile(offer, input, body);
-    Object.assign(body, bodyOf(offer, input, lines, body));
+    if (hasFileUnits(jobType)) return withFile(jobType, input, body);
+    Object.assign(body, bodyOf(jobType, input, lines, body));
   }
-  const units = offer.units && body[restName(offer.units)];
+  const units = jobType.units && body[restName(jobType.units)];
   return {
-    ...read(offer, body),
+    ...read(jobType, body),
     lineOf: (unit) => lines[unit],
-    total: offer.units === undefined ? 1 : Array.isArray(units) ? units.length : 0,
+    total: jobType.units === undefined ? 1 : Array.isArray(units) ? units.length : 0,
   };
 }
 
-function read(offer: Offer, body: JsonObject): Pick<Prepared, 'request' | 'problems' | 'ignored'> {
-  const { input } = offer.method;
+function read(jobType: JobType, body: JsonObject): Pick<Prepared, 'request' | 'problems' | 'ignored'> {
+  const { input } = jobType.method;
   const request = create(input);
   const reading = startReading(['body']);
-  const fields = hasFileUnits(offer) ? offer.options : input.fields;
+  const fields = hasFileUnits(jobType) ? jobType.options : input.fields;
   membersReader(fields)(body, request, reading);
   return { request, problems: reading.problems, ignored: [...reading.ignored] };
 }
 
-function withFile(offer: Offer, { name, text, content }: Input, body: JsonObject): Prepared {
-  const field = offer.units!;
+function withFile(jobType: JobType, { name, text, content }: UnitFile, body: JsonObject): Prepared {
+  const field = jobType.units!;
   const csv =
     content.format === 'json'
       ? toCsv(name, entries(content.value))
@@ -69,88 +70,77 @@ function withFile(offer: Offer, { name, text, content }: Input, body: JsonObject
             content.values.map(({ value }) => value),
           )
         : text;
-  const { request, problems, ignored } = read(offer, body);
+  const { request, problems, ignored } = read(jobType, body);
   (request as unknown as Record<string, unknown>)[field.localName] = new TextEncoder().encode(csv);
   return { request, problems, ignored, lineOf: (unit) => unit + 2, total: undefined };
 }
 
 /** Returns the part of the body that a file contains. */
-function bodyOf(offer: Offer, { name, content }: Input, lines: number[], settings: JsonObject): JsonObject {
+function bodyOf(
+  jobType: JobType,
+  { name, content }: UnitFile,
+  lines: number[],
+  settings: JsonObject,
+): JsonObject {
   const values: Json[] = [];
   if (content.format === 'json') {
     // An object with the units' field is the complete REST body.
     const { value } = content;
-    if (isObject(value) && (offer.units === undefined || restName(offer.units) in value))
+    if (isObject(value) && (jobType.units === undefined || restName(jobType.units) in value))
       return { ...value, ...settings };
     values.push(...entries(value));
-  } else if (content.format === 'lines') {
-    values.push(...ofLines(offer, name, content.lines));
   } else if (content.format === 'jsonl') {
     for (const { line, value } of content.values) {
       lines.push(line);
       values.push(value);
     }
-  } else values.push(...ofCsv(offer, name, content, lines));
-  if (offer.units !== undefined) return { [restName(offer.units)]: values };
+  } else values.push(...ofText(jobType, name, content, lines));
+  if (jobType.units !== undefined) return { [restName(jobType.units)]: values };
   const [only] = values;
   if (values.length !== 1 || !isObject(only))
-    throw new UsageError(`${name}: ${offer.kind} takes one unit per job, not ${values.length}`);
+    throw new UsageError(`${name}: ${jobType.kind} takes one unit per job, not ${values.length}`);
   return { ...only, ...settings };
 }
 
-/** Returns the units of lines without a header: strings, or objects with the only field of the kind. */
-function ofLines(offer: Offer, name: string, lines: readonly string[]): readonly Json[] {
-  if (hasTextUnits(offer)) return lines;
-  const fields = unitFields(offer);
-  const [only] = fields;
-  if (only === undefined || fields.length > 1)
-    throw new UsageError(`${name}: ${offer.kind} requires the columns ${namesOf(fields)}`);
-  return lines.map((line) => ({ [restName(only)]: line }));
-}
-
-function ofCsv(
-  offer: Offer,
+/** Returns the units of a CSV file or of lines, with the values of their fields. */
+function ofText(
+  jobType: JobType,
   name: string,
-  { header, rows }: Extract<Content, { format: 'csv' }>,
+  content: Extract<Content, { format: 'csv' | 'lines' }>,
   lines: number[],
 ): Json[] {
-  const [first = ''] = header;
-  const texts = () =>
-    rows.map(({ line, cells }) => {
-      lines.push(line);
-      return cells[first] ?? '';
-    });
-  // A file of bare URLs has no header.
-  if (header.length === 1 && first.includes('://')) {
-    lines.push(1);
-    return [...ofLines(offer, name, [first, ...texts()])];
-  }
-  if (hasTextUnits(offer)) {
-    if (header.length !== 1)
-      throw new UsageError(`${name}: ${offer.kind} takes one column, not ${header.length}`);
-    return texts();
-  }
-  const fields = new Map(unitFields(offer).map((field) => [restName(field), field]));
-  for (const column of header)
-    if (!fields.has(column))
-      throw new UsageError(
-        `${name}: ${offer.market} ${offer.kind} has no field "${column}" (${[...fields.keys()].join(', ')})`,
-      );
-  return rows.map(({ line, cells }) => {
-    lines.push(line);
-    return Object.fromEntries(
-      Object.entries(cells)
-        .filter(([, text]) => text !== '')
-        .map(([column, text]) => [
-          column,
-          valueOfText(fields.get(column)!, text, `${name}:${line}: ${column}`),
-        ]),
-    );
-  });
+  const fields = new Map(unitFields(jobType).map((field) => [restName(field), field]));
+  const found = unitsOf(jobType, name, content);
+  lines.push(...found.lines);
+  return found.units.map((unit, at) =>
+    typeof unit === 'string'
+      ? unit
+      : Object.fromEntries(
+          Object.entries(unit).map(([column, text]) => [
+            column,
+            valueOfText(fields.get(column)!, text, `${name}:${found.lines[at]}: ${column}`),
+          ]),
+        ),
+  );
 }
 
-function settingsOf(offer: Offer, settings: readonly string[]): JsonObject {
-  const fields = offer.units === undefined ? unitFields(offer) : offer.options;
+function unitsOf(
+  jobType: JobType,
+  name: string,
+  content: Extract<Content, { format: 'csv' | 'lines' }>,
+): FileUnits {
+  try {
+    return content.format === 'csv'
+      ? unitsOfCsv(jobType, content.text)
+      : unitsOfLines(jobType, content.lines);
+  } catch (error) {
+    if (!(error instanceof UnitsError)) throw error;
+    throw new UsageError(`${name}${error.line === undefined ? '' : `:${error.line}`}: ${error.message}`);
+  }
+}
+
+function settingsOf(jobType: JobType, settings: readonly string[]): JsonObject {
+  const fields = jobType.units === undefined ? unitFields(jobType) : jobType.options;
   const body: JsonObject = {};
   for (const setting of settings) {
     const at = setting.indexOf('=');
@@ -158,7 +148,7 @@ function settingsOf(offer: Offer, settings: readonly string[]): JsonObject {
     if (at < 1 || field === undefined)
       throw new UsageError(
         fields.length === 0
-          ? `--set ${setting}: ${offer.kind} has no such fields`
+          ? `--set ${setting}: ${jobType.kind} has no such fields`
           : `--set ${setting}: expected name=value with one of ${namesOf(fields)}`,
       );
     body[restName(field)] = valueOfText(field, setting.slice(at + 1), `--set ${restName(field)}`);

@@ -1,4 +1,3 @@
-import { parse } from 'csv-parse/sync';
 import { csvField } from '../../../base/csv.ts';
 import { isObject, type Json } from '../../../base/json.ts';
 import { UsageError } from '../exit.ts';
@@ -7,18 +6,18 @@ import { UsageError } from '../exit.ts';
 export const formats = ['csv', 'json', 'jsonl', 'lines'] as const;
 
 /** File format of units. */
-export type Format = (typeof formats)[number];
+export type UnitFileFormat = (typeof formats)[number];
 
 /** Parsed content of a file. */
 export type Content =
-  /** Cells by column name, with their line in the file. */
-  | { format: 'csv'; header: string[]; rows: { line: number; cells: Record<string, string> }[] }
+  /** Read as the units of its job type, or by the service. */
+  | { format: 'csv'; text: string }
   | { format: 'json'; value: Json }
   | { format: 'jsonl'; values: { line: number; value: Json }[] }
-  | { format: 'lines'; lines: string[] };
+  | { format: 'lines'; lines: [line: number, content: string][] };
 
 /** Detects the format of a file by its extension, or else by its first characters. */
-export function formatOf(name: string, text: string): Format {
+export function formatOf(name: string, text: string): UnitFileFormat {
   const ending = /\.(csv|json|jsonl|ndjson|txt)$/i.exec(name)?.[1]?.toLowerCase();
   if (ending === 'csv' || ending === 'json' || ending === 'jsonl') return ending;
   if (ending === 'ndjson') return 'jsonl';
@@ -31,11 +30,11 @@ export function formatOf(name: string, text: string): Format {
 }
 
 /** Parses a file. Throws a UsageError that names the file and line. */
-export function parseContent(name: string, text: string, format: Format): Content {
+export function parseContent(name: string, text: string, format: UnitFileFormat): Content {
   const clean = text.replace(/^\uFEFF/, '');
   switch (format) {
     case 'csv':
-      return { format, ...parseCsv(name, clean) };
+      return { format, text: clean };
     case 'json':
       return { format, value: parseJson(name, clean) };
     case 'jsonl':
@@ -47,35 +46,8 @@ export function parseContent(name: string, text: string, format: Format): Conten
         })),
       };
     case 'lines':
-      return { format, lines: numbered(clean).map(([, content]) => content.trim()) };
+      return { format, lines: numbered(clean).map(([line, content]) => [line, content.trim()]) };
   }
-}
-
-function parseCsv(
-  name: string,
-  text: string,
-): { header: string[]; rows: { line: number; cells: Record<string, string> }[] } {
-  let records: { record: string[]; info: { lines: number } }[];
-  try {
-    records = parse(text, {
-      info: true,
-      skip_empty_lines: true,
-      relax_column_count: true,
-      trim: true,
-    }) as never;
-  } catch (error) {
-    throw new UsageError(`${name} is not valid CSV: ${(error as Error).message}`);
-  }
-  const header = records.shift()?.record ?? [];
-  if (header.length === 0) throw new UsageError(`${name} is empty`);
-  const duplicate = header.find((column, at) => header.indexOf(column) !== at);
-  if (duplicate !== undefined) throw new UsageError(`${name}: duplicate column "${duplicate}"`);
-  const rows = records.map(({ record, info }) => {
-    if (record.length > header.length)
-      throw new UsageError(`${name}:${info.lines}: ${record.length} cells, but ${header.length} columns`);
-    return { line: info.lines, cells: Object.fromEntries(record.map((cell, at) => [header[at]!, cell])) };
-  });
-  return { header, rows };
 }
 
 /** Formats objects as CSV with the union of their field names, for the service: the values are exact. */

@@ -1,23 +1,23 @@
-import { GleanerError } from '../../../client/index.ts';
+import { GleanerError } from '../../../clients/typescript/index.ts';
 import { summarizeProblems } from '../../../contract/fault.ts';
-import type { Offer } from '../../../contract/offers.ts';
+import type { JobType } from '../../../contract/job-types.ts';
 import type { Io } from '../../io.ts';
 import { UsageError } from '../exit.ts';
-import type { Session } from '../session.ts';
+import type { CommandSession } from '../session.ts';
 import { type Prepared, prepare } from './request.ts';
-import { type Format, formatOf, formats, parseContent } from './rows.ts';
+import { formatOf, formats, parseContent, type UnitFileFormat } from './rows.ts';
 
 /** Reads a request from a file, standard input, or settings. Throws a UsageError. */
 export async function prepareFrom(
   io: Io,
-  offer: Offer,
+  jobType: JobType,
   { file, format, set }: { file: string | undefined; format: string | undefined; set: readonly string[] },
 ): Promise<Prepared> {
-  if (format !== undefined && !formats.includes(format as Format))
+  if (format !== undefined && !formats.includes(format as UnitFileFormat))
     throw new UsageError(`--format: "${format}" is not one of ${formats.join(', ')}`);
   if (file === undefined) {
     // Without a file, only a kind with a single unit can be complete; otherwise input is piped, or missing.
-    if (offer.units === undefined && set.length > 0) return prepare(offer, null, set);
+    if (jobType.units === undefined && set.length > 0) return prepare(jobType, null, set);
     if (io.stdin.isTTY) throw new UsageError('Missing file. Pass a path, or - for standard input.');
   }
   const isInput = file === undefined || file === '-';
@@ -26,15 +26,15 @@ export async function prepareFrom(
     throw new UsageError(`Cannot read ${name}: ${error.message}`);
   });
   if (text.trim() === '') throw new UsageError(`${name} is empty`);
-  const content = parseContent(name, text, (format as Format | undefined) ?? formatOf(name, text));
-  return prepare(offer, { name, text, content }, set);
+  const content = parseContent(name, text, (format as UnitFileFormat | undefined) ?? formatOf(name, text));
+  return prepare(jobType, { name, text, content }, set);
 }
 
 /**
- * Throws the error of a request that cannot represent its values; notes its unknown fields. A request without a required
- * field can be sent: the service then reports it with the problems that only it can find.
+ * Throws the error of a request that cannot represent its values; notes its unknown fields. A request without
+ * a required field can be sent: the service then reports it with the problems that only it can find.
  */
-export function requireReadable(session: Session, prepared: Prepared): void {
+export function requireReadable(session: CommandSession, prepared: Prepared): void {
   const { problems, ignored } = prepared;
   if (problems.some(({ type }) => type !== 'missing')) {
     const detail = summarizeProblems(problems);

@@ -42,7 +42,7 @@ func main() {
 		log.Fatal(err)
 	}
 	for {
-		read := connect.NewRequest(&jobv1.JobRequest{JobId: submitted.Msg.JobId})
+		read := connect.NewRequest(&jobv1.GetJobRequest{JobId: submitted.Msg.JobId})
 		read.Header().Set("gleaner-wait", "30")
 		job, err := jobs.GetJob(ctx, read)
 		if err != nil {

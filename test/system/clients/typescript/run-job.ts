@@ -16,7 +16,7 @@ const { error: invalid } = await submitMktbPdpBulk({ body: { items: [] } });
 assert.ok(invalid && 'detail' in invalid && Array.isArray(invalid.detail));
 const headers = { 'Idempotency-Key': crypto.randomUUID() };
 const submitted = await submitMktbPdpBulk({ body: { items: [item] }, headers, throwOnError: true });
-// A submit with `validate_only` returns a quote instead.
+// A submission with `validate_only` returns a quote instead.
 assert.ok('job_id' in submitted.data);
 const path = { job_id: submitted.data.job_id };
 const job = await getJob({ path, query: { wait: '30s' }, throwOnError: true });

@@ -1,0 +1,133 @@
+import { useMutation, useQuery } from '@connectrpc/connect-query';
+import { Alert, NativeSelect, Switch, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useState } from 'react';
+import { HistoryService, type Rule } from '../../../gen/gleaner/history/v1/history_pb.ts';
+import { PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
+import { marketText } from '../../../src/present/names.ts';
+import { conditions, ruleFields } from '../../../src/present/rule.ts';
+import { regionText } from '../../../src/present/text.ts';
+import { FormModal } from '../ui/actions/FormModal.tsx';
+import { describeError } from '../ui/errors/describe.ts';
+import { useRefresh } from '../ui/list/useRefresh.ts';
+import { useSeries } from './useSeries.ts';
+
+const channels = [
+  { value: 'webhook', label: 'Webhook' },
+  { value: 'email', label: 'Email' },
+];
+
+const initialValues = (rule: Rule | null) => ({
+  name: rule?.name ?? '',
+  condition: rule?.condition ?? conditions[0]!.value,
+  threshold: String(rule?.threshold ?? ''),
+  field: rule?.field || ruleFields[0]!,
+  market: rule?.market ?? '',
+  region: rule?.region ?? '',
+  key: rule?.key ?? '',
+  series: rule?.series ?? '',
+  channel: rule?.channel || 'webhook',
+  disabled: rule ? !rule.enabled : false,
+});
+
+/** Form of a rule; null for a new one. `problem`: why the last attempt was refused; '' if there is none. */
+function useRuleForm(rule: Rule | null, close: () => void) {
+  const creation = useMutation(HistoryService.method.createRule);
+  const update = useMutation(HistoryService.method.updateRule);
+  const refresh = useRefresh();
+  const [problem, setProblem] = useState('');
+  const form = useForm({ initialValues: initialValues(rule) });
+  const choice = conditions.find(({ value }) => value === form.values.condition)!;
+  const submit = form.onSubmit(async ({ threshold, field, disabled, ...values }) => {
+    const request = {
+      ...values,
+      field: choice.field ? field : '',
+      ...(choice.threshold ? { threshold: Number(threshold) } : {}),
+    };
+    try {
+      await (rule
+        ? update.mutateAsync({ ...request, disabled, ruleId: rule.ruleId })
+        : creation.mutateAsync(request));
+      await refresh();
+      close();
+    } catch (error) {
+      setProblem(describeError(error).detail);
+    }
+  });
+  return { form, choice, submit, problem, busy: creation.isPending || update.isPending };
+}
+
+/** Dialog that creates a rule, or changes one. */
+export function RuleModal({ rule, close }: { rule: Rule | null; close: () => void }) {
+  const { form, choice, submit, problem, busy } = useRuleForm(rule, close);
+  return (
+    <FormModal
+      close={close}
+      title={rule ? 'Edit rule' : 'Create rule'}
+      onSubmit={submit}
+      submit={rule ? 'Save' : 'Create'}
+      call={rule ? HistoryService.method.updateRule : HistoryService.method.createRule}
+      busy={busy}
+    >
+      {problem !== '' && <Alert color="red">{problem}</Alert>}
+      <TextInput label="Name" maxLength={200} data-autofocus {...form.getInputProps('name')} />
+      <NativeSelect
+        label="Condition"
+        data={conditions.map(({ value, label }) => ({ value, label }))}
+        {...form.getInputProps('condition')}
+      />
+      {choice.threshold && (
+        <TextInput
+          label={choice.threshold}
+          required
+          inputMode="decimal"
+          {...form.getInputProps('threshold')}
+        />
+      )}
+      {choice.field && <NativeSelect label="Field" data={ruleFields} {...form.getInputProps('field')} />}
+      <ScopeInputs form={form} />
+      <NativeSelect label="Message" data={channels} {...form.getInputProps('channel')} />
+      {rule && <Switch label="Disabled" {...form.getInputProps('disabled', { type: 'checkbox' })} />}
+    </FormModal>
+  );
+}
+
+/** Selections of the items that a rule is about. */
+function ScopeInputs({ form }: Pick<ReturnType<typeof useRuleForm>, 'form'>) {
+  const { data } = useQuery(PriceService.method.getPriceList, {});
+  const { market, region, series } = form.values;
+  const prices = data?.prices ?? [];
+  const markets = [...new Set([...prices.map((price) => price.market), ...(market ? [market] : [])])];
+  const regions = prices.filter((price) => price.market === market).flatMap((price) => price.regions);
+  const shown = [...new Set([...regions, ...(region ? [region] : [])])].toSorted();
+  const allSeries = useSeries(series);
+  return (
+    <>
+      <NativeSelect
+        label="Marketplace"
+        data={[
+          { value: '', label: 'All marketplaces' },
+          ...markets.map((value) => ({ value, label: marketText(value) })),
+        ]}
+        {...form.getInputProps('market')}
+        onChange={({ currentTarget: { value } }) => form.setValues({ market: value, region: '' })}
+      />
+      {shown.length > 0 && (
+        <NativeSelect
+          label="Region"
+          data={[
+            { value: '', label: 'All regions' },
+            ...shown.map((value) => ({ value, label: regionText(value) })),
+          ]}
+          {...form.getInputProps('region')}
+        />
+      )}
+      <TextInput label="Item ID" description="All if empty" {...form.getInputProps('key')} />
+      <NativeSelect
+        label="Series"
+        data={[{ value: '', label: 'All tracked jobs' }, ...allSeries]}
+        {...form.getInputProps('series')}
+      />
+    </>
+  );
+}

@@ -1,0 +1,59 @@
+import { Button, Code, CopyButton, Group, Modal, Stack, Text } from '@mantine/core';
+import { IconCheck, IconCopy, IconDownload } from '@tabler/icons-react';
+import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { findJobType } from '../../../src/contract/job-types.ts';
+import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
+import { Loading } from '../ui/layout/Loading.tsx';
+import { curlText, requestFile } from '../ui/request/curl.ts';
+import { useDraft } from '../ui/request/useDraft.ts';
+import { saveBlob } from '../ui/session/download.ts';
+
+/** Dialog with the curl command that submits a job again. */
+export function CurlModal({ job, close }: { job: Job; close: () => void }) {
+  const { draft, error, refetch } = useDraft(job.jobId);
+  const jobType = findJobType(job);
+  return (
+    <Modal opened onClose={close} title="Copy as curl" size="lg">
+      {error ? <ErrorAlert error={error} retry={refetch} /> : null}
+      {!draft && !error && <Loading />}
+      {draft && jobType && (
+        <Command text={curlText(location.origin, jobType, draft)} file={requestFile(jobType, draft)} />
+      )}
+    </Modal>
+  );
+}
+
+/** Command, and the file that it reads. */
+function Command({ text, file }: { text: string; file: File | null }) {
+  return (
+    <Stack>
+      <Text size="sm">
+        Submits the job again. Set <Code>KEY</Code> to an API key first.
+      </Text>
+      <Code block tabIndex={0} role="region" aria-label="Command" mah={360} style={{ overflow: 'auto' }}>
+        {text}
+      </Code>
+      <Group justify="flex-end">
+        {file && (
+          <Button
+            variant="default"
+            leftSection={<IconDownload size={16} aria-hidden />}
+            onClick={() => saveBlob(file, file.name)}
+          >
+            Download {file.name}
+          </Button>
+        )}
+        <CopyButton value={text}>
+          {({ copied, copy }) => (
+            <Button
+              leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
+              onClick={copy}
+            >
+              {copied ? 'Copied' : 'Copy'}
+            </Button>
+          )}
+        </CopyButton>
+      </Group>
+    </Stack>
+  );
+}

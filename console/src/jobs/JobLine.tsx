@@ -1,0 +1,64 @@
+import { Anchor, Group } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Link } from 'react-router';
+import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { seriesOf } from '../../../src/contract/track.ts';
+import { creditsText, durationMs } from '../../../src/present/job.ts';
+import { shortId } from '../../../src/present/text.ts';
+import { formatDuration } from '../../../src/present/time.ts';
+import { JobProgress } from '../ui/jobs/JobProgress.tsx';
+import { StatusBadge } from '../ui/jobs/StatusBadge.tsx';
+import { TestBadge } from '../ui/layout/TestBadge.tsx';
+import { useSession } from '../ui/session/session.ts';
+import { Moment } from '../ui/time/Moment.tsx';
+import { TimeLeft } from './TimeLeft.tsx';
+
+/** Status, progress, and key facts of a job in one line, with links to what it belongs to. */
+export function JobLine({ job }: { job: Job }) {
+  const { role } = useSession();
+  const duration = durationMs(job, Date.now());
+  return (
+    <Group gap="sm" fz="sm" role="group" aria-label="Summary">
+      <StatusBadge status={job.status} />
+      {job.mode === 'test' && <TestBadge />}
+      <Group gap="xs" wrap="nowrap">
+        <JobProgress job={job} size="md" />
+      </Group>
+      <span>{creditsText(job)}</span>
+      {duration !== null && <span>{formatDuration(duration)}</span>}
+      {!job.ended && job.startedAt && job.total > 1 && <TimeLeft job={job} />}
+      <span>
+        <Moment at={job.createdAt} relative />
+      </span>
+      {role === 'operator' && (
+        <LinkTo to={`/users/${job.userId}`}>{job.userName || shortId(job.userId)}</LinkTo>
+      )}
+      <Origin job={job} />
+    </Group>
+  );
+}
+
+const LinkTo = ({ to, children }: { to: string; children: ReactNode }) => (
+  <Anchor component={Link} to={to} size="sm" underline="always">
+    {children}
+  </Anchor>
+);
+
+/** Links to the schedule or the series of a job, and to the job that it retries. */
+function Origin({ job: { options, retryOf, scheduleId } }: { job: Job }) {
+  const { role } = useSession();
+  const series = seriesOf(options?.track);
+  return (
+    <>
+      {scheduleId !== '' && <LinkTo to={`/schedules/${scheduleId}`}>Schedule</LinkTo>}
+      {series && scheduleId === '' && (
+        <span>Series {role === 'user' ? <LinkTo to="?tab=changes">{series}</LinkTo> : series}</span>
+      )}
+      {retryOf !== '' && (
+        <span>
+          Retry of <LinkTo to={`/jobs/${retryOf}`}>{shortId(retryOf)}</LinkTo>
+        </span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,72 @@
+import { createClient } from '@connectrpc/connect';
+import { useQuery } from '@connectrpc/connect-query';
+import { Menu } from '@mantine/core';
+import { IconChevronDown, IconDownload } from '@tabler/icons-react';
+import { type Job, JobService } from '../../../../gen/gleaner/job/v1/job_pb.ts';
+import { exportFormats } from '../../../../src/present/export-formats.ts';
+import { formatBytes, formatUnits } from '../../../../src/present/text.ts';
+import { CallButton } from '../../ui/permission/CallButton.tsx';
+import { saveStream } from '../../ui/session/download.ts';
+import { transport } from '../../ui/session/transport.ts';
+import { useDownload } from '../../ui/session/useDownload.ts';
+import { isWhole } from './query.ts';
+import { useFileDownload } from './useFileDownload.ts';
+import { useRecordView } from './view.ts';
+
+/**
+ * Menu that downloads the records which the page selects, in a format, or the result file of the job. Failed
+ * units are not exported.
+ */
+export function DownloadMenu({ job: { jobId, success } }: { job: Job }) {
+  const [view] = useRecordView();
+  const records = useDownload();
+  const files = useFileDownload(jobId);
+  // Loaded by the results as well.
+  const { data } = useQuery(JobService.method.listFiles, { jobId });
+  const { search, conditions, sort } = view;
+  const save = async (format: string, extension: string, columns = '') => {
+    const request = { jobId, format, columns, search, filter: [...conditions], sort };
+    await saveStream(createClient(JobService, transport).exportRecords(request), `${jobId}${extension}`);
+  };
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <CallButton
+          call={JobService.method.listRecords}
+          loading={records.busy || files.busy}
+          leftSection={<IconDownload size={16} aria-hidden />}
+          rightSection={<IconChevronDown size={16} aria-hidden />}
+        >
+          Download
+        </CallButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          {isWhole({ ...view, status: '' }) ? `Records of ${formatUnits(success)}` : 'Matching records'}
+        </Menu.Label>
+        {exportFormats.map(({ format, label, extension }) => (
+          <Menu.Item key={format} onClick={() => void records.download(() => save(format, extension))}>
+            {label}
+          </Menu.Item>
+        ))}
+        {exportFormats
+          .filter(({ format }) => format === 'csv' || format === 'parquet')
+          .map(({ format, label, extension }) => (
+            <Menu.Item
+              key={`standard ${format}`}
+              onClick={() => void records.download(() => save(format, extension, 'standard'))}
+            >
+              {label}, standard columns
+            </Menu.Item>
+          ))}
+        {(data?.files ?? [])
+          .filter(({ scope }) => scope === 'job')
+          .map((file) => (
+            <Menu.Item key={file.name} onClick={() => files.download(file)}>
+              Result file, {formatBytes(file.bytes)}
+            </Menu.Item>
+          ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,166 @@
+import { ActionIcon, Badge, Code, Group, Text, UnstyledButton } from '@mantine/core';
+import { IconExternalLink } from '@tabler/icons-react';
+import type { RecordEntry } from '../../../../gen/gleaner/job/v1/job_pb.ts';
+import { isNotRun } from '../../../../src/present/job.ts';
+import { formatCount } from '../../../../src/present/text.ts';
+import type { ListColumn } from '../../ui/list/list-content.ts';
+import { commonColumns, formatPrice, valueAt, valueText } from './query.ts';
+
+/** Column of the records, with the name that the service sorts by. */
+export interface RecordColumn extends ListColumn<RecordEntry> {
+  name: string;
+}
+
+/** Action that shows an entry's whole record. */
+export type OpenRecord = (entry: RecordEntry) => void;
+
+// The service sorts: the table only needs to know that it can.
+const sortBy = () => undefined;
+
+const safeUrl = (url: string | undefined) => (url && /^https?:\/\//i.test(url) ? url : undefined);
+
+/** Name of an entry: the title of its item, else its unit. */
+export const entryTitle = ({ item, unitKey }: RecordEntry): string => item?.title || unitKey;
+
+/** Reason for which a unit has no record. */
+function Failure({ entry: { code, message } }: { entry: RecordEntry }) {
+  const notRun = isNotRun(code);
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Badge size="sm" color={notRun ? 'gray' : 'red'} variant="light">
+        {notRun ? 'Not run' : 'Failed'}
+      </Badge>
+      <Text size="xs" truncate title={message}>
+        <Code>{code}</Code> {message}
+      </Text>
+    </Group>
+  );
+}
+
+/** Title of an entry, which opens its record, and a link to its page. */
+function Title({ entry, open }: { entry: RecordEntry; open: OpenRecord }) {
+  if (entry.status === 'FAILED') return <Failure entry={entry} />;
+  const url = safeUrl(entry.item?.url);
+  const title = entryTitle(entry);
+  return (
+    <Group gap={4} wrap="nowrap">
+      <UnstyledButton
+        fz="sm"
+        c="var(--mantine-color-anchor)"
+        onClick={() => open(entry)}
+        aria-label={`Show record of ${title}`}
+        title={title}
+        style={{ overflow: 'hidden', textOverflow: 'ellipsis' }}
+      >
+        {title}
+      </UnstyledButton>
+      {url && (
+        <ActionIcon
+          component="a"
+          href={url}
+          target="_blank"
+          rel="noopener noreferrer"
+          size={18}
+          variant="subtle"
+          color="gray"
+          aria-label={`Open the page of ${title}`}
+        >
+          <IconExternalLink size={14} aria-hidden />
+        </ActionIcon>
+      )}
+    </Group>
+  );
+}
+
+function Picture({ entry: { item } }: { entry: RecordEntry }) {
+  const path = item?.imagePath;
+  if (!path) return null;
+  return <img src={path} alt="" width={24} height={24} loading="lazy" style={{ objectFit: 'contain' }} />;
+}
+
+const priceOf = ({ item }: RecordEntry) =>
+  item?.price === undefined ? '' : formatPrice(item.price, item.currency ?? '');
+
+/** Row of an entry on a narrow screen: its title, and its price beside its id. */
+export function RecordBrief({ entry, open }: { entry: RecordEntry; open: OpenRecord }) {
+  return (
+    <div style={{ whiteSpace: 'nowrap', overflow: 'hidden' }}>
+      <Title entry={entry} open={open} />
+      <Group gap="xs" justify="space-between" wrap="nowrap">
+        <Text size="xs" c="dimmed" truncate>
+          {entry.unitKey}
+        </Text>
+        <Text size="sm" fw={500}>
+          {priceOf(entry)}
+        </Text>
+      </Group>
+    </div>
+  );
+}
+
+/** Returns the text of a common column. */
+function textOf(name: string, entry: RecordEntry): string {
+  const { item, unitKey, unitRegion } = entry;
+  const count = (value: bigint | undefined) => (value === undefined ? '' : formatCount(value));
+  switch (name) {
+    case 'unit_key':
+      return unitKey;
+    case 'unit_region':
+      return unitRegion;
+    case 'item.price':
+      return priceOf(entry);
+    case 'item.stock':
+      return count(item?.stock);
+    case 'item.sold':
+      return count(item?.sold);
+    default:
+      return item?.rating?.toFixed(1) ?? '';
+  }
+}
+
+const isNested = (value: unknown) => typeof value === 'object' && value !== null;
+
+/** Columns that every table has, even if no record has a value. */
+const permanent: ReadonlySet<string> = new Set(['item.title', 'unit_key', 'item.price']);
+
+interface ColumnOptions {
+  /** Rows of the table, by which columns without any value are left out. */
+  entries: readonly RecordEntry[];
+  /** Fields shown in addition to the common columns. */
+  fields: readonly string[];
+  /** Column that the records are sorted by; '' for none. */
+  sorted: string;
+  open: OpenRecord;
+}
+
+/** Returns the columns of the table: the common ones, then the chosen fields. Each takes one line. */
+export function recordColumns({ entries, fields, sorted, open }: ColumnOptions): RecordColumn[] {
+  const regions = new Set(entries.map(({ unitRegion }) => unitRegion));
+  const isShown = (name: string) =>
+    permanent.has(name) ||
+    name === sorted ||
+    (name === 'unit_region' ? regions.size > 1 : entries.some((entry) => textOf(name, entry) !== ''));
+  const common = Object.entries(commonColumns)
+    .filter(([name]) => isShown(name))
+    .map(([name, title]): RecordColumn => {
+      if (name === 'item.title')
+        return { name, title, sortBy, maxWidth: 460, cell: (entry) => <Title entry={entry} open={open} /> };
+      const isText = name.startsWith('unit_');
+      return {
+        ...{ name, title, sortBy, maxWidth: 240, cell: (entry) => textOf(name, entry) },
+        ...(isText ? {} : { align: 'right' }),
+      };
+    });
+  const picture: RecordColumn = { name: '', title: 'Picture', cell: (entry) => <Picture entry={entry} /> };
+  return [
+    ...(entries.some(({ item }) => Boolean(item?.imagePath)) ? [picture] : []),
+    ...common,
+    ...fields.map(
+      (name): RecordColumn => ({
+        ...{ name, title: name, maxWidth: 300, cell: ({ record }) => valueText(record, name) },
+        // The service has no order of lists and objects.
+        ...(entries.some(({ record }) => isNested(valueAt(record, name))) ? {} : { sortBy }),
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,35 @@
+import { describe, expect, test } from 'vitest';
+import { conditionText, defaultSort, formatPrice, valueText } from './query.ts';
+
+describe('valueText()', () => {
+  const record = JSON.stringify({ title: 'a', price: { amount: 0 }, images: ['x'], empty: null });
+  test.each([
+    ['title', 'a'],
+    ['price.amount', '0'],
+    ['images', '["x"]'],
+    ['empty', ''],
+    ['empty.more', ''],
+    ['constructor.name', ''],
+  ])('of %s', (path, expected) => expect(valueText(record, path)).toBe(expected));
+});
+
+test.each([
+  ['item.price>=2300', 'Price ≥ 2300'],
+  ['item.title~a=b', 'Title contains a=b'],
+  ['price.currency!=EUR', 'price.currency ≠ EUR'],
+  ['unit_key=', 'ID = '],
+  ['anything', 'anything'],
+])('conditionText(%j) is "%s"', (condition, expected) => expect(conditionText(condition)).toBe(expected));
+
+test.each([
+  [{ notRun: 186, success: 14, total: 200 }, 'unit_index'],
+  [{ notRun: 0, success: 14, total: 200 }, ''],
+  [{ notRun: 200, success: 0, total: 200 }, ''],
+  [{ notRun: 186, success: 14, total: 200_000 }, ''],
+])('defaultSort(%j) is "%s"', (job, expected) => expect(defaultSort(job)).toBe(expected));
+
+test('formatPrice() shows an unknown currency as it is', () => {
+  expect(formatPrice(12.5, 'EUR')).toContain('12.5');
+  expect(formatPrice(12.5, 'credits!')).toBe('12.5 credits!');
+  expect(formatPrice(12.5, '')).toBe('12.5');
+});

@@ -1,0 +1,79 @@
+import type { Job } from '../../../../gen/gleaner/job/v1/job_pb.ts';
+
+/** Selection and order of records. */
+export interface RecordFilter {
+  search: string;
+  /** Conditions, as the service reads them: `item.price>=10`. */
+  conditions: readonly string[];
+  status: '' | 'SUCCESS' | 'FAILED';
+  /** Column to sort by, with `-` before it for descending order; '' for the order submitted. */
+  sort: string;
+}
+
+/** Columns that every kind has, in the order of the table, with their titles. */
+export const commonColumns: Readonly<Record<string, string>> = {
+  'item.title': 'Title',
+  unit_key: 'ID',
+  'item.price': 'Price',
+  'item.stock': 'Stock',
+  'item.sold': 'Sold',
+  'item.rating': 'Rating',
+  unit_region: 'Region',
+};
+
+/** Operators of conditions, with their labels. */
+export const operators: Readonly<Record<string, string>> = {
+  '~': 'contains',
+  '>=': '≥',
+  '<=': '≤',
+  '!=': '≠',
+  '=': '=',
+};
+
+/** Describes a condition: "Price ≥ 2300" for `item.price>=2300`. */
+export function conditionText(condition: string): string {
+  const [, column = '', operator = '', value = ''] = /^([^~=!<>]+)(~|>=|<=|!=|=)(.*)$/s.exec(condition) ?? [];
+  return operator === ''
+    ? condition
+    : `${commonColumns[column] ?? column} ${operators[operator] ?? operator} ${value}`;
+}
+
+/** Returns whether a filter selects every record. */
+export const isWhole = ({ search, conditions, status }: RecordFilter): boolean =>
+  search === '' && conditions.length === 0 && status === '';
+
+/** Largest job whose records are sorted so that units which did not run follow them. */
+const maxSortedUnits = 100_000;
+
+/**
+ * Returns the order of records for which the user has chosen none: of submission, with units that did not run
+ * last.
+ */
+export const defaultSort = ({ notRun, success, total }: Pick<Job, 'notRun' | 'success' | 'total'>): string =>
+  notRun > 0 && success > 0 && total <= maxSortedUnits ? 'unit_index' : '';
+
+/** Returns the value at a dotted path of a record's JSON text; null if it has none. */
+export function valueAt(record: string | undefined, path: string): unknown {
+  let value: unknown = record === undefined ? null : JSON.parse(record);
+  for (const step of path.split('.')) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return null;
+    value = (value as Record<string, unknown>)[step];
+  }
+  return value;
+}
+
+/** Returns the value at a dotted path of a record's JSON text as text; '' if it has none. */
+export function valueText(record: string | undefined, path: string): string {
+  const value = valueAt(record, path);
+  if (value === null) return '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** Formats a price with its currency; an unknown currency is shown as it is. */
+export function formatPrice(price: number, currency: string): string {
+  try {
+    return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(price);
+  } catch {
+    return `${price} ${currency}`.trim();
+  }
+}

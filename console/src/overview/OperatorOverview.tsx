@@ -1,0 +1,127 @@
+import { useQuery } from '@connectrpc/connect-query';
+import { Anchor } from '@mantine/core';
+import { Link } from 'react-router';
+import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { counted, formatCount } from '../../../src/present/text.ts';
+import { LatestJobs } from '../ui/jobs/LatestJobs.tsx';
+import { emptyFilter, maxPending, pendingText, useJobs, usePending } from '../ui/jobs/useJobs.ts';
+import { Page } from '../ui/layout/Page.tsx';
+import { Section } from '../ui/layout/Section.tsx';
+import { Tiles } from '../ui/layout/Tiles.tsx';
+import { ListTable } from '../ui/list/ListTable.tsx';
+import { originColumns } from '../ui/origins/columns.tsx';
+import { sortByUrgency } from '../ui/origins/totals.ts';
+import { pollMs } from '../ui/queries.ts';
+import { summarizeOrigins } from './figures.ts';
+
+const shownOrigins = 5;
+
+/** Loads the origins: one query for all that show or count them. */
+const useOrigins = () => useQuery(OperatorService.method.listOrigins, {}, { refetchInterval: pollMs.list });
+
+/** Figures of the service, each with its page. */
+function OperatorTiles() {
+  const pending = usePending();
+  const running = useJobs({ ...emptyFilter, status: 'processing' }, maxPending);
+  const { data: work } = useQuery(OperatorService.method.getWork, {}, { refetchInterval: pollMs.list });
+  const { data: sites } = useOrigins();
+  const drift = useQuery(
+    OperatorService.method.listDriftAlarms,
+    { all: false },
+    { refetchInterval: pollMs.idle },
+  );
+  const health = sites && summarizeOrigins(sites.origins, Date.now());
+  const sum = (of: 'queued' | 'claimed') =>
+    formatCount(work?.backlog.reduce((total, lane) => total + lane[of], 0) ?? 0);
+  const alarms = drift.data?.alarms.length;
+  return (
+    <Tiles
+      label="Figures"
+      tiles={[
+        {
+          title: 'Jobs awaiting approval',
+          value: pendingText(pending),
+          to: '/approvals',
+          isUrgent: pending.jobs.length > 0,
+        },
+        { title: 'Running jobs', value: pendingText(running), to: '/jobs?status=processing' },
+        {
+          title: 'Queued batches',
+          value: work && sum('queued'),
+          note:
+            work && `${sum('claimed')} running in ${counted(work.processes.length, 'process', 'processes')}`,
+          to: '/work',
+        },
+        {
+          title: 'Paused origins',
+          value: health && `${health.paused} of ${sites.origins.length}`,
+          note: health?.note,
+          to: '/origins',
+          isUrgent: (health?.paused ?? 0) > 0,
+        },
+        {
+          title: 'Drift alarms',
+          value: alarms === undefined ? undefined : formatCount(alarms),
+          note: 'fields that sites no longer show',
+          to: '/origins',
+          isUrgent: (alarms ?? 0) > 0,
+        },
+      ]}
+    />
+  );
+}
+
+/** The most urgent origins. */
+function Marketplaces() {
+  const origins = useOrigins();
+  return (
+    <Section
+      title="Marketplaces"
+      actions={
+        <Anchor component={Link} to="/origins" size="sm">
+          All origins
+        </Anchor>
+      }
+    >
+      <ListTable
+        label="Origins"
+        rows={sortByUrgency(origins.data?.origins ?? []).slice(0, shownOrigins)}
+        keyOf={({ origin, region }) => `${origin} ${region}`}
+        query={origins}
+        columns={originColumns}
+        minWidth={900}
+        empty={{ title: 'No recent requests', description: 'Sites appear here when jobs run.' }}
+      />
+    </Section>
+  );
+}
+
+/**
+ * What an operator wants to know first: decisions, running work, health of the marketplaces, and failures.
+ */
+export function OperatorOverview() {
+  const pending = usePending();
+  const failed = useJobs({ ...emptyFilter, status: 'failed' }, 5);
+  return (
+    <Page title="Overview">
+      <OperatorTiles />
+      <LatestJobs
+        title="Awaiting approval"
+        jobs={pending.jobs}
+        query={pending.query}
+        owners
+        to="/approvals"
+        empty={{ title: 'Nothing to decide' }}
+      />
+      <Marketplaces />
+      <LatestJobs
+        title="Latest failed jobs"
+        jobs={failed.jobs}
+        query={failed.query}
+        owners
+        to="/jobs?status=failed"
+        empty={{ title: 'No job has failed' }}
+      />
+    </Page>
+  );
+}

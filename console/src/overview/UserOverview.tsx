@@ -1,0 +1,139 @@
+import { createClient } from '@connectrpc/connect';
+import { useQuery } from '@connectrpc/connect-query';
+import { Button, Skeleton } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
+import { lazy, Suspense } from 'react';
+import { Link } from 'react-router';
+import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
+import { HistoryService } from '../../../gen/gleaner/history/v1/history_pb.ts';
+import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import { formatCount } from '../../../src/present/text.ts';
+import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
+import { LatestJobs } from '../ui/jobs/LatestJobs.tsx';
+import { emptyFilter, maxPending, pendingText, useJobs } from '../ui/jobs/useJobs.ts';
+import { Page } from '../ui/layout/Page.tsx';
+import { Tiles } from '../ui/layout/Tiles.tsx';
+import { useList } from '../ui/list/useList.ts';
+import { pollMs } from '../ui/queries.ts';
+import { saveStream } from '../ui/session/download.ts';
+import { transport } from '../ui/session/transport.ts';
+import { useDownload } from '../ui/session/useDownload.ts';
+import { Moment } from '../ui/time/Moment.tsx';
+import { burnText, changedText, nextSchedule } from './figures.ts';
+
+const Usage = lazy(async () => ({ default: (await import('./Usage.tsx')).Usage }));
+
+/** Button that downloads everything that is stored of the account. */
+function ExportButton() {
+  const { download, busy } = useDownload();
+  return (
+    <Button
+      variant="default"
+      loading={busy}
+      leftSection={<IconDownload size={16} aria-hidden />}
+      onClick={() =>
+        void download(() =>
+          saveStream(createClient(AccountService, transport).exportAccount({}), 'account.jsonl'),
+        )
+      }
+    >
+      Export data
+    </Button>
+  );
+}
+
+/** Figures of the caller's account, each with its page. */
+function UserTiles({ balance }: { balance: bigint | undefined }) {
+  const usage = useQuery(AccountService.method.getUsage, { days: 7 }, { refetchInterval: pollMs.idle });
+  const running = useJobs({ ...emptyFilter, status: 'processing' }, maxPending);
+  const waiting = useJobs({ ...emptyFilter, status: 'awaiting_approval' }, maxPending);
+  const items = useList(HistoryService.method.listTrackedItems, {}, (page) => page.items, {
+    refetchInterval: pollMs.idle,
+  });
+  const schedules = useList(ScheduleService.method.listSchedules, {}, (page) => page.schedules, {
+    refetchInterval: pollMs.idle,
+  });
+  const next = nextSchedule(schedules.rows);
+  return (
+    <Tiles
+      label="Figures"
+      tiles={[
+        {
+          title: 'Credits',
+          value: balance === undefined ? undefined : formatCount(balance),
+          note: balance !== undefined && usage.data ? burnText(balance, usage.data.days) : undefined,
+          to: '/ledger',
+          isUrgent: balance === 0n,
+        },
+        {
+          title: 'Running jobs',
+          value: pendingText(running),
+          to: '/jobs?status=processing',
+        },
+        {
+          title: 'Jobs awaiting approval',
+          value: pendingText(waiting),
+          to: '/jobs?status=awaiting_approval',
+        },
+        {
+          title: 'Changed since yesterday',
+          value: items.first && changedText(items.rows, items.query.hasNextPage, Date.now()),
+          note: 'tracked items',
+          to: '/history',
+        },
+        {
+          title: 'Next scheduled run',
+          value: schedules.first && <Moment at={next?.nextRunAt} relative none="None" />,
+          note: next?.name,
+          to: next ? `/schedules/${next.scheduleId}` : '/schedules',
+        },
+      ]}
+    />
+  );
+}
+
+/** What a user wants to know first: figures, running jobs, latest results, and the use of credits. */
+export function UserOverview() {
+  const { data, error, refetch } = useQuery(
+    AccountService.method.getAccount,
+    {},
+    { refetchInterval: pollMs.list },
+  );
+  const { jobs, query } = useJobs(emptyFilter, 20);
+  const [running, ended] = [jobs.filter((job) => !job.ended), jobs.filter((job) => job.ended)];
+  const account = data?.account;
+  return (
+    <Page
+      title="Overview"
+      description={account ? [account.name, account.email].filter(Boolean).join(' · ') : undefined}
+      actions={
+        <>
+          <Button component={Link} to="/submit">
+            Submit a job
+          </Button>
+          <ExportButton />
+        </>
+      }
+    >
+      {error && !account && <ErrorAlert error={error} retry={refetch} />}
+      <UserTiles balance={account?.balance} />
+      {running.length > 0 && (
+        <LatestJobs title="Running and waiting" jobs={running} query={query} owners={false} />
+      )}
+      <LatestJobs
+        title="Latest results"
+        jobs={ended}
+        query={query}
+        owners={false}
+        empty={
+          jobs.length > 0
+            ? { title: 'No job has ended yet' }
+            : { title: 'No jobs yet', description: 'Submit your first job with the form or a CSV file.' }
+        }
+      />
+      <Suspense fallback={<Skeleton height={320} />}>
+        <Usage />
+      </Suspense>
+    </Page>
+  );
+}

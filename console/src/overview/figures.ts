@@ -1,0 +1,58 @@
+import { timestampMs } from '@bufbuild/protobuf/wkt';
+import type { UsageDay } from '../../../gen/gleaner/account/v1/account_pb.ts';
+import type { TrackedItem } from '../../../gen/gleaner/history/v1/history_pb.ts';
+import type { Origin } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import type { Schedule } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import { counted, formatCount, formatPercent } from '../../../src/present/text.ts';
+import { originState } from '../ui/origins/state.ts';
+import { summarizeMinutes } from '../ui/origins/totals.ts';
+
+const dayMs = 86_400_000;
+
+/**
+ * Describes how long a balance lasts at the mean use of the given days: "about 1,200 a day, 10 days left".
+ */
+export function burnText(
+  balance: number | bigint,
+  days: readonly Pick<UsageDay, 'charged' | 'refunded'>[],
+): string {
+  const used = days.reduce((total, { charged, refunded }) => total + Number(charged - refunded), 0);
+  const perDay = Math.round(used / Math.max(1, days.length));
+  if (perDay <= 0) return 'None used recently';
+  const left = Math.floor(Number(balance) / perDay);
+  return `about ${formatCount(perDay)} a day, ${left > 365 ? 'over a year' : counted(left, 'day')} left`;
+}
+
+/**
+ * Counts the items that changed in the last 24 hours. `items` is the first page, the latest change first:
+ * "50+" if it is full of them and not the last one.
+ */
+export function changedText(
+  items: readonly Pick<TrackedItem, 'changedAt'>[],
+  hasMore: boolean,
+  nowMs: number,
+): string {
+  const changed = items.filter(({ changedAt }) => changedAt && timestampMs(changedAt) > nowMs - dayMs).length;
+  return changed === items.length && hasMore ? `${formatCount(changed)}+` : formatCount(changed);
+}
+
+/** Returns the schedule that runs next, if any. */
+export function nextSchedule(schedules: readonly Schedule[]): Schedule | undefined {
+  const due = schedules.filter(({ nextRunAt }) => nextRunAt !== undefined);
+  return due.toSorted((one, other) => timestampMs(one.nextRunAt!) - timestampMs(other.nextRunAt!))[0];
+}
+
+/** Summarizes origins: how many are paused, and what share of the last hour's requests failed. */
+export function summarizeOrigins(origins: readonly Origin[], nowMs: number) {
+  const paused = origins.filter(
+    ({ pausedUntil, probing, minutes }) =>
+      originState({ pausedUntilMs: pausedUntil && timestampMs(pausedUntil), probing, minutes }, nowMs) ===
+      'paused',
+  ).length;
+  const { requests, failedShare, refusedShare } = summarizeMinutes(origins.flatMap(({ minutes }) => minutes));
+  const note =
+    requests === 0
+      ? 'No requests in the last hour'
+      : `${formatPercent(failedShare + refusedShare)} of ${counted(requests, 'request')} failed or were blocked`;
+  return { paused, note };
+}

@@ -1,0 +1,198 @@
+import { useQuery } from '@connectrpc/connect-query';
+import {
+  ActionIcon,
+  Anchor,
+  Button,
+  Group,
+  Input,
+  MultiSelect,
+  NativeSelect,
+  NumberInput,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { IconPlus, IconTrash } from '@tabler/icons-react';
+import type { ComponentType } from 'react';
+import { Link } from 'react-router';
+import { DestinationService } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
+import { seriesOf } from '../../../src/contract/track.ts';
+import type { FieldTexts } from '../ui/request/body.ts';
+import type { FieldShape } from '../ui/request/fields.ts';
+import { Field } from './Field.tsx';
+import { type HoldRow, readHold, writeHold } from './hold-text.ts';
+
+interface OptionInputProps {
+  field: FieldShape;
+  value: string;
+  change: (value: string) => void;
+  error: string | null;
+  /** Texts of all options. */
+  texts: FieldTexts;
+}
+
+/** Switch that tracks a job, and the name of its series. */
+function TrackInput({ field, value, change, error }: OptionInputProps) {
+  const series = seriesOf(value);
+  return (
+    <Stack gap="xs">
+      <Switch
+        label={field.label}
+        description="Keeps the history of the items and compares them with the last run."
+        checked={series !== null}
+        onChange={({ currentTarget }) => change(currentTarget.checked ? 'true' : '')}
+      />
+      {series !== null && (
+        <TextInput
+          label="Series"
+          description="Jobs with the same series are compared. Leave empty to compare each item with its last reading."
+          maw={480}
+          value={series}
+          error={error}
+          onChange={({ currentTarget }) => change(currentTarget.value || 'true')}
+        />
+      )}
+    </Stack>
+  );
+}
+
+/** Selection of the caller's destinations. */
+function DeliverInput({ field, value, change, error }: OptionInputProps) {
+  const { data } = useQuery(DestinationService.method.listDestinations, {});
+  const chosen = value === '' ? [] : value.split(',');
+  const names = data?.destinations.map(({ name }) => name) ?? [];
+  if (data && names.length === 0 && chosen.length === 0)
+    return (
+      <Input.Wrapper label={field.label}>
+        <Text size="sm" c="dimmed">
+          You have no destinations.{' '}
+          <Anchor component={Link} to="/destinations" size="sm" underline="always">
+            Create a destination
+          </Anchor>
+        </Text>
+      </Input.Wrapper>
+    );
+  return (
+    <MultiSelect
+      label={field.label}
+      description="Destinations to which the results are delivered."
+      maw={480}
+      data={[...new Set([...names, ...chosen])]}
+      value={chosen}
+      error={error}
+      onChange={(next) => change(next.join(','))}
+    />
+  );
+}
+
+/** Switch that limits deliveries to what changed; only for jobs that are tracked and delivered. */
+function OnlyInput({ value, change, texts }: OptionInputProps) {
+  if (value === '' && (seriesOf(texts.track) === null || !texts.deliver_to)) return null;
+  return (
+    <Switch
+      label="Deliver only changes"
+      description="Leaves out the items that are as in the last run."
+      checked={value === 'changed'}
+      onChange={({ currentTarget }) => change(currentTarget.checked ? 'changed' : '')}
+    />
+  );
+}
+
+/** Rows with the minimum fill of fields. */
+function HoldInput({ value, change, error }: OptionInputProps) {
+  const rows = readHold(value);
+  const set = (index: number, part: Partial<HoldRow>) =>
+    change(writeHold(rows.map((row, at) => (at === index ? { ...row, ...part } : row))));
+  return (
+    <Input.Wrapper
+      role="group"
+      aria-label="Minimum quality"
+      labelElement="div"
+      label="Minimum quality"
+      description="Holds the deliveries if fewer records have a value of a field."
+    >
+      <Stack gap="xs" align="flex-start" mt={6}>
+        {rows.map((row, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: The rows are read from one text and have no identity.
+          <Group key={index} gap="xs" wrap="nowrap">
+            <TextInput
+              aria-label={`Field ${index + 1}`}
+              placeholder="price.amount"
+              value={row.field}
+              onChange={({ currentTarget }) => set(index, { field: currentTarget.value })}
+            />
+            <NumberInput
+              aria-label={`Percent ${index + 1}`}
+              w={100}
+              suffix=" %"
+              min={0}
+              max={100}
+              decimalScale={2}
+              value={row.percent}
+              onChange={(percent) => set(index, { percent: String(percent) })}
+            />
+            <ActionIcon
+              variant="subtle"
+              color="gray"
+              aria-label={`Remove field ${index + 1}`}
+              onClick={() => change(writeHold(rows.filter((_row, at) => at !== index)))}
+            >
+              <IconTrash size={18} aria-hidden />
+            </ActionIcon>
+          </Group>
+        ))}
+        {error !== null && <Input.Error>Enter a field and a percentage in each row.</Input.Error>}
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconPlus size={16} aria-hidden />}
+          onClick={() => change(writeHold([...rows, { field: '', percent: '95' }]))}
+        >
+          Add field
+        </Button>
+      </Stack>
+    </Input.Wrapper>
+  );
+}
+
+/** Ages that the form offers, with their labels. */
+const ages: Readonly<Record<string, string>> = {
+  '': 'Read every page',
+  '1h': '1 hour',
+  '6h': '6 hours',
+  '1d': '1 day',
+  '7d': '7 days',
+  '30d': '30 days',
+};
+
+/** Selection of the age up to which results are reused. */
+function AgeInput({ value, change, error }: OptionInputProps) {
+  const all = value in ages ? ages : { ...ages, [value]: value };
+  return (
+    <NativeSelect
+      label="Reuse results up to"
+      description="Reused results cost less."
+      maw={480}
+      value={value}
+      error={error}
+      data={Object.entries(all).map(([age, label]) => ({ value: age, label }))}
+      onChange={({ currentTarget }) => change(currentTarget.value)}
+    />
+  );
+}
+
+/** Inputs of options that have their own; others are shown like any field. */
+const inputs: Readonly<Record<string, ComponentType<OptionInputProps>>> = {
+  track: TrackInput,
+  deliver_to: DeliverInput,
+  only: OnlyInput,
+  hold: HoldInput,
+  max_age: AgeInput,
+};
+
+/** Input of an option of a submit. */
+export function OptionInput(props: OptionInputProps) {
+  const Own = inputs[props.field.name];
+  return Own ? <Own {...props} /> : <Field {...props} />;
+}

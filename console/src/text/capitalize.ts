@@ -1,2 +1,0 @@
-/** Capitalizes the first letter of a text. */
-export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

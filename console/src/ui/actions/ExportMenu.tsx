@@ -1,0 +1,35 @@
+import { Button, Menu } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
+import { exportFormats } from '../../../../src/present/export-formats.ts';
+import { useDownload } from '../session/useDownload.ts';
+
+interface ExportMenuProps {
+  /** Names of the formats, of those in which records are exported; by default CSV and JSON Lines. */
+  formats?: readonly string[];
+  /** Saves the data in a format. */
+  save: (format: string) => Promise<void>;
+  label?: string;
+}
+
+/** Menu that downloads data in a format. */
+export function ExportMenu({ formats = ['csv', 'jsonl'], save, label = 'Export' }: ExportMenuProps) {
+  const { download, busy } = useDownload();
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button variant="default" loading={busy} leftSection={<IconDownload size={16} aria-hidden />}>
+          {label}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {exportFormats
+          .filter(({ format }) => formats.includes(format))
+          .map(({ format, label }) => (
+            <Menu.Item key={format} onClick={() => void download(() => save(format))}>
+              {label}
+            </Menu.Item>
+          ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

@@ -1,0 +1,54 @@
+import type { DescMethod } from '@bufbuild/protobuf';
+import { Button, Group, Modal, Stack } from '@mantine/core';
+import type { FormEvent, ReactNode } from 'react';
+import { CallButton } from '../permission/CallButton.tsx';
+
+interface FormModalProps {
+  title: string;
+  /** Whether the dialog is shown; default true. */
+  opened?: boolean;
+  close: () => void;
+  onSubmit: (event: FormEvent<HTMLFormElement>) => void;
+  /** Label of the button that submits. */
+  submit: string;
+  /** Method that the form calls. */
+  call?: DescMethod;
+  color?: string;
+  busy: boolean;
+  /** Keeps the dialog open when its surroundings are clicked. */
+  keepsInput?: boolean;
+  /** Inputs. */
+  children: ReactNode;
+}
+
+/** Dialog with a form. */
+export function FormModal(props: FormModalProps) {
+  const { title, opened = true, close, onSubmit, submit, call, busy, keepsInput = false, children } = props;
+  const look = { type: 'submit', loading: busy, ...(props.color ? { color: props.color } : {}) } as const;
+  const handle = (event: FormEvent<HTMLFormElement>) => {
+    // React passes the event on to the form that the dialog was opened from.
+    event.stopPropagation();
+    onSubmit(event);
+  };
+  return (
+    <Modal opened={opened} onClose={close} title={title} closeOnClickOutside={!keepsInput}>
+      <form onSubmit={handle} noValidate>
+        <Stack>
+          {children}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={close}>
+              Back
+            </Button>
+            {call ? (
+              <CallButton call={call} {...look}>
+                {submit}
+              </CallButton>
+            ) : (
+              <Button {...look}>{submit}</Button>
+            )}
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

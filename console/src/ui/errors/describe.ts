@@ -1,0 +1,79 @@
+import { Code, ConnectError } from '@connectrpc/connect';
+import { detailParts, FaultSchema } from '../../../../src/contract/fault-detail.ts';
+import { RestError } from './rest-error.ts';
+
+/** Error in plain words. */
+export interface ErrorDescription {
+  title: string;
+  /** Explanation from the service. */
+  detail: string;
+  /** Problems of an invalid request; `where` is the path of the field. */
+  problems: { where: string; message: string }[];
+}
+
+const titles: Partial<Record<Code, string>> = {
+  [Code.PermissionDenied]: 'Not allowed',
+  [Code.NotFound]: 'Not found',
+  [Code.InvalidArgument]: 'Invalid request',
+  [Code.FailedPrecondition]: 'Not possible in the current state',
+  [Code.Aborted]: 'Not possible in the current state',
+  [Code.AlreadyExists]: 'Not possible in the current state',
+  [Code.ResourceExhausted]: 'Limit exceeded',
+  [Code.Unavailable]: 'Service unavailable',
+  [Code.Internal]: 'Internal error',
+};
+
+/** Messages of browsers for a network error. */
+const networkError = /^(?:Failed to fetch|NetworkError when attempting to fetch resource\.?|Load failed)/;
+
+/** Describes any thrown value: an RPC error, a REST error or a network error. */
+export function describeError(thrown: unknown): ErrorDescription {
+  if (thrown instanceof RestError) {
+    const detail = thrown.status === 401 ? keyMessage(thrown.message) : thrown.message;
+    return { title: thrown.title, detail, problems: thrown.problems.map(toProblem) };
+  }
+  const error = ConnectError.from(thrown);
+  if (networkError.test(error.rawMessage)) {
+    return {
+      title: 'Connection failed',
+      detail: 'Cannot reach the service. Check that it is running and that you are online.',
+      problems: [],
+    };
+  }
+  if (error.code === Code.Unauthenticated) {
+    return { title: 'Invalid API key', detail: keyMessage(error.rawMessage), problems: [] };
+  }
+  const fault = error.findDetails(FaultSchema)[0];
+  const { problems = [], quota } = fault ? detailParts(fault) : {};
+  const missing = quota && quota.required - quota.current;
+  const shortfall = quota
+    ? ` ${quota.required} credits needed, ${quota.current} available: ${missing} short.`
+    : '';
+  return {
+    title: titles[error.code] ?? 'Something went wrong',
+    // The message of an invalid request repeats its first problems.
+    detail:
+      problems.length > 0
+        ? 'The request is not valid.'
+        : error.rawMessage + (error.rawMessage.includes(String(missing)) ? '' : shortfall),
+    problems: problems.map(toProblem),
+  };
+}
+
+/**
+ * Returns whether a repeated call may succeed: not for what does not exist, is not allowed, or is invalid.
+ */
+export function canRepeat(thrown: unknown): boolean {
+  if (thrown instanceof RestError) return thrown.status >= 500 || thrown.status === 429;
+  const final = [Code.NotFound, Code.PermissionDenied, Code.InvalidArgument];
+  return !final.includes(ConnectError.from(thrown).code);
+}
+
+/** Replaces the service's terms for credentials with the console's. */
+const keyMessage = (message: string) =>
+  message.replace('A Bearer token is missing.', 'The session has ended. Sign in again.');
+
+const toProblem = ({ loc, msg }: { loc: readonly (string | number)[]; msg: string }) => ({
+  where: loc.slice(1).join('.'),
+  message: msg,
+});

@@ -1,0 +1,102 @@
+import { Anchor, Group, Stack, Text } from '@mantine/core';
+import { Link } from 'react-router';
+import type { Job } from '../../../../gen/gleaner/job/v1/job_pb.ts';
+import { jobTitle } from '../../../../src/present/job.ts';
+import { jobTypeText } from '../../../../src/present/names.ts';
+import { formatCount, shortId } from '../../../../src/present/text.ts';
+import { Id } from '../Id.tsx';
+import { TestBadge } from '../layout/TestBadge.tsx';
+import { type EmptyList, type ListQuery, ListTable } from '../list/ListTable.tsx';
+import type { ListColumn } from '../list/list-content.ts';
+import { Moment } from '../time/Moment.tsx';
+import { JobProgress } from './JobProgress.tsx';
+import { StatusBadge } from './StatusBadge.tsx';
+
+/** Title of a job, linked to its page, with what the title does not say, and the id. */
+export function JobName({ job }: { job: Job }) {
+  return (
+    <Stack gap={0}>
+      <Group gap={6} wrap="nowrap">
+        <Anchor component={Link} to={`/jobs/${job.jobId}`} fw={500} size="sm">
+          {jobTitle(job)}
+        </Anchor>
+        {job.mode === 'test' && <TestBadge />}
+      </Group>
+      <Text size="xs" c="dimmed">
+        {[
+          job.options?.name ? jobTypeText(job) : '',
+          job.region,
+          job.taskId === undefined ? shortId(job.jobId) : `task ${job.taskId}`,
+        ]
+          .filter(Boolean)
+          .join(' · ')}
+      </Text>
+    </Stack>
+  );
+}
+
+/** Credits charged, less refunds; before the charge, the cost. */
+function Credits({ job: { cost, charged, refunded, ended } }: { job: Job }) {
+  if (ended || charged > 0) return formatCount(charged - refunded);
+  return (
+    <>
+      {formatCount(cost)}
+      <Text size="xs" c="dimmed">
+        On approval
+      </Text>
+    </>
+  );
+}
+
+const owner: ListColumn<Job> = {
+  title: 'User',
+  cell: (job) => <Id of="users" value={job.userId} name={job.userName} />,
+  sortBy: ({ userName, userId }) => userName || userId,
+};
+
+const columns: ListColumn<Job>[] = [
+  {
+    title: 'Job',
+    cell: (job) => <JobName job={job} />,
+    sortBy: jobTitle,
+  },
+  { title: 'Status', cell: (job) => <StatusBadge status={job.status} />, sortBy: ({ status }) => status },
+  {
+    title: 'Progress',
+    cell: (job) => <JobProgress job={job} size="sm" />,
+    sortBy: ({ success, failed, total }) => (success + failed) / Math.max(1, total),
+  },
+  {
+    title: 'Credits',
+    align: 'right',
+    cell: (job) => <Credits job={job} />,
+    sortBy: ({ cost, charged, refunded, ended }) => (ended || charged > 0 ? charged - refunded : cost),
+  },
+  {
+    title: 'Submitted',
+    cell: (job) => <Moment at={job.createdAt} relative />,
+    sortBy: ({ createdAt }) => createdAt?.seconds,
+  },
+];
+
+interface JobsTableProps {
+  label?: string;
+  jobs: readonly Job[];
+  query: ListQuery;
+  owners: boolean;
+  empty: EmptyList;
+}
+
+/** Jobs with their progress, and their owners if `owners` is set. */
+export function JobsTable({ label = 'Jobs', jobs, query, owners, empty }: JobsTableProps) {
+  return (
+    <ListTable
+      label={label}
+      rows={jobs}
+      keyOf={({ jobId }) => jobId}
+      query={query}
+      columns={owners ? columns.toSpliced(1, 0, owner) : columns}
+      empty={empty}
+    />
+  );
+}

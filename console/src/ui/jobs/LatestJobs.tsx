@@ -1,0 +1,48 @@
+import { Anchor } from '@mantine/core';
+import { Link } from 'react-router';
+import type { Job } from '../../../../gen/gleaner/job/v1/job_pb.ts';
+import { Section } from '../layout/Section.tsx';
+import type { EmptyList, ListQuery } from '../list/ListTable.tsx';
+import { JobsTable } from './JobsTable.tsx';
+
+interface LatestJobsProps {
+  title: string;
+  jobs: readonly Job[];
+  query: ListQuery;
+  owners: boolean;
+  /** Page with all of them. */
+  to?: string;
+  empty?: EmptyList;
+  /** Number of jobs. */
+  shown?: number;
+}
+
+/** Shows the first jobs of a list, with a link to the others. */
+export function LatestJobs({
+  title,
+  jobs,
+  query,
+  owners,
+  to = '/jobs',
+  empty = { title: 'None' },
+  shown = 5,
+}: LatestJobsProps) {
+  return (
+    <Section
+      title={title}
+      actions={
+        <Anchor component={Link} to={to} size="sm">
+          All jobs
+        </Anchor>
+      }
+    >
+      <JobsTable
+        label={title}
+        jobs={jobs.slice(0, shown)}
+        query={{ ...query, hasNextPage: false }}
+        owners={owners}
+        empty={empty}
+      />
+    </Section>
+  );
+}

@@ -1,0 +1,116 @@
+import { Badge, Code, Group } from '@mantine/core';
+import type { AccountService, ApiKey } from '../../../../gen/gleaner/account/v1/account_pb.ts';
+import type { OperatorService } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { capitalize, formatCount } from '../../../../src/present/text.ts';
+import { ConfirmButton } from '../actions/ActionButton.tsx';
+import { TestBadge } from '../layout/TestBadge.tsx';
+import { type ListQuery, ListTable } from '../list/ListTable.tsx';
+import type { ListColumn } from '../list/list-content.ts';
+import { CallButton } from '../permission/CallButton.tsx';
+import { Moment } from '../time/Moment.tsx';
+
+/** Returns whether a key can be used. */
+function keyStatus({ revokedAt, expiresAt }: ApiKey, nowMs: number): 'active' | 'expired' | 'revoked' {
+  if (revokedAt) return 'revoked';
+  return expiresAt && Number(expiresAt.seconds) * 1000 <= nowMs ? 'expired' : 'active';
+}
+
+const columns: ListColumn<ApiKey>[] = [
+  {
+    title: 'Name',
+    cell: ({ name, mode }) => (
+      <Group gap={6} wrap="nowrap">
+        {name}
+        {mode === 'test' && <TestBadge />}
+      </Group>
+    ),
+  },
+  { title: 'Prefix', cell: ({ prefix }) => <Code>{prefix}…</Code> },
+  {
+    title: 'Status',
+    cell: (key) => {
+      const status = keyStatus(key, Date.now());
+      return (
+        <Badge variant="light" tt="none" color={status === 'active' ? 'teal' : 'gray'}>
+          {capitalize(status)}
+        </Badge>
+      );
+    },
+  },
+  { title: 'Allows', cell: ({ scopes, operatorRole }) => capitalize(operatorRole || scopes.join(', ')) },
+  {
+    title: 'Spent',
+    cell: ({ creditsSpent, creditCeiling }) =>
+      creditCeiling === undefined
+        ? null
+        : `${formatCount(creditsSpent)} of ${formatCount(creditCeiling)} credits`,
+  },
+  { title: 'Created', cell: ({ createdAt }) => <Moment at={createdAt} relative /> },
+  { title: 'Last used', cell: ({ lastUsedAt }) => <Moment at={lastUsedAt} relative none="Never" /> },
+  { title: 'Expires', cell: ({ expiresAt }) => <Moment at={expiresAt} relative none="Never" /> },
+];
+
+type MethodsOf<Service extends { method: object }> = Pick<
+  Service['method'],
+  keyof Service['method'] & ('createApiKey' | 'revokeApiKey')
+>;
+
+/** Methods that create and revoke keys: of the caller, or of any account. */
+export type KeyMethods = MethodsOf<typeof AccountService> | MethodsOf<typeof OperatorService>;
+
+interface KeysTableProps {
+  keys: readonly ApiKey[];
+  query: ListQuery;
+  /** Methods that the buttons call. */
+  methods: KeyMethods;
+  /** Opens the dialog that creates a replacement. */
+  rotate: (key: ApiKey) => void;
+}
+
+/** API keys, including revoked ones, with buttons to rotate and revoke them. */
+export function KeysTable({ keys, query, methods, rotate }: KeysTableProps) {
+  const action: ListColumn<ApiKey> = {
+    title: 'Actions',
+    align: 'right',
+    cell: (key) =>
+      key.revokedAt ? null : (
+        <Group gap={6} wrap="nowrap" justify="flex-end">
+          <CallButton
+            call={methods.createApiKey}
+            size="compact-sm"
+            variant="default"
+            onClick={() => rotate(key)}
+            aria-label={`Rotate ${key.name}`}
+          >
+            Rotate
+          </CallButton>
+          <ConfirmButton
+            // The request of both methods is the id of the key.
+            call={methods.revokeApiKey as typeof AccountService.method.revokeApiKey}
+            request={{ keyId: key.keyId }}
+            question={{
+              title: `Revoke key “${key.name}”?`,
+              text: 'Programs that use this key stop working immediately. This cannot be undone.',
+              confirm: 'Revoke',
+            }}
+            done={`Key “${key.name}” revoked.`}
+            size="compact-sm"
+            aria-label={`Revoke ${key.name}`}
+          >
+            Revoke
+          </ConfirmButton>
+        </Group>
+      ),
+  };
+  return (
+    <ListTable
+      label="API keys"
+      rows={keys}
+      keyOf={({ keyId }) => keyId}
+      query={query}
+      columns={[...columns, action]}
+      minWidth={860}
+      empty={{ title: 'No API keys', description: 'Create a key to call the API.' }}
+    />
+  );
+}

@@ -1,0 +1,169 @@
+import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
+import {
+  Alert,
+  Button,
+  Code,
+  CopyButton,
+  Group,
+  Modal,
+  NativeSelect,
+  Stack,
+  Text,
+  TextInput,
+} from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { useState } from 'react';
+import type { ApiKey } from '../../../../gen/gleaner/account/v1/account_pb.ts';
+import { keyScopes } from '../../../../src/contract/permission.ts';
+import { FormModal } from '../actions/FormModal.tsx';
+import { describeError } from '../errors/describe.ts';
+import { type AccountRole, useSession } from '../session/session.ts';
+import { KeyLimits } from './KeyLimits.tsx';
+
+const dayMs = 86_400_000;
+const lifetimes = [
+  { value: '', label: 'Never' },
+  { value: '1', label: 'In 1 day' },
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+  { value: '365', label: 'In 1 year' },
+];
+
+/** Properties of a key to create. */
+export interface NewKey {
+  name: string;
+  expiresAt: Timestamp | undefined;
+  /** Scopes of a user's key; empty for an operator's key. */
+  scopes: string[];
+  creditCeiling: bigint | undefined;
+  /** Role of an operator's key; '' for a user's key. */
+  operatorRole: string;
+  /** `test` for a key of the test account. */
+  mode: 'live' | 'test';
+}
+
+/** Returns the mode of a new key: that of the key it replaces, and test for a caller in test mode. */
+const initialMode = (rotated: ApiKey | null, isTest: boolean): NewKey['mode'] =>
+  isTest || rotated?.mode === 'test' ? 'test' : 'live';
+
+interface NewKeyModalProps {
+  opened: boolean;
+  /** Key to replace; null for a new key. */
+  rotated: ApiKey | null;
+  /** Role of the account that gets the key. */
+  owner: AccountRole;
+  close: () => void;
+  /** Creates the key and returns its secret. */
+  create: (key: NewKey) => Promise<string>;
+}
+
+/** Dialog that creates an API key and shows it once. */
+export function NewKeyModal({ opened, rotated, owner, close, create }: NewKeyModalProps) {
+  const { isTest } = useSession();
+  const rotatedName = rotated?.name ?? '';
+  const [created, setCreated] = useState('');
+  const [busy, setBusy] = useState(false);
+  const form = useForm({
+    initialValues: {
+      name: rotatedName,
+      days: '',
+      scopes: rotated?.scopes ?? [...keyScopes],
+      ceiling: String(rotated?.creditCeiling ?? ''),
+      operatorRole: rotated?.operatorRole || 'admin',
+      mode: initialMode(rotated, isTest),
+    },
+    validate: {
+      scopes: (value) => (owner === 'operator' || value.length > 0 ? null : 'Select what the key may do.'),
+      ceiling: (value) => (/^\d{0,12}$/.test(value) ? null : 'Enter a whole number of credits.'),
+      name: (value) => (/^.{1,200}$/.test(value.trim()) ? null : 'Enter a name of 1 to 200 characters.'),
+    },
+  });
+  const done = () => {
+    close();
+    setCreated('');
+    form.reset();
+  };
+  const submit = form.onSubmit(async ({ name, days, scopes, ceiling, operatorRole, mode }) => {
+    setBusy(true);
+    try {
+      const request = {
+        name: name.trim(),
+        expiresAt: days ? timestampFromMs(Date.now() + Number(days) * dayMs) : undefined,
+      };
+      const limits =
+        owner === 'operator'
+          ? { scopes: [], creditCeiling: undefined, operatorRole }
+          : { scopes, creditCeiling: ceiling === '' ? undefined : BigInt(ceiling), operatorRole: '' };
+      setCreated(await create({ ...request, ...limits, mode }));
+    } catch (error) {
+      form.setFieldError('name', describeError(error).detail);
+    } finally {
+      setBusy(false);
+    }
+  });
+  if (created !== '')
+    return (
+      <Modal opened={opened} onClose={done} title="API key created" closeOnClickOutside={false}>
+        <CreatedKey apiKey={created} rotatedName={rotatedName} done={done} />
+      </Modal>
+    );
+  return (
+    <FormModal
+      opened={opened}
+      close={done}
+      title={rotatedName === '' ? 'Create API key' : 'Rotate API key'}
+      onSubmit={submit}
+      submit="Create"
+      busy={busy}
+    >
+      <TextInput
+        label="Name"
+        description="For example, the program that uses the key"
+        required
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+      <NativeSelect label="Expires" data={lifetimes} {...form.getInputProps('days')} />
+      <KeyLimits owner={owner} inputOf={form.getInputProps} withMode={!isTest} />
+    </FormModal>
+  );
+}
+
+interface CreatedKeyProps {
+  apiKey: string;
+  /** Name of the replaced key; '' for a new key. */
+  rotatedName: string;
+  done: () => void;
+}
+
+/** A new API key, to copy. */
+function CreatedKey({ apiKey, rotatedName, done }: CreatedKeyProps) {
+  return (
+    <Stack>
+      <Alert color="yellow" title="Copy the key now">
+        <Text size="sm">
+          It is shown only once.
+          {rotatedName !== '' && ' The old key still works: revoke it when your programs use the new one.'}
+        </Text>
+      </Alert>
+      <Code block data-testid="api-key" style={{ overflowWrap: 'anywhere', whiteSpace: 'pre-wrap' }}>
+        {apiKey}
+      </Code>
+      <Group justify="flex-end">
+        <CopyButton value={apiKey}>
+          {({ copied, copy }) => (
+            <Button
+              variant="default"
+              onClick={copy}
+              leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
+            >
+              {copied ? 'Copied' : 'Copy'}
+            </Button>
+          )}
+        </CopyButton>
+        <Button onClick={done}>Done</Button>
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,99 @@
+import { Button, Center, EmptyState, Skeleton, Stack, Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { IconInbox } from '@tabler/icons-react';
+import { type ReactNode, useState } from 'react';
+import { ErrorAlert } from '../errors/ErrorAlert.tsx';
+import { Cards } from './Cards.tsx';
+import type { ListContent } from './list-content.ts';
+import { Rows } from './Rows.tsx';
+import { nextSort, type Sort, sortRows } from './sort.ts';
+
+/** Media query of the screens on which a list shows cards instead of a table. */
+export const phoneQuery = '(max-width: 48em)';
+
+/** State of the query behind a list. */
+export interface ListQuery {
+  isPending: boolean;
+  error: unknown;
+  refetch: () => unknown;
+  hasNextPage?: boolean;
+  isFetchingNextPage?: boolean;
+  fetchNextPage?: () => unknown;
+}
+
+/** Shown instead of a list without rows. */
+export interface EmptyList {
+  title: string;
+  description?: string;
+  action?: ReactNode;
+}
+
+interface ListTableProps<T> extends ListContent<T> {
+  query: ListQuery;
+  empty: EmptyList;
+  /** Order of a list that the service sorts; absent for one whose loaded rows are sorted here. */
+  order?: { sort: Sort | null; change: (sort: Sort | null) => void };
+}
+
+/**
+ * List with loading, error and empty states and a button that loads more rows. On narrow screens each row is
+ * a card.
+ */
+export function ListTable<T>({ query, empty, order, ...content }: ListTableProps<T>) {
+  const phone = useMediaQuery(phoneQuery, false, { getInitialValueInEffect: false });
+  const { label, rows, columns } = content;
+  const [ownSort, setOwnSort] = useState<Sort | null>(null);
+  const { sort, change } = order ?? { sort: ownSort, change: setOwnSort };
+  if (query.isPending) return <LoadingRows label={label} />;
+  if (query.error && rows.length === 0) return <ErrorAlert error={query.error} retry={query.refetch} />;
+  if (rows.length === 0) {
+    return (
+      <EmptyState icon={<IconInbox />} title={empty.title} description={empty.description} py="lg">
+        {empty.action !== undefined && <EmptyState.Actions>{empty.action}</EmptyState.Actions>}
+      </EmptyState>
+    );
+  }
+  return (
+    <Stack gap="sm">
+      {query.error ? (
+        <ErrorAlert error={query.error} retry={query.refetch} title="This data may be out of date" />
+      ) : null}
+      {phone ? (
+        <Cards {...content} />
+      ) : (
+        <Rows
+          {...content}
+          rows={order ? rows : sortRows(rows, columns, sort)}
+          sort={sort}
+          toggleSort={(title) => change(nextSort(sort, title))}
+        />
+      )}
+      {sort && !order && query.hasNextPage && (
+        <Text size="xs" c="dimmed" ta="center">
+          Only the {rows.length} loaded rows are sorted.
+        </Text>
+      )}
+      {query.hasNextPage && (
+        <Center>
+          <Button
+            variant="default"
+            loading={query.isFetchingNextPage}
+            onClick={() => query.fetchNextPage?.()}
+          >
+            Load more
+          </Button>
+        </Center>
+      )}
+    </Stack>
+  );
+}
+
+function LoadingRows({ label }: { label: string }) {
+  return (
+    <Stack gap="xs" role="status" aria-label={`Loading ${label}`}>
+      {['a', 'b', 'c', 'd'].map((row) => (
+        <Skeleton key={row} height={32} />
+      ))}
+    </Stack>
+  );
+}

@@ -1,0 +1,48 @@
+import type { ReactNode } from 'react';
+import type { Sort, SortValue } from './sort.ts';
+
+/** Column of a list. */
+export interface ListColumn<T> {
+  title: string;
+  cell: (row: T) => ReactNode;
+  align?: 'right';
+  /** Width in pixels from which the column of a dense table cuts its text off. */
+  maxWidth?: number;
+  /** Returns the value by which rows can be sorted; without it the column cannot be sorted. */
+  sortBy?: (row: T) => SortValue;
+}
+
+/** Selected rows, by key. */
+export interface ListSelection<T> {
+  selected: ReadonlySet<string>;
+  onChange: (selected: ReadonlySet<string>) => void;
+  /** Returns the name of a row for its checkbox label. */
+  labelOf: (row: T) => string;
+}
+
+/** Columns and rows of a list. */
+export interface ListContent<T> {
+  /** Accessible name of the list. */
+  label: string;
+  columns: readonly ListColumn<T>[];
+  rows: readonly T[];
+  keyOf: (row: T) => string;
+  /** Width in pixels below which the table scrolls horizontally; default 640. */
+  minWidth?: number;
+  /** Gives each row one line: cells do not wrap, and the table scrolls horizontally. */
+  dense?: boolean;
+  /** Renders a row on a narrow screen instead of its columns. */
+  brief?: (row: T) => ReactNode;
+  /** Makes rows selectable. */
+  selection?: ListSelection<T>;
+  /** Renders content below a row. */
+  below?: (row: T) => ReactNode;
+}
+
+/** Columns and rows of a list in their current order. */
+export interface SortedContent<T> extends ListContent<T> {
+  /** Column and direction; null in the order of the service. */
+  sort: Sort | null;
+  /** Sorts by a column, then reverses, then returns to the order of the service. */
+  toggleSort: (title: string) => void;
+}

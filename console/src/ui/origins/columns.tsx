@@ -1,0 +1,89 @@
+import { AreaChart } from '@mantine/charts';
+import { Stack, Text } from '@mantine/core';
+import type { Origin } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { marketText } from '../../../../src/present/names.ts';
+import { formatCount, formatPercent } from '../../../../src/present/text.ts';
+import type { ListColumn } from '../list/list-content.ts';
+import { State } from './State.tsx';
+import { summarizeMinutes } from './totals.ts';
+
+type Totals = ReturnType<typeof summarizeMinutes>;
+
+function Limits({ origin: { concurrency, requestsPerSecond } }: { origin: Origin }) {
+  if (concurrency === 0 && requestsPerSecond === 0) return '–';
+  return (
+    <Text size="sm" style={{ whiteSpace: 'nowrap' }}>
+      {concurrency} concurrent, {requestsPerSecond}/s
+    </Text>
+  );
+}
+
+function LastHour({ origin }: { origin: Origin }) {
+  const { requests } = summarizeMinutes(origin.minutes);
+  const rows = origin.minutes.map((minute, at) => ({ at, Requests: minute.requests }));
+  return (
+    <Stack gap={2} align="flex-end">
+      {rows.length > 1 && (
+        <AreaChart
+          aria-hidden
+          w={110}
+          h={24}
+          data={rows}
+          dataKey="at"
+          series={[{ name: 'Requests', color: 'blue.6' }]}
+          curveType="linear"
+          gridAxis="none"
+          withXAxis={false}
+          withYAxis={false}
+          withTooltip={false}
+          withDots={false}
+          accessibilityLayer={false}
+        />
+      )}
+      <Text size="xs" style={{ whiteSpace: 'nowrap' }}>
+        {requests === 0 ? 'No requests' : requests === 1 ? '1 request' : `${formatCount(requests)} requests`}
+      </Text>
+    </Stack>
+  );
+}
+
+/** Formats a statistic of the last hour; '–' without requests. */
+function ofRequests(minutes: Origin['minutes'], format: (totals: Totals) => string): string {
+  const totals = summarizeMinutes(minutes);
+  return totals.requests === 0 ? '–' : format(totals);
+}
+
+/** Columns of the list of origins. */
+export const originColumns: ListColumn<Origin>[] = [
+  {
+    title: 'Site',
+    cell: ({ origin, market, region }) => (
+      <Stack gap={0}>
+        <Text size="sm" miw={170} style={{ overflowWrap: 'anywhere' }}>
+          {origin}
+        </Text>
+        <Text size="xs" c="dimmed">
+          {[market && marketText(market), region].filter(Boolean).join(' · ')}
+        </Text>
+      </Stack>
+    ),
+  },
+  { title: 'Status', cell: (origin) => <State origin={origin} /> },
+  { title: 'Limits', cell: (origin) => <Limits origin={origin} /> },
+  { title: 'Last hour', align: 'right', cell: (origin) => <LastHour origin={origin} /> },
+  {
+    title: 'Blocked',
+    align: 'right',
+    cell: ({ minutes }) => ofRequests(minutes, ({ refusedShare }) => formatPercent(refusedShare)),
+  },
+  {
+    title: 'Failed',
+    align: 'right',
+    cell: ({ minutes }) => ofRequests(minutes, ({ failedShare }) => formatPercent(failedShare)),
+  },
+  {
+    title: 'Latency',
+    align: 'right',
+    cell: ({ minutes }) => ofRequests(minutes, ({ milliseconds }) => `${formatCount(milliseconds)}\u00a0ms`),
+  },
+];

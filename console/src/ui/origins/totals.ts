@@ -1,0 +1,28 @@
+import type { Origin, OriginMinute } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
+
+/** Sums minutes: shares from 0 to 1 and the mean latency in milliseconds; all 0 without requests. */
+export function summarizeMinutes(
+  minutes: readonly Pick<OriginMinute, 'requests' | 'refused' | 'failed' | 'milliseconds'>[],
+) {
+  const sum = (value: (minute: (typeof minutes)[number]) => number) =>
+    minutes.reduce((total, minute) => total + value(minute), 0);
+  const requests = sum((minute) => minute.requests);
+  const share = (part: number) => (requests === 0 ? 0 : part / requests);
+  return {
+    requests,
+    refusedShare: share(sum(({ refused }) => refused)),
+    failedShare: share(sum(({ failed }) => failed)),
+    milliseconds: share(sum(({ requests, milliseconds }) => requests * milliseconds)),
+  };
+}
+
+/** Sorts origins by urgency: paused ones first, then by number of requests, then by name. */
+export function sortByUrgency(origins: readonly Origin[]): Origin[] {
+  const rank = ({ pausedUntil, minutes }: Origin) =>
+    pausedUntil ? Number.POSITIVE_INFINITY : summarizeMinutes(minutes).requests;
+  return origins.toSorted(
+    (one, other) =>
+      Number(rank(one) < rank(other)) - Number(rank(one) > rank(other)) ||
+      one.origin.localeCompare(other.origin),
+  );
+}

@@ -1,0 +1,31 @@
+import type { DescMethod } from '@bufbuild/protobuf';
+import { Button, type ButtonProps, type ElementProps, Tooltip } from '@mantine/core';
+import { useRefusal } from './useRefusal.ts';
+
+/** Properties of CallButton. */
+export interface CallButtonProps extends ButtonProps, ElementProps<'button', keyof ButtonProps> {
+  /** Method that the button calls, directly or after a dialog. */
+  call: DescMethod;
+  /** Another reason why the caller may not use the button; null if there is none. */
+  refusal?: string | null;
+}
+
+/**
+ * Button of a call. Disabled, with the reason as its tooltip, if the session's key does not allow the call.
+ */
+export function CallButton({ call, refusal = null, onClick, ...props }: CallButtonProps) {
+  const reason = useRefusal(call) ?? refusal;
+  if (reason === null) return <Button {...props} {...(onClick ? { onClick } : {})} />;
+  return (
+    <Tooltip label={reason} multiline maw={320}>
+      {/* A disabled element has no tooltip. */}
+      <Button
+        {...props}
+        type="button"
+        data-disabled
+        aria-disabled
+        onClick={(event) => event.preventDefault()}
+      />
+    </Tooltip>
+  );
+}

@@ -1,0 +1,34 @@
+import type { JobType } from '../../../../src/contract/job-types.ts';
+import { bodyOf, type Draft, fileOf } from './draft.ts';
+import { readRequestShape } from './fields.ts';
+import { optionQuery, withQuery } from './options.ts';
+
+/** Maximum units whose request is part of the command; others are read from a file. */
+const maxInlineUnits = 100;
+
+/** Quotes a text for a POSIX shell. */
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** Returns the file that the command of a draft reads; null if the command contains the whole request. */
+export function requestFile({ method }: JobType, draft: Draft): File | null {
+  const shape = readRequestShape(method.input);
+  if (shape.fields.some(({ type }) => type === 'file')) return fileOf(shape, draft);
+  if (draft.units.length <= maxInlineUnits) return null;
+  return new File([JSON.stringify(bodyOf(shape, draft))], 'request.json', { type: 'application/json' });
+}
+
+/** Returns the curl command that submits a draft to the service at `origin`. */
+export function curlText(origin: string, jobType: JobType, draft: Draft): string {
+  const { endpoint, method } = jobType;
+  const shape = readRequestShape(method.input);
+  const url = origin + withQuery(endpoint.path, optionQuery(draft.options) ?? '');
+  const lines = [`curl ${quote(url)}`, '-H "Authorization: Bearer $KEY"'];
+  const fileName = shape.fields.find(({ type }) => type === 'file')?.name;
+  const file = requestFile(jobType, draft);
+  if (fileName !== undefined) lines.push(`-F ${fileName}=@${file?.name}`);
+  else {
+    lines.push("-H 'Content-Type: application/json'");
+    lines.push(`--data ${file ? `@${file.name}` : quote(JSON.stringify(bodyOf(shape, draft)))}`);
+  }
+  return lines.join(' \\\n  ');
+}

@@ -1,0 +1,90 @@
+import { toJson } from '@bufbuild/protobuf';
+import type { Job, Unit } from '../../../../gen/gleaner/job/v1/job_pb.ts';
+import { SubmitOptionsSchema } from '../../../../gen/gleaner/job/v1/submit_options_pb.ts';
+import { buildBody, type FieldTexts } from './body.ts';
+import type { RequestShape } from './fields.ts';
+import { formLayout, maxRows } from './form-layout.ts';
+import { csvText } from './table.ts';
+
+/** Request with which the submit page starts. */
+export interface Draft {
+  /** Texts of the request's own fields. */
+  own: FieldTexts;
+  /** Units of the request: texts by field, or one text each; for a file, its rows. */
+  units: readonly (FieldTexts | string)[];
+  /** Texts of the options. */
+  options: FieldTexts;
+}
+
+/** Draft without values. */
+export const emptyDraft: Draft = { own: {}, units: [], options: {} };
+
+/** Maximum units of a job whose request can be filled in again. */
+export const maxDraftUnits = 10_000;
+
+const textsOf = (values: object): FieldTexts =>
+  Object.fromEntries(
+    Object.entries(values)
+      .filter(([, value]) => value !== null && typeof value !== 'object')
+      .map(([name, value]) => [name, String(value)]),
+  );
+
+const fileField = ({ fields }: RequestShape) => fields.find(({ type }) => type === 'file');
+
+/** Returns the request of a job from its units. */
+export function draftOf(
+  shape: RequestShape,
+  { region, options }: Pick<Job, 'region' | 'options'>,
+  units: readonly Pick<Unit, 'input' | 'key' | 'region'>[],
+): Draft {
+  // Requests name the region `country` or `region`. Fields that a request lacks are left out later.
+  const placeTexts = (place: string): FieldTexts => (place === '' ? {} : { country: place, region: place });
+  const inputs = units.map((unit) => ({
+    ...placeTexts(unit.region || region),
+    ...textsOf(JSON.parse(unit.input) as object),
+  }));
+  return {
+    own: shape.list || fileField(shape) ? placeTexts(region) : (inputs[0] ?? {}),
+    units: shape.list && !shape.list.fields ? units.map(({ key }) => key) : inputs,
+    options: options
+      ? textsOf(toJson(SubmitOptionsSchema, options, { useProtoFieldName: true }) as object)
+      : {},
+  };
+}
+
+/** Returns the value that all units have in a field, or that of the request; null if the units differ. */
+function sharedText(name: string, { own, units }: Draft): string | null {
+  const values = new Set(units.map((unit) => (typeof unit === 'string' ? '' : (unit[name] ?? ''))));
+  return values.size > 1 ? null : own[name] || [...values][0] || '';
+}
+
+/**
+ * Returns whether the form can show a draft: few rows that agree on the values that the form asks for once.
+ */
+export function fitsForm(shape: RequestShape, draft: Draft): boolean {
+  const { shared, row } = formLayout(shape);
+  return (
+    row === null ||
+    (draft.units.length <= maxRows && shared.every(({ name }) => sharedText(name, draft) !== null))
+  );
+}
+
+/** Returns the texts of the fields that the form asks for once. */
+export const sharedTexts = (shape: RequestShape, draft: Draft): Record<string, string> =>
+  Object.fromEntries(formLayout(shape).shared.map(({ name }) => [name, sharedText(name, draft) ?? '']));
+
+/** Returns the JSON body of a draft. */
+export const bodyOf = (shape: RequestShape, draft: Draft): Record<string, unknown> =>
+  buildBody(shape, { ...draft.own, ...sharedTexts(shape, draft) }, draft.units);
+
+/** Returns the units of a draft as a CSV file; null for a draft without units. */
+export function fileOf(shape: RequestShape, { units }: Draft): File | null {
+  if (units.length === 0) return null;
+  const columns = fileField(shape)?.columns ?? shape.list?.fields?.map(({ name }) => name) ?? ['url'];
+  const rows = units.map((unit) =>
+    columns.map((name) => (typeof unit === 'string' ? unit : (unit[name] ?? ''))),
+  );
+  const isUsed = columns.map((_name, index) => rows.some((row) => row[index] !== ''));
+  const used = (row: readonly string[]) => row.filter((_text, index) => isUsed[index]);
+  return new File([csvText([columns, ...rows].map(used))], 'items.csv', { type: 'text/csv' });
+}

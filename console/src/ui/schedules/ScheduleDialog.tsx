@@ -1,0 +1,159 @@
+import type { DescMethod } from '@bufbuild/protobuf';
+import { useQuery } from '@connectrpc/connect-query';
+import { NativeSelect, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useDebouncedValue } from '@mantine/hooks';
+import { useState } from 'react';
+import { ScheduleService } from '../../../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import { type Repeat, readCron, repeats, writeCron } from '../../../../src/present/cron.ts';
+import { FormModal } from '../actions/FormModal.tsx';
+import { describeError } from '../errors/describe.ts';
+import { ErrorAlert } from '../errors/ErrorAlert.tsx';
+import { overlapLabels } from './columns.tsx';
+import { Times } from './Times.tsx';
+
+/** Values of a schedule that its dialog changes. */
+export interface ScheduleValues {
+  name: string;
+  cron: string;
+  timeZone: string;
+  overlap: string;
+  /** '' for no limit. */
+  maxTotalCredits: number | '';
+}
+
+const typingMs = 400;
+const zones = [
+  ...new Set([
+    'UTC',
+    Intl.DateTimeFormat().resolvedOptions().timeZone,
+    ...Intl.supportedValuesOf('timeZone'),
+  ]),
+];
+
+interface ScheduleDialogProps {
+  title: string;
+  initialValues: ScheduleValues;
+  /** Label of the button that saves. */
+  confirm: string;
+  /** Title of the error of a refused call. */
+  refused: string;
+  call: DescMethod;
+  save: (values: ScheduleValues) => Promise<unknown>;
+  close: () => void;
+}
+
+/** Dialog with the name, times, and limits of a schedule. */
+export function ScheduleDialog(props: ScheduleDialogProps) {
+  const { title, initialValues, confirm, refused, call, save, close } = props;
+  const [error, setError] = useState<unknown>(null);
+  const [busy, setBusy] = useState(false);
+  const form = useForm({
+    initialValues,
+    validate: { name: (value) => (value.trim() === '' ? 'Required' : null) },
+  });
+  const submit = form.onSubmit(async (values) => {
+    setBusy(true);
+    try {
+      await save(values);
+    } catch (thrown) {
+      setError(thrown);
+    } finally {
+      setBusy(false);
+    }
+  });
+  const { cron, timeZone } = form.values;
+  return (
+    <FormModal close={close} title={title} onSubmit={submit} submit={confirm} call={call} busy={busy}>
+      {error ? <ErrorAlert error={error} title={refused} /> : null}
+      <TextInput label="Name" data-autofocus {...form.getInputProps('name')} />
+      <TimesInput cron={cron} change={(next) => form.setFieldValue('cron', next)} />
+      <Select
+        label="Time zone"
+        data={zones}
+        searchable
+        allowDeselect={false}
+        {...form.getInputProps('timeZone')}
+      />
+      <NextTimes cron={cron} timeZone={timeZone} />
+      <Select
+        label="If the last run has not ended"
+        data={Object.entries(overlapLabels).map(([value, label]) => ({ value, label }))}
+        allowDeselect={false}
+        {...form.getInputProps('overlap')}
+      />
+      <NumberInput
+        label="Maximum credits of all runs"
+        description="Leave empty for no limit."
+        min={1}
+        allowDecimal={false}
+        {...form.getInputProps('maxTotalCredits')}
+      />
+    </FormModal>
+  );
+}
+
+const choices = [
+  ...Object.entries(repeats).map(([value, label]) => ({ value, label })),
+  { value: 'custom', label: 'Custom times' },
+];
+
+/** Selection of a repeat and its time, or a cron expression. */
+function TimesInput({ cron, change }: { cron: string; change: (cron: string) => void }) {
+  const read = readCron(cron);
+  const [isCustom, setIsCustom] = useState(read === null);
+  const select = (value: string) => {
+    setIsCustom(value === 'custom');
+    if (value !== 'custom')
+      change(writeCron({ time: read?.time ?? '08:00', repeat: value as Repeat['repeat'] }));
+  };
+  return (
+    <>
+      <NativeSelect
+        label="Repeat"
+        data={choices}
+        value={isCustom || !read ? 'custom' : read.repeat}
+        onChange={({ currentTarget }) => select(currentTarget.value)}
+      />
+      {isCustom || !read ? (
+        <TextInput
+          label="Cron expression"
+          description="Minute, hour, day of the month, month, day of the week."
+          value={cron}
+          onChange={({ currentTarget }) => change(currentTarget.value)}
+        />
+      ) : (
+        <TextInput
+          type="time"
+          label={read.repeat === 'hourly' ? 'Time (only the minutes count)' : 'Time'}
+          value={read.time}
+          onChange={({ currentTarget: { value } }) =>
+            value !== '' && change(writeCron({ ...read, time: value }))
+          }
+        />
+      )}
+    </>
+  );
+}
+
+/** Next times of an expression, or its problem. */
+function NextTimes(timing: { cron: string; timeZone: string }) {
+  const [{ cron, timeZone }] = useDebouncedValue(timing, typingMs);
+  const { data, error } = useQuery(
+    ScheduleService.method.previewSchedule,
+    { cron, timeZone, count: 3 },
+    { enabled: cron.trim() !== '', retry: false },
+  );
+  if (error)
+    return (
+      <Text size="sm" c="var(--mantine-color-error)" role="alert">
+        {describeError(error).problems[0]?.message ?? describeError(error).detail}
+      </Text>
+    );
+  return (
+    <Stack gap={2}>
+      <Text size="sm">Next runs</Text>
+      <Times times={data?.times ?? []} />
+    </Stack>
+  );
+}

@@ -1,0 +1,140 @@
+import type { KeyScope, OperatorRole } from '../../../../src/contract/permission.ts';
+import { describeError } from '../errors/describe.ts';
+import { RestError, readRestError } from '../errors/rest-error.ts';
+import { type AccountRole, type ConsoleSession, currentSession, setSession } from './session.ts';
+
+/** Address of the browser's session. */
+const address = '/console/session';
+
+/** Header with the session's CSRF token. */
+export const csrfHeader = 'x-csrf-token';
+
+/** Item of the tab's storage with the token of the test account that the tab shows. */
+const testTokenItem = 'gleaner.test-account';
+
+/**
+ * Key of a sign-in link, `/console#key=…`, until it is used. Browsers do not send that part of an address.
+ */
+let keyOfLink = takeLinkedKey();
+
+/** Returns the key of the link that opened the console, until a session starts; '' for none. */
+export const linkedKey = (): string => keyOfLink;
+
+/**
+ * Removes the key of a sign-in link from the address and the history of the browser, and returns it; '' for
+ * none.
+ */
+function takeLinkedKey(): string {
+  const key = new URLSearchParams(location.hash.slice(1)).get('key');
+  if (key === null) return '';
+  history.replaceState(history.state, '', location.pathname + location.search);
+  return key;
+}
+
+/** Connection to the other tabs of the browser, which share the cookie. */
+let tabs: BroadcastChannel | undefined;
+
+/**
+ * Reads the session of the browser, and again whenever another tab signs in or out. Returns a function that
+ * stops.
+ */
+export function followSession(): () => void {
+  const channel = new BroadcastChannel('gleaner.session');
+  channel.onmessage = () => void loadSession();
+  tabs = channel;
+  void loadSession();
+  return () => channel.close();
+}
+
+/** Exchanges an API key for a session of this browser. Throws a RestError if the key is not valid. */
+export async function signIn(key: string): Promise<void> {
+  await request('POST', { authorization: `Bearer ${key}` });
+  const session = await readSession();
+  if (session === null) {
+    const message = 'The browser did not keep the session cookie. Open the console at its https address.';
+    throw new RestError(200, 'Sign-in failed', message);
+  }
+  keyOfLink = '';
+  setSession(session);
+  tabs?.postMessage('changed');
+}
+
+/** Ends the session of this browser, or every session of the account. Throws a RestError if that fails. */
+export async function signOut(everywhere: boolean): Promise<void> {
+  const csrfToken = currentSession()?.csrfToken ?? '';
+  await request('DELETE', { [csrfHeader]: csrfToken }, everywhere ? '?everywhere=true' : '');
+  setSession(null);
+  tabs?.postMessage('changed');
+}
+
+/**
+ * Shows the test account of the session's user in this tab, or the live one again. The console loads again,
+ * since its pages contain data of the other account. Throws a RestError if the service has no sandbox.
+ */
+export async function changeMode(): Promise<void> {
+  const session = currentSession();
+  if (session?.other == null) return;
+  const { mode, csrfToken } = session.other;
+  if (mode === 'test') {
+    await request('POST', { [csrfHeader]: session.csrfToken }, '/test');
+    sessionStorage.setItem(testTokenItem, csrfToken);
+  } else sessionStorage.removeItem(testTokenItem);
+  location.assign('/console');
+}
+
+async function loadSession(): Promise<void> {
+  try {
+    showSession(await readSession());
+  } catch (error) {
+    setSession(null, describeError(error).detail);
+  }
+}
+
+/** Shows the console of a session, or the sign-in page for null. */
+function showSession(session: ConsoleSession | null, message = ''): void {
+  const known = currentSession();
+  if (known === null || session === null) setSession(session, message);
+  // The page contains data of the earlier session.
+  else if (session.csrfToken !== known.csrfToken) location.reload();
+}
+
+/**
+ * Handles a request that the service rejected as unauthenticated: another tab may have signed in, else the
+ * session has ended.
+ */
+export async function sessionRejected(rejected: ConsoleSession, message: string): Promise<void> {
+  const isCurrent = () => currentSession()?.csrfToken === rejected.csrfToken;
+  if (!isCurrent()) return;
+  const session = await readSession().catch(() => null);
+  if (isCurrent()) showSession(session, message);
+}
+
+/**
+ * Returns the session of the browser's cookie, or null if there is none. Throws a RestError if it has ended.
+ */
+async function readSession(): Promise<ConsoleSession | null> {
+  const response = await request('GET', {});
+  if (response.status === 204) return null;
+  const found = (await response.json()) as {
+    csrf_token: string;
+    test_csrf_token: string | null;
+    role: AccountRole;
+    name: string;
+    scopes: KeyScope[];
+    operator_role: OperatorRole | null;
+    has_ceiling: boolean;
+    mode: string;
+  };
+  const { csrf_token: liveToken, test_csrf_token: testToken, role, name, scopes } = found;
+  const common = { role, name, scopes, operatorRole: found.operator_role, hasCeiling: found.has_ceiling };
+  if (testToken !== null && sessionStorage.getItem(testTokenItem) === testToken)
+    return { ...common, csrfToken: testToken, isTest: true, other: { mode: 'live', csrfToken: liveToken } };
+  const other = testToken === null ? null : ({ mode: 'test', csrfToken: testToken } as const);
+  return { ...common, csrfToken: liveToken, isTest: found.mode === 'test', other };
+}
+
+async function request(method: string, headers: Record<string, string>, rest = ''): Promise<Response> {
+  const response = await fetch(address + rest, { method, headers });
+  if (!response.ok) throw await readRestError(response);
+  return response;
+}

@@ -1,0 +1,218 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { namesTag } from '../src/contract/etag.ts';
+import { Fault } from '../src/contract/fault.ts';
+import { requestIdHeader, requestIdOf } from '../src/contract/request-id.ts';
+import { parseWaited, tagHeader, timingHeader } from '../src/contract/response-headers.ts';
+import type { ErrorForm } from './dialect.ts';
+import { contentLength, hasBody } from './request/body.ts';
+import { encode, minBytes, preferredEncoding } from './response/content-encoding.ts';
+import type { GatewayClock, GatewayLog, Session } from './service-client.ts';
+
+/** A request and its response. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The caller's `x-request-id` if it is valid, otherwise a new one. */
+  readonly requestId: string;
+  readonly log: GatewayLog;
+  readonly errors: ErrorForm;
+  /** Aborted when the client disconnects before the response is complete. */
+  readonly signal: AbortSignal;
+  /** Path template that matched, for the access log. */
+  route: string | undefined;
+  userId: string | undefined;
+}
+
+/**
+ * Starts an exchange; writes an access-log line when the response is sent or the client has disconnected.
+ * `ms` is the duration without the time that the call waited at the client's request, `waited_ms`.
+ */
+export function beginExchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  log: GatewayLog,
+  clock: GatewayClock,
+  errors: ErrorForm,
+): Exchange {
+  const requestId = requestIdOf(request.headers[requestIdHeader]);
+  const started = clock.now();
+  const abort = new AbortController();
+  const exchange: Exchange = {
+    request,
+    response,
+    requestId,
+    log,
+    errors,
+    signal: abort.signal,
+    route: undefined,
+    userId: undefined,
+  };
+  response.setHeader(requestIdHeader, requestId);
+  response.setHeader('x-content-type-options', 'nosniff');
+  response.once('close', () => {
+    const whole = response.writableFinished;
+    const waitedMs = parseWaited(String(response.getHeader(timingHeader) ?? ''));
+    if (!whole) abort.abort(new Fault('unavailable', 'The client disconnected.'));
+    log.info(
+      {
+        requestId,
+        method: request.method,
+        ...(exchange.route === undefined ? { path: pathOf(request) } : { route: exchange.route }),
+        status: response.statusCode,
+        ms: Math.max(0, clock.now() - started - waitedMs),
+        ...(waitedMs === 0 ? {} : { waited_ms: waitedMs }),
+        userId: exchange.userId,
+        ...(whole ? {} : { aborted: true }),
+      },
+      'request',
+    );
+  });
+  return exchange;
+}
+
+/** Returns the path without its query, which may contain secrets, truncated to 200 characters. */
+function pathOf(request: IncomingMessage): string {
+  return (request.url ?? '').split('?', 1)[0]!.slice(0, 200);
+}
+
+/** Records the caller of an exchange and sets the headers of every response to it. */
+export function admit(exchange: Exchange, { userId, headers }: Pick<Session, 'userId' | 'headers'>): void {
+  exchange.userId = userId;
+  if (headers !== undefined) addHeaders(exchange.response, headers);
+}
+
+/** Adds headers to a response whose headers are not sent yet. */
+export function addHeaders(response: ServerResponse, headers: Readonly<Record<string, string>>): void {
+  for (const name in headers) response.setHeader(name, headers[name]!);
+}
+
+/** Responds with JSON text, in an encoding that the client accepts. */
+export function sendJson(
+  exchange: Exchange,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const { response } = exchange;
+  response.statusCode = status;
+  response.setHeader('content-type', 'application/json');
+  response.setHeader('cache-control', 'no-store');
+  addHeaders(response, headers);
+  sendContent(exchange, text);
+}
+
+/**
+ * Responds like sendJson(), with an entity tag; a client that has the response already receives 304 without a
+ * body.
+ */
+export function sendTagged(
+  exchange: Exchange,
+  status: number,
+  text: string,
+  tag: string | undefined,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const { request, response } = exchange;
+  if (tag !== undefined) response.setHeader(tagHeader, tag);
+  if (tag === undefined || !namesTag(request.headers['if-none-match'], tag)) {
+    sendJson(exchange, status, text, headers);
+    return;
+  }
+  response.setHeader('cache-control', 'no-store');
+  response.appendHeader('vary', 'accept-encoding');
+  addHeaders(response, headers);
+  response.statusCode = 304;
+  response.end();
+}
+
+/**
+ * Sends the content of a response whose status and headers are set. Compressible content of 1 KB and more is
+ * sent in br or gzip if the client accepts one.
+ */
+export function sendContent(exchange: Exchange, content: string | Buffer, compressible = true): void {
+  const { request, response } = exchange;
+  const length = Buffer.byteLength(content);
+  // Smaller content is never encoded, so it does not vary.
+  if (length >= minBytes) response.appendHeader('vary', 'accept-encoding');
+  if (hasBody(request) && !request.complete) {
+    response.setHeader('content-length', length);
+    endBeforeBody(request, response, content);
+    return;
+  }
+  const encoding =
+    compressible && length >= minBytes ? preferredEncoding(request.headers['accept-encoding']) : undefined;
+  if (encoding === undefined) {
+    response.setHeader('content-length', length);
+    response.end(content);
+    return;
+  }
+  response.setHeader('content-encoding', encoding);
+  if (request.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  encode(Buffer.from(content as string), encoding).then(
+    (bytes) => {
+      if (response.destroyed) return;
+      response.setHeader('content-length', bytes.length);
+      response.end(bytes);
+    },
+    (error) => response.destroy(error),
+  );
+}
+
+/** Responds with an error. Internal errors and unavailable components are logged. */
+export function sendFault(exchange: Exchange, thrown: unknown): void {
+  const { requestId, response, log, errors } = exchange;
+  const fault = errors.faultOf(thrown);
+  if (response.destroyed) return;
+  if (fault.code === 'internal') log.error({ requestId, err: fault.cause ?? fault }, 'request failed');
+  else if (fault.code === 'unavailable') log.warn({ requestId, err: fault }, 'request failed');
+  if (fault.unknownOutcome) {
+    // An error response would say that nothing has happened.
+    response.destroy();
+    return;
+  }
+  if (response.headersSent) {
+    // Part of the response is sent: only a broken connection tells the client that it is incomplete.
+    response.destroy();
+    return;
+  }
+  const { status, headers, body } = errors.errorResponse(fault, requestId);
+  sendJson(exchange, status, body, headers);
+}
+
+const lingerMs = 5000;
+const lingerBytes = 64 * 1024 * 1024;
+const smallBytes = 1024 * 1024;
+
+/**
+ * Responds while the client may still be sending. Closing the connection immediately would reset it and lose
+ * the response, so the rest of the body is read and discarded for a while.
+ */
+function endBeforeBody(request: IncomingMessage, response: ServerResponse, content: string | Buffer): void {
+  const length = contentLength(request);
+  if (length > 0 && length <= smallBytes && request.headers.expect === undefined) {
+    response.end(content);
+    return;
+  }
+  response.setHeader('connection', 'close');
+  if (request.headers.expect !== undefined) {
+    response.end(content);
+    return;
+  }
+  response.write(request.method === 'HEAD' ? '' : content);
+  const end = () => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, lingerMs);
+  timer.unref();
+  let dropped = 0;
+  request.on('data', (chunk: Buffer) => {
+    dropped += chunk.length;
+    if (dropped > lingerBytes) end();
+  });
+  request.once('end', end).once('close', end);
+  request.resume();
+}

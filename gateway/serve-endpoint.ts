@@ -1,0 +1,260 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
+import type { DescField, DescMethod } from '@bufbuild/protobuf';
+import { checkJsonSize } from '../src/contract/body-content.ts';
+import { smallBodyBytes } from '../src/contract/body-limit.ts';
+import { Fault, type Problem } from '../src/contract/fault.ts';
+import { problemsOfIdempotencyKey } from '../src/contract/idempotency-key.ts';
+import { messageWriter } from '../src/contract/json/message-writer.ts';
+import { readSubmitOptions } from '../src/contract/read-submit-options.ts';
+import { type ResponseHeaders, tagHeader } from '../src/contract/response-headers.ts';
+import type { SubmitOptions } from '../src/contract/submit-options.ts';
+import { readWait } from '../src/contract/wait.ts';
+import { wholeBodyField, wholeBodyOf } from '../src/contract/whole-body.ts';
+import type { Dialect } from './dialect.ts';
+import type { ServedEndpoint } from './endpoint.ts';
+import type { Variable } from './paths/parse.ts';
+import { contentLength, hasBody, readBody, streamBody } from './request/body.ts';
+import { readForm } from './request/form.ts';
+import { readStrict } from './request/ignored-fields.ts';
+import type { RequestParts } from './request/request-reader.ts';
+import { addHeaders, admit, type Exchange, sendJson, sendTagged } from './request-context.ts';
+import type { Locate } from './response/location.ts';
+import type { ResponseCache } from './response/response-cache.ts';
+import { sendStream } from './response/stream.ts';
+import { isStable, textTag } from './response/tag.ts';
+import type { CallContext, Caller, GatewayBudget, Headers, Session } from './service-client.ts';
+
+/** Throws the fault `unsupported_media` for a body that is not JSON in UTF-8. */
+export function requireJson(contentType: string | undefined): void {
+  const [type, ...parameters] = (contentType ?? '').toLowerCase().split(';');
+  const charset = parameters
+    .map((parameter) => /^\s*charset\s*=\s*"?([^"\s]*)"?\s*$/.exec(parameter)?.[1])
+    .find(Boolean);
+  if (
+    !/^application\/([a-z0-9.!#$&^_-]+\+)?json$/.test(type!.trim()) ||
+    (charset !== undefined && !/^utf-?8$/.test(charset))
+  ) {
+    throw unsupported(contentType, 'application/json');
+  }
+}
+
+/** Throws the fault `unsupported_media` for a body that is not a form. */
+export function requireForm(contentType: string | undefined): void {
+  if (!/^multipart\/form-data\s*(;|$)/i.test(contentType?.trim() ?? ''))
+    throw unsupported(contentType, 'multipart/form-data');
+}
+
+function unsupported(given: string | undefined, wanted: string): Fault {
+  const what = given === undefined ? 'Content-Type is missing' : `Content-Type ${given} is not supported`;
+  return new Fault('unsupported_media', `${what}: send ${wanted}`);
+}
+
+/** Dependencies of endpointServer(). */
+export interface Serving {
+  dialect: Dialect;
+  caller: Caller;
+  budget: GatewayBudget;
+  cache: ResponseCache | undefined;
+  /**
+   * Returns the path of what a response created, or undefined for endpoints that create nothing and take no
+   * idempotency key.
+   */
+  locate: Locate | undefined;
+  /** Returns true if a field differs between responses while nothing changes. */
+  isVolatile: (field: DescField) => boolean;
+  /** Called with a request whose caller is authenticated, before its body is read. */
+  onAuthenticated: (request: IncomingMessage) => void;
+}
+
+/** Serves a request, given the segments of its path, percent-decoded, and the index of its path form. */
+export type Serve = (
+  exchange: Exchange,
+  segments: readonly string[],
+  variables: readonly Variable[],
+  form: number,
+) => Promise<void>;
+
+/**
+ * Creates the handler of an endpoint: authenticate before the body is read, check media type and size, parse,
+ * call, respond. Faults are thrown.
+ */
+export function endpointServer(
+  endpoint: ServedEndpoint,
+  { dialect, caller, budget, cache, locate, isVolatile, onAuthenticated }: Serving,
+): Serve {
+  const { method, successStatus } = endpoint;
+  const readRequest = dialect.requestReader(endpoint);
+  const write = dialect.responseWriter(endpoint);
+  const writeStream = dialect.streamWriter(endpoint);
+  const whole = wholeBodyField(method.output);
+  const cached = endpoint.cached ? cache?.of(method.output) : undefined;
+  const writeRequest = cached && messageWriter(method.input);
+  const gets = endpoint.verb === 'GET';
+  const stable = gets && isStable(method.output, isVolatile);
+
+  const respond = async (exchange: Exchange, session: Session, { segments, variables, form }: Matched) => {
+    const { request, response, requestId, signal } = exchange;
+    const headers = request.headers as Headers;
+    const query = queryOf(request.url ?? '');
+    const idempotencyKey = locate === undefined ? undefined : headers['idempotency-key'];
+    const problems = problemsOfIdempotencyKey(idempotencyKey);
+    const wait =
+      endpoint.waits && query !== noQuery ? readWait(query.getAll('wait').at(-1), ['query', 'wait']) : 0;
+    if (typeof wait !== 'number') problems.push(wait);
+    const submitOptions = endpoint.takesOptions ? readOptions(query, problems) : undefined;
+    const strict = readStrict(headers['x-strict']);
+    if (typeof strict !== 'boolean') problems.push(strict);
+    const parts: RequestParts = { segments, query, problems, isStrict: strict === true, url: request.url! };
+    await reserveBody(exchange, endpoint, session.userId, budget);
+    await readInto(parts, exchange, endpoint);
+    const { message, headers: ignored } = readRequest(parts, variables);
+    addHeaders(response, ignored);
+    const ifNoneMatch = gets ? headers['if-none-match'] : undefined;
+    const waitMs = wait as number;
+    const responseHeaders: ResponseHeaders = {};
+    const context: CallContext = {
+      ...{ requestId, idempotencyKey, submitOptions, signal, waitMs, ifNoneMatch, responseHeaders },
+    };
+
+    if (write === undefined) {
+      await sendStream(
+        exchange,
+        successStatus,
+        writeStream(session.stream(unary(method), message, context), query),
+        responseHeaders,
+      );
+      return;
+    }
+    const call = async () => {
+      try {
+        return await session.call(unary(method), message, context);
+      } finally {
+        // The tag is sent with the response. Setting a header is slow: only those that the call changed are
+        // set.
+        for (const name in responseHeaders) {
+          const value = responseHeaders[name]!;
+          if (name !== tagHeader && value !== session.headers?.[name]) response.setHeader(name, value);
+        }
+      }
+    };
+    if (cached !== undefined) {
+      const key = `${session.userId} ${endpoint.path} ${writeRequest!(message)}`;
+      const make = async () => ({ message: await call(), tag: responseHeaders[tagHeader] });
+      const { text, tag, maxAgeSeconds } = await cached(key, waitMs > 0, make, write);
+      const cacheControl = `private, max-age=${maxAgeSeconds}`;
+      addHeaders(response, await countRequest(session));
+      sendTagged(exchange, successStatus, text, tag, { 'cache-control': cacheControl });
+      return;
+    }
+    const output = await call();
+    const text = write(output, query);
+    if (gets) {
+      const tag = responseHeaders[tagHeader] ?? (stable ? textTag(text) : undefined);
+      sendTagged(exchange, successStatus, text, tag);
+    } else {
+      const isReplaced = wholeBodyOf(whole, output) !== undefined;
+      if (isReplaced) sendJson(exchange, 200, text);
+      else sendJson(exchange, successStatus, text, locate && { location: locate(output, form) });
+    }
+  };
+
+  return async (exchange, segments, variables, form) => {
+    const { request, response } = exchange;
+    const session = await caller.authenticate(request.headers as Headers, method);
+    admit(exchange, session);
+    onAuthenticated(request);
+    try {
+      await respond(exchange, session, { segments, variables, form });
+    } catch (error) {
+      addHeaders(response, await countRequest(session));
+      throw error;
+    }
+  };
+}
+
+/** Path that matched an endpoint. */
+interface Matched {
+  segments: readonly string[];
+  variables: readonly Variable[];
+  form: number;
+}
+
+/** Counts a request whose session made no call, and returns headers of its response. */
+export async function countRequest(session: Session): Promise<Readonly<Record<string, string>>> {
+  return session.count === undefined ? {} : session.count();
+}
+
+/** Reserves memory for a body that is, or may become, large, until the response has ended. */
+async function reserveBody(
+  { request, response, signal }: Exchange,
+  { body, maxBodyBytes }: ServedEndpoint,
+  userId: string,
+  budget: GatewayBudget,
+): Promise<void> {
+  if (body === '' || !hasBody(request)) return;
+  const isSized = request.headers['content-encoding'] === undefined && contentLength(request) > 0;
+  const bytes = isSized ? Math.min(contentLength(request), maxBodyBytes) : maxBodyBytes;
+  if (bytes <= smallBodyBytes) return;
+  const release = await budget.reserve(userId, bytes, signal);
+  if (response.destroyed) release();
+  else response.once('close', release);
+}
+
+async function readInto(
+  parts: RequestParts,
+  { request, response }: Exchange,
+  endpoint: ServedEndpoint,
+): Promise<void> {
+  if (endpoint.body === '' || !hasBody(request)) return;
+  const limit = endpoint.maxBodyBytes;
+  const contentType = request.headers['content-type'];
+  if (endpoint.multipart) {
+    requireForm(contentType);
+    parts.form = await readForm(request.headers, streamBody(request, response, limit));
+  } else {
+    if (!endpoint.takesBytes) requireJson(contentType);
+    const bytes = await readBody(request, response, limit);
+    if (endpoint.takesBytes) {
+      Object.assign(parts, { bytes, contentType });
+      return;
+    }
+    if (bytes.length > smallBodyBytes) {
+      // Large bodies are parsed one by one, with other work between them.
+      await setImmediate();
+      checkJsonSize(bytes);
+    }
+    parts.json = decodeText(bytes);
+  }
+}
+
+function queryOf(url: string): URLSearchParams {
+  const at = url.indexOf('?');
+  return at < 0 ? noQuery : new URLSearchParams(url.slice(at + 1));
+}
+
+const noQuery = new URLSearchParams();
+
+/** Returns the options of a submission, and adds the problems of invalid ones. */
+function readOptions(query: URLSearchParams, problems: Problem[]): SubmitOptions | undefined {
+  if (query === noQuery) return undefined;
+  const read = readSubmitOptions(
+    ({ name }) => query.getAll(name).at(-1),
+    ({ name }) => ['query', name],
+  );
+  problems.push(...read.problems);
+  return read.options;
+}
+
+/** Sessions are typed by a method's messages, which are known at run time only. */
+type Called = Parameters<Session['call']>[0];
+
+const unary = (method: DescMethod): Called => method as Called;
+
+/** Decodes the text of a body, without a byte order mark. Throws `malformed` for bytes that are not UTF-8. */
+function decodeText(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new Fault('malformed', 'The body is not valid UTF-8');
+  const start = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
+  return bytes.toString('utf8', start);
+}

@@ -1,0 +1,152 @@
+import type { DescMethod, Message } from '@bufbuild/protobuf';
+import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { Fault, type Problem } from '../../contract/fault.ts';
+import { messageReader } from '../../contract/json/message-reader.ts';
+import { messageWriter } from '../../contract/json/message-writer.ts';
+import { refused, startReading } from '../../contract/json/reading.ts';
+import { readSubmitOptions } from '../../contract/read-submit-options.ts';
+import { type SubmitOptions, takesSubmitOptions } from '../../contract/submit-options.ts';
+import type { Budget } from './budget.ts';
+import { extraArguments, type MethodTool, maxWaitSeconds } from './tools.ts';
+
+/** Properties of a call besides its request. */
+export interface CallProperties {
+  submitOptions: SubmitOptions | undefined;
+  idempotencyKey: string | undefined;
+  waitMs: number;
+  signal: AbortSignal;
+  /** Called with the states of a job while GetJob waits for its end. */
+  onProgress?: (job: Pick<Job, 'success' | 'failed' | 'total'>) => void;
+}
+
+/** Calls to the service on behalf of one user. They throw a Fault, or an Error with a code and a message. */
+export interface ToolCaller {
+  call(method: DescMethod, request: Message, properties: CallProperties): Promise<Message>;
+  /** Streams the records of a job as JSON Lines. */
+  results(jobId: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /** Returns the credits that a submitted job costs, by its response. */
+  costOf(response: Record<string, unknown>, signal: AbortSignal): Promise<number>;
+}
+
+/** Arguments of a tool. */
+export type ToolArguments = Record<string, unknown>;
+
+/** Reports the progress of a call: units with an outcome, of all units. */
+export type ReportProgress = (progress: number, total: number) => void;
+
+/** How a tool is called. */
+export interface ToolCallOptions {
+  caller: ToolCaller;
+  budget: Budget;
+  signal: AbortSignal;
+  /** Reports progress; absent if the client did not ask for it. */
+  report?: ReportProgress | undefined;
+}
+
+/**
+ * Calls the method of a tool and returns its response as JSON text. Throws a Fault `invalid` that names each
+ * invalid argument.
+ */
+export async function callMethodTool(
+  { method }: MethodTool,
+  given: ToolArguments,
+  { caller, budget, signal, report }: ToolCallOptions,
+): Promise<string> {
+  const isSubmit = takesSubmitOptions(method);
+  const { request, options, problems } = readArguments(method, given);
+  const waitMs = readWait(given[extraArguments.wait], problems);
+  const idempotencyKey = readKey(given[extraArguments.idempotencyKey], problems);
+  if (problems.length > 0) throw new Fault('invalid', 'The arguments are not valid.', { problems });
+  const isWatched = report !== undefined && waitMs > 0 && method === JobService.method.getJob;
+  const properties = {
+    submitOptions: options,
+    idempotencyKey,
+    waitMs,
+    signal,
+    ...(isWatched ? { onProgress: progressOf(report) } : {}),
+  };
+  const call = async (submitOptions: SubmitOptions | undefined) =>
+    messageWriter(method.output)(await caller.call(method, request, { ...properties, submitOptions }));
+  if (!isSubmit) return bounded(await call(undefined), method);
+  return budget.spend(options, async (submitOptions) => {
+    const text = await call(submitOptions);
+    return { text, cost: () => caller.costOf(JSON.parse(text), signal) };
+  });
+}
+
+/** Returns a listener that reports each increase of a job's units with an outcome. */
+function progressOf(report: ReportProgress): CallProperties['onProgress'] & {} {
+  let reported = -1;
+  return ({ success, failed, total }) => {
+    if (success + failed <= reported) return;
+    reported = success + failed;
+    report(reported, total);
+  };
+}
+
+/** Maximum bytes of a response, which must fit into the context of a model. */
+const maxResponseBytes = 100_000;
+
+/** Arguments that make a response smaller. */
+const reducing = ['page_size', 'column'];
+
+/**
+ * Returns a response. Throws a Fault `page_too_large`, which names what makes it smaller, if it is too large
+ * for a model.
+ */
+function bounded(text: string, method: DescMethod): string {
+  const bytes = Buffer.byteLength(text);
+  const ways = method.input.fields.filter(({ name }) => reducing.includes(name)).map(({ name }) => name);
+  if (bytes <= maxResponseBytes || ways.length === 0) return text;
+  throw new Fault(
+    'page_too_large',
+    `The response has ${bytes} bytes, more than the ${maxResponseBytes} of a tool. Request less with ${ways.join(' and ')}.`,
+  );
+}
+
+/** Reads the request and the options of a submit from the arguments. */
+function readArguments(method: DescMethod, given: ToolArguments) {
+  const own = new Set<string>(Object.values(extraArguments));
+  const problems: Problem[] = [];
+  let options: SubmitOptions | undefined;
+  if (takesSubmitOptions(method)) {
+    const read = readSubmitOptions(
+      ({ name }) => {
+        own.add(name);
+        const value = given[name];
+        return value === undefined || value === null ? undefined : String(value);
+      },
+      ({ name }) => ['arguments', name],
+    );
+    options = read.options;
+    problems.push(...read.problems);
+  }
+  const members = Object.fromEntries(Object.entries(given).filter(([name]) => !own.has(name)));
+  const reading = startReading(['arguments'], { isStrict: true });
+  const request = messageReader(method.input)(members, reading);
+  problems.push(
+    ...reading.problems.map((problem) =>
+      problem.type === 'extra_forbidden' ? { ...problem, msg: 'Unknown argument' } : problem,
+    ),
+  );
+  if (request === refused && problems.length === 0)
+    problems.push({ loc: ['arguments'], msg: 'Input should be an object', type: 'model_attributes_type' });
+  return { request: request as Message, options, problems };
+}
+
+function readWait(value: unknown, problems: Problem[]): number {
+  if (value === undefined || value === null) return 0;
+  if (Number.isInteger(value) && (value as number) >= 0 && (value as number) <= maxWaitSeconds)
+    return (value as number) * 1000;
+  const msg = `Value must be an integer from 0 to ${maxWaitSeconds}`;
+  problems.push({ loc: ['arguments', extraArguments.wait], msg, type: 'value_error' });
+  return 0;
+}
+
+function readKey(value: unknown, problems: Problem[]): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value === 'string' && /^[\x21-\x7e]{1,255}$/.test(value)) return value;
+  const msg = 'Value must be 1 to 255 visible ASCII characters';
+  problems.push({ loc: ['arguments', extraArguments.idempotencyKey], msg, type: 'value_error' });
+  return undefined;
+}

@@ -1,0 +1,105 @@
+import { type CallToolResult, Server, type ServerContext } from '@modelcontextprotocol/server';
+import { Fault } from '../../contract/fault.ts';
+import type { Budget } from './budget.ts';
+import { callMethodTool, type ReportProgress, type ToolArguments, type ToolCaller } from './call-tool.ts';
+import { createMethodTool, isListed, methodToolName, readMethodCall } from './method-tool.ts';
+import { readResults, resultsTool, resultsToolName } from './results.ts';
+import { methodTools } from './tools.ts';
+
+/** Options of createMcpServer(). */
+export interface McpServerOptions {
+  caller: ToolCaller;
+  budget: Budget;
+  /** Version of the program. */
+  version: string;
+  /** Called for errors that are no faults of the caller. */
+  onError?: (error: unknown, tool: string) => void;
+}
+
+const instructions = `Gleaner collects product data from online marketplaces. Submit a job with a submit_… tool, or with call_method for searches and shops, wait for it with get_job and wait_seconds, and read its records: list_records has titles and prices, with filters and sorting, and read_results the complete records. A job costs credits per unit, and failed units are refunded: ask for a quote with validate_only=true first. get_price_list has the prices and limits, get_account the balance, and max_credits limits the cost of a job. Jobs in the status awaiting_approval start once an operator approves them, which can take hours: tell the user. list_faults says why units failed.`;
+
+let tools: ReturnType<typeof methodTools> | undefined;
+
+/** Returns the tools by name: with a budget, only those that it limits. They are built once. */
+function toolsByName(isLimited: boolean) {
+  tools ??= methodTools();
+  const offered = tools.filter(({ spendsLater }) => !isLimited || !spendsLater);
+  return new Map(offered.map((tool) => [tool.name, tool]));
+}
+
+/** Creates a server of the Model Context Protocol with the tools of one caller. */
+export function createMcpServer({ caller, budget, version, onError = () => {} }: McpServerOptions): Server {
+  const known = toolsByName(budget.isLimited);
+  const own = [...known.values()].filter(isListed);
+  const others = [...known.values()].filter((tool) => !isListed(tool));
+  const server = new Server({ name: 'gleaner', version }, { capabilities: { tools: {} }, instructions });
+  server.setRequestHandler('tools/list', () => ({
+    tools: [
+      ...own.map(({ name, description, inputSchema, isReadOnly, isDestructive }) => ({
+        name,
+        description,
+        inputSchema,
+        annotations: {
+          readOnlyHint: isReadOnly,
+          destructiveHint: isDestructive,
+          openWorldHint: !isReadOnly,
+        },
+      })),
+      { ...resultsTool, annotations: { readOnlyHint: true } },
+      createMethodTool(others),
+    ],
+  }));
+  server.setRequestHandler('tools/call', async ({ params }, context): Promise<CallToolResult> => {
+    const { name } = params;
+    let given: ToolArguments = params.arguments ?? {};
+    const { signal } = context.mcpReq;
+    let tool = known.get(name);
+    try {
+      if (name === resultsToolName) return content(await readResults(given, caller, signal));
+      if (name === methodToolName) {
+        const called = readMethodCall(given, known);
+        if ('text' in called) return content(called.text);
+        ({ tool, given } = called);
+      }
+      if (tool === undefined) throw new Fault('not_found', `There is no tool '${name}'.`);
+      const report = reporterOf(context);
+      return content(await callMethodTool(tool, given, { caller, budget, signal, report }));
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      if (!(error instanceof Fault) && typeof code !== 'string') onError(error, name);
+      return { ...content(describeError(error)), isError: true };
+    }
+  });
+  return server;
+}
+
+/** Returns the function that reports the progress of a call; undefined if the client did not ask for it. */
+function reporterOf({ mcpReq }: ServerContext): ReportProgress | undefined {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return undefined;
+  return (progress, total) => {
+    const params = { progressToken, progress, total };
+    // A client that has gone receives neither this nor the result.
+    mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
+  };
+}
+
+const content = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
+
+/** Returns an error as JSON text with its code, message, problems, and quota, for the model to act on. */
+function describeError(error: unknown): string {
+  const { code, message, problems = [], quota, retryAfterMs } = error as Partial<Fault> & Error;
+  if (typeof code !== 'string') return JSON.stringify({ code: 'internal', message: 'Internal error' });
+  return JSON.stringify({
+    code,
+    message: error instanceof Fault ? error.clientMessage : message,
+    // The service names the place in a request of its own, such as the path.
+    ...(problems.length === 0
+      ? {}
+      : {
+          problems: problems.map((problem) => ({ ...problem, loc: ['arguments', ...problem.loc.slice(1)] })),
+        }),
+    ...(quota === undefined ? {} : { quota }),
+    ...(retryAfterMs === undefined ? {} : { retry_after_seconds: Math.ceil(retryAfterMs / 1000) }),
+  });
+}

@@ -1,0 +1,139 @@
+import { type DescMethod, getOption } from '@bufbuild/protobuf';
+import { createSchemaNames } from '../../../gateway/openapi/names.ts';
+import { createSchemaGenerator, type Schema } from '../../../gateway/openapi/schemas.ts';
+import { comments } from '../../../gen/comments.ts';
+import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import {
+  Access,
+  access as accessOption,
+  job as jobOption,
+  market as marketOption,
+  Scope,
+  Step,
+  scope as scopeOption,
+} from '../../../gen/gleaner/options/v1/options_pb.ts';
+import { endpointOf } from '../../contract/endpoint.ts';
+import { services } from '../../contract/services.ts';
+import { submitOptionFields, takesSubmitOptions } from '../../contract/submit-options.ts';
+import { canWait } from '../../contract/wait.ts';
+import { describeTool } from './describe-tool.ts';
+
+/** A tool that calls a method of the contract. */
+export interface MethodTool {
+  name: string;
+  description: string;
+  inputSchema: Schema & { type: 'object' };
+  method: DescMethod;
+  isReadOnly: boolean;
+  /** True if it ends, removes, or replaces something. */
+  isDestructive: boolean;
+  /**
+   * True if it can cause charges that no maximum cost of the call limits, such as those of a schedule's runs.
+   */
+  spendsLater: boolean;
+}
+
+/** Arguments of tools that are not fields of the request. */
+export const extraArguments = {
+  wait: 'wait_seconds',
+  idempotencyKey: 'idempotency_key',
+} as const;
+
+/** Maximum of `wait_seconds`: clients give up on a tool after a minute. */
+export const maxWaitSeconds = 50;
+
+/** Names of methods that end, remove, or replace something. */
+const destructive = /^(?:Cancel|Delete|Release|Update)/;
+
+/**
+ * Returns the tools of the contract: submits of every kind, and the calls to the caller's jobs and account.
+ */
+export function methodTools(): MethodTool[] {
+  const methods = services.flatMap((service) => service.methods).filter(isTool);
+  return methods.map((method) => ({
+    name: toolName(method),
+    description: describeTool(method),
+    inputSchema: inputSchemaOf(method),
+    method,
+    isReadOnly: !changes(method),
+    isDestructive: changes(method) && destructive.test(method.name),
+    spendsLater: changes(method) && !isSubmit(method) && method.parent !== JobService,
+  }));
+}
+
+/**
+ * Returns the schema of a method's arguments: its request, the options of a submit, and those of the tool.
+ */
+function inputSchemaOf(method: DescMethod): MethodTool['inputSchema'] {
+  // A book per tool: messages of different marketplaces have the same names.
+  const book = createSchemaGenerator((name) => comments[name], createSchemaNames([]));
+  const options = takesSubmitOptions(method) ? submitOptionFields : [];
+  const schema = book.requestObject([...method.input.fields, ...options]);
+  return withDefinitions(addArguments(method, schema), book.components());
+}
+
+/** Scopes of methods that are tools. Keys, webhooks, and deletions need a key with every scope. */
+const toolScopes: ReadonlySet<Scope> = new Set([Scope.ANY, Scope.READ, Scope.SUBMIT]);
+
+const changes = (method: DescMethod) => getOption(method, scopeOption) === Scope.SUBMIT;
+const isSubmit = (method: DescMethod) => getOption(method, jobOption).step === Step.SUBMIT;
+
+/** Returns whether a method is a tool: for users, with a REST form, and not for keys, webhooks, or files. */
+function isTool(method: DescMethod): boolean {
+  const scope = getOption(method, scopeOption);
+  const { step } = getOption(method, jobOption);
+  return (
+    getOption(method.parent, accessOption) === Access.USER &&
+    method.methodKind === 'unary' &&
+    endpointOf(method) !== undefined &&
+    toolScopes.has(scope) &&
+    (step === Step.UNSPECIFIED || step === Step.SUBMIT)
+  );
+}
+
+/** Returns the name of a method's tool: `get_job`, and for submits `submit_mktb_pdp_bulk`. */
+function toolName(method: DescMethod): string {
+  const { kind, step } = getOption(method, jobOption);
+  if (step === Step.SUBMIT) return `submit_${getOption(method.parent, marketOption)}_${kind}`;
+  return method.name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
+}
+
+function addArguments(method: DescMethod, schema: Schema): Schema {
+  const properties = { ...(schema.properties as Record<string, Schema>) };
+  if (takesSubmitOptions(method))
+    properties[extraArguments.idempotencyKey] = {
+      type: 'string',
+      maxLength: 255,
+      description: 'A new value for each job; the same value and arguments return the first response again.',
+    };
+  if (canWait(method))
+    properties[extraArguments.wait] = {
+      type: 'integer',
+      minimum: 0,
+      maximum: maxWaitSeconds,
+      description: 'Seconds to wait for the end of the job; call again while it has not ended.',
+    };
+  return { ...schema, properties };
+}
+
+/** Returns a schema with the referenced ones as `$defs`, since a tool has no other document. */
+function withDefinitions(schema: Schema, components: Record<string, Schema>): MethodTool['inputSchema'] {
+  const used = new Map<string, Schema>();
+  const moved = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(moved);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, member]) => {
+        const name = key === '$ref' ? /^#\/components\/schemas\/(.+)$/.exec(String(member))?.[1] : undefined;
+        if (name === undefined) return [key, moved(member)];
+        if (!used.has(name)) {
+          used.set(name, {});
+          used.set(name, moved(components[name]) as Schema);
+        }
+        return [key, `#/$defs/${name}`];
+      }),
+    );
+  };
+  const own = moved(schema) as Schema;
+  return { ...own, type: 'object', ...(used.size === 0 ? {} : { $defs: Object.fromEntries(used) }) };
+}

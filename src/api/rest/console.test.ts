@@ -1,0 +1,101 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TestGateway } from '../../../gateway/fixture/gateway.ts';
+import { serveConsole } from './console.ts';
+import { startTestApi } from './fixture.ts';
+
+const script = `${'const a = 1; '.repeat(500)}\n`;
+let folder: string;
+let built: TestGateway;
+let unbuilt: TestGateway;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gleaner-console-'));
+  await mkdir(join(folder, 'assets'));
+  await writeFile(
+    join(folder, 'index.html'),
+    '<!doctype html><meta name="style-nonce" content="%STYLE_NONCE%" />',
+  );
+  await writeFile(join(folder, 'assets', 'index-abc.js'), script);
+  await writeFile(join(folder, '.digest'), 'of the build');
+  const start = (from: string) => startTestApi({ mounts: [serveConsole(from)] });
+  built = await start(folder);
+  unbuilt = await start(join(folder, 'nowhere'));
+});
+afterAll(async () => {
+  await built.close();
+  await unbuilt.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const get = (path: string, headers: Record<string, string> = {}) => built.ask(path, { key: null, headers });
+
+test.each(['/console', '/console/', '/console/jobs/9f2c', '/console/submit/mkta/get_pc?x=1'])(
+  'serves the console page at %s, to be revalidated for each use',
+  async (path) => {
+    const response = await get(path);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(response.headers.get('cache-control')).toBe('no-cache');
+    expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    const again = await get(path, { 'if-none-match': response.headers.get('etag')! });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+  },
+);
+
+test('allows only its own files, and styles with a nonce of the process', async () => {
+  const look = async (from: TestGateway) => {
+    const response = await from.ask('/console', { key: null });
+    const policy = response.headers.get('content-security-policy') ?? '';
+    const nonce = /style-src 'self' 'nonce-([\w-]{22})'/.exec(policy)?.[1];
+    expect(await response.text()).toContain(`content="${nonce}"`);
+    return { policy, nonce };
+  };
+  const first = await look(built);
+  expect(await look(built)).toEqual(first);
+  const other = await startTestApi({ mounts: [serveConsole(folder)] });
+  expect((await look(other)).nonce).not.toBe(first.nonce);
+  await other.close();
+  for (const rule of [
+    "default-src 'none'",
+    "script-src 'self'",
+    "connect-src 'self'",
+    "frame-ancestors 'none'",
+  ])
+    expect(first.policy.split('; ')).toContain(rule);
+  expect(first.policy).not.toContain('unsafe');
+});
+
+test('serves hashed files compressed and cacheable for a year', async () => {
+  const response = await get('/console/assets/index-abc.js', { 'accept-encoding': 'gzip' });
+  expect(response.status).toBe(200);
+  expect(response.headers.get('cache-control')).toBe('max-age=31536000, immutable');
+  expect(response.headers.get('content-type')).toMatch(/^text\/javascript/);
+  expect(response.headers.get('content-encoding')).toBe('gzip');
+  expect(await response.text()).toBe(script);
+  const headers = { 'if-none-match': response.headers.get('etag')! };
+  expect((await get('/console/assets/index-abc.js', headers)).status).toBe(304);
+});
+
+test.each(['/console/assets/gone-abc.js', '/console/assets/..%2findex.html', '/console/assets/../.digest'])(
+  'returns 404 for %s',
+  async (path) => {
+    const response = await get(path);
+    expect(await response.text()).not.toContain('of the build');
+    if (response.status !== 200) expect(response.status).toBe(404);
+  },
+);
+
+test('redirects / to the console', async () => {
+  const response = await get('/');
+  expect([response.status, response.headers.get('location')]).toEqual([302, '/console']);
+});
+
+test('explains how to build a missing console', async () => {
+  const response = await unbuilt.ask('/console/jobs', { key: null });
+  expect(response.status).toBe(503);
+  expect(await response.text()).toContain('npm run setup');
+});

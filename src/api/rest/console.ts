@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import express, { type RequestHandler } from 'express';
+import type { Exchange } from '../../../gateway/request-context.ts';
+import {
+  createPublicContent,
+  keepContent,
+  type PublicContent,
+  sendPublicContent,
+} from '../../../gateway/response/public-content.ts';
+
+// Compiled, every module is in dist.
+const isCompiled = extname(import.meta.url) === '.js';
+const built = fileURLToPath(
+  new URL(isCompiled ? '../console/dist' : '../../../console/dist', import.meta.url),
+);
+
+const policy = (nonce: string) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "font-src 'self'",
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+    "form-action 'self'",
+  ].join('; ');
+
+const missing = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Gleaner</title>
+<p>The console has not been built. Run <code>npm run setup</code> where Gleaner is installed, then load this page again.</p>
+</html>
+`;
+
+/** Media types of the files that a build has. */
+const contentTypes: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.map': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+
+const assetHeaders = {
+  'cache-control': 'max-age=31536000, immutable',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+/**
+ * Serves the built console under /console: its hashed files, cacheable for a year, and its page for every
+ * other path below, so that deep links work. `/` redirects there. Without a build, the page explains how to
+ * build it, with status 503. The page is the same until the process ends, with its nonce for styles, so that
+ * browsers can revalidate it.
+ */
+export function serveConsole(folder = built): RequestHandler {
+  const router = express.Router();
+  const nonce = randomBytes(16).toString('base64url');
+  const pageHeaders = {
+    'content-security-policy': policy(nonce),
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  };
+  const readPage = keepContent(
+    () => '',
+    async () => {
+      const text = await readFile(join(folder, 'index.html'), 'utf8');
+      return createPublicContent('text/html; charset=utf-8', text.replace('%STYLE_NONCE%', nonce));
+    },
+  );
+  const page: RequestHandler = async (_request, response) => {
+    const content = await readPage().catch(() => null);
+    if (content !== null)
+      return sendPublicContent(response.locals.exchange as Exchange, content, pageHeaders);
+    response
+      .set({ ...pageHeaders, 'cache-control': 'no-store' })
+      .status(503)
+      .type('html')
+      .send(missing);
+  };
+  router.get('/', (_request, response) => response.redirect('/console'));
+  const assets = new Map<string, () => Promise<PublicContent>>();
+  router.get('/console/assets/:name', async (request, response, next) => {
+    const { name } = request.params;
+    const type = contentTypes[extname(name)];
+    if (!/^[\w-][\w.-]*$/.test(name) || type === undefined) return next('router');
+    const read =
+      assets.get(name) ??
+      keepContent(
+        () => '',
+        async () => createPublicContent(type, await readFile(join(folder, 'assets', name))),
+      );
+    const content = await read().catch(() => null);
+    if (content === null) return next('router');
+    assets.set(name, read);
+    await sendPublicContent(response.locals.exchange as Exchange, content, assetHeaders);
+  });
+  router.use('/console/assets', (_request, _response, next) => next('router'));
+  router.get(['/console', '/console/*path'], page);
+  return router;
+}

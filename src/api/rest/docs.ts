@@ -1,0 +1,136 @@
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Exchange } from '../../../gateway/request-context.ts';
+import {
+  createPublicContent,
+  keepContent,
+  type PublicContent,
+  sendPublicContent,
+} from '../../../gateway/response/public-content.ts';
+import { Fault } from '../../contract/fault.ts';
+
+// Compiled, every module is in dist. deploy/console.mjs copies the renderer beside the console.
+const isCompiled = extname(import.meta.url) === '.js';
+const renderer = fileURLToPath(
+  new URL(`${isCompiled ? '..' : '../../..'}/console/dist/reference/scalar.js`, import.meta.url),
+);
+
+// Addresses are relative, so that the page works under every path form and behind a prefix.
+const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Gleaner API reference</title>
+<link rel="icon" href="data:,">
+<script src="docs/settings.js" defer></script>
+<script src="docs/scalar.js" defer></script>
+<script src="docs/start.js" defer></script>
+</head>
+<body><noscript>The API reference needs JavaScript. The same is in <a href="openapi.json">openapi.json</a>.</noscript>
+<div id="docs"></div></body>
+</html>
+`;
+
+/** Keeps the schema library of the renderer from compiling code, which the policy forbids. */
+const settings = 'globalThis.__zod_globalConfig = { jitless: true };\n';
+
+/**
+ * Languages and HTTP clients without samples: the page has curl, fetch, and requests, and the document
+ * TypeScript.
+ */
+const hiddenClients = {
+  ...Object.fromEntries(
+    [
+      ...[
+        'c',
+        'clojure',
+        'csharp',
+        'dart',
+        'fsharp',
+        'go',
+        'http',
+        'java',
+        'kotlin',
+        'node',
+        'objc',
+        'ocaml',
+      ],
+      ...['php', 'powershell', 'r', 'ruby', 'rust', 'swift'],
+    ].map((target) => [target, true]),
+  ),
+  shell: ['httpie', 'wget'],
+  js: ['axios', 'jquery', 'ofetch', 'xhr'],
+  python: ['aiohttp', 'httpx_async', 'httpx_sync', 'python3'],
+};
+
+const start = `Scalar.createApiReference('#docs', {
+  sources: [
+    { title: 'Gleaner API', slug: 'api', url: 'openapi.json', default: true },
+    { title: 'Operator API', slug: 'operator', url: 'openapi-operator.json' },
+  ],
+  authentication: { preferredSecurityScheme: 'bearer' },
+  persistAuth: false,
+  defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+  hiddenClients: ${JSON.stringify(hiddenClients)},
+  withDefaultFonts: false,
+  telemetry: false,
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  documentDownloadType: 'json',
+  agent: { disabled: true },
+  mcp: { disabled: true },
+});
+`;
+
+// Inline styles: the renderer sets them on elements that it creates from text.
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const script = 'text/javascript; charset=utf-8';
+const page = createPublicContent('text/html; charset=utf-8', html);
+const keep = (read: () => Promise<PublicContent>) => keepContent(() => '', read);
+const scripts = new Map([
+  ['settings.js', keep(async () => createPublicContent(script, settings))],
+  ['start.js', keep(async () => createPublicContent(script, start))],
+  ['scalar.js', keep(readRenderer)],
+]);
+
+const headers = {
+  'content-security-policy': policy,
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
+
+/** Serves the API reference: Scalar over the OpenAPI documents, without requests to other origins. */
+export function serveDocs(exchange: Exchange): Promise<void> {
+  return sendPublicContent(exchange, page, headers);
+}
+
+/**
+ * Serves one of the page's scripts. Throws `not_found` for any other name, and without a build of the
+ * console.
+ */
+export async function serveDocsFile(exchange: Exchange, name: string): Promise<void> {
+  const content = scripts.get(name);
+  if (content === undefined) throw new Fault('not_found', 'The documentation has no such file');
+  const caching = name === 'scalar.js' ? { 'cache-control': 'max-age=86400' } : {};
+  await sendPublicContent(exchange, await content(), { ...headers, ...caching });
+}
+
+async function readRenderer(): Promise<PublicContent> {
+  try {
+    return createPublicContent(script, await readFile(renderer));
+  } catch (cause) {
+    throw new Fault('not_found', 'The API reference has not been built: run npm run setup', { cause });
+  }
+}

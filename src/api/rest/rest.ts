@@ -1,0 +1,291 @@
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { type DescService, getOption } from '@bufbuild/protobuf';
+import type { RequestHandler } from 'express';
+import { contractDialect } from '../../../gateway/contract-dialect.ts';
+import { createGateway } from '../../../gateway/gateway.ts';
+import { type Exchange, sendJson } from '../../../gateway/request-context.ts';
+import { type ShownBy, shownByService, variableIn } from '../../../gateway/response/location.ts';
+import {
+  createPublicContent,
+  keepContent,
+  type PublicContent,
+  sendPublicContent,
+} from '../../../gateway/response/public-content.ts';
+import type { CacheRetention, RetentionPolicy } from '../../../gateway/response/response-cache.ts';
+import type { Caller } from '../../../gateway/service-client.ts';
+import { job as jobOption, Step } from '../../../gen/gleaner/options/v1/options_pb.ts';
+import type { BodyBudget } from '../../base/body-budget.ts';
+import type { Clock } from '../../base/clock.ts';
+import { acceptRequest } from '../../base/connections.ts';
+import type { Log } from '../../base/log.ts';
+import { Fault } from '../../contract/fault.ts';
+import { allowOrigins } from './cors.ts';
+import { serveDocs, serveDocsFile } from './docs.ts';
+import { type ExportFile, type FileReader, serveFile, type VerifyLink } from './files.ts';
+import { type SessionCaller, serveSession } from './session.ts';
+import { applySessionCookie } from './session-cookie.ts';
+import { systemOperations } from './system-paths.ts';
+
+/** State of the core. */
+export interface CoreState {
+  /** True once the core admits callers; always true for a remote core, whose process reports it. */
+  started(): boolean;
+  /** Resolves when the core can work; rejects with `unavailable` and the missing component. */
+  ready(): Promise<void>;
+}
+
+/** Responds to the liveness probe: 200, or 503 until the service admits callers. */
+function serveHealth(core: CoreState, exchange: Exchange): void {
+  if (core.started()) sendJson(exchange, 200, '{"status":"ok"}');
+  else sendJson(exchange, 503, '{"status":"unavailable","detail":"The service is starting."}');
+}
+
+/** Responds to the readiness probe: 200, or 503 with the missing component. */
+async function serveReady(core: CoreState, exchange: Exchange): Promise<void> {
+  try {
+    await core.ready();
+  } catch (error) {
+    const fault = Fault.from(error);
+    exchange.log.warn({ requestId: exchange.requestId, err: fault }, 'not ready');
+    const detail = fault.code === 'internal' ? 'The readiness check failed' : fault.clientMessage;
+    sendJson(exchange, 503, JSON.stringify({ status: 'unavailable', detail }));
+    return;
+  }
+  sendJson(exchange, 200, '{"status":"ready"}');
+}
+
+/** Pictures of records, shown to browsers by this service. */
+export interface ImageServing {
+  /** Returns the address of a signed path. Throws `link_invalid`. */
+  verify(path: string): string;
+  /** Returns the picture at an address. Rejects with a Fault if there is none. */
+  fetch(url: string, signal: AbortSignal): Promise<{ contentType: string; bytes: Uint8Array }>;
+}
+
+/**
+ * Serves a picture by a signed path, with headers that keep a browser from treating it as anything else.
+ * Throws `not_found` if the site does not send a picture, or if the service shows none.
+ */
+async function serveImage(images: ImageServing | undefined, exchange: Exchange): Promise<void> {
+  const { request, response, signal } = exchange;
+  if (images === undefined) throw new Fault('not_found', 'This service shows no pictures.');
+  const url = images.verify(request.url!);
+  const { contentType, bytes } = await images.fetch(url, signal).catch((error: unknown) => {
+    throw new Fault('not_found', 'There is no picture at this address.', { cause: error });
+  });
+  response.writeHead(200, {
+    'content-type': contentType,
+    'content-length': bytes.length,
+    'cache-control': 'private, max-age=86400',
+    'content-security-policy': "default-src 'none'; sandbox",
+    'cross-origin-resource-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+  });
+  response.end(request.method === 'HEAD' ? undefined : bytes);
+}
+
+/** Retention of cached retrieve responses, in milliseconds: see docs/operate.md. */
+export interface RetrieveCache {
+  processingMs: number;
+  completedMs: number;
+}
+
+/**
+ * Returns the retention of retrieve responses: by their status, and by whether the result file is available.
+ */
+export function retrieveRetention({ processingMs, completedMs }: RetrieveCache): RetentionPolicy {
+  return (schema) => {
+    if (schema.field.status === undefined) throw new Error(`${schema}: a cached response needs a status`);
+    const file = schema.fields.find((field) => field.name === 'download_url');
+    return (message): CacheRetention => {
+      const values = message as unknown as Record<string, unknown>;
+      // A job ends before its file is available: such a response must not be cached for a day.
+      const isFinal =
+        values.status !== 'processing' && (file === undefined || values[file.localName] !== undefined);
+      return { ms: isFinal ? completedMs : processingMs, isFinal };
+    };
+  };
+}
+
+/**
+ * Finds the endpoint that shows a submitted job: the first read method of the same kind on the same market.
+ */
+export const shownByKind: ShownBy = (endpoint, endpoints) => {
+  const { kind } = getOption(endpoint.method, jobOption);
+  if (kind === '') return shownByService(endpoint, endpoints);
+  return endpoints.find((shown) => {
+    const option = getOption(shown.method, jobOption);
+    return (
+      option.kind === kind &&
+      option.step === Step.READ &&
+      shown.method.parent === endpoint.method.parent &&
+      variableIn(shown, endpoint) !== undefined
+    );
+  });
+};
+
+/** Calls to the core, and its state. */
+export interface RestCaller extends Caller, SessionCaller, CoreState {}
+
+/** Returns the directory of the keys that sign requests to sites, or null if none are signed. */
+export type KeyDirectory = () => Promise<{ headers: Record<string, string>; body: string } | null>;
+
+/** Options of createRestApi(). */
+export interface RestOptions {
+  services: readonly DescService[];
+  caller: RestCaller;
+  files: FileReader;
+  verifyLink: VerifyLink;
+  /** Formats the records of result files. */
+  exportFile: ExportFile;
+  keyDirectory?: KeyDirectory | undefined;
+  /** Pictures of records. Absent if the service shows none. */
+  images?: ImageServing | undefined;
+  log: Log;
+  clock: Clock;
+  /** Returns the base address of the service. */
+  publicUrl: () => string;
+  /** Version of the program. */
+  version: string;
+  /** Handlers of other paths: RPC for browsers, the console. */
+  mounts?: readonly RequestHandler[];
+  /** Memory for request bodies, shared with the other edges of the process. */
+  budget: BodyBudget;
+  /** TTLs of cached retrieve responses. Null disables the cache. */
+  retrieveCache?: RetrieveCache | null;
+  /** Origins whose pages may call the API, see allowOrigins(). Default: none. */
+  corsOrigins?: readonly string[];
+  /** Called with a request and its path template, before it is served. */
+  onRouted?: ((request: IncomingMessage, route: string) => void) | undefined;
+}
+
+/** Returns both address forms of a path: with /v1 and without. */
+export function addressForms(path: string): string[] {
+  const short = path.replace(/^\/v1(?=\/|$)/, '');
+  return [`/v1${short}`, short];
+}
+
+/** Returns the OpenAPI document of the operators' calls. Its code is loaded on demand. */
+async function operatorDocument({ publicUrl, version }: RestOptions): Promise<PublicContent> {
+  const [{ operatorInfo }, { connectDocument }] = await Promise.all([
+    import('./api-info.ts'),
+    import('../../../gateway/openapi/connect-document.ts'),
+  ]);
+  const document = connectDocument({ ...operatorInfo, publicUrl, version });
+  return createPublicContent('application/json', JSON.stringify(document));
+}
+
+/** Serves the tools for agents, whose code is loaded with the first request. */
+function serveMcpOnDemand({
+  caller,
+  budget,
+  clock,
+  publicUrl,
+  version,
+  log,
+  corsOrigins = [],
+}: RestOptions): RequestHandler {
+  let serving: Promise<RequestHandler> | undefined;
+  return async (request, response, next) => {
+    if (request.path !== '/mcp') return next();
+    serving ??= import('./mcp.ts').then(({ serveMcp }) =>
+      serveMcp({ caller, budget, clock, publicUrl, version, log, corsOrigins }),
+    );
+    return (await serving)(request, response, next);
+  };
+}
+
+/**
+ * Serves the directory of keys, unencoded: its signatures cover the digest of the content. Throws
+ * `not_found`.
+ */
+async function serveKeyDirectory(
+  { keyDirectory }: RestOptions,
+  { request, response }: Exchange,
+): Promise<void> {
+  const directory = await keyDirectory?.();
+  if (!directory)
+    throw new Fault(
+      'not_found',
+      'This service signs no requests: GLEANER_PUBLIC_URL is not an https address.',
+    );
+  response.writeHead(200, { ...directory.headers, 'cache-control': 'public, max-age=3600' });
+  response.end(request.method === 'HEAD' ? undefined : directory.body);
+}
+
+/** Routes of the mounts other than RPC. */
+const mountRoutes = ['/mcp', '/console/session', '/console'];
+
+/** Names the route of requests to mounts. */
+function nameMounts({ onRouted }: RestOptions): RequestHandler {
+  return (request, _response, next) => {
+    const { path } = request;
+    const route = mountRoutes.find((name) => path === name || path.startsWith(`${name}/`));
+    if (route !== undefined) onRouted?.(request, route);
+    next();
+  };
+}
+
+/** Creates the REST interface: the gateway over the services, and the paths that no proto declares. */
+export function createRestApi(options: RestOptions): RequestListener {
+  const { services, caller, log, clock, budget, publicUrl, version, mounts = [], retrieveCache } = options;
+  const operatorContent = keepContent(publicUrl, () => operatorDocument(options));
+  const gateway = createGateway({
+    dialect: contractDialect,
+    services,
+    caller,
+    log,
+    clock,
+    budget,
+    publicUrl,
+    loadApi: async () => ({ ...(await import('./api-info.ts')).apiInfo, version }),
+    pathForms: addressForms,
+    documents: ['/openapi.json', '/openapi-short.json'],
+    extraPaths: [
+      {
+        path: '/health',
+        operation: systemOperations.health,
+        serve: (exchange) => serveHealth(caller, exchange),
+      },
+      {
+        path: '/ready',
+        operation: systemOperations.ready,
+        serve: (exchange) => serveReady(caller, exchange),
+      },
+      {
+        path: '/files/{job_id}/{name}',
+        operation: systemOperations.file,
+        serve: (exchange) => serveFile(options, exchange),
+      },
+      // For the sites that this service requests.
+      {
+        path: '/.well-known/http-message-signatures-directory',
+        serve: (exchange) => serveKeyDirectory(options, exchange),
+      },
+      // For the console: a picture is no part of a program's interface.
+      { path: '/images', serve: (exchange) => serveImage(options.images, exchange) },
+      {
+        path: '/openapi-operator.json',
+        serve: async (exchange) => sendPublicContent(exchange, await operatorContent()),
+      },
+      { path: '/docs', serve: serveDocs },
+      { path: '/docs/{name}', serve: (exchange, segments) => serveDocsFile(exchange, segments.at(-1)!) },
+    ],
+    mounts: [
+      nameMounts(options),
+      serveSession({ caller, clock, publicUrl }),
+      serveMcpOnDemand(options),
+      ...mounts,
+    ],
+    retention: retrieveCache ? retrieveRetention(retrieveCache) : undefined,
+    shownBy: shownByKind,
+    // Links are signed for each response.
+    isVolatile: ({ name }) => name === 'download_url' || name === 'records_url',
+    onRouted: options.onRouted,
+    onAuthenticated: acceptRequest,
+  });
+  return allowOrigins(options.corsOrigins ?? [], (request, response) => {
+    applySessionCookie(request, publicUrl());
+    gateway(request, response);
+  });
+}

@@ -1,0 +1,127 @@
+import { create, type DescMethod, type MessageInitShape, type MessageShape } from '@bufbuild/protobuf';
+import { timestampDate, timestampMs } from '@bufbuild/protobuf/wkt';
+import express, { type Request, type RequestHandler, type Response } from 'express';
+import type { Exchange } from '../../../gateway/request-context.ts';
+import type { Headers } from '../../../gateway/service-client.ts';
+import { type Session, SessionService } from '../../../gen/gleaner/session/v1/session_pb.ts';
+import type { Clock } from '../../base/clock.ts';
+import { acceptRequest } from '../../base/connections.ts';
+import { expiredSessionMs } from '../../contract/expired-session.ts';
+import { Fault } from '../../contract/fault.ts';
+import { deriveCsrfToken, isSameOrigin, readSessionCookie, writeSessionCookie } from './session-cookie.ts';
+
+/** Calls methods of any role with the credentials of a request's headers. */
+export interface SessionCaller {
+  call<M extends DescMethod>(
+    method: M,
+    message: MessageShape<M['input']>,
+    headers: Headers,
+  ): Promise<MessageShape<M['output']>>;
+}
+
+/** Options for serveSession(). */
+export interface SessionServing {
+  caller: SessionCaller;
+  clock: Clock;
+  /** Returns the base address of the service. */
+  publicUrl: () => string;
+}
+
+/** Path of the session of the console. */
+const path = '/console/session';
+
+const { createSession, getSession, openTestAccount, endSession } = SessionService.method;
+
+/**
+ * Serves the sign-in of the console. POST with an API key starts a session and sets its cookie; the session
+ * of an earlier cookie ends. GET returns the browser's session, 204 without one. POST to `/test` opens the
+ * test account for it. DELETE ends it, or with `everywhere=true`
+ * every session of the account. Throws `forbidden` for another site's request, `unauthenticated` otherwise.
+ */
+export function serveSession({ caller, clock, publicUrl }: SessionServing): RequestHandler {
+  const call = <M extends DescMethod>(
+    method: M,
+    fields: MessageInitShape<M['input']>,
+    request: Request,
+    token?: string,
+  ) => {
+    const headers = request.headers as Headers;
+    const sent = token === undefined ? headers : { ...headers, authorization: `Session ${token}` };
+    return caller.call(method, create<M['input']>(method.input, fields), sent);
+  };
+  const cookieOf = (request: Request) => readSessionCookie(request, publicUrl());
+  const setCookie = (request: Request, response: Response, token: string, seconds: number) =>
+    response.setHeader('set-cookie', writeSessionCookie(request, publicUrl(), token, seconds));
+
+  const router = express.Router();
+  router.use(path, (request, response, next) => {
+    response.setHeader('cache-control', 'no-store');
+    (response.locals.exchange as Exchange).route = path;
+    if (!isSameOrigin(request, publicUrl()))
+      throw new Fault('forbidden', 'Only pages of this service may use its sessions.');
+    next();
+  });
+  router.post(path, async (request, response) => {
+    const { session, token } = await call(createSession, {}, request);
+    acceptRequest(request);
+    const earlier = cookieOf(request);
+    // The browser forgets the earlier session in any case; a failure leaves it to its expiry.
+    if (earlier !== undefined) await call(endSession, {}, request, earlier).catch(() => {});
+    const seconds = Math.floor((timestampMs(session!.expiresAt!) + expiredSessionMs - clock.now()) / 1000);
+    setCookie(request, response, token, seconds);
+    response.status(201).json(shape(session!, token));
+  });
+  router.get(path, async (request, response) => {
+    const token = cookieOf(request);
+    if (token === undefined) {
+      response.status(204).end();
+      return;
+    }
+    const { session } = await call(getSession, {}, request, token);
+    response.json(shape(session!, token));
+  });
+  router.post(`${path}/test`, async (request, response) => {
+    requireCredentials(request);
+    await call(openTestAccount, {}, request);
+    response.status(204).end();
+  });
+  router.delete(path, async (request, response) => {
+    requireCredentials(request);
+    const everywhere = request.query.everywhere === 'true';
+    try {
+      await call(endSession, { everywhere }, request);
+    } catch (error) {
+      // An ended session is what the caller asks for.
+      if (everywhere || Fault.from(error).code !== 'unauthenticated') throw error;
+    }
+    setCookie(request, response, '', 0);
+    response.status(204).end();
+  });
+  return router;
+}
+
+/**
+ * Throws the fault `unauthenticated` for a request without the session's cookie or CSRF token, which set the
+ * header.
+ */
+function requireCredentials({ headers }: Request): void {
+  if (headers.authorization === undefined)
+    throw new Fault('unauthenticated', 'The session cookie or its CSRF token is missing.');
+}
+
+/** Returns a session in the form that the console expects. */
+const shape = (
+  { role, mode, name, expiresAt, scopes, operatorRole, creditCeiling }: Session,
+  token: string,
+) => ({
+  role,
+  mode,
+  name,
+  scopes,
+  operator_role: operatorRole || null,
+  has_ceiling: creditCeiling !== undefined,
+  expires_at: timestampDate(expiresAt!).toISOString(),
+  csrf_token: deriveCsrfToken(token),
+  // CSRF token for the test account. Null if the session has no test account.
+  test_csrf_token: role === 'user' && mode === 'live' ? deriveCsrfToken(token, 'csrf test') : null,
+});

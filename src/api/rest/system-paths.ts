@@ -1,0 +1,105 @@
+import { errorResponses } from '../../../gateway/openapi/error-responses.ts';
+import { requestIdHeader } from '../../../gateway/openapi/headers.ts';
+import type { Schema } from '../../../gateway/openapi/schemas.ts';
+
+const json = (
+  description: string,
+  properties: Record<string, Schema>,
+  example: Record<string, unknown>,
+): Schema => ({
+  description,
+  headers: requestIdHeader,
+  content: {
+    'application/json': {
+      schema: { type: 'object', properties, required: Object.keys(properties) },
+      example,
+    },
+  },
+});
+
+const unavailable = (description: string) =>
+  json(
+    description,
+    {
+      status: { type: 'string', const: 'unavailable' },
+      detail: { type: 'string', description: 'The missing component.' },
+    },
+    { status: 'unavailable', detail: 'The store is unavailable.' },
+  );
+
+const text = (description: string): Schema => ({ description, schema: { type: 'string' } });
+const file = (description: string): Schema => ({
+  description,
+  headers: {
+    ...requestIdHeader,
+    'Content-Disposition': text('Name to save the file under.'),
+    ETag: text('Identifies the content.'),
+    'Accept-Ranges': text('`bytes`.'),
+  },
+  content: { '*/*': { schema: {} } },
+});
+
+/** OpenAPI operations of the paths that no proto declares. */
+export const systemOperations = {
+  health: {
+    operationId: 'getHealth',
+    tags: ['Service'],
+    summary: 'Liveness probe.',
+    security: [],
+    responses: {
+      200: json('The process runs.', { status: { type: 'string', const: 'ok' } }, { status: 'ok' }),
+      503: unavailable('The service is starting.'),
+    },
+  },
+  ready: {
+    operationId: 'getReadiness',
+    tags: ['Service'],
+    summary: 'Readiness probe.',
+    security: [],
+    responses: {
+      200: json('The service is ready.', { status: { type: 'string', const: 'ready' } }, { status: 'ready' }),
+      503: unavailable('A component of the service is unavailable.'),
+    },
+  },
+  file: {
+    operationId: 'downloadFile',
+    tags: ['Service'],
+    summary: 'A result file, by a signed link.',
+    description:
+      'Retrieve endpoints return links, which are valid for 7 days. Some also need the API key of their owner. Byte ranges are supported. A gzip file is sent unchanged, as application/gzip; other whole files are sent in br or gzip to clients that accept it.',
+    security: [{}, { bearer: [] }],
+    parameters: [
+      ...['job_id', 'name'].map((name) => ({
+        name,
+        in: 'path',
+        required: true,
+        schema: { type: 'string', minLength: 1 },
+      })),
+      ...[
+        ['expires', 'Unix time in seconds after which the link is not valid.'],
+        ['signature', 'Signature of the link.'],
+        ['user', 'Owner whose API key is required.'],
+        ['name', 'Name to save the file under.'],
+        [
+          'format',
+          'Returns the records of the file as a table: `json`, `jsonl`, `csv`, `csv-bom`, or `parquet`. Ranges are ignored.',
+        ],
+        [
+          'columns',
+          '`standard` for the columns that all kinds and marketplaces have in common; with `format`.',
+        ],
+      ].map(([name, about]) => ({ name, in: 'query', description: about, schema: { type: 'string' } })),
+      { name: 'Range', in: 'header', description: '`bytes=<first>-<last>`.', schema: { type: 'string' } },
+    ],
+    responses: {
+      200: file('The file.'),
+      206: file('The range of the file.'),
+      302: {
+        description: 'The file is at `Location`.',
+        headers: { ...requestIdHeader, Location: text('Address of the file.') },
+      },
+      304: { description: 'The file is the one that `If-None-Match` names.', headers: requestIdHeader },
+      ...errorResponses([400, 401, 403, 404, 410, 416, 422, 500, 502]),
+    },
+  },
+} satisfies Record<string, Schema>;

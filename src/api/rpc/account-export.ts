@@ -1,0 +1,106 @@
+import type { JobContext } from '../../jobs/context.ts';
+import { readIndexedBatches, unitsOf } from '../../jobs/indexed-units.ts';
+import { fileName, listFiles } from '../../jobs/queries/results.ts';
+import { isAccepted } from '../../kinds/states.ts';
+import { allOf, type Page, type PageOptions } from '../../store/cursor.ts';
+import type { Job, User } from '../../store/documents.ts';
+import type { Schedule } from '../../store/schedules.ts';
+
+/** Records per query. */
+const pageSize = 200;
+
+/**
+ * Yields everything that is stored of a user, as lines of JSON `{"type", "data"}` (ExportLine). Contains no
+ * secrets and no hashes of keys. Reads a page of records, or a few batches of units, at a time.
+ */
+export async function* exportAccount(context: JobContext, user: User): AsyncGenerator<string> {
+  const { store } = context;
+  const { id } = user;
+  yield line('account', user);
+  for (const { hash: _, ...key } of await store.listApiKeys(id)) yield line('key', key);
+  const webhook = await store.getWebhook(id);
+  if (webhook !== null) {
+    const { secret: _, previousSecret: __, ...shown } = webhook;
+    yield line('webhook', shown);
+  }
+  for (const { secrets: _, secretsKey: __, ...destination } of await store.listDestinations(id))
+    yield line('destination', destination);
+  for await (const job of allOf((page) => store.listJobs({ userId: id }, page), pageSize))
+    if (isAccepted(job)) yield* exportJob(context, job);
+  for await (const schedule of allOf((page) => store.listSchedules({ userId: id }, page), pageSize))
+    yield* exportSchedule(store, schedule);
+  for (const rule of await store.listRules(id)) yield line('rule', rule);
+  for await (const item of allOf((page) => store.listTrackedItems(id, '', {}, page), pageSize)) {
+    const { source: _, seenBatch: __, rules: ___, ...shown } = item;
+    yield line('tracked_item', shown);
+    yield* exportList('observation', (page) =>
+      store.listObservations(item, 0, Number.MAX_SAFE_INTEGER, page),
+    );
+  }
+  yield* exportList('deleted_job', (page) => store.listDeletedJobs(id, page));
+  yield* exportList('ledger_entry', (page) => store.listLedgerEntries(id, page));
+  yield* exportList('delivery', (page) => store.listDeliveries(id, page));
+  yield* exportList('audit_entry', (page) => store.listAuditEntries({ actorId: id }, page));
+  // Actions of operators on the account, without their addresses and keys.
+  for await (const entry of allOf((page) => store.listAuditEntries({ target: id }, page), pageSize)) {
+    const { source: _, keyId: __, ...shown } = entry;
+    if (entry.actorId !== id) yield line('audit_entry', shown);
+  }
+}
+
+async function* exportJob(context: JobContext, job: Job): AsyncGenerator<string> {
+  const {
+    fileDeletionDue: _,
+    noticeDue: __,
+    noticeAt: ___,
+    stateSince: ____,
+    resumable: _____,
+    ...shown
+  } = job;
+  yield line('job', shown);
+  for await (const placed of readIndexedBatches(context.store, job.id, () => true)) {
+    for (const { unit, outcome, ...place } of unitsOf(job, placed))
+      yield line('unit', {
+        jobId: job.id,
+        ...place,
+        ...unit,
+        ...(outcome?.status === 'FAILED' ? outcome : {}),
+      });
+  }
+  for (const { file, scope, index, key } of await listFiles(context, job))
+    yield line('file', { jobId: job.id, ...file, path: fileName(file), scope, index, key });
+  yield* exportList('item_change', (page) => context.store.listChanges(job.id, null, page));
+}
+
+async function* exportSchedule(
+  store: JobContext['store'],
+  { revision: _, dueAt: __, pending: ___, openRuns: ____, notice: _____, ...shown }: Schedule,
+): AsyncGenerator<string> {
+  const { request } = (await store.getScheduleRequest(shown.id)) ?? { request: 'null' };
+  yield line('schedule', { ...shown, request: JSON.parse(request) });
+  for await (const { revision: ______, ...run } of allOf(
+    (page) => store.listScheduleRuns(shown.id, page),
+    pageSize,
+  ))
+    yield line('schedule_run', run);
+}
+
+async function* exportList<T extends object>(
+  type: string,
+  read: (page: PageOptions) => Promise<Page<T>>,
+): AsyncGenerator<string> {
+  for await (const record of allOf(read, pageSize)) yield line(type, record);
+}
+
+/** Returns a line with snake_case names and times as ISO 8601, as in the REST API. */
+function line(type: string, record: object): string {
+  const data = Object.fromEntries(
+    Object.entries(record).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      isTime(name) && typeof value === 'number' ? new Date(value).toISOString() : value,
+    ]),
+  );
+  return `${JSON.stringify({ type, data })}\n`;
+}
+
+const isTime = (name: string) => name.endsWith('At') || name.endsWith('Until') || name === 'decideBy';

@@ -1,0 +1,119 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import {
+  AccountService,
+  type ExportLedgerRequest,
+  type UsageDaySchema,
+} from '../../../gen/gleaner/account/v1/account_pb.ts';
+import { createKey, makeKeyRoom } from '../../access/keys.ts';
+import type { Principal } from '../../access/principal.ts';
+import { keyAccount, testAccountId } from '../../access/test-account.ts';
+import { Fault } from '../../contract/fault.ts';
+import type { JobContext } from '../../jobs/context.ts';
+import { fullName } from '../../jobs/job-types.ts';
+import type { LedgerSum } from '../../store/store.ts';
+import { exportAccount } from './account-export.ts';
+import { toAccountMessage, toApiKeyMessage, toLedgerEntryMessage } from './account-messages.ts';
+import { defaultPageSize, type Handlers, handle, type StreamHandler } from './handlers.ts';
+import { streamText } from './job-stream.ts';
+import { keyFields } from './key-fields.ts';
+import { listKeys } from './key-list.ts';
+import { exportLedger } from './ledger-export.ts';
+
+const dayMs = 86_400_000;
+
+/**
+ * Returns the start of the first of `days` UTC days that end with the day of `now`, in milliseconds since the
+ * epoch.
+ */
+function firstDay(now: number, days: number): number {
+  return (Math.floor(now / dayMs) - days + 1) * dayMs;
+}
+
+/**
+ * Returns the message UsageDay of `days` days from `first` on, oldest first, including days without entries.
+ */
+function usageShapes(
+  sums: readonly LedgerSum[],
+  first: number,
+  days: number,
+): MessageInitShape<typeof UsageDaySchema>[] {
+  const known = new Map(sums.map((sum) => [`${sum.day} ${sum.type}`, sum]));
+  return Array.from({ length: days }, (_, index) => {
+    const day = first + index * dayMs;
+    const of = (type: LedgerSum['type']) => known.get(`${day} ${type}`);
+    return {
+      day: new Date(day).toISOString().slice(0, 10),
+      charged: BigInt(-(of('charge')?.amount ?? 0)),
+      refunded: BigInt(of('refund')?.amount ?? 0),
+      granted: BigInt(of('grant')?.amount ?? 0),
+      jobs: of('charge')?.entries ?? 0,
+    };
+  });
+}
+
+/** Days of usage if the request has no number. */
+const usageDays = 30;
+
+/** Returns the handlers of gleaner.account.v1.AccountService. */
+export function accountHandlers(context: JobContext): Handlers {
+  const { store, clock } = context;
+  const { method } = AccountService;
+  const accountOf = async ({ userId }: Pick<Principal, 'userId'>) => {
+    const user = await store.getUser(userId);
+    if (user === null) throw new Fault('not_found', 'The account does not exist.');
+    return user;
+  };
+  const unary = new Map([
+    handle(method.getAccount, async (_request, { principal }) => ({
+      account: toAccountMessage(await accountOf(principal)),
+    })),
+    handle(method.listLedgerEntries, async (request, { principal }) => {
+      const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
+      const { items, next } = await store.listLedgerEntries(principal.userId, page);
+      return { entries: items.map(toLedgerEntryMessage), nextPageToken: next ?? '' };
+    }),
+    handle(method.getUsage, async (request, { principal }) => {
+      const days = request.days || usageDays;
+      const first = firstDay(clock.now(), days);
+      return { days: usageShapes(await store.sumLedger(principal.userId, first), first, days) };
+    }),
+    handle(method.createApiKey, async (request, { principal }) => {
+      const { role, creditCeiling } = principal;
+      // Another key would not share the limit.
+      if (creditCeiling !== null)
+        throw new Fault('forbidden', 'A key with a credit ceiling cannot create keys.');
+      const user = await accountOf(principal);
+      const now = clock.now();
+      const { sandbox } = context.settings;
+      const account = await keyAccount(store, { user, mode: request.mode, sandbox, now });
+      await makeKeyRoom(store, account.userId, now);
+      return createKey(store, { ...account, role, createdAt: now, ...keyFields(request) });
+    }),
+    handle(method.revokeApiKey, async ({ keyId }, { principal }) => {
+      const { userId, mode } = principal;
+      const own = await store.revokeApiKey(keyId, clock.now(), userId);
+      if (own !== null) return { key: toApiKeyMessage(own, mode) };
+      const test =
+        mode === 'live' ? await store.revokeApiKey(keyId, clock.now(), testAccountId(userId)) : null;
+      if (test === null) throw new Fault('not_found', `There is no key '${keyId}'.`);
+      return { key: toApiKeyMessage(test, 'test') };
+    }),
+    handle(method.listApiKeys, async (_request, { principal }) => ({
+      keys: await listKeys(store, await accountOf(principal)),
+    })),
+  ]);
+  const stream = new Map<string, StreamHandler>([
+    [
+      fullName(method.exportLedger),
+      (request, { principal }) =>
+        exportLedger(store, principal.userId, (request as ExportLedgerRequest).format),
+    ],
+    [
+      fullName(method.exportAccount),
+      async function* (_request, { principal }) {
+        yield* streamText('application/x-ndjson', exportAccount(context, await accountOf(principal)));
+      },
+    ],
+  ]);
+  return { unary, stream };
+}

@@ -1,0 +1,175 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { constants, type Http2ServerRequest, type Http2ServerResponse } from 'node:http2';
+import {
+  Code,
+  type ConnectRouter,
+  createConnectRouter,
+  createContextKey,
+  createContextValues,
+  type HandlerContext,
+} from '@connectrpc/connect';
+import {
+  compressionBrotli,
+  compressionGzip,
+  universalRequestFromNodeRequest,
+  universalResponseToNodeResponse,
+} from '@connectrpc/connect-node';
+import type { BodyBudget } from '../../base/body-budget.ts';
+import { acceptRequest, refuseRequest } from '../../base/connections.ts';
+import { maxBodyBytes } from '../../contract/body-limit.ts';
+import { requestIdHeader, requestIdOf } from '../../contract/request-id.ts';
+import { isComplete, nameCall } from '../../telemetry/requests.ts';
+import { inCallSpan, rpcSystemOf } from '../../telemetry/server-spans.ts';
+import { failureKey, methodPath, statusOf } from './call-spans.ts';
+import { screenBody } from './request-body.ts';
+
+/** Listener for node:http and node:http2. If no method has the path, calls `next` or responds with 404. */
+export type RpcListener = (
+  request: IncomingMessage | Http2ServerRequest,
+  response: ServerResponse | Http2ServerResponse,
+  next?: () => void,
+) => void;
+
+/** Options of a route. `requestGate` admits callers by their headers; see createRequestGate(). */
+export interface RouteOptions {
+  readMaxBytes: number;
+  requestGate: (context: HandlerContext) => Promise<void>;
+}
+
+const userKey = createContextKey<string | null>(null, { description: 'id of the admitted user' });
+const requestKey = createContextKey<Parameters<RpcListener>[0] | null>(null, {
+  description: 'the HTTP request',
+});
+
+const responseKey = createContextKey<Parameters<RpcListener>[1] | null>(null, {
+  description: 'the HTTP response',
+});
+
+/** Maximum size of a message to a method without authentication, in bytes. */
+export const publicBodyBytes = 4 * 1024;
+
+const compressions = [compressionGzip, compressionBrotli];
+
+/**
+ * Creates the request gate of a method. `admit` authenticates the caller by the headers and returns the
+ * user's id. Connect calls the gate before it reads the body; an error ends the call with the body unread.
+ */
+export function createRequestGate(
+  admit: (context: HandlerContext) => Promise<string>,
+  toError: (context: HandlerContext, error: unknown) => Error,
+): RouteOptions['requestGate'] {
+  return async (context) => {
+    const request = context.values.get(requestKey);
+    try {
+      context.values.set(userKey, await admit(context));
+      if (request) acceptRequest(request);
+    } catch (error) {
+      if (request) refuseRequest(request);
+      throw toError(context, error);
+    }
+  };
+}
+
+/** Ends a call without a response, as if this process had ended. */
+export function dropResponse({ values }: HandlerContext): void {
+  const response = values.get(responseKey);
+  if (response === null) return;
+  if ('stream' in response) response.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  else response.destroy();
+}
+
+/**
+ * Creates the listener that serves routes over gRPC, gRPC-Web and Connect. Large bodies are read within the
+ * memory budget.
+ */
+export function createRpcListener(routes: (router: ConnectRouter) => void, budget: BodyBudget): RpcListener {
+  const router = createConnectRouter({
+    acceptCompression: compressions,
+    // Unknown fields are never read and would cost memory.
+    binaryOptions: { readUnknownFields: false },
+  });
+  routes(router);
+  const handlers = new Map(router.handlers.map((handler) => [handler.requestPath, handler]));
+  return (request, response, next) => {
+    const handler = handlers.get((request.url ?? '').split('?', 1)[0]!);
+    if (handler === undefined) {
+      if (next) next();
+      else sendText(response, 404, 'No method has this path. Call /<service>/<method> by POST.');
+      return;
+    }
+    const values = createContextValues().set(requestKey, request).set(responseKey, response);
+    let universal: ReturnType<typeof universalRequestFromNodeRequest>;
+    try {
+      universal = universalRequestFromNodeRequest(request, response, undefined, values);
+    } catch {
+      // The authority is missing or malformed.
+      sendText(response, 400, 'The authority of the request is missing or malformed.');
+      return;
+    }
+    universal = { ...universal, body: readToEnd(request, response) };
+    // The gateway's port has set the header already.
+    const requestId = requestIdOf(response.getHeader(requestIdHeader) ?? request.headers[requestIdHeader]);
+    response.setHeader(requestIdHeader, requestId);
+    universal.header.set(requestIdHeader, requestId);
+    const limit = maxBodyBytes(handler.method);
+    if (handler.method.methodKind === 'unary' && request.method === 'POST') {
+      const reserve = async (bytes: number) => {
+        const release = await budget.reserve(values.get(userKey) ?? '', bytes, universal.signal);
+        if (response.destroyed) release();
+        else response.once('close', release);
+      };
+      universal = screenBody(universal, { limit, input: handler.method.input, compressions, reserve });
+    }
+    const call = universal;
+    const method = methodPath(handler.method);
+    let trailer: Headers | undefined;
+    const status = () => values.get(failureKey) ?? finalStatus(response, trailer);
+    nameCall(request, { method, system: rpcSystemOf(request.headers['content-type']), status });
+    inCallSpan(method, request, response, () => handler(call))
+      .then((result) => {
+        trailer = result.trailer;
+        return universalResponseToNodeResponse(result, response);
+      })
+      .catch(() => response.destroy());
+  };
+}
+
+/** Connect codes by HTTP status, for calls that Connect rejects before a handler runs. */
+const httpStatuses: Readonly<Record<number, Code>> = {
+  404: Code.Unimplemented,
+  429: Code.ResourceExhausted,
+  499: Code.Canceled,
+  501: Code.Unimplemented,
+  503: Code.Unavailable,
+  504: Code.DeadlineExceeded,
+};
+
+/** Returns the status of a closed response whose call no handler failed: "OK". */
+function finalStatus(response: Parameters<RpcListener>[1], trailer: Headers | undefined): string {
+  const { statusCode } = response;
+  const grpc = Number(trailer?.get('grpc-status') ?? 0);
+  if (grpc in Code) return statusOf(grpc);
+  if (statusCode >= 500) return statusOf(httpStatuses[statusCode] ?? Code.Internal);
+  if (statusCode >= 400) return statusOf(httpStatuses[statusCode] ?? Code.InvalidArgument);
+  return isComplete(response) ? 'OK' : statusOf(Code.Canceled);
+}
+
+/**
+ * Returns the body of a request. The part that a refused call does not read is discarded after the response:
+ * a client that waits to send it would not read the response, and closing the connection would lose the
+ * response.
+ */
+function readToEnd(
+  request: Parameters<RpcListener>[0],
+  response: Parameters<RpcListener>[1],
+): AsyncIterable<Uint8Array<ArrayBuffer>> {
+  // The response of HTTP/2 emits this only once the stream is closed.
+  ('stream' in response ? response.stream : response).once('finish', () => request.resume());
+  return { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) };
+}
+
+function sendText(response: ServerResponse | Http2ServerResponse, status: number, text: string): void {
+  response.statusCode = status;
+  response.setHeader('content-type', 'text/plain; charset=utf-8');
+  (response as ServerResponse).end(`${text}\n`);
+}

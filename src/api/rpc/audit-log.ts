@@ -1,0 +1,264 @@
+import { type DescMethod, getOption, type Message, ScalarType, toJson } from '@bufbuild/protobuf';
+import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
+import {
+  type ExportAuditLogRequest,
+  type ListAuditEntriesRequest,
+  OperatorService,
+} from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import {
+  Access,
+  access as accessOption,
+  Scope,
+  scope as scopeOption,
+} from '../../../gen/gleaner/options/v1/options_pb.ts';
+import type { Principal } from '../../access/principal.ts';
+import { createBoundedMap } from '../../base/bounded-map.ts';
+import { Fault } from '../../contract/fault.ts';
+import { requiredRole } from '../../contract/permission.ts';
+import { originOnly } from '../../contract/redact.ts';
+import type { JobContext } from '../../jobs/context.ts';
+import { fullName } from '../../jobs/job-types.ts';
+import type { AuditFilter } from '../../store/audit-log.ts';
+import { actorNames, exportAuditLog } from './audit-export.ts';
+import { type Call, defaultPageSize, type Handlers, handle, type StreamHandler } from './handlers.ts';
+
+/** Maximum characters of a detail. */
+const maxDetail = 2_000;
+/** Maximum entries of a list that a detail shows. */
+const maxEntries = 20;
+
+/**
+ * Returns the request of an audited call as JSON text, up to 2,000 characters. Longer lists and files are
+ * replaced by their size, so that the cost of an entry does not grow with the request. Secrets
+ * (`debug_redact` in the contract) are left out, except for the origins of addresses.
+ */
+function auditDetail({ input }: DescMethod, request: Message): string {
+  const sizes: Record<string, string> = {};
+  const values = request as unknown as Record<string, unknown>;
+  for (const { name, localName, fieldKind, scalar, proto } of input.fields) {
+    const value = values[localName];
+    if (proto.options?.debugRedact) {
+      const isGiven =
+        fieldKind === 'list' ? (value as unknown[]).length > 0 : value !== undefined && value !== '';
+      if (isGiven) sizes[name] = typeof value === 'string' ? originOnly(value) : 'redacted';
+    } else if (fieldKind === 'list' && (value as unknown[]).length > maxEntries)
+      sizes[name] = `${(value as unknown[]).length} entries`;
+    else if (scalar === ScalarType.BYTES && (value as Uint8Array).length > 0)
+      sizes[name] = `${(value as Uint8Array).length} bytes`;
+  }
+  const shown = Object.keys(sizes).length === 0 ? request : withoutFields(input, request, sizes);
+  const json = toJson(input, shown, { useProtoFieldName: true });
+  return JSON.stringify({ ...(json as object), ...sizes }).slice(0, maxDetail);
+}
+
+function withoutFields(
+  input: DescMethod['input'],
+  request: Message,
+  left: Readonly<Record<string, unknown>>,
+): Message {
+  const kept: Record<string, unknown> = { ...request };
+  for (const { name, localName, fieldKind, scalar } of input.fields)
+    if (name in left)
+      kept[localName] = fieldKind === 'list' ? [] : scalar === ScalarType.BYTES ? new Uint8Array() : '';
+  return kept as unknown as Message;
+}
+
+const readNames = /^(?:Get|List|Export)[A-Z]/;
+/** Method whose name says that it reads, but that gives an operator the data of a user. */
+const { exportUser } = OperatorService.method;
+
+/**
+ * Returns true if a method changes something: it needs more than the scope `read`, and its name does not say
+ * that it reads.
+ */
+const changes = (method: DescMethod): boolean =>
+  getOption(method, scopeOption) !== Scope.READ && !readNames.test(method.name);
+
+/** Returns true if a call is an operator's use of a method of users. */
+const isForUsers = (method: DescMethod, { role }: Pick<Principal, 'role'>): boolean =>
+  role === 'operator' && getOption(method.parent, accessOption) === Access.USER;
+
+/**
+ * Returns true for calls that the audit log records: calls that change something, and operators' reads of
+ * users' data.
+ */
+export const isAudited = (method: DescMethod, principal: Pick<Principal, 'role'>): boolean =>
+  method === exportUser || changes(method) || isForUsers(method, principal);
+
+/**
+ * Time within which a repeated read is not recorded again, in each process: consoles read every few seconds.
+ */
+const repeatedReadMs = 3_600_000;
+
+/**
+ * Creates a function that returns whether a call repeats a recorded read of the same thing with the same key.
+ */
+export function createReadMemory(
+  clock: Pick<JobContext['clock'], 'now'>,
+): (method: DescMethod, request: Message, principal: Principal) => boolean {
+  const reads = createBoundedMap<number>({ maxBytes: 1024 * 1024, sizeOf: () => 16 });
+  return (method, request, { keyId, role }) => {
+    // Each access to the contents of results is recorded.
+    if (changes(method) || !isForUsers(method, { role }) || requiredRole(method) !== 'viewer') return false;
+    const key = `${keyId} ${method.name} ${targetOf(request)}`;
+    const now = clock.now();
+    const last = reads.get(key);
+    if (last !== undefined && now - last < repeatedReadMs) return true;
+    reads.set(key, now);
+    return false;
+  };
+}
+
+/**
+ * Runs an audited call and records its outcome. An entry that cannot be stored is logged; the call has
+ * happened.
+ */
+export async function runAudited<T extends Message | IteratorResult<Message>>(
+  context: JobContext,
+  method: DescMethod,
+  request: Message,
+  call: Pick<Call, 'principal' | 'source'>,
+  run: () => Promise<T>,
+): Promise<T> {
+  try {
+    const response = await run();
+    await record(
+      context,
+      method,
+      call,
+      'ok',
+      request,
+      '$typeName' in response ? (response as Message) : null,
+    );
+    return response;
+  } catch (error) {
+    const { code } = Fault.from(error);
+    // An invalid request has no effect, and clients send any number of them.
+    if (code !== 'invalid') await record(context, method, call, code, request, null);
+    throw error;
+  }
+}
+
+/**
+ * Maximum recorded refusals of a key in a minute, in each process: clients repeat refused calls without end.
+ */
+const maxRefusals = 5;
+const minuteMs = 60_000;
+
+/** Creates a function that counts a refusal of a key, and returns whether to record it. */
+export function createRefusalLimit(clock: Pick<JobContext['clock'], 'now'>): (keyId: string) => boolean {
+  const refusals = createBoundedMap<{ since: number; count: number }>({
+    maxBytes: 1024 * 1024,
+    sizeOf: () => 32,
+  });
+  return (keyId) => {
+    const now = clock.now();
+    let known = refusals.get(keyId);
+    if (known === undefined || now - known.since >= minuteMs) {
+      known = { since: now, count: 0 };
+      refusals.set(keyId, known);
+    }
+    known.count += 1;
+    return known.count <= maxRefusals;
+  };
+}
+
+/** Records a call that was refused before its request was read. */
+export async function recordRefusal(
+  context: JobContext,
+  method: DescMethod,
+  call: Pick<Call, 'principal' | 'source'>,
+  error: unknown,
+): Promise<void> {
+  await record(context, method, call, Fault.from(error).code, null, null);
+}
+
+async function record(
+  { store, clock, newId, log }: JobContext,
+  method: DescMethod,
+  { principal, source = '' }: Pick<Call, 'principal' | 'source'>,
+  outcome: string,
+  request: Message | null,
+  response: Message | null,
+): Promise<void> {
+  const entry = {
+    id: newId(),
+    createdAt: clock.now(),
+    actorId: principal.userId,
+    role: principal.role,
+    keyId: principal.keyId,
+    action: method.name,
+    target: targetOf(request) || targetOf(response),
+    source,
+    outcome,
+  };
+  try {
+    const detail = request === null ? '' : auditDetail(method, request);
+    await store.appendAuditEntry({ ...entry, detail });
+  } catch (error) {
+    log.error({ entry, error: Fault.from(error).message }, 'audit entry not stored');
+  }
+}
+
+/** Returns the handlers of the audit log. */
+export function auditLogHandlers({ store }: JobContext): Handlers {
+  const { method } = OperatorService;
+  const unary = new Map([
+    handle(method.listAuditEntries, async (request) => {
+      const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
+      const { items, next } = await store.listAuditEntries(filterOf(request), page);
+      const names = await actorNames(store, items);
+      const entries = items.map(({ id, createdAt, ...entry }) => ({
+        ...entry,
+        entryId: id,
+        createdAt: timestampFromMs(createdAt),
+        actorName: names.get(entry.actorId) ?? '',
+      }));
+      return { entries, nextPageToken: next ?? '' };
+    }),
+  ]);
+  const exportLog: StreamHandler = (message) => {
+    const request = message as ExportAuditLogRequest;
+    return exportAuditLog(store, filterOf(request), request.format);
+  };
+  return { unary, stream: new Map([[fullName(method.exportAuditLog), exportLog]]) };
+}
+
+function filterOf(
+  request: Pick<ListAuditEntriesRequest, 'actorId' | 'target' | 'action' | 'outcome' | 'since' | 'until'>,
+): AuditFilter {
+  const { actorId, target, action, outcome, since, until } = request;
+  return {
+    ...(actorId === '' ? {} : { actorId }),
+    ...(target === '' ? {} : { target }),
+    ...(action === '' ? {} : { action }),
+    ...(outcome === '' ? {} : { outcome }),
+    ...(since === undefined ? {} : { since: timestampMs(since) }),
+    ...(until === undefined ? {} : { until: timestampMs(until) }),
+  };
+}
+
+/** Fields that identify the target in requests, and the created resource in responses. */
+interface Target {
+  jobId?: string;
+  taskId?: number;
+  keyId?: string;
+  userId?: string;
+  deliveryId?: string;
+  scheduleId?: string;
+  user?: { id: string };
+  operator?: { id: string };
+  job?: { jobId: string };
+  destinationId?: string;
+  destination?: { destinationId: string };
+}
+
+/** Returns the id of what a request is about, or of what its response created, or '' if there is none. */
+function targetOf(message: Message | null): string {
+  const { jobId, taskId, keyId, userId, deliveryId, destinationId, scheduleId, ...created } = (message ??
+    {}) as Target;
+  const { user, operator, job, destination } = created;
+  const named = jobId || keyId || scheduleId || userId || deliveryId || destinationId;
+  const ofResponse = user?.id || operator?.id || job?.jobId || destination?.destinationId;
+  return named || ofResponse || (taskId ? String(taskId) : '');
+}

@@ -1,0 +1,50 @@
+import type { DescMethod } from '@bufbuild/protobuf';
+import {
+  Code,
+  type ConnectError,
+  createContextKey,
+  type HandlerContext,
+  type Interceptor,
+  ConnectError as RpcError,
+} from '@connectrpc/connect';
+import { attribute } from '../../telemetry/attributes.ts';
+import { serverErrors } from '../../telemetry/requests.ts';
+import { currentTrace, failSpan, inSpan, recordedSpan } from '../../telemetry/trace.ts';
+
+/** Returns the name of a method as in the path of a call: "gleaner.account.v1.AccountService/GetAccount". */
+export const methodPath = (method: DescMethod): string => `${method.parent.typeName}/${method.name}`;
+
+/** Returns the gRPC status name of a code, such as "NOT_FOUND". */
+export const statusOf = (code: Code): string =>
+  code === Code.Canceled ? 'CANCELLED' : Code[code].replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
+
+/** Status of a served call that failed, for its metrics. */
+export const failureKey = createContextKey<string | null>(null, {
+  description: 'the status of a failed call',
+});
+
+/** Records the error of a served call in its context and in the active span, and returns it. */
+export function recordCallError(
+  { values }: Pick<HandlerContext, 'values'>,
+  error: ConnectError,
+): ConnectError {
+  values.set(failureKey, statusOf(error.code));
+  const span = recordedSpan();
+  if (span !== undefined) {
+    const status = statusOf(error.code);
+    span.setAttribute(attribute.rpcStatus, status);
+    if (serverErrors.has(status)) failSpan(span, status);
+  }
+  return error;
+}
+
+/** Interceptor of a client: each call has a span, whose context it sends to the server. */
+export const traceOutgoing: Interceptor = (next) => (request) => {
+  const name = methodPath(request.method);
+  const attributes = { [attribute.rpcSystem]: 'grpc', [attribute.rpcMethod]: name };
+  const errorType = (error: unknown) => statusOf(RpcError.from(error).code);
+  return inSpan(name, { kind: 'client', attributes, errorType }, () => {
+    for (const [header, value] of Object.entries(currentTrace())) request.header.set(header, value);
+    return next(request);
+  });
+};

@@ -1,0 +1,265 @@
+import type { DescMethod, DescService, Message } from '@bufbuild/protobuf';
+import { PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
+import { createAuthenticator, type Principal, requireStillValid } from '../../access/principal.ts';
+import type { RateLimit } from '../../access/rate-limit.ts';
+import { withTimeout } from '../../base/abort.ts';
+import { formatWorkingHours } from '../../base/working-hours.ts';
+import { endpointOf } from '../../contract/endpoint.ts';
+import { type Component, Fault, unavailableMessage } from '../../contract/fault.ts';
+import { problemsOfIdempotencyMetadata } from '../../contract/idempotency-key.ts';
+import { refusalOf } from '../../contract/permission.ts';
+import { placeProblems, problemsOf } from '../../contract/problems.ts';
+import { creditsHeader } from '../../contract/response-headers.ts';
+import { canWait } from '../../contract/wait.ts';
+import { approvalWaitMs, type JobContext } from '../../jobs/context.ts';
+import { fullName } from '../../jobs/job-types.ts';
+import { listKindPrices } from '../../jobs/prices.ts';
+import type { User } from '../../store/documents.ts';
+import { accountHandlers } from './account.ts';
+import { createReadMemory, createRefusalLimit, isAudited, recordRefusal, runAudited } from './audit-log.ts';
+import { changesBalance } from './changes-balance.ts';
+import { destinationHandlers } from './destinations.ts';
+import { type Call, type Handlers, handle } from './handlers.ts';
+import { historyHandlers } from './history.ts';
+import { jobServiceHandlers } from './job-service.ts';
+import { jobHandlers } from './jobs.ts';
+import { operatorHandlers } from './operator.ts';
+import { scheduleHandlers } from './schedules.ts';
+import { schemaHandlers } from './schema-service.ts';
+import { sessionHandlers } from './session-service.ts';
+import { webhookHandlers } from './webhooks.ts';
+
+/** The core: authenticates, validates and handles the calls of every edge. */
+export interface Core {
+  /** Served services, in the order of the documentation. */
+  readonly services: readonly DescService[];
+  /**
+   * Admits a caller to a method by the Authorization header, before the body is read. Records a refusal in
+   * the audit log. Throws `starting`, `unauthenticated`, `forbidden`, `rate_limited`.
+   */
+  admit(
+    method: DescMethod,
+    authorization: string | undefined | null,
+    options?: AdmitOptions,
+  ): Promise<Principal>;
+  /**
+   * Authenticates a caller of any method. Counts the request against the rate limit of its key, or only
+   * checks the limit if `counted` is false.
+   */
+  authenticate(authorization: string | undefined | null, counted?: boolean): Promise<Principal>;
+  /** True once callers are admitted: the first operator exists. */
+  started(): boolean;
+  unary(method: DescMethod, request: Message, call: Call): Promise<Message>;
+  stream(method: DescMethod, request: Message, call: Call): AsyncIterable<Message>;
+  /** Resolves if the engines respond. Throws `unavailable`, which names the engines that do not respond. */
+  ready(): Promise<void>;
+}
+
+/** Options for Core.admit(). */
+export interface AdmitOptions {
+  /**
+   * Counts the request against the rate limit of its key. Default: true. If false, the limit is only checked.
+   */
+  counted?: boolean;
+  /** Addresses that the call came from, for the audit log. */
+  source?: string;
+}
+
+/** Options for createCore(). */
+export interface CoreOptions {
+  /** Returns true once callers are admitted; by default always. */
+  started?: () => boolean;
+  /** Limit on the requests of each key. Default: no limit. */
+  rateLimit?: RateLimit | null;
+}
+
+/** Interval at which a stream checks that its caller's key is still valid, in milliseconds. */
+const stillValidMs = 1_000;
+
+/** `Retry-After` of calls before the first operator exists, in milliseconds. */
+const startingMs = 2_000;
+
+/** Creates the core. Throws if a declared method has no handler. */
+export function createCore(
+  context: JobContext,
+  services: readonly DescService[],
+  { started = () => true, rateLimit = null }: CoreOptions = {},
+): Core {
+  const { store, clock } = context;
+  const sources = [
+    jobHandlers(context),
+    jobServiceHandlers(context),
+    schemaHandlers(context),
+    historyHandlers(context),
+    accountHandlers(context),
+    destinationHandlers(context),
+    operatorHandlers(context),
+    priceHandlers(context),
+    webhookHandlers(context),
+    sessionHandlers(context),
+    scheduleHandlers(context),
+  ];
+  const handlers: Handlers = {
+    unary: new Map(sources.flatMap(({ unary }) => [...unary])),
+    stream: new Map(sources.flatMap(({ stream }) => [...stream])),
+  };
+  for (const method of services.flatMap((service) => service.methods)) {
+    const known = method.methodKind === 'server_streaming' ? handlers.stream : handlers.unary;
+    if (!known.has(fullName(method))) throw new Error(`${fullName(method)} has no handler`);
+  }
+
+  const check = (method: DescMethod, request: Message, { principal, idempotencyKey, ...call }: Call) => {
+    authorize(method, principal);
+    const problems = [
+      ...problemsOfIdempotencyMetadata(idempotencyKey),
+      ...(call.problems ?? []),
+      ...problemsOf(method, request),
+    ];
+    if (problems.length > 0) throw new Fault('invalid', 'The request is not valid.', { problems });
+  };
+  const spends = new Set(services.flatMap(({ methods }) => methods.filter(changesBalance)));
+  const authenticate = createAuthenticator(context);
+  const isRecorded = createRefusalLimit(clock);
+  const setCredits = ({ principal, responseHeaders }: Call, credits: number | undefined) => {
+    if (principal.role === 'user' && credits !== undefined) responseHeaders[creditsHeader] = String(credits);
+  };
+  const requireStarted = () => {
+    if (!started()) throw new Fault('starting', 'The service is starting.', { retryAfterMs: startingMs });
+  };
+  const isRepeatedRead = createReadMemory(clock);
+  const isCallAudited = (method: DescMethod, request: Message, { principal, submitOptions }: Call) =>
+    // A quote has no effect.
+    isAudited(method, principal) &&
+    !submitOptions?.validateOnly &&
+    !isRepeatedRead(method, request, principal);
+  const run: Core['unary'] = async (method, request, call) => {
+    Object.assign(call.responseHeaders, call.principal.headers);
+    setCredits(call, call.principal.balance);
+    check(method, request, call);
+    const waits = call.waitMs > 0 && canWait(method);
+    let user: User | null = null;
+    try {
+      const response = await handlers.unary.get(fullName(method))!(request, call);
+      if (waits) user = await requireStillValid(store, clock, call.principal);
+      return response;
+    } catch (error) {
+      throw placeProblems(method, error);
+    } finally {
+      if (spends.has(method) || waits) {
+        // Read again: the call, or the job during the wait, may have changed the balance.
+        user ??= await store.getUser(call.principal.userId).catch(() => null);
+        setCredits(call, user?.balance);
+      }
+    }
+  };
+  const core: Core = {
+    services,
+    async authenticate(authorization, counted = true) {
+      const principal = await authenticate(authorization);
+      if (rateLimit === null) return principal;
+      return { ...principal, headers: counted ? rateLimit.take(principal) : rateLimit.check(principal) };
+    },
+    started,
+    async admit(method, authorization, { counted = true, source = '' } = {}) {
+      requireStarted();
+      const principal = await core.authenticate(authorization, counted);
+      try {
+        authorize(method, principal);
+      } catch (error) {
+        if (isAudited(method, principal) && isRecorded(principal.keyId))
+          await recordRefusal(context, method, { principal, source }, error);
+        throw error;
+      }
+      return principal;
+    },
+    unary: (method, request, call) =>
+      isCallAudited(method, request, call)
+        ? runAudited(context, method, request, call, () => run(method, request, call))
+        : run(method, request, call),
+    async *stream(method, request, call) {
+      Object.assign(call.responseHeaders, call.principal.headers);
+      setCredits(call, call.principal.balance);
+      check(method, request, call);
+      let checkedAt = clock.now();
+      const messages = handlers.stream.get(fullName(method))!(request, call)[Symbol.asyncIterator]();
+      const begin = () => messages.next();
+      try {
+        let next = isCallAudited(method, request, call)
+          ? await runAudited(context, method, request, call, begin)
+          : await begin();
+        for (; !next.done; next = await messages.next()) {
+          if (clock.now() - checkedAt >= stillValidMs) {
+            await requireStillValid(store, clock, call.principal);
+            checkedAt = clock.now();
+          }
+          yield next.value;
+        }
+      } catch (error) {
+        throw placeProblems(method, error);
+      } finally {
+        await messages.return?.();
+      }
+    },
+    async ready() {
+      // The probe needs no key, so concurrent calls share one check.
+      checking ??= checkEngines(context).finally(() => {
+        checking = undefined;
+      });
+      await checking;
+      requireStarted();
+    },
+  };
+  let checking: Promise<void> | undefined;
+  return core;
+}
+
+/** Throws `forbidden` if the caller's key does not allow the method. */
+function authorize(method: DescMethod, principal: Principal): void {
+  const refusal = refusalOf(method, principal);
+  if (refusal !== null) throw new Fault('forbidden', refusal);
+}
+
+/** Time that an engine has to respond to a check, in milliseconds: less than the usual timeouts of probes. */
+const pingMs = 2_000;
+
+/**
+ * Checks the engines. Throws `unavailable`, which names the engines that do not respond and has the reasons
+ * as its cause.
+ */
+export async function checkEngines({ store, queue, blobs, disk }: JobContext): Promise<void> {
+  const room = {
+    ping: async () => {
+      if (await disk.isLow()) throw new Fault('unavailable', 'the disk is almost full');
+    },
+  };
+  const engines = { store, queue, 'file store': blobs, disk: room };
+  const checks = await Promise.allSettled(
+    Object.entries(engines).map(([name, engine]) =>
+      withTimeout(pingMs, `The check of the ${name}`, engine.ping()),
+    ),
+  );
+  const missing = Object.keys(engines).filter((_name, index) => checks[index]!.status === 'rejected');
+  if (missing.length === 0) return;
+  const message = missing.map((name) => unavailableMessage(name as Component)).join(' ');
+  const reasons = checks.flatMap((check) => (check.status === 'rejected' ? [check.reason as Error] : []));
+  const cause = new AggregateError(reasons, reasons.map((reason) => reason.message).join('; '));
+  throw new Fault('unavailable', message, { cause });
+}
+
+/** Returns the handlers of gleaner.price.v1.PriceService. */
+function priceHandlers(context: Pick<JobContext, 'jobTypes' | 'settings'>): Handlers {
+  const getPriceList = handle(PriceService.method.getPriceList, async () => {
+    const { workingHours } = context.settings;
+    return {
+      prices: listKindPrices(context).map(({ method, regions, maxBodyBytes, ...price }) => ({
+        ...price,
+        submitPath: endpointOf(method)?.path ?? '',
+        regions: [...regions],
+        maxBodyBytes: BigInt(maxBodyBytes),
+      })),
+      workingHours: workingHours === null ? '' : formatWorkingHours(workingHours),
+      approvalHours: approvalWaitMs / 3_600_000,
+    };
+  });
+  return { unary: new Map([getPriceList]), stream: new Map() };
+}

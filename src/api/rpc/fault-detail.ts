@@ -1,0 +1,129 @@
+import { create, type DescMessage, type MessageInitShape } from '@bufbuild/protobuf';
+import { Code, ConnectError } from '@connectrpc/connect';
+import {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  QuotaFailureSchema,
+  RetryInfoSchema,
+} from '../../../gen/google/rpc/error_details_pb.ts';
+import {
+  Fault,
+  type FaultCode,
+  faultCodes,
+  fieldPath,
+  type Problem,
+  summarizeProblems,
+} from '../../contract/fault.ts';
+import { detailParts, FaultSchema, faultDetail } from '../../contract/fault-detail.ts';
+import { copyResponseHeaders } from '../../contract/response-headers.ts';
+
+/** Problems in a BadRequest. The detail of the contract has all of them; both go into one header. */
+const maxViolations = 20;
+
+/** Domain of the reasons in ErrorInfo. */
+const domain = 'gleaner';
+
+/**
+ * Adds the standard details of google.rpc to an RPC error, for clients that do not know the contract's own
+ * detail.
+ */
+function addGoogleDetails(error: ConnectError, fault: Fault): void {
+  const { code, problems, quota, retryAfterMs } = fault;
+  const add = <T extends DescMessage>(desc: T, value: MessageInitShape<T>) =>
+    error.details.push({ desc, value: create(desc, value) });
+  add(ErrorInfoSchema, { reason: code.toUpperCase(), domain });
+  if (problems.length > 0) {
+    const fieldViolations = problems.slice(0, maxViolations).map(({ loc, msg, type }) => ({
+      field: fieldPath(loc),
+      description: msg,
+      reason: type.toUpperCase(),
+    }));
+    add(BadRequestSchema, { fieldViolations });
+  }
+  if (quota !== undefined) {
+    const { required, current } = quota;
+    const word = code === 'max_credits_exceeded' ? 'allowed' : 'available';
+    const description = `${required} credits needed, ${current} ${word}`;
+    add(QuotaFailureSchema, { violations: [{ subject: 'credits', description }] });
+  }
+  if (code === 'rate_limited')
+    add(QuotaFailureSchema, { violations: [{ subject: 'requests', description: fault.clientMessage }] });
+  if (retryAfterMs !== undefined) {
+    const ms = Math.ceil(retryAfterMs);
+    const retryDelay = { seconds: BigInt(Math.floor(ms / 1000)), nanos: (ms % 1000) * 1_000_000 };
+    add(RetryInfoSchema, { retryDelay });
+  }
+}
+
+/** RPC codes of faults; INTERNAL for all others. */
+const codes: Partial<Record<FaultCode, Code>> = {
+  unauthenticated: Code.Unauthenticated,
+  forbidden: Code.PermissionDenied,
+  link_invalid: Code.PermissionDenied,
+  insufficient_credits: Code.FailedPrecondition,
+  max_credits_exceeded: Code.FailedPrecondition,
+  not_found: Code.NotFound,
+  results_deleted: Code.NotFound,
+  conflict: Code.FailedPrecondition,
+  invalid: Code.InvalidArgument,
+  malformed: Code.InvalidArgument,
+  too_large: Code.ResourceExhausted,
+  rate_limited: Code.ResourceExhausted,
+  starting: Code.Unavailable,
+  unavailable: Code.Unavailable,
+  disk_full: Code.Unavailable,
+};
+
+/** Converts an error to an RPC error whose detail is the fault. */
+export function toConnectError(thrown: unknown): ConnectError {
+  if (thrown instanceof ConnectError) return thrown;
+  const fault = Fault.from(thrown);
+  const code = codeOf(fault);
+  const message = code === Code.Internal ? 'The service failed; the log says why.' : messageOf(fault);
+  const error = new ConnectError(message, code, headersOf(fault), undefined, thrown);
+  error.details.push({ desc: FaultSchema, value: faultDetail(fault) });
+  addGoogleDetails(error, fault);
+  return error;
+}
+
+/** Returns the RPC code. Clients retry after ABORTED: only conflicts that end by themselves have it. */
+function codeOf({ code, retryAfterMs }: Fault): Code {
+  if (code === 'conflict' && retryAfterMs !== undefined) return Code.Aborted;
+  return codes[code] ?? Code.Internal;
+}
+
+/** Returns the message for clients, with the first problems of an invalid request. */
+function messageOf(fault: Fault): string {
+  return fault.problems.length > 0 ? summarizeProblems(fault.problems) : fault.clientMessage;
+}
+
+/** Returns the headers of a fault, with `Retry-After` in seconds. */
+function headersOf({ headers, retryAfterMs }: Fault): Record<string, string> {
+  if (retryAfterMs === undefined) return { ...headers };
+  return { ...headers, 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) };
+}
+
+/**
+ * Converts a remote core's error to its fault; `unavailable` for an unreachable core. `place` corrects the
+ * locations of its problems.
+ */
+export function fromConnectError(
+  thrown: unknown,
+  place: (problems: Problem[]) => Problem[] = (problems) => problems,
+): Fault {
+  const error = ConnectError.from(thrown);
+  const [detail] = error.findDetails(FaultSchema);
+  if (detail === undefined || !(detail.code in faultCodes)) {
+    return new Fault('unavailable', `The core did not respond: ${error.rawMessage}`, {
+      component: 'core',
+      cause: thrown,
+    });
+  }
+  const parts = detailParts(detail);
+  return new Fault(detail.code as FaultCode, error.rawMessage, {
+    ...parts,
+    problems: place(parts.problems),
+    cause: thrown,
+    headers: copyResponseHeaders(error.metadata, {}),
+  });
+}

@@ -1,0 +1,66 @@
+import { create } from '@bufbuild/protobuf';
+import { type ConnectRouter, createContextKey, type HandlerContext } from '@connectrpc/connect';
+import {
+  type ExportFileRequest,
+  ExportFileResponseSchema,
+  FileService,
+} from '../../../gen/gleaner/file/v1/file_pb.ts';
+import type { HttpBody } from '../../../gen/google/api/httpbody_pb.ts';
+import type { SignedFile } from '../../access/links/links.ts';
+import type { Log } from '../../base/log.ts';
+import { Fault } from '../../contract/fault.ts';
+import type { Export, ExportedFile } from '../../jobs/queries/files.ts';
+import { createRequestGate, publicBodyBytes } from './adapter.ts';
+import { failCall } from './call-failure.ts';
+import { streamText } from './job-stream.ts';
+
+/** Metadata with the signed link that authorizes a call. */
+export const linkMetadata = 'gleaner-link';
+
+/** Options of routeFileExport(). */
+export interface FileExportOptions {
+  exportFile(path: string, wanted: Export): Promise<ExportedFile>;
+  /** Verifies a link. Throws `link_invalid`. */
+  verifyLink(link: string): Pick<SignedFile, 'path' | 'bearer'>;
+  log: Log;
+}
+
+/** Path of the file of a call, set by the request gate. */
+const pathKey = createContextKey('', { description: 'the path of the linked file' });
+
+/**
+ * Serves gleaner.file.v1 for separate gateways, which cannot read jobs. A signed link in the metadata
+ * authorizes a call before its body is read. It must be valid without an API key: gateways verify the keys.
+ */
+export function routeFileExport({ exportFile, verifyLink, log }: FileExportOptions) {
+  const method = FileService.method.exportFile;
+  const failed = (context: HandlerContext, thrown: unknown) => failCall(log, method, context, thrown);
+  const admit = async ({ requestHeader, values }: HandlerContext) => {
+    const { path, bearer } = verifyLink(requestHeader.get(linkMetadata) ?? '');
+    if (bearer) throw new Fault('link_invalid', 'The link is not valid without the API key of its owner');
+    values.set(pathKey, path);
+    return '';
+  };
+  return (router: ConnectRouter): void => {
+    router.rpc(
+      method,
+      async function* ({ format, only, columns }: ExportFileRequest, context: HandlerContext) {
+        try {
+          const { contentType, fileName, bytes } = await exportFile(context.values.get(pathKey), {
+            format,
+            only,
+            columns,
+          });
+          yield create(ExportFileResponseSchema, { contentType, fileName });
+          for await (const part of streamText(contentType, bytes)) {
+            const { data } = part as HttpBody;
+            if (data.length > 0) yield create(ExportFileResponseSchema, { data });
+          }
+        } catch (error) {
+          throw failed(context, error);
+        }
+      },
+      { readMaxBytes: publicBodyBytes, requestGate: createRequestGate(admit, failed) },
+    );
+  };
+}

@@ -1,0 +1,60 @@
+import {
+  create,
+  type DescMethod,
+  type Message,
+  type MessageInitShape,
+  type MessageShape,
+} from '@bufbuild/protobuf';
+import type { SubmitOptions } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
+import type { Principal } from '../../access/principal.ts';
+import type { Problem } from '../../contract/fault.ts';
+import type { ResponseHeaders } from '../../contract/response-headers.ts';
+import { fullName } from '../../jobs/job-types.ts';
+
+/** Context of a call, beside its request. */
+export interface Call {
+  principal: Principal;
+  idempotencyKey: string | undefined;
+  /** Options of a call that creates a job. Undefined if there is none. */
+  submitOptions?: SubmitOptions | undefined;
+  /** Problems of the call's metadata, reported together with the request's. */
+  problems?: readonly Problem[];
+  /** Aborts when the caller disconnects. */
+  signal: AbortSignal;
+  /** Addresses that the call came from, the client's first. */
+  source: string;
+  /** Maximum wait for the end of a job, in milliseconds; 0 for none. */
+  waitMs: number;
+  /** `If-None-Match` of the caller: a wait ends when another tag applies. */
+  ifNoneMatch: string | undefined;
+  /** Headers of the response, added during the call, also if it fails. */
+  responseHeaders: ResponseHeaders;
+}
+
+/** Handler of a unary method. Rejects with a Fault. */
+export type Handler = (request: Message, call: Call) => Promise<Message>;
+
+/** Handler of a server-streaming method. */
+export type StreamHandler = (request: Message, call: Call) => AsyncIterable<Message>;
+
+/** Handlers by the full name of the method. */
+export interface Handlers {
+  unary: ReadonlyMap<string, Handler>;
+  stream: ReadonlyMap<string, StreamHandler>;
+}
+
+/** A handler that returns the response as a plain object. */
+export type ShapeHandler<M extends DescMethod> = (
+  request: MessageShape<M['input']>,
+  call: Call,
+) => Promise<MessageInitShape<M['output']>>;
+
+/** Returns the entry of a unary method in Handlers. */
+export function handle<M extends DescMethod>(method: M, handler: ShapeHandler<M>): [string, Handler] {
+  const bound = async (request: Message, call: Call) =>
+    create(method.output, (await handler(request as MessageShape<M['input']>, call)) as never);
+  return [fullName(method), bound];
+}
+
+/** Entries of a page if the request has no page size. */
+export const defaultPageSize = 100;

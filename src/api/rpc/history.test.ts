@@ -1,0 +1,233 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { HistoryService } from '../../../gen/gleaner/history/v1/history_pb.ts';
+import { type CoreCaller, openCore, type TestCore } from '../../../test/support/core.ts';
+import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
+import { openTracking, type Tracking } from '../../../test/support/tracking.ts';
+import { maxRules } from '../../history/rules.ts';
+import { aRule } from '../../store/conformance/history-samples.ts';
+
+const { method } = HistoryService;
+const [lamp, chair] = ['30000000001', '30000000002'] as const;
+
+let fixture: JobFixture;
+let core: TestCore;
+let tracking: Tracking;
+let userId: string;
+let user: CoreCaller;
+let other: CoreCaller;
+beforeEach(async () => {
+  fixture = await openJobFixture();
+  await fixture.startWorker();
+  core = await openCore(fixture.context);
+  tracking = openTracking(fixture);
+  userId = await fixture.createUser(100_000);
+  user = (await core.createKey(userId)).caller;
+  other = (await core.createKey(await fixture.createUser(0))).caller;
+  return () => fixture.close();
+});
+
+const place = { market: 'mkta', region: 'id', key: lamp };
+
+describe('getHistory', () => {
+  test('returns the observations of an item, its latest values, and pages', async () => {
+    for (const priceFactor of [1, 0.9, 0.8, 0.8]) {
+      tracking.changeItem(lamp, { priceFactor });
+      await tracking.run(userId, [lamp]);
+    }
+    const whole = await user.call(method.getHistory, place);
+    expect(whole.observations).toHaveLength(3);
+    const [latest, second, first] = whole.observations;
+    expect(latest!.values!.price! / first!.values!.price!).toBeCloseTo(0.8);
+    expect(latest!.endedAt).toBeUndefined();
+    expect(second!.endedAt).toEqual(latest!.observedAt);
+    expect(whole.item).toMatchObject({ ...place, present: true, changedAt: latest!.observedAt });
+    expect(whole.item!.values).toEqual(latest!.values);
+
+    const page = await user.call(method.getHistory, { ...place, pageSize: 2 });
+    expect(page.observations).toEqual([latest, second]);
+    const next = await user.call(method.getHistory, { ...place, pageToken: page.nextPageToken });
+    expect(next).toMatchObject({ observations: [first], nextPageToken: '' });
+    const { observedAt: from } = second!;
+    const { observedAt: to } = latest!;
+    expect((await user.call(method.getHistory, { ...place, from, to })).observations).toEqual([second]);
+  });
+
+  test('returns only the wanted values, and observations in which one of them changed', async () => {
+    await tracking.run(userId, [lamp]);
+    for (const change of [
+      { title: 'B' },
+      { title: 'B', priceFactor: 0.5 },
+      { title: 'C', priceFactor: 0.5 },
+    ]) {
+      tracking.changeItem(lamp, change);
+      await tracking.run(userId, [lamp]);
+    }
+    const { observations } = await user.call(method.getHistory, { ...place, fields: ['title'], pageSize: 2 });
+    expect(observations.map(({ values }) => [values!.title, values!.price])).toEqual([
+      ['C', undefined],
+      ['B', undefined],
+    ]);
+    expect(observations[0]!.values!.variants).toEqual([]);
+    await expect(user.call(method.getHistory, { ...place, fields: ['colour'] })).rejects.toMatchObject({
+      code: 'invalid',
+      problems: [{ loc: ['query', 'fields', 0] }],
+    });
+  });
+
+  test('returns 404 for an unknown item and for one of another user', async () => {
+    await tracking.run(userId, [lamp]);
+    for (const call of [
+      other.call(method.getHistory, place),
+      user.call(method.getHistory, { ...place, key: '1' }),
+    ])
+      await expect(call).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+test('listTrackedItems filters the items of the caller', async () => {
+  await tracking.run(userId, [lamp, chair], 'daily');
+  tracking.changeItem(lamp, { isRemoved: true });
+  await tracking.run(userId, [lamp, chair], 'daily');
+  const list = (request: object) => user.call(method.listTrackedItems, request);
+  const keysOf = async (request: object) => (await list(request)).items.map(({ key }) => key).sort();
+  expect(await keysOf({})).toEqual([lamp, chair].sort());
+  expect(await keysOf({ market: 'mktb' })).toEqual([]);
+  expect(await keysOf({ region: '-' })).toEqual([]);
+  expect(await keysOf({ search: '0002' })).toEqual([chair]);
+  const inSeries = (await list({ series: 'daily' })).items;
+  expect(inSeries.map(({ key, present }) => [key, present]).sort()).toEqual([
+    [lamp, false],
+    [chair, true],
+  ]);
+  expect((await other.call(method.listTrackedItems, {})).items).toEqual([]);
+});
+
+describe('changes of a job', () => {
+  test('are listed by type, with counts, and streamed in every format', async () => {
+    await tracking.run(userId, [lamp, chair], 'daily');
+    tracking.changeItem(lamp, { title: '=cmd', stock: 0 });
+    tracking.changeItem(chair, { isRemoved: true });
+    const { jobId } = await tracking.run(userId, [lamp, chair], 'daily');
+    const all = await user.call(method.listChanges, { jobId });
+    expect(all).toMatchObject({ jobId, series: 'daily', status: 'done', nextPageToken: '' });
+    expect(all.counts).toMatchObject({ new: 0, changed: 1, missing: 1, back: 0, unchanged: 0 });
+    const [changed] = (await user.call(method.listChanges, { jobId, type: 'changed' })).changes;
+    expect(changed).toMatchObject({ ...place, type: 'changed', title: '=cmd' });
+    expect(changed!.fields.find(({ field }) => field === 'available')).toMatchObject({
+      before: 'true',
+      after: 'false',
+    });
+    const file = async (format: string) => {
+      const parts = await user.stream(method.streamChanges, { jobId, format });
+      const bytes = Buffer.concat(parts.map(({ data }) => data));
+      return { type: parts[0]!.contentType, text: bytes.toString(), bytes };
+    };
+    const lines = (await file('')).text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.find(({ type }) => type === 'changed')).toMatchObject({
+      ...place,
+      after: { title: '=cmd' },
+    });
+    expect(lines.find(({ type }) => type === 'missing')).toMatchObject({ key: chair, before: {}, after: {} });
+    expect(JSON.parse((await file('json')).text)).toEqual(lines);
+    const csv = await file('csv');
+    expect(csv.type).toMatch('text/csv');
+    expect(csv.text).toContain("'=cmd");
+    expect((await file('parquet')).bytes.subarray(0, 4).toString()).toBe('PAR1');
+  });
+
+  test('are pending until the comparison, which the download waits for', async () => {
+    const job = await tracking.end(userId, [lamp]);
+    const request = { jobId: job.id };
+    expect(await user.call(method.listChanges, request)).toMatchObject({ status: 'pending', changes: [] });
+    const download = user.stream(method.streamChanges, request);
+    await expect(download).rejects.toMatchObject({ code: 'conflict' });
+  });
+
+  test('do not exist for jobs of others, and for those that are not tracked', async () => {
+    const { jobId } = await tracking.run(userId, [lamp]);
+    const plain = await tracking.end(userId, [lamp], 'false');
+    const calls = [
+      other.call(method.listChanges, { jobId }),
+      user.call(method.listChanges, { jobId: plain.id }),
+    ];
+    for (const call of calls) await expect(call).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('rules', () => {
+  const fields = { name: 'Cheaper', condition: 'price_falls_by', threshold: 5, market: 'mktf', region: '-' };
+
+  const mail = {
+    smtp: { host: 'localhost', port: 25, tls: 'off' as const, login: null },
+    from: 'gleaner@example.test',
+    to: [],
+  };
+
+  test('are created, changed, listed, and deleted by their user', async () => {
+    const rule = await user.call(method.createRule, fields);
+    expect(rule).toMatchObject({ ...fields, region: '', channel: 'webhook', enabled: true });
+    const { ruleId } = rule;
+    expect(await user.call(method.getRule, { ruleId })).toEqual(rule);
+    const change = { ruleId, condition: 'changes', field: 'title', channel: 'email', disabled: true };
+    const changed = await user.call(method.updateRule, change);
+    expect(changed).toMatchObject({ ruleId, name: '', condition: 'changes', field: 'title', enabled: false });
+    expect(changed.threshold).toBeUndefined();
+    expect((await user.call(method.listRules, {})).rules).toEqual([changed]);
+    expect((await other.call(method.listRules, {})).rules).toEqual([]);
+    for (const call of [
+      other.call(method.getRule, { ruleId }),
+      other.call(method.updateRule, { ...fields, ruleId }),
+      other.call(method.deleteRule, { ruleId }),
+    ])
+      await expect(call).rejects.toMatchObject({ code: 'not_found' });
+    await user.call(method.deleteRule, { ruleId });
+    expect((await user.call(method.listRules, {})).rules).toEqual([]);
+  });
+
+  test.each([
+    [{ condition: 'price_below' }, 'threshold', /Field required/],
+    [{ condition: 'price_below', threshold: -1 }, 'threshold', /greater than 0/],
+    [{ condition: 'price_falls_by', threshold: 101 }, 'threshold', /cannot fall by 101/],
+    [{ condition: 'out_of_stock', threshold: 1 }, 'threshold', /has no threshold/],
+    [{ condition: 'changes' }, 'field', /Field required/],
+    [{ condition: 'out_of_stock', field: 'price' }, 'field', /has no field/],
+    [{ condition: 'cheap' }, 'condition', /./],
+    [
+      { ...fields, market: 'Marketplace E' },
+      'market',
+      /^"Marketplace E" is not a marketplace \(mkta, .*\)\.$/,
+    ],
+    [{ ...fields, market: 'mkte1', region: '' }, 'market', /Did you mean mkte\?$/],
+    [{ ...fields, market: 'mkte', region: 'id' }, 'region', /^"id" is not a region of mkte \(sg, jp, .*\)/],
+    [{ ...fields, market: '', region: 'xx' }, 'region', /^"xx" is not a region \(id, /],
+    [{ ...fields, region: 'sg' }, 'region', /^Marketplace mktf has no regions/],
+    [{ ...fields, series: 'true' }, 'series', /^No series is named "true"/],
+    [{ ...fields, series: 'my shop' }, 'series', /match pattern/],
+    [{ ...fields, channel: 'email' }, 'channel', /^This service sends no email/],
+  ])('rejects %j and names the field', async (request, name, message) => {
+    await expect(user.call(method.createRule, request)).rejects.toMatchObject({
+      code: 'invalid',
+      problems: [{ loc: ['body', name], msg: expect.stringMatching(message) }],
+    });
+  });
+
+  test('send email only to accounts with an address', async () => {
+    fixture.context.settings.notices.email = mail;
+    const request = { ...fields, channel: 'email' };
+    await expect(user.call(method.createRule, request)).rejects.toMatchObject({
+      code: 'invalid',
+      problems: [{ loc: ['body', 'channel'], msg: expect.stringMatching(/has no email address/) }],
+    });
+    expect(await user.call(method.createRule, { ...request, disabled: true })).toMatchObject({
+      channel: 'email',
+    });
+  });
+
+  test('are limited in number', async () => {
+    for (let count = 0; count < maxRules; count++) await fixture.context.store.createRule(aRule({ userId }));
+    await expect(user.call(method.createRule, fields)).rejects.toMatchObject({ code: 'conflict' });
+  });
+});

@@ -1,0 +1,101 @@
+import type { ListJobsRequest } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import type { Principal } from '../../access/principal.ts';
+import { testAccountId } from '../../access/test-account.ts';
+import { Fault } from '../../contract/fault.ts';
+import { jobStatuses } from '../../contract/job-status.ts';
+import type { JobContext, StoreUse } from '../../jobs/context.ts';
+import type { JobTypes } from '../../jobs/job-types.ts';
+import { kinds } from '../../kinds/list.ts';
+import { isAccepted } from '../../kinds/states.ts';
+import type { Page } from '../../store/cursor.ts';
+import type { Job } from '../../store/documents.ts';
+import { statesOf } from '../../store/job-states.ts';
+import type { JobFilter } from '../../store/store.ts';
+import { defaultPageSize } from './handlers.ts';
+import { findJob, findOwners } from './job-search.ts';
+
+/** Filters that only operators may use. */
+const operatorFields = ['userId', 'mode'] as const;
+
+/**
+ * Returns a page of jobs, newest first: a user's jobs, or for operators the jobs of every user, including
+ * jobs whose submission is not finished. Throws `invalid` for an unknown status, kind, or marketplace, and
+ * `forbidden` for a user who filters by owner.
+ */
+export async function listJobs(
+  context: JobContext,
+  request: ListJobsRequest,
+  { role, userId }: Pick<Principal, 'role' | 'userId'>,
+): Promise<Page<Job>> {
+  const { store, jobTypes } = context;
+  checkFilter(jobTypes, request);
+  if (role === 'user') {
+    const given = operatorFields.find((field) => request[field] !== '' && request[field] !== userId);
+    if (given !== undefined)
+      throw new Fault(
+        'forbidden',
+        `Only operators may select jobs by ${given === 'userId' ? 'user_id' : given}.`,
+      );
+  }
+  const search = request.search.trim();
+  const found = search === '' ? null : await findJob(store, search);
+  const isFound = found !== null && (role === 'operator' || (found.userId === userId && isAccepted(found)));
+  if (isFound) return { items: isListed(found, request) ? [found] : [], next: null };
+  if (role === 'user')
+    return page(context, request, search === '' ? { userId } : { userId, name: search }, false);
+  return page(context, request, await ownersOf(context, request), true);
+}
+
+function page(
+  { store }: JobContext,
+  { status, kind, market, pageSize, pageToken }: ListJobsRequest,
+  selection: JobFilter,
+  unfinished: boolean,
+): Promise<Page<Job>> {
+  const states = (status === '' ? jobStatuses.flatMap(statesOf) : statesOf(status)).filter(
+    (state) => unfinished || isAccepted({ state }),
+  );
+  const filter: JobFilter = {
+    ...selection,
+    ...(status === '' && unfinished ? {} : { states }),
+    ...(kind === '' ? {} : { kind }),
+    ...(market === '' ? {} : { market }),
+  };
+  return store.listJobs(filter, { limit: pageSize || defaultPageSize, after: pageToken || null });
+}
+
+/** Returns true if a list includes a job. */
+const isListed = (job: Job, { status, kind, market, userId }: ListJobsRequest): boolean =>
+  (status === '' || statesOf(status).includes(job.state)) &&
+  (kind === '' || kind === job.kind) &&
+  (market === '' || market === job.market) &&
+  (userId === '' || userId === job.userId);
+
+/** Returns the owners of the requested jobs, or their mode if the request names no owner. */
+async function ownersOf(
+  { store }: StoreUse<'getUser' | 'listUsers'>,
+  { userId, search, mode }: Pick<ListJobsRequest, 'userId' | 'search' | 'mode'>,
+): Promise<JobFilter> {
+  const isTest = mode === 'test';
+  const found = search === '' ? undefined : await findOwners(store, search);
+  const userIds = found && (isTest ? found.map(testAccountId) : found);
+  if (userId === '') return userIds === undefined ? { mode: isTest ? 'test' : 'live' } : { userIds };
+  const isTestAccount = (await store.getUser(userId))?.testOf != null;
+  return {
+    userId: isTest && !isTestAccount ? testAccountId(userId) : userId,
+    ...(userIds === undefined ? {} : { userIds }),
+  };
+}
+
+function checkFilter(jobTypes: JobTypes, { status, kind, market }: ListJobsRequest): void {
+  const markets = new Set(jobTypes.methods.values().map((method) => method.market.name));
+  const values = {
+    status: [status, jobStatuses],
+    kind: [kind, kinds.map(({ name }) => name)],
+    market: [market, [...markets]],
+  } as const;
+  for (const [field, [value, known]] of Object.entries(values)) {
+    if (value !== '' && !known.includes(value))
+      throw Fault.invalid(['body', field], `'${value}' is not one of ${known.join(', ')}`, 'enum');
+  }
+}

@@ -1,0 +1,178 @@
+import { create, type Message, toJsonString } from '@bufbuild/protobuf';
+import {
+  type ExportRecordsRequest,
+  JobSchema,
+  JobService,
+  type StreamFailuresRequest,
+} from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { Fault } from '../../contract/fault.ts';
+import { tagHeader, warningHeader } from '../../contract/response-headers.ts';
+import type { JobContext } from '../../jobs/context.ts';
+import { fullName } from '../../jobs/job-types.ts';
+import { listFiles, results } from '../../jobs/queries/results.ts';
+import { jobTag } from '../../jobs/queries/tag.ts';
+import { type FailureFormat, failures, failureTypes } from '../../jobs/queries/units.ts';
+import { createWatch, showWhenChanged } from '../../jobs/queries/watch.ts';
+import { deleteFiles } from '../../jobs/steps/delete.ts';
+import { submitterOf } from '../../jobs/steps/idempotency.ts';
+import { cancel, releaseHold } from '../../jobs/steps/lifecycle.ts';
+import { retry, retryWarning } from '../../jobs/steps/retry.ts';
+import { isAccepted } from '../../kinds/states.ts';
+import type { Job, Role } from '../../store/documents.ts';
+import { toFileMessage } from './file-shape.ts';
+import { type Call, type Handlers, handle, type StreamHandler } from './handlers.ts';
+import { listJobs } from './job-list.ts';
+import { createJobMessages, type JobMessage } from './job-messages.ts';
+import { jobReads } from './job-reads.ts';
+import { findJob } from './job-search.ts';
+import { streamText } from './job-stream.ts';
+import { type RecordReads, recordReads } from './record-reads.ts';
+
+/**
+ * Returns the handlers of gleaner.job.v1.JobService, for the caller's jobs of every kind. Operators may use
+ * every user's jobs. Users get `not_found` for another owner's job, and for a job whose submission was not
+ * finished.
+ */
+export function jobServiceHandlers(context: JobContext): Handlers {
+  const { store } = context;
+  const { method } = JobService;
+  const shapes = createJobMessages(context);
+  const reads = jobReads(context);
+  const records = recordReads(context);
+
+  const find = async ({ jobId }: { jobId: string }, { principal }: Call): Promise<Job> => {
+    const job = await findJob(store, jobId);
+    const isOwn = principal.role === 'operator' || (job?.userId === principal.userId && isAccepted(job));
+    if (job === null || !isOwn) throw new Fault('not_found', `There is no job '${jobId}'.`);
+    return job;
+  };
+  const shapeAll = (jobs: readonly Job[], role: Role) =>
+    role === 'operator' ? shapes.forOperator(jobs) : shapes.forOwner(jobs);
+  const shape = async (job: Job, role: Role) => (await shapeAll([job], role))[0]!;
+
+  const unary = new Map([
+    handle(method.listJobs, async (request, call) => {
+      const { items, next } = await listJobs(context, request, call.principal);
+      return { jobs: await shapeAll(items, call.principal.role), nextPageToken: next ?? '' };
+    }),
+    handle(method.getJob, async (request, call) =>
+      showWhenChanged(context, await find(request, call), call, async (job) => {
+        const shown = await shape(job, call.principal.role);
+        const { success, failed, batchesDone, waitingFor } = shown;
+        return {
+          tag: jobTag(context.clock, job, [success, failed, batchesDone, waitingFor]),
+          render: () => shown,
+        };
+      }),
+    ),
+    handle(method.listUnits, async (request, call) => reads.listUnits(request, await find(request, call))),
+    handle(method.listFaults, async (request, call) => reads.listFaults(request, await find(request, call))),
+    handle(method.getProgress, async (request, call) =>
+      reads.getProgress(request, await find(request, call)),
+    ),
+    handle(method.getQuality, async (request, call) => reads.getQuality(request, await find(request, call))),
+    handle(method.releaseJob, async (request, call) => {
+      const job = await find(request, call);
+      return shape(
+        await releaseHold(context, job, request.discard ? 'discarded' : 'released'),
+        call.principal.role,
+      );
+    }),
+    handle(method.listRecords, async (request, call) =>
+      records.listRecords(request, await find(request, call)),
+    ),
+    handle(method.listFields, async (request, call) => records.listFields(await find(request, call))),
+    handle(method.listFiles, async (request, call) => {
+      const job = await find(request, call);
+      const files = await listFiles(context, job);
+      call.responseHeaders[tagHeader] = jobTag(context.clock, job, files.length);
+      // A link gives access to the contents, so operators create, and the audit log records, one per file.
+      const isOperator = call.principal.role === 'operator';
+      return {
+        files: files.map((file) => toFileMessage(isOperator ? { ...file, link: '', recordsLink: '' } : file)),
+      };
+    }),
+    handle(method.deleteFiles, async (request, call) =>
+      shape(await deleteFiles(context, await find(request, call)), call.principal.role),
+    ),
+    handle(method.retryJob, async (request, call) => {
+      const source = await find(request, call);
+      const { principal, idempotencyKey } = call;
+      const { userId } = principal;
+      const isOperator = principal.role === 'operator';
+      const submitter = isOperator
+        ? // The operator's decision does not count against the ceiling of the owner's key.
+          { userId, mode: source.mode, keyId: null, idempotencyKey }
+        : submitterOf(principal, call);
+      // Read first: an error after the charge would be reported for a retry that was accepted.
+      const warning = await retryWarning(context, source);
+      const approvedBy = isOperator ? userId : null;
+      const job = await retry(context, method.retryJob, request, submitter, source, approvedBy, (retried) =>
+        shape(retried, principal.role),
+      );
+      if (warning !== null) call.responseHeaders[warningHeader] = warning;
+      return job;
+    }),
+    handle(method.cancelJob, async (request, call) => {
+      const { id } = await find(request, call);
+      const { role, userId } = call.principal;
+      const by = { operatorId: role === 'operator' ? userId : null, reason: request.reason };
+      return shape(await cancel(context, id, by), role);
+    }),
+  ]);
+  const stream = streamHandlers(context, find, shape, records);
+  return { unary, stream };
+}
+
+/** Returns the handlers of streamed responses. */
+function streamHandlers(
+  context: JobContext,
+  find: (request: { jobId: string }, call: Call) => Promise<Job>,
+  shape: (job: Job, role: Role) => Promise<JobMessage>,
+  records: RecordReads,
+): Map<string, StreamHandler> {
+  const { store } = context;
+  const { method } = JobService;
+  // Callers of a role share the polls of a job.
+  const watchAs = (role: Role) =>
+    createWatch(context, async (jobId) => {
+      const job = await store.getJob(jobId);
+      if (job === null) throw new Fault('not_found', `There is no job '${jobId}'.`);
+      const value = await shape(job, role);
+      const mark = toJsonString(JobSchema, create(JobSchema, value));
+      return { value, mark, ended: job.finishedAt !== null };
+    });
+  const watches = { user: watchAs('user'), operator: watchAs('operator') };
+  return new Map<string, StreamHandler>([
+    [
+      fullName(method.watchJob),
+      async function* (request: Message, call: Call) {
+        const { id } = await find(request as never, call);
+        for await (const value of watches[call.principal.role](id, call.signal))
+          yield create(JobSchema, value);
+      },
+    ],
+    [
+      fullName(method.streamResults),
+      async function* (request: Message, call: Call) {
+        const job = await find(request as never, call);
+        yield* streamText('application/x-ndjson', results(context, job));
+      },
+    ],
+    [
+      fullName(method.exportRecords),
+      async function* (request: Message, call: Call) {
+        const job = await find(request as never, call);
+        yield* records.exportRecords(request as ExportRecordsRequest, job, call.responseHeaders);
+      },
+    ],
+    [
+      fullName(method.streamFailures),
+      async function* (request: Message, call: Call) {
+        const job = await find(request as never, call);
+        const format = ((request as StreamFailuresRequest).format || 'jsonl') as FailureFormat;
+        yield* streamText(failureTypes[format], failures(context, job, format));
+      },
+    ],
+  ]);
+}

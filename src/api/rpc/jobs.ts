@@ -1,0 +1,48 @@
+import { Step } from '../../../gen/gleaner/options/v1/options_pb.ts';
+import { dispositionHeader, warningHeader } from '../../contract/response-headers.ts';
+import type { JobContext } from '../../jobs/context.ts';
+import type { JobMethod } from '../../jobs/job-types.ts';
+import { data } from '../../jobs/queries/data.ts';
+import { list, read } from '../../jobs/queries/read.ts';
+import { submitterOf } from '../../jobs/steps/idempotency.ts';
+import { terminate } from '../../jobs/steps/lifecycle.ts';
+import { submit } from '../../jobs/steps/submit.ts';
+import type { Handler, Handlers, StreamHandler } from './handlers.ts';
+import { streamText } from './job-stream.ts';
+
+/** Returns the handlers of all methods with a step of a job, by the step, whatever their kind. */
+export function jobHandlers(context: JobContext): Handlers {
+  const unary = new Map<string, Handler>();
+  const stream = new Map<string, StreamHandler>();
+  for (const [name, method] of context.jobTypes.methods) {
+    if (method.step === Step.DATA) {
+      stream.set(name, async function* (request, { principal, responseHeaders }) {
+        const { contentType, fileName, bytes } = await data(context, method, request, principal.userId);
+        if (fileName !== null) responseHeaders[dispositionHeader] = `attachment; filename="${fileName}"`;
+        yield* streamText(contentType, bytes);
+      });
+    } else {
+      unary.set(name, handlerOf(context, method));
+    }
+  }
+  return { unary, stream };
+}
+
+function handlerOf(context: JobContext, method: JobMethod): Handler {
+  switch (method.step) {
+    case Step.SUBMIT:
+      return (request, call) =>
+        submit(context, method, request, submitterOf(call.principal, call), (warning) => {
+          call.responseHeaders[warningHeader] = warning;
+        });
+    case Step.READ:
+      return (request, { principal, ...call }) =>
+        read(context, method, request, { ...call, userId: principal.userId });
+    case Step.LIST:
+      return (_request, { principal }) => list(context, method, principal.userId);
+    case Step.TERMINATE:
+      return (request, { principal }) => terminate(context, method, request, principal.userId);
+    default:
+      throw new Error(`${method.method.name}: its step has no handler`);
+  }
+}

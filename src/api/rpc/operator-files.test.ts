@@ -1,0 +1,56 @@
+import { beforeEach, expect, test } from 'vitest';
+import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { type CoreCaller, openCore } from '../../../test/support/core.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { newId } from '../../base/id.ts';
+
+const { createFileLink } = OperatorService.method;
+const { listFiles } = JobService.method;
+
+let fixture: JobFixture;
+let operator: CoreCaller;
+let logged: object[];
+beforeEach(async () => {
+  fixture = await openJobFixture({ approval: false });
+  logged = [];
+  const info = (fields: object, message: string) => logged.push({ ...fields, message });
+  const log = Object.assign(Object.create(fixture.context.log), { info });
+  operator = (await openCore({ ...fixture.context, log })).operator;
+  return () => fixture.close();
+});
+
+const endedJob = async () => {
+  const userId = await fixture.createUser(1_000);
+  await fixture.startWorker();
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+  await fixture.waitForState(jobId, 'completed');
+  return { jobId, userId };
+};
+
+test("an operator lists a user's files without links and without a log entry", async () => {
+  const { jobId } = await endedJob();
+  const { files } = await operator.call(listFiles, { jobId });
+  expect(files[0]).toMatchObject({ name: `full_${jobId}.json`, scope: 'job', items: 2, downloadUrl: '' });
+  expect(files.map(({ downloadUrl }) => downloadUrl).join('')).toBe('');
+  expect(logged).toEqual([]);
+});
+
+test("a link to a user's file is logged with the operator, the job and the file", async () => {
+  const { jobId, userId } = await endedJob();
+  const name = `full_${jobId}.json`;
+  const { file } = await operator.call(createFileLink, { jobId, name });
+  expect(file).toMatchObject({ name, items: 2, downloadUrl: expect.stringContaining(name) });
+  expect(logged).toEqual([
+    { operatorId: expect.any(String), jobId, userId, file: name, message: 'file link created by operator' },
+  ]);
+});
+
+test.each([
+  ['file', () => endedJob(), 'nothing.json'],
+  ['job', async () => ({ jobId: newId() }), 'full.json'],
+])('an unknown %s is not found, and nothing is logged', async (_what, jobOf, name) => {
+  const { jobId } = await jobOf();
+  await expect(operator.call(createFileLink, { jobId, name })).rejects.toMatchObject({ code: 'not_found' });
+  expect(logged).toEqual([]);
+});

@@ -1,0 +1,178 @@
+import { type CreateApiKeyRequest, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { createKey, makeKeyRoom } from '../../access/keys.ts';
+import { newOperator, requireOtherOperatorKey } from '../../access/operator.ts';
+import { keyAccount, modeOf } from '../../access/test-account.ts';
+import { Fault } from '../../contract/fault.ts';
+import type { OperatorRole } from '../../contract/permission.ts';
+import type { JobContext } from '../../jobs/context.ts';
+import type { Role, User } from '../../store/documents.ts';
+import { openStates } from '../../store/job-states.ts';
+import {
+  toAccountMessage,
+  toApiKeyMessage,
+  toLedgerEntryMessage,
+  toOperatorMessage,
+} from './account-messages.ts';
+import { defaultPageSize, type Handler, handle } from './handlers.ts';
+import { keyFields } from './key-fields.ts';
+import { listKeys } from './key-list.ts';
+
+/** Throws the fault `conflict` for a deleted user, and returns any other. */
+function requireUndeleted(user: User): User {
+  if (user.deletedAt !== null) throw new Fault('conflict', `The user '${user.id}' was deleted.`);
+  return user;
+}
+
+/** Throws `conflict` for a test account, which follows its user. */
+function requireLive({ id, testOf }: User): void {
+  if (testOf !== null)
+    throw new Fault('conflict', `The account '${id}' is the test account of the user '${testOf}'.`);
+}
+
+/** Returns the operators' handlers for users, keys and credits. */
+export function operatorUserHandlers(context: JobContext): [string, Handler][] {
+  const { store, clock } = context;
+  const { method } = OperatorService;
+
+  const userOf = async (userId: string) => {
+    const user = await store.getUser(userId);
+    if (user === null)
+      throw Fault.invalid(['body', 'user_id'], `There is no user '${userId}'`, 'value_error');
+    return user;
+  };
+
+  return [
+    handle(method.createUser, async ({ name, email }) => {
+      const user = {
+        id: context.newId(),
+        name,
+        email,
+        role: 'user' as const,
+        balance: 0,
+        createdAt: clock.now(),
+        suspendedAt: null,
+        deletedAt: null,
+        erased: false,
+        testOf: null,
+      };
+      await store.createUser(user);
+      return { user: toAccountMessage(user) };
+    }),
+    handle(method.listUsers, async (request) => {
+      const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
+      const { items, next } = await store.listUsers('user', page, request.search);
+      return { users: items.map(toAccountMessage), nextPageToken: next ?? '' };
+    }),
+    handle(method.getUser, async ({ userId }) => {
+      const user = await store.getUser(userId);
+      if (user === null) throw new Fault('not_found', `There is no user '${userId}'.`);
+      return { user: toAccountMessage(user) };
+    }),
+    handle(method.suspendUser, async ({ userId, suspended }) => {
+      const user = await store.getUser(userId);
+      if (user === null) throw new Fault('not_found', `There is no user '${userId}'.`);
+      // A suspended last operator could not be restored.
+      if (user.role === 'operator')
+        throw new Fault('conflict', 'Operators cannot be suspended: revoke their keys.');
+      requireLive(user);
+      requireUndeleted(user);
+      return { user: toAccountMessage((await store.suspendUser(userId, suspended ? clock.now() : null))!) };
+    }),
+    handle(method.deleteUser, async ({ userId }) => {
+      const user = await store.getUser(userId);
+      if (user === null) throw new Fault('not_found', `There is no user '${userId}'.`);
+      if (user.role === 'operator')
+        throw new Fault('conflict', 'Operators cannot be deleted: revoke their keys.');
+      requireLive(user);
+      const open = await store.listJobs({ userId, states: openStates }, { limit: 1 });
+      if (user.deletedAt === null && open.items.length > 0)
+        throw new Fault(
+          'conflict',
+          `The user has open jobs, such as ${open.items[0]!.id}. Cancel them first.`,
+        );
+      return { user: toAccountMessage((await store.markUserDeleted(userId, clock.now()))!) };
+    }),
+    handle(method.listOperators, async (request) => {
+      const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
+      const { items, next } = await store.listUsers('operator', page);
+      const operators = await Promise.all(
+        items.map(async (user) => toOperatorMessage(user, await store.listApiKeys(user.id))),
+      );
+      return { operators, nextPageToken: next ?? '' };
+    }),
+    handle(method.createOperator, async ({ name }) => {
+      const user = newOperator(context.newId(), name, clock.now());
+      await store.createUser(user);
+      return { operator: toOperatorMessage(user, []) };
+    }),
+    handle(method.listApiKeys, async ({ userId }) => ({
+      keys: await listKeys(store, await userOf(userId)),
+    })),
+    handle(method.listLedgerEntries, async (request) => {
+      const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
+      const { items, next } = await store.listLedgerEntries(request.userId || null, page);
+      const entries = items.map((entry) => ({ ...toLedgerEntryMessage(entry), userId: entry.userId }));
+      return { entries, nextPageToken: next ?? '' };
+    }),
+    handle(method.createApiKey, async (request) => {
+      const { mode, operatorRole } = request;
+      const user = requireUndeleted(await userOf(request.userId));
+      const { role } = user;
+      requireFieldsOfRole(role, request);
+      const now = clock.now();
+      const account = await keyAccount(store, { user, mode, sandbox: context.settings.sandbox, now });
+      await makeKeyRoom(store, account.userId, now);
+      const created = { ...account, role, createdAt: now, ...keyFields(request) };
+      return createKey(
+        store,
+        operatorRole === '' ? created : { ...created, operatorRole: operatorRole as OperatorRole },
+      );
+    }),
+    handle(method.revokeApiKey, async ({ keyId }) => {
+      await requireOtherOperatorKey(store, keyId, clock.now());
+      const key = await store.revokeApiKey(keyId, clock.now());
+      if (key === null) throw new Fault('not_found', `There is no key '${keyId}'.`);
+      const owner = await store.getUser(key.userId);
+      return { key: toApiKeyMessage(key, owner === null ? 'live' : modeOf(owner)) };
+    }),
+    handle(method.grantCredits, async ({ userId, amount, note }, { idempotencyKey }) => {
+      requireLive(requireUndeleted(await userOf(userId)));
+      const key = `grant:${idempotencyKey === undefined ? context.newId() : `${userId}:${idempotencyKey}`}`;
+      const posting = await store.postLedgerEntry({
+        key,
+        userId,
+        amount: Number(amount),
+        type: 'grant',
+        jobId: null,
+        keyId: null,
+        note,
+        createdAt: clock.now(),
+      });
+      if (!posting.posted)
+        throw new Fault('conflict', `The account has ${posting.balance} credits, fewer than ${-amount}.`);
+      const entry = await store.getLedgerEntry(key);
+      if (entry !== null && (entry.amount !== Number(amount) || entry.note !== note))
+        throw new Fault(
+          'conflict',
+          `The Idempotency-Key '${idempotencyKey}' was already used for a grant of ${entry.amount} credits with the note '${entry.note}'.`,
+        );
+      return { balance: BigInt(posting.balance) };
+    }),
+  ];
+}
+
+/** Throws `invalid` for a field of a user's key in a request for an operator's key, and the reverse. */
+function requireFieldsOfRole(
+  role: Role,
+  {
+    scopes,
+    creditCeiling,
+    operatorRole,
+  }: Pick<CreateApiKeyRequest, 'scopes' | 'creditCeiling' | 'operatorRole'>,
+): void {
+  const refuse = (field: string, owner: string) =>
+    Fault.invalid(['body', field], `Value is only allowed for the key of ${owner}`, 'value_error');
+  if (role === 'user' && operatorRole !== '') throw refuse('operator_role', 'an operator');
+  if (role === 'operator' && scopes.length > 0) throw refuse('scopes', 'a user');
+  if (role === 'operator' && creditCeiling !== undefined) throw refuse('credit_ceiling', 'a user');
+}

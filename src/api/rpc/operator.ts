@@ -1,0 +1,184 @@
+import type { Message, MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import {
+  type BatchSchema,
+  type ExportUserRequest,
+  type FieldDriftSchema,
+  OperatorService,
+  type ProcessSchema,
+} from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { Fault } from '../../contract/fault.ts';
+import { acceptDrift, type FieldDrift, listFieldDrift } from '../../fetch/drift/alarms.ts';
+import type { JobContext } from '../../jobs/context.ts';
+import { fullName } from '../../jobs/job-types.ts';
+import { fileName, listFiles } from '../../jobs/queries/results.ts';
+import { requireResults } from '../../jobs/queries/rows.ts';
+import { approve, reject } from '../../jobs/steps/decide.ts';
+import type { BatchSummary } from '../../store/batches.ts';
+import type { Job } from '../../store/documents.ts';
+import type { ProcessReport } from '../../store/operations.ts';
+import { exportAccount } from './account-export.ts';
+import { auditLogHandlers } from './audit-log.ts';
+import { toFileMessage } from './file-shape.ts';
+import { type Handler, type Handlers, handle, type StreamHandler } from './handlers.ts';
+import { createJobMessages } from './job-messages.ts';
+import { anyJob } from './job-search.ts';
+import { streamText } from './job-stream.ts';
+import { operatorUserHandlers } from './operator-users.ts';
+import { originShapes } from './origin-shape.ts';
+
+/** Returns the operators' handlers for drift alarms. */
+function operatorDriftHandlers({ store }: JobContext): [string, Handler][] {
+  const { method } = OperatorService;
+  return [
+    handle(method.listDriftAlarms, async ({ market, all }) => {
+      const drift = await listFieldDrift(store, all);
+      return { alarms: drift.filter((each) => market === '' || each.market === market).map(toDriftMessage) };
+    }),
+    handle(method.acceptDrift, async ({ market, page, field }) => ({
+      fields: await acceptDrift(store, market, page, field),
+    })),
+  ];
+}
+
+/** Returns the message FieldDrift. */
+function toDriftMessage(drift: FieldDrift): MessageInitShape<typeof FieldDriftSchema> {
+  const { market, page, field, absent, baseline, pages, since, example } = drift;
+  return {
+    market,
+    page,
+    field,
+    absentShare: absent,
+    pages: Math.round(pages),
+    exampleUnit: example === null ? '' : JSON.stringify(example.input),
+    exampleRegion: example?.region ?? '',
+    ...(baseline === null ? {} : { usualShare: baseline }), // cspell:disable-line
+    ...(since === null ? {} : { since: timestampFromMs(since) }),
+  };
+}
+
+/** Returns the handler with which operators export a user's data. */
+function operatorExportHandler(context: JobContext): [string, StreamHandler] {
+  const { exportUser } = OperatorService.method;
+  const run = async function* (request: Message) {
+    const { userId } = request as ExportUserRequest;
+    const user = await context.store.getUser(userId);
+    if (user === null) throw new Fault('not_found', `There is no user '${userId}'.`);
+    yield* streamText('application/x-ndjson', exportAccount(context, user));
+  };
+  return [fullName(exportUser), run];
+}
+
+/**
+ * Returns the handler with which operators create links to result files of any job. Each created link is
+ * logged with the operator, the job and its owner.
+ */
+function operatorFileHandlers(context: JobContext): [string, Handler][] {
+  const { store, log } = context;
+  const { method } = OperatorService;
+  return [
+    handle(method.createFileLink, async ({ jobId, name }, { principal }) => {
+      const job = await anyJob(store, { jobId });
+      requireResults(job);
+      const found = (await listFiles(context, job)).find(({ file }) => fileName(file) === name);
+      if (found === undefined) throw new Fault('not_found', `The job has no file '${name}'.`);
+      const link = await context.links.file(job, found.file, false);
+      log.info(
+        { operatorId: principal.userId, jobId: job.id, userId: job.userId, file: name },
+        'file link created by operator',
+      );
+      return {
+        file: toFileMessage({ ...found, link, recordsLink: context.links.records(job, found.file, false) }),
+      };
+    }),
+  ];
+}
+
+/** Time that a process is listed after its last heartbeat, in milliseconds. */
+const heartbeatMaxAgeMs = 60_000;
+
+/** Period of the listed request counts of origins, in milliseconds. */
+const originPeriodMs = 3_600_000;
+
+/** Returns the operators' handlers for work, origins and settings. */
+function operatorWorkHandlers({ store, clock, settings }: JobContext): [string, Handler][] {
+  const { method } = OperatorService;
+  return [
+    handle(method.getWork, async () => ({
+      backlog: await store.countBacklog(),
+      processes: (await store.listProcesses(clock.now() - heartbeatMaxAgeMs)).map(toProcessMessage),
+    })),
+    handle(method.listOrigins, async () => {
+      const minutes = await store.listOriginMinutes(clock.now() - originPeriodMs);
+      const pauses = await store.listPauses();
+      return { origins: originShapes({ origins: settings.origins, pauses, minutes }) };
+    }),
+    handle(method.listSettings, async () => ({
+      settings: settings.effectiveSettings.map((setting) => ({ ...setting })),
+    })),
+  ];
+}
+
+function toProcessMessage(report: ProcessReport): MessageInitShape<typeof ProcessSchema> {
+  const { startedAt, seenAt, memoryBytes, unitsDone, clockSkewMs, ...rest } = report;
+  return {
+    ...rest,
+    startedAt: timestampFromMs(startedAt),
+    seenAt: timestampFromMs(seenAt),
+    memoryBytes: BigInt(memoryBytes),
+    unitsDone: BigInt(unitsDone),
+    clockSkewMs: BigInt(clockSkewMs),
+  };
+}
+
+/** Returns the operators' handlers for jobs. */
+function operatorJobHandlers(context: JobContext): [string, Handler][] {
+  const { store } = context;
+  const { method } = OperatorService;
+  const shapes = createJobMessages(context);
+  const shape = async (job: Job) => (await shapes.forOperator([job]))[0]!;
+
+  return [
+    handle(method.listBatches, async (request) => {
+      const { id } = await anyJob(store, request);
+      return { batches: (await store.listBatches(id)).map(toBatchMessage) };
+    }),
+    handle(method.approveJob, async ({ jobId }, { principal }) => ({
+      job: await shape(await approve(context, jobId, principal.userId)),
+    })),
+    handle(method.rejectJob, async ({ jobId, reason }, { principal }) => ({
+      job: await shape(await reject(context, jobId, principal.userId, reason)),
+    })),
+  ];
+}
+
+function toBatchMessage(batch: BatchSummary): MessageInitShape<typeof BatchSchema> {
+  const { id, seq, region, state, attempt, total, success, failed, endedAt, notBefore } = batch;
+  return {
+    batchId: id,
+    seq,
+    region,
+    state,
+    attempt,
+    total,
+    success,
+    failed,
+    ...(endedAt === null ? {} : { endedAt: timestampFromMs(endedAt) }),
+    ...(notBefore === null ? {} : { notBefore: timestampFromMs(notBefore) }),
+  };
+}
+
+/** Returns the handlers of gleaner.operator.v1.OperatorService. */
+export function operatorHandlers(context: JobContext): Handlers {
+  const log = auditLogHandlers(context);
+  const unary = new Map([
+    ...operatorUserHandlers(context),
+    ...operatorJobHandlers(context),
+    ...operatorWorkHandlers(context),
+    ...operatorDriftHandlers(context),
+    ...log.unary,
+    ...operatorFileHandlers(context),
+  ]);
+  const stream = new Map([...log.stream, operatorExportHandler(context)]);
+  return { unary, stream };
+}

@@ -1,0 +1,83 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { OriginMinuteSchema, OriginSchema } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import type { Origins } from '../../base/origins.ts';
+import { originPolicy } from '../../fetch/policy.ts';
+import { policyOfMarket } from '../../markets/defaults.ts';
+import type { OriginMinute } from '../../store/operations.ts';
+import { noPause, type OriginPause } from '../../store/origin-state.ts';
+
+/** Data about origins. */
+export interface OriginsKnown {
+  /** Configured origins. */
+  origins: Origins;
+  pauses: readonly (OriginPause & { origin: string })[];
+  /** Recent request counts, oldest first. */
+  minutes: readonly OriginMinute[];
+}
+
+/** An origin in one market and region. */
+interface Place {
+  origin: string;
+  market: string;
+  region: string;
+}
+
+/**
+ * Returns the message Origin of each origin that is configured, was recently requested, or is paused, ordered
+ * by name, market and region. An origin that several markets or regions share is listed for each of them.
+ */
+export function originShapes(known: OriginsKnown): MessageInitShape<typeof OriginSchema>[] {
+  const configured = [...known.origins].flatMap(([market, { addresses }]) =>
+    [...addresses].map(([region, origin]): Place => ({ origin, market, region })),
+  );
+  const requested = [...configured, ...known.minutes];
+  const places = new Map(requested.map((place) => [keyOf(place), place]));
+  const placed = new Set(requested.map(({ origin }) => origin));
+  for (const { origin } of known.pauses) {
+    const place = { origin, market: '', region: '' };
+    if (!placed.has(origin)) places.set(keyOf(place), place);
+  }
+  const pauses = new Map(known.pauses.map((pause) => [pause.origin, pause]));
+  const minutes = Map.groupBy(known.minutes, keyOf);
+  return [...places]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .map(([key, { origin, market, region }]) => ({
+      origin,
+      market,
+      region,
+      ...toPauseMessage(pauses.get(origin) ?? noPause),
+      ...limitsOf(market, known.origins),
+      minutes: (minutes.get(key) ?? []).map(toMinuteMessage),
+    }));
+}
+
+const keyOf = ({ origin, market, region }: Place): string => [origin, market, region].join('\n');
+
+function limitsOf(market: string, origins: Origins) {
+  if (market === '') return {};
+  const { concurrency, requestsPerSecond } = originPolicy(policyOfMarket(market), origins.get(market));
+  return { concurrency, requestsPerSecond };
+}
+
+function toPauseMessage({ until, reason, failures, since, probing }: OriginPause) {
+  if (failures === 0) return {};
+  return {
+    reason,
+    strikes: failures, // cspell:disable-line
+    probing,
+    pausedUntil: timestampFromMs(until),
+    since: timestampFromMs(since),
+  };
+}
+
+function toMinuteMessage(row: OriginMinute): MessageInitShape<typeof OriginMinuteSchema> {
+  const { minute, requests, refused, failed, milliseconds } = row;
+  return {
+    at: timestampFromMs(minute),
+    requests,
+    refused,
+    failed,
+    milliseconds: requests === 0 ? 0 : milliseconds / requests,
+  };
+}

@@ -1,0 +1,161 @@
+import type { Message, MessageInitShape } from '@bufbuild/protobuf';
+import type {
+  ExportRecordsRequest,
+  ListFieldsResponseSchema,
+  ListRecordsRequest,
+  ListRecordsResponseSchema,
+  RecordEntrySchema,
+  RecordItemSchema,
+} from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { Fault } from '../../contract/fault.ts';
+import { problemText } from '../../contract/problem-texts.ts';
+import { dispositionHeader, type ResponseHeaders } from '../../contract/response-headers.ts';
+import type { Column } from '../../formats/columns.ts';
+import { createFormat, type FormatName, formatInfo } from '../../formats/format.ts';
+import { formatExact } from '../../formats/json-text.ts';
+import { pickColumns } from '../../formats/pick.ts';
+import type { JobContext } from '../../jobs/context.ts';
+import { type OnlyFilter, requireCompared } from '../../jobs/queries/changed.ts';
+import { createExplorer, type EntryQuery } from '../../jobs/queries/explore.ts';
+import { limitConversion } from '../../jobs/queries/files.ts';
+import { type ItemValues, itemValues } from '../../jobs/queries/item-values.ts';
+import { results } from '../../jobs/queries/results.ts';
+import { type Entry, exportName, requireResults, rowColumnsOf } from '../../jobs/queries/rows.ts';
+import { type ColumnChoice, tableOf } from '../../jobs/queries/tables.ts';
+import { columnFillsOf } from '../../jobs/queries/units.ts';
+import type { Job } from '../../store/documents.ts';
+import { defaultPageSize } from './handlers.ts';
+import { streamText } from './job-stream.ts';
+
+/** Queries of a job's records with the same response for users and operators. */
+export interface RecordReads {
+  listRecords(
+    request: ListRecordsRequest,
+    job: Job,
+  ): Promise<MessageInitShape<typeof ListRecordsResponseSchema>>;
+  listFields(job: Job): Promise<MessageInitShape<typeof ListFieldsResponseSchema>>;
+  /** Yields a table of records, and sets the header with its file name. */
+  exportRecords(request: ExportRecordsRequest, job: Job, headers: ResponseHeaders): AsyncIterable<Message>;
+}
+
+/** Creates the queries. */
+export function recordReads(context: JobContext): RecordReads {
+  const explorer = createExplorer(context);
+  return {
+    async listRecords(request, job) {
+      const {
+        filter,
+        search,
+        sort,
+        status,
+        column,
+        pageSize,
+        pageToken,
+        unitIndex: unit,
+        position,
+      } = request;
+      const only = request.only as OnlyFilter;
+      if (only !== '') await requireCompared(context, job);
+      const columns =
+        column.length === 0 ? null : requireColumns(column, rowColumnsOf(context.jobTypes.of(job)));
+      const { items, next, total } = await explorer.list(job, {
+        ...{ filter, search, sort, only, status: status as EntryQuery['status'] },
+        ...{ limit: pageSize || defaultPageSize, after: pageToken, unit, position },
+      });
+      return {
+        records: items.map((entry) =>
+          toLedgerEntryMessage(
+            entry,
+            columns,
+            entry.row === null
+              ? null
+              : toItemMessage(itemValues(context, job, entry.row, 'small'), context.links),
+          ),
+        ),
+        nextPageToken: next ?? '',
+        ...(total === null ? {} : { total }),
+      };
+    },
+    async listFields(job) {
+      requireResults(job);
+      const { records, columns } = await columnFillsOf(context, job);
+      return { records, fields: columns.map(({ column: { name, type }, fill }) => ({ name, type, fill })) };
+    },
+    async *exportRecords({ format: name, only, columns: choice, ...selection }, job, headers) {
+      if (name === '') requireNoSelection(only, choice, selection);
+      if (only !== '') await requireCompared(context, job);
+      if (name === '') {
+        yield* streamText('application/x-ndjson', results(context, job, 'changed'));
+        return;
+      }
+      const format = name as FormatName;
+      const records = explorer.records(job, { ...selection, only: only as OnlyFilter });
+      const { columns, rows } = tableOf(context, job, records, choice as ColumnChoice);
+      headers[dispositionHeader] = `attachment; filename="${exportName(job, format)}"`;
+      yield* streamText(
+        formatInfo[format].contentType,
+        limitConversion(job, createFormat(format, columns)(rows)),
+      );
+    },
+  };
+}
+
+function requireColumns(names: readonly string[], known: readonly Column[]): Column[] {
+  return names.map((name, index) => {
+    const column = known.find((each) => each.name === name);
+    if (column !== undefined) return column;
+    const { msg, type } = problemText.notOneOf(
+      known.map((each) => each.name),
+      name,
+    );
+    throw Fault.invalid(['body', 'column', index], msg, type);
+  });
+}
+
+const placeMembers = new Set(['unit_index', 'unit_key', 'unit_region', 'unit_list', 'unit_position']);
+
+function toLedgerEntryMessage(
+  { unit, position, row }: Entry,
+  columns: readonly Column[] | null,
+  item: MessageInitShape<typeof RecordItemSchema> | null,
+): MessageInitShape<typeof RecordEntrySchema> {
+  const { index, region, outcome, status } = unit;
+  const place = { unitIndex: index, unitKey: unit.unit.key, unitRegion: region, position, status };
+  if (row === null || item === null)
+    return outcome?.status === 'FAILED' ? { ...place, code: outcome.code, message: outcome.message } : place;
+  const record = Object.fromEntries(Object.entries(row).filter(([name]) => !placeMembers.has(name)));
+  return {
+    ...place,
+    item,
+    record: formatExact(columns === null ? record : pickColumns(row, columns)),
+  };
+}
+
+function toItemMessage(
+  { title, price, currency, stock, sold, rating, url, image }: ItemValues,
+  links: JobContext['links'],
+) {
+  const imagePath = image === null ? null : links.image(image);
+  return {
+    ...(title == null ? {} : { title }),
+    ...(price == null ? {} : { price }),
+    ...(currency == null ? {} : { currency }),
+    ...(stock == null ? {} : { stock: BigInt(stock) }),
+    ...(sold == null ? {} : { sold: BigInt(sold) }),
+    ...(rating == null ? {} : { rating }),
+    ...(url === null ? {} : { url }),
+    ...(imagePath === null ? {} : { imagePath }),
+  };
+}
+
+/** Requires an export without a format to have no other selection than `only`. */
+function requireNoSelection(
+  only: string,
+  columns: string,
+  { filter, search, sort }: Pick<ExportRecordsRequest, 'filter' | 'search' | 'sort'>,
+): void {
+  const isPlain = columns === '' && filter.length === 0 && search === '' && sort === '';
+  if (only !== '' && isPlain) return;
+  const { msg, type } = problemText.missing();
+  throw Fault.invalid(['body', 'format'], msg, type);
+}

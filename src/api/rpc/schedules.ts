@@ -1,0 +1,168 @@
+import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import {
+  type CreateScheduleRequest,
+  ScheduleService,
+  type UpdateScheduleRequest,
+} from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import type { Principal } from '../../access/principal.ts';
+import { Fault } from '../../contract/fault.ts';
+import { type JobOptions, jobOptionsOf, type SubmitOptions } from '../../contract/submit-options.ts';
+import { pauseSchedule, requireSchedule, resumeSchedule, runSchedule } from '../../schedules/change.ts';
+import type { ScheduleContext } from '../../schedules/context.ts';
+import { nextTimes } from '../../schedules/cron.ts';
+import {
+  createSchedule,
+  type NewSchedule,
+  type ScheduleFields,
+  updateSchedule,
+} from '../../schedules/edit.ts';
+import { withResult } from '../../schedules/finalize-runs.ts';
+import { ownerMode } from '../../schedules/owner.ts';
+import { problemsOfTiming } from '../../schedules/validate.ts';
+import type { MissedRule, OverlapRule, Schedule, ScheduleFilter } from '../../store/schedules.ts';
+import { defaultPageSize, type Handlers, handle } from './handlers.ts';
+import { msOf, toPendingScheduleMessage, toRunMessage, toScheduleMessage } from './schedule-messages.ts';
+
+/** Times of a preview if the request has no number. */
+const previewCount = 5;
+
+/** Returns the handlers of users and operators for schedules. */
+export function scheduleHandlers(context: ScheduleContext): Handlers {
+  return { unary: new Map(userHandlers(context)), stream: new Map() };
+}
+
+function userHandlers(context: ScheduleContext) {
+  const { store, clock } = context;
+  const { method } = ScheduleService;
+  const shape = (schedule: Schedule) => withRequest(context, schedule);
+  return [
+    handle(method.createSchedule, async (request, { principal, idempotencyKey }) =>
+      shape(await createSchedule(context, principal, newSchedule(request), idempotencyKey)),
+    ),
+    handle(method.listSchedules, async (request, { principal }) => {
+      const isOperator = principal.role === 'operator';
+      if (!isOperator && request.userId !== '' && request.userId !== principal.userId)
+        throw new Fault('forbidden', 'Only operators may select schedules by user_id.');
+      const userId = isOperator ? request.userId : principal.userId;
+      return listOf(
+        context,
+        { ...(userId === '' ? {} : { userId }), ...stateOf(request) },
+        request,
+        isOperator,
+      );
+    }),
+    handle(method.previewSchedule, async ({ cron, timeZone, startAt, endAt, count }) => {
+      const timing = { cron, timeZone: timeZone || 'UTC', startAt: msOf(startAt), endAt: msOf(endAt) };
+      const now = clock.now();
+      const problems = problemsOfTiming(timing, now).filter(({ loc }) => loc[1] !== 'end_at');
+      if (problems.length > 0) throw new Fault('invalid', 'The schedule is not valid.', { problems });
+      return { times: nextTimes(timing, now, count || previewCount).map((time) => timestampFromMs(time)) };
+    }),
+    handle(method.getSchedule, async ({ scheduleId }, { principal }) => {
+      const schedule = await requireSchedule(store, scheduleId, ownerOf(principal));
+      return { ...(await shape(schedule)), userId: principal.role === 'operator' ? schedule.userId : '' };
+    }),
+    handle(method.updateSchedule, async (request, { principal }) =>
+      shape(
+        await updateSchedule(context, request.scheduleId, principal, changesOf(request), request.request),
+      ),
+    ),
+    handle(method.deleteSchedule, async ({ scheduleId }, { principal }) => {
+      const { id } = await requireSchedule(store, scheduleId, principal.userId);
+      await store.deleteSchedule(id);
+      return {};
+    }),
+    handle(method.pauseSchedule, async ({ scheduleId }, { principal }) =>
+      shape(await pauseSchedule(context, scheduleId, ownerOf(principal))),
+    ),
+    handle(method.resumeSchedule, async ({ scheduleId }, { principal }) =>
+      shape(await resumeSchedule(context, scheduleId, principal)),
+    ),
+    handle(method.runSchedule, async ({ scheduleId }, { principal }) => {
+      const run = await runSchedule(context, scheduleId, principal);
+      return 'isQueued' in run ? toPendingScheduleMessage(scheduleId, run) : toRunMessage(run);
+    }),
+    handle(method.listScheduleRuns, async (request, { principal }) => {
+      const { pageSize, pageToken } = request;
+      const { id, pending } = await requireSchedule(store, request.scheduleId, ownerOf(principal));
+      const page = { limit: pageSize || defaultPageSize, after: pageToken || null };
+      const { items, next } = await store.listScheduleRuns(id, page);
+      const waiting = pending === null || pageToken !== '' ? [] : [toPendingScheduleMessage(id, pending)];
+      const runs = await Promise.all(items.map((run) => withResult(context, run)));
+      return { runs: [...waiting, ...runs.map(toRunMessage)], nextPageToken: next ?? '' };
+    }),
+  ];
+}
+
+/**
+ * Returns the owner whose schedules a caller may use, or null for an operator, who may use every user's
+ * schedules.
+ */
+const ownerOf = ({ role, userId }: Principal): string | null => (role === 'operator' ? null : userId);
+
+async function withRequest(context: ScheduleContext, schedule: Schedule) {
+  const stored = await context.store.getScheduleRequest(schedule.id);
+  return toScheduleMessage(context, schedule, await ownerMode(context, schedule.userId), stored?.request);
+}
+
+async function listOf(
+  context: ScheduleContext,
+  filter: ScheduleFilter,
+  { pageSize, pageToken }: { pageSize: number; pageToken: string },
+  isOperator = false,
+) {
+  const page = { limit: pageSize || defaultPageSize, after: pageToken || null };
+  const { items, next } = await context.store.listSchedules(filter, page);
+  const owners = [...new Set(items.map(({ userId }) => userId))];
+  const modes = new Map(
+    await Promise.all(owners.map(async (id) => [id, await ownerMode(context, id)] as const)),
+  );
+  const schedules = items.map((schedule) => ({
+    ...toScheduleMessage(context, schedule, modes.get(schedule.userId)!),
+    userId: isOperator ? schedule.userId : '',
+  }));
+  return { schedules, nextPageToken: next ?? '' };
+}
+
+const stateOf = ({ state }: { state: string }): ScheduleFilter =>
+  state === '' ? {} : { state: state as Schedule['state'] };
+
+function newSchedule(request: CreateScheduleRequest): NewSchedule {
+  const { name, market, kind, cron, timeZone, overlap, missed, maxTotalCredits, options } = request;
+  return {
+    ...{ name, market, kind, cron, request: request.request },
+    timeZone: timeZone || 'UTC',
+    startAt: msOf(request.startAt),
+    endAt: msOf(request.endAt),
+    maxTotalCredits: maxTotalCredits === undefined ? null : Number(maxTotalCredits),
+    overlap: (overlap || 'skip') as OverlapRule,
+    missed: (missed || 'run_once') as MissedRule,
+    options: optionsOf(options),
+  };
+}
+
+/** Returns the options of each run. Throws `invalid` for an option with which runs would submit nothing. */
+function optionsOf(options: SubmitOptions | undefined): JobOptions {
+  if (options?.validateOnly)
+    throw Fault.invalid(['body', 'options', 'validate_only'], 'A run cannot be a quote', 'value_error');
+  return jobOptionsOf(options);
+}
+
+/** Returns the given fields of a change. */
+function changesOf(request: UpdateScheduleRequest): Partial<ScheduleFields> {
+  const { name, cron, timeZone, startAt, endAt, maxTotalCredits, overlap, missed, options, clear } = request;
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(cron === undefined ? {} : { cron }),
+    ...(timeZone === undefined ? {} : { timeZone }),
+    ...(startAt === undefined ? {} : { startAt: msOf(startAt) }),
+    ...(endAt === undefined ? {} : { endAt: msOf(endAt) }),
+    ...(maxTotalCredits === undefined ? {} : { maxTotalCredits: Number(maxTotalCredits) }),
+    ...(overlap === undefined ? {} : { overlap: overlap as OverlapRule }),
+    ...(missed === undefined ? {} : { missed: missed as MissedRule }),
+    ...(options === undefined ? {} : { options: optionsOf(options) }),
+    ...(clear.includes('start_at') ? { startAt: null } : {}),
+    ...(clear.includes('end_at') ? { endAt: null } : {}),
+    ...(clear.includes('max_total_credits') ? { maxTotalCredits: null } : {}),
+  };
+}

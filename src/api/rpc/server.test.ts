@@ -1,0 +1,147 @@
+import { once } from 'node:events';
+import { type ClientHttp2Session, connect as connectHttp2, constants } from 'node:http2';
+import { connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openRpcFixture, type RpcFixture } from '../../../test/support/rpc-fixture.ts';
+import type { ConnectionLimits } from '../../base/connections.ts';
+
+/** Short limits; no test measures their duration. */
+const short = { headersMs: 60, requestMs: 120, idleMs: 60, checkMs: 10 };
+
+let stage: RpcFixture;
+const sockets: Socket[] = [];
+const sessions: ClientHttp2Session[] = [];
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const session of sessions.splice(0)) session.destroy();
+  await stage.close();
+});
+
+const open = async (limits: Partial<ConnectionLimits> = short) => {
+  stage = await openRpcFixture(limits);
+};
+
+/** Sends bytes on a new connection; resolves with what was received once the server has closed it. */
+async function untilClosed(sent: string): Promise<string> {
+  const socket = connect(stage.server.port, '127.0.0.1').on('error', () => {});
+  sockets.push(socket);
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk.toString('latin1');
+  });
+  if (sent !== '') socket.write(sent, 'latin1');
+  await once(socket, 'close');
+  return received;
+}
+
+async function openSession(): Promise<ClientHttp2Session> {
+  const session = connectHttp2(`http://127.0.0.1:${stage.server.port}`).on('error', () => {});
+  sessions.push(session);
+  await once(session, 'connect');
+  return session;
+}
+
+const path = '/gleaner.account.v1.AccountService/GetAccount';
+const head = (authorization: string) =>
+  `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\nContent-Type: application/json\r\n`;
+const grpcHead = (method: string) => ({
+  ':method': 'POST',
+  ':path': method,
+  'content-type': 'application/grpc',
+  te: 'trailers',
+  authorization: stage.authorization,
+});
+const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
+const settingsFrame = '\0\0\0\x04\0\0\0\0\0';
+/** HEADERS of stream 1 without END_HEADERS. */
+const halfHeaders = '\0\0\x01\x01\0\0\0\0\x01\x83';
+
+describe('the server', () => {
+  test.each([
+    ['when it sends nothing', ''],
+    ['after half of the HTTP/1.1 headers', 'POST / HTTP/1.1\r\nHost: x\r\nX-'],
+    ['after one byte', 'P'],
+    ['after half of the HTTP/2 preface', preface.slice(0, 10)],
+    ['after the HTTP/2 preface without a stream', preface + settingsFrame],
+    ['after half of the HTTP/2 headers', preface + settingsFrame + halfHeaders],
+  ])('%s', async (_name, sent) => {
+    await open();
+    expect(await untilClosed(sent)).not.toContain('200 OK');
+  });
+
+  test('closes a connection after half of a body, with and without a key', async () => {
+    await open();
+    const body = 'Content-Length: 100\r\n\r\n{';
+    expect(await untilClosed(head(stage.authorization) + body)).toContain('408 Request Timeout');
+    expect(await untilClosed(head('Bearer nobody') + body)).toContain('401 Unauthorized');
+  });
+
+  test('closes a connection that is idle after a response', async () => {
+    await open();
+    const request = `${head(stage.authorization)}Content-Length: 2\r\n\r\n{}`;
+    expect(await untilClosed(request)).toContain('200 OK');
+  });
+
+  test('closes a connection above the maximum number of connections', async () => {
+    await open({ maxConnections: 2 });
+    await openSession();
+    // The gateway holds the other connection after its first call.
+    await openSession();
+    expect(await untilClosed(preface)).toBe('');
+  });
+
+  test('closes a connection that sends more than the limit without a valid key', async () => {
+    await open({ checkMs: 10, maxRefusedBytes: 10_000 });
+    const body = `Content-Length: 1000000\r\n\r\n${' '.repeat(50_000)}`;
+    expect(await untilClosed(head('Bearer nobody') + body)).toContain('401 Unauthorized');
+  });
+});
+
+test('a body with a valid key may exceed the limit for callers without one', async () => {
+  await open({ checkMs: 5, maxRefusedBytes: 10_000 });
+  const body = JSON.stringify({ other: 'x'.repeat(50_000) });
+  const socket = connect(stage.server.port, '127.0.0.1');
+  sockets.push(socket);
+  socket.write(`${head(stage.authorization)}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 30_000)}`);
+  // The check that closes this connection has kept the other one, which sent its bytes earlier.
+  const refused = `Content-Length: 1000000\r\n\r\n${' '.repeat(50_000)}`;
+  await untilClosed(head('Bearer nobody') + refused);
+  socket.write(body.slice(30_000));
+  expect(String((await once(socket, 'data'))[0])).toContain('200 OK');
+});
+
+test('resets an HTTP/2 stream with an incomplete body, but not an open response or its session', async () => {
+  await open();
+  const session = await openSession();
+  const watch = session.request(grpcHead('/grpc.health.v1.Health/Watch'));
+  watch.end(Buffer.from([0, 0, 0, 0, 0]));
+  await once(watch, 'response');
+  const half = session.request(grpcHead(path)).on('error', () => {});
+  half.write(Buffer.from([0, 0]));
+  await once(half, 'close');
+  expect(half.rstCode).toBe(constants.NGHTTP2_CANCEL);
+  // A new session is idle and closed; the one with the open response stays.
+  await once(await openSession(), 'close');
+  expect([watch.closed, session.closed]).toEqual([false, false]);
+});
+
+test('an HTTP/2 session may open at most the configured number of streams', async () => {
+  await open({ maxStreams: 3 });
+  const session = await openSession();
+  if (session.remoteSettings.maxConcurrentStreams !== 3) await once(session, 'remoteSettings');
+  expect(session.remoteSettings).toMatchObject({ maxConcurrentStreams: 3, maxHeaderListSize: 16_384 });
+});
+
+test('ends an HTTP/2 session that resets streams repeatedly with GOAWAY', async () => {
+  await open({ maxResets: { burst: 10, perSecond: 1 } });
+  const session = await openSession();
+  const away = once(session, 'goaway');
+  for (let count = 0; count < 50; count += 1) {
+    const stream = session.request(grpcHead(path)).on('error', () => {});
+    stream.write(Buffer.from([0]));
+    setImmediate(() => stream.close(constants.NGHTTP2_CANCEL));
+  }
+  const [code] = await away;
+  expect(code).not.toBe(constants.NGHTTP2_NO_ERROR);
+});

@@ -1,0 +1,143 @@
+import { createServer as createHttpServer, METHODS } from 'node:http';
+import {
+  constants,
+  createServer as createHttp2Server,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
+import { appendPeerAddress } from '../../base/client-address.ts';
+import {
+  bindSession,
+  type ConnectionLimits,
+  defaultConnectionLimits,
+  guardConnections,
+  httpOptions,
+  watchRequest,
+} from '../../base/connections.ts';
+import type { RpcListener } from './adapter.ts';
+
+/** A listening server. */
+export interface ListeningServer {
+  port: number;
+  /** Returns the number of open connections. */
+  connections(): number;
+  /** Stops listening, gives calls in progress 3 seconds to end, then closes connections. */
+  close(): Promise<void>;
+}
+
+/** First bytes of an HTTP/2 connection with prior knowledge. */
+const preface = 'PRI * HTTP/2.0';
+
+/** Returns true if a request of HTTP/1.1 can begin like this. */
+const beginsRequest = (start: string) =>
+  METHODS.some((method) => `${method} `.startsWith(start.slice(0, method.length + 1)));
+
+/** Time for calls in progress to end while closing, in milliseconds. */
+const graceMs = 3_000;
+
+/**
+ * Serves RPC on one port without TLS: HTTP/2 with prior knowledge, and HTTP/1.1. Rejects with the system's
+ * error when it cannot listen.
+ */
+export async function listen(
+  listener: RpcListener,
+  host: string,
+  port: number,
+  limits: ConnectionLimits = defaultConnectionLimits,
+): Promise<ListeningServer> {
+  const handler: RpcListener = (request, response) => {
+    watchRequest(request, response);
+    appendPeerAddress(request);
+    listener(request, response);
+  };
+  const server = createHttpServer(httpOptions(limits), handler as never);
+  const http2 = createLimitedHttp2(limits, handler);
+  // The HTTP/1.1 server listens, so that node:http checks its timeouts; HTTP/2 connections are handed over.
+  const [accept] = server.listeners('connection') as [(socket: Socket) => void];
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    socket.on('error', () => socket.destroy());
+    // Read while paused and put back: HTTP/2 takes over only the buffered bytes of a paused socket.
+    socket.once('readable', () => {
+      const chunk: Buffer | null = socket.read();
+      if (chunk === null) return;
+      socket.unshift(chunk);
+      const start = chunk.subarray(0, 32).toString('latin1');
+      if (preface.startsWith(start.slice(0, preface.length))) handOver(socket);
+      else if (beginsRequest(start)) accept.call(server, socket);
+      else socket.destroy();
+    });
+  });
+  const sockets = guardConnections(server, limits);
+  const sessions = new Set<ServerHttp2Session>();
+  const handOver = (socket: Socket) => {
+    http2.once('session', (session) => bindSession(session, socket));
+    http2.emit('connection', socket);
+  };
+  http2.on('session', (session) => {
+    sessions.add(session);
+    session.once('close', () => sessions.delete(session));
+  });
+  let closing = false;
+  server.on('request', (_request, response) => {
+    // Keep-alive connections must not keep a closing server open.
+    response.once('close', () => closing && setImmediate(() => server.closeIdleConnections()));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    connections: () => sockets.size,
+    async close() {
+      closing = true;
+      const closed = new Promise((resolve) => server.close(resolve));
+      // GOAWAY: a client's connection ends after its calls in progress.
+      for (const session of sessions) session.close();
+      const timer = setTimeout(() => {
+        for (const socket of sockets) socket.destroy();
+      }, graceMs);
+      for (const socket of sockets) if (socket.bytesWritten === 0) socket.destroy();
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Creates an HTTP/2 server with the limits of a port. */
+function createLimitedHttp2(limits: ConnectionLimits, handler: RpcListener) {
+  const { maxStreams, maxResets, idleMs, requestMs } = limits;
+  const server = createHttp2Server(
+    {
+      settings: { maxConcurrentStreams: maxStreams, maxHeaderListSize: 16 * 1024, enablePush: false },
+      maxHeaderListPairs: 100,
+      maxSettings: 32,
+      maxOutstandingPings: 4,
+      // More resets than these end the session with GOAWAY.
+      streamResetBurst: maxResets.burst,
+      streamResetRate: maxResets.perSecond,
+    },
+    handler as never,
+  );
+  server.on('session', (session) => {
+    let streams = 0;
+    const end = () => session.destroy();
+    let idle = setTimeout(end, idleMs);
+    session.on('stream', (stream: ServerHttp2Stream) => {
+      streams += 1;
+      clearTimeout(idle);
+      const late = setTimeout(() => {
+        if (!stream.state.remoteClose) stream.close(constants.NGHTTP2_CANCEL);
+      }, requestMs);
+      stream.once('close', () => {
+        clearTimeout(late);
+        streams -= 1;
+        if (streams === 0 && !session.destroyed) idle = setTimeout(end, idleMs);
+      });
+    });
+    session.once('close', () => clearTimeout(idle));
+  });
+  return server;
+}

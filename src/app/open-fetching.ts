@@ -1,0 +1,85 @@
+import type { Clock } from '../base/clock.ts';
+import type { Config } from '../base/config.ts';
+import type { Log } from '../base/log.ts';
+import { createBrowserFetcher } from '../fetch/browser/fetcher.ts';
+import { createHttpFetcher } from '../fetch/http.ts';
+import { createMarketFetcher } from '../fetch/market-fetcher.ts';
+import { createOriginScheduler, type OriginScheduler } from '../fetch/origin-scheduler.ts';
+import { createPageMemory, type PageMemory } from '../fetch/page-memory.ts';
+import type { RequestObserver } from '../fetch/request-observer.ts';
+import { limitsOfMarket, policyOfMarket } from '../markets/defaults.ts';
+import type { Store } from '../store/store.ts';
+import { openBotIdentity } from './bot-identity.ts';
+import { traceFetcher } from './tracing.ts';
+
+/** Options for openFetching(). */
+export interface FetchingOptions {
+  config: Pick<
+    Config,
+    'origins' | 'userAgent' | 'browser' | 'limits' | 'exportsTraces' | 'linkSecrets' | 'dataDir' | 'publicUrl'
+  >;
+  /** Store of the limits that all workers share. */
+  store: Store;
+  clock: Clock;
+  log: Log;
+  observer?: RequestObserver;
+  /** Id of this process as a holder of permits. */
+  holder?: string;
+}
+
+/** Access to origins, and the connections behind it. */
+export interface Fetching {
+  pages: OriginScheduler;
+  memory: PageMemory;
+  close(): Promise<void>;
+}
+
+/** Creates the fetchers and the scheduler for a configuration. */
+export async function openFetching(options: FetchingOptions): Promise<Fetching> {
+  const { config, store, clock, log, observer, holder } = options;
+  const { origins, userAgent, limits } = config;
+  const isSigned = origins.values().some(({ sign }) => sign);
+  const identity = isSigned ? await openBotIdentity(config, clock) : null;
+  const browserLimits = { pages: limits.browserPages, memoryBytes: limits.browserMemoryBytes };
+  const untraced = createMarketFetcher(origins, {
+    http: createHttpFetcher({
+      origins,
+      clock,
+      log,
+      userAgent,
+      maxPageBytes: (market) => limitsOfMarket(market).pageBytes,
+      signRequest: identity?.signRequest,
+    }),
+    browser: createBrowserFetcher({
+      origins,
+      clock,
+      log,
+      userAgent,
+      path: config.browser,
+      limits: browserLimits,
+    }),
+  });
+  const fetcher = config.exportsTraces ? traceFetcher(untraced) : untraced;
+  const memory = createPageMemory({ maxBytes: limits.pageMemoryBytes, clock });
+  const pages = createOriginScheduler({
+    fetcher,
+    origins,
+    clock,
+    log,
+    store,
+    userAgent,
+    limitsOf: limitsOfMarket,
+    policyOf: policyOfMarket,
+    memory,
+    ...(observer ? { observer } : {}),
+    ...(holder === undefined ? {} : { holder }),
+  });
+  return {
+    pages,
+    memory,
+    async close() {
+      await pages.close();
+      await fetcher.close();
+    },
+  };
+}

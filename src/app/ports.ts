@@ -1,0 +1,166 @@
+import manifest from '../../package.json' with { type: 'json' };
+import { serveConsole } from '../api/rest/console.ts';
+import type { ExportFile } from '../api/rest/files.ts';
+import { createRestApi, type RestCaller } from '../api/rest/rest.ts';
+import { type RunningServer, startServer } from '../api/rest/server.ts';
+import { createRpcListener } from '../api/rpc/adapter.ts';
+import { methodPath } from '../api/rpc/call-spans.ts';
+import type { Core } from '../api/rpc/core.ts';
+import { routeFileExport } from '../api/rpc/file-export.ts';
+import { routeForward } from '../api/rpc/forward.ts';
+import { routeHealth } from '../api/rpc/health.ts';
+import { createInProcessCaller } from '../api/rpc/in-process-caller.ts';
+import { routeReflection } from '../api/rpc/reflection.ts';
+import { createRemoteCaller, openRemoteCore } from '../api/rpc/remote.ts';
+import { createRemoteExport } from '../api/rpc/remote-export.ts';
+import { routeCore } from '../api/rpc/routes.ts';
+import { type ListeningServer, listen } from '../api/rpc/server.ts';
+import { type BodyBudget, createBodyBudget } from '../base/body-budget.ts';
+import { type ConnectionLimits, defaultConnectionLimits } from '../base/connections.ts';
+import { endpointsOf } from '../contract/endpoint.ts';
+import { services } from '../contract/services.ts';
+import { exportFile } from '../jobs/queries/files.ts';
+import { nameRoute, type RequestMetrics } from '../telemetry/requests.ts';
+import type { Telemetry } from '../telemetry/sdk.ts';
+import { nameRequestSpan, traceRequests } from '../telemetry/server-spans.ts';
+import { createKeyDirectory } from './bot-identity.ts';
+import type { Program } from './compose.ts';
+import { servingGauges } from './gauges.ts';
+import { listening } from './listen-error.ts';
+
+const { version } = manifest;
+/** Time in which requests end when a port closes, in milliseconds. */
+export const graceMs = 3_000;
+
+/** Opens the ports of a role for requests: RPC with a core, HTTP with a gateway. */
+export async function openPorts(
+  program: Program,
+  core: Core | null,
+  { isGateway, telemetry, publicUrl, stopping }: PortsOptions,
+  closers: (() => Promise<unknown>)[],
+): Promise<Ports> {
+  const { config, context, log } = program;
+  const limits = { ...defaultConnectionLimits, maxConnections: config.limits.maxConnections };
+  const options = { budget: createBodyBudget(), limits, requests: telemetry?.requests ?? null };
+  const ports: Ports = { http: null, rpc: null, ready: null };
+  if (core) {
+    const rpc = await openCorePort(core, program, options);
+    closers.push(() => rpc.close());
+    Object.assign(ports, { rpc, ready: () => core.ready() });
+  }
+  if (isGateway) {
+    const edge = core
+      ? { caller: createInProcessCaller(core), routes: routeCore(core, log), ...exportOf(context) }
+      : remoteEdge(config.coreUrl, program, stopping);
+    const http = await openGateway(program, edge, { ...options, publicUrl }, closers);
+    Object.assign(ports, { http, ready: () => edge.caller.ready() });
+  }
+  const { http, rpc } = ports;
+  if (http || rpc) telemetry?.observe(servingGauges(options.budget, { http, rpc }, limits.maxConnections));
+  return ports;
+}
+
+/** Options of openPorts(). */
+interface PortsOptions {
+  isGateway: boolean;
+  telemetry: Telemetry | null;
+  publicUrl: () => string;
+  stopping: AbortSignal;
+}
+
+/** Open ports, and the check of what they need. */
+interface Ports {
+  http: RunningServer | null;
+  rpc: ListeningServer | null;
+  ready: (() => Promise<void>) | null;
+}
+
+/** Limits and measurements of a port. */
+interface PortOptions {
+  budget: BodyBudget;
+  limits: ConnectionLimits;
+  requests: RequestMetrics | null;
+}
+
+/** Serves the core over gRPC and Connect. */
+function openCorePort(
+  core: Core,
+  { config, context, links, admissions, log, clock }: Program,
+  { budget, limits, requests }: PortOptions,
+): Promise<ListeningServer> {
+  const exporting = { ...exportOf(context), verifyLink: links.verify, log };
+  const routes = [
+    routeCore(core, log, admissions),
+    routeFileExport(exporting),
+    routeHealth(core, clock),
+    routeReflection(services),
+  ];
+  const listener = createRpcListener((router) => {
+    for (const route of routes) route(router);
+  }, budget);
+  requests?.startCalls(core.services.flatMap(({ methods }) => methods.map(methodPath)));
+  const { host, grpcPort: port } = config;
+  const opened = listen(requests?.measure(listener) ?? listener, host, port, limits);
+  return listening(opened, { host, port, setting: 'GLEANER_GRPC_PORT' });
+}
+
+/** Ways of a gateway to the core. */
+interface Edge {
+  caller: RestCaller;
+  routes: Parameters<typeof createRpcListener>[0];
+  exportFile: ExportFile;
+}
+
+/** Returns the function that formats the records of result files in this process. */
+const exportOf = (context: Program['context']) => ({
+  exportFile: ((path, wanted) => exportFile(context, path, wanted)) satisfies ExportFile,
+});
+
+/** Creates the edge that forwards calls to a remote core. */
+function remoteEdge(coreUrl: string, { links, admissions, log }: Program, stopping: AbortSignal): Edge {
+  const remote = openRemoteCore(coreUrl, stopping, admissions);
+  return {
+    caller: createRemoteCaller(remote),
+    routes: routeForward(services, remote, log),
+    exportFile: createRemoteExport(remote, (path) => links.link(path)),
+  };
+}
+
+async function openGateway(
+  { config, stack, links, images, log, clock }: Program,
+  edge: Edge,
+  { budget, limits, publicUrl, requests }: PortOptions & { publicUrl: () => string },
+  closers: (() => Promise<unknown>)[],
+): Promise<RunningServer> {
+  const pictures = images && (await import('../fetch/image.ts')).createImageFetcher(config);
+  closers.push(async () => pictures?.close());
+  const app = createRestApi({
+    services,
+    caller: edge.caller,
+    log,
+    clock,
+    publicUrl,
+    version,
+    files: stack.blobs,
+    verifyLink: links.verify,
+    images: images && pictures ? { verify: images.verify, fetch: pictures.fetch } : undefined,
+    exportFile: edge.exportFile,
+    keyDirectory: createKeyDirectory(config, clock),
+    mounts: [serveConsole(), createRpcListener(edge.routes, budget)],
+    retrieveCache: config.retrieveCache,
+    corsOrigins: config.corsOrigins,
+    budget,
+    onRouted(request, route) {
+      nameRoute(request, route);
+      nameRequestSpan(request, route);
+    },
+  });
+  requests?.startRoutes(endpointsOf(services).map(({ verb, path: route }) => ({ verb, route })));
+  const traced = config.exportsTraces ? traceRequests(app) : app;
+  const listener = requests?.measure(traced) ?? traced;
+  const { host, httpPort: port } = config;
+  const opened = startServer(listener, port, host, limits);
+  const server = await listening(opened, { host, port, setting: 'GLEANER_HTTP_PORT' });
+  closers.push(() => server.close(graceMs));
+  return server;
+}

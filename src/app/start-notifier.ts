@@ -1,0 +1,67 @@
+import { retrievePaths } from '../api/rpc/job-messages.ts';
+import { createNotifier } from '../delivery/notify/notifier.ts';
+import { createConcurrencyLimit } from '../fetch/concurrency-limit.ts';
+import type { Poster } from '../fetch/post.ts';
+import { openJobFile } from '../jobs/queries/files.ts';
+import type { Program } from './compose.ts';
+
+/** Timeout for the response of a webhook receiver, in milliseconds. */
+const responseMs = 10_000;
+/** Files sent at a time by this process. Each needs a part of a multipart upload in memory. */
+const maxUploads = 4;
+/** Of these, files of one user, so that slow receivers of a user leave slots to others. */
+const maxUploadsPerUser = maxUploads / 2;
+/** Timeouts for each reply of a mail server and for a whole message, in milliseconds. */
+const mailTimes = { stepMs: 10_000, totalMs: 30_000 };
+
+/** Delivers notifications of jobs until the signal aborts. Resolves when every connection has closed. */
+export async function notify(
+  { context, config }: Program,
+  publicUrl: () => string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, clock, log, metrics, newId, jobTypes, destinations } = context;
+  const settings = config.notices;
+  const poster = createPosterOnDemand();
+  const mailer =
+    settings.email === null
+      ? null
+      : (await import('../delivery/notify/mailer.ts')).createMailer(settings.email.smtp, mailTimes);
+  const notifier = createNotifier({
+    store,
+    clock,
+    log,
+    metrics,
+    newId,
+    settings,
+    random: Math.random,
+    publicUrl,
+    retrievePath: retrievePaths(jobTypes),
+    poster,
+    mailer,
+    destinations,
+    openResults: (job, format) => openJobFile(context, job, format),
+    uploads: createConcurrencyLimit(maxUploads, undefined, maxUploadsPerUser),
+  });
+  try {
+    await notifier.run(signal);
+  } finally {
+    mailer?.close();
+    await poster.close();
+  }
+}
+
+/** Creates a poster that loads the HTTP client with the first message: most installations never send one. */
+function createPosterOnDemand(): Omit<Poster, 'send'> {
+  let loading: Promise<Poster> | null = null;
+  const load = async () => (await import('../fetch/post.ts')).createPoster({ totalMs: responseMs });
+  return {
+    async post(message, signal) {
+      loading ??= load();
+      return (await loading).post(message, signal);
+    },
+    async close() {
+      await (await loading)?.close();
+    },
+  };
+}

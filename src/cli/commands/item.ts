@@ -1,0 +1,141 @@
+import type { Command } from 'commander';
+import {
+  HistoryService,
+  type ItemChange,
+  ItemChangeSchema,
+  type ItemValues,
+  type ListChangesResponse,
+  type Observation,
+  type TrackedItem,
+} from '../../../gen/gleaner/history/v1/history_pb.ts';
+import { addCommand, integer, limitOption, outputOption } from './command.ts';
+import { UsageError } from './exit.ts';
+import { count, counted, type PrintedColumn, plain } from './print.ts';
+import { findJobId } from './reference.ts';
+import { addList, readPages } from './resource.ts';
+import { writeStream } from './write-stream.ts';
+
+const { listTrackedItems, getHistory, listChanges, streamChanges } = HistoryService.method;
+
+const price = (values: ItemValues | undefined): string =>
+  values?.price === undefined ? '' : `${values.price}${values.currency ? ` ${values.currency}` : ''}`;
+
+function stock(values: ItemValues | undefined): string {
+  if (values?.stock !== undefined) return count(values.stock);
+  return values?.available === undefined ? '' : values.available ? 'yes' : 'no';
+}
+
+/** Columns of an item's values. */
+const valueColumns = <Row>(valuesOf: (row: Row) => ItemValues | undefined): PrintedColumn<Row>[] => [
+  { name: 'PRICE', text: (row) => price(valuesOf(row)), isNumber: true },
+  { name: 'STOCK', text: (row) => stock(valuesOf(row)), isNumber: true },
+  { name: 'SOLD', text: (row) => (valuesOf(row)?.sold ?? '').toString(), isNumber: true },
+  { name: 'TITLE', text: (row) => plain(valuesOf(row)?.title ?? '') },
+];
+
+const observationColumns: PrintedColumn<Observation>[] = [
+  { name: 'OBSERVED', text: ({ observedAt }, { time }) => time(observedAt) },
+  ...valueColumns<Observation>(({ values }) => values),
+  { name: 'CHANGED', text: ({ changed }) => changed.join(', ') },
+];
+
+const itemColumns: PrintedColumn<TrackedItem>[] = [
+  { name: 'MARKET', text: ({ market }) => market },
+  { name: 'REGION', text: ({ region }) => region },
+  { name: 'ITEM', text: ({ key }) => plain(key) },
+  { name: 'CHANGED', text: ({ changedAt }, { time }) => time(changedAt) },
+  ...valueColumns<TrackedItem>(({ values }) => values),
+];
+
+const changeColumns: PrintedColumn<ItemChange>[] = [
+  { name: 'CHANGE', text: ({ type }) => type, paint: (text, { state }) => state(text) },
+  { name: 'MARKET', text: ({ market }) => market },
+  { name: 'REGION', text: ({ region }) => region },
+  { name: 'ITEM', text: ({ key }) => plain(key) },
+  { name: 'TITLE', text: ({ title }) => plain(title ?? '') },
+  {
+    name: 'FIELDS',
+    text: ({ type, fields }) =>
+      type === 'new'
+        ? ''
+        : plain(fields.map(({ field, before, after }) => difference(field, before, after)).join(', ')),
+  },
+];
+
+/** Describes the change of a value: `price 12 > 10`. Lists are too long to show. */
+function difference(field: string, before = 'null', after = 'null'): string {
+  return field === 'variants' ? field : `${field} ${before} > ${after}`;
+}
+
+/** Adds `item`. */
+export function addItemCommands(program: Command): void {
+  const item = program.command('item').description('Follow the items of tracked jobs');
+  addList(item, {
+    usage: 'list [market] [region]',
+    about: 'List the items of your tracked jobs, the latest change first',
+    options: [
+      ['--series <name>', 'list the items of this series'],
+      ['--search <text>', 'list items whose title or id contains the text'],
+    ],
+    method: listTrackedItems,
+    columns: itemColumns,
+    none: 'No tracked items. Submit a job with --track true.',
+  });
+  addList(item, {
+    usage: 'history <market> <region> <key>',
+    about: 'Show how an item changed, the latest observation first',
+    options: [['--fields <names>', 'only these values, separated by commas: price,stock']],
+    method: getHistory,
+    columns: observationColumns,
+    none: 'No observations.',
+    request: ({ fields }) => ({ fields: fields === undefined ? [] : fields.split(',') }),
+  });
+}
+
+interface ChangesOptions {
+  type?: string;
+  format?: string;
+  output?: string;
+  limit?: string;
+}
+
+/** Adds `job changes`. */
+export function addChangesCommand(job: Command): void {
+  addCommand<ChangesOptions>(job, {
+    usage: 'changes <job>',
+    about: 'Show what changed since the run before a tracked job',
+    options: [
+      ['--type <type>', 'only new, changed, missing, or back'],
+      ['--format <format>', 'write all changes as jsonl, json, csv, csv-bom, or parquet'],
+      outputOption,
+      limitOption,
+    ],
+    async run(session, { type = '', format, output, limit }, reference: string) {
+      const { client } = session;
+      const jobId = await findJobId(session, reference);
+      if (format !== undefined || output !== undefined) {
+        if (type !== '') throw new UsageError('--type cannot be combined with --format and --output');
+        const stream = await client.stream(streamChanges, { jobId, format: format ?? '' });
+        return writeStream(session, stream, output);
+      }
+      const max = integer('--limit', limit, 50);
+      const rows = (page: ListChangesResponse) => page.changes;
+      const changes = await readPages(session, listChanges, { jobId, type }, rows, max);
+      const summary = await client.call(listChanges, { jobId, pageSize: 1 });
+      await session.list(ItemChangeSchema, changes, changeColumns, 'No changes.');
+      if (!session.isJson) session.note(summaryOf(summary));
+    },
+  });
+}
+
+/** Describes the state of a comparison and its counts. */
+function summaryOf({ status, counts, series }: ListChangesResponse): string {
+  if (status === 'pending') return 'The job is not compared yet.';
+  if (status === 'held') return 'The job is held: release it to compare it.';
+  if (status === 'discarded') return 'The results of the job were discarded: it is not compared.';
+  const { new: fresh = 0, changed = 0, missing = 0, back = 0, unchanged = 0 } = counts ?? {};
+  const parts = [`${fresh} new`, `${changed} changed`, `${missing} missing`, `${back} back`];
+  const where = series === '' ? '' : ` in ${series}`;
+  const rest = status === 'done' ? '' : ' The comparison continues.';
+  return `${counted(fresh + changed + back + unchanged, 'item')}${where}: ${parts.join(', ')}, ${unchanged} unchanged.${rest}`;
+}

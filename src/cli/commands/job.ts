@@ -1,0 +1,199 @@
+import type { Command } from 'commander';
+import {
+  type FieldQuality,
+  type GetQualityResponse,
+  GetQualityResponseSchema,
+  type Job,
+  JobSchema,
+  JobService,
+} from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { addCommand } from './command.ts';
+import { addDownloadCommand } from './download.ts';
+import { UsageError } from './exit.ts';
+import { addChangesCommand } from './item.ts';
+import { count, counted, type Display, type PrintedColumn } from './print.ts';
+import { jobWords } from './progress.ts';
+import { findJob, findJobId } from './reference.ts';
+import { addList, addShow } from './resource.ts';
+import { addResultCommands } from './results.ts';
+import { dryRunFlag, type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
+import { showQuote } from './submit/quote.ts';
+import { addSubmitCommand } from './submit.ts';
+import { addWaitCommand } from './wait.ts';
+
+const columns: PrintedColumn<Job>[] = [
+  { name: 'JOB', text: ({ jobId }) => jobId },
+  { name: 'MARKET', text: ({ market }) => market },
+  { name: 'KIND', text: ({ kind }) => kind },
+  { name: 'STATUS', text: ({ status }) => status, paint: (text, { state }) => state(text) },
+  { name: 'DONE', text: ({ success, failed }) => count(success + failed), isNumber: true },
+  { name: 'FAILED', text: ({ failed }) => count(failed), isNumber: true },
+  { name: 'TOTAL', text: ({ total }) => count(total), isNumber: true },
+  { name: 'COST', text: ({ cost }) => count(cost), isNumber: true },
+  { name: 'REFUNDED', text: ({ refunded }) => count(refunded), isNumber: true },
+  { name: 'SUBMITTED', text: ({ createdAt }, { time }) => time(createdAt) },
+  { name: 'NAME', text: ({ options }) => options?.name ?? '' },
+];
+
+const qualityColumns: PrintedColumn<FieldQuality>[] = [
+  { name: 'FIELD', text: ({ name }) => name },
+  { name: 'TYPE', text: ({ type }) => type },
+  { name: 'RECORDS', text: ({ records }) => count(records), isNumber: true },
+  { name: 'FILLED', text: ({ filled }) => count(filled), isNumber: true },
+  {
+    name: 'PERCENT',
+    text: ({ records, percent }) => (records === 0n ? '' : percent.toFixed(1)),
+    isNumber: true,
+  },
+];
+
+/** Adds `job`. */
+export function addJobCommands(program: Command): void {
+  const { method } = JobService;
+  const job = program.command('job').description('Submit jobs, follow them, and get their results');
+  addSubmitCommand(job);
+  addList(job, {
+    usage: 'list',
+    about: 'List jobs, newest first',
+    options: [
+      ['--status <status>', 'filter by status: awaiting_approval, processing, completed, …'],
+      ['--market <market>', 'filter by market'],
+      ['--kind <kind>', 'filter by kind'],
+      [
+        '--search <text>',
+        'filter by job id, task number, or name; for operators, user name or email address',
+      ],
+      ['--test', 'jobs of test accounts (operators)'],
+    ],
+    method: method.listJobs,
+    columns,
+    ownerColumn: { name: 'USER', text: ({ userName, userId }) => userName || userId },
+    none: 'No matching jobs.',
+    request({ kind = '', test }, { isOperator }) {
+      if (!isOperator && test === true) throw new UsageError('--test requires --user');
+      return { kind: kind.replaceAll('-', '_'), mode: test === true ? 'test' : '' };
+    },
+  });
+  addJobShow(job);
+  addWaitCommand(job);
+  addResultCommands(job);
+  addDownloadCommand(job);
+  addChangesCommand(job);
+  addRetry(job);
+  addShow(job, {
+    usage: 'cancel <job...>',
+    about: 'Cancel jobs and refund the units that have not run',
+    options: [['--reason <text>', 'reason to show to the user (operators)']],
+    method: method.cancelJob,
+    words: (changed) => `${changed.jobId} ${jobWords(changed)}\n`,
+  });
+  addShow(job, {
+    usage: 'release <job...>',
+    about: 'Release the deliveries of held jobs',
+    options: [['--discard', 'discard the deliveries instead']],
+    method: method.releaseJob,
+    words: ({ jobId, hold }) => `${jobId} ${hold?.state ?? ''}\n`,
+  });
+  addShow(job, {
+    usage: 'delete-files <job...>',
+    about: 'Delete the result files of ended jobs; the jobs are kept',
+    method: method.deleteFiles,
+    words: ({ jobId }) => `${jobId} files deleted\n`,
+  });
+  addDecisions(job);
+}
+
+function addDecisions(parent: Command): void {
+  const { approveJob, rejectJob } = OperatorService.method;
+  const words = ({ jobId, status }: Job) => `${jobId} ${status}\n`;
+  addShow(parent, {
+    usage: 'approve <job...>',
+    about: 'Approve jobs (operators)',
+    method: approveJob,
+    words,
+  });
+  addShow(parent, {
+    usage: 'reject <job...>',
+    about: 'Reject jobs and refund their credits (operators)',
+    options: [['--reason <text>', 'reason to show to the user']],
+    method: rejectJob,
+    words,
+  });
+}
+
+function addJobShow(parent: Command): void {
+  const { getQuality } = JobService.method;
+  addCommand<{ quality?: true }>(parent, {
+    usage: 'show <job>',
+    about: 'Show a job',
+    options: [['--quality', 'show how many of its records have each field instead']],
+    as: 'either',
+    async run(session, { quality }, reference: string) {
+      if (quality) {
+        const found = await session.client.call(getQuality, { jobId: await findJobId(session, reference) });
+        return session.show(GetQualityResponseSchema, found, (display) => qualityWords(found, display));
+      }
+      const job = await findJob(session, reference);
+      await session.show(JobSchema, job, (display) => jobPairs(job, display));
+    },
+  });
+}
+
+const qualityWords = ({ fields, records, invalid }: GetQualityResponse, { table }: Display) =>
+  `${table(qualityColumns, fields)}${count(records)} records, ${count(invalid)} with a field of a wrong type\n`;
+
+function addRetry(parent: Command): void {
+  const { retryJob } = JobService.method;
+  addCommand<{ dryRun?: true } & OptionFlags>(parent, {
+    usage: 'retry <job>',
+    about: 'Submit the failed units of an ended job as a new job',
+    options: [dryRunFlag, ...optionFlags],
+    as: 'either',
+    async run(session, { dryRun, ...flags }, reference: string) {
+      const { client, isOperator, isJson, note, show } = session;
+      const options = optionsOf(flags);
+      if (isOperator && (dryRun || Object.keys(options).length > 0))
+        throw new UsageError('An operator retries a job with the options it has. Omit them, or --user.');
+      const jobId = await findJobId(session, reference);
+      if (dryRun) return showQuote(session, await client.quote(retryJob, { jobId }, options));
+      const { response: job } = await client.submit(retryJob, { jobId }, options);
+      if (!isJson)
+        note(`${counted(job.total, 'unit')} resubmitted for ${counted(job.cost, 'credit')}: ${job.status}`);
+      await show(JobSchema, job, () => `${job.jobId}\n`);
+    },
+  });
+}
+
+function jobPairs(job: Job, { pairs, state, time }: Display): string {
+  const { batches, batchesDone, failed, notRun } = job;
+  const units = [
+    `${count(job.success)} done`,
+    `${count(failed - notRun)} failed`,
+    ...(notRun > 0 ? [`${count(notRun)} not run`] : []),
+    `${count(job.total)} total`,
+  ];
+  return pairs([
+    ['name', job.options?.name ?? ''],
+    ['job', job.jobId],
+    ['task', job.taskId === undefined ? '' : String(job.taskId)],
+    ['kind', `${job.market} ${job.kind}${job.region === '' ? '' : ` ${job.region}`}`],
+    ['mode', job.mode === 'test' ? 'test' : ''],
+    ['status', job.status, state],
+    ['reason', job.reason],
+    ['waiting for', job.waitingFor],
+    ['units', units.join(', ')],
+    ['batches', `${count(batchesDone)} of ${count(batches)} done`],
+    ['credits', `${count(job.cost)} (${count(job.unitPrice)} per unit), ${count(job.refunded)} refunded`],
+    ['submitted', time(job.createdAt)],
+    ['decided by', job.decidedBy],
+    ['decide by', job.ended ? '' : time(job.decideBy)],
+    ['started', time(job.startedAt)],
+    ['ended', time(job.finishedAt)],
+    ['files deleted', time(job.filesDeletedAt)],
+    ['retry of', job.retryOf],
+    ['user', job.userName === '' ? job.userId : `${job.userName} (${job.userId})`],
+    ['balance', job.userBalance === undefined ? '' : count(job.userBalance)],
+    ['path', job.retrievePath],
+  ]);
+}

@@ -1,0 +1,36 @@
+import type { DescField } from '@bufbuild/protobuf';
+import { comments } from '../../../../gen/comments.ts';
+import { type JobType, jobTypes, knownMarkets } from '../../../contract/job-types.ts';
+import { restName } from '../../../contract/rest-form.ts';
+import { UsageError } from '../exit.ts';
+
+/** Returns the first sentence of a job type's description. */
+export const aboutJobType = ({ method }: JobType): string =>
+  (comments[`${method.parent.typeName}.${method.name}`] ?? '').split(/(?<=\.)\s/, 1)[0]!;
+
+/**
+ * Returns the job type of a market and kind; a kind may have dashes. Throws a UsageError that lists the valid
+ * ones.
+ */
+export function jobTypeNamed(market: string, kind: string): JobType {
+  const ofMarket = jobTypes.filter((jobType) => jobType.market === market);
+  if (ofMarket.length === 0) throw new UsageError(`No market "${market}" (${knownMarkets.join(', ')})`);
+  const found = ofMarket.find((jobType) => jobType.kind === kind.replaceAll('-', '_'));
+  if (found === undefined)
+    throw new UsageError(
+      `${market} has no kind "${kind}" (${ofMarket.map((jobType) => jobType.kind).join(', ')})`,
+    );
+  return found;
+}
+
+/** Returns the job type whose submit has a path, with /v1 or without. Throws a UsageError. */
+export function jobTypeAt(path: string): JobType {
+  const long = path.startsWith('/v1/') ? path : `/v1${path}`;
+  const found = jobTypes.find(({ endpoint }) => endpoint.path === long);
+  if (found === undefined)
+    throw new UsageError(`"${path}" is not a submit path. List the kinds with \`gleaner kind list\`.`);
+  return found;
+}
+
+/** Returns the names of fields as files and options have them. */
+export const namesOf = (fields: readonly DescField[]): string => fields.map(restName).join(', ');

@@ -1,0 +1,46 @@
+import type { SecretBox } from '../../access/links/secret-box.ts';
+import type { FileSender } from '../../fetch/post.ts';
+import type { OpenedDestination } from './address.ts';
+import type { DestinationWriter } from './writer.ts';
+
+/** Access to the destinations of users. */
+export interface Destinations {
+  box: SecretBox;
+  /** True if destinations may be in private networks. */
+  allowPrivate: boolean;
+  /** Opens a destination; close the writer afterwards. */
+  open(destination: OpenedDestination): Promise<DestinationWriter>;
+  /** Closes all connections of the sender. */
+  close(): Promise<void>;
+}
+
+/** Options for createDestinations(). */
+export interface DestinationsOptions {
+  box: SecretBox;
+  allowPrivate: boolean;
+  now(): number;
+}
+
+/** Timeout of a receiver that stalls while a file is sent, in milliseconds. */
+const stallMs = 60_000;
+
+/**
+ * Creates the access to destinations. Loads the clients when they are needed: most installations have no
+ * destinations.
+ */
+export function createDestinations({ box, allowPrivate, now }: DestinationsOptions): Destinations {
+  let loading: Promise<FileSender & { close(): Promise<void> }> | null = null;
+  const load = async () => (await import('../../fetch/post.ts')).createPoster({ totalMs: stallMs });
+  return {
+    box,
+    allowPrivate,
+    async open(destination) {
+      loading ??= load();
+      const { openWriter } = await import('./writer.ts');
+      return openWriter({ files: await loading, now, allowPrivate }, destination);
+    },
+    async close() {
+      await (await loading)?.close();
+    },
+  };
+}

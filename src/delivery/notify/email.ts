@@ -1,0 +1,72 @@
+import type { User } from '../../store/documents.ts';
+import type { Waiting } from './message.ts';
+
+/** Subject and plain text of an email. */
+export interface Email {
+  subject: string;
+  text: string;
+}
+
+const minuteMs = 60_000;
+
+/** Formats the email that asks operators to decide on a job. */
+export function waitingEmail(
+  type: 'job.awaiting_approval' | 'job.approval_expiring',
+  { job, user, link, scheduleLink, now }: Waiting,
+): Email {
+  const who = nameOf(user, job.userId);
+  const what = `${job.kind} on ${job.market}${job.region === '' ? '' : ` (${job.region})`}`;
+  const left = job.decideBy === null ? '' : formatDuration(job.decideBy - now);
+  const expiring = type === 'job.approval_expiring';
+  const balance = user?.balance ?? 0;
+  const short = job.cost - balance;
+  const lines = [
+    expiring
+      ? `A job is still awaiting approval. It will be rejected in ${left} unless an operator decides.`
+      : 'A job is awaiting approval.',
+    '',
+    `User:      ${who}`,
+    `Job:       ${what}, ${count(job.totalUnits, 'unit')}`,
+    ...(job.schedule === null
+      ? []
+      : [`Schedule:  ${scheduleLink}. An approval covers its later runs at this cost or below.`]),
+    `Cost:      ${count(job.cost, 'credit')}`,
+    `Balance:   ${count(balance, 'credit')}${short > 0 ? ` (${short} short, if the job is not charged yet)` : ''}`,
+    ...(job.decideBy === null ? [] : [`Time left: ${left}, until ${formatUtc(job.decideBy)}`]),
+    '',
+    `Approve or reject: ${link}`,
+  ];
+  const subject = expiring
+    ? `Expires in ${left}: job of ${user === null ? job.userId : oneLine(user.name)}`
+    : `Awaiting approval: job of ${user === null ? job.userId : oneLine(user.name)}`;
+  return { subject: `${subject}, ${count(job.cost, 'credit')}`, text: `${lines.join('\n')}\n` };
+}
+
+/** Returns the name and the email address of a user, or the id of a deleted one. */
+function nameOf(user: Pick<User, 'name' | 'email'> | null, userId: string): string {
+  if (user === null) return userId;
+  return oneLine(user.email === '' ? user.name : `${user.name} <${user.email}>`);
+}
+
+/** Returns the email that operators send to test their settings. */
+export function testEmail(): Email {
+  return {
+    subject: 'Gleaner test notification',
+    text: 'Notifications about jobs awaiting approval will be sent to this address.\n',
+  };
+}
+
+const count = (number: number, what: string) => `${number} ${what}${number === 1 ? '' : 's'}`;
+
+/** Removes line breaks and control characters, so that a name or a title cannot start a line or a header. */
+export function oneLine(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the expression matches control characters to remove them.
+  return text.replace(/[\u0000-\u001f\u007f\u2028\u2029]+/g, ' ').slice(0, 200);
+}
+
+const formatUtc = (ms: number) => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+
+function formatDuration(ms: number): string {
+  const minutes = Math.max(0, Math.round(ms / minuteMs));
+  return minutes < 120 ? count(minutes, 'minute') : count(Math.round(minutes / 60), 'hour');
+}

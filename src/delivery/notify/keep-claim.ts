@@ -1,0 +1,42 @@
+import type { Clock } from '../../base/clock.ts';
+import type { Delivery } from '../../store/documents.ts';
+import type { NoticeStore } from '../../store/notices.ts';
+
+/** Duration of a claim on a delivery, in milliseconds: longer than any attempt to send a message takes. */
+export const leaseMs = 120_000;
+
+/** Reason of the abort of an attempt whose delivery another process has claimed. */
+export class ClaimLost extends Error {
+  constructor() {
+    super('another process has claimed the delivery');
+    this.name = 'ClaimLost';
+  }
+}
+
+/**
+ * Runs an attempt that may take longer than a claim. Extends the claim until the attempt ends, and aborts the
+ * attempt with a ClaimLost if the claim is lost.
+ */
+export async function keepClaim<T>(
+  { store, clock }: { store: Pick<NoticeStore, 'postponeDelivery'>; clock: Clock },
+  { id, take }: Pick<Delivery, 'id' | 'take'>,
+  signal: AbortSignal,
+  attempt: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const losing = new AbortController();
+  const ending = new AbortController();
+  const extending = (async () => {
+    while (!ending.signal.aborted) {
+      await clock.sleep(leaseMs / 3, ending.signal);
+      // While the store is unavailable, the claim expires, and a later write finds that it was lost.
+      const kept = await store.postponeDelivery(id, take, clock.now() + leaseMs).catch(() => true);
+      if (!kept) losing.abort(new ClaimLost());
+    }
+  })().catch(() => {});
+  try {
+    return await attempt(AbortSignal.any([signal, losing.signal]));
+  } finally {
+    ending.abort(new Error('the attempt has ended'));
+    await extending;
+  }
+}

@@ -1,0 +1,151 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { Fault } from '../../contract/fault.ts';
+import { createPermits, type Permits } from '../../fetch/permits.ts';
+import type { Delivery } from '../../store/documents.ts';
+import { announce } from './announce.ts';
+import { announceSchedules } from './announce-schedules.ts';
+import type { NotifyContext } from './context.ts';
+import { ClaimLost, leaseMs } from './keep-claim.ts';
+import { type AcquireDelivery, createReceiverQueues, maxConcurrency, maxHeld } from './receiver-queues.ts';
+import { attempt, receiverKey } from './send.ts';
+
+/** Permits for deliveries, which all processes share. */
+export interface DeliveryPermits {
+  acquire: AcquireDelivery;
+  /** Releases the permits of this process. */
+  close(): Promise<void>;
+}
+
+/**
+ * Creates this process's permits for deliveries: at most `maxConcurrency` per receiver over all processes, by
+ * leases in the store as for origins. Waiting calls reject once `signal` is aborted.
+ */
+function createDeliveryPermits(
+  { store, clock, newId }: Pick<NotifyContext, 'store' | 'clock' | 'newId'>,
+  signal: AbortSignal,
+): DeliveryPermits {
+  const holder = newId();
+  const receivers = new Map<string, Permits>();
+  const permitsOf = (receiver: string): Permits => {
+    const known = receivers.get(receiver);
+    if (known !== undefined) return known;
+    for (const [name, permits] of receivers) if (permits.isIdle) receivers.delete(name);
+    const created = createPermits({
+      origin: `notify:${receiver}`,
+      holder,
+      limit: maxConcurrency,
+      lease: store.leasePermits,
+      onPauseRead: () => {},
+      clock,
+    });
+    receivers.set(receiver, created);
+    return created;
+  };
+  return {
+    acquire: (receiver) => permitsOf(receiver).acquire(signal),
+    async close() {
+      await Promise.all(receivers.values().map((permits) => permits.close()));
+    },
+  };
+}
+
+/** Interval between polls for due messages. */
+const pollMs = 1_000;
+/** Deliveries claimed per query. */
+const claimSize = 100;
+/** Time that deliveries in progress have to finish when the process stops. */
+const graceMs = 1_500;
+
+/** Creates and sends the messages that are due. */
+export interface Notifier {
+  /** Creates the deliveries that are due and starts sending them. Logs store errors. */
+  poll(): Promise<void>;
+  /** Resolves when no delivery is in progress. */
+  idle(): Promise<void>;
+  /** Polls until the signal is aborted, then postpones unfinished deliveries. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Creates the notifier of a process. Several processes may share a store. */
+export function createNotifier(context: NotifyContext): Notifier {
+  const { store, clock, log, metrics } = context;
+  const stopping = new AbortController();
+  const permits = createDeliveryPermits(context, stopping.signal);
+  const queues = createReceiverQueues(clock, permits.acquire);
+  let storeUnavailable = false;
+
+  /** Attempts a delivery; returns false unless the receiver is known to have accepted it. */
+  const send = async (delivery: Delivery): Promise<boolean> => {
+    const { id, take, type, jobId, channel } = delivery;
+    try {
+      const end = await attempt(context, delivery, stopping.signal);
+      await store.recordAttempt(id, take, end);
+      metrics.add('gleaner_deliveries_total', { outcome: end.state === 'pending' ? 'retried' : end.state });
+      const line = { deliveryId: id, type, jobId, channel, state: end.state };
+      if (end.state === 'delivered')
+        log.info(line, channel === 'file' ? 'file delivered' : 'message delivered');
+      else log.warn({ ...line, error: end.error }, 'delivery failed');
+      return end.state === 'delivered';
+    } catch (error) {
+      if (stopping.signal.aborted) await postpone(delivery, 0);
+      else if (error instanceof ClaimLost) log.info({ deliveryId: id }, 'claim lost');
+      // The store is unavailable. When the lease expires, any process retries the delivery.
+      else log.warn({ deliveryId: id, err: error }, 'delivery interrupted');
+      return false;
+    }
+  };
+
+  const postpone = async ({ id, take }: Delivery, ms: number) => {
+    // If this fails, the lease expires and the delivery is retried all the same.
+    await store.postponeDelivery(id, take, clock.now() + ms).catch(() => {});
+  };
+
+  const sendDue = async (signal: AbortSignal) => {
+    while (!signal.aborted) {
+      const limit = Math.min(claimSize, maxHeld - queues.held());
+      const now = clock.now();
+      const taken = await store.claimDeliveries(now, now + leaseMs, limit);
+      for (const delivery of taken) {
+        await queues.add(receiverKey(delivery), {
+          run: () => send(delivery),
+          postpone: (ms) => postpone(delivery, ms),
+        });
+      }
+      if (taken.length < limit || limit === 0) return;
+      await yieldToEventLoop();
+    }
+  };
+
+  const poll = async (signal: AbortSignal) => {
+    try {
+      await announce(context, signal);
+      await announceSchedules(context, signal);
+      await sendDue(signal);
+      storeUnavailable = false;
+    } catch (error) {
+      const fault = Fault.from(error);
+      if (fault.code !== 'unavailable') log.error({ err: error }, 'notification poll failed');
+      else if (!storeUnavailable)
+        log.warn({ error: fault.message }, 'notifications paused: store unavailable');
+      storeUnavailable = fault.code === 'unavailable';
+    }
+  };
+
+  return {
+    poll: () => poll(stopping.signal),
+    idle: () => queues.idle(),
+    async run(signal) {
+      while (!signal.aborted) {
+        await poll(signal);
+        await clock.sleep(pollMs, signal).catch(() => {});
+      }
+      const grace = new AbortController();
+      await queues.clear();
+      await Promise.race([queues.idle(), clock.sleep(graceMs, grace.signal).catch(() => {})]);
+      grace.abort();
+      stopping.abort(new Error('the service is stopping'));
+      await queues.idle();
+      await permits.close();
+    },
+  };
+}

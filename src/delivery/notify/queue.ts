@@ -1,0 +1,88 @@
+import { Fault } from '../../contract/fault.ts';
+import type { Delivery, User } from '../../store/documents.ts';
+import type { NoticeContext } from './context.ts';
+import { type Email, testEmail } from './email.ts';
+import { type Notice, type NoticeType, newDelivery, testNotice } from './message.ts';
+
+/** A message to operators as a webhook body and as an email. */
+export interface OperatorMessage {
+  notice: Notice;
+  email: Email;
+}
+
+/** Stores one delivery per operator address, idempotent by `about`. Returns the newly stored deliveries. */
+export async function queueForOperators(
+  context: NoticeContext,
+  about: string,
+  jobId: string | null,
+  { notice, email }: OperatorMessage,
+): Promise<Delivery[]> {
+  const { operatorWebhook, email: mail } = context.settings;
+  const messages = [
+    ...(operatorWebhook
+      ? [{ channel: 'webhook' as const, target: operatorWebhook.url, body: notice as object }]
+      : []),
+    ...(mail?.to ?? []).map((target) => ({ channel: 'email' as const, target, body: email as object })),
+  ];
+  const queued: Delivery[] = [];
+  for (const { channel, target, body } of messages) {
+    const address = { userId: null, channel, target };
+    const delivery = deliveryOf(context, address, { type: notice.type, about, jobId, body });
+    if (await context.store.createDelivery(delivery)) queued.push(delivery);
+  }
+  return queued;
+}
+
+/**
+ * Stores a delivery to the user's webhook, idempotent by `about`. Returns null if there is no enabled
+ * webhook.
+ */
+export async function queueForUser(
+  context: NoticeContext,
+  userId: string,
+  about: string,
+  jobId: string | null,
+  createNotice: () => Promise<Notice> | Notice,
+): Promise<Delivery | null> {
+  const webhook = await context.store.getWebhook(userId);
+  if (webhook === null || !webhook.enabled) return null;
+  const notice = await createNotice();
+  const address = { userId, channel: 'webhook' as const, target: webhook.url };
+  const delivery = deliveryOf(context, address, { type: notice.type, about, jobId, body: notice });
+  await context.store.createDelivery(delivery);
+  return delivery;
+}
+
+/** Stores an email to a user, idempotent by `about`. */
+export async function queueEmailForUser(
+  context: NoticeContext,
+  { id: userId, email: target }: Pick<User, 'id' | 'email'>,
+  about: string,
+  jobId: string | null,
+  { type, email }: { type: NoticeType; email: Email },
+): Promise<void> {
+  const address = { userId, channel: 'email' as const, target };
+  await context.store.createDelivery(deliveryOf(context, address, { type, about, jobId, body: email }));
+}
+
+/** Queues a `test` message to the user's webhook. Throws `not_found` if there is no enabled webhook. */
+export async function queueTest(context: NoticeContext, userId: string): Promise<Delivery> {
+  const notice = () => testNotice(context.clock.now());
+  const queued = await queueForUser(context, userId, context.newId(), null, notice);
+  if (queued === null) throw new Fault('not_found', 'There is no enabled webhook.');
+  return queued;
+}
+
+/** Queues a test message to every operator address. */
+export function queueOperatorTest(context: NoticeContext): Promise<Delivery[]> {
+  const message = { notice: testNotice(context.clock.now()), email: testEmail() };
+  return queueForOperators(context, context.newId(), null, message);
+}
+
+function deliveryOf(
+  { newId, clock }: NoticeContext,
+  address: Parameters<typeof newDelivery>[1],
+  { body, ...message }: { type: NoticeType; about: string; jobId: string | null; body: object },
+): Delivery {
+  return newDelivery(newId(), address, { ...message, body: JSON.stringify(body) }, clock.now());
+}

@@ -1,0 +1,149 @@
+import { Fault } from '../../contract/fault.ts';
+import type { Job, LedgerEntry } from '../../store/documents.ts';
+import { isCharged } from '../../store/job-states.ts';
+import type { AccountStore, LedgerStore, SpentCeiling } from '../../store/store.ts';
+
+/** Ledger for refunds. */
+type RefundLedger = Pick<LedgerStore, 'getLedgerEntry' | 'postLedgerEntry' | 'voidLedgerKey'>;
+
+/**
+ * Ledger entries of one job. Every entry has a stable key, so that a crash or a duplicate request posts it
+ * only once.
+ */
+export const entryKeys = {
+  charge: (jobId: string) => `charge:${jobId}`,
+  refund: (jobId: string) => `refund:${jobId}`,
+};
+
+/**
+ * Charges a job's cost to its owner, within the credit ceiling of the key that submitted it. Throws
+ * `insufficient_credits` with the quota; `conflict` if the job ended or was discarded before it was charged.
+ */
+export async function chargeJob(
+  ledger: Pick<LedgerStore, 'postLedgerEntry'>,
+  job: Job,
+  now: number,
+): Promise<void> {
+  if (job.cost === 0) return;
+  const key = entryKeys.charge(job.id);
+  const posting = await ledger.postLedgerEntry({
+    key,
+    userId: job.userId,
+    amount: -job.cost,
+    type: 'charge',
+    jobId: job.id,
+    keyId: job.keyId,
+    note: '',
+    createdAt: now,
+  });
+  if (posting.posted) return;
+  if (posting.ceiling !== undefined) throw ceilingExceeded(job.cost, posting.ceiling);
+  throw creditsShort(job.cost, posting.balance);
+}
+
+/** Returns the credits charged for a job so far, before refunds. */
+export function chargedCredits({ state, cost }: Job, chargedAt: 'submit' | 'approval'): number {
+  return chargedAt === 'submit' || isCharged(state) ? cost : 0;
+}
+
+/**
+ * Returns the fault `insufficient_credits` if the balance or the key's credit ceiling does not cover a job,
+ * otherwise null. Called before a submission; the charge checks both again.
+ */
+export async function findShortfall(
+  store: Pick<AccountStore, 'getApiKey' | 'getUser'>,
+  { userId, keyId, cost }: Pick<Job, 'userId' | 'keyId' | 'cost'>,
+): Promise<Fault | null> {
+  const [user, key] = await Promise.all([
+    store.getUser(userId),
+    keyId === null ? null : store.getApiKey(keyId),
+  ]);
+  const balance = user?.balance ?? 0;
+  if (balance < cost) return creditsShort(cost, balance);
+  if (key === null || key.creditCeiling === null) return null;
+  const ceiling = { keyId: key.id, max: key.creditCeiling, spent: key.creditsSpent };
+  return ceiling.spent + cost > ceiling.max ? ceilingExceeded(cost, ceiling) : null;
+}
+
+/**
+ * Returns the fault `max_credits_exceeded` if a job costs more than its submission allows, otherwise null.
+ */
+export function findExcess({ cost, options: { maxCredits } }: Pick<Job, 'cost' | 'options'>): Fault | null {
+  if (maxCredits === undefined || cost <= maxCredits) return null;
+  const words = `max_credits: The work costs ${cost} credits, more than the maximum of ${maxCredits}.`;
+  return new Fault('max_credits_exceeded', words, { quota: { required: cost, current: maxCredits } });
+}
+
+/** Returns the fault for a cost above what is left of a key's credit ceiling (docs/errors.md). */
+function ceilingExceeded(required: number, { max, spent }: SpentCeiling): Fault {
+  const current = max - spent;
+  const words =
+    `The work costs ${required} credits. The API key's credit ceiling is ${max}, of which ${spent} are spent: ` +
+    `${required - current} short.`;
+  return new Fault('insufficient_credits', words, { quota: { required, current } });
+}
+
+/** Returns the fault for a balance that does not cover a cost (docs/errors.md). */
+function creditsShort(required: number, current: number): Fault {
+  const words = `The work costs ${required} credits, the account has ${current}: ${required - current} short.`;
+  return new Fault('insufficient_credits', words, { quota: { required, current } });
+}
+
+/**
+ * Refunds `owed` credits of an ending job: the cost of its failed units, or the whole cost of a rejected or
+ * discarded job.
+ * A job that was not charged gets no refund and can no longer be charged. The refund is not dated before the
+ * charge, which a process whose clock is ahead may have posted. Returns the total refunded.
+ */
+export async function refundJob(ledger: RefundLedger, job: Job, owed: number, now: number): Promise<number> {
+  const charge = await finalizeCharge(ledger, job, now);
+  if (charge === null) return 0;
+  await refund(ledger, job, owed, Math.max(now, charge.createdAt));
+  return owed;
+}
+
+/** Returns true if a job was discarded or ended before it was charged. Its id cannot be reused. */
+export function isChargeVoid(ledger: Pick<LedgerStore, 'isLedgerKeyVoid'>, jobId: string): Promise<boolean> {
+  return ledger.isLedgerKeyVoid(entryKeys.charge(jobId));
+}
+
+/**
+ * Returns the entry that charged the job. If there is none, returns null, and concurrent and later charges
+ * are refused.
+ */
+async function finalizeCharge(ledger: RefundLedger, job: Job, now: number): Promise<LedgerEntry | null> {
+  return job.cost === 0 ? null : ledger.voidLedgerKey(entryKeys.charge(job.id), job.userId, now);
+}
+
+async function refund(ledger: RefundLedger, job: Job, amount: number, now: number): Promise<void> {
+  if (amount <= 0) return;
+  await ledger.postLedgerEntry({
+    key: entryKeys.refund(job.id),
+    userId: job.userId,
+    amount,
+    type: 'refund',
+    jobId: job.id,
+    keyId: job.keyId,
+    note: '',
+    createdAt: now,
+  });
+}
+
+/** Credits of one job in the ledger. */
+export interface JobRefunds {
+  /** True if its cost was charged. */
+  charged: boolean;
+  /** Key of the entry that refunded its failed units. Null before the refund. */
+  entry: string | null;
+}
+
+/** Finds the charge and the refund of a job. */
+export async function jobRefunds(
+  ledger: Pick<LedgerStore, 'getLedgerEntry'>,
+  { id }: Pick<Job, 'id'>,
+): Promise<JobRefunds> {
+  const [charge, refunded] = await Promise.all(
+    [entryKeys.charge(id), entryKeys.refund(id)].map((key) => ledger.getLedgerEntry(key)),
+  );
+  return { charged: charge != null, entry: refunded?.key ?? null };
+}

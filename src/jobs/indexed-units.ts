@@ -1,0 +1,66 @@
+import { unitStatus } from '../kinds/states.ts';
+import type { Batch, BatchStore, BatchSummary, Outcome, Unit } from '../store/batches.ts';
+import type { Job } from '../store/documents.ts';
+import type { FailedOutcome } from './unit-metrics.ts';
+
+/** A batch with the index of its first unit in the job, from 0. */
+export interface IndexedBatch {
+  batch: Batch;
+  first: number;
+}
+
+/** A unit with its index in the job, its status and its outcome. */
+export interface IndexedUnit {
+  /** Index in the job, from 0. */
+  index: number;
+  batchId: string;
+  region: string;
+  unit: Unit;
+  status: 'PENDING' | 'SUCCESS' | 'FAILED';
+  /** Undefined while the unit is outstanding. */
+  outcome: Outcome | undefined;
+}
+
+/** Outcome of the units of a rejected job. */
+export const rejectedOutcome = ({ reason }: Pick<Job, 'reason'>): FailedOutcome => ({
+  status: 'FAILED',
+  code: 'rejected',
+  message: `The job was rejected. ${reason}`.trim(),
+});
+
+/**
+ * Reads the batches of a job whose summaries `wanted` accepts, in order and a few at a time. Other batches
+ * cost only their summary. `first` is the index of the batch's first unit in the job.
+ */
+export async function* readIndexedBatches(
+  store: Pick<BatchStore, 'listBatches' | 'readBatches'>,
+  jobId: string,
+  wanted: (summary: BatchSummary, first: number) => boolean,
+): AsyncGenerator<IndexedBatch> {
+  const firsts = new Map<number, number>();
+  let place = 0;
+  for (const summary of await store.listBatches(jobId)) {
+    if (wanted(summary, place)) firsts.set(summary.seq, place);
+    place += summary.total;
+  }
+  for await (const batch of store.readBatches(jobId, [...firsts.keys()]))
+    yield { batch, first: firsts.get(batch.seq)! };
+}
+
+/**
+ * Yields the units of a batch. Units of a rejected job count as failed even before their batch is updated.
+ */
+export function* unitsOf(job: Job, { batch, first }: IndexedBatch): Generator<IndexedUnit> {
+  for (const [at, unit] of batch.units.entries()) {
+    const known = batch.outcomes[at];
+    const status = unitStatus(known, job);
+    const outcome = known ?? (status === 'FAILED' ? rejectedOutcome(job) : undefined);
+    yield { index: first + at, batchId: batch.id, region: batch.region, unit, status, outcome };
+  }
+}
+
+/** Returns a filter for batches that may contain failed units. */
+export function mayHoldFailed(job: Job): (summary: BatchSummary) => boolean {
+  // While a job is being rejected, its batches are not marked as failed yet.
+  return ({ failed }) => failed > 0 || job.state === 'rejecting';
+}

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { createMatcher, type Field, missingShare, parseFields } from '../../base/record-schema.ts';
+import type { QualityCounts } from '../../store/documents.ts';
+
+/** Counts the values of the listed fields in records. */
+export interface QualityCounter {
+  add(record: unknown): void;
+  /** Returns the counts so far. */
+  counts(): QualityCounts;
+}
+
+/** Listed fields of records, parsed once. */
+interface Shape {
+  digest: string;
+  fields: readonly Field[];
+  /** Returns true if every field of a record has its type. */
+  matches(record: unknown): boolean;
+}
+
+const shapes = new Map<string, Shape>();
+
+function shapeOf(listed: string): Shape {
+  let shape = shapes.get(listed);
+  if (shape === undefined) {
+    const digest = createHash('sha256').update(listed).digest('hex').slice(0, 16);
+    const fields = parseFields(listed);
+    shape = { digest, fields, matches: createMatcher(fields) };
+    shapes.set(listed, shape);
+  }
+  return shape;
+}
+
+/**
+ * Creates a counter of records with these listed fields, in the notation of parseFields(). A field is filled
+ * if at least one of its places in the record has a value; it does not apply to a record without a place for
+ * it, because its list is empty. A record is invalid if a listed field is missing or has another type.
+ */
+export function createQualityCounter(listed: string): QualityCounter {
+  const { digest, fields, matches } = shapeOf(listed);
+  const counts: QualityCounts = {
+    shape: digest,
+    records: 0,
+    invalid: 0,
+    applicable: fields.map(() => 0),
+    filled: fields.map(() => 0),
+  };
+  return {
+    add(record) {
+      counts.records += 1;
+      if (!matches(record)) counts.invalid += 1;
+      for (const [index, field] of fields.entries()) {
+        const missing = missingShare(record, field);
+        if (missing === null) continue;
+        counts.applicable[index]! += 1;
+        if (missing < 1) counts.filled[index]! += 1;
+      }
+    },
+    counts: () => counts,
+  };
+}
+
+/** Counts serialized records. */
+export function countRecords(listed: string, records: Iterable<Uint8Array>): QualityCounts {
+  const counter = createQualityCounter(listed);
+  for (const record of records) counter.add(JSON.parse(Buffer.from(record).toString()));
+  return counter.counts();
+}
+
+/** Fill of one listed field. */
+export interface FieldFill {
+  name: string;
+  type: string;
+  /** Records that have a place for the field. */
+  records: number;
+  /** Records that have a value for the field. */
+  filled: number;
+  /** Share of `filled` in `records` in percent; 0 without records. */
+  percent: number;
+}
+
+/** Fill of the listed fields in the records of a job. */
+export interface Quality {
+  /** Counted records. */
+  records: number;
+  /** Records that violate the listed fields. */
+  invalid: number;
+  fields: FieldFill[];
+}
+
+/** Sums counts. Skips counts with other listed fields, which another version of the program counted. */
+export function sumQualityCounts(listed: string, counts: Iterable<QualityCounts>): Quality {
+  const { digest, fields } = shapeOf(listed);
+  const sum: Quality = {
+    records: 0,
+    invalid: 0,
+    fields: fields.map(({ path, said }) => ({ name: path, type: said, records: 0, filled: 0, percent: 0 })),
+  };
+  for (const { shape, records, invalid, applicable, filled } of counts) {
+    if (shape !== digest) continue;
+    sum.records += records;
+    sum.invalid += invalid;
+    for (const [index, field] of sum.fields.entries()) {
+      field.records += applicable[index] ?? 0;
+      field.filled += filled[index] ?? 0;
+    }
+  }
+  for (const field of sum.fields)
+    field.percent = field.records === 0 ? 0 : (100 * field.filled) / field.records;
+  return sum;
+}

@@ -1,0 +1,199 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Fault } from '../../contract/fault.ts';
+import { problemText } from '../../contract/problem-texts.ts';
+import type { JobFile } from '../../delivery/destination/job-file.ts';
+import { createConcurrencyLimit } from '../../fetch/concurrency-limit.ts';
+import { type Column, createColumns, othersColumn } from '../../formats/columns.ts';
+import {
+  createFormat,
+  type FormatName,
+  formatInfo,
+  formatNames,
+  isFormatName,
+} from '../../formats/format.ts';
+import type { ExactObject } from '../../formats/json-text.ts';
+import type { Job } from '../../store/documents.ts';
+import type { JobContext } from '../context.ts';
+import { readIndexedBatches, unitsOf } from '../indexed-units.ts';
+import type { JobTypes, ResolvedJobType } from '../job-types.ts';
+import { changedEntries, requireCompared } from './changed.ts';
+import {
+  placeColumnsOf,
+  type RowScope,
+  readEntries,
+  recordFieldsOf,
+  requireResults,
+  rowColumnsOf,
+  rowsIn,
+  rowsOf,
+} from './rows.ts';
+import { columnChoices, tableOf } from './tables.ts';
+
+/**
+ * Returns the records of an ended job in a format, as its option `only` selects them. Nothing is read until
+ * the file is.
+ */
+export function openJobFile(context: JobContext, job: Job, format: FormatName): JobFile {
+  const { contentType, extension } = formatInfo[format];
+  const jobType = context.jobTypes.of(job);
+  const columns = format === 'parquet' ? tableColumnsOf(context.jobTypes, jobType) : rowColumnsOf(jobType);
+  const write = createFormat(format, columns);
+  const read = () => write(job.options.only === 'changed' ? changedRows(context, job) : rowsOf(context, job));
+  return { contentType, extension: extension.slice(1), read };
+}
+
+async function* changedRows(context: JobContext, job: Job): AsyncGenerator<ExactObject> {
+  requireResults(job);
+  await requireCompared(context, job);
+  yield* rowsIn(changedEntries(context, job, readEntries(context, job, {})));
+}
+
+/** Records of a file to return, as parameters of its link say. Each may be empty. */
+export interface Export {
+  format: string;
+  /** `changed` for the records of items that changed since the last run. */
+  only: string;
+  /** `standard` for the columns that every kind and marketplace has. */
+  columns: string;
+}
+
+/** Records of a result file in another format. */
+export interface ExportedFile {
+  contentType: string;
+  /** Name to save the records under. */
+  fileName: string;
+  bytes: AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Returns the records of a result file, `<job id>/<file name>`, as a table; with `only: 'changed'` those of
+ * items that changed since the last run. Throws `invalid` for an unknown parameter, `results_deleted`
+ * for a file that no job has any more, and those of requireCompared() and limitConversion().
+ */
+export async function exportFile(
+  context: JobContext,
+  path: string,
+  { format, only, columns: choice }: Export,
+): Promise<ExportedFile> {
+  if (!isFormatName(format)) throw notOneOf('format', formatNames, format);
+  if (only !== '' && only !== 'changed') throw notOneOf('only', ['changed'], only);
+  if (choice !== '' && choice !== 'standard') throw notOneOf('columns', columnChoices, choice);
+  const [jobId = '', name = ''] = path.split('/');
+  const job = await context.store.getJob(jobId);
+  const scope = job && (await scopeOf(context, job, path));
+  if (job === null || scope === null) throw new Fault('results_deleted', 'This file was deleted.');
+  if (only !== '') await requireCompared(context, job, ['query', 'only']);
+  const all = readEntries(context, job, scope);
+  const entries = only === '' ? all : changedEntries(context, job, all);
+  const { contentType, extension } = formatInfo[format];
+  const { columns, rows } = tableOf(context, job, entries, choice);
+  return {
+    contentType,
+    fileName: `${name.replace(/\.gz$/, '').replace(/\.[a-z]+$/, '')}${extension}`,
+    bytes: limitConversion(job, createFormat(format, columns)(rows)),
+  };
+}
+
+function notOneOf(param: string, known: readonly string[], value: string): Fault {
+  const { msg, type } = problemText.notOneOf(known, value);
+  return Fault.invalid(['query', param], msg, type);
+}
+
+/** Returns the units whose records are in a file, or null if the job does not have the file. */
+async function scopeOf({ store }: JobContext, job: Job, path: string): Promise<RowScope | null> {
+  if (job.filesDeletedAt !== null) return null;
+  if (job.file?.path === path) return {};
+  const batches = await store.listBatches(job.id);
+  const batch = batches.find(({ file }) => file?.path === path);
+  if (batch) return { batch: batch.seq };
+  for await (const placed of readIndexedBatches(store, job.id, ({ success }) => success > 0)) {
+    for (const { index, outcome } of unitsOf(job, placed))
+      if (outcome?.status === 'SUCCESS' && outcome.file?.path === path) return { unit: index };
+  }
+  return null;
+}
+
+/*
+ * Conversions of records run on the thread that answers all requests, and hold some megabytes each. Their
+ * parts are produced two at a time, in turn for each user, with a turn for other requests after each part.
+ */
+
+/** Most conversions of this process, and most of one user, that have begun and not ended. */
+const maxConversions = 64;
+const maxPerUser = 8;
+/** Parts that are produced at a time. */
+const maxParts = 2;
+/** `Retry-After` of a conversion above these limits, in milliseconds. */
+const retryMs = 5_000;
+
+const parts = createConcurrencyLimit(maxParts);
+const running = new Map<string, number>();
+let total = 0;
+
+/**
+ * Returns the bytes of a conversion, produced within the limits of the process. A reader that pauses holds no
+ * other one up. Throws `rate_limited` if the user, or all users together, have too many.
+ */
+export function limitConversion(
+  { id: jobId, userId }: { id: string; userId: string },
+  bytes: AsyncIterable<Uint8Array>,
+): AsyncIterable<Uint8Array> {
+  const own = running.get(userId) ?? 0;
+  if (own >= maxPerUser || total >= maxConversions) {
+    const whose = own >= maxPerUser ? `You have ${own}` : `The service has ${total}`;
+    const message = `${whose} conversions of records in progress, which is the limit. Wait until one has ended.`;
+    throw new Fault('rate_limited', message, { retryAfterMs: retryMs });
+  }
+  return convert({ userId, jobId }, bytes);
+}
+
+async function* convert(
+  owner: { userId: string; jobId: string },
+  bytes: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, void> {
+  const { userId } = owner;
+  total += 1;
+  running.set(userId, (running.get(userId) ?? 0) + 1);
+  const iterator = bytes[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const release = await parts.acquire(undefined, { owner });
+      const part = await iterator.next().finally(release);
+      if (part.done) return;
+      yield part.value;
+      await nextTurn();
+    }
+  } finally {
+    await iterator.return?.();
+    total -= 1;
+    const left = running.get(userId)! - 1;
+    if (left > 0) running.set(userId, left);
+    else running.delete(userId);
+  }
+}
+
+/**
+ * Returns the columns of delivered Parquet files of a job type's jobs. They are equal for all markets of its
+ * kind, so that readers take the files for one table: a column that the market does not have is null. A
+ * column whose type differs from an earlier market's has its type in its name: `price`, a number, and
+ * `price_string`.
+ */
+export function tableColumnsOf(jobTypes: JobTypes, jobType: ResolvedJobType): Column[] {
+  const columns = new Map<string, Column>();
+  for (const each of jobTypesOf(jobTypes, jobType.kind)) {
+    const isOwn = each === jobType;
+    for (const column of createColumns(recordFieldsOf(each))) {
+      const isFirst = (columns.get(column.name)?.type ?? column.type) === column.type;
+      const name = isFirst ? column.name : `${column.name}_${column.type}`;
+      if (isOwn || !columns.has(name))
+        columns.set(name, { ...column, name, steps: isOwn ? column.steps : [] });
+    }
+  }
+  return [...placeColumnsOf(jobType), ...columns.values(), othersColumn];
+}
+
+/** Returns the job types of a kind, in the order of the contract's services. */
+function jobTypesOf({ methods }: JobTypes, kind: ResolvedJobType['kind']): Set<ResolvedJobType> {
+  const all = Array.from(methods.values(), ({ jobType }) => jobType);
+  return new Set(all.filter((jobType) => jobType?.kind === kind) as ResolvedJobType[]);
+}

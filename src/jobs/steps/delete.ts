@@ -1,0 +1,102 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { testAccountId } from '../../access/test-account.ts';
+import { Fault } from '../../contract/fault.ts';
+import { allOf } from '../../store/cursor.ts';
+import type { Job, User } from '../../store/documents.ts';
+import { summaryOf } from '../../store/retention.ts';
+import type { JobContext } from '../context.ts';
+import { cancel } from './lifecycle.ts';
+
+/**
+ * Deletes an ended job: its files, then its batches and the job, leaving a summary for audits. Returns false,
+ * and deletes nothing, if the job has not ended. Each step can be repeated: until the last one the job is
+ * found again by its age or its owner.
+ */
+export async function deleteJob({ store, blobs, clock, log }: JobContext, job: Job): Promise<boolean> {
+  const now = clock.now();
+  if ((await store.markFilesDeleted(job.id, now)) === null) return false;
+  await blobs.removeJob(job.id);
+  const { success, failed } = (job.counts ?? (await store.countJob(job.id))).units;
+  const deleted = await store.deleteJob({ ...summaryOf(job), success, failed, deletedAt: now });
+  if (deleted) log.info({ jobId: job.id, userId: job.userId }, 'job deleted');
+  return deleted;
+}
+
+/**
+ * Deletes the result files of an ended job and returns the job. The mark is stored first, so that no reader
+ * finds a reference to a missing file; the sweep removes files that a crash leaves after it. A repeated call
+ * removes files again. Throws `conflict` for a job that has not ended; `unavailable` if the files cannot be
+ * removed now, in which case the sweep removes them later.
+ */
+export async function deleteFiles(context: JobContext, { id, state }: Job): Promise<Job> {
+  const { store, clock, log } = context;
+  const marked = await store.markFilesDeleted(id, clock.now());
+  if (marked === null)
+    throw new Fault(
+      'conflict',
+      `The job has not ended: it is ${state}. Only files of ended jobs are deleted.`,
+    );
+  await removeDeletedFiles(context, id);
+  log.info({ jobId: id, userId: marked.userId }, 'result files deleted');
+  return { ...marked, fileDeletionDue: false };
+}
+
+/** Removes the deleted files of a job from the result storage. The sweep also calls this. */
+export async function removeDeletedFiles(
+  { store, blobs }: Pick<JobContext, 'store' | 'blobs'>,
+  jobId: string,
+): Promise<void> {
+  await blobs.removeJob(jobId);
+  await store.finishFileDeletion(jobId);
+}
+
+/** Records erased per call of the store. */
+const chunkSize = 500;
+const pageSize = 100;
+/** Maximum duration of one call, so that the sweep continues with its other steps. */
+const maxMs = 5_000;
+/**
+ * Time between the start of a deletion and its end. Calls that were authenticated before the start may create
+ * records until then.
+ */
+export const eraseDelayMs = 60_000;
+
+/**
+ * Erases a deleted user: keys and other records, then the jobs. Deletes the user's test account, which is
+ * then erased like a user. Cancels jobs that a call submitted while the deletion began. The ledger remains
+ * without notes. Returns true at the end, which is at least a minute after the start; otherwise the sweep
+ * calls again. Each step can be repeated after a crash.
+ */
+export async function eraseUser(context: JobContext, user: User): Promise<boolean> {
+  const { store, clock, log } = context;
+  await store.markUserDeleted(testAccountId(user.id), clock.now());
+  await eraseRecords(context, user.id);
+  const until = clock.now() + maxMs;
+  let isEmpty = true;
+  for await (const job of allOf((page) => store.listJobs({ userId: user.id }, page), pageSize)) {
+    if (clock.now() >= until) return false;
+    if (!(await eraseJob(context, job))) isEmpty = false;
+  }
+  if (!isEmpty || user.deletedAt === null || clock.now() - user.deletedAt < eraseDelayMs) return false;
+  // Jobs that were cancelled meanwhile have posted refunds.
+  await eraseRecords(context, user.id);
+  await store.markUserErased(user.id);
+  log.info({ userId: user.id }, 'user erased');
+  return true;
+}
+
+async function eraseRecords({ store }: JobContext, userId: string): Promise<void> {
+  while ((await store.eraseUserRecords(userId, chunkSize)) > 0) await nextTurn();
+}
+
+/** Deletes an ended job, and cancels one that has not ended. Returns true if the job is deleted. */
+async function eraseJob(context: JobContext, job: Job): Promise<boolean> {
+  if (job.finishedAt !== null) return deleteJob(context, job);
+  try {
+    await cancel(context, job.id, { operatorId: null, reason: 'The user was deleted.' });
+  } catch (error) {
+    // The job is being submitted or is ending: the next call deletes it.
+    if (!['conflict', 'not_found'].includes(Fault.from(error).code)) throw error;
+  }
+  return false;
+}

@@ -1,0 +1,145 @@
+import { aggregate } from '../../kinds/states.ts';
+import type { Batch } from '../../store/batches.ts';
+import type { Counts, Job, JobHold, JobState, NoticeReason, StoredFile } from '../../store/documents.ts';
+import { endingStates } from '../../store/job-states.ts';
+import { discountOf } from '../../store/retention.ts';
+import type { JobContext } from '../context.ts';
+import { refundJob } from '../credits/job-credits.ts';
+import { rejectedOutcome } from '../indexed-units.ts';
+import { holdOf, parseHold } from '../quality/hold.ts';
+import { qualityOf } from '../queries/units.ts';
+import { countReused } from '../reuse.ts';
+import { failUnits } from '../unit-metrics.ts';
+import { compile } from './compile.ts';
+
+/** Fault code of units stopped by a cancellation. */
+export const terminatedCode = 'terminated';
+
+/**
+ * Ends a running job whose batches are all done. Does nothing if batches are outstanding or another process
+ * is ending the job.
+ */
+export async function finalizeJob(context: JobContext, jobId: string): Promise<void> {
+  const { store, clock } = context;
+  if (await store.hasOutstandingBatches(jobId)) return;
+  const job = await store.moveJob(jobId, ['processing'], 'settling', clock.now());
+  if (job) await finishEnding(context, job);
+}
+
+/**
+ * Ends a job that is `settling`, `rejecting` or `terminating`: posts the refund, writes the merged file, then
+ * sets the terminal state, so that a terminal job always has both. Each step is idempotent; after a crash the
+ * sweep repeats them.
+ */
+export async function finishEnding(context: JobContext, job: Job): Promise<void> {
+  const { store, clock, log } = context;
+  if (!endingStates.includes(job.state)) return;
+  if (job.state === 'rejecting') {
+    await failUnits(context, job, ['waiting'], rejectedOutcome(job));
+  }
+  if (await store.hasOutstandingBatches(job.id)) return;
+
+  const counts = await store.countJob(job.id);
+  const { units } = counts;
+  const { reused } = await countReused(context, job);
+  const owed = units.failed * job.unitPrice + discountOf(job, reused ?? 0);
+  const refunded = await refundJob(store, job, owed, clock.now());
+  const file = await compile(context, job, units.success);
+  await removeUnreferenced(context, job, file, counts.batches.success).catch((error) => {
+    // Without results there is little to remove, and the refund does not wait for the storage.
+    if (units.success > 0) throw error;
+  });
+  const end = endOf(job.state, counts, context.jobTypes.of(job).kind.statusFrom);
+  const now = clock.now();
+  const ended = await store.moveJob(job.id, [job.state], end, now, {
+    refunded,
+    file,
+    counts: {
+      ...counts,
+      units: {
+        ...units,
+        ...(reused === undefined ? {} : { reused }),
+        ...(await countNotRun(context, job, units)),
+      },
+    },
+    finishedAt: now,
+    hold: await findHold(context, job, units.success, now),
+    noticeDue: end,
+    noticeAt: now,
+  });
+  if (ended) log.info({ jobId: job.id, state: end, units, refunded, file: file?.path }, 'job ended');
+}
+
+/**
+ * Returns the hold of a job whose records do not meet the option `hold`, or null. A job without results has
+ * nothing to hold.
+ */
+async function findHold(
+  context: JobContext,
+  job: Job,
+  success: number,
+  now: number,
+): Promise<JobHold | null> {
+  const rules = parseHold(job.options.hold ?? '');
+  if (rules.length === 0 || success === 0) return null;
+  return holdOf(rules, await qualityOf(context, job), now);
+}
+
+/** Counts the units stopped by a rejection or a cancellation. Empty for other jobs. */
+async function countNotRun(
+  { store }: JobContext,
+  job: Job,
+  units: Counts['units'],
+): Promise<Pick<Counts['units'], 'notRun'>> {
+  if (job.state === 'rejecting') return { notRun: units.failed };
+  if (job.state !== 'terminating') return {};
+  const batches = (await store.listBatches(job.id)).filter(({ failed }) => failed > 0);
+  let notRun = 0;
+  for await (const { outcomes } of store.readBatches(
+    job.id,
+    batches.map(({ seq }) => seq),
+  )) {
+    for (const outcome of Object.values(outcomes))
+      if (outcome.status === 'FAILED' && outcome.code === terminatedCode) notRun += 1;
+  }
+  return { notRun };
+}
+
+function endOf(state: JobState, counts: Counts, statusFrom: keyof Counts): JobState & NoticeReason {
+  if (state === 'rejecting') return 'rejected';
+  // A cancellation after the last unit succeeded changes nothing.
+  const stopped = state === 'terminating' && counts.units.failed > 0;
+  return stopped ? 'terminated' : aggregate(counts[statusFrom].success, counts[statusFrom].failed);
+}
+
+/**
+ * Removes the files of a job that neither the job nor its batches refer to: segments of lost claims, segments
+ * replaced by a batch's final segment, and unit files of late workers. Every batch must be done. `successful`
+ * is the number of batches with a result, each of which has at least one file.
+ */
+async function removeUnreferenced(
+  { store, blobs }: JobContext,
+  job: Job,
+  merged: StoredFile | null,
+  successful: number,
+): Promise<void> {
+  const paths = await blobs.listJob(job.id);
+  if (paths.length <= successful + (merged ? 1 : 0)) return;
+  const referenced = new Set([merged?.path]);
+  for await (const batch of store.readBatches(job.id))
+    for (const { path } of filesOf(batch)) referenced.add(path);
+  const unreferenced = paths.filter((path) => !referenced.has(path));
+  if (unreferenced.length > 0) await blobs.remove(unreferenced);
+}
+
+/** A file that a batch refers to. Type and digest of a segment are not stored. */
+export type ReferencedFile = Pick<StoredFile, 'path'> & Partial<Pick<StoredFile, 'contentType' | 'sha256'>>;
+
+/** Yields the files that a batch refers to. A segment that is also the batch's file is yielded twice. */
+export function* filesOf({ file, segments, outcomes }: Batch): Generator<ReferencedFile> {
+  yield* segments;
+  if (file) yield file;
+  for (const outcome of Object.values(outcomes)) {
+    if (outcome.status === 'SUCCESS' && outcome.file) yield outcome.file;
+  }
+}

@@ -1,0 +1,101 @@
+import { linkSignals } from '../../base/abort.ts';
+import { Fault } from '../../contract/fault.ts';
+import type { Batch, BatchReference } from '../../store/batches.ts';
+import { type JobContext, leaseMs } from '../context.ts';
+import { createBatchWriter } from './batch-writer.ts';
+import { dispatch } from './dispatch.ts';
+import { finalizeJob } from './finalize-job.ts';
+import { readerOf } from './isolated-read.ts';
+import { backOff, deferUntil, postpone, releaseClaim } from './release.ts';
+
+/** Delay of a stalled batch while the worker reads another one, in milliseconds. */
+const isolatedRetryMs = 5_000;
+
+/**
+ * Reason of the signal of a batch that ended. Without a reason, each abort would create an exception with a
+ * stack.
+ */
+const batchEnded = new Error('the batch ended');
+
+/**
+ * Processes one batch: claims it, reads its outstanding units, writes their outcomes, and advances the job.
+ * Does nothing if the batch is done or claimed by another worker. Writes are fenced by the attempt, so a
+ * worker that lost the claim changes nothing (docs/reliability.md). Calls `extend` as long as the work
+ * continues. When `signal` aborts, releases the batch. Throws `unavailable` while the disk is almost full.
+ */
+export async function work(
+  context: JobContext,
+  message: BatchReference,
+  extend: () => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, clock } = context;
+  // The queue redelivers the message, here or to a worker with free disk space.
+  if (await context.disk.isLow()) throw new Fault('unavailable', 'the disk is almost full');
+  const now = clock.now();
+  const batch = await store.claimBatch(message.batchId, message.attempt, now, now + leaseMs);
+  if (batch === null) return;
+  const job = await store.getJob(batch.jobId);
+  if (job === null) return;
+
+  const stop = new AbortController();
+  const { signal: both, release } = linkSignals(signal, stop.signal);
+  const heartbeat = renewClaim(context, batch, extend, stop);
+  const known = Object.keys(batch.outcomes).length;
+  const writer = createBatchWriter(context, job, batch, both);
+  try {
+    const ended = await readerOf(batch)(context, job, batch, writer, both);
+    if (ended === null) return;
+    if (ended === 'busy') {
+      await postpone(context, batch, message, isolatedRetryMs, signal);
+      return;
+    }
+    if (ended.wait) {
+      if (!(await writer.flush())) return;
+      await deferUntil(context, batch, message, ended.wait, signal);
+    } else if (!(await writer.finish())) return;
+  } catch (error) {
+    // The claim was lost, so the batch is another worker's.
+    if (stop.signal.aborted) return;
+    if (signal.aborted) await releaseClaim(context, batch, message);
+    else {
+      const hasProgress = Object.keys(batch.outcomes).length > known;
+      const failures = hasProgress ? 1 : (batch.wait?.failures ?? 0) + 1;
+      await backOff(context, batch, message, Fault.from(error), failures, signal);
+    }
+    return;
+  } finally {
+    stop.abort(batchEnded);
+    release();
+    writer.release();
+    await heartbeat;
+  }
+  await advanceJob(context, job.id);
+}
+
+/** Dispatches the job's next batches after one finished or was deferred, or ends the job. */
+async function advanceJob(context: JobContext, jobId: string): Promise<void> {
+  const job = await context.store.getJob(jobId);
+  if (job?.state === 'processing') await dispatch(context, job);
+  await finalizeJob(context, jobId);
+}
+
+/** Renews the claim until stopped; aborts the work if the claim is lost. */
+async function renewClaim(
+  context: JobContext,
+  batch: Batch,
+  extend: () => void,
+  stop: AbortController,
+): Promise<void> {
+  const { store, clock } = context;
+  while (!stop.signal.aborted) {
+    try {
+      await clock.sleep(leaseMs / 3, stop.signal);
+      extend();
+      if (!(await store.renewBatch(batch.id, batch.attempt, clock.now() + leaseMs))) stop.abort();
+    } catch (error) {
+      if (!stop.signal.aborted)
+        context.log.warn({ batchId: batch.id, error: Fault.from(error).message }, 'claim not renewed');
+    }
+  }
+}

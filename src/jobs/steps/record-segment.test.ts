@@ -1,0 +1,307 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Blobs } from '../../blobs/blobs.ts';
+import { openFiles } from '../../blobs/files/open.ts';
+import { Fault } from '../../contract/fault.ts';
+import { jobFile as csvFile } from '../../kinds/get-pc-bulk/index.ts';
+import type { FilePack } from '../../kinds/kind.ts';
+import { jobFile as gzipFile } from '../../kinds/pdp-bulk/index.ts';
+import { batchFile, jobFile } from '../../kinds/variant-sold/index.ts';
+import type { Batch, Outcome, Unit } from '../../store/batches.ts';
+import { aBatch, aFailure, aJob, aSuccess } from '../../store/conformance/samples.ts';
+import type { JobContext } from '../context.ts';
+import { openRecords, readRecord, readRecords } from '../records.ts';
+import { compile } from './compile.ts';
+import { segmentPath, writeRecords, writeSegment } from './record-segment.ts';
+
+let folder: string;
+let blobs: Blobs;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gleaner-segments-'));
+  blobs = openFiles({ directory: folder });
+});
+afterEach(async () => {
+  await blobs.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const identity = [{ name: 'item_id', from: 'item_id', numbered: false }];
+const job = aJob({ number: 7, params: { identity, resultFormat: 'csv' } });
+const records = new Map(
+  ['{"a":"é \\"x\\", y"}', '{"a": 1.0,  "b":"ラ\\r\\n"}', '{}'].map((json, index) => [
+    index * 2,
+    Buffer.from(json),
+  ]),
+);
+const source = (index: number) => records.get(index);
+const unit = (index: number): Unit => ({
+  key: `${index}`,
+  input: { item_id: `${index}`, shop_id: '1', id: `${index}` },
+});
+const outcomes: Record<number, Outcome> = {
+  0: aSuccess(),
+  1: aFailure,
+  2: aSuccess(),
+  3: aFailure,
+  4: aSuccess(),
+};
+
+interface Files {
+  batch?: FilePack;
+  job?: FilePack;
+}
+
+/** A context in which jobs have these files, and a job has these batches. */
+function contextOf(files: Files, ...batches: Batch[]): JobContext {
+  const store = {
+    readBatches: async function* (_jobId: string, seqs?: readonly number[]) {
+      yield* batches.filter(({ seq }) => seqs?.includes(seq) ?? true);
+    },
+  };
+  const jobTypes = { of: () => ({ kind: { files } }) };
+  return { store, blobs, jobTypes, clock: { now: () => 0 } } as unknown as JobContext;
+}
+
+const aDone = (seq: number) =>
+  aBatch(
+    job,
+    seq,
+    [0, 1, 2, 3, 4].map((index) => unit(index)),
+    { attempt: 1, outcomes },
+  );
+
+const textsOf = (found: Iterable<[number, Uint8Array]>) =>
+  [...found].map(([index, body]) => [index, Buffer.from(body).toString()]);
+const collectRecords = (context: JobContext, batch: Batch) => Array.fromAsync(readRecords(context, batch));
+
+const formats: [string, Files][] = [
+  ['a file per batch', { batch: batchFile, job: jobFile }],
+  ['a CSV file', { job: csvFile }],
+  ['a compressed file', { job: gzipFile }],
+  ['no file', {}],
+];
+
+describe.each(formats)('a segment of a kind with %s', (_name, files) => {
+  test('returns every record byte for byte, together and individually', async () => {
+    const batch = aDone(0);
+    const { segment } = await writeSegment(contextOf(files), job, batch, source);
+    const whole = { ...batch, segments: [segment] };
+    const context = contextOf(files, whole);
+    expect(textsOf(await collectRecords(context, whole))).toEqual(textsOf(records));
+    for (const index of [0, 1, 2, 3, 4]) {
+      const record = await readRecord(context, whole, index);
+      expect(record && Buffer.from(record).toString()).toBe(records.get(index)?.toString() ?? null);
+    }
+  });
+
+  test('is copied into the merged file, which is the same as without segments', async () => {
+    if (!files.job) return;
+    const batches = [aDone(0), aDone(1), aBatch(job, 2, [unit(9)], { outcomes: { 0: aFailure } })];
+    const composed = [];
+    const partial = [];
+    for (const batch of batches.slice(0, 2)) {
+      const { segment } = await writeSegment(contextOf(files), job, batch, source);
+      composed.push({ ...batch, segments: [segment] });
+      const halves = [
+        new Map([[0, records.get(0)!]]),
+        new Map([
+          [4, records.get(4)!],
+          [2, records.get(2)!],
+        ]),
+      ];
+      const segments = [];
+      for (const [at, half] of halves.entries())
+        segments.push((await writeRecords({ blobs }, segmentPath(batch, at), half))!);
+      partial.push({ ...batch, segments });
+      expect(textsOf(await collectRecords(contextOf(files), { ...batch, segments }))).toEqual(
+        textsOf(records),
+      );
+    }
+    const contentOf = async (all: Batch[]) => {
+      const file = (await compile(contextOf(files, ...all, batches[2]!), job, 6))!;
+      const bytes = await buffer(await blobs.read(file.path));
+      const gives = files.job!.gzip ? gunzipSync(bytes) : bytes;
+      return { items: file.items, text: gives.toString() };
+    };
+    const merged = await contentOf(composed);
+    expect(merged.items).toBe(files.job.gzip ? 6 : 11);
+    expect(await contentOf(partial)).toEqual(merged);
+  });
+});
+
+test('the segment of a kind with a file per batch is the complete file', async () => {
+  const batch = aDone(0);
+  const { segment, file } = await writeSegment(
+    contextOf({ batch: batchFile, job: jobFile }),
+    job,
+    batch,
+    source,
+  );
+  expect(file).toMatchObject({ path: segment.path, items: 5, contentType: 'application/json' });
+  const content = await text(await blobs.read(segment.path));
+  expect(JSON.parse(content)).toHaveLength(5);
+  expect(content.slice(segment.body!.start, segment.body!.start + 1)).toBe('{');
+});
+
+test('a record whose batch ended meanwhile is read from the new segment', async () => {
+  const batch = aDone(0);
+  const before = await writeRecords({ blobs }, segmentPath(batch, 1), records);
+  const { segment } = await writeSegment(contextOf({ job: csvFile }), job, batch, source);
+  await blobs.remove([before!.path]);
+  const context = contextOf({ job: csvFile }, { ...batch, segments: [segment] });
+  const stale = { ...batch, segments: [before!] };
+  expect(textsOf(await collectRecords(context, stale))).toEqual(textsOf(records));
+  expect((await readRecord(context, stale, 2))?.toString()).toBe(records.get(2)!.toString());
+});
+
+test('writing a successful unit without its record fails', async () => {
+  const some = new Map([[0, records.get(0)!]]);
+  await expect(
+    writeSegment(contextOf({ job: csvFile }), job, aDone(0), (index) => some.get(index)),
+  ).rejects.toMatchObject({
+    code: 'internal',
+    message: expect.stringContaining('unit 2 of batch'),
+  });
+});
+
+test('records in a CSV file are quoted', async () => {
+  const { segment } = await writeSegment(contextOf({ job: csvFile }), job, aDone(0), source);
+  expect(await text(await blobs.read(segment.path))).toContain('"{""a"":""é \\""x\\"", y""}"');
+});
+
+test('a unit with its own file has no record', async () => {
+  const file = { path: 'j/unit', contentType: 'text/plain', items: 1, bytes: 1, sha256: '' };
+  const batch = aBatch(job, 0, [unit(0)], { outcomes: { 0: { ...aSuccess(), file } as Outcome } });
+  expect(await readRecord(contextOf({}, batch), batch, 0)).toBeNull();
+  expect(await collectRecords(contextOf({}, batch), batch)).toEqual([]);
+});
+
+describe('while the result storage is unavailable', () => {
+  const away = new Fault('unavailable', 'The storage is away.');
+
+  test('a record is requested once', async () => {
+    const segment = await writeRecords({ blobs }, 'j/p', records);
+    const batch = { ...aDone(0), segments: [segment!] };
+    let reads = 0;
+    const read = async () => {
+      reads += 1;
+      throw away;
+    };
+    const context = { ...contextOf({}, batch), blobs: { ...blobs, read } };
+    await expect(readRecord(context, batch, 0)).rejects.toBe(away);
+    expect(reads).toBe(1);
+  });
+
+  test('a record that moved is not reported as lost', async () => {
+    const segment = await writeRecords({ blobs }, 'j/p', records);
+    const batch = { ...aDone(0), segments: [segment!] };
+    const errors = [new Fault('not_found', 'No such file.'), away];
+    const read = async () => Promise.reject(errors.shift());
+    const context = { ...contextOf({}, batch), blobs: { ...blobs, read } };
+    await expect(readRecord(context, batch, 0)).rejects.toBe(away);
+  });
+
+  test('rows are not reported as lost', async () => {
+    const context = contextOf({ job: csvFile });
+    const { segment } = await writeSegment(context, job, aDone(0), source);
+    const compiling = contextOf({ job: csvFile }, { ...aDone(0), segments: [segment] });
+    const read = () => Promise.reject(away);
+    await expect(compile({ ...compiling, blobs: { ...blobs, read } }, job, 3)).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+  });
+});
+
+test('a missing segment is an internal fault', async () => {
+  const { segment } = await writeSegment(contextOf({ job: csvFile }), job, aDone(0), source);
+  await blobs.remove([segment.path]);
+  const context = contextOf({ job: csvFile }, { ...aDone(0), segments: [segment] });
+  await expect(compile(context, job, 3)).rejects.toMatchObject({
+    code: 'internal',
+    message: expect.stringContaining('has lost its segment'),
+  });
+});
+
+test('a record found nowhere is an internal fault', async () => {
+  const batch = aDone(0);
+  const context = contextOf({ job: csvFile }, batch);
+  await expect(readRecord(context, batch, 0)).rejects.toMatchObject({
+    code: 'internal',
+    message: expect.stringContaining('has lost a record'),
+  });
+  const { segment } = await writeSegment(context, job, batch, source);
+  const shorter = { ...segment, body: { ...segment.body!, end: segment.body!.end + 1 } };
+  const changed = { code: 'internal', message: expect.stringContaining('its content was changed') };
+  const compiling = compile(contextOf({ job: csvFile }, { ...batch, segments: [shorter] }), job, 3);
+  await expect(compiling).rejects.toMatchObject(changed);
+  const cut = {
+    ...batch,
+    segments: [{ ...segment, records: { 0: [0, segment.body!.end + 1] as [number, number] } }],
+  };
+  await expect(readRecord(contextOf({ job: csvFile }, cut), cut, 0)).rejects.toMatchObject(changed);
+});
+
+test('records are returned unchanged, whatever they contain', async () => {
+  const segment = await writeRecords({ blobs }, 'j/p', new Map([[0, Buffer.from('"a, ""b"""')]]));
+  expect(segment).toMatchObject({ encoding: 'plain' });
+  const batch = { ...aDone(0), outcomes: { 0: aSuccess() }, segments: [segment!] };
+  expect((await readRecord(contextOf({}, batch), batch, 0))?.toString()).toBe('"a, ""b"""');
+});
+
+test('an empty record has an empty byte range', async () => {
+  const segment = await writeRecords({ blobs }, 'j/p', new Map([[0, Buffer.alloc(0)]]));
+  const batch = { ...aDone(0), outcomes: { 0: aSuccess() }, segments: [segment!] };
+  expect((await readRecord(contextOf({}, batch), batch, 0))?.byteLength).toBe(0);
+});
+
+describe('large records', () => {
+  const mib = 1024 ** 2;
+  const large = new Map([0, 2, 4].map((index) => [index, Buffer.alloc(3 * mib, `${index}`)]));
+
+  test('are read in portions of at most eight MiB', async () => {
+    const segment = await writeRecords({ blobs }, 'j/p', large);
+    const batch = { ...aDone(0), segments: [segment!] };
+    const ranges: number[] = [];
+    const read: Blobs['read'] = (path, range) => {
+      ranges.push(range!.end! - range!.start! + 1);
+      return blobs.read(path, range);
+    };
+    const context = { ...contextOf({}, batch), blobs: { ...blobs, read } };
+    for await (const [index, record] of readRecords(context, batch))
+      expect(Buffer.compare(record, large.get(index)!)).toBe(0);
+    expect(ranges).toEqual([6 * mib, 3 * mib]);
+  });
+
+  test('are read apart from others that are far away', async () => {
+    const segment = await writeRecords({ blobs }, 'j/p', large);
+    const batch = { ...aDone(0), segments: [segment!] };
+    const { read } = openRecords(contextOf({}, batch), batch, [0, 4]);
+    for (const index of [0, 2, 4])
+      expect((await read(index))?.byteLength).toBe(index === 2 ? undefined : 3 * mib);
+  });
+
+  test('are compressed as several members of one segment', async () => {
+    const { segment } = await writeSegment(contextOf({ job: gzipFile }), job, aDone(0), (index) =>
+      large.get(index),
+    );
+    const batch = { ...aDone(0), segments: [segment] };
+    const context = contextOf({ job: gzipFile }, batch);
+    for (const index of [4, 2, 0])
+      expect(Buffer.compare((await readRecord(context, batch, index))!, large.get(index)!)).toBe(0);
+    const file = (await compile(context, job, 3))!;
+    const lines = gunzipSync(await buffer(await blobs.read(file.path)))
+      .toString()
+      .trim()
+      .split('\n');
+    expect([file.items, lines.length]).toEqual([3, 3]);
+  });
+});
+
+test('writeRecords() writes no file without records', async () => {
+  const write: Blobs['write'] = () => Promise.reject(new Error('written'));
+  expect(await writeRecords({ blobs: { ...blobs, write } }, 'job/segment', new Map())).toBeNull();
+});

@@ -1,0 +1,57 @@
+import type { JsonObject } from '../../base/json.ts';
+import { integer, number, object, text } from '../fields.ts';
+import type { ListedFields, TrackedPages } from '../market.ts';
+import { trackedItem, valueAt } from '../tracked.ts';
+
+const productFields = `status: string?; statusCode: integer?; message: string?; data.summary.id: string;
+  data.summary.name: string; data.summary.brand: string?; data.summary.category: string?;
+  data.summary.price: object; data.summary.price.price: number?; data.summary.price.originalPrice: number?;
+  data.summary.price.discountPercentage: number?; data.summary.price.currency: string; data.summary.stock: integer?;
+  data.summary.sold: integer?; data.summary.rating: number?; data.summary.totalReview: integer?;
+  data.summary.merchant: object; data.summary.merchant.id: string?; data.summary.merchant.name: string?;
+  data.summary.merchant.type: string?; data.summary.url: string?; data.summary.condition: string?;
+  data.summary.status: string?; data.items: array; data.items[].id: string?; data.items[].sku: string?`;
+
+const entryFields = `id: string; name: string?; price: number?; original_price: number?; discount_percentage: number?;
+  rating: number?; review_count: integer?; sold_count: integer?; url: string?; image_url: string?; condition: string?`;
+
+/** Fields that every record of each page has (docs/pages.md), in the notation of parseFields(). */
+export const listedFields: ListedFields = {
+  product: productFields,
+  merchant: `${entryFields}; brand: string?; category: string?; stock: integer?; merchant: object;
+    merchant.id: string?; merchant.name: string?; merchant.type: string?`,
+};
+
+function product(record: JsonObject) {
+  const summary = object(valueAt(record, 'data.summary'));
+  return trackedItem(summary.id, {
+    title: text(summary.name),
+    price: number(valueAt(summary, 'price.price')),
+    currency: text(valueAt(summary, 'price.currency')),
+    stock: integer(summary.stock),
+    sold: integer(summary.sold),
+    rating: number(summary.rating),
+    brand: text(summary.brand),
+    listPrice: number(valueAt(summary, 'price.originalPrice')),
+    reviews: integer(summary.totalReview),
+    seller: text(valueAt(summary, 'merchant.name')),
+  });
+}
+
+const merchant = (record: JsonObject) =>
+  trackedItem(record.id, {
+    title: text(record.name),
+    price: number(record.price),
+    currency: 'IDR',
+    stock: integer(record.stock),
+    available: typeof record.buyable === 'boolean' ? record.buyable : null,
+    sold: integer(record.sold_count),
+    rating: number(record.rating),
+    brand: text(record.brand),
+    listPrice: number(record.original_price),
+    reviews: integer(record.review_count),
+    seller: text(valueAt(record, 'merchant.name')),
+  });
+
+/** Tracked values of each page. */
+export const tracked: TrackedPages = { product, merchant };

@@ -1,0 +1,19 @@
+import { describe, expect, test } from 'vitest';
+import { cronText, readCron, writeCron } from './cron.ts';
+
+describe('cronText()', () => {
+  test.each([
+    ['0 8 * * *', 'Every day at 08:00'],
+    ['5 * * * *', 'Every hour at minute 5'],
+    ['30 18 * * 1-5', 'Monday to Friday at 18:30'],
+    ['0 6 * * MON', '0 6 * * MON'],
+    ['0 24 * * *', '0 24 * * *'],
+    ['60 * * * *', '60 * * * *'],
+    ['*/5 * * * *', '*/5 * * * *'],
+    ['0 * * * 1-5', '0 * * * 1-5'],
+  ])('describes %s as "%s"', (cron, expected) => expect(cronText(cron)).toBe(expected));
+});
+
+test.each(['0 8 * * *', '5 * * * *', '30 18 * * 1-5'])('writeCron() returns %s again', (cron) => {
+  expect(writeCron(readCron(cron)!)).toBe(cron);
+});

@@ -1,0 +1,44 @@
+import { create } from '@bufbuild/protobuf';
+import { describe, expect, test } from 'vitest';
+import { JobSchema } from '../../gen/gleaner/job/v1/job_pb.ts';
+import { creditsText, jobName, jobTitle, progressText, unitStatus } from './job.ts';
+
+test('jobTitle() and jobName() are the name of a job, or say what it collects', () => {
+  const fields = { kind: 'pdp_bulk', market: 'mktd', total: 2 };
+  expect(jobTitle(create(JobSchema, fields))).toBe('Product page bulk on Marketplace D, 2 units');
+  expect(jobName(create(JobSchema, fields))).toBe('Product page bulk on Marketplace D');
+  const named = create(JobSchema, { ...fields, options: { name: 'Weekly' } });
+  expect([jobTitle(named), jobName(named)]).toEqual(['Weekly', 'Weekly']);
+});
+
+describe('progressText()', () => {
+  test.each([
+    [{ success: 0, failed: 60, notRun: 60, total: 60 }, 'Not run'],
+    [{ success: 120, failed: 280, notRun: 277, total: 400 }, '123 of 400, 3 failed, 277 not run'],
+    [{ success: 50, failed: 0, notRun: 0, total: 60 }, '50 of 60'],
+    [{ success: 0, failed: 2, notRun: 0, total: 2 }, '2 of 2, 2 failed'],
+  ])('describes %j as "%s"', (job, expected) => {
+    expect(progressText(job)).toBe(expected);
+  });
+});
+
+describe('creditsText()', () => {
+  const job = { cost: 600, charged: 600, refunded: 0, ended: true };
+  test.each([
+    [{ charged: 0 }, 'Nothing charged'],
+    [{ charged: 0, ended: false }, '600 credits on approval'],
+    [{}, '600 credits'],
+    [{ refunded: 80 }, '600 credits, 80 refunded'],
+  ])('describes %j as "%s"', (part, expected) => {
+    expect(creditsText({ ...job, ...part })).toBe(expected);
+  });
+});
+
+test.each([
+  ['FAILED', 'rejected', 'NOT_RUN'],
+  ['FAILED', 'terminated', 'NOT_RUN'],
+  ['FAILED', 'page_not_found', 'FAILED'],
+  ['SUCCESS', '', 'SUCCESS'],
+])('unitStatus() of %s with code "%s" is %s', (status, code, expected) => {
+  expect(unitStatus({ status, code })).toBe(expected);
+});

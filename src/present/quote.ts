@@ -1,0 +1,36 @@
+import type { Timestamp } from '@bufbuild/protobuf/wkt';
+import type { Quote } from '../../gen/gleaner/job/v1/quote_pb.ts';
+import { counted, formatCount } from './text.ts';
+import { formatDuration } from './time.ts';
+
+/** Quote of a job in words. */
+export interface QuoteText {
+  /** Reasons for which the job would be refused. */
+  refusals: readonly string[];
+  warnings: readonly string[];
+  facts: readonly (readonly [name: string, text: string])[];
+}
+
+/** Describes a quote. `time` formats a time, '' without one. */
+export function describeQuote(quote: Quote, time: (at: Timestamp | undefined) => string): QuoteText {
+  const { units, cost, unitPrice, balance, balanceAfter, durationSeconds } = quote;
+  const duration = formatDuration(Number(durationSeconds) * 1000);
+  return {
+    refusals: quote.refusals.map(({ message }) => message),
+    warnings: quote.warnings,
+    facts: [
+      ['units', `${formatCount(units)} in ${counted(quote.batches, 'batch', 'batches')}`],
+      [
+        'cost',
+        `${counted(cost, 'credit')} (${formatCount(unitPrice)} per unit), charged at ${quote.chargedAt}`,
+      ],
+      ['balance', `${formatCount(balance)}, ${formatCount(balanceAfter)} afterwards`],
+      ...quote.delays.map(({ message, until }) => {
+        const end = time(until);
+        return ['delayed', end === '' ? message : `${message} (until ${end})`] as const;
+      }),
+      ['begins', time(quote.beginsAt)],
+      ['takes', `${quote.durationIsMinimum ? 'at least' : 'about'} ${duration} without other jobs`],
+    ].filter(([, text]) => text !== '') as [string, string][],
+  };
+}

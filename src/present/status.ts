@@ -1,0 +1,38 @@
+import { capitalize } from './text.ts';
+
+/** What a status means to its reader; each front end has a colour for it. */
+export type Tone = 'good' | 'busy' | 'warning' | 'bad' | 'muted';
+
+const tones: Readonly<Record<string, Tone>> = {
+  awaiting_approval: 'warning',
+  initializing: 'busy',
+  processing: 'busy',
+  completed: 'good',
+  partial_complete: 'warning',
+  failed: 'bad',
+  PENDING: 'busy',
+  SUCCESS: 'good',
+  FAILED: 'bad',
+  queued: 'warning',
+  claimed: 'busy',
+  done: 'good',
+  pending: 'busy',
+  delivered: 'good',
+  active: 'good',
+  running: 'busy',
+  paused: 'warning',
+  rejected: 'bad',
+  terminated: 'bad',
+  not_submitted: 'bad',
+  new: 'good',
+  changed: 'busy',
+  missing: 'warning',
+  back: 'good',
+  enabled: 'good',
+};
+
+/** Returns the tone of a status of a job, batch, unit, schedule, or delivery. */
+export const statusTone = (status: string): Tone => tones[status] ?? 'muted';
+
+/** Formats a status: "Awaiting approval". */
+export const formatStatus = (status: string): string => capitalize(status.replaceAll('_', ' ').toLowerCase());

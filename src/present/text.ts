@@ -1,0 +1,46 @@
+const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const signed = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0, signDisplay: 'exceptZero' });
+const precise = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
+const countries = new Intl.DisplayNames('en', { type: 'region' });
+
+/** Capitalizes the first letter of a text. */
+export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Formats a count or credits: "12,345". */
+export const formatCount = (value: number | bigint): string => whole.format(value);
+
+/** Formats credits with a sign: "+100", "-40". */
+export const formatSignedCount = (value: number | bigint): string => signed.format(value);
+
+/** Formats a count with its noun: "1 unit", "2,000 units". */
+export const counted = (value: number | bigint, noun: string, plural = `${noun}s`): string =>
+  `${formatCount(value)} ${Number(value) === 1 ? noun : plural}`;
+
+/** Formats a number of units: "1 unit", "12,345 units". */
+export const formatUnits = (count: number): string => counted(count, 'unit');
+
+/** Formats a share from 0 to 1 as a percentage: "12%", "0.4%". */
+export const formatPercent = (share: number): string =>
+  `${new Intl.NumberFormat('en-US', { maximumSignificantDigits: share < 0.1 ? 1 : 2 }).format(share * 100)}%`;
+
+/** Formats a percentage with up to two decimals: "61.5%". */
+export const formatPercentage = (percent: number): string => `${precise.format(percent)}%`;
+
+/** Formats bytes with a decimal unit: "1.2 MB". */
+export function formatBytes(bytes: number | bigint): string {
+  const names = ['B', 'kB', 'MB', 'GB'];
+  let value = Number(bytes);
+  let unit = 0;
+  while (value >= 1000 && unit < names.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${names[unit]}`;
+}
+
+/** Formats the code of a region: "Indonesia (id)". */
+export const regionText = (region: string): string =>
+  `${countries.of(region.toUpperCase()) ?? region} (${region})`;
+
+/** Returns the start of an id, which tells it from others on a page. */
+export const shortId = (id: string): string => id.slice(0, 8);

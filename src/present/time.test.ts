@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'vitest';
+import { formatDuration, formatRelativeTime, formatUtcTime } from './time.ts';
+
+const now = Date.UTC(2030, 0, 7, 4);
+
+describe('formatRelativeTime()', () => {
+  test.each([
+    [-4_000, 'just now'],
+    [900, 'just now'],
+    [6_000, 'in a moment'],
+    [-42_000, '42 seconds ago'],
+    [-5 * 60_000 - 1_000, '5 minutes ago'],
+    [3 * 3_600_000, 'in 3 hours'],
+    [-2 * 86_400_000, '2 days ago'],
+    [-31 * 86_400_000, '2029-12-07'],
+  ])('formats %d ms from now as "%s"', (ms, expected) => {
+    expect(formatRelativeTime(new Date(now + ms), now)).toBe(expected);
+  });
+});
+
+describe('formatDuration()', () => {
+  test.each([
+    [42_400, '42 s'],
+    [60_000, '1 min'],
+    [125_000, '2 min 5 s'],
+    [3_900_000, '1 h 5 min'],
+    [7_200_000, '2 h'],
+    [5 * 86_400_000, '5 days'],
+  ])('formats %d ms as "%s"', (ms, expected) => {
+    expect(formatDuration(ms)).toBe(expected);
+  });
+});
+
+test('formatUtcTime() includes seconds', () => {
+  expect(formatUtcTime(new Date(now))).toBe('2030-01-07 04:00:00 UTC');
+});

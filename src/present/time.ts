@@ -1,0 +1,42 @@
+const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+/** Formats date and time in the local time zone. */
+export const formatLocalTime = (date: Date): string => local.format(date);
+
+/** Formats date and time in UTC: "2030-01-07 04:00:00 UTC". */
+export const formatUtcTime = (date: Date): string =>
+  `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+
+const units: readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+];
+const maxRelativeDays = 30;
+
+/**
+ * Formats a time relative to now: "5 minutes ago", "in 3 hours"; within ten seconds "just now" or "in a
+ * moment". Times more than 30 days away are UTC dates.
+ */
+export function formatRelativeTime(date: Date, nowMs: number): string {
+  const seconds = Math.round((date.getTime() - nowMs) / 1000);
+  if (Math.abs(seconds) > maxRelativeDays * 86_400) return date.toISOString().slice(0, 10);
+  for (const [unit, size] of units) {
+    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+  }
+  if (Math.abs(seconds) >= 10) return relative.format(seconds, 'second');
+  // The clocks of the reader's machine and of the service may differ by a second.
+  return seconds > 1 ? 'in a moment' : 'just now';
+}
+
+/** Formats a duration in at most two units: "1 h 5 min", "42 s". */
+export function formatDuration(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return seconds % 60 === 0 ? `${minutes} min` : `${minutes} min ${seconds % 60} s`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} days`;
+}

@@ -1,0 +1,165 @@
+import {
+  type ConnectionOptions,
+  connect,
+  type JetStreamClient,
+  type JetStreamManager,
+  type NatsConnection,
+} from 'nats';
+import { withTimeout } from '../../base/abort.ts';
+import { backOffMs } from '../../base/back-off.ts';
+import type { Clock } from '../../base/clock.ts';
+import { ConfigError } from '../../base/config.ts';
+import type { Log } from '../../base/log.ts';
+import { Fault } from '../../contract/fault.ts';
+
+/**
+ * Parses NATS_URL: one or more servers of a cluster, separated by commas, as
+ * `nats://[user:password@|token@]host[:port]` or `tls://…`. The first credentials found apply to all servers.
+ * Throws a ConfigError that never contains the credentials.
+ */
+export function parseAddress(
+  text: string,
+): Pick<ConnectionOptions, 'servers' | 'user' | 'pass' | 'token' | 'tls'> {
+  const urls = text.split(',').map((part) => {
+    const url = URL.parse(part.includes('://') ? part.trim() : `nats://${part.trim()}`);
+    if (url === null || !/^(nats|tls):$/.test(url.protocol) || url.hostname === '') {
+      throw new ConfigError('NATS_URL: expected addresses such as nats://host:4222, separated by commas');
+    }
+    return url;
+  });
+  const withCredentials = urls.find((url) => url.username !== '');
+  return {
+    servers: urls.map((url) => url.host),
+    ...(urls.some((url) => url.protocol === 'tls:') ? { tls: {} } : {}),
+    ...credentials(withCredentials),
+  };
+}
+
+function credentials(url: URL | undefined): Pick<ConnectionOptions, 'user' | 'pass' | 'token'> {
+  if (!url) return {};
+  const user = decodeURIComponent(url.username);
+  return url.password === '' ? { token: user } : { user, pass: decodeURIComponent(url.password) };
+}
+
+/** One connection, from its establishment to its loss. */
+export interface ConnectionSession {
+  nc: NatsConnection;
+  js: JetStreamClient;
+  jsm: JetStreamManager;
+  /** Aborted when the connection is lost. */
+  ended: AbortSignal;
+}
+
+/** A connection to the server that is reestablished until it is closed. */
+export interface JetStreamConnection {
+  /** Returns the current session, or null while disconnected. */
+  current(): ConnectionSession | null;
+  /** Resolves with the current or next session; rejects with the signal's reason. */
+  ready(signal: AbortSignal): Promise<ConnectionSession>;
+  /** Flushes pending messages if the server accepts them, then disconnects permanently. */
+  close(): Promise<void>;
+}
+
+const backOff = { firstMs: 100, maxMs: 2_000 };
+const connectTimeoutMs = 3_000;
+/** Maximum wait for an unresponsive server when closing. */
+const drainTimeoutMs = 2_000;
+
+/**
+ * Connects in the background and reconnects whenever the connection is lost. The client's own reconnect is
+ * disabled because it buffers requests and messages during an outage, while ours must fail immediately.
+ * Throws ConfigError for an invalid address.
+ */
+export function openConnection(options: {
+  url: string;
+  requestMs: number;
+  clock: Clock;
+  log: Log;
+}): JetStreamConnection {
+  const { requestMs, clock, log } = options;
+  const address = parseAddress(options.url);
+  const closing = new AbortController();
+  let session: ConnectionSession | null = null;
+  let next = Promise.withResolvers<ConnectionSession>();
+
+  const dial = async (): Promise<NatsConnection> =>
+    connect({
+      ...address,
+      name: 'gleaner',
+      reconnect: false,
+      timeout: connectTimeoutMs,
+      pingInterval: 10_000,
+      maxPingOut: 2,
+    });
+
+  const serve = async (nc: NatsConnection): Promise<void> => {
+    const ended = new AbortController();
+    session = {
+      nc,
+      js: nc.jetstream({ timeout: requestMs }),
+      // The check would reject a server whose JetStream is still starting.
+      jsm: await nc.jetstreamManager({ timeout: requestMs, checkAPI: false }),
+      ended: ended.signal,
+    };
+    next.resolve(session);
+    const error = await nc.closed();
+    session = null;
+    next = Promise.withResolvers();
+    ended.abort(unreachable(error));
+  };
+
+  const run = async (): Promise<void> => {
+    const server = [address.servers].flat().join(',');
+    let failures = 0;
+    let loggedError = '';
+    while (!closing.signal.aborted) {
+      try {
+        const nc = await dial();
+        const since = clock.now();
+        log.info({ server: nc.getServer(), version: nc.info?.version }, 'connected to NATS');
+        loggedError = '';
+        const serving = serve(nc);
+        if (closing.signal.aborted) await nc.close();
+        await serving;
+        if (clock.now() - since > backOff.maxMs) failures = 0;
+        if (!closing.signal.aborted) log.warn({ server }, 'connection to NATS lost');
+      } catch (error) {
+        const reason = (error as Error).message;
+        if (reason !== loggedError) log.warn({ server, error: reason }, 'NATS unreachable, retrying');
+        loggedError = reason;
+      }
+      failures += 1;
+      await clock.sleep(backOffMs(backOff, failures, 0), closing.signal).catch(() => {});
+    }
+  };
+  const running = run();
+
+  return {
+    current: () => session,
+    ready: async (signal) => session ?? orAborted(next.promise, signal),
+    async close() {
+      closing.abort(unreachable());
+      const last = session;
+      if (last) {
+        await withTimeout(drainTimeoutMs, 'draining', last.nc.drain()).catch(() => {});
+        await last.nc.close();
+      }
+      await running;
+    },
+  };
+}
+
+/** Creates the Fault for an unreachable server. */
+export function unreachable(cause?: unknown): Fault {
+  return new Fault('unavailable', 'NATS is not reachable.', { component: 'queue', cause });
+}
+
+/** Settles like the promise, or rejects with the signal's reason once it is aborted. */
+export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}

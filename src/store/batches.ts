@@ -1,0 +1,302 @@
+import type { JsonObject } from '../base/json.ts';
+import type { FaultCode } from '../contract/fault.ts';
+import type { Counts, Lane, QualityCounts, StoredFile } from './documents.ts';
+
+/** One requested item of a job, the unit of billing. */
+export interface Unit {
+  /** Identifies the unit in its job: an item id or a URL. Not unique. */
+  key: string;
+  /** The unit as submitted, in the format of the market's reader. */
+  input: JsonObject;
+}
+
+/** Outcome of a unit. Absent while the unit is outstanding. */
+export type Outcome =
+  | {
+      status: 'SUCCESS';
+      /** Attempt that wrote the result. */
+      attempt: number;
+      /** The unit's own result file, for job types that have one. */
+      file?: StoredFile;
+      /**
+       * Counts of the entries in the file. Absent without a file, and in outcomes of versions without counts.
+       */
+      quality?: QualityCounts;
+      /** Time at which the page was read. Absent in outcomes of versions that did not store it. */
+      readAt?: number;
+      /** Time at which the result was collected, if it was reused. */
+      collectedAt?: number;
+    }
+  | { status: 'FAILED'; code: FaultCode; message: string };
+
+/**
+ * State of a batch. `waiting`: not published. `queued`: published. `claimed`: assigned to a worker. `done`:
+ * no unit is outstanding.
+ */
+export type BatchState = 'waiting' | 'queued' | 'claimed' | 'done';
+
+/** Up to 50 units that are sent to a worker in one message. */
+export interface Batch {
+  id: string;
+  jobId: string;
+  /** Position in the job, from 0. Batches follow the order of submission. */
+  seq: number;
+  market: string;
+  region: string;
+  lane: Lane;
+  units: Unit[];
+  /** Outcomes by the index of the unit in `units`. */
+  outcomes: Record<number, Outcome>;
+  /** Successful and failed units, updated in the same write as the outcomes. */
+  success: number;
+  failed: number;
+  /** Bytes of its segments and of its units' files in the result storage, updated in the same write. */
+  storedBytes: number;
+  state: BatchState;
+  /** Incremented by each claim. Writes name it, so that a superseded worker's write has no effect. */
+  attempt: number;
+  /**
+   * Claims that ended in a crash or a failure, including the current one. Claims that were released are not
+   * counted. A new outcome lowers the count to at most `maxStalledWithProgress`.
+   */
+  stalledClaims: number;
+  /** The unit last read in isolation after claims without progress. Null if there was none. */
+  isolated: IsolatedUnit | null;
+  /** Time from which the batch is due. Publishing its message again does not change it. */
+  queuedAt: number | null;
+  /** Time at which its message was last published, or is to be. */
+  publishedAt: number | null;
+  /** Expiry of the claim unless it is renewed. */
+  leaseUntil: number | null;
+  /** Earliest time at which the batch may be published again. */
+  notBefore: number | null;
+  /** Its last wait. Null if it never waited, and after its end. */
+  wait: BatchWait | null;
+  /** The batch's own result file, for job types that have one. */
+  file: StoredFile | null;
+  /**
+   * Blobs with the records of the successful units. A batch that a worker finished has one segment with all
+   * of them.
+   */
+  segments: Segment[];
+  /** End of the last unit. Null before, and for batches of versions that did not store it. */
+  endedAt: number | null;
+}
+
+/** Wait of a batch that was requeued because its pages, or the stores, are temporarily unavailable. */
+export interface BatchWait {
+  /** Start of the wait. */
+  since: number;
+  /** Time of the next attempt. */
+  until: number;
+  /** Cause, such as "mkta/id: blocked (page_blocked)". */
+  reason: string;
+  /** Attempts so far of units that met a fault, by index. */
+  tries: Record<number, number>;
+  /** Consecutive claims that ended without progress because the store or the result storage failed. */
+  failures: number;
+}
+
+/**
+ * A blob with records of a batch. Its name contains the attempt that wrote it; the blob is valid only while a
+ * batch refers to it.
+ */
+export interface Segment {
+  /** Path in the result storage. */
+  path: string;
+  /** Size in the result storage. */
+  bytes: number;
+  /**
+   * Encoding of a record: its bytes, its bytes within one gzip member of the segment, or a field of a CSV
+   * file.
+   */
+  encoding: 'plain' | 'gzip' | 'csv';
+  /** Offset and length of each record in bytes before compression, by the index of the unit. */
+  records: Record<number, [offset: number, length: number]>;
+  /** The batch's rows of the job's merged file. Null for a segment with records only. */
+  body: PartBody | null;
+  /** Counts of the records. Absent in segments of versions without counts. */
+  quality?: QualityCounts;
+}
+
+/** Byte range of a segment, `end` exclusive, whose rows are copied to the merged file unchanged. */
+export interface PartBody {
+  start: number;
+  end: number;
+  /** Number of rows. */
+  items: number;
+}
+
+/** A unit that is read in isolation, so that a crash of the worker can be attributed to it. */
+export interface IsolatedUnit {
+  index: number;
+  /** Number of times the unit was started without reaching an outcome. */
+  starts: number;
+}
+
+/** A batch without its large and worker-only fields, for progress. */
+export type BatchSummary = Omit<
+  Batch,
+  'units' | 'outcomes' | 'segments' | 'stalledClaims' | 'isolated' | 'wait'
+> & {
+  total: number;
+};
+
+/** Contents of a queue message: a reference to a batch. */
+export interface BatchReference {
+  jobId: string;
+  batchId: string;
+  market: string;
+  region: string;
+  lane: Lane;
+  /** Number of the batch's units. */
+  units: number;
+  attempt: number;
+}
+
+/**
+ * Batches and the outcomes of their units. A write that names an attempt changes nothing if the batch has
+ * another.
+ */
+export interface BatchStore {
+  /**
+   * Moves up to `limit` waiting batches of a job, or of one of its regions, to `queued`, lowest `seq` first.
+   * Skips batches whose `notBefore` is after `now`.
+   */
+  queueBatches(jobId: string, limit: number, now: number, region?: string): Promise<BatchReference[]>;
+  /**
+   * Moves batches that could not be published from `queued` back to `waiting`, not to be queued before
+   * `notBefore`. Skips batches that have another attempt by now.
+   */
+  unqueueBatches(references: readonly BatchReference[], notBefore: number): Promise<void>;
+  /**
+   * Counts the batches of a job that are queued or claimed, and separately the queued ones that are deferred
+   * beyond `now`.
+   */
+  countInFlight(jobId: string, now: number): Promise<InFlight>;
+  /**
+   * Claims a batch: increments its attempt and its count of claims without progress. Returns null unless the
+   * batch is outstanding and either has the attempt `attempt` and is not claimed, or has a claim that expired
+   * before `now`.
+   */
+  claimBatch(batchId: string, attempt: number, now: number, leaseUntil: number): Promise<ClaimedBatch | null>;
+  /** Extends a claim. Returns false if the claim was lost. */
+  renewBatch(batchId: string, attempt: number, leaseUntil: number): Promise<boolean>;
+  /** Records the unit that the worker is about to read in isolation. Returns false if the claim was lost. */
+  startIsolated(batchId: string, attempt: number, isolated: IsolatedUnit): Promise<boolean>;
+  /**
+   * Writes outcomes of units and the segment with their records. Returns false if the claim was lost. A unit
+   * keeps its first outcome, so a repeated write counts nothing twice. A new outcome lowers the count of
+   * claims without progress to at most `maxStalledWithProgress`.
+   */
+  recordOutcomes(
+    batchId: string,
+    attempt: number,
+    outcomes: Record<number, Outcome>,
+    segment: Segment | null,
+  ): Promise<boolean>;
+  /**
+   * Writes outcomes as recordOutcomes() does and ends the batch at `now`. Every unit must have an outcome by
+   * then. The segment, if any, contains every record of the batch and replaces the earlier segments. Returns
+   * false if the claim was lost, and true without a change if this attempt has ended the batch before.
+   */
+  finishBatch(
+    batchId: string,
+    attempt: number,
+    outcomes: Record<number, Outcome>,
+    segment: Segment | null,
+    file: StoredFile | null,
+    now: number,
+  ): Promise<boolean>;
+  /**
+   * Moves a claimed batch back to `queued`, not to be published before `notBefore`. Returns false if the
+   * claim was lost. Unless the claim `failed`, it does not count as one without progress. `wait` replaces the
+   * batch's last wait.
+   */
+  releaseBatch(
+    batchId: string,
+    attempt: number,
+    notBefore: number,
+    end?: { failed?: boolean; wait?: BatchWait },
+  ): Promise<boolean>;
+  /** Replaces the last wait of a claimed batch. Returns false if the claim was lost. */
+  setWait(batchId: string, attempt: number, wait: BatchWait | null): Promise<boolean>;
+  /** Lists the waits of a job's batches that end after `now`, by end. */
+  listWaits(jobId: string, now: number): Promise<BatchWait[]>;
+  /**
+   * Ends each outstanding unit of the job's batches in one of `states` with `outcome`, at `now`. Returns the
+   * number of units. A worker's later write to such a batch has no effect.
+   */
+  failBatches(
+    jobId: string,
+    states: readonly OutstandingState[],
+    outcome: Outcome,
+    now: number,
+  ): Promise<number>;
+  /** Returns true if any batch of the job is not done. */
+  hasOutstandingBatches(jobId: string): Promise<boolean>;
+  /** Computes a job's counts from its batches. */
+  countJob(jobId: string): Promise<Counts>;
+  /** Computes the counts of several jobs by job id. Jobs without batches are left out. */
+  countJobs(jobIds: readonly string[]): Promise<Map<string, Counts>>;
+  /** Lists the batches of a job by `seq`, without units. */
+  listBatches(jobId: string): Promise<readonly BatchSummary[]>;
+  /**
+   * Yields complete batches of a job by `seq`, either all or those in `seqs` (ascending), and holds only a
+   * few in memory.
+   */
+  readBatches(jobId: string, seqs?: readonly number[]): AsyncIterable<Batch>;
+  /** Returns the batch and the index of the job's first unit with this key. */
+  findUnit(jobId: string, key: string): Promise<{ batch: Batch; index: number } | null>;
+  /**
+   * Moves up to `limit` batches whose claims expired before `now` to `queued` at `now`, the longest expired
+   * first. Each batch is returned to one caller only.
+   */
+  requeueExpired(now: number, limit: number): Promise<BatchReference[]>;
+  /**
+   * Marks up to `limit` queued batches that were published before `publishedBefore`, and whose `notBefore`
+   * has passed, as published at `now`, the longest published first. Each batch is returned to one caller
+   * only.
+   */
+  republishQueued(now: number, publishedBefore: number, limit: number): Promise<BatchReference[]>;
+  /** Counts queued and claimed batches by market and lane. */
+  countBacklog(): Promise<{ market: string; lane: Lane; queued: number; claimed: number }[]>;
+  /**
+   * Returns the time since which the oldest queued batch has been due, or null if none is due at `now`. A
+   * batch is due when it was queued, and not before its `notBefore`.
+   */
+  findOldestDue(now: number): Promise<number | null>;
+}
+
+/** Methods of BatchStore that only read. */
+export type ProgressStore = Pick<
+  BatchStore,
+  | 'countInFlight'
+  | 'hasOutstandingBatches'
+  | 'countJob'
+  | 'countJobs'
+  | 'listBatches'
+  | 'listWaits'
+  | 'readBatches'
+  | 'findUnit'
+  | 'countBacklog'
+  | 'findOldestDue'
+>;
+
+/** A batch that was just claimed. */
+export interface ClaimedBatch extends Batch {
+  /** Time from which the batch was due before the claim. Null if it was not published. */
+  dueAt: number | null;
+}
+
+/** Batches of a job that are queued or claimed. */
+export interface InFlight {
+  batches: number;
+  /** `batches` by region. Includes each region that has in-flight or deferred batches. */
+  byRegion: ReadonlyMap<string, number>;
+  /** Queued batches that must not be published yet, by region. Regions without any are left out. */
+  deferred: ReadonlyMap<string, number>;
+}
+
+/** States of batches that failBatches() can end. */
+export type OutstandingState = 'waiting' | 'queued' | 'claimed';

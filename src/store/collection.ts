@@ -1,0 +1,231 @@
+import { type Page, type PageOptions, readCursor, rowsToRead, toPage } from './cursor.ts';
+
+/**
+ * Type of a field. `real` is for times and other numbers that may have fractions; times are positive. `json`
+ * is JSON text on both engines, for values whose member names come from callers; `object` is a nested
+ * document in MongoDB. `?`: may be null.
+ */
+export type FieldType = BaseType | `${BaseType}?`;
+type BaseType = 'text' | 'integer' | 'real' | 'flag' | 'json' | 'object' | 'bytes';
+
+/** Name of a field of a document. */
+export type FieldOf<T> = keyof T & string;
+
+/** Index in ascending order, which is read in both directions. */
+export interface Index<F extends string = string> {
+  readonly fields: readonly F[];
+  /**
+   * No two documents have the same values. With one field that may be null, any number of documents may have
+   * null.
+   */
+  readonly unique?: true;
+  /** Only documents in which this field is set: not null, and not ''. */
+  readonly set?: F;
+}
+
+/** Declaration of a collection, from which both engines derive its schema, its queries, and its copies. */
+export interface Declaration<F extends string = string> {
+  /** Name in MongoDB. The table in SQLite has the same name in snake case. */
+  readonly name: string;
+  readonly fields: Readonly<Record<F, FieldType>>;
+  /** Fields that identify a document. */
+  readonly id: readonly F[];
+  /** Fields that order lists: a time, and what identifies documents with the same one. */
+  readonly order: readonly [F, F];
+  readonly indexes?: readonly Index<F>[];
+  /** Fields that only `pick()` and copies of the data read. */
+  readonly lazy?: readonly F[];
+  /** Time at which a document has to be processed: null if it waits for nothing. */
+  readonly due?: F;
+  /** Incremented by each claim of a due document. */
+  readonly claim?: F;
+  /** Time whose cutoff decides whether a document is deleted (ExpiryStore). */
+  readonly expires?: F;
+  /** Field with the id of the user whose documents are deleted with the user. */
+  readonly owner?: F;
+  /** True if a power failure may undo writes, because they are repeated or replaced. */
+  readonly relaxed?: true;
+  /** True for small documents that are found by their ids. */
+  readonly clustered?: true;
+}
+
+/**
+ * Condition on a field. Several conditions are combined. Text and numbers are ordered; null is outside of
+ * the order.
+ */
+export type Condition<V> =
+  | V
+  | {
+      readonly is?: V;
+      readonly in?: readonly V[];
+      readonly not?: V;
+      readonly above?: V;
+      readonly atLeast?: V;
+      readonly below?: V;
+      readonly atMost?: V;
+    };
+
+/** Conditions on the fields of a document. Absent and undefined ones match every document. */
+export type Where<T> = { readonly [K in keyof T]?: Condition<T[K]> | undefined };
+
+/** Options for find(). */
+export interface FindOptions<T> {
+  /** Fields that order the result. Default: the declaration's fields. Without any, the order is undefined. */
+  order?: readonly FieldOf<T>[];
+  /** True if the order is descending. */
+  newestFirst?: boolean;
+  /** Values of the order's fields: only documents that follow them. */
+  after?: readonly (string | number)[] | null;
+  limit?: number;
+  search?: Search;
+}
+
+/**
+ * Text that one of the fields contains, ignoring case. A field may be a member of an object: `values.title`.
+ */
+export interface Search {
+  readonly fields: readonly string[];
+  readonly text: string;
+}
+
+/**
+ * A collection of documents. Each method is one atomic step, except for those that say otherwise. `T` has the
+ * fields that reads return, and `S` also the lazy ones.
+ */
+export interface Collection<T, S extends T = T> {
+  /** Inserts a document. Returns false, and changes nothing, if its id or a unique value exists. */
+  insert(document: S): Promise<boolean>;
+  /**
+   * Inserts the documents that do not exist, then changes those that conditions identify. Not one step: on
+   * SQLite some hundred documents are, on MongoDB each.
+   */
+  writeAll(
+    inserts: readonly S[],
+    updates?: readonly (readonly [where: Where<S>, change: Partial<S>])[],
+  ): Promise<void>;
+  /** Returns the document with these values of the id's fields, or null. */
+  get(...id: readonly (string | number)[]): Promise<T | null>;
+  /**
+   * Returns some fields of the first document that matches, or null. `skip`: number of documents before it.
+   */
+  pick<K extends FieldOf<S>>(
+    where: Where<S>,
+    fields: readonly K[],
+    options?: Pick<FindOptions<T>, 'order' | 'newestFirst'> & { skip?: number },
+  ): Promise<Pick<S, K> | null>;
+  /** Returns the documents that match. */
+  find(where: Where<T>, options?: FindOptions<T>): Promise<T[]>;
+  /** Counts the documents that match, and returns at most `max`. */
+  count(where: Where<T>, max: number): Promise<number>;
+  /** Counts the documents that match by the value of a field. */
+  countBy<K extends FieldOf<T>>(where: Where<T>, field: K): Promise<Map<T[K], number>>;
+  /**
+   * Changes the document that the conditions identify and returns it. Returns null, and changes nothing, if
+   * there is none or a unique value exists. `add`: numbers added to fields.
+   */
+  update(where: Where<S>, change: Partial<S>, add?: Partial<Record<FieldOf<S>, number>>): Promise<T | null>;
+  /**
+   * Stores a document whose `revision` follows the stored one, 1 for the first. Returns false, and changes
+   * nothing, if another writer was faster or a unique value exists.
+   */
+  put(document: S & { revision: number }): Promise<boolean>;
+  /**
+   * Stores documents, one by one on MongoDB, but leaves those whose stored values of the fields `newer` are
+   * later; with `strictly` also equal ones. Without such fields, each is replaced. Fields in `keep` are
+   * written once.
+   */
+  upsert(documents: readonly S[], options: UpsertOptions<S>): Promise<void>;
+  /** Inserts documents, or adds the values of `counters` to the stored ones; one by one on MongoDB. */
+  accumulate(documents: readonly S[], counters: readonly FieldOf<S>[]): Promise<void>;
+  /**
+   * Claims up to `limit` documents that are due at `now`, the longest due first: increments the declared
+   * `claim`, and makes them due again at `leaseUntil`. Each goes to one caller. Returns them in the declared
+   * order.
+   */
+  claimDue(now: number, leaseUntil: number, limit: number): Promise<T[]>;
+  /**
+   * Deletes the documents that match, or up to `limit` of them without waiting for the disk. Returns their
+   * number.
+   */
+  remove(where: Where<T>, limit?: number): Promise<number>;
+}
+
+/** Options for upsert(). */
+export interface UpsertOptions<S> {
+  newer: readonly FieldOf<S>[];
+  strictly?: boolean;
+  keep?: readonly FieldOf<S>[];
+}
+
+/** Names of fields by their type, separated by spaces. A field with `?` may be null. */
+type FieldGroups = { readonly [B in BaseType]?: string };
+
+type Words<S> = S extends `${infer First} ${infer Rest}`
+  ? Words<First> | Words<Rest>
+  : S extends `${infer Name}?`
+    ? Name
+    : S;
+
+type NamedFields<G extends FieldGroups> = { [B in keyof G]: Words<G[B]> }[keyof G];
+
+/**
+ * Declares a collection of documents `T`. The types reject a field that is not named, or named by mistake.
+ */
+export function declare<T>() {
+  return <const G extends FieldGroups>(
+    name: string,
+    groups: G &
+      (FieldOf<T> extends NamedFields<G> ? unknown : { missing: Exclude<FieldOf<T>, NamedFields<G>> }),
+    rest: Omit<Declaration<NamedFields<G> & FieldOf<T>>, 'name' | 'fields'>,
+  ): Declaration<FieldOf<T>> => {
+    const fields = Object.entries(groups as FieldGroups).flatMap(([type, names]) =>
+      names.split(' ').map((field) => [field.replace('?', ''), field.endsWith('?') ? `${type}?` : type]),
+    );
+    return { ...rest, name, fields: Object.fromEntries(fields) } as Declaration<FieldOf<T>>;
+  };
+}
+
+/**
+ * Reads a page of a list, newest first by the fields of `order`. Throws an `invalid` fault for a token that
+ * is not a cursor.
+ */
+export async function readPage<T>(
+  collection: Pick<Collection<T>, 'find'>,
+  where: Where<T>,
+  page: PageOptions,
+  order: readonly [at: FieldOf<T>, id: FieldOf<T>],
+  search?: Search,
+): Promise<Page<T>> {
+  const { at, id } = readCursor(page);
+  const found = await collection.find(where, {
+    order,
+    newestFirst: true,
+    after: page.after ? [at, id] : null,
+    limit: rowsToRead(page),
+    ...(search === undefined ? {} : { search }),
+  });
+  return toPage(found, page, (item) => ({ at: Number(item[order[0]]), id: String(item[order[1]]) }));
+}
+
+/** Returns the type of a field, and whether it may be null. */
+export function typeOf(declaration: Declaration, field: string): [BaseType, boolean] {
+  const type = declaration.fields[field]!;
+  return [type.replace('?', '') as BaseType, type.endsWith('?')];
+}
+
+/** Returns the names of the fields that reads return. */
+export function readFields({ fields, lazy = [] }: Declaration): string[] {
+  return Object.keys(fields).filter((field) => !lazy.includes(field));
+}
+
+/** Returns the fields that never change: the id's, and the owner. */
+export function fixedFields({ id, owner }: Declaration): string[] {
+  return [...new Set([...id, ...(owner === undefined ? [] : [owner])])];
+}
+
+/** Returns the parts of a condition by operator. A plain value is `is`. */
+export function partsOf(condition: unknown): readonly (readonly [operator: string, value: unknown])[] {
+  return typeof condition === 'object' && condition !== null && !(condition instanceof Uint8Array)
+    ? Object.entries(condition)
+    : [['is', condition]];
+}

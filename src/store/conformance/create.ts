@@ -1,0 +1,211 @@
+import { expect, test } from 'vitest';
+import { newId } from '../../base/id.ts';
+import type { Batch, Unit } from '../batches.ts';
+import type { Job } from '../documents.ts';
+import { aBatch, aJob, aTime, someBatches, storeJob, units } from './samples.ts';
+import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
+
+/** Batches, followed by a process failure. */
+function* breakingAfter(count: number, batches: Batch[]): Generator<Batch> {
+  yield* batches.slice(0, count);
+  throw new Error('the process died');
+}
+
+/** Contract of createJob(), discardJob(), and deleteOrphanedBatches(). */
+export function createConformance(open: OpenStores): void {
+  const stores = setUpStores(open);
+
+  test('a job and its batches are returned as they were stored', async () => {
+    const file = { path: 'a/b', contentType: 'text/plain', items: 1, bytes: 2, sha256: 'ff' };
+    const job = aJob({
+      number: 4_100_000,
+      region: '',
+      reason: '“because” $',
+      decidedBy: newId(),
+      decideBy: aTime,
+      startedAt: aTime,
+      finishedAt: aTime,
+      file,
+      options: { maxCredits: 0 },
+      params: { $where: '1', 'a.b': { '': [null, true, 1.5, { $set: {} }] }, 雪: '☃' },
+    });
+    const strange: Unit[] = [
+      {
+        key: 'https://x.example/a?b=$c.d#\u00e9',
+        input: { 'a.b': 1, $inc: { x: [] }, '': null, __proto: 'p' },
+      },
+      { key: '', input: JSON.parse('{"__proto__": {"a": 1}, "constructor": 2, "0": "\\u0000"}') },
+    ];
+    const batches = [aBatch(job, 0, strange, { region: 'th' }), aBatch(job, 1)];
+    await stores.store.createJob(job, batches);
+    expect(await stores.other.getJob(job.id)).toEqual(job);
+    expect(await stores.store.getJobByNumber(4_100_000)).toEqual(job);
+    const read = await collect(stores.store.readBatches(job.id));
+    expect(read).toEqual(batches);
+    // Also covers what toEqual ignores, such as an own key `__proto__`.
+    const inputs = (those: Batch[]) => JSON.stringify(those.flatMap((batch) => batch.units));
+    expect(inputs(read)).toBe(inputs(batches));
+  });
+
+  test('a second call changes nothing, even with other batch ids and after the job has progressed', async () => {
+    const { job, batches } = await storeJob(stores.store, 3);
+    await stores.store.queueBatches(job.id, 1, aTime);
+    await stores.store.moveJob(job.id, ['submitted'], 'processing', aTime + 1);
+    const before = await collect(stores.store.readBatches(job.id));
+    await stores.store.createJob(job, batches);
+    await stores.other.createJob({ ...job, cost: 1 }, someBatches(job, 3));
+    expect(await collect(stores.store.readBatches(job.id))).toEqual(before);
+    expect(await stores.store.getJob(job.id)).toEqual({ ...job, state: 'processing', stateSince: aTime + 1 });
+  });
+
+  test('concurrent calls for the same job write it once and completely', async () => {
+    const job = aJob({ totalBatches: 120, totalUnits: 240 });
+    const batches = someBatches(job, 120);
+    await runConcurrently(4, stores, (store) => store.createJob(job, batches));
+    expect(await stores.store.getJob(job.id)).toEqual(job);
+    expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
+  });
+
+  test('a writer overtaken by another leaves the job in its current state', async () => {
+    const job = aJob({ totalBatches: 120, totalUnits: 240 });
+    const batches = someBatches(job, 120);
+    const move = () => stores.other.moveJob(job.id, ['submitted'], 'processing', aTime + 1);
+    const first = stores.other.createJob(job, batches).then(move);
+    await stores.store.createJob(job, batches);
+    const moved = { ...job, state: 'processing', stateSince: aTime + 1 };
+    expect(await first).toEqual(moved);
+    expect(await stores.store.getJob(job.id)).toEqual(moved);
+    expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
+  });
+
+  test('a partly written job is invisible until a second call completes it', async () => {
+    const job = aJob({ totalBatches: 150, totalUnits: 300, number: 4_100_001 });
+    const batches = someBatches(job, 150);
+    const broken = stores.store.createJob(job, breakingAfter(130, batches));
+    await expect(broken).rejects.toThrow('the process died');
+    expect(await stores.other.getJob(job.id)).toBeNull();
+    expect(await stores.other.getJobByNumber(4_100_001)).toBeNull();
+    expect((await stores.store.listJobs({ userId: job.userId }, { limit: 5 })).items).toEqual([]);
+    expect(await stores.store.discardJob(job.id)).toBe(false);
+    expect(await stores.store.moveJob(job.id, ['submitted'], 'processing', aTime)).toBeNull();
+    await stores.other.createJob(job, batches);
+    expect(await stores.store.getJob(job.id)).toEqual(job);
+    expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
+  });
+
+  test('orphans are deleted, complete and recent jobs are not, and a deleted job can be written again', async () => {
+    const { job: whole } = await storeJob(stores.store, 2, { createdAt: aTime - 1_000 });
+    const job = aJob({ createdAt: aTime - 1_000, totalBatches: 150, totalUnits: 300 });
+    const batches = someBatches(job, 150);
+    await expect(stores.store.createJob(job, breakingAfter(149, batches))).rejects.toThrow();
+    expect(await stores.store.deleteOrphanedBatches(aTime - 1_000)).toBe(0);
+    const removed = await stores.store.deleteOrphanedBatches(aTime - 999);
+    expect(removed).toBeGreaterThanOrEqual(100);
+    expect(removed).toBeLessThan(150);
+    expect(await stores.store.deleteOrphanedBatches(aTime - 999)).toBe(0);
+    expect((await stores.store.countJob(job.id)).units.total).toBe(0);
+    expect(await stores.store.findUnit(job.id, '0/0')).toBeNull();
+    expect((await stores.store.countJob(whole.id)).units.total).toBe(4);
+    await stores.store.createJob(job, batches);
+    expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
+  });
+
+  test('a writer overtaken by the deletion of orphans fails and leaves no job', async () => {
+    const job = aJob({ createdAt: aTime - 5_000, totalBatches: 400, totalUnits: 800 });
+    let removal: Promise<number> | undefined;
+    function* overtaken(): Generator<Batch> {
+      for (const batch of someBatches(job, 400)) {
+        if (batch.seq === 250) removal = stores.other.deleteOrphanedBatches(aTime - 4_999);
+        yield batch;
+      }
+    }
+    const writing = stores.store.createJob(job, overtaken()).then(
+      () => 'written',
+      (thrown) => thrown.code,
+    );
+    const outcome = await writing;
+    await removal;
+    // If the deletion comes a moment late, the job is complete. It is never partly written.
+    const seen = await stores.store.getJob(job.id);
+    const { batches } = await stores.store.countJob(job.id);
+    const possible = [
+      ['unavailable', null, 0],
+      ['written', job, 400],
+    ];
+    expect(possible).toContainEqual([outcome, seen, batches.total]);
+  });
+
+  test("a writer overtaken by a deletion and by another writer does not complete the other's job", async () => {
+    const job = aJob({ createdAt: aTime - 9_000, totalBatches: 400, totalUnits: 800 });
+    const all = someBatches(job, 400);
+    let meanwhile: Promise<unknown> | undefined;
+    function* overtaken(): Generator<Batch> {
+      for (const batch of all) {
+        if (batch.seq === 250) {
+          meanwhile = Promise.allSettled([
+            stores.other.deleteOrphanedBatches(aTime - 8_999),
+            stores.other.createJob(job, breakingAfter(210, all)),
+          ]);
+        }
+        yield batch;
+      }
+    }
+    await stores.store.createJob(job, overtaken()).catch((thrown) => expect(thrown.code).toBe('unavailable'));
+    await meanwhile;
+    const seen = await stores.store.getJob(job.id);
+    if (seen) expect((await stores.store.countJob(job.id)).batches.total).toBe(400);
+    await stores.store.createJob(job, all);
+    expect(await stores.store.getJob(job.id)).toEqual(job);
+    expect(await collect(stores.store.readBatches(job.id))).toEqual(all);
+  });
+
+  test('discardJob() deletes a discarding job with its batches, and no other job', async () => {
+    const { job } = await storeJob(stores.store, 3);
+    expect(await stores.other.discardJob(job.id)).toBe(false);
+    await stores.store.moveJob(job.id, ['submitted'], 'discarding', aTime);
+    expect(await stores.other.discardJob(job.id)).toBe(true);
+    expect(await stores.store.getJob(job.id)).toBeNull();
+    expect(await stores.store.listBatches(job.id)).toEqual([]);
+    expect(await stores.store.findUnit(job.id, '0/0')).toBeNull();
+    expect(await stores.store.discardJob(job.id)).toBe(false);
+    const { job: kept } = await storeJob(stores.store, 1, { state: 'awaiting_approval' });
+    expect(await stores.store.discardJob(kept.id)).toBe(false);
+    expect(await stores.store.getJob(kept.id)).toEqual(kept);
+  });
+
+  test('a job number already in use is a conflict', async () => {
+    const first: Job = aJob({ number: 4_100_002 });
+    await stores.store.createJob(first, someBatches(first, 1));
+    const second: Job = aJob({ number: 4_100_002 });
+    const keeping = stores.store.createJob(second, someBatches(second, 1));
+    await expect(keeping).rejects.toMatchObject({ code: 'conflict' });
+    expect(await stores.store.getJobByNumber(4_100_002)).toEqual(first);
+    expect(await stores.store.getJob(second.id)).toBeNull();
+  });
+
+  test('50,000 units are consumed while they are written, without blocking the event loop', async () => {
+    const job = aJob({ totalBatches: 1_000, totalUnits: 50_000 });
+    let made = 0;
+    function* source(): Generator<Batch> {
+      for (let seq = 0; seq < 1_000; seq += 1) {
+        made += 1;
+        yield aBatch(job, seq, units(50, `${seq}/`));
+      }
+    }
+    const seenByOthers = new Set<number>();
+    let writing = true;
+    const look = () => {
+      seenByOthers.add(made);
+      if (writing) setImmediate(look);
+    };
+    look();
+    await stores.store.createJob(job, source());
+    writing = false;
+    expect(seenByOthers.size).toBeGreaterThanOrEqual(8);
+    const counts = await stores.store.countJob(job.id);
+    expect(counts.units).toEqual({ total: 50_000, success: 0, failed: 0 });
+    expect(counts.batches.total).toBe(1_000);
+    const found = await stores.store.findUnit(job.id, '777/49');
+    expect([found?.batch.seq, found?.index]).toEqual([777, 49]);
+  });
+}

@@ -1,0 +1,393 @@
+import {
+  Binary,
+  type Document,
+  type Filter,
+  type IndexDescription,
+  type Collection as Stored,
+} from 'mongodb';
+import {
+  type Collection,
+  type Declaration,
+  type FieldOf,
+  fixedFields,
+  partsOf,
+  readFields,
+  type Search,
+  typeOf,
+  type Where,
+} from '../collection.ts';
+import { type CollectionName, type Collections, declarations } from '../collections.ts';
+import { unlessDuplicate } from './duplicates.ts';
+import { createSubstringPattern } from './search.ts';
+
+/** A stored document. Its id is text: the value of a field, or several fields in an order-preserving form. */
+export type StoredDocument = Document & { _id: string };
+
+/** Fields of new documents that only this engine has (posting.ts). */
+const initialFields: Partial<Record<CollectionName, Document>> = { users: { openKeys: [], epoch: 0 } };
+
+/** Digits of a number in an id: milliseconds and fractions of them. */
+const numberLength = 20;
+
+/** Writes values so that ids with the same first values are adjacent, and numbers keep their order. */
+const idText = (values: readonly unknown[]): string =>
+  values
+    .map((value) =>
+      typeof value === 'number'
+        ? Math.max(0, value).toFixed(4).padStart(numberLength, '0')
+        : encodeURIComponent(String(value)),
+    )
+    .join('/');
+
+/** Fields of a unique index that may be null, which are absent then: the index is sparse. */
+const sparseFields = (declaration: Declaration): string[] =>
+  (declaration.indexes ?? []).flatMap(({ unique, fields: [first = ''] }) =>
+    unique && typeOf(declaration, first)[1] ? [first] : [],
+  );
+
+/** Returns the indexes of a declared collection. */
+export function indexesOf(declaration: Declaration): IndexDescription[] {
+  const sparse = sparseFields(declaration);
+  return (declaration.indexes ?? []).map(({ fields, unique, set }) => ({
+    key: Object.fromEntries(fields.map((field) => [nameIn(declaration, field), 1])),
+    ...(unique ? { unique } : {}),
+    ...(sparse.includes(fields[0]!) ? { sparse: true } : {}),
+    ...(set === undefined
+      ? {}
+      : { partialFilterExpression: { [set]: { $gt: typeOf(declaration, set)[0] === 'text' ? '' : 0 } } }),
+  }));
+}
+
+const nameIn = ({ id }: Declaration, field: string): string =>
+  id.length === 1 && field === id[0] ? '_id' : field;
+
+/** Converts a document for storage. */
+export function writeDocument(declaration: Declaration, document: object): StoredDocument {
+  const { id, fields } = declaration;
+  const given = document as Record<string, unknown>;
+  const sparse = sparseFields(declaration);
+  const stored: StoredDocument = {
+    _id: id.length === 1 ? String(given[id[0]!]) : idText(id.map((field) => given[field])),
+    ...initialFields[declaration.name as CollectionName],
+  };
+  for (const field of Object.keys(fields)) {
+    if (nameIn(declaration, field) === '_id' || (sparse.includes(field) && given[field] === null)) continue;
+    stored[field] = toStored(declaration, field, given[field]);
+  }
+  return stored;
+}
+
+function toStored(declaration: Declaration, field: string, value: unknown): unknown {
+  const [type] = typeOf(declaration, field);
+  if (value === null || value === undefined) return null;
+  if (type === 'json') return JSON.stringify(value);
+  return type === 'bytes' ? new Binary(value as Uint8Array) : value;
+}
+
+function readDocument<T>(declaration: Declaration, fields: readonly string[], stored: Document): T {
+  const document: Record<string, unknown> = {};
+  for (const field of fields) {
+    const value = stored[nameIn(declaration, field)] ?? null;
+    const [type] = typeOf(declaration, field);
+    if (value !== null && type === 'json') document[field] = JSON.parse(value);
+    else document[field] = value !== null && type === 'bytes' ? (value as Binary).value() : value;
+  }
+  return document as T;
+}
+
+const operators: Readonly<Record<string, string>> = {
+  is: '$eq',
+  not: '$ne',
+  in: '$in',
+  above: '$gt',
+  atLeast: '$gte',
+  below: '$lt',
+  atMost: '$lte',
+};
+
+function conditionOf(declaration: Declaration, field: string, condition: unknown): unknown {
+  const parts = partsOf(condition);
+  if (parts.length === 1 && parts[0]![0] === 'is') return parts[0]![1];
+  const [type, isNullable] = typeOf(declaration, field);
+  const isSet = parts.some(([operator, value]) =>
+    operator === 'not' ? value === null : operator === 'below' || operator === 'atMost',
+  );
+  return {
+    // Required for the partial indexes of times.
+    ...(isSet && isNullable && type === 'real' ? { $gt: 0 } : {}),
+    ...Object.fromEntries(parts.map(([operator, value]) => [operators[operator], value])),
+  };
+}
+
+/** Values of the first fields of a compound id that the conditions name. */
+function idPrefix({ id }: Declaration, where: Record<string, unknown>): unknown[] {
+  const values: unknown[] = [];
+  for (const field of id.length === 1 ? [] : id) {
+    const [[operator, value] = ['', null]] = partsOf(where[field]);
+    if (operator !== 'is' || value === null || value === undefined) break;
+    values.push(value);
+  }
+  return values;
+}
+
+/**
+ * Returns the filter of conditions. The first fields of a compound id become a range of ids, whose index is
+ * used.
+ */
+function filterOf(declaration: Declaration, where: Where<never>): Document {
+  const { id } = declaration;
+  const given = Object.fromEntries(Object.entries(where).filter(([, condition]) => condition !== undefined));
+  const prefix = idPrefix(declaration, given);
+  const ranged = id.length === 1 ? undefined : id[prefix.length];
+  const { atLeast, below } = Object.fromEntries(ranged === undefined ? [] : partsOf(given[ranged])) as {
+    atLeast?: unknown;
+    below?: unknown;
+  };
+  const isRange = atLeast !== undefined || below !== undefined;
+  const filter: Document = {};
+  if (prefix.length === id.length) filter._id = idText(prefix);
+  else if (prefix.length > 0 || isRange) {
+    const start = prefix.length === 0 ? '' : `${idText(prefix)}/`;
+    filter._id = {
+      $gte: atLeast === undefined ? start : `${start}${idText([atLeast])}`,
+      // '0' is the character after '/'.
+      ...(below !== undefined
+        ? { $lt: `${start}${idText([below])}` }
+        : start === ''
+          ? {}
+          : { $lt: `${start.slice(0, -1)}0` }),
+    };
+  }
+  for (const [field, condition] of Object.entries(given)) {
+    if (id.indexOf(field) >= 0 && id.length > 1 && id.indexOf(field) < prefix.length) continue;
+    if (isRange && field === ranged) continue;
+    filter[nameIn(declaration, field)] = conditionOf(declaration, field, condition);
+  }
+  return filter;
+}
+
+/** Returns a filter that compares fields, in their order, with values. `last` compares the last field. */
+function comparing(
+  fields: readonly string[],
+  values: readonly unknown[],
+  operator: '$lt' | '$gt',
+  last: '$lt' | '$lte' | '$gt' = operator,
+): Document {
+  const alternatives = fields.map((field, index) => ({
+    ...Object.fromEntries(fields.slice(0, index).map((equal, place) => [equal, values[place]])),
+    [field]: { [index === fields.length - 1 ? last : operator]: values[index] },
+  }));
+  return alternatives.length > 1 ? { $or: alternatives } : (alternatives[0] ?? {});
+}
+
+/** A database of which a function gets the collections. */
+interface Database {
+  run<R>(call: (collections: Readonly<Record<CollectionName, unknown>>) => Promise<R>): Promise<R>;
+}
+
+/** Creates the collections of a database. */
+export function createCollections(engine: Database): Collections {
+  return Object.fromEntries(
+    Object.entries(declarations).map(([name, declaration]) => [name, createCollection(engine, declaration)]),
+  ) as unknown as Collections;
+}
+
+function createCollection<T extends object>(engine: Database, declaration: Declaration): Collection<T> {
+  const { id, lazy = [] } = declaration;
+  const declaredOrder = declaration.order as readonly string[] as readonly FieldOf<T>[];
+  const name = declaration.name as CollectionName;
+  const fields = readFields(declaration);
+  const fixed = fixedFields(declaration);
+  const projection = Object.fromEntries(lazy.map((field) => [field, 0]));
+  const sparse = sparseFields(declaration);
+  const read = (stored: Document): T => readDocument<T>(declaration, fields, stored);
+  const filter = (where: unknown) => filterOf(declaration, where as Where<never>) as Filter<StoredDocument>;
+  const write = (document: T) => writeDocument(declaration, document);
+  const run = <R>(call: (collection: Stored<StoredDocument>) => Promise<R>) =>
+    engine.run((collections) => call(collections[name] as Stored<StoredDocument>));
+
+  const changeOf = (change: object, add: Record<string, number> = {}): Document => {
+    const { _id, ...given } = writeChange(declaration, change);
+    const unset = Object.keys(given).filter((field) => sparse.includes(field) && given[field] === null);
+    for (const field of unset) delete given[field];
+    return {
+      ...(Object.keys(given).length === 0 ? {} : { $set: given }),
+      ...(Object.keys(add).length === 0 ? {} : { $inc: add }),
+      ...(unset.length === 0 ? {} : { $unset: Object.fromEntries(unset.map((field) => [field, ''])) }),
+    };
+  };
+  const insert = (document: T) =>
+    run(async (collection) => (await unlessDuplicate(() => collection.insertOne(write(document)))) !== null);
+  const update = (where: unknown, change: object, add?: Record<string, number>): Promise<T | null> =>
+    run(async (collection) => {
+      const changed = await unlessDuplicate(() =>
+        collection.findOneAndUpdate(filter(where), changeOf(change, add), {
+          returnDocument: 'after',
+          projection,
+        }),
+      );
+      return changed && read(changed);
+    });
+
+  return {
+    insert,
+
+    writeAll: (inserts, updates = []) =>
+      run(async (collection) => {
+        if (inserts.length > 0)
+          await unlessDuplicate(() => collection.insertMany(inserts.map(write), { ordered: false }));
+        const writes = updates.map(([where, change]) => ({
+          updateOne: { filter: filter(where), update: changeOf(change) },
+        }));
+        if (writes.length > 0) await collection.bulkWrite(writes, { ordered: false });
+      }),
+
+    get: (...values) =>
+      run(async (collection) => {
+        const _id = id.length === 1 ? String(values[0]) : idText(values);
+        const found = await collection.findOne({ _id }, { projection });
+        return found && read(found);
+      }),
+
+    pick: (where, picked, { order = [], newestFirst = false, skip = 0 } = {}) =>
+      run(async (collection) => {
+        const wanted = Object.fromEntries(picked.map((field) => [nameIn(declaration, field), 1]));
+        // Without the id, an index alone may answer.
+        const found = await collection.findOne(filter(where), {
+          projection: { _id: 0, ...wanted },
+          sort: Object.fromEntries(order.map((field) => [nameIn(declaration, field), newestFirst ? -1 : 1])),
+          skip,
+        });
+        return found && readDocument(declaration, picked, found);
+      }),
+
+    find: (where, { order = declaredOrder, newestFirst = false, after = null, limit, search } = {}) =>
+      run(async (collection) => {
+        if (limit !== undefined && limit <= 0) return [];
+        const prefix = idPrefix(declaration, where as Record<string, unknown>);
+        const isById =
+          prefix.length > 0 && order.every((field, place) => id[prefix.length + place] === field);
+        const keys = isById ? ['_id'] : order.map((field) => nameIn(declaration, field));
+        const position = isById && after !== null ? [idText([...prefix, ...after])] : after;
+        const terms = [
+          filter(where),
+          ...(position === null ? [] : [comparing(keys, position, newestFirst ? '$lt' : '$gt')]),
+          ...(search === undefined ? [] : [holding(declaration, search)]),
+        ] as Filter<StoredDocument>[];
+        const found = collection.find(terms.length > 1 ? { $and: terms } : terms[0]!, { projection });
+        const direction = newestFirst ? -1 : 1;
+        const sorted = found.sort(Object.fromEntries(keys.map((key) => [key, direction])));
+        return (await (limit === undefined ? sorted : sorted.limit(limit)).toArray()).map(read);
+      }),
+
+    count: (where, max) => run((collection) => collection.countDocuments(filter(where), { limit: max })),
+
+    countBy: (where, field) =>
+      run(async (collection) => {
+        const groups = await collection
+          .aggregate<{ _id: never; count: number }>([
+            { $match: filter(where) },
+            { $group: { _id: `$${field}`, count: { $sum: 1 } } },
+          ])
+          .toArray();
+        return new Map(groups.map(({ _id, count }) => [_id, count]));
+      }),
+
+    update: (where, change, add) => update(where, change, add as Record<string, number>),
+
+    put: async (document) => {
+      if (document.revision === 1) return insert(document);
+      const which = Object.fromEntries(fixed.map((field) => [field, document[field as keyof T]]));
+      return (await update({ ...which, revision: document.revision - 1 }, document)) !== null;
+    },
+
+    upsert: (documents, { newer, strictly = false, keep = [] }) =>
+      run(async (collection) => {
+        if (documents.length === 0) return;
+        const writes = documents.map((document) => {
+          const { _id, ...stored } = write(document);
+          const kept = Object.fromEntries(keep.map((field) => [field, stored[field]]));
+          for (const field of keep) delete stored[field];
+          const values = newer.map((field) => (document as Record<string, unknown>)[field]);
+          return {
+            updateOne: {
+              filter: { _id, ...comparing(newer, values, '$lt', strictly ? '$lt' : '$lte') },
+              update: { $set: stored, ...(keep.length === 0 ? {} : { $setOnInsert: kept }) },
+              upsert: true,
+            },
+          };
+        });
+        // A document that is later does not match, so that its upsert is a duplicate.
+        await unlessDuplicate(() => collection.bulkWrite(writes as never, { ordered: false }));
+      }),
+
+    accumulate: (documents, counters) =>
+      run(async (collection) => {
+        for (const document of documents) {
+          const { _id, ...stored } = write(document);
+          const counts = Object.fromEntries(counters.map((field) => [field, stored[field]]));
+          for (const field of counters) delete stored[field];
+          const change = { $inc: counts, $setOnInsert: stored } as Document;
+          const add = () => unlessDuplicate(() => collection.updateOne({ _id }, change, { upsert: true }));
+          // Another process inserted the document first.
+          if ((await add()) === null) await collection.updateOne({ _id }, { $inc: counts } as Document);
+        }
+      }),
+
+    claimDue: (now, leaseUntil, limit) =>
+      run(async (collection) => {
+        const { due, claim } = declaration;
+        if (due === undefined || claim === undefined) throw new Error(`${name} has no due documents`);
+        if (limit <= 0) return [];
+        // $gt: 0 is required for the partial index.
+        const isDue = { [due]: { $gt: 0, $lte: now } } as Filter<StoredDocument>;
+        const found = await collection
+          .find(isDue, { projection: { [claim]: 1 } })
+          .sort({ [due]: 1, _id: 1 })
+          .limit(limit)
+          .toArray();
+        const claimed = await Promise.all(
+          found.map((stored) =>
+            collection.findOneAndUpdate(
+              { ...isDue, _id: stored._id, [claim]: stored[claim] } as Filter<StoredDocument>,
+              { $set: { [due]: leaseUntil }, $inc: { [claim]: 1 } } as Document,
+              { returnDocument: 'after', projection },
+            ),
+          ),
+        );
+        const by = declaredOrder[0] as keyof T;
+        return claimed
+          .filter((stored) => stored !== null)
+          .map(read)
+          .sort((a, b) => Number(a[by]) - Number(b[by]));
+      }),
+
+    remove: (where, limit) =>
+      run(async (collection) => {
+        const which = filter(where);
+        if (limit === undefined) return (await collection.deleteMany(which)).deletedCount;
+        const found = await collection
+          .find(which, { projection: { _id: 1 } })
+          .limit(limit)
+          .toArray();
+        if (found.length === 0) return 0;
+        // A document that was written again meanwhile stays.
+        const ids = { _id: { $in: found.map(({ _id }) => _id) } };
+        return (await collection.deleteMany({ $and: [which, ids] })).deletedCount;
+      }),
+  };
+}
+
+/** Converts changed fields for storage. */
+function writeChange(declaration: Declaration, change: object): Document {
+  return Object.fromEntries(
+    Object.entries(change)
+      .filter(([field, value]) => value !== undefined && nameIn(declaration, field) !== '_id')
+      .map(([field, value]) => [field, toStored(declaration, field, value)]),
+  );
+}
+
+function holding(declaration: Declaration, { fields, text }: Search): Document {
+  const pattern = createSubstringPattern(text);
+  return { $or: fields.map((field) => ({ [nameIn(declaration, field)]: pattern })) };
+}

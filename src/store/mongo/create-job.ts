@@ -1,0 +1,81 @@
+import type { Filter } from 'mongodb';
+import { newId } from '../../base/id.ts';
+import { Fault } from '../../contract/fault.ts';
+import type { Batch } from '../batches.ts';
+import { inChunks } from '../chunks.ts';
+import type { Job } from '../documents.ts';
+import { deletedFault, removedFault } from '../removed-job-fault.ts';
+import { unlessDuplicate } from './duplicates.ts';
+import type { JobDocument, MongoCollections } from './schema.ts';
+import { writeBatch, writeJob } from './shapes.ts';
+
+/*
+ * A job is first written as a draft, which no reader sees (state `writing`), then its batches are written,
+ * then the draft becomes the job. Each draft has an id, which its batches store. A deletion first hides the
+ * job from its writers (state `removing`), then deletes the batches of that draft, then the job. So a writer
+ * cannot complete a draft, or a later draft of the same job, that was deleted meanwhile. And a deletion does
+ * not touch the batches of a later draft, which takes over the batches it finds before it counts them.
+ */
+
+/** Batches per message to the server: some 700 KB. */
+const chunkSize = 100;
+
+/** Writes a job and its batches (JobStore.createJob). */
+export async function createJob(
+  collections: MongoCollections,
+  job: Job,
+  source: Iterable<Batch>,
+): Promise<void> {
+  const { jobs, batches } = collections;
+  const draft = await openDraft(collections, job);
+  if (draft === null) return;
+  let written = 0;
+  let fresh = true;
+  for (const chunk of inChunks(source, chunkSize)) {
+    const documents = chunk.map((batch) => writeBatch(batch, draft));
+    if (!(await unlessDuplicate(() => batches.insertMany(documents, { ordered: false })))) fresh = false;
+    written += chunk.length;
+  }
+  const jobId = job.id;
+  if (!fresh) {
+    await batches.updateMany({ jobId, draft: { $ne: draft } }, { $set: { draft } });
+    if ((await batches.countDocuments({ jobId, draft })) < written) throw removedFault(jobId);
+  }
+  const completed = await jobs.replaceOne({ _id: jobId, draft, state: 'writing' }, writeJob(job, draft));
+  if (completed.matchedCount === 1) return;
+  const now = await jobs.findOne({ _id: jobId });
+  if (now && now.state !== 'writing' && now.state !== 'removing') return;
+  // Batches that were written after the deletion.
+  await batches.deleteMany({ jobId, draft });
+  throw removedFault(jobId);
+}
+
+/**
+ * Deletes a job that matches with its batches, or resumes a deletion. Returns the number of batches, or null
+ * if there is no such job. Its files must be removed before.
+ */
+export async function removeJob(
+  { jobs, batches, deliveries, itemChanges, trackingRuns }: MongoCollections,
+  which: { _id: string } & Filter<JobDocument>,
+): Promise<number | null> {
+  const job = await jobs.findOneAndUpdate(which, { $set: { state: 'removing', noticeAt: null } });
+  if (!job) return null;
+  const { deletedCount } = await batches.deleteMany({ jobId: job._id, draft: job.draft });
+  await deliveries.deleteMany({ jobId: job._id });
+  await itemChanges.deleteMany({ _id: { $gt: `${job._id}/`, $lt: `${job._id}0` } });
+  await trackingRuns.deleteOne({ _id: job._id });
+  await jobs.deleteOne({ _id: job._id, state: 'removing', draft: job.draft });
+  return deletedCount;
+}
+
+/** Creates a draft or joins the existing one. Returns its id, or null if the job is already written. */
+async function openDraft({ jobs, deletedJobs }: MongoCollections, job: Job): Promise<string | null> {
+  if ((await deletedJobs.countDocuments({ _id: job.id })) > 0) throw deletedFault(job.id);
+  const draft = newId();
+  if (await unlessDuplicate(() => jobs.insertOne(writeJob(job, draft, 'writing')))) return draft;
+  const known = await jobs.findOne({ _id: job.id });
+  if (known?.state === 'writing') return known.draft;
+  if (known?.state === 'removing') throw removedFault(job.id);
+  if (known) return null;
+  throw new Fault('conflict', `another job already has the number ${job.number}`);
+}

@@ -1,0 +1,329 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { inChunks } from '../chunks.ts';
+import {
+  type Collection,
+  type Declaration,
+  type FindOptions,
+  fixedFields,
+  partsOf,
+  readFields,
+  type Search,
+  typeOf,
+  type Where,
+} from '../collection.ts';
+import { type Collections, declarations } from '../collections.ts';
+import type { RowReader, SqliteConnection, Value } from './connection.ts';
+
+/** Rows written or deleted per transaction, which blocks the process for some milliseconds. */
+const chunkSize = 500;
+
+/** Mapping between documents and rows of a table with a column for each field. */
+export interface RowMapping<T> extends RowReader<T> {
+  /** Column list for INSERT: `"a", "b"`. */
+  readonly columns: string;
+  /** Placeholders for the columns: `?, ?`. */
+  readonly marks: string;
+  /** Column list for SELECT and RETURNING, with the fields' names: `"a_b" AS "aB"`. */
+  readonly select: string;
+  /** Returns the document's values in the order of `columns`. */
+  values(document: T): Value[];
+}
+
+/** Returns the column or table of a name: `state_since` for `stateSince`. */
+export const columnOf = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const knownColumns = new Map<string, string>();
+
+function quoted(field: string): string {
+  const known = knownColumns.get(field);
+  if (known !== undefined) return known;
+  const column = `"${columnOf(field)}"`;
+  knownColumns.set(field, column);
+  return column;
+}
+const list = (fields: readonly string[]): string => fields.map(quoted).join(', ');
+const marksFor = (fields: readonly unknown[]): string => fields.map(() => '?').join(', ');
+
+/** Converts a field's value to a column value. */
+export function toColumn(value: unknown): Value {
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (typeof value !== 'object' || value === null) return (value ?? null) as Value;
+  return value instanceof Uint8Array ? value : JSON.stringify(value);
+}
+
+/** Creates the mapping of some fields of a declaration; by default those that reads return. */
+export function mapRows<T>(declaration: Declaration, fields = readFields(declaration)): RowMapping<T> {
+  const readers = fields.map((field): ((value: Value) => unknown) | null => {
+    const [type] = typeOf(declaration, field);
+    if (type === 'flag') return (value) => value === 1;
+    if (type !== 'json' && type !== 'object') return null;
+    return (value) => (value === null ? null : JSON.parse(value as string));
+  });
+  return {
+    columns: list(fields),
+    marks: marksFor(fields),
+    select: fields.map((field) => `${quoted(field)} AS "${field}"`).join(', '),
+    values: (document) => fields.map((field) => toColumn(document[field as keyof T])),
+    read: (row) => {
+      const document: Record<string, unknown> = {};
+      for (let index = 0; index < fields.length; index++) {
+        const read = readers[index]!;
+        document[fields[index]!] = read === null ? row[index] : read(row[index]!);
+      }
+      return document as T;
+    },
+  };
+}
+
+/** Returns the mapping of a declared table with its lazy columns. */
+export const mapWhole = <T>(declaration: Declaration): RowMapping<T> =>
+  mapRows<T>(declaration, Object.keys(declaration.fields));
+
+const sqlTypes = {
+  text: 'TEXT',
+  integer: 'INTEGER',
+  real: 'REAL',
+  flag: 'INTEGER',
+  json: 'TEXT',
+  object: 'TEXT',
+  bytes: 'BLOB',
+};
+
+/**
+ * Returns the statements that create a declared table and its indexes. Times are REAL to accept fractions of
+ * a millisecond.
+ */
+export function createTable(declaration: Declaration): string {
+  const { name, fields, id, indexes = [], clustered } = declaration;
+  const table = columnOf(name);
+  const columns = Object.keys(fields).map((field) => {
+    const [type, isNullable] = typeOf(declaration, field);
+    return `${quoted(field)} ${sqlTypes[type]}${isNullable ? '' : ' NOT NULL'}`;
+  });
+  const created = indexes.map(({ fields: keys, unique, set }) => {
+    const index = [table, 'by', ...keys.map(columnOf), ...(set === undefined ? [] : ['set'])].join('_');
+    const where = set === undefined ? '' : ` WHERE ${setCondition(declaration, set)}`;
+    return `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${index} ON ${table} (${list(keys)})${where};`;
+  });
+  return [
+    `CREATE TABLE ${table} (${columns.join(', ')}, PRIMARY KEY (${list(id)})) STRICT${clustered ? ', WITHOUT ROWID' : ''};`,
+    ...created,
+  ].join('\n');
+}
+
+const setCondition = (declaration: Declaration, field: string): string =>
+  typeOf(declaration, field)[0] === 'text' ? `${quoted(field)} > ''` : `${quoted(field)} IS NOT NULL`;
+
+/** A condition of a statement with the values of its parameters. */
+type Term = readonly [sql: string, ...values: Value[]];
+
+const operators: Readonly<Record<string, string>> = {
+  is: 'IS',
+  not: 'IS NOT',
+  above: '>',
+  atLeast: '>=',
+  below: '<',
+  atMost: '<=',
+};
+
+function termsOf(where: Where<never>): Term[] {
+  return Object.entries(where).flatMap(([field, condition]) =>
+    condition === undefined
+      ? []
+      : partsOf(condition).map(([operator, value]) => termOf(field, operator, value)),
+  );
+}
+
+function termOf(field: string, operator: string, value: unknown): Term {
+  const column = quoted(field);
+  if (operator === 'in') return [`${column} IN (SELECT value FROM json_each(?))`, JSON.stringify(value)];
+  // Constants, since partial indexes are chosen before parameters are known.
+  if (value === null || value === '')
+    return [`${column} ${operators[operator]} ${value === null ? 'NULL' : "''"}`];
+  return [`${column} ${operator === 'is' ? '=' : operators[operator]} ?`, toColumn(value)];
+}
+
+function searchTerm({ fields, text }: Search): Term {
+  const sought = text.toLowerCase();
+  const holds = fields.map((field) => {
+    const [name = '', member] = field.split('.');
+    return `instr(fold(coalesce(${quoted(name)}${member === undefined ? '' : ` ->> '$.${member}'`}, '')), ?)`;
+  });
+  return [`(${holds.join(' OR ')})`, ...fields.map(() => sought)];
+}
+
+const conjunction = (terms: readonly Term[]): string =>
+  terms.length === 0 ? 'TRUE' : terms.map(([sql]) => sql).join(' AND ');
+const valuesOf = (terms: readonly Term[]): Value[] => terms.flatMap(([, ...values]) => values);
+
+const sorted = (order: readonly string[], newestFirst: boolean): string =>
+  order.length === 0
+    ? ''
+    : `ORDER BY ${order.map((field) => `${quoted(field)}${newestFirst ? ' DESC' : ''}`).join(', ')}`;
+
+/** A data file with its connection for writes that a power failure may undo. */
+type DataFile = SqliteConnection & { readonly relaxed: SqliteConnection };
+
+/** Creates the collections of a data file. */
+export function createCollections(engine: DataFile): Collections {
+  return Object.fromEntries(
+    Object.entries(declarations).map(([name, declaration]) => [name, createCollection(engine, declaration)]),
+  ) as unknown as Collections;
+}
+
+function createCollection<T extends object>(engine: DataFile, declaration: Declaration): Collection<T> {
+  const { id, order: declaredOrder } = declaration;
+  const table = columnOf(declaration.name);
+  const rows = mapRows<T>(declaration);
+  const whole = mapWhole<T>(declaration);
+  const fixed = fixedFields(declaration);
+  const writer: SqliteConnection = declaration.relaxed ? engine.relaxed : engine;
+  const insertSql = `INSERT INTO ${table} (${whole.columns}) VALUES (${whole.marks}) ON CONFLICT`;
+  const byId = `SELECT ${rows.select} FROM ${table} WHERE ${id.map((field) => `${quoted(field)} = ?`).join(' AND ')}`;
+
+  const insert = (document: T) => writer.run(`${insertSql} DO NOTHING`, ...whole.values(document)) === 1;
+  const updateOf = (
+    where: Where<T>,
+    change: Partial<T>,
+    add: Record<string, number> = {},
+  ): [string, Value[]] => {
+    const terms = termsOf(where as Where<never>);
+    const changed = Object.entries(change).filter(([, value]) => value !== undefined);
+    const added = Object.entries(add);
+    const sets = [
+      ...changed.map(([field]) => `${quoted(field)} = ?`),
+      ...added.map(([field]) => `${quoted(field)} = ${quoted(field)} + ?`),
+    ];
+    return [
+      `UPDATE OR IGNORE ${table} SET ${sets.join(', ')} WHERE ${conjunction(terms)}`,
+      [...[...changed, ...added].map(([, value]) => toColumn(value)), ...valuesOf(terms)],
+    ];
+  };
+  const update = (where: Where<T>, change: Partial<T>, add?: Record<string, number>): T | null => {
+    const [sql, values] = updateOf(where, change, add);
+    return writer.document(rows, `${sql} RETURNING ${rows.select}`, ...values);
+  };
+  const runAll = async (runs: readonly [sql: string, values: Value[]][]) => {
+    for (const chunk of inChunks(runs, chunkSize))
+      writer.write(() => {
+        for (const [sql, values] of chunk) writer.run(sql, ...values);
+      });
+  };
+  const insertsOf = (documents: readonly T[], conflict: string): [string, Value[]][] => {
+    const sql = `${insertSql} ${conflict}`;
+    return documents.map((document) => [sql, whole.values(document)]);
+  };
+
+  return {
+    insert: async (document) => insert(document),
+
+    writeAll: (inserts, updates = []) =>
+      runAll([
+        ...insertsOf(inserts, 'DO NOTHING'),
+        ...updates.map(([where, change]) => updateOf(where, change)),
+      ]),
+
+    get: async (...values) => engine.document(rows, byId, ...values),
+
+    pick: async (where, fields, { order = id as never[], newestFirst = false, skip = 0 } = {}) => {
+      const terms = termsOf(where as Where<never>);
+      const picked = mapRows<never>(declaration, [...fields]);
+      const sql = `SELECT ${picked.select} FROM ${table} WHERE ${conjunction(terms)} ${sorted(order, newestFirst)} LIMIT 1 OFFSET ?`;
+      return engine.document(picked, sql, ...valuesOf(terms), skip);
+    },
+
+    find: async (where, options = {}) => {
+      const { order = declaredOrder, newestFirst = false, limit } = options as FindOptions<never>;
+      const { after = null, search } = options;
+      const terms = termsOf(where as Where<never>);
+      if (after !== null)
+        terms.push([`(${list(order)}) ${newestFirst ? '<' : '>'} (${marksFor(after)})`, ...after]);
+      if (search !== undefined) terms.push(searchTerm(search));
+      return engine.documents(
+        rows,
+        `SELECT ${rows.select} FROM ${table} WHERE ${conjunction(terms)} ${sorted(order, newestFirst)} LIMIT ?`,
+        ...valuesOf(terms),
+        limit === undefined ? -1 : Math.max(0, limit),
+      );
+    },
+
+    count: async (where, max) => {
+      const terms = termsOf(where as Where<never>);
+      const sql = `SELECT count(*) AS count FROM (SELECT 1 FROM ${table} WHERE ${conjunction(terms)} LIMIT ?)`;
+      return engine.get<{ count: number }>(sql, ...valuesOf(terms), max)!.count;
+    },
+
+    countBy: async (where, field) => {
+      const terms = termsOf(where as Where<never>);
+      const column = quoted(field);
+      const found = engine.all<{ value: never; count: number }>(
+        `SELECT ${column} AS value, count(*) AS count FROM ${table} WHERE ${conjunction(terms)} GROUP BY ${column}`,
+        ...valuesOf(terms),
+      );
+      return new Map(found.map(({ value, count }) => [value, count]));
+    },
+
+    update: async (where, change, add) => update(where, change, add as Record<string, number>),
+
+    put: async (document) => {
+      if (document.revision === 1) return insert(document);
+      const which = Object.fromEntries(fixed.map((field) => [field, document[field as keyof T]]));
+      return update({ ...which, revision: document.revision - 1 } as Where<T>, document) !== null;
+    },
+
+    upsert: async (documents, { newer, strictly = false, keep = [] }) => {
+      const written = Object.keys(declaration.fields).filter(
+        (field) => !id.includes(field) && !keep.includes(field as never),
+      );
+      const sets = written.map((field) => `${quoted(field)} = excluded.${quoted(field)}`);
+      const [stored, given] = [table, 'excluded'].map((from) =>
+        newer.map((field) => `${from}.${quoted(field)}`).join(', '),
+      );
+      const condition = newer.length === 0 ? 'TRUE' : `(${stored}) ${strictly ? '<' : '<='} (${given})`;
+      await runAll(insertsOf(documents, `(${list(id)}) DO UPDATE SET ${sets.join(', ')} WHERE ${condition}`));
+    },
+
+    accumulate: async (documents, counters) => {
+      const sets = counters.map((field) => `${quoted(field)} = ${quoted(field)} + excluded.${quoted(field)}`);
+      await runAll(insertsOf(documents, `(${list(id)}) DO UPDATE SET ${sets.join(', ')}`));
+    },
+
+    claimDue: async (now, leaseUntil, limit) => {
+      const { due, claim } = declaration;
+      if (due === undefined || claim === undefined) throw new Error(`${table} has no due documents`);
+      const column = quoted(due);
+      const sought = `SELECT ${list(id)} FROM ${table} WHERE ${column} <= ? ORDER BY ${column}, ${list(id)} LIMIT ?`;
+      // A read before the write, because a process polls often and seldom finds a document.
+      if (limit <= 0 || engine.get(sought, now, 1) === null) return [];
+      const claimed = writer.documents(
+        rows,
+        `UPDATE ${table} SET ${quoted(claim)} = ${quoted(claim)} + 1, ${column} = ?
+         WHERE (${list(id)}) IN (${sought}) RETURNING ${rows.select}`,
+        leaseUntil,
+        now,
+        limit,
+      );
+      // The order of RETURNING is undefined.
+      const by = declaredOrder[0] as keyof T;
+      return claimed.sort((a, b) => Number(a[by]) - Number(b[by]));
+    },
+
+    remove: async (where, limit) => {
+      const terms = termsOf(where as Where<never>);
+      if (limit === undefined)
+        return writer.run(`DELETE FROM ${table} WHERE ${conjunction(terms)}`, ...valuesOf(terms));
+      const sql = `DELETE FROM ${table} WHERE (${list(id)}) IN
+        (SELECT ${list(id)} FROM ${table} WHERE ${conjunction(terms)} LIMIT ?)`;
+      let removed = 0;
+      while (removed < limit) {
+        const size = Math.min(chunkSize, limit - removed);
+        const count = engine.relaxed.run(sql, ...valuesOf(terms), size);
+        removed += count;
+        if (count < size) break;
+        await nextTurn();
+      }
+      return removed;
+    },
+  };
+}

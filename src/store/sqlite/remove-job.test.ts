@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { aTime, storeJob } from '../conformance/samples.ts';
+import { collect } from '../conformance/stores.ts';
+import { openEngine } from './engine.ts';
+import { storeOn } from './open.ts';
+
+test('a removal that a crash interrupted is hidden at once and completed, however young the job is', async () => {
+  const engine = openEngine(':memory:');
+  const store = storeOn(engine);
+  const { job, batches } = await storeJob(store, 120, { state: 'completed', finishedAt: aTime, number: 7 });
+  engine.run(`UPDATE jobs SET state = 'removing' WHERE id = ?`, job.id);
+  engine.run('DELETE FROM batches WHERE id = ?', batches[0]!.id);
+  expect(await store.getJob(job.id)).toBeNull();
+  expect(await store.getJobByNumber(7)).toBeNull();
+  expect((await store.listJobs({}, { limit: 5 })).items).toEqual([]);
+  expect(await store.findEndedJobs(aTime + 1, 'all', 5)).toEqual([]);
+  await expect(store.createJob(job, batches)).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await store.deleteOrphanedBatches(0)).toBe(119);
+  expect(await collect(store.readBatches(job.id))).toEqual([]);
+  expect(engine.get('SELECT count(*) AS keys FROM unit_keys')).toEqual({ keys: 0 });
+  await store.close();
+});

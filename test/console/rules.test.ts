@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest';
+import { chromium, skipped } from '../browser/chromium.ts';
+import { useConsole } from './suite.ts';
+import { click, clickInDialog, named, waitForText } from './tab.ts';
+
+describe.skipIf('missing' in chromium)(`the rules page${skipped}`, () => {
+  const suite = useConsole();
+
+  test('creates a rule for a marketplace, a region, and a series, and changes it', async () => {
+    const user = await suite.createUser('Rules Ltd', 1_000);
+    const items = [{ product_id: '1729000077011', country: 'th' }];
+    await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit?track=weekly', { items });
+    const page = await suite.open(user.key, '/rules');
+    await click(page, 'button', 'Create rule');
+    await page.locator(named('textbox', 'Percent')).fill('5');
+    const select = (name: string, value: string) => page.locator(named('combobox', name)).fill(value);
+    await page.waitForSelector('option[value=mktd]');
+    await select('Marketplace', 'mktd');
+    await select('Region', 'th');
+    await page.waitForSelector('option[value=weekly]');
+    await select('Series', 'weekly');
+    await clickInDialog(page, 'Create');
+    await waitForText(page, 'Marketplace D, Thailand (th), series weekly');
+    await click(page, 'button', 'Edit Price falls by 5 %');
+    await page.waitForSelector('option[value=mktb]');
+    await select('Marketplace', 'mktb');
+    await select('Condition', 'back_in_stock');
+    await clickInDialog(page, 'Save');
+    await waitForText(page, 'Marketplace B, series weekly');
+    const { rules } = (await suite.env.api.get(user, '/v1/rules')).body;
+    expect(rules).toMatchObject([{ condition: 'back_in_stock', market: 'mktb', series: 'weekly' }]);
+    expect(rules[0].region ?? '').toBe('');
+  });
+});
