@@ -10,6 +10,7 @@ import { errorBody, errorResponse } from './response/errors.ts';
  * package: proto names, integers as numbers, and errors with `detail` and `code`.
  */
 export const contractDialect: Dialect = {
+  splitsEscapedSlashes: false,
   endpointsOf,
   requestReader,
   responseWriter: ({ streams, method }) => (streams ? undefined : messageWriter(method.output)),

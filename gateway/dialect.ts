@@ -32,6 +32,8 @@ export interface ErrorForm {
 
 /** Mapping of annotated methods and their messages to HTTP. */
 export interface Dialect extends ErrorForm {
+  /** Whether a path that matches no template is matched again with its %2F as slashes. */
+  readonly splitsEscapedSlashes: boolean;
   /**
    * Returns the endpoints of services. Throws an Error that names the method whose declaration is invalid.
    */

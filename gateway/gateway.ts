@@ -139,9 +139,11 @@ export function createGateway(options: GatewayOptions): RequestListener {
   // Declared routes are served without Express, which costs as much per request as the rest of the gateway.
   return (request, response) => {
     const exchange = beginExchange(request, response, log, clock, dialect);
-    const segments = segmentsOf(request.url!);
+    let segments = segmentsOf(request.url!);
     if (segments === undefined)
       return sendFault(exchange, new Fault('malformed', 'The path is not percent-encoded UTF-8'));
+    if (dialect.splitsEscapedSlashes && routes.methods(segments).length === 0)
+      segments = segments.flatMap((segment) => segment.split('/'));
     const found =
       routes.find(segments, request.method!) ??
       (request.method === 'HEAD' ? routes.find(segments, 'GET') : undefined);

@@ -50,6 +50,7 @@ export function standardDialect(options: StandardDialectOptions = {}): Dialect {
     });
   };
   return {
+    splitsEscapedSlashes: true,
     endpointsOf: (services) => {
       registry ??= createRegistry(...filesOf(services), file_google_rpc_error_details);
       return bindingsOf(services, maxBodyBytes);

@@ -59,6 +59,13 @@ describe('path templates', () => {
     expect(calls[0]!.message).toMatchObject({ name: 'shelves/a b/books/c%2fd%' });
   });
 
+  test('match a path whose slashes are escaped, unless another template matches it', async () => {
+    expect((await ask('GET', '/v2/shelves%2Fa/books%2fc%252F')).status).toBe(200);
+    expect(calls[0]!.message).toMatchObject({ name: 'shelves/a/books/c%2F' });
+    expect((await ask('GET', '/v2/shelves%2Fa')).status).toBe(404);
+    expect((await ask('DELETE', '/v2/books%2Fann')).status).toBe(405);
+  });
+
   test('serve additional bindings, with ** and a verb', async () => {
     await ask('GET', '/v2/books/x/y%2Fz:lookup');
     expect(calls[0]!.message).toMatchObject({ name: 'x/y%2Fz' });
