@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
 import { bodyText, useConsole } from './suite.ts';
-import { click, clickInDialog, named, waitForText } from './tab.ts';
+import { click, clickInDialog, fill, waitForText } from './tab.ts';
 
 describe.skipIf('missing' in chromium)(`the pages of an account${skipped}`, () => {
   const suite = useConsole();
@@ -21,7 +21,7 @@ describe.skipIf('missing' in chromium)(`the pages of an account${skipped}`, () =
     const user = await createUser('Keys Ltd', 0);
     const page = await open(user.key, '/keys');
     await click(page, 'button', 'Create key');
-    await page.locator(named('textbox', 'Name')).fill('second');
+    await fill(page, 'textbox', 'Name', 'second');
     await clickInDialog(page, 'Create');
     await waitForText(page, 'Copy the key now');
     const key = String(await page.evaluate(`document.querySelector('[data-testid=api-key]').innerText`));
@@ -40,8 +40,8 @@ describe.skipIf('missing' in chromium)(`the pages of an account${skipped}`, () =
     const user = await createUser('Sandbox Ltd', 0);
     const page = await open(user.key, '/keys');
     await click(page, 'button', 'Create key');
-    await page.locator(named('textbox', 'Name')).fill('tests');
-    await page.locator(named('combobox', 'Mode')).fill('test');
+    await fill(page, 'textbox', 'Name', 'tests');
+    await fill(page, 'combobox', 'Mode', 'test');
     await clickInDialog(page, 'Create');
     await waitForText(page, 'Copy the key now');
     const key = String(await page.evaluate(`document.querySelector('[data-testid=api-key]').innerText`));
@@ -67,10 +67,10 @@ describe.skipIf('missing' in chromium)(`the pages of an account${skipped}`, () =
   test('sets a webhook and shows the delivery of a test message', async () => {
     const user = await createUser('Hooked Ltd', 0);
     const page = await open(user.key, '/webhook');
-    await page.locator(named('textbox', 'Endpoint URL')).fill('ftp://example.test');
+    await fill(page, 'textbox', 'Endpoint URL', 'ftp://example.test');
     await click(page, 'button', 'Save');
     await waitForText(page, 'Enter an http or https URL.');
-    await page.locator(named('textbox', 'Endpoint URL')).fill(suite.env.receiver.url);
+    await fill(page, 'textbox', 'Endpoint URL', suite.env.receiver.url);
     await click(page, 'button', 'Save');
     await waitForText(page, 'Webhook saved.');
     const before = suite.env.receiver.messages.length;

@@ -4,7 +4,7 @@ import { freePort } from '../engines/ports.ts';
 import { watchJob } from '../support/api.ts';
 import { createServiceProcess } from '../support/service.ts';
 import { useConsole } from './suite.ts';
-import { click, clickInDialog, clickInRow, named, signIn, waitForText } from './tab.ts';
+import { click, clickInDialog, clickInRow, fill, signIn, waitForText } from './tab.ts';
 
 describe.skipIf('missing' in chromium)(`the approvals page${skipped}`, () => {
   const suite = useConsole();
@@ -50,7 +50,7 @@ describe.skipIf('missing' in chromium)(`the approvals page${skipped}`, () => {
     const jobId = await submit(user, 5);
     const page = await openAsOperator('/approvals');
     await clickInRow(page, 'Rejected Ltd', 'Reject');
-    await page.locator(named('textbox', 'Reason')).fill('These items are sold out.');
+    await fill(page, 'textbox', 'Reason', 'These items are sold out.');
     await clickInDialog(page, 'Reject');
     await waitForText(page, 'Job rejected.');
     const own = await open(user.key, `/jobs/${jobId}`);

@@ -7,17 +7,13 @@ import { brokenRule } from '../support/hold.ts';
 import { until } from '../support/until.ts';
 import { runVariants } from './held-job.ts';
 import { useConsole } from './suite.ts';
-import { click, clickInDialog, clickInRow, named, waitForText } from './tab.ts';
+import { click, clickInDialog, clickInRow, fill, named, waitForText } from './tab.ts';
 
 describe.skipIf('missing' in chromium)(`destinations in the console${skipped}`, () => {
   const suite = useConsole();
   const { open, openAsOperator } = suite;
   const timeout = 120_000;
-  /** Replaces the text of an input. */
-  const enter = async (page: Page, name: string, text: string) => {
-    await page.locator(named('textbox', name)).click({ count: 3 });
-    await page.keyboard.type(text);
-  };
+  const enter = (page: Page, name: string, text: string) => fill(page, 'textbox', name, text);
   const destinationsOf = async (user: TestUser) =>
     (await suite.env.api.get(user, '/v1/destinations')).body.destinations;
   const request = (count: number) => ({
@@ -37,7 +33,7 @@ describe.skipIf('missing' in chromium)(`destinations in the console${skipped}`, 
     const page = await open(user.key, '/destinations');
     await waitForText(page, 'No destinations yet');
     await click(page, 'button', 'Create destination');
-    await page.locator(named('combobox', 'Type')).fill('https');
+    await fill(page, 'combobox', 'Type', 'https');
     await enter(page, 'Name', 'inbox');
     await enter(page, 'URL', suite.env.receiver.refusingUrl);
     await click(page, 'button', 'Add header');
@@ -62,7 +58,7 @@ describe.skipIf('missing' in chromium)(`destinations in the console${skipped}`, 
 
     await clickInRow(page, 'inbox', 'Edit');
     await waitForText(page, 'Stored: authorization.');
-    await page.locator(named('combobox', 'Format')).fill('csv');
+    await fill(page, 'combobox', 'Format', 'csv');
     await clickInDialog(page, 'Test and save');
     await waitForText(page, 'Destination changed.');
     expect(await destinationsOf(user)).toMatchObject([{ format: 'csv', header_names: ['authorization'] }]);
@@ -92,7 +88,7 @@ describe.skipIf('missing' in chromium)(`destinations in the console${skipped}`, 
     const rule = await brokenRule(suite.env.api, user, await runVariants(suite.env, user, request(40)));
 
     const page = await open(user.key, '/submit/mkta/variant_sold?tab=json');
-    await page.locator(named('textbox', 'Body')).fill(JSON.stringify(request(40)));
+    await fill(page, 'textbox', 'Body', JSON.stringify(request(40)));
     // Puppeteer sets a long text without an event that React notices.
     await page.keyboard.type(' ');
     await click(page, 'button', 'Options');

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
 import { watchJob } from '../support/api.ts';
 import { bodyText, useConsole } from './suite.ts';
-import { click, clickInDialog, named, waitForText } from './tab.ts';
+import { click, clickInDialog, fill, waitForText } from './tab.ts';
 
 describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
   const suite = useConsole();
@@ -98,7 +98,7 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
       });
     const page = await open(user.key, '/jobs');
     await waitForText(page, 'Product page bulk on Marketplace D, 1 unit');
-    await page.locator(named('textbox', 'Search')).fill('PRICES');
+    await fill(page, 'textbox', 'Search', 'PRICES');
     await page.waitForFunction(
       `location.search === '?search=PRICES' && !document.body.innerText.includes('Stock')`,
     );
@@ -110,7 +110,7 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
     await page.keyboard.down('Control');
     await page.keyboard.press('k');
     await page.keyboard.up('Control');
-    await page.locator(named('textbox', 'Search')).fill('weekly');
+    await fill(page, 'textbox', 'Search', 'weekly');
     await waitForText(page, 'Weekly prices');
   });
 

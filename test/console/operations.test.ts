@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
 import { useConsole } from './suite.ts';
-import { click, clickInDialog, named, waitForText } from './tab.ts';
+import { click, clickInDialog, fill, waitForText } from './tab.ts';
 
 describe.skipIf('missing' in chromium)(`the pages of operators${skipped}`, () => {
   const suite = useConsole();
@@ -42,7 +42,7 @@ describe.skipIf('missing' in chromium)(`the pages of operators${skipped}`, () =>
   test('creates an operator and a key, rotates the key and revokes the old one', async () => {
     const page = await openAsOperator('/operators');
     await click(page, 'button', 'Create operator');
-    await page.locator(named('textbox', 'Name')).fill('Maria');
+    await fill(page, 'textbox', 'Name', 'Maria');
     await clickInDialog(page, 'Create operator');
     const createKey = async () => {
       await clickInDialog(page, 'Create');
@@ -52,7 +52,7 @@ describe.skipIf('missing' in chromium)(`the pages of operators${skipped}`, () =>
       return key;
     };
     await click(page, 'button', 'Create key for Maria');
-    await page.locator(named('textbox', 'Name')).fill('laptop');
+    await fill(page, 'textbox', 'Name', 'laptop');
     const old = await createKey();
     await click(page, 'button', 'Rotate laptop');
     const replacement = await createKey();
@@ -82,11 +82,11 @@ describe.skipIf('missing' in chromium)(`the pages of operators${skipped}`, () =>
   test('creates a user, adds credits and suspends the user', async () => {
     const page = await openAsOperator('/users');
     await click(page, 'button', 'Create user');
-    await page.locator(named('textbox', 'Name')).fill('Made Here Ltd');
+    await fill(page, 'textbox', 'Name', 'Made Here Ltd');
     await clickInDialog(page, 'Create user');
     await waitForText(page, '0 credits');
     await click(page, 'button', 'Adjust credits');
-    await page.locator(named('textbox', 'Credits to add')).fill('1234');
+    await fill(page, 'textbox', 'Credits to add', '1234');
     await clickInDialog(page, 'Adjust credits');
     await waitForText(page, '1,234 credits');
     await click(page, 'button', 'Suspend');

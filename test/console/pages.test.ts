@@ -9,8 +9,8 @@ import { pageVisits } from './pages.ts';
 import { type Seed, seed } from './seed.ts';
 import {
   click,
+  fill,
   leaveBrowser,
-  named,
   navigate,
   openBrowser,
   openTab,
@@ -150,7 +150,7 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
     role: 'operator' | 'user';
     press: [role: string, name: string];
     /** Role and name of a field, and the text to enter before. */
-    fill?: [string, string, string];
+    text?: [string, string, string];
     shows: string;
   }[] = [
     {
@@ -213,7 +213,7 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
       name: 'a schedule',
       path: '/submit/mktd/pdp_bulk?tab=json',
       role: 'user',
-      fill: ['textbox', 'Body', '{"items": [{"product_id": "1729000076001", "country": "th"}]}'],
+      text: ['textbox', 'Body', '{"items": [{"product_id": "1729000076001", "country": "th"}]}'],
       press: ['button', 'Schedule'],
       shows: 'Repeat',
     },
@@ -251,10 +251,10 @@ describe.skipIf('missing' in chromium)(`every page of the console${skipped}`, ()
       await tab.page.goto(env.url);
       await check('sign-in', tab);
       await signIn(tab, env.url, role === 'user' ? seeded.anna.key : env.deployment.operatorKey);
-      for (const { name, path, fill, press, shows } of dialogs.filter((dialog) => dialog.role === role)) {
+      for (const { name, path, text, press, shows } of dialogs.filter((dialog) => dialog.role === role)) {
         await leaveDialog(tab.page);
         await navigate(tab.page, path);
-        if (fill) await tab.page.locator(named(fill[0], fill[1])).fill(fill[2]);
+        if (text) await fill(tab.page, ...text);
         await click(tab.page, ...press);
         await waitForText(tab.page, shows);
         await waitForLoaded(tab.page);

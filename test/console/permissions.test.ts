@@ -2,7 +2,7 @@ import type { Page } from 'puppeteer-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
 import { useConsole } from './suite.ts';
-import { click, clickInDialog, named, waitForText } from './tab.ts';
+import { click, clickInDialog, fill, named, waitForText } from './tab.ts';
 
 describe.skipIf('missing' in chromium)(`permissions in the console${skipped}`, () => {
   const suite = useConsole();
@@ -65,9 +65,9 @@ describe.skipIf('missing' in chromium)(`permissions in the console${skipped}`, (
   test('creates a key with scopes and a credit ceiling', async () => {
     const page = await openWith({ user_id: userId }, '/keys');
     await click(page, 'button', 'Create key');
-    await page.locator(named('textbox', 'Name')).fill('limited');
+    await fill(page, 'textbox', 'Name', 'limited');
     await click(page, 'checkbox', 'Read jobs and results');
-    await page.locator(named('textbox', 'Credit ceiling')).fill('50');
+    await fill(page, 'textbox', 'Credit ceiling', '50');
     await clickInDialog(page, 'Create');
     await waitForText(page, 'Copy the key now');
     const { keys } = await suite.env.api.operator('ListApiKeys', { user_id: userId });
@@ -92,7 +92,7 @@ describe.skipIf('missing' in chromium)(`permissions in the console${skipped}`, (
     const page = await openWith({ user_id: operatorId, operator_role: 'viewer' }, '/audit');
     const table = `document.querySelector('table')?.innerText`;
     await page.waitForFunction(`${table}?.includes('CreateOperator')`);
-    await page.locator(named('combobox', 'Outcome')).fill('forbidden');
+    await fill(page, 'combobox', 'Outcome', 'forbidden');
     await page.waitForFunction(`${table} && !${table}.includes('CreateOperator')`);
     const text = await page.$eval('table', (table) => table.textContent);
     expect(text).toContain('SuspendUser');

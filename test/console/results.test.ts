@@ -4,7 +4,7 @@ import { chromium, skipped } from '../browser/chromium.ts';
 import { watchJob } from '../support/api.ts';
 import { until } from '../support/until.ts';
 import { bodyText, useConsole } from './suite.ts';
-import { click, named, waitForText } from './tab.ts';
+import { click, fill, waitForText } from './tab.ts';
 
 describe.skipIf('missing' in chromium)(`the results of a job${skipped}`, () => {
   const suite = useConsole();
@@ -51,7 +51,7 @@ describe.skipIf('missing' in chromium)(`the results of a job${skipped}`, () => {
     await click(page, 'button', 'Columns');
     await waitForText(page, 'product.title');
     await page.keyboard.press('Escape');
-    await page.locator(named('textbox', 'Search')).fill(second.item.title);
+    await fill(page, 'textbox', 'Search', second.item.title);
     await waitForText(page, '1 found');
     expect(await bodyText(page)).not.toContain('page_not_found');
     await click(page, 'button', 'Download');
@@ -71,7 +71,7 @@ describe.skipIf('missing' in chromium)(`the results of a job${skipped}`, () => {
     const { body } = await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit', { items });
     await suite.env.api.get(user, `/v1/jobs/${body.job_id}?wait=30`);
     const page = await open(user.key, `/jobs/${body.job_id}?tab=results`);
-    await page.locator(named('textbox', 'Value')).fill('1');
+    await fill(page, 'textbox', 'Value', '1');
     await click(page, 'button', 'Add filter');
     await waitForText(page, 'Price ≥ 1');
     await waitForText(page, '2 found');
@@ -103,7 +103,7 @@ describe.skipIf('missing' in chromium)(`the results of a job${skipped}`, () => {
     await click(page, 'button', 'Columns');
     await waitForText(page, 'product.title');
     await page.keyboard.press('Escape');
-    await page.locator(named('textbox', 'Search')).fill(records[1].item.title);
+    await fill(page, 'textbox', 'Search', records[1].item.title);
     await waitForText(page, '1 found');
     await click(page, 'button', 'Download');
     await click(page, 'menuitem', 'CSV');

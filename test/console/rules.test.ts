@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
 import { useConsole } from './suite.ts';
-import { click, clickInDialog, named, waitForText } from './tab.ts';
+import { click, clickInDialog, fill, waitForText } from './tab.ts';
 
 describe.skipIf('missing' in chromium)(`the rules page${skipped}`, () => {
   const suite = useConsole();
@@ -12,8 +12,8 @@ describe.skipIf('missing' in chromium)(`the rules page${skipped}`, () => {
     await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit?track=weekly', { items });
     const page = await suite.open(user.key, '/rules');
     await click(page, 'button', 'Create rule');
-    await page.locator(named('textbox', 'Percent')).fill('5');
-    const select = (name: string, value: string) => page.locator(named('combobox', name)).fill(value);
+    await fill(page, 'textbox', 'Percent', '5');
+    const select = (name: string, value: string) => fill(page, 'combobox', name, value);
     await page.waitForSelector('option[value=mktd]');
     await select('Marketplace', 'mktd');
     await select('Region', 'th');

@@ -2,7 +2,17 @@ import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
 import { type ConsoleEnvironment, sharedConsole } from './environment.ts';
-import { click, leaveBrowser, named, openBrowser, openTab, signIn, type Tab, waitForText } from './tab.ts';
+import {
+  click,
+  fill,
+  leaveBrowser,
+  named,
+  openBrowser,
+  openTab,
+  signIn,
+  type Tab,
+  waitForText,
+} from './tab.ts';
 
 const cookieName = 'gleaner_session';
 
@@ -77,7 +87,7 @@ describe.skipIf('missing' in chromium)(`sessions of the console${skipped}`, () =
     await showsSignIn(second);
     await page.bringToFront();
     expect(await page.browserContext().cookies()).toEqual([]);
-    await page.locator(named('textbox', 'API key')).fill(key);
+    await fill(page, 'textbox', 'API key', key);
     await click(page, 'button', 'Sign in');
     await showsConsole(page);
     await second.bringToFront();

@@ -8,7 +8,7 @@ import { comments } from '../../gen/comments.ts';
 import { chromium, skipped } from '../browser/chromium.ts';
 import { root } from '../support/service.ts';
 import { useConsole } from './suite.ts';
-import { click, named, openTab, signIn, waitForText } from './tab.ts';
+import { click, fill, named, openTab, signIn, waitForText } from './tab.ts';
 
 /** Returns the scripts and style sheets that a page has loaded, by their names in the build. */
 const loadedFiles = (page: Page) =>
@@ -51,7 +51,7 @@ describe.skipIf('missing' in chromium)(`the shell of the console${skipped}`, () 
   test('rejects an unknown key with the reason', async () => {
     const tab = await openEmptyTab();
     await tab.page.goto(suite.env.url);
-    await tab.page.locator(named('textbox', 'API key')).fill('unknown');
+    await fill(tab.page, 'textbox', 'API key', 'unknown');
     await click(tab.page, 'button', 'Sign in');
     await waitForText(tab.page, 'The API key is not valid.');
     expect(await tab.page.evaluate('sessionStorage.length')).toBe(0);
@@ -85,7 +85,7 @@ describe.skipIf('missing' in chromium)(`the shell of the console${skipped}`, () 
       await page.keyboard.down('Control');
       await page.keyboard.press('k');
       await page.keyboard.up('Control');
-      await page.locator(named('textbox', 'Search')).fill(text);
+      await fill(page, 'textbox', 'Search', text);
     };
     await search('findable');
     await page

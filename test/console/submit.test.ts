@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
 import { bodyText, useConsole } from './suite.ts';
-import { click, named, waitForText } from './tab.ts';
+import { click, fill, named, waitForText } from './tab.ts';
 
 describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
   const suite = useConsole();
@@ -10,11 +10,11 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
   test('submits by form and shows validation errors', async () => {
     const user = await createUser('Form Ltd', 1_000);
     const page = await open(user.key, '/submit/mkte/pdp_bulk');
-    await page.locator(named('textbox', 'ASIN')).fill('short');
+    await fill(page, 'textbox', 'ASIN', 'short');
     await click(page, 'button', 'Submit');
     await waitForText(page, 'Must match');
     await waitForText(page, 'Required');
-    await page.locator(named('textbox', 'ASIN')).fill('B0GLN01001');
+    await fill(page, 'textbox', 'ASIN', 'B0GLN01001');
     await page.locator('form select').fill('us');
     await click(page, 'button', 'Submit');
     await waitForText(page, '1 of 1', 30_000);
@@ -26,7 +26,7 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     const page = await open(user.key, '/submit/mkta/variant_sold');
     await click(page, 'tab', 'JSON');
     const body = { country: 'br', items: [{ item_id: '83000000001', shop_id: '7', colour: 'red' }] };
-    await page.locator(named('textbox', 'Body')).fill(JSON.stringify(body));
+    await fill(page, 'textbox', 'Body', JSON.stringify(body));
     await click(page, 'button', 'Submit');
     await waitForText(page, 'No origin is configured for mkta/br.');
     await waitForText(page, 'Unknown fields were ignored: items[].colour');
@@ -82,8 +82,8 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     const page = await open(user.key, '/submit/mkta/get_pc');
     // No test requests this origin: the duration depends on the requests of the last hour.
     await page.locator('select').fill('tw');
-    await page.locator(named('textbox', 'Item ID')).fill('32000000001');
-    await page.locator(named('textbox', 'Shop ID')).fill('7003');
+    await fill(page, 'textbox', 'Item ID', '32000000001');
+    await fill(page, 'textbox', 'Shop ID', '7003');
     await waitForText(page, 'Cost: 8 credits (8 per unit), charged at submit');
     await waitForText(page, 'Takes: about 1 s without other jobs');
     expect((await suite.env.api.get(user, '/v1/jobs')).body.jobs).toEqual([]);
@@ -117,24 +117,20 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     const user = await createUser('Scheduled Ltd', 20);
     const page = await open(user.key, '/submit/mkta/get_pc');
     await page.locator('select').fill('th');
-    await page.locator(named('textbox', 'Item ID')).fill('32000000001');
-    await page.locator(named('textbox', 'Shop ID')).fill('7003');
+    await fill(page, 'textbox', 'Item ID', '32000000001');
+    await fill(page, 'textbox', 'Shop ID', '7003');
     await click(page, 'button', 'Schedule');
-    const replace = async (name: string, text: string) => {
-      await page.locator(named('textbox', name)).click({ count: 3 });
-      await page.keyboard.type(text);
-    };
-    await replace('Name', 'Every leap day');
-    await page.locator(named('combobox', 'Repeat')).fill('custom');
-    await replace('Cron expression', '0 8 30 2 *');
+    await fill(page, 'textbox', 'Name', 'Every leap day');
+    await fill(page, 'combobox', 'Repeat', 'custom');
+    await fill(page, 'textbox', 'Cron expression', '0 8 30 2 *');
     await waitForText(page, '"0 8 30 2 *" has no time');
-    await replace('Cron expression', '0 8 29 2 *');
+    await fill(page, 'textbox', 'Cron expression', '0 8 29 2 *');
     await waitForText(page, '2032');
     await click(page, 'button', 'Create schedule');
     await waitForText(page, 'The first run starts at the next time.');
     await click(page, 'button', 'Edit');
-    await replace('Name', 'Every leap day at noon');
-    await replace('Cron expression', '0 12 29 2 *');
+    await fill(page, 'textbox', 'Name', 'Every leap day at noon');
+    await fill(page, 'textbox', 'Cron expression', '0 12 29 2 *');
     await click(page, 'button', 'Save');
     await waitForText(page, 'Every leap day at noon');
     await waitForText(page, '0 12 29 2 * (');
@@ -154,13 +150,13 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     const user = await createUser('Tracked Ltd', 100);
     const page = await open(user.key, '/submit/mktd/pdp_bulk');
     await page.locator('form select').fill('th');
-    await page.locator(named('textbox', 'Product ID')).fill('1729000076001');
+    await fill(page, 'textbox', 'Product ID', '1729000076001');
     await click(page, 'button', 'Options');
     await waitForText(page, 'You have no destinations.');
     expect(await bodyText(page)).not.toContain('Deliver only');
     await page.locator('::-p-xpath(//label[contains(., "Track changes")])').click();
-    await page.locator(named('textbox', 'Series')).fill('weekly');
-    await page.locator(named('combobox', 'Reuse results up to')).fill('6h');
+    await fill(page, 'textbox', 'Series', 'weekly');
+    await fill(page, 'combobox', 'Reuse results up to', '6h');
     await waitForText(page, 'Options (2 set)');
     await click(page, 'button', 'Submit');
     await page.waitForFunction(`location.pathname.startsWith('/console/jobs/')`);
@@ -173,8 +169,8 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     const user = await createUser('Empty Ltd', 3);
     const page = await open(user.key, '/submit/mkta/get_pc');
     await page.locator('select').fill('th');
-    await page.locator(named('textbox', 'Item ID')).fill('32000000001');
-    await page.locator(named('textbox', 'Shop ID')).fill('7003');
+    await fill(page, 'textbox', 'Item ID', '32000000001');
+    await fill(page, 'textbox', 'Shop ID', '7003');
     await waitForText(page, 'The work costs 8 credits, the account has 3: 5 short.');
     await click(page, 'button', 'Submit');
     await waitForText(page, 'Job not submitted');

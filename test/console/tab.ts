@@ -76,7 +76,7 @@ export async function openTabIn(context: BrowserContext, options: TabOptions = {
 /** Signs in and waits for the console. */
 export async function signIn({ page }: Tab, url: string, key: string): Promise<void> {
   await page.goto(url);
-  await page.locator(named('textbox', 'API key')).fill(key);
+  await fill(page, 'textbox', 'API key', key);
   await click(page, 'button', 'Sign in');
   await page.waitForSelector('nav[aria-label=Pages]');
 }
@@ -126,6 +126,18 @@ export const named = (role: string, name: string) => `::-p-aria([name="${name}"]
 /** Clicks the element with an ARIA role and name. */
 export const click = (page: Page, role: string, name: string): Promise<void> =>
   page.locator(named(role, name)).click();
+
+/**
+ * Enters a text in the element with an ARIA role and name, in place of what it contains, or chooses an option of
+ * it. A dialog that opens moves the focus to its first input: text that is typed before goes there.
+ */
+export async function fill(page: Page, role: string, name: string, text: string): Promise<void> {
+  const input = page.locator(named(role, name));
+  await input.wait();
+  await page.waitForFunction(`[...document.querySelectorAll('[role=dialog][aria-modal=true]')]
+    .every((dialog) => dialog.contains(document.activeElement))`);
+  await input.fill(text);
+}
 
 /** Clicks a button in the table row that contains a text. */
 export const clickInRow = (page: Page, text: string, button: string): Promise<void> =>
