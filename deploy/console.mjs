@@ -44,8 +44,6 @@ export function digestOfConsole() {
  * service works without a console. Returns true if a console exists.
  */
 export function buildConsole() {
-  // An installed package contains the build but not its sources.
-  if (!existsSync(lock)) return existsSync(join(dist, 'index.html'));
   const digest = digestOfConsole();
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === digest) return true;
   console.error('Setting up: building the console …');

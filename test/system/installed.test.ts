@@ -28,7 +28,7 @@ let project: string;
 let missing = '';
 const installed = () => join(project, 'node_modules/gleaner');
 const client = () => join(project, 'node_modules/@gleaner/client');
-const launch = () => join(installed(), 'deploy/launch.mjs');
+const main = () => join(installed(), 'dist/main.js');
 const manifestOf = async (at: string) =>
   JSON.parse(await readFile(join(at, 'package.json'), 'utf8')) as Manifest;
 
@@ -84,7 +84,7 @@ describe('the package gleaner', () => {
   test('names the version of Node that it needs', async () => {
     const older = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '24.11.1' } })`;
     const asOlder = ['--import', `data:text/javascript,${encodeURIComponent(older)}`];
-    const { code, stderr } = await run(process.execPath, [...asOlder, launch(), 'config', 'show']);
+    const { code, stderr } = await run(process.execPath, [...asOlder, main(), 'config', 'show']);
     expect([code, stderr]).toEqual([1, expect.stringContaining('Gleaner needs Node 24.12 or newer')]);
   });
 
@@ -109,10 +109,10 @@ describe('the package gleaner', () => {
 
   test('runs the command line and writes nothing of its own', async () => {
     const words = ['complete', '--', 'job', 'submit', 'mktd', ''];
-    const { code, stdout, stderr } = await run(process.execPath, [launch(), ...words]);
+    const { code, stdout, stderr } = await run(process.execPath, [main(), ...words]);
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^pdp_bulk\t/m);
-    expect((await run(process.execPath, [launch(), 'job', 'list', '--nope'])).code).toBe(2);
+    expect((await run(process.execPath, [main(), 'job', 'list', '--nope'])).code).toBe(2);
     expect((await run(join(project, 'node_modules/.bin/gleaner'), ['--version'])).code).toBe(0);
   });
 
@@ -125,7 +125,7 @@ describe('the package gleaner', () => {
       GLEANER_DATA_DIR: join(folder, 'data'),
       GLEANER_OPERATOR_KEY: operatorKey,
     };
-    const service = spawn(process.execPath, [launch(), 'serve'], {
+    const service = spawn(process.execPath, [main(), 'serve'], {
       env: { PATH: process.env.PATH, ...environment },
       stdio: 'ignore',
     });
@@ -153,7 +153,7 @@ describe('the package gleaner', () => {
   });
 
   test('runs jobs in worker processes: the demo passes', async () => {
-    const demo = spawn(process.execPath, [launch(), 'demo'], { stdio: 'inherit' });
+    const demo = spawn(process.execPath, [main(), 'demo'], { stdio: 'inherit' });
     expect(await once(demo, 'exit')).toEqual([0, null]);
   });
 });
