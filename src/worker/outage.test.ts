@@ -4,6 +4,7 @@ import type { Blobs } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
 import type { Job } from '../store/documents.ts';
 import { sweep } from '../sweep/sweep.ts';
+import { createStorageBreaker } from './storage-breaker.ts';
 
 const urls = ['https://mkta.sg/shop/21', 'https://mkta.sg/shop/22'];
 const away = () => new Fault('unavailable', 'The storage is away.');
@@ -131,6 +132,41 @@ describe('an outage of the result storage', () => {
     expect(fixture.requestedItems()).toHaveLength(0);
     control.state = 'there';
     await completes(job!.id);
+  });
+});
+
+describe('the breaker of the result storage', () => {
+  const write = (breaker: ReturnType<typeof createStorageBreaker>, fault?: Fault) => () =>
+    breaker.blobs.write(
+      'job/part.json',
+      'application/json',
+      (async function* () {
+        yield Buffer.from('{}');
+        if (fault) throw fault;
+      })(),
+      () => 1,
+    );
+
+  test('begins another trial after one that wrote nothing', async () => {
+    const control = storage();
+    const breaker = createStorageBreaker(fixture.context);
+    control.state = 'refusing';
+    await expect(breaker.during(write(breaker))).rejects.toThrow('The storage is away.');
+    await expect(breaker.during(write(breaker))).rejects.toThrow('does not answer');
+    await fixture.clock.advance(10_000);
+    control.state = 'there';
+    await breaker.during(async () => {
+      await expect(breaker.during(write(breaker))).rejects.toThrow('is being tried');
+    });
+    await breaker.during(write(breaker));
+    await breaker.during(write(breaker));
+  });
+
+  test('stays closed after a fault of the store that records are read from', async () => {
+    const breaker = createStorageBreaker(fixture.context);
+    const away = new Fault('unavailable', 'The store is away.', { component: 'store' });
+    await expect(breaker.during(write(breaker, away))).rejects.toThrow('The store is away.');
+    await breaker.during(write(breaker));
   });
 });
 

@@ -9,10 +9,10 @@ export interface StorageBreaker {
   /** The result storage; its writes update the breaker. */
   readonly blobs: Blobs;
   /**
-   * Resolves when work may start. Rejects with `unavailable` while the storage is unavailable, except for one
-   * trial after each back-off.
+   * Runs work whose results are written to the storage. Rejects with `unavailable` while the storage is
+   * unavailable, except for one trial after each back-off. A trial that writes nothing gives way to the next.
    */
-  ready(): Promise<void>;
+  during<T>(run: () => Promise<T>): Promise<T>;
 }
 
 /** Time during which a storage that responded counts as available. */
@@ -64,6 +64,22 @@ export function createStorageBreaker({
     }
   };
 
+  /** Returns true if the caller is a trial, which then has begun. Rejects while work may not start. */
+  const beginTrial = async (): Promise<boolean> => {
+    if (failures === 0 && clock.now() - answeredAt < freshMs) return false;
+    if (failures > 0 && clock.now() < openUntil) {
+      throw new Fault('unavailable', 'The result storage does not answer.');
+    }
+    const isFirst = checking === null;
+    checking ??= check();
+    await checking;
+    if (failures === 0) return false;
+    // The storage responds to pings but writes failed: one batch tries, and the others wait for its write.
+    if (!isFirst || isTrial) throw new Fault('unavailable', 'The result storage is being tried.');
+    isTrial = true;
+    return true;
+  };
+
   return {
     blobs: {
       ...storage,
@@ -73,9 +89,10 @@ export function createStorageBreaker({
           reset();
           return file;
         } catch (error) {
-          // A fault of the page's own data is an error of its reader, not of the storage. Writes that were in
-          // progress when the breaker opened add no information.
-          const isAway = Fault.from(error).code === 'unavailable';
+          // A fault of the page's own data, or of the store that the records come from, is not one of the
+          // storage. Writes that were in progress when the breaker opened add no information.
+          const { code, component } = Fault.from(error);
+          const isAway = code === 'unavailable' && component !== 'store';
           if (isAway && (failures === 0 || isTrial)) {
             hasRefused = true;
             trip(error, storageBackOff.maxMs);
@@ -85,19 +102,15 @@ export function createStorageBreaker({
       },
     },
 
-    async ready() {
-      if (failures === 0 && clock.now() - answeredAt < freshMs) return;
-      if (failures > 0 && clock.now() < openUntil) {
-        throw new Fault('unavailable', 'The result storage does not answer.');
+    async during(run) {
+      if (!(await beginTrial())) return run();
+      try {
+        return await run();
+      } finally {
+        // Its write has not told anything: a batch that another worker has, or that waits for its site.
+        if (isTrial) openUntil = clock.now();
+        isTrial = false;
       }
-      const isFirst = checking === null;
-      checking ??= check();
-      await checking;
-      if (failures === 0) return;
-      // The storage responds to pings but writes failed: one batch tries, and the others wait for its write.
-      if (!isFirst || isTrial) throw new Fault('unavailable', 'The result storage is being tried.');
-      isTrial = true;
-      openUntil = clock.now() + backOffMs(storageBackOff, failures, random());
     },
   };
 }

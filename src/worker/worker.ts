@@ -180,8 +180,6 @@ export async function startWorker(
     pages: withBacklogs(given.pages, backlogs),
   };
   const counted: Handle = async (message, extend) => {
-    // A rejection delays the message before its batch is claimed or a page is fetched.
-    await storage.ready();
     stats.batches += 1;
     watch?.received(message);
     const endUrgent = message.lane === 'single' ? context.pages.beginUrgent() : () => {};
@@ -193,7 +191,9 @@ export async function startWorker(
       watch?.settled(message);
     }
   };
-  const admitted = admitting(context, counted, backlogs, stopping.signal);
+  // A rejection delays the message before its batch is claimed or a page is fetched.
+  const handle: Handle = (message, extend) => storage.during(() => counted(message, extend));
+  const admitted = admitting(context, handle, backlogs, stopping.signal);
   const names = [...markets.map(({ name }) => name), ...(given.settings.sandbox ? [sandboxQueue] : [])];
   const consumers = await Promise.all(
     names.flatMap((name) =>
