@@ -66,7 +66,11 @@ describe.skipIf(opened!.engines === null)(`engine outages: ${opened!.title}`, ()
     const words = await misses('store', 'queue', 'files');
     expect(words).toBe(['store', 'queue', 'files'].map(unavailable).join(' '));
     const reasons = /MongoDB at [^\n]*NATS [^\n]*file store failed [^\n]*"msg":"not ready"/;
-    const logged = () => deployment.processes.some((process) => reasons.test(process.log())) || undefined;
+    // The first check of an engine may take longer than a request waits for it.
+    const logged = async () => {
+      await probe('/ready');
+      return deployment.processes.some((process) => reasons.test(process.log())) || undefined;
+    };
     await until('the log has the reasons', logged, { withinMs: 10_000 });
     // Without the store the key cannot be checked, so the response must not be 401.
     const refused = await sendJson(

@@ -43,6 +43,7 @@ export function formatConsumerName(lane: string, market: string): string {
 const streamMissing = 10059;
 const consumerMissing = 10014;
 const streamTaken = 10058;
+const subjectsOverlap = 10065;
 const tooFewServers = 10005;
 const storeRefused = 10077;
 
@@ -106,8 +107,12 @@ async function createStream(
     log.info({ stream: settings.name, replicas }, 'stream created');
     return created;
   } catch (error) {
-    // Another process has just created it with different settings.
-    if (isApiError(error, streamTaken)) return jsm.streams.info(settings.name);
+    // Another process has just created it, with different settings or at the same time.
+    if (isApiError(error, streamTaken) || isApiError(error, subjectsOverlap)) {
+      const found = await orMissing(jsm.streams.info(settings.name), streamMissing);
+      if (found !== null) return found;
+      throw error;
+    }
     // A cluster with enough servers that is still starting can hold the replicas soon.
     const isLarge = (nc.info?.connect_urls ?? []).length >= clusterReplicas;
     if (replicas === 1 || settings.replicas !== undefined || isLarge || !isApiError(error, tooFewServers))
