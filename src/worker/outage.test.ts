@@ -156,9 +156,31 @@ describe('the breaker of the result storage', () => {
     await fixture.clock.advance(10_000);
     control.state = 'there';
     await breaker.during(async () => {
-      await expect(breaker.during(write(breaker))).rejects.toThrow('is being tried');
+      await expect(breaker.during(write(breaker))).rejects.toThrow('does not answer');
     });
     await breaker.during(write(breaker));
+    await breaker.during(write(breaker));
+  });
+
+  test('begins another trial beside one whose site is slow', async () => {
+    const control = storage();
+    const breaker = createStorageBreaker(fixture.context);
+    control.state = 'refusing';
+    await expect(breaker.during(write(breaker))).rejects.toThrow('The storage is away.');
+    await fixture.clock.advance(10_000);
+    control.state = 'there';
+    const [begun, slow] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const trial = breaker.during(() => {
+      begun.resolve();
+      return slow.promise;
+    });
+    await begun.promise;
+    await fixture.clock.advance(59_000);
+    await expect(breaker.during(write(breaker))).rejects.toThrow('does not answer');
+    await fixture.clock.advance(1_000);
+    await breaker.during(write(breaker));
+    slow.resolve();
+    await trial;
     await breaker.during(write(breaker));
   });
 

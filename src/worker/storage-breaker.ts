@@ -19,6 +19,8 @@ export interface StorageBreaker {
 const freshMs = 2_000;
 /** Maximum delay between two pings of a storage that does not respond: pings cost no page. */
 const maxCheckMs = 30_000;
+/** Time after which another batch tries, too. */
+const trialMs = 60_000;
 
 /** Creates a closed breaker. */
 export function createStorageBreaker({
@@ -74,9 +76,11 @@ export function createStorageBreaker({
     checking ??= check();
     await checking;
     if (failures === 0) return false;
-    // The storage responds to pings but writes failed: one batch tries, and the others wait for its write.
-    if (!isFirst || isTrial) throw new Fault('unavailable', 'The result storage is being tried.');
+    // The storage responds to pings but writes failed: one batch tries, and the others wait for its write, but
+    // not for a batch whose site is slow.
+    if (!isFirst) throw new Fault('unavailable', 'The result storage is being tried.');
     isTrial = true;
+    openUntil = clock.now() + trialMs;
     return true;
   };
 
