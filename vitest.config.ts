@@ -9,15 +9,18 @@ import { slack } from './test/support/until.ts';
 const distributed = ['src/store/mongo/**/*.test.ts', 'test/e2e/distributed.test.ts'];
 
 /**
- * Suites of the system tier: programs that others wrote, installed packages, and faults of processes and
- * engines.
+ * Suites of the system tier: programs that others wrote, browsers among them, installed packages, and faults of
+ * processes and engines.
  */
-const system = ['test/{system,faults}/**/*.test.ts'];
+const system = ['test/{system,faults,browser}/**/*.test.ts'];
 
 /**
  * Suites whose services run in the process of the test, and that change no state of it. They share processes.
  */
-const services = ['test/{conformance,console,docs,mcp,notify,sandbox,sessions}/**/*.test.ts'];
+const services = ['test/{conformance,docs,mcp,notify,sandbox,sessions}/**/*.test.ts'];
+
+/** Suites of the console in a browser, which belong to the system tier and share processes, too. */
+const browser = ['test/console/**/*.test.ts'];
 
 /**
  * Suites of more than half a minute, which mostly wait: at the end of a run, the others would be done before
@@ -60,9 +63,10 @@ export default defineConfig({
         test: {
           name: 'suites',
           include: ['test/**/*.test.ts'],
-          exclude: ['**/fixture/**', ...services, ...system],
+          exclude: ['**/fixture/**', ...services, ...browser, ...system],
         },
       },
+      { extends: true, test: { name: 'browser', include: browser, isolate: false } },
       {
         extends: true,
         test: {
