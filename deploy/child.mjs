@@ -2,8 +2,8 @@
 // and ends it when this process ends.
 import { spawn } from 'node:child_process';
 import { delimiter, dirname } from 'node:path';
+import { onStarterExit } from '../src/cli/starter.mjs';
 import { node } from './place.mjs';
-import { onStarterExit } from './starter.mjs';
 
 /**
  * Runs Node 24 with these arguments. Resolves with the exit code. The child detects the end of this process

@@ -1,16 +1,13 @@
 #!/usr/bin/env node
-import module from 'node:module';
 import { homedir } from 'node:os';
 // @ts-expect-error: a plain script, which also runs on the Node 20 of a checkout.
-import { onStarterExit } from '../../deploy/starter.mjs';
+import { onStarterExit } from './starter.mjs';
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 24 || (major === 24 && minor < 12)) {
   console.error(`Gleaner needs Node 24.12 or newer; this is ${process.version}.`);
   process.exit(1);
 }
-// Halves the startup time of commands.
-module.enableCompileCache();
 onStarterExit(() => process.kill(process.pid, 'SIGTERM'));
 // An older Node cannot even load the program: it has no SQLite.
 const { exitCodes, Interrupted } = await import('./commands/exit.ts');

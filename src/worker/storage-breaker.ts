@@ -76,8 +76,8 @@ export function createStorageBreaker({
     checking ??= check();
     await checking;
     if (failures === 0) return false;
-    // The storage responds to pings but writes failed: one batch tries, and the others wait for its write, but
-    // not for a batch whose site is slow.
+    // The storage responds to pings but writes failed: one batch tries, and the others wait for its write,
+    // but not for a batch whose site is slow.
     if (!isFirst) throw new Fault('unavailable', 'The result storage is being tried.');
     isTrial = true;
     openUntil = clock.now() + trialMs;
