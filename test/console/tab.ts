@@ -34,6 +34,8 @@ export async function leaveBrowser(browser: Browser): Promise<void> {
 // Scripts as text: they run in the browser.
 const reportViolations = `document.addEventListener('securitypolicyviolation', (event) =>
   console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample))`;
+const markFocusedDialogs = `document.addEventListener('focusin', ({ target }) =>
+  target.closest?.('[role=dialog]')?.setAttribute('data-had-focus', ''))`;
 const bodyText = 'document.body.innerText';
 const loaded = `document.querySelector(
   '[role=status][aria-label^=Loading], .mantine-Skeleton-root, [aria-label=Loading]') === null`;
@@ -70,6 +72,7 @@ export async function openTabIn(context: BrowserContext, options: TabOptions = {
     if (reason !== 'net::ERR_ABORTED') pageErrors.push(`${request.url()}: ${reason}`);
   });
   await page.evaluateOnNewDocument(reportViolations);
+  await page.evaluateOnNewDocument(markFocusedDialogs);
   return { page, pageErrors, close: () => page.close() };
 }
 
@@ -134,8 +137,9 @@ export const click = (page: Page, role: string, name: string): Promise<void> =>
 export async function fill(page: Page, role: string, name: string, text: string): Promise<void> {
   const input = page.locator(named(role, name));
   await input.wait();
-  await page.waitForFunction(`[...document.querySelectorAll('[role=dialog][aria-modal=true]')]
-    .every((dialog) => dialog.contains(document.activeElement))`);
+  await page.waitForFunction(
+    `document.querySelector('[role=dialog][aria-modal=true]:not([data-had-focus])') === null`,
+  );
   await input.fill(text);
 }
 
