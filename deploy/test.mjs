@@ -15,21 +15,17 @@ const projects = isSystem ? ['browser', 'system'] : ['unit', 'services', 'suites
 const folder = mkdtempSync(join(tmpdir(), 'gleaner-test-'));
 const report = join(folder, 'report.json');
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
-const code = await runNode(
-  [
-    vitest,
-    'run',
-    '--root',
-    root,
-    '--reporter=default',
-    '--reporter=json',
-    `--outputFile.json=${report}`,
-    ...projects.map((project) => `--project=${project}`),
-    ...parameters.slice(isSystem ? 1 : 0),
-  ],
-  // The tiers may run at once, and each has its own ports (test/engines/ports.ts).
-  { TEST_PORT_RANGE: isSystem ? '16' : '0' },
-);
+const code = await runNode([
+  vitest,
+  'run',
+  '--root',
+  root,
+  '--reporter=default',
+  '--reporter=json',
+  `--outputFile.json=${report}`,
+  ...projects.map((project) => `--project=${project}`),
+  ...parameters.slice(isSystem ? 1 : 0),
+]);
 let failed = true;
 try {
   const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, numFailedTestSuites, testResults } =

@@ -8,11 +8,10 @@ import { createServer } from 'node:net';
  */
 const first = 10_000;
 const last = 31_999;
-/** Test files that run concurrently have separate ranges, as have the tiers (deploy/test.mjs). */
+/** Test files that run concurrently have separate ranges. */
 const ranges = 32;
 const perRange = Math.floor((last - first + 1) / ranges);
-const { VITEST_POOL_ID = '0', TEST_PORT_RANGE = '0' } = process.env;
-const range = first + ((Number(VITEST_POOL_ID) + Number(TEST_PORT_RANGE)) % ranges) * perRange;
+const range = first + (Number(process.env.VITEST_POOL_ID ?? 0) % ranges) * perRange;
 let offset = Math.floor(Math.random() * perRange);
 
 /** Returns a free port, and another one at each call. */
