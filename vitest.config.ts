@@ -27,7 +27,7 @@ const browser = ['test/console/**/*.test.ts'];
  * them.
  */
 const waiting =
-  /\/test\/(?:chaos\/chaos|console\/pages|sandbox\/sandbox|faults\/\w+|observability\/metrics)\.test\.ts$/;
+  /\/test\/(?:chaos\/chaos|sandbox\/sandbox|observability\/metrics|console\/pages|faults\/\w+|system\/(?:cluster|extension\/\w+|schemathesis\/\w+|versions\/\w+))\.test\.ts$/;
 
 /** Starts the suites that wait first. */
 class WaitingFirst extends BaseSequencer {

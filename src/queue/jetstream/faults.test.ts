@@ -17,7 +17,8 @@ import type { Queue } from '../queue.ts';
 import { type JetStreamQueueOptions, openJetStreamQueue } from './open.ts';
 
 const absent = await findEngine(findNats()).then((found) => ('missing' in found ? found.missing : null));
-const log = createLog('silent', 'test');
+const lines: string[] = [];
+const log = createLog('debug', 'test', { write: (line) => void lines.push(line) });
 
 /** Long enough for a server to start, short enough to time out quickly if it is down. */
 const timing = { requestMs: 500, heartbeatMs: 500, watchMs: 100 };
@@ -42,6 +43,7 @@ const retryUntilAvailable = async (attempt: () => Promise<unknown>): Promise<voi
       await attempt();
       return;
     } catch (error) {
+      log.info({ error: String(error) }, 'attempt failed');
       expect(error).toMatchObject({ code: 'unavailable' });
       await systemClock.sleep(20);
     }
@@ -62,8 +64,10 @@ const leaderOfThree = async (manager: JetStreamManager): Promise<string> => {
   }
 };
 
-beforeEach(() => {
+beforeEach(({ onTestFailed }) => {
   directory = mkdtempSync(join(tmpdir(), 'gleaner-nats-'));
+  lines.length = 0;
+  onTestFailed(() => console.log(lines.join('')));
 });
 afterEach(async () => {
   for (const end of ended.splice(0)) await end();
