@@ -8,7 +8,7 @@ const { seed } = createSeededRandom();
 const opened = await openStacks([embedded, restartableStack]);
 
 describe.concurrent.each(opened)('chaos: $title', ({ engines, distributed }) => {
-  test.skipIf(engines === null)(`keeps every invariant, seed ${seed}`, { timeout: 900_000 }, async () => {
+  test.skipIf(engines === null)(`keeps every invariant, seed ${seed}`, { timeout: 1_200_000 }, async () => {
     const stack = distributed ? 'distributed' : 'embedded';
     const kills = distributed ? 2 : 3;
     const options = { stacks: [stack] as const, jobs: 4, items: 120, kills, freezeSeconds: 3, seed };

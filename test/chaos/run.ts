@@ -43,7 +43,7 @@ export interface ChaosReport {
 }
 
 /** Timeouts for all jobs to end after the faults, and for the service to start. They do not measure speed. */
-const settleMs = 300_000;
+const settleMs = 600_000;
 const startMs = 120_000;
 const userCount = 3;
 /** Processes of the service by stack. The only process of the embedded stack counts as an api. */

@@ -213,7 +213,8 @@ export async function run(
     return { code: 0, ...(await promisify(execFile)(program, parameters, options)) };
   } catch (error) {
     const { code, stdout = '', stderr = '' } = error as Error & Partial<CommandResult>;
-    if (typeof code !== 'number') throw error;
+    if (typeof code !== 'number')
+      throw new Error(`not within ${withinMs} ms: ${stdout}${stderr}`.slice(-8_000), { cause: error });
     return { code, stdout, stderr };
   }
 }

@@ -8,7 +8,8 @@ const { MONGODB_TEST_URI: second, HOME = '' } = process.env;
 const engines = await findEngine(clusterStack.open());
 if (!('missing' in engines)) await engines.stop();
 const missing = 'missing' in engines ? ` (${engines.missing})` : '';
-const timeoutMs = 400_000;
+/** Longer than the run waits for its jobs, so that it tells which of them did not end. */
+const timeoutMs = 900_000;
 
 /** Short: freezes end before a lease does. `npm run cluster` alone makes a longer run. */
 const options = ['--jobs', '8', '--items', '40', '--kills', '10', '--freeze-seconds', '3'];
