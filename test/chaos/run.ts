@@ -106,6 +106,7 @@ export async function runChaos(
     print('faults ended');
     await Promise.all([release.done(), ...others]);
     await settle(context, retryingClient);
+    for (const { process } of targets) if (!process.running()) crashed(process);
     const recoveredMs = Date.now() - healedAt;
     const checked = await check({
       ...{ books: context.books, served, problems, deployment, retryingClient, series },

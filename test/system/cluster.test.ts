@@ -4,7 +4,7 @@ import { findEngine } from '../engines/missing.ts';
 import { clusterStack } from '../support/cluster-engines.ts';
 import { root, run } from '../support/service.ts';
 
-const { MONGODB_TEST_URI: second, HOME = '' } = process.env;
+const { MONGODB_TEST_URI: second, HOME = '', VITEST_POOL_ID = '' } = process.env;
 const engines = await findEngine(clusterStack.open());
 if (!('missing' in engines)) await engines.stop();
 const missing = 'missing' in engines ? ` (${engines.missing})` : '';
@@ -24,7 +24,8 @@ describe.skipIf(missing !== '')(`a cluster of engines${missing}`, () => {
     'keeps every invariant on $name while each server is killed and frozen',
     async ({ uri }) => {
       const chaos = [join(root, 'test/chaos/main.ts'), '--stack', 'cluster', ...options];
-      const environment = { HOME, ...(uri ? { MONGODB_TEST_URI: uri } : {}) };
+      // The run has the ports of this file (test/engines/ports.ts).
+      const environment = { HOME, VITEST_POOL_ID, ...(uri ? { MONGODB_TEST_URI: uri } : {}) };
       const { code, stdout, stderr } = await run(process.execPath, chaos, environment, root, timeoutMs);
       expect(code, `${stdout}${stderr}`.slice(-8_000)).toBe(0);
       expect(stdout).toMatch(/^1 passed, 0 failed$/m);
