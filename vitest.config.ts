@@ -8,6 +8,12 @@ import { slack } from './test/support/until.ts';
  */
 const distributed = ['src/store/mongo/**/*.test.ts', 'test/e2e/distributed.test.ts'];
 
+/** Crash sweeps: every step ends at each of its writes and is resumed. */
+const crash = ['src/**/{crash,file-crash,discard}.test.ts', 'src/sweep/retention.test.ts'];
+
+/** The ports on engines that run as processes. */
+const engines = ['src/{store/mongo,queue/jetstream,blobs/s3}/**/*.test.ts'];
+
 /**
  * Suites of the system tier: programs that others wrote, browsers among them, installed packages, and faults of
  * processes and engines.
@@ -53,10 +59,13 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{src,gateway,console,sandbox,deploy}/**/*.test.ts'],
+          exclude: [...crash, ...engines],
           // These files share a process: most of their time would be loading the same modules again.
           isolate: false,
         },
       },
+      { extends: true, test: { name: 'crash', include: crash, isolate: false } },
+      { extends: true, test: { name: 'engines', include: engines, isolate: false } },
       { extends: true, test: { name: 'services', include: services, isolate: false } },
       {
         extends: true,

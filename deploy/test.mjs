@@ -11,7 +11,7 @@ setUp();
 buildConsole();
 const parameters = process.argv.slice(2);
 const isSystem = parameters[0] === '--system';
-const projects = isSystem ? ['browser', 'system'] : ['unit', 'services', 'suites'];
+const projects = isSystem ? ['browser', 'system'] : ['unit', 'crash', 'engines', 'services', 'suites'];
 const folder = mkdtempSync(join(tmpdir(), 'gleaner-test-'));
 const report = join(folder, 'report.json');
 const vitest = join(root, 'node_modules/vitest/vitest.mjs');
