@@ -142,7 +142,8 @@ export function createGateway(options: GatewayOptions): RequestListener {
     let segments = segmentsOf(request.url!);
     if (segments === undefined)
       return sendFault(exchange, new Fault('malformed', 'The path is not percent-encoded UTF-8'));
-    if (dialect.splitsEscapedSlashes && routes.methods(segments).length === 0)
+    const hasEscapedSlash = dialect.splitsEscapedSlashes && segments.some((segment) => segment.includes('/'));
+    if (hasEscapedSlash && routes.methods(segments).length === 0)
       segments = segments.flatMap((segment) => segment.split('/'));
     const found =
       routes.find(segments, request.method!) ??

@@ -8,7 +8,8 @@ if (major < 24 || (major === 24 && minor < 12)) {
   console.error(`Gleaner needs Node 24.12 or newer; this is ${process.version}.`);
   process.exit(1);
 }
-onStarterExit(() => process.kill(process.pid, 'SIGTERM'));
+// A process with a channel detects the end of its starter by that.
+if (!process.channel) onStarterExit(() => process.kill(process.pid, 'SIGTERM'));
 // An older Node cannot even load the program: it has no SQLite.
 const { exitCodes, Interrupted } = await import('./commands/exit.ts');
 const { runCli } = await import('./run.ts');

@@ -10,7 +10,7 @@ export interface StorageBreaker {
   readonly blobs: Blobs;
   /**
    * Runs work whose results are written to the storage. Rejects with `unavailable` while the storage is
-   * unavailable, except for one trial after each back-off. A trial that writes nothing gives way to the next.
+   * unavailable, except for one trial after each back-off. Another trial follows one that writes nothing.
    */
   during<T>(run: () => Promise<T>): Promise<T>;
 }
@@ -111,7 +111,7 @@ export function createStorageBreaker({
       try {
         return await run();
       } finally {
-        // Its write has not told anything: a batch that another worker has, or that waits for its site.
+        // The trial wrote nothing: another worker has the batch, or the batch waits for its site.
         if (isTrial) openUntil = clock.now();
         isTrial = false;
       }

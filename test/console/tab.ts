@@ -131,8 +131,8 @@ export const click = (page: Page, role: string, name: string): Promise<void> =>
   page.locator(named(role, name)).click();
 
 /**
- * Enters a text in the element with an ARIA role and name, in place of what it contains, or chooses an option of
- * it. A dialog that opens moves the focus to its first input: text that is typed before goes there.
+ * Replaces the text of the element with an ARIA role and name, or selects one of its options. A dialog that
+ * opens moves the focus to its first input, which would receive text that is typed earlier.
  */
 export async function fill(page: Page, role: string, name: string, text: string): Promise<void> {
   const input = page.locator(named(role, name));

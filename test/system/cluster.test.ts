@@ -8,7 +8,7 @@ const { MONGODB_TEST_URI: second, HOME = '', VITEST_POOL_ID = '' } = process.env
 const engines = await findEngine(clusterStack.open());
 if (!('missing' in engines)) await engines.stop();
 const missing = 'missing' in engines ? ` (${engines.missing})` : '';
-/** Longer than the run waits for its jobs, so that it tells which of them did not end. */
+/** Longer than the run waits for its jobs, so that it can report those that have not ended. */
 const timeoutMs = 900_000;
 
 /** Short: freezes end before a lease does. `npm run cluster` alone makes a longer run. */
