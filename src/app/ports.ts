@@ -6,13 +6,11 @@ import { type RunningServer, startServer } from '../api/rest/server.ts';
 import { createRpcListener } from '../api/rpc/adapter.ts';
 import { methodPath } from '../api/rpc/call-spans.ts';
 import type { Core } from '../api/rpc/core.ts';
-import { routeFileExport } from '../api/rpc/file-export.ts';
-import { routeForward } from '../api/rpc/forward.ts';
+import { createCoreClient } from '../api/rpc/core-client.ts';
+import { createRemoteExport, routeFileExport } from '../api/rpc/file-export.ts';
 import { routeHealth } from '../api/rpc/health.ts';
-import { createInProcessCaller } from '../api/rpc/in-process-caller.ts';
 import { routeReflection } from '../api/rpc/reflection.ts';
-import { createRemoteCaller, openRemoteCore } from '../api/rpc/remote.ts';
-import { createRemoteExport } from '../api/rpc/remote-export.ts';
+import { createRemoteCore } from '../api/rpc/remote.ts';
 import { routeCore } from '../api/rpc/routes.ts';
 import { type ListeningServer, listen } from '../api/rpc/server.ts';
 import { type BodyBudget, createBodyBudget } from '../base/body-budget.ts';
@@ -50,7 +48,7 @@ export async function openPorts(
   }
   if (isGateway) {
     const edge = core
-      ? { caller: createInProcessCaller(core), routes: routeCore(core, log), ...exportOf(context) }
+      ? { caller: createCoreClient(core), routes: routeCore(core, log), ...exportOf(context) }
       : remoteEdge(config.coreUrl, program, stopping);
     const http = await openGateway(program, edge, { ...options, publicUrl }, closers);
     Object.assign(ports, { http, ready: () => edge.caller.ready() });
@@ -116,13 +114,13 @@ const exportOf = (context: Program['context']) => ({
   exportFile: ((path, wanted) => exportFile(context, path, wanted)) satisfies ExportFile,
 });
 
-/** Creates the edge that forwards calls to a remote core. */
+/** Creates the edge of a core in another process. */
 function remoteEdge(coreUrl: string, { links, admissions, log }: Program, stopping: AbortSignal): Edge {
-  const remote = openRemoteCore(coreUrl, stopping, admissions);
+  const core = createRemoteCore(coreUrl, { services, admissions, stopping });
   return {
-    caller: createRemoteCaller(remote),
-    routes: routeForward(services, remote, log),
-    exportFile: createRemoteExport(remote, (path) => links.link(path)),
+    caller: createCoreClient(core),
+    routes: routeCore(core, log),
+    exportFile: createRemoteExport(core, (path) => links.link(path)),
   };
 }
 

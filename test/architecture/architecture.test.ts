@@ -126,7 +126,7 @@ describe('the program', () => {
       expect(files.length).toBeLessThanOrEqual(Number(/at most (\d+) files/.exec(path)![1]));
       // The composition of the program and the registries pass these as ports, markets, and kinds.
       const passed =
-        /^src\/(?:app\/open-fetching|api\/rpc\/in-process-caller|markets\/mkta\/index|kinds\/[^/]+\/index)\.ts$/;
+        /^src\/(?:app\/open-fetching|api\/rpc\/core-client|markets\/mkta\/index|kinds\/[^/]+\/index)\.ts$/;
       const unreached = files.filter(
         (file, place) =>
           place > 0 &&

@@ -5,9 +5,8 @@ import { type RunningServer, startServer } from '../../src/api/rest/server.ts';
 import { createRpcListener } from '../../src/api/rpc/adapter.ts';
 import { createAdmissionTokens } from '../../src/api/rpc/admission-token.ts';
 import { type Core, createCore } from '../../src/api/rpc/core.ts';
-import { routeForward } from '../../src/api/rpc/forward.ts';
-import { createInProcessCaller } from '../../src/api/rpc/in-process-caller.ts';
-import { createRemoteCaller, openRemoteCore } from '../../src/api/rpc/remote.ts';
+import { createCoreClient } from '../../src/api/rpc/core-client.ts';
+import { createRemoteCore } from '../../src/api/rpc/remote.ts';
 import { routeCore } from '../../src/api/rpc/routes.ts';
 import { listen } from '../../src/api/rpc/server.ts';
 import { createBodyBudget } from '../../src/base/body-budget.ts';
@@ -49,8 +48,12 @@ export async function openSessionFixture(store?: Store): Promise<SessionFixture>
       0,
     );
     closers.push(() => server.close());
-    const remote = openRemoteCore(`http://127.0.0.1:${server.port}`, stopping.signal, admissions);
-    return { caller: createRemoteCaller(remote), routes: routeForward(declared, remote, context.log) };
+    const remote = createRemoteCore(`http://127.0.0.1:${server.port}`, {
+      services: declared,
+      admissions,
+      stopping: stopping.signal,
+    });
+    return { caller: createCoreClient(remote), routes: routeCore(remote, context.log) };
   };
 
   return {
@@ -60,7 +63,7 @@ export async function openSessionFixture(store?: Store): Promise<SessionFixture>
       const { caller, routes } =
         edge === 'gateway'
           ? await openRemote(core)
-          : { caller: createInProcessCaller(core), routes: routeCore(core, context.log) };
+          : { caller: createCoreClient(core), routes: routeCore(core, context.log) };
       const app = createRestApi({
         services: declared,
         caller,

@@ -45,6 +45,7 @@ export function createCaller(world: World, actors: Actors, name: string, princip
         process.onDeath(() => reply('lost', { end: 'lost' }));
         const call: Call = {
           principal,
+          requestId: '',
           idempotencyKey,
           submitOptions: options && create(SubmitOptionsSchema, options),
           signal: new AbortController().signal,

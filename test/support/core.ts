@@ -7,6 +7,7 @@ import { OperatorService } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import type { HttpBody } from '../../gen/google/api/httpbody_pb.ts';
 import { createKey, type KeyRequest } from '../../src/access/keys.ts';
 import { createOperatorKey } from '../../src/access/operator.ts';
+import { createAuthenticator } from '../../src/access/principal.ts';
 import { type Core, createCore } from '../../src/api/rpc/core.ts';
 import type { Call } from '../../src/api/rpc/handlers.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
@@ -43,10 +44,11 @@ export async function openCore(context: JobContext): Promise<TestCore> {
     OperatorService,
     MktaService,
   ]);
+  const authenticate = createAuthenticator(context);
   const callerWith = (apiKey: string): CoreCaller => {
     const callOf = async () =>
       ({
-        principal: await core.authenticate(`Bearer ${apiKey}`),
+        principal: await authenticate(`Bearer ${apiKey}`),
         signal: new AbortController().signal,
         waitMs: 0,
         responseHeaders: {},

@@ -5,10 +5,9 @@ import { type RunningServer, startServer } from '../../src/api/rest/server.ts';
 import { createRpcListener, type RpcListener } from '../../src/api/rpc/adapter.ts';
 import { createAdmissionTokens } from '../../src/api/rpc/admission-token.ts';
 import { type Core, createCore } from '../../src/api/rpc/core.ts';
-import { routeForward } from '../../src/api/rpc/forward.ts';
+import { createCoreClient } from '../../src/api/rpc/core-client.ts';
 import { routeHealth } from '../../src/api/rpc/health.ts';
-import { createInProcessCaller } from '../../src/api/rpc/in-process-caller.ts';
-import { openRemoteCore } from '../../src/api/rpc/remote.ts';
+import { createRemoteCore } from '../../src/api/rpc/remote.ts';
 import { routeCore } from '../../src/api/rpc/routes.ts';
 import { type ListeningServer, listen } from '../../src/api/rpc/server.ts';
 import { createBodyBudget } from '../../src/base/body-budget.ts';
@@ -57,7 +56,7 @@ export async function openRpcFixture(
   const server = await listen(listener, '127.0.0.1', 0, { ...defaultConnectionLimits, ...limits });
   const app = createRestApi({
     services: declared,
-    caller: createInProcessCaller(core),
+    caller: createCoreClient(core),
     files: fixture.context.blobs,
     verifyLink: () => {
       throw new Fault('link_invalid', 'The link is not valid.');
@@ -74,8 +73,12 @@ export async function openRpcFixture(
   });
   const gateway = await startServer(app, 0, '127.0.0.1', { ...defaultConnectionLimits, ...limits });
   const stopping = new AbortController();
-  const remote = openRemoteCore(`http://127.0.0.1:${server.port}`, stopping.signal, admissions);
-  const front = await listen(createRpcListener(routeForward(declared, remote, log), budget), '127.0.0.1', 0);
+  const remote = createRemoteCore(`http://127.0.0.1:${server.port}`, {
+    services: declared,
+    admissions,
+    stopping: stopping.signal,
+  });
+  const front = await listen(createRpcListener(routeCore(remote, log), budget), '127.0.0.1', 0);
   return {
     core,
     listener,

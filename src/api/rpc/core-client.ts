@@ -1,34 +1,30 @@
 import type { DescMessage, DescMethod, MessageShape } from '@bufbuild/protobuf';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
-import type { ResponseHeaders } from '../../contract/response-headers.ts';
+import { clientAddress, forwardedForHeader } from '../../base/client-address.ts';
+import { refusalOf } from '../../contract/permission.ts';
+import { requestIdHeader } from '../../contract/request-id.ts';
+import { creditsHeader, type ResponseHeaders } from '../../contract/response-headers.ts';
+import { inSpan } from '../../telemetry/trace.ts';
+import { methodPath } from './call-spans.ts';
+import type { AdmittedCaller, Core } from './core.ts';
 import type { Call } from './handlers.ts';
 
-/** A method that every user's key allows. */
-export const anyUserMethod = AccountService.method.getAccount;
+/** Headers of a REST request, by lower-case name. */
+type RequestHeaders = Readonly<Record<string, string | undefined>>;
 
-/**
- * The core as the gateway sees it, in this process (createInProcessCaller) or in another one
- * (createRemoteCaller). Every error is a Fault.
- */
-export interface CoreClient {
-  /** True once the core admits callers; always true for a remote core, whose process reports it. */
-  started(): boolean;
-  /** Resolves when the core can work; rejects with `unavailable` and the missing component. */
-  ready(): Promise<void>;
+/** The core as the gateway sees it. Every error is a Fault. */
+export interface CoreClient extends Pick<Core, 'started' | 'ready'> {
   /** Calls a unary method of any role with the credentials of a request's headers. */
   call<M extends DescMethod>(
     method: M,
     message: MessageShape<M['input']>,
-    headers: Readonly<Record<string, string | undefined>>,
+    headers: RequestHeaders,
   ): Promise<MessageShape<M['output']>>;
   /**
    * Authenticates a user by the Authorization header, for calls of `method` or, without one, of any method
    * that every key allows. Throws `unauthenticated`, `forbidden`, `rate_limited`.
    */
-  authenticate(
-    headers: Readonly<Record<string, string | undefined>>,
-    method?: DescMethod,
-  ): Promise<CoreSession>;
+  authenticate(headers: RequestHeaders, method?: DescMethod): Promise<CoreSession>;
 }
 
 /** Calls of one authenticated user. */
@@ -38,9 +34,9 @@ export interface CoreSession {
   readonly headers: ResponseHeaders;
   /**
    * Counts a request without a call against the key's rate limit, and returns the headers of its response.
-   * Absent if authenticate() counts requests. Throws `rate_limited`.
+   * Throws `rate_limited`.
    */
-  count?(): Promise<ResponseHeaders>;
+  count(): Promise<ResponseHeaders>;
   /** Returns true if the caller's key allows a method. */
   allows(method: DescMethod): Promise<boolean>;
   call<I extends DescMessage, O extends DescMessage>(
@@ -56,6 +52,53 @@ export interface CoreSession {
 }
 
 /** Context of a call, beside its request and its caller. */
-export interface CoreCallContext extends Omit<Call, 'principal' | 'problems' | 'source'> {
-  requestId: string;
+export type CoreCallContext = Omit<Call, 'principal' | 'problems' | 'source'>;
+
+/** Creates the client of a core. */
+export function createCoreClient<C extends AdmittedCaller>(core: Core<C>): CoreClient {
+  const admit = async (method: DescMethod, headers: RequestHeaders) => {
+    const source = clientAddress(headers[forwardedForHeader]);
+    return { principal: await core.admit(method, headers.authorization, { source }), source };
+  };
+  return {
+    started: () => core.started(),
+    ready: () => core.ready(),
+    async call(method, message, headers) {
+      const admitted = await admit(method, headers);
+      return (await core.unary(method, message, {
+        ...admitted,
+        requestId: headers[requestIdHeader] ?? '',
+        idempotencyKey: undefined,
+        signal: new AbortController().signal,
+        waitMs: 0,
+        ifNoneMatch: undefined,
+        responseHeaders: {},
+      })) as never;
+    },
+    async authenticate(headers, method = AccountService.method.getAccount) {
+      const admitted = await admit(method, headers);
+      const { userId, role, balance, headers: known } = admitted.principal;
+      let isCounted = core.count === undefined;
+      const contextOf = (context: CoreCallContext) => {
+        isCounted = true;
+        return { ...context, ...admitted };
+      };
+      return {
+        userId,
+        headers: { ...(role === 'user' ? { [creditsHeader]: String(balance) } : {}), ...known },
+        async count() {
+          if (isCounted) return {};
+          isCounted = true;
+          return core.count!(admitted.principal);
+        },
+        allows: async (target) => refusalOf(target, admitted.principal) === null,
+        call: (called, message, context) => {
+          const run = () => core.unary(called, message, contextOf(context)) as Promise<never>;
+          return core.isRemote ? run() : inSpan(methodPath(called), {}, run);
+        },
+        stream: (called, message, context) =>
+          core.stream(called, message, contextOf(context)) as AsyncIterable<never>,
+      };
+    },
+  };
 }

@@ -98,11 +98,17 @@ test.each([
 ])('refuses the Idempotency-Key %j of a call', async (idempotencyKey, type) => {
   const { grantCredits } = OperatorService.method;
   const userId = await fixture.createUser(0);
-  const { authenticate, unary } = createCore(fixture.context, [OperatorService]);
-  const principal = await authenticate(`Bearer ${await createOperatorKey(fixture.context.store, 'test', 1)}`);
+  const { admit, unary } = createCore(fixture.context, [OperatorService]);
+  const key = await createOperatorKey(fixture.context.store, 'test', 1);
+  const principal = await admit(grantCredits, `Bearer ${key}`);
   const request = create(grantCredits.input, { userId, amount: 5n });
-  const grant = (key: string) =>
-    unary(grantCredits, request, { principal, responseHeaders: {}, waitMs: 0, idempotencyKey: key } as Call);
+  const grant = (given: string) =>
+    unary(grantCredits, request, {
+      principal,
+      responseHeaders: {},
+      waitMs: 0,
+      idempotencyKey: given,
+    } as Call);
   await expect(grant(idempotencyKey)).rejects.toMatchObject({
     code: 'invalid',
     problems: [{ loc: ['header', 'idempotency-key'], type }],
@@ -115,8 +121,9 @@ test.each([
 test('refuses the Idempotency-Key of a grant for another amount or note', async () => {
   const { grantCredits } = OperatorService.method;
   const userId = await fixture.createUser(0);
-  const { authenticate, unary } = createCore(fixture.context, [OperatorService]);
-  const principal = await authenticate(`Bearer ${await createOperatorKey(fixture.context.store, 'test', 1)}`);
+  const { admit, unary } = createCore(fixture.context, [OperatorService]);
+  const key = await createOperatorKey(fixture.context.store, 'test', 1);
+  const principal = await admit(grantCredits, `Bearer ${key}`);
   const grant = (amount: bigint, note: string) => {
     const call = { principal, responseHeaders: {}, waitMs: 0, idempotencyKey: 'order 7' } as Call;
     return unary(grantCredits, create(grantCredits.input, { userId, amount, note }), call);
@@ -141,10 +148,11 @@ test.each<[string, (key: string, user: string) => Promise<unknown>, RegExp]>([
   const userId = await fixture.createUser(1_000);
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
   const { keyId, apiKey } = await core.createKey(userId);
-  const { authenticate, stream, unary } = createCore(fixture.context, [JobService]);
+  const { admit, stream, unary } = createCore(fixture.context, [JobService]);
   const { signal } = new AbortController();
-  const common = { principal: await authenticate(`Bearer ${apiKey}`), signal, responseHeaders: {} };
   const { watchJob, getJob } = JobService.method;
+  const principal = await admit(watchJob, `Bearer ${apiKey}`);
+  const common = { principal, signal, responseHeaders: {} };
   const request = create(watchJob.input, { jobId });
   const refusal = { code: 'unauthenticated', message: expect.stringMatching(message) };
 

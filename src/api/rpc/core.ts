@@ -7,9 +7,9 @@ import { formatWorkingHours } from '../../base/working-hours.ts';
 import { endpointOf } from '../../contract/endpoint.ts';
 import { type Component, Fault, unavailableMessage } from '../../contract/fault.ts';
 import { problemsOfIdempotencyMetadata } from '../../contract/idempotency-key.ts';
-import { refusalOf } from '../../contract/permission.ts';
+import { type Permissions, refusalOf } from '../../contract/permission.ts';
 import { placeProblems, problemsOf } from '../../contract/problems.ts';
-import { creditsHeader } from '../../contract/response-headers.ts';
+import { creditsHeader, type ResponseHeaders } from '../../contract/response-headers.ts';
 import { canWait } from '../../contract/wait.ts';
 import { approvalWaitMs, type JobContext } from '../../jobs/context.ts';
 import { fullName } from '../../jobs/job-types.ts';
@@ -29,28 +29,32 @@ import { schemaHandlers } from './schema-service.ts';
 import { sessionHandlers } from './session-service.ts';
 import { webhookHandlers } from './webhooks.ts';
 
-/** The core: authenticates, validates and handles the calls of every edge. */
-export interface Core {
+/** Caller of a core: what its key allows, and its credits. */
+export interface AdmittedCaller extends Permissions, Pick<Principal, 'userId' | 'balance' | 'headers'> {}
+
+/**
+ * The core: authenticates, validates and handles the calls of every edge. It is in this process
+ * (createCore) or in another one (createRemoteCore). `C` is what it knows of a caller. Errors are faults.
+ */
+export interface Core<C extends AdmittedCaller = Principal> {
   /** Served services, in the order of the documentation. */
   readonly services: readonly DescService[];
+  /** True for the core of another process, whose calls have spans of a client. */
+  readonly isRemote: boolean;
   /**
    * Admits a caller to a method by the Authorization header, before the body is read. Records a refusal in
    * the audit log. Throws `starting`, `unauthenticated`, `forbidden`, `rate_limited`.
    */
-  admit(
-    method: DescMethod,
-    authorization: string | undefined | null,
-    options?: AdmitOptions,
-  ): Promise<Principal>;
+  admit(method: DescMethod, authorization: string | undefined | null, options?: AdmitOptions): Promise<C>;
   /**
-   * Authenticates a caller of any method. Counts the request against the rate limit of its key, or only
-   * checks the limit if `counted` is false.
+   * Counts a request of an admitted caller that calls no method against the rate limit of its key, and
+   * returns the headers of its response. Absent if admit() counts requests. Throws `rate_limited`.
    */
-  authenticate(authorization: string | undefined | null, counted?: boolean): Promise<Principal>;
+  count?(caller: C): Promise<ResponseHeaders>;
   /** True once callers are admitted: the first operator exists. */
   started(): boolean;
-  unary(method: DescMethod, request: Message, call: Call): Promise<Message>;
-  stream(method: DescMethod, request: Message, call: Call): AsyncIterable<Message>;
+  unary(method: DescMethod, request: Message, call: Call<C>): Promise<Message>;
+  stream(method: DescMethod, request: Message, call: Call<C>): AsyncIterable<Message>;
   /** Resolves if the engines respond. Throws `unavailable`, which names the engines that do not respond. */
   ready(): Promise<void>;
 }
@@ -108,14 +112,9 @@ export function createCore(
     if (!known.has(fullName(method))) throw new Error(`${fullName(method)} has no handler`);
   }
 
-  const check = (method: DescMethod, request: Message, { principal, idempotencyKey, ...call }: Call) => {
-    authorize(method, principal);
-    const problems = [
-      ...problemsOfIdempotencyMetadata(idempotencyKey),
-      ...(call.problems ?? []),
-      ...problemsOf(method, request),
-    ];
-    if (problems.length > 0) throw new Fault('invalid', 'The request is not valid.', { problems });
+  const check = (method: DescMethod, request: Message, call: Call) => {
+    authorize(method, call.principal);
+    requireValid(method, request, call);
   };
   const spends = new Set(services.flatMap(({ methods }) => methods.filter(changesBalance)));
   const authenticate = createAuthenticator(context);
@@ -152,17 +151,16 @@ export function createCore(
       }
     }
   };
-  const core: Core = {
+  let checking: Promise<void> | undefined;
+  return {
     services,
-    async authenticate(authorization, counted = true) {
-      const principal = await authenticate(authorization);
-      if (rateLimit === null) return principal;
-      return { ...principal, headers: counted ? rateLimit.take(principal) : rateLimit.check(principal) };
-    },
+    isRemote: false,
     started,
     async admit(method, authorization, { counted = true, source = '' } = {}) {
       requireStarted();
-      const principal = await core.authenticate(authorization, counted);
+      const known = await authenticate(authorization);
+      const headers = counted ? rateLimit?.take(known) : rateLimit?.check(known);
+      const principal = headers === undefined ? known : { ...known, headers };
       try {
         authorize(method, principal);
       } catch (error) {
@@ -209,8 +207,20 @@ export function createCore(
       requireStarted();
     },
   };
-  let checking: Promise<void> | undefined;
-  return core;
+}
+
+/** Throws `invalid`, which lists the problems of a call: those of its metadata, then those of its request. */
+export function requireValid(
+  method: DescMethod,
+  request: Message,
+  { idempotencyKey, problems: known = [] }: Pick<Call, 'idempotencyKey' | 'problems'>,
+): void {
+  const problems = [
+    ...problemsOfIdempotencyMetadata(idempotencyKey),
+    ...known,
+    ...problemsOf(method, request),
+  ];
+  if (problems.length > 0) throw new Fault('invalid', 'The request is not valid.', { problems });
 }
 
 /** Throws `forbidden` if the caller's key does not allow the method. */

@@ -6,8 +6,7 @@ import { createBodyBudget } from '../../base/body-budget.ts';
 import { createLog } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
 import { createRpcListener } from './adapter.ts';
-import { type FileExportOptions, routeFileExport } from './file-export.ts';
-import { createRemoteExport } from './remote-export.ts';
+import { createRemoteExport, type FileExportOptions, routeFileExport } from './file-export.ts';
 import { type ListeningServer, listen } from './server.ts';
 
 const log = createLog('silent', 'test');

@@ -11,9 +11,11 @@ import type { Problem } from '../../contract/fault.ts';
 import type { ResponseHeaders } from '../../contract/response-headers.ts';
 import { fullName } from '../../jobs/job-types.ts';
 
-/** Context of a call, beside its request. */
-export interface Call {
-  principal: Principal;
+/** Context of a call, beside its request. `C` is what a core knows of its caller. */
+export interface Call<C = Principal> {
+  principal: C;
+  /** Id of the request, for logs. */
+  requestId: string;
   idempotencyKey: string | undefined;
   /** Options of a call that creates a job. Undefined if there is none. */
   submitOptions?: SubmitOptions | undefined;

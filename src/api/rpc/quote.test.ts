@@ -8,6 +8,7 @@ import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_
 import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { createKey } from '../../access/keys.ts';
+import { createAuthenticator } from '../../access/principal.ts';
 import { openExport } from '../../store/sqlite/export.ts';
 import { openSqliteStore } from '../../store/sqlite/open.ts';
 import { createCore } from './core.ts';
@@ -33,7 +34,7 @@ beforeEach(async () => {
     ...{ userId, role: 'user', name: 'test', createdAt: clock.now(), expiresAt: null },
   });
   const core = createCore(fixture.context, [MktaService, JobService]);
-  const principal = await core.authenticate(`Bearer ${apiKey}`);
+  const principal = await createAuthenticator(fixture.context)(`Bearer ${apiKey}`);
   call = (method, request, validateOnly = true) => {
     const submitOptions = create(SubmitOptionsSchema, { validateOnly });
     const context = { principal, submitOptions, idempotencyKey: 'key', waitMs: 0, source: '' };

@@ -14,9 +14,8 @@ import { createBodyBudget } from '../../base/body-budget.ts';
 import { createRpcListener } from './adapter.ts';
 import { type AdmissionTokens, createAdmissionTokens } from './admission-token.ts';
 import { type Core, createCore } from './core.ts';
-import { routeForward } from './forward.ts';
-import { createInProcessCaller } from './in-process-caller.ts';
-import { createRemoteCaller, openRemoteCore } from './remote.ts';
+import { createCoreClient } from './core-client.ts';
+import { createRemoteCore } from './remote.ts';
 import { routeCore } from './routes.ts';
 import { listen } from './server.ts';
 
@@ -69,7 +68,7 @@ const refusalOf = (call: Promise<unknown>): Promise<ConnectError> =>
   );
 
 test('a key has one rate limit over REST, Connect and gRPC, whatever the spelling of its header', async () => {
-  const rest = createInProcessCaller(core);
+  const rest = createCoreClient(core);
   const seen: unknown[] = [];
   const note = (headers: Headers) => void seen.push(headers.get('ratelimit'));
   await ask(connect(), `Bearer ${key}`, note);
@@ -105,8 +104,8 @@ test('calls of operators and of unknown keys do not count against a key', async 
 });
 
 test('a gateway in front of the core counts each request once and forwards rejections', async () => {
-  const remote = openRemoteCore(url, new AbortController().signal, admissions);
-  const caller = createRemoteCaller(remote);
+  const remote = createRemoteCore(url, { services, admissions, stopping: new AbortController().signal });
+  const caller = createCoreClient(remote);
   const request = create(listApiKeys.input, {});
   const context = { requestId: 'x', idempotencyKey: undefined, waitMs: 0, ifNoneMatch: undefined };
   const remaining: unknown[] = [];
@@ -133,7 +132,9 @@ test('a gateway in front of the core counts each request once and forwards rejec
 });
 
 test('a gateway counts a request without a call once', async () => {
-  const caller = createRemoteCaller(openRemoteCore(url, new AbortController().signal, admissions));
+  const caller = createCoreClient(
+    createRemoteCore(url, { services, admissions, stopping: new AbortController().signal }),
+  );
   const remaining: unknown[] = [];
   for (let turn = 0; turn < requestsPerSecond; turn += 1) {
     const session = await caller.authenticate({ authorization: `Bearer ${key}` });
@@ -156,8 +157,8 @@ test.each([
   ['Connect', createConnectTransport],
   ['gRPC', createGrpcTransport],
 ])('a gateway that forwards %s calls counts each call once', async (_name, createTransport) => {
-  const remote = openRemoteCore(url, new AbortController().signal, admissions);
-  const routes = routeForward(services, remote, fixture.context.log);
+  const remote = createRemoteCore(url, { services, admissions, stopping: new AbortController().signal });
+  const routes = routeCore(remote, fixture.context.log);
   const front = await listen(createRpcListener(routes, createBodyBudget()), '127.0.0.1', 0);
   try {
     const transport = createTransport({ baseUrl: `http://127.0.0.1:${front.port}`, httpVersion: '2' });

@@ -14,9 +14,9 @@ import { services } from '../../contract/services.ts';
 import { createRpcListener } from './adapter.ts';
 import { createAdmissionTokens } from './admission-token.ts';
 import { createCore } from './core.ts';
-import { routeForward } from './forward.ts';
+import { createCoreClient } from './core-client.ts';
 import type { Call } from './handlers.ts';
-import { createRemoteCaller, openRemoteCore } from './remote.ts';
+import { createRemoteCore, type RemoteCore } from './remote.ts';
 import { routeCore } from './routes.ts';
 import { type ListeningServer, listen } from './server.ts';
 
@@ -56,8 +56,12 @@ beforeEach(async () => {
     '127.0.0.1',
     0,
   );
-  const remote = openRemoteCore(address(core), stopping.signal, admissions);
-  front = await listen(createRpcListener(routeForward(declared, remote, log), budget), '127.0.0.1', 0);
+  const remote = createRemoteCore(address(core), {
+    services: declared,
+    admissions,
+    stopping: stopping.signal,
+  });
+  front = await listen(createRpcListener(routeCore(remote, log), budget), '127.0.0.1', 0);
 });
 afterEach(async () => {
   fixture.context.changes.stop();
@@ -75,7 +79,9 @@ async function call<M extends DescMethod>(
   request: MessageInitShape<M['input']>,
   changes: Partial<Pick<Call, 'waitMs' | 'ifNoneMatch' | 'signal' | 'submitOptions'>> = {},
 ) {
-  const caller = createRemoteCaller(openRemoteCore(address(core), stopping.signal, admissions));
+  const caller = createCoreClient(
+    createRemoteCore(address(core), { services: declared, admissions, stopping: stopping.signal }),
+  );
   const session = await caller.authenticate({ authorization });
   const responseHeaders: Record<string, string> = {};
   const { signal } = new AbortController();
@@ -270,7 +276,9 @@ test('a forwarded wait returns when the gateway stops', async () => {
 
 test('a reader that stops early ends the stream in the core', async () => {
   const jobId = await submit(3);
-  const caller = createRemoteCaller(openRemoteCore(address(core), stopping.signal, admissions));
+  const caller = createCoreClient(
+    createRemoteCore(address(core), { services: declared, admissions, stopping: stopping.signal }),
+  );
   const session = await caller.authenticate({ authorization });
   const { signal } = new AbortController();
   const context = { requestId: 'r', idempotencyKey: undefined, signal, waitMs: 0, ifNoneMatch: undefined };
@@ -286,7 +294,7 @@ test('a reader that stops early ends the stream in the core', async () => {
 describe('a core that is lost during a call', () => {
   let lost: ListeningServer;
   let gateway: ListeningServer;
-  let remote: ReturnType<typeof openRemoteCore>;
+  let remote: RemoteCore;
   beforeEach(async () => {
     const { log } = fixture.context;
     const routes = routeCore(createCore(fixture.context, declared), log, admissions);
@@ -300,12 +308,8 @@ describe('a core that is lost during a call', () => {
       '127.0.0.1',
       0,
     );
-    remote = openRemoteCore(address(lost), stopping.signal, admissions);
-    gateway = await listen(
-      createRpcListener(routeForward(declared, remote, log), createBodyBudget()),
-      '127.0.0.1',
-      0,
-    );
+    remote = createRemoteCore(address(lost), { services: declared, admissions, stopping: stopping.signal });
+    gateway = await listen(createRpcListener(routeCore(remote, log), createBodyBudget()), '127.0.0.1', 0);
   });
   afterEach(async () => {
     await gateway.close();
@@ -329,7 +333,7 @@ describe('a core that is lost during a call', () => {
   });
 
   test('leaves a REST submit without an outcome, but not one that was never sent', async () => {
-    const session = await createRemoteCaller(remote).authenticate({ authorization });
+    const session = await createCoreClient(remote).authenticate({ authorization });
     const { signal } = new AbortController();
     const context = { requestId: 'r', idempotencyKey: undefined, signal, waitMs: 0, ifNoneMatch: undefined };
     const message = create(submitVariantSold.input, variantSoldRequest(3) as never);

@@ -1,38 +1,46 @@
-import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, Message } from '@bufbuild/protobuf';
-import { createClient, type Transport } from '@connectrpc/connect';
+import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService } from '@bufbuild/protobuf';
+import { ConnectError, createClient, type Transport } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
+import { FaultSchema } from '../../../gen/gleaner/fault/v1/fault_pb.ts';
 import { SessionService } from '../../../gen/gleaner/session/v1/session_pb.ts';
 import { Health, HealthCheckResponse_ServingStatus as Status } from '../../../gen/health/v1/health_pb.ts';
 import { forwardedForHeader } from '../../base/client-address.ts';
 import { Fault } from '../../contract/fault.ts';
-import { copyResponseHeaders, creditsHeader, type ResponseHeaders } from '../../contract/response-headers.ts';
+import type { Permissions } from '../../contract/permission.ts';
+import { requestIdHeader } from '../../contract/request-id.ts';
+import { copyResponseHeaders, type ResponseHeaders } from '../../contract/response-headers.ts';
 import { writeSubmitOptions } from '../../contract/submit-options.ts';
 import { waitMetadata } from '../../contract/wait.ts';
-import type { AdmissionTokens } from './admission-token.ts';
+import { fullName } from '../../jobs/job-types.ts';
+import { type AdmissionTokens, admissionMetadata } from './admission-token.ts';
 import { traceOutgoing } from './call-spans.ts';
-import { anyUserMethod, type CoreCallContext, type CoreClient, type CoreSession } from './core-client.ts';
+import { changesBalance } from './changes-balance.ts';
+import { type AdmittedCaller, type Core, requireValid } from './core.ts';
 import { fromConnectError } from './fault-detail.ts';
-import { createKeyCheck } from './key-check.ts';
-import { faultOfCall } from './unknown-outcome.ts';
+import type { Call } from './handlers.ts';
+import { placeInQuery } from './problem-locations.ts';
 
 /** Timeout of a call to a remote core in milliseconds, in addition to the wait that the call requests. */
-export const remoteTimeoutMs = 60_000;
+const remoteTimeoutMs = 60_000;
 
-/** Connection to a core in another process. */
-export interface RemoteCore {
-  /** Address, for messages. */
-  url: string;
-  transport: Transport;
+/** What a core in another process tells of a caller, and how to call for it. */
+export interface RemoteCaller extends AdmittedCaller {
+  credentials: Readonly<Record<string, string>>;
+}
+
+/** Options for createRemoteCore(). */
+export interface RemoteCoreOptions {
+  /** Services of the core. */
+  services: readonly DescService[];
   /** Signs the check of callers before their calls. */
   admissions: AdmissionTokens;
   /** Aborts when this process stops; calls that wait then return immediately. */
   stopping: AbortSignal;
 }
 
-/** Prepares the gRPC connection to a core. Connects on the first call. */
-export function openRemoteCore(url: string, stopping: AbortSignal, admissions: AdmissionTokens): RemoteCore {
-  const grpc = createGrpcTransport({ baseUrl: url, interceptors: [traceOutgoing] });
-  return { url, transport: endingTransport(grpc, stopping), admissions, stopping };
+/** A core in another process. */
+export interface RemoteCore extends Core<RemoteCaller> {
+  readonly transport: Transport;
 }
 
 /**
@@ -72,135 +80,84 @@ function endingTransport(transport: Transport, stopping: AbortSignal): Transport
   };
 }
 
-/** Creates the client of a core in another process. Throws the core's faults. */
-export function createRemoteCaller(remote: RemoteCore): CoreClient {
-  const { url, transport } = remote;
-  const checkKey = createKeyCheck(remote);
+/**
+ * Creates a core that calls the core of another process over gRPC, with the credentials of each caller.
+ * Connects on the first call. That core authenticates and validates every call; its errors are thrown with
+ * their details, and `unavailable` if it cannot be reached.
+ */
+export function createRemoteCore(
+  url: string,
+  { services, admissions, stopping }: RemoteCoreOptions,
+): RemoteCore {
+  const grpc = createGrpcTransport({ baseUrl: url, interceptors: [traceOutgoing] });
+  const transport = endingTransport(grpc, stopping);
+  const sessions = createClient(SessionService, transport);
   const health = createClient(Health, transport);
+  /** Calls GetSession, which counts as a request unless `token` shows that a call follows. */
+  const getSession = async (credentials: Readonly<Record<string, string>>, token?: string) => {
+    const known: ResponseHeaders = {};
+    const headers = { ...credentials, ...(token === undefined ? {} : { [admissionMetadata]: token }) };
+    const onHeader = (header: Headers) => void copyResponseHeaders(header, known);
+    const { session } = await toFault(
+      sessions.getSession({}, { headers, timeoutMs: remoteTimeoutMs, onHeader }),
+    );
+    return { session: session!, known };
+  };
   return {
+    services,
+    isRemote: true,
+    transport,
     started: () => true,
+    async admit(method, authorization, { source = '' } = {}) {
+      const credentials = {
+        ...(authorization ? { authorization } : {}),
+        ...(source === '' ? {} : { [forwardedForHeader]: source }),
+      };
+      const token = admissions.sign(authorization ?? undefined, fullName(method));
+      const { session, known } = await getSession(credentials, token);
+      const { userId, role, scopes, operatorRole, balance } = session;
+      const permissions = { role, scopes, operatorRole: operatorRole || null } as Permissions;
+      return { ...permissions, userId, balance: Number(balance), headers: known, credentials };
+    },
+    count: async ({ credentials }) => (await getSession(credentials)).known,
+    async unary(method, request, call) {
+      if (call.problems?.length) requireValid(method, request, call);
+      const { signal, waitMs, responseHeaders } = call;
+      const response = await transport
+        .unary(method as DescMethodUnary, signal, remoteTimeoutMs + waitMs, headersOf(call), request as never)
+        .catch((error) => {
+          throw faultOfCall(method, error);
+        });
+      copyResponseHeaders(response.header, responseHeaders);
+      return response.message;
+    },
+    async *stream(method, request, call) {
+      const until = AbortSignal.any([call.signal, stopping]);
+      const streaming = method as DescMethodServerStreaming;
+      try {
+        const response = await transport.stream(
+          streaming,
+          until,
+          undefined,
+          headersOf(call),
+          one(request) as never,
+        );
+        copyResponseHeaders(response.header, call.responseHeaders);
+        yield* response.message;
+      } catch (error) {
+        throw error instanceof Fault ? error : fromConnectError(error);
+      }
+    },
     async ready() {
       const { status } = await toFault(health.check({}, { timeoutMs: remoteTimeoutMs }));
       if (status !== Status.SERVING)
         throw new Fault('unavailable', `The core at ${url} is not ready.`, { component: 'core' });
     },
-    async call(method, message, headers) {
-      const response = transport.unary(
-        method as DescMethod as DescMethodUnary,
-        undefined,
-        remoteTimeoutMs,
-        credentialsOf(headers),
-        message as never,
-      );
-      return (await toFault(response)).message as never;
-    },
-    async authenticate(headers, method) {
-      const credentials = credentialsOf(headers);
-      const known: ResponseHeaders = {};
-      const options = {
-        headers: credentials,
-        timeoutMs: remoteTimeoutMs,
-        onHeader: (header: Headers) => void copyResponseHeaders(header, known),
-      };
-      const { userId, role, balance } = await toFault(checkKey(options, method ?? anyUserMethod));
-      return {
-        userId,
-        headers: { ...known, ...(role === 'user' ? { [creditsHeader]: String(balance) } : {}) },
-        ...countedCalls(remote, credentials),
-        allows: async (target) => {
-          try {
-            await checkKey({ headers: credentials, timeoutMs: remoteTimeoutMs }, target);
-            return true;
-          } catch (error) {
-            const fault = fromConnectError(error);
-            if (fault.code === 'forbidden') return false;
-            throw fault;
-          }
-        },
-      };
-    },
   };
 }
 
-/** Returns the headers of a request that tell the core who calls, and from where. */
-function credentialsOf({
-  authorization,
-  [forwardedForHeader]: source,
-}: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return {
-    ...(authorization === undefined ? {} : { authorization }),
-    ...(source === undefined ? {} : { [forwardedForHeader]: source }),
-  };
-}
-
-/** Creates the calls of one request, which the core counts, and the count of a request without a call. */
-function countedCalls(
-  remote: RemoteCore,
-  credentials: Record<string, string>,
-): Required<Pick<CoreSession, 'call' | 'stream' | 'count'>> {
-  const { call, stream } = callsOf(remote, credentials);
-  const sessions = createClient(SessionService, remote.transport);
-  let isCounted = false;
-  return {
-    call: (method, message, context) => {
-      isCounted = true;
-      return call(method, message, context);
-    },
-    stream: (method, message, context) => {
-      isCounted = true;
-      return stream(method, message, context);
-    },
-    async count() {
-      const known: ResponseHeaders = {};
-      if (isCounted) return known;
-      isCounted = true;
-      const onHeader = (header: Headers) => void copyResponseHeaders(header, known);
-      await toFault(sessions.getSession({}, { headers: credentials, timeoutMs: remoteTimeoutMs, onHeader }));
-      return known;
-    },
-  };
-}
-
-/** Creates the calls of one caller. */
-function callsOf(
-  { transport }: RemoteCore,
-  credentials: Record<string, string>,
-): Pick<CoreSession, 'call' | 'stream'> {
-  return {
-    async call(method: DescMethod, message: Message, context: CoreCallContext) {
-      try {
-        const response = await transport.unary(
-          method as DescMethodUnary,
-          context.signal,
-          remoteTimeoutMs + context.waitMs,
-          headersOf(credentials, context),
-          message as never,
-        );
-        copyResponseHeaders(response.header, context.responseHeaders);
-        return response.message as never;
-      } catch (error) {
-        throw faultOfCall(method, error);
-      }
-    },
-    async *stream(method: DescMethod, message: Message, context: CoreCallContext) {
-      const input = (async function* () {
-        yield message as never;
-      })();
-      try {
-        const response = await transport.stream(
-          method as DescMethodServerStreaming,
-          context.signal,
-          undefined,
-          headersOf(credentials, context),
-          input,
-        );
-        copyResponseHeaders(response.header, context.responseHeaders);
-        yield* response.message as AsyncIterable<never>;
-      } catch (error) {
-        throw error instanceof Fault ? error : fromConnectError(error);
-      }
-    },
-  };
+async function* one<T>(message: T): AsyncGenerator<T> {
+  yield message;
 }
 
 /** Converts the error of a call to the core's fault. */
@@ -212,13 +169,35 @@ async function toFault<T>(call: Promise<T>): Promise<T> {
   }
 }
 
-function headersOf(
-  credentials: Record<string, string>,
-  { requestId, idempotencyKey, submitOptions, waitMs, ifNoneMatch }: CoreCallContext,
-): Headers {
+/**
+ * Converts the error of a call to a remote core, with problems of submit options located as in REST. If the
+ * core did not respond to a call that may change the caller's credits, the outcome is unknown unless the
+ * connection could not even be made.
+ */
+function faultOfCall(method: DescMethod, thrown: unknown): Fault {
+  const fault = fromConnectError(thrown, (problems) => placeInQuery(method, problems));
+  const error = ConnectError.from(thrown);
+  const isAnswered = error.findDetails(FaultSchema).length > 0;
+  if (isAnswered || !changesBalance(method) || isUnconnected(error.cause)) return fault;
+  return new Fault(fault.code, fault.message, { component: 'core', cause: thrown, unknownOutcome: true });
+}
+
+function isUnconnected(cause: unknown): boolean {
+  const { syscall } = (cause ?? {}) as NodeJS.ErrnoException;
+  return syscall === 'connect' || syscall === 'getaddrinfo';
+}
+
+function headersOf({
+  principal,
+  requestId,
+  idempotencyKey,
+  submitOptions,
+  waitMs,
+  ifNoneMatch,
+}: Call<RemoteCaller>): Headers {
   return new Headers({
-    ...credentials,
-    'x-request-id': requestId,
+    ...principal.credentials,
+    ...(requestId === '' ? {} : { [requestIdHeader]: requestId }),
     ...(idempotencyKey === undefined ? {} : { idempotency_key: idempotencyKey }),
     ...writeSubmitOptions(submitOptions),
     ...(waitMs === 0 ? {} : { [waitMetadata]: String(waitMs / 1000) }),

@@ -1,19 +1,20 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf';
 import { type ConnectRouter, createContextKey, type HandlerContext } from '@connectrpc/connect';
 import { SessionService } from '../../../gen/gleaner/session/v1/session_pb.ts';
-import type { Principal } from '../../access/principal.ts';
 import { clientAddress, forwardedForHeader } from '../../base/client-address.ts';
 import type { Log } from '../../base/log.ts';
 import { maxBodyBytes } from '../../contract/body-limit.ts';
+import { Fault } from '../../contract/fault.ts';
 import { readSubmitOptions } from '../../contract/read-submit-options.ts';
+import { requestIdHeader } from '../../contract/request-id.ts';
 import type { ResponseHeaders } from '../../contract/response-headers.ts';
 import { decodeMetadata, submitOptionMetadata, takesSubmitOptions } from '../../contract/submit-options.ts';
 import { requireWait, waitMetadata } from '../../contract/wait.ts';
 import { fullName } from '../../jobs/job-types.ts';
-import { createRequestGate } from './adapter.ts';
+import { createRequestGate, dropResponse } from './adapter.ts';
 import { type AdmissionTokens, admissionMetadata } from './admission-token.ts';
 import { failCall } from './call-failure.ts';
-import type { Core } from './core.ts';
+import type { AdmittedCaller, Core } from './core.ts';
 import type { Call } from './handlers.ts';
 import { placeInMetadata } from './problem-locations.ts';
 
@@ -21,15 +22,17 @@ import { placeInMetadata } from './problem-locations.ts';
 const admissionMethod: DescMethod = SessionService.method.getSession;
 
 /** Caller of a call, set by the request gate. */
-const principalKey = createContextKey<Principal | null>(null, { description: 'the authenticated caller' });
+const principalKey = createContextKey<AdmittedCaller | null>(null, {
+  description: 'the authenticated caller',
+});
 
 /**
  * Serves the core's services on a Connect router. Callers are authenticated before a body is read. Errors
  * have a gleaner.fault.v1.Fault as detail; internal ones and outages are logged. Without `admissions`, which
  * verifies the tokens of gateways, every call counts.
  */
-export function routeCore(
-  core: Core,
+export function routeCore<C extends AdmittedCaller>(
+  core: Core<C>,
   log: Log,
   admissions?: AdmissionTokens,
 ): (router: ConnectRouter) => void {
@@ -40,7 +43,8 @@ export function routeCore(
     { requestHeader, signal, values }: HandlerContext,
     responseHeaders: ResponseHeaders,
   ) => ({
-    principal: values.get(principalKey)!,
+    principal: values.get(principalKey) as C,
+    requestId: requestHeader.get(requestIdHeader) ?? '',
     // The documented name in gRPC metadata has an underscore.
     idempotencyKey: requestHeader.get('idempotency_key') ?? requestHeader.get('idempotency-key') ?? undefined,
     signal,
@@ -53,8 +57,10 @@ export function routeCore(
   const setHeaders = (headers: ResponseHeaders, { responseHeader }: HandlerContext) => {
     for (const name in headers) responseHeader.set(name, headers[name]!);
   };
-  const failed = (method: DescMethod, context: HandlerContext, thrown: unknown) =>
-    failCall(log, method, context, placeInMetadata(method, thrown));
+  const failed = (method: DescMethod, context: HandlerContext, thrown: unknown) => {
+    if (thrown instanceof Fault && thrown.unknownOutcome) dropResponse(context);
+    return failCall(log, method, context, placeInMetadata(method, thrown));
+  };
   const optionsOf = (method: DescMethod) => ({
     readMaxBytes: maxBodyBytes(method),
     requestGate: createRequestGate(
