@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs the engines for the distributed suites on Debian: nats-server, a JDK and Maven (the MongoDB test
-# engine), Chromium, versitygw (the S3 test engine), the tools that check deploy/: promtool, helm, kubectl-validate, kube-score, compose-spec, and those that check protocols: connectconformance, h2spec. Safe to repeat: installed programs are skipped. If a
-# step fails, the script reports it and continues; the exit code is 0 only if everything is installed. Go
-# programs are installed in .cache/engines, where the tests find them.
+# Installs the engines for the distributed suites on Debian: nats-server, a JDK and Maven (the MongoDB test engine),
+# Chromium, versitygw (the S3 test engine), the tools that check deploy/ (promtool, helm, kubectl-validate,
+# kube-score, compose-spec), and those that check protocols (connectconformance, h2spec). Safe to repeat: installed
+# programs are skipped. If a step fails, the script reports it and continues; the exit code is 0 only if everything
+# is installed. Go programs are installed in .cache/engines, where the tests find them.
 set -u
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

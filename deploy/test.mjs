@@ -1,7 +1,7 @@
 // Runs the tests of a tier: `test.mjs [--system] [vitest parameters]`. The last line of output is
 // "N passed, N failed" (", N skipped").
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runNode } from './child.mjs';
 import { buildConsole } from './console.mjs';
@@ -24,6 +24,8 @@ const code = await runNode([
   '--reporter=json',
   `--outputFile.json=${report}`,
   ...projects.map((project) => `--project=${project}`),
+  // Suites of the system tier wait for processes and time more than they work.
+  ...(isSystem ? [`--maxWorkers=${availableParallelism() + 4}`] : []),
   ...parameters.slice(isSystem ? 1 : 0),
 ]);
 let failed = true;

@@ -7,7 +7,7 @@ export { createGateway, type ExtraPath, type GatewayOptions } from './gateway.ts
 export type { ApiInfo } from './openapi/document-options.ts';
 export type { Exchange } from './request-context.ts';
 export type { ShownBy } from './response/location.ts';
-export type { CacheRetention as Retention, RetentionPolicy } from './response/response-cache.ts';
+export type { CacheRetention, RetentionPolicy } from './response/response-cache.ts';
 export type {
   CallContext,
   Caller,

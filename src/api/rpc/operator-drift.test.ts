@@ -44,7 +44,7 @@ test('operators list drift alarms with an example, and accept them', async () =>
     market: 'mkte',
     page: 'search',
     field: 'price',
-    usualShare: 0, // cspell:disable-line
+    usualShare: 0,
     exampleUnit: '{"item_id":"4","shop_id":"7"}',
     exampleRegion: 'sg',
   });

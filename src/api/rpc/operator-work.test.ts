@@ -127,7 +127,7 @@ test('listOrigins returns configured origins with request counts and pauses', as
     'https://th.example mkta/th',
   ]);
   const [gone, sg, shop, th] = shown;
-  expect(sg).toMatchObject({ concurrency: 3, requestsPerSecond: 1.5, strikes: 0, reason: '' }); // cspell:disable-line
+  expect(sg).toMatchObject({ concurrency: 3, requestsPerSecond: 1.5, strikes: 0, reason: '' });
   expect(sg?.pausedUntil).toBeUndefined();
   const minutes = sg!.minutes.map(({ at, $typeName: _, ...counts }) => [timestampMs(at!), counts]);
   expect(minutes).toEqual([
@@ -136,7 +136,7 @@ test('listOrigins returns configured origins with request counts and pauses', as
   ]);
   expect(shop).toMatchObject({ concurrency: 2, requestsPerSecond: 2 });
   for (const paused of [gone, th]) {
-    expect(paused).toMatchObject({ reason: 'page_blocked', strikes: 2, probing: false }); // cspell:disable-line
+    expect(paused).toMatchObject({ reason: 'page_blocked', strikes: 2, probing: false });
     expect(timestampMs(paused!.pausedUntil!)).toBe(now + 5_000);
   }
   expect(gone).toMatchObject({ concurrency: 0, requestsPerSecond: 0 });

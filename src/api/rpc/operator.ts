@@ -52,7 +52,7 @@ function toDriftMessage(drift: FieldDrift): MessageInitShape<typeof FieldDriftSc
     pages: Math.round(pages),
     exampleUnit: example === null ? '' : JSON.stringify(example.input),
     exampleRegion: example?.region ?? '',
-    ...(baseline === null ? {} : { usualShare: baseline }), // cspell:disable-line
+    ...(baseline === null ? {} : { usualShare: baseline }),
     ...(since === null ? {} : { since: timestampFromMs(since) }),
   };
 }

@@ -64,7 +64,7 @@ function toPauseMessage({ until, reason, failures, since, probing }: OriginPause
   if (failures === 0) return {};
   return {
     reason,
-    strikes: failures, // cspell:disable-line
+    strikes: failures,
     probing,
     pausedUntil: timestampFromMs(until),
     since: timestampFromMs(since),
