@@ -43,6 +43,12 @@ const jobStates: Readonly<Record<JobState, StateInfo>> = {
 const statesWhere = (holds: (info: StateInfo) => boolean): readonly JobState[] =>
   (Object.keys(jobStates) as JobState[]).filter((name) => holds(jobStates[name]));
 
+/**
+ * States between two that are acknowledged to callers: a job that loses such a move in a power failure makes
+ * it again.
+ */
+export const passingStates: ReadonlySet<JobState> = new Set(['approving', 'processing', 'settling']);
+
 /** States of jobs that have not ended. */
 export const openStates = statesWhere(({ phase }) => phase !== 'ended');
 

@@ -110,10 +110,17 @@ describe('openSqliteStore()', () => {
 
   test('does not wait for the disk for work that is repeated after a power failure', async () => {
     const { store, levels } = observed();
+    const user = aUser();
+    await store.createUser(user);
     const { job, batches } = await storeJob(store, 2);
+    const { job: accepted } = await storeJob(store, 1);
+    await store.moveJob(accepted.id, ['submitted'], 'approved', aTime);
     const id = batches[0]!.id;
     const calls: [string, () => Promise<unknown>][] = [
       ['createJob', () => storeJob(store, 2)],
+      ['postLedgerEntry', () => store.postLedgerEntry(anEntry(user.id, 5, { jobId: job.id }))],
+      ['moveJob', () => store.moveJob(accepted.id, ['approved'], 'processing', aTime)],
+      ['moveJob', () => store.moveJob(accepted.id, ['processing'], 'settling', aTime)],
       ['queueBatches', () => store.queueBatches(job.id, 1, aTime)],
       ['claimBatch', () => store.claimBatch(id, 0, aTime, aTime + 1)],
       ['finishBatch', () => store.finishBatch(id, 1, { 0: aSuccess(), 1: aSuccess() }, null, null, aTime)],

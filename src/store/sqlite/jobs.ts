@@ -4,6 +4,7 @@ import type { Batch } from '../batches.ts';
 import { inChunks } from '../chunks.ts';
 import type { Cursor } from '../cursor.ts';
 import type { Job, JobState } from '../documents.ts';
+import { passingStates } from '../job-states.ts';
 import type { JobNoticeStore } from '../notices.ts';
 import { deletedFault, removedFault } from '../removed-job-fault.ts';
 import type { JobStore, SubmissionStore } from '../store.ts';
@@ -24,7 +25,8 @@ const jobByNumber = `SELECT ${jobs.select} FROM jobs WHERE number = CAST(? AS IN
 /**
  * Creates the SQLite implementation of JobStore. A job that is being written has a row in the hidden state
  * `writing`, so that batches always have a job and leftovers of a crash are easy to find. Writing a job does
- * not wait for the disk: the transition that accepts it does, and makes all earlier writes durable.
+ * not wait for the disk: the transition that accepts it does, and makes all earlier writes durable. Neither do
+ * transitions to passing states.
  */
 export function jobStore(engine: SqliteEngine): Omit<JobStore, keyof SubmissionStore> & JobNoticeStore {
   const { relaxed } = engine;
@@ -73,7 +75,8 @@ export function jobStore(engine: SqliteEngine): Omit<JobStore, keyof SubmissionS
 
     moveJob: async (jobId, from, to, at, patch = {}) => {
       const fields = Object.entries({ ...patch, state: to, stateSince: at });
-      return engine.document(
+      const writer = passingStates.has(to) ? relaxed : engine;
+      return writer.document(
         jobs,
         `UPDATE jobs SET ${fields.map(([field]) => `${columnOf(field)} = ?`).join(', ')}
            WHERE id = ? AND state IN (SELECT value FROM json_each(?)) RETURNING ${jobs.select}`,

@@ -32,7 +32,8 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
 
   return {
     postLedgerEntry: async (entry) =>
-      engine.write(() => {
+      // The job's next transition makes its charge or refund durable, before either is acknowledged.
+      (entry.jobId === null ? engine : engine.relaxed).write(() => {
         const balance = balanceOf(entry.userId);
         if (balance === undefined) throw new Fault('not_found', `user ${entry.userId} does not exist`);
         if (engine.get('SELECT 1 FROM ledger WHERE key = ?', entry.key)) return { posted: true, balance };
