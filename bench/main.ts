@@ -12,7 +12,7 @@ import { describePeers, measurePeers, writePicture } from './peers.ts';
 import { measurePipeline, type PipelineResult } from './pipeline.ts';
 import { type CallRate, measureRetrieve } from './retrieve.ts';
 import { measureSlowOrigin } from './slow-origin.ts';
-import { measureSteps } from './steps.ts';
+import { measureOperations, measureSteps } from './steps.ts';
 import { measureSubmit } from './submit.ts';
 import { buildGleaner } from './support/program.ts';
 
@@ -66,6 +66,8 @@ async function run(name: string, measure: () => Promise<void>): Promise<void> {
   if (chosen.size === 0 ? !slow.includes(name) : chosen.has(name)) await measure();
 }
 const items = 4_000;
+/** Items of a batch of a variant-sold job. */
+const batchSize = 50;
 const calls = 4_000;
 const pages = 10_000;
 
@@ -114,6 +116,13 @@ await run('steps', async () => {
   for (const { step, processorUs, ratio } of await measureSteps(rounds, items)) {
     print(`  ${fixed(processorUs)} µs, ratio ${fixed(ratio, 2)}: ${step}`);
   }
+  print(`operations of the service per batch of ${batchSize} items, and bytes per item:`);
+  const { allocatedBytes, ...operations } = await measureOperations(items);
+  for (const [name, count] of Object.entries(operations))
+    print(
+      `  ${fixed((count / items) * batchSize, 1)} ${name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`,
+    );
+  print(`  ${fixed(allocatedBytes / items / 1024, 1)} KB allocated per item on the heaps of main threads`);
 });
 
 await run('page', async () => {

@@ -34,7 +34,7 @@ const pollMs = 20;
 export async function measurePipeline(
   rounds: number,
   items: number,
-  options: Pick<BenchServiceOptions, 'engines' | 'profileFolder'>,
+  options: Pick<BenchServiceOptions, 'engines'>,
 ): Promise<PipelineResult> {
   const folder = mkdtempSync(join(tmpdir(), 'gleaner-bare-'));
   const origin = await startBenchProgram<number>('origin.ts', String(items));
@@ -66,23 +66,27 @@ export async function measurePipeline(
 }
 
 /** Runs a job and measures it from the approval to the link of its file. */
-export async function runJob(
-  { rest, approve, pids }: BenchService,
-  pages: readonly BenchPage[],
-): Promise<Throughput> {
-  const { job_id } = await rest.call('POST', '/v1/mkta/variant_sold_v1/submit', {
-    country: region,
-    items: pages.map(({ item_id, shop_id }) => ({ item_id, shop_id })),
-  });
+export async function runJob(service: BenchService, pages: readonly BenchPage[]): Promise<Throughput> {
+  const { rest, approve, pids } = service;
+  const jobId = await submitJob(service, pages);
   return timed(pages.length, pids, async () => {
-    await approve(String(job_id));
+    await approve(jobId);
     for (;;) {
-      const job = await rest.call('GET', `/v1/mkta/variant_sold_v1/download/${job_id}`);
+      const job = await rest.call('GET', `/v1/mkta/variant_sold_v1/download/${jobId}`);
       if (job.download_url && job.failed_count === 0) return;
       if (job.failed_count !== 0) throw new Error(`${job.failed_count} items failed`);
       await new Promise((resolve) => setTimeout(resolve, pollMs));
     }
   });
+}
+
+/** Submits a variant-sold job of these pages, which awaits approval, and returns its id. */
+export async function submitJob({ rest }: BenchService, pages: readonly BenchPage[]): Promise<string> {
+  const { job_id } = await rest.call('POST', '/v1/mkta/variant_sold_v1/submit', {
+    country: region,
+    items: pages.map(({ item_id, shop_id }) => ({ item_id, shop_id })),
+  });
+  return String(job_id);
 }
 
 /** Measures the rate and the processor time of a run over all threads and descendants of these processes. */

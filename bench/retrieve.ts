@@ -30,16 +30,12 @@ const items = 150;
  * Compares the retrieve and download calls of a small completed job with Express 5 sending the same bytes.
  * The load generator is a separate process.
  */
-export async function measureRetrieve(
-  rounds: number,
-  calls: number,
-  profileFolder?: string,
-): Promise<RetrieveResult[]> {
+export async function measureRetrieve(rounds: number, calls: number): Promise<RetrieveResult[]> {
   const origin = await startBenchProgram<number>('origin.ts', String(items));
   const origins = {
     mkta: { [region]: `http://127.0.0.1:${origin.firstMessage}`, requests_per_second: 10_000 },
   };
-  const service = await startService({ origins, profileFolder });
+  const service = await startService({ origins });
   const load = await startBenchProgram('load.ts');
   const { job_id } = await service.rest.call('POST', '/v1/mkta/variant_sold_v1/submit', {
     country: region,

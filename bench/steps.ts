@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runJob, timed } from './pipeline.ts';
+import { runJob, submitJob, timed } from './pipeline.ts';
 import type { Step } from './step-loop.ts';
+import { countingOptions, type Operations, operationsOf, since } from './support/operations.ts';
 import { benchPages, region } from './support/pages.ts';
 import { type BenchProgram, startBenchProgram } from './support/program.ts';
 import { interleave, median } from './support/rounds.ts';
@@ -76,6 +77,39 @@ export async function measureSteps(rounds: number, items: number): Promise<StepC
   } finally {
     for (const service of services) await service.stop();
     for (const program of [bare, ...programs, second, origin]) await program.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Counts what the service does for a variant-sold job of `items` items, in batches of 50, from its approval
+ * on. The counts hardly depend on the load of the machine.
+ */
+export async function measureOperations(items: number): Promise<Operations> {
+  const folder = mkdtempSync(join(tmpdir(), 'gleaner-operations-'));
+  const file = join(folder, 'counts');
+  const origin = await startBenchProgram<number>('origin.ts', String(items));
+  process.env.BENCH_OPERATIONS = file;
+  const service = await startService({
+    origins: {
+      mkta: {
+        [region]: `http://127.0.0.1:${origin.firstMessage}`,
+        ...{ concurrency, requests_per_second: 10_000 },
+      },
+    },
+    nodeOptions: countingOptions,
+  });
+  try {
+    const pages = benchPages(items);
+    await runJob(service, pages);
+    const jobId = await submitJob(service, pages);
+    const before = await operationsOf(service.pid, file);
+    await service.approve(jobId);
+    await service.rest.call('GET', `/v1/mkta/variant_sold_v1/retrieve/${jobId}?wait=60s`);
+    return since(before, await operationsOf(service.pid, file));
+  } finally {
+    await service.stop();
+    await origin.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -28,12 +28,8 @@ export interface SubmitResult {
  * Measures `rounds` submissions of a variant-sold job of `items` items over REST to a service that was just
  * started. The jobs stay unapproved, so no worker process starts meanwhile.
  */
-export async function measureSubmit(
-  rounds: number,
-  items: number,
-  profileFolder?: string,
-): Promise<SubmitResult> {
-  const service = await startService({ profileFolder });
+export async function measureSubmit(rounds: number, items: number): Promise<SubmitResult> {
+  const service = await startService();
   const body = JSON.stringify({
     country: 'id',
     items: Array.from({ length: items }, (_, index) => ({

@@ -61,13 +61,13 @@ export async function startGleaner<T>(
   role: string,
   environment: Record<string, string>,
   logFile: string,
-  profileFolder: string | undefined,
+  nodeOptions: readonly string[],
   ready: (output: string) => T | undefined,
 ): Promise<BenchProgram & { firstMessage: T }> {
-  const profiling = profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
-  const child = spawn(process.execPath, [...profiling, `${project}/dist/main.js`, role], {
+  const cache = { NODE_COMPILE_CACHE: `${project}/node_modules/.cache/compiled` };
+  const child = spawn(process.execPath, [...nodeOptions, `${project}/dist/main.js`, role], {
     stdio: ['ignore', 'pipe', openSync(logFile, 'a')],
-    env: { ...process.env, NODE_COMPILE_CACHE: `${project}/node_modules/.cache/compiled`, ...environment },
+    env: { ...process.env, ...cache, ...environment },
   });
   let output = '';
   const firstMessage = await new Promise<T>((resolve, reject) => {

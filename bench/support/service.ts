@@ -36,8 +36,8 @@ export interface BenchServiceOptions {
   pageProcesses?: number;
   /** Folder for its files, which stop() keeps. The default is a new one. */
   folder?: string;
-  /** Folder for CPU profiles. By default none are written. */
-  profileFolder?: string | undefined;
+  /** Options of Node for its processes, such as `--cpu-prof`. */
+  nodeOptions?: readonly string[];
 }
 
 const operatorKey = 'gleaner-bench-operator';
@@ -61,7 +61,7 @@ export async function startService(options: BenchServiceOptions = {}): Promise<B
     ...(options.workers && { GLEANER_WORKERS: '0' }),
   };
   const start = <T>(role: string, ready: (output: string) => T | undefined) =>
-    startGleaner(role, environment, join(folder, `${role}.log`), options.profileFolder, ready);
+    startGleaner(role, environment, join(folder, `${role}.log`), options.nodeOptions ?? [], ready);
   const api = await start(
     engines ? 'api' : 'serve',
     (output) => /REST.*(http:\S+)\n.*gRPC.*\n/.exec(output)?.[1],
