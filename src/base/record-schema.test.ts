@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { createMatcher, findMismatches, missingShare, parseFields, prefixFields } from './record-schema.ts';
+import {
+  createRecordCheck,
+  fillOf,
+  findMismatches,
+  missingShare,
+  parseFields,
+  prefixFields,
+} from './record-schema.ts';
 
 describe('findMismatches()', () => {
   const shape =
@@ -35,8 +42,9 @@ describe('findMismatches()', () => {
     [{ a: 1, b: { c: 1 }, list: [], by: {}, any: 1, o: null }, false],
     [{ a: '', b: null, list: [], by: {}, any: 1, o: null }, false],
     [null, false],
-  ])('createMatcher() accepts a record without mismatches: %j, %s', (record, accepted) => {
-    expect(createMatcher(parseFields(shape))(record)).toBe(accepted);
+  ])('createRecordCheck() accepts a record without mismatches: %j, %s', (record, accepted) => {
+    const fields = parseFields(shape);
+    expect(createRecordCheck(fields)(record, new Uint8Array(fields.length))).toBe(accepted);
     expect(findMismatches(record, shape).length === 0).toBe(accepted);
   });
 
@@ -93,6 +101,26 @@ describe('missingShare()', () => {
   ])('value %j, type %s: share %j', (value, type, share) =>
     expect(lack({ a: value }, 'a', type)).toBe(share),
   );
+
+  test.each([
+    {},
+    null,
+    { a: 'x', l: [{ b: null, c: { d: 1 } }, { b: 2 }], m: { k: [1], n: [] }, o: null },
+    { a: null, l: [{ b: 1 }], m: {}, o: { p: { q: 'x' } } },
+    { a: '', l: {}, m: [[2], ['x']], o: { p: null } },
+    { l: Array.from({ length: 20 }, (_, at) => ({ b: at < 10 ? null : 1, c: at })) },
+  ])('createRecordCheck() finds the same places and values, and mismatches: %j', (record) => {
+    const listed =
+      'a: string; l: array; l[].b: integer?; l[].c.d: number; m.*: array; m.*[]: integer; o: object?; o.p.q: any';
+    const fields = parseFields(listed);
+    const fills = new Uint8Array(fields.length);
+    expect(createRecordCheck(fields)(record, fills)).toBe(findMismatches(record, listed).length === 0);
+    for (const [index, field] of fields.entries()) {
+      const share = missingShare(record, field);
+      const expected = share === null ? fillOf.none : share < 1 ? fillOf.value : fillOf.place;
+      expect(fills[index], field.path).toBe(expected);
+    }
+  });
 
   test('checks only the first elements of an array', () => {
     const list = Array.from({ length: 500 }, (_, at) => ({ a: at < 10 ? 'x' : null }));

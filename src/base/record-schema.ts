@@ -41,42 +41,80 @@ export function prefixFields(place: string, shape: string): string {
  * nullable field that is null.
  */
 export function findMismatches(record: unknown, shape: string): string[] {
+  const fields = parseFields(shape);
+  const nullable = new Set(fields.filter((field) => field.nullable).map(({ path }) => path));
   const misses: string[] = [];
-  mismatchVisitor(parseFields(shape))(record, ({ path, said }, value) => {
-    misses.push(`${path} is ${JSON.stringify(value)?.slice(0, 60)}, not ${said}`);
-  });
+  for (const { path, steps, type, said, nullable: isNullable } of fields) {
+    const isPlace = (value: unknown, depth: number) => value !== null || !nullable.has(pathOf(steps, depth));
+    eachValue(record, steps, Number.POSITIVE_INFINITY, isPlace, (value) => {
+      if (value === null ? isNullable : isOfType(value, type)) return;
+      misses.push(`${path} is ${JSON.stringify(value)?.slice(0, 60)}, not ${said}`);
+    });
+  }
   return misses;
 }
 
-/** Returns a function that tells whether findMismatches() finds nothing in a record with these fields. */
-export function createMatcher(fields: readonly Field[]): (record: unknown) => boolean {
-  const visitMismatches = mismatchVisitor(fields);
-  return (record) => {
-    let matches = true;
-    visitMismatches(record, () => {
-      matches = false;
-    });
-    return matches;
-  };
+/** What a record has for a field: no place for it, a place without a value, or a value (missingShare()). */
+export const fillOf = { none: 0, place: 1, value: 2 } as const;
+
+/** A place in records: where paths of fields have the same steps so far. */
+interface Place {
+  step: string;
+  /** Fields that end here, with their positions in the list. */
+  ends: (Field & { index: number })[];
+  /** True if null is a valid value, below which no field is missing. */
+  nullable: boolean;
+  next: Place[];
+  /** Positions of the fields from here on that have a place also if their path ends before it. */
+  required: number[];
 }
 
 /**
- * Returns a function that visits the values of a record that are missing or have another type than their
- * field.
+ * Returns a function that checks a record in one pass: returns true if findMismatches() finds nothing, and
+ * writes what it has for each field (fillOf) to `fills`, by the position of the field. `fills` must contain zeros.
  */
-function mismatchVisitor(fields: readonly Field[]) {
-  const nullable = new Set(fields.filter((field) => field.nullable).map(({ path }) => path));
-  return (record: unknown, visit: (field: Field, value: unknown) => void): void => {
-    for (const field of fields) {
-      const { steps, type } = field;
-      const isPlace = (value: unknown, depth: number) =>
-        value !== null || !nullable.has(pathOf(steps, depth));
-      eachValue(record, steps, Number.POSITIVE_INFINITY, isPlace, (value) => {
-        if (value === null ? field.nullable : isOfType(value, type)) return;
-        visit(field, value);
-      });
+export function createRecordCheck(fields: readonly Field[]): (record: unknown, fills: Uint8Array) => boolean {
+  const root: Place = { step: '', ends: [], nullable: false, next: [], required: [] };
+  for (const [index, field] of fields.entries()) {
+    let place = root;
+    for (const [depth, step] of field.steps.entries()) {
+      let next = place.next.find((known) => known.step === step);
+      if (next === undefined) {
+        next = { step, ends: [], nullable: false, next: [], required: [] };
+        place.next.push(next);
+      }
+      if (!field.steps.includes('[]', depth)) next.required.push(index);
+      place = next;
     }
-  };
+    place.ends.push({ ...field, index });
+    place.nullable ||= field.nullable;
+  }
+  return (record, fills) => checkPlace(root, record, fills);
+}
+
+/** Checks a value at a place and below. `fills` is null for elements that missingShare() does not check. */
+function checkPlace(place: Place, value: unknown, fills: Uint8Array | null): boolean {
+  let isValid = true;
+  for (const { index, type, nullable } of place.ends) {
+    const hasType = isOfType(value, type);
+    if (!(value === null ? nullable : hasType)) isValid = false;
+    if (fills !== null && fills[index] !== fillOf.value)
+      fills[index] = hasType && !isNothing(value) ? fillOf.value : fillOf.place;
+  }
+  for (const next of place.next) {
+    const { step } = next;
+    if (typeof value !== 'object' || value === null || (step === '[]' && !Array.isArray(value))) {
+      if (value !== null || !place.nullable) isValid = false;
+      if (fills !== null) for (const index of next.required) fills[index] ||= fillOf.place;
+    } else if (step === '[]') {
+      const elements = value as readonly unknown[];
+      for (let at = 0; at < elements.length; at++)
+        if (!checkPlace(next, elements[at], at < elementsSeen ? fills : null)) isValid = false;
+    } else if (step === '*') {
+      for (const member of Object.values(value)) if (!checkPlace(next, member, fills)) isValid = false;
+    } else if (!checkPlace(next, (value as Record<string, unknown>)[step], fills)) isValid = false;
+  }
+  return isValid;
 }
 
 /** Maximum elements of an array that missingShare() checks. Later elements have the same form. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createMatcher, type Field, missingShare, parseFields } from '../../base/record-schema.ts';
+import { createRecordCheck, type Field, fillOf, parseFields } from '../../base/record-schema.ts';
 import type { QualityCounts } from '../../store/documents.ts';
 
 /** Counts the values of the listed fields in records. */
@@ -13,8 +13,7 @@ export interface QualityCounter {
 interface Shape {
   digest: string;
   fields: readonly Field[];
-  /** Returns true if every field of a record has its type. */
-  matches(record: unknown): boolean;
+  check: ReturnType<typeof createRecordCheck>;
 }
 
 const shapes = new Map<string, Shape>();
@@ -24,7 +23,7 @@ function shapeOf(listed: string): Shape {
   if (shape === undefined) {
     const digest = createHash('sha256').update(listed).digest('hex').slice(0, 16);
     const fields = parseFields(listed);
-    shape = { digest, fields, matches: createMatcher(fields) };
+    shape = { digest, fields, check: createRecordCheck(fields) };
     shapes.set(listed, shape);
   }
   return shape;
@@ -33,26 +32,27 @@ function shapeOf(listed: string): Shape {
 /**
  * Creates a counter of records with these listed fields, in the notation of parseFields(). A field is filled
  * if at least one of its places in the record has a value; it does not apply to a record without a place for
- * it, because its list is empty. A record is invalid if a listed field is missing or has another type.
+ * it, because its list is empty. A record is invalid if a listed field is missing or has another type. Starts
+ * from a copy of `counted`, which has the same fields.
  */
-export function createQualityCounter(listed: string): QualityCounter {
-  const { digest, fields, matches } = shapeOf(listed);
+export function createQualityCounter(listed: string, counted?: QualityCounts): QualityCounter {
+  const { digest, fields, check } = shapeOf(listed);
+  const fills = new Uint8Array(fields.length);
   const counts: QualityCounts = {
     shape: digest,
-    records: 0,
-    invalid: 0,
-    applicable: fields.map(() => 0),
-    filled: fields.map(() => 0),
+    records: counted?.records ?? 0,
+    invalid: counted?.invalid ?? 0,
+    applicable: counted?.applicable.slice() ?? fields.map(() => 0),
+    filled: counted?.filled.slice() ?? fields.map(() => 0),
   };
   return {
     add(record) {
       counts.records += 1;
-      if (!matches(record)) counts.invalid += 1;
-      for (const [index, field] of fields.entries()) {
-        const missing = missingShare(record, field);
-        if (missing === null) continue;
-        counts.applicable[index]! += 1;
-        if (missing < 1) counts.filled[index]! += 1;
+      fills.fill(fillOf.none);
+      if (!check(record, fills)) counts.invalid += 1;
+      for (let index = 0; index < fills.length; index++) {
+        if (fills[index]! >= fillOf.place) counts.applicable[index]! += 1;
+        if (fills[index] === fillOf.value) counts.filled[index]! += 1;
       }
     },
     counts: () => counts,
@@ -62,9 +62,12 @@ export function createQualityCounter(listed: string): QualityCounter {
 /** Counts serialized records. */
 export function countRecords(listed: string, records: Iterable<Uint8Array>): QualityCounts {
   const counter = createQualityCounter(listed);
-  for (const record of records) counter.add(JSON.parse(Buffer.from(record).toString()));
+  for (const record of records) counter.add(parseRecord(record));
   return counter.counts();
 }
+
+/** Parses a serialized record. */
+export const parseRecord = (record: Uint8Array): unknown => JSON.parse(Buffer.from(record).toString());
 
 /** Fill of one listed field. */
 export interface FieldFill {

@@ -3,7 +3,7 @@ import { Fault } from '../../contract/fault.ts';
 import type { Batch, Outcome, Segment } from '../../store/batches.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
-import { countRecords, createQualityCounter } from '../quality/quality-counter.ts';
+import { countRecords, createQualityCounter, parseRecord } from '../quality/quality-counter.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { isRecord, openRecords } from '../records.ts';
 import { countOutcomes } from '../unit-metrics.ts';
@@ -53,6 +53,9 @@ export function createBatchWriter(
   const memory = context.pages.records;
   const fields = recordFieldsOf(context.jobTypes.of(job));
   const records = new Map<number, Uint8Array>();
+  /** Counts of the records that this writer was given. */
+  const added = createQualityCounter(fields);
+  const ofEarlierClaims = new Set(Object.keys(batch.outcomes).map(Number));
   let pending: Record<number, Outcome> = {};
   let pendingBytes = 0;
   let written = 0;
@@ -106,9 +109,10 @@ export function createBatchWriter(
   };
 
   return {
-    add(index, { outcome, payload }) {
+    add(index, { outcome, payload, record }) {
       pending[index] = outcome;
       if (!payload) return;
+      added.add(record ?? parseRecord(payload));
       records.set(index, payload);
       pendingBytes += payload.byteLength;
       memory.add(payload.byteLength);
@@ -130,12 +134,15 @@ export function createBatchWriter(
       const complete = { ...batch, outcomes: { ...batch.outcomes, ...pending } };
       if (!Object.values(complete.outcomes).some(isRecord)) return end(null, null);
       const { segment, file, quality } = await persist(async () => {
-        const counter = createQualityCounter(fields);
+        const counter = createQualityCounter(fields, added.counts());
         const earlier = openRecords(context, batch);
-        const composed = await writeSegment(context, job, complete, async (index) => {
-          const record = records.get(index) ?? (await earlier.read(index));
-          if (record) counter.add(JSON.parse(Buffer.from(record).toString()));
-          return record;
+        const composed = await writeSegment(context, job, complete, (index) => {
+          const kept = records.get(index);
+          if (kept !== undefined) return kept;
+          return earlier.read(index).then((record) => {
+            if (record !== null && ofEarlierClaims.has(index)) counter.add(parseRecord(record));
+            return record;
+          });
         });
         return { ...composed, quality: counter.counts() };
       });

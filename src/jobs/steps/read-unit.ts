@@ -1,4 +1,5 @@
 import { backOffMs } from '../../base/back-off.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { FetchPage } from '../../fetch/page.ts';
 import { describePauseReason } from '../../fetch/request-outcome.ts';
@@ -71,10 +72,13 @@ export const maxRecordBytes = 16_000_000;
  */
 const maxMessageLength = 1_000;
 
-/** Outcome of a unit, with its serialized record for kinds without a file per unit. */
+/** Outcome of a unit, with its record for kinds without a file per unit. */
 export interface UnitResult {
   outcome: Outcome;
+  /** The serialized record. */
   payload?: Uint8Array;
+  /** The record before it was serialized. Absent for a reused one. */
+  record?: JsonObject;
 }
 
 /**
@@ -213,7 +217,7 @@ async function tryRead(
   if (key !== null && isComplete && payload.length <= maxCrawlBytes) {
     await store.putCrawl(key, readAt, payload);
   }
-  return { outcome: outcomeAt(readAt), payload };
+  return { outcome: outcomeAt(readAt), payload, record };
 }
 
 /** Returns the milliseconds before the next attempt. */
