@@ -75,7 +75,8 @@ test('close() rejects pending and later calls', async () => {
   expect(channel.closed).toBe(true);
 });
 
-test('messages of one turn are sent together, in order', async () => {
+/** A channel to a service that hears messages, and the groups in which they are sent. */
+function openHearing() {
   const [here, there] = channels();
   const heard: string[] = [];
   const sent: unknown[] = [];
@@ -90,6 +91,11 @@ test('messages of one turn are sent together, in order', async () => {
     { ...here, send: (messages) => here.send(sent.push(messages) && messages) },
     {},
   );
+  return { channel, heard, sent };
+}
+
+test('messages of one turn are sent together, in order', async () => {
+  const { channel, heard, sent } = openHearing();
   channel.notify('hear', 'one');
   const doubled = channel.call('double', 4);
   await Promise.resolve();
@@ -97,4 +103,16 @@ test('messages of one turn are sent together, in order', async () => {
   expect(await doubled).toBe(8);
   expect(heard).toEqual(['one', 'two']);
   expect(sent).toHaveLength(1);
+});
+
+test('flush() sends the messages of the turn at once, and none a second time', async () => {
+  const { channel, heard, sent } = openHearing();
+  channel.notify('hear', 'one');
+  channel.flush();
+  expect(sent).toHaveLength(1);
+  channel.flush();
+  channel.notify('hear', 'two');
+  expect(await channel.call('double', 4)).toBe(8);
+  expect(heard).toEqual(['one', 'two']);
+  expect(sent).toHaveLength(2);
 });

@@ -27,6 +27,8 @@ export interface IpcChannel<Theirs extends Calls<Theirs>> {
   ): Promise<ResultOf<Theirs, Name>>;
   /** Calls a remote function without waiting for it. Its errors are ignored. */
   notify<Name extends keyof Theirs & string>(name: Name, value: ValueOf<Theirs, Name>): void;
+  /** Sends the messages of this turn of the event loop now, because one of them is urgent. */
+  flush(): void;
   /** Rejects pending and later calls because the other end is closed. */
   close(): void;
 }
@@ -49,6 +51,7 @@ export function createIpcChannel<Theirs extends Calls<Theirs>, Ours extends Call
   let closed = false;
   let outbox: Message[] = [];
   const flush = () => {
+    if (outbox.length === 0) return;
     const messages = outbox;
     outbox = [];
     channel.send(messages);
@@ -101,6 +104,7 @@ export function createIpcChannel<Theirs extends Calls<Theirs>, Ours extends Call
       return call.promise as Promise<never>;
     },
     notify: (name, value) => send({ type: 'call', id: null, name, value }),
+    flush,
     close: () => {
       closed = true;
       for (const { reject } of pending.values()) reject(gone());

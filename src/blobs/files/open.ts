@@ -6,11 +6,13 @@ import fs, {
   fstatSync,
   mkdirSync,
   openSync,
+  readSync,
   renameSync,
   writeSync,
 } from 'node:fs';
 import { access, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { openPrivateFolder } from '../../base/data-dir.ts';
@@ -28,14 +30,14 @@ export interface FilesOptions {
 }
 
 /*
- * Opening, closing and renaming a file, and writing a few KB, only touch the file system's cache. They are
- * synchronous: a trip to a thread costs more, and takes a turn of the event loop, which is long in a busy
- * worker.
+ * Opening, closing and renaming a file, and reading and writing a few KB, only touch the file system's cache.
+ * They are synchronous: a trip to a thread costs more, and takes a turn of the event loop, which is long in a
+ * busy worker.
  */
 const writeBlock = promisify(fs.write);
 const flush = promisify(fs.fsync);
 
-/** Maximum bytes of a block that is written synchronously. */
+/** Maximum bytes that are read or written synchronously. */
 const maxSyncBytes = 64 * 1024;
 
 /** Age at which a temporary file counts as abandoned by a dead process. */
@@ -86,9 +88,16 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
     async read(path, range) {
       const file = fileOf(path);
       const opened = await orFault(path, async () => openSync(file, 'r'));
-      if (!fstatSync(opened).isFile()) {
+      const found = fstatSync(opened);
+      if (!found.isFile()) {
         closeSync(opened);
         throw missing(path);
+      }
+      const { start, end } = { start: 0, end: found.size - 1, ...range };
+      const length = Math.min(end + 1, found.size) - start;
+      if (length > 0 && length <= maxSyncBytes) {
+        const bytes = await orFault(path, async () => readAndClose(opened, start, length));
+        return Readable.from([bytes], { objectMode: false });
       }
       return createReadStream(file, { fd: opened, highWaterMark: 262_144, ...range });
     },
@@ -158,6 +167,16 @@ async function writeBlocks(path: string, file: number, blocks: AsyncIterable<Buf
     await written.catch(() => {});
   }
   await written;
+}
+
+/** Reads up to `length` bytes of a file from `start` on, and closes it. */
+function readAndClose(file: number, start: number, length: number): Buffer {
+  try {
+    const bytes = Buffer.allocUnsafe(length);
+    return bytes.subarray(0, readSync(file, bytes, 0, length, start));
+  } finally {
+    closeSync(file);
+  }
 }
 
 async function writeAll(file: number, block: Buffer): Promise<void> {

@@ -15,12 +15,22 @@ const wireOf = (port: MessagePort): Channel => ({
   receive: (listener) => port.on('message', listener),
 });
 
-/** Imitates a worker process connected to the queue's process; `die` disconnects it abruptly. */
-function connect(local: Queue) {
+/**
+ * Imitates a worker process connected to the queue's process; `die` disconnects it abruptly. `sends` is called
+ * whenever the queue's process sends messages to it.
+ */
+function connect(local: Queue, sends = () => {}) {
   const { port1, port2 } = new MessageChannel();
   const served = serveQueue(local, () => there);
+  const { send, receive } = wireOf(port1);
   const there: IpcChannel<ConsumerCalls> = createIpcChannel<ConsumerCalls, QueueCalls>(
-    wireOf(port1),
+    {
+      send: (messages) => {
+        sends();
+        send(messages);
+      },
+      receive,
+    },
     served.calls,
   );
   const remote = openRemoteQueue(() => here);
@@ -57,6 +67,27 @@ describe('queue served by another process', () => {
         await local.close();
       },
     };
+  });
+
+  test.each([
+    ['a single task before the next steps of its publisher', 'single', true],
+    ['bulk work after them', 'bulk', false],
+  ] as const)('sends %s', async (_case, lane, isSent) => {
+    const local = openLocalQueue({ clock: createManualClock(0), log });
+    let sent = 0;
+    const { queue, die } = connect(local, () => {
+      sent += 1;
+    });
+    const handler = controlledHandler();
+    await queue.consume(lane, 'mkta', 1, handler.handle);
+    const before = sent;
+    await local.publish({ ...sampleMessage(0), lane });
+    // Further steps in the same turn of the event loop.
+    for (let step = 0; step < 10; step++) await Promise.resolve();
+    expect(sent > before).toBe(isSent);
+    (await handler.next()).resolve();
+    await local.close();
+    die();
   });
 
   test('redelivers the messages of a dead process to another', async () => {

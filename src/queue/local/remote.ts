@@ -44,7 +44,12 @@ export function serveQueue(
     calls: {
       publish: (message) => queue.publish(message),
       async consume({ consumer, lane, market, concurrency }) {
-        const handle = (message: QueueMessage) => channel().call('deliver', { consumer, message });
+        const handle = (message: QueueMessage) => {
+          const delivered = channel().call('deliver', { consumer, message });
+          // The publisher's next steps would delay a task whose caller waits for it.
+          if (lane === 'single') channel().flush();
+          return delivered;
+        };
         consumers.set(consumer, await queue.consume(lane, market, concurrency, handle));
       },
       async stopConsumer(consumer) {
