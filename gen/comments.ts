@@ -511,6 +511,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.job.v1.Job.ended": "Whether the job is terminal and does not change any more.",
   "gleaner.job.v1.Job.failed": "Units that failed so far.",
   "gleaner.job.v1.Job.files_deleted_at": "When the result files were deleted; absent if they were not.",
+  "gleaner.job.v1.Job.files_expire_at": "When the retention deletes the result files; absent if they are kept or deleted, and before the end of the job.",
   "gleaner.job.v1.Job.finished_at": "When the job became terminal; absent before.",
   "gleaner.job.v1.Job.hold": "Hold of the deliveries of the job; absent if they were never held.",
   "gleaner.job.v1.Job.job_id": "The job, a uuid.",

@@ -8,7 +8,7 @@ import { newId } from '../base/id.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { audit } from '../jobs/queries/audit.ts';
 import { approve, reject } from '../jobs/steps/decide.ts';
-import { deleteFiles, eraseDelayMs } from '../jobs/steps/delete.ts';
+import { deleteFiles, eraseDelayMs, filesExpireAt } from '../jobs/steps/delete.ts';
 import { retry } from '../jobs/steps/retry.ts';
 import { aKey } from '../store/conformance/samples.ts';
 import type { Job } from '../store/documents.ts';
@@ -26,6 +26,7 @@ async function endedJob(userId: string): Promise<Job> {
 }
 
 const filesOf = (job: Job) => fixture.context.blobs.listJob(job.id);
+const expireAt = (job: Job) => filesExpireAt(fixture.context.settings.retention, job);
 const jobOf = ({ id }: Job) => fixture.context.store.getJob(id);
 const withRetention = (retention: Partial<JobContext['settings']['retention']>) => ({
   retention: {
@@ -51,6 +52,7 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
     await sweep(fixture.context);
     expect(await jobOf(job)).toMatchObject({ filesDeletedAt: null });
     expect(await filesOf(job)).not.toEqual([]);
+    expect(expireAt(job)).toBeNull();
   });
 
   test.skipIf(open === null)(
@@ -61,12 +63,15 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
       await fixture.clock.advance(5 * dayMs);
       const recent = await endedJob(userId);
       const { jobId: waiting } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
+      expect(expireAt((await fixture.context.store.getJob(waiting))!)).toBeNull();
       await fixture.clock.advance(5 * dayMs);
       await sweep(fixture.context);
       expect(await filesOf(old)).not.toEqual([]);
+      expect(expireAt(old)).toBe(fixture.clock.now());
       await fixture.clock.advance(1);
       await sweep(fixture.context);
       expect(await filesOf(old)).toEqual([]);
+      expect(expireAt((await jobOf(old))!)).toBeNull();
       expect(await jobOf(old)).toEqual({
         ...old,
         filesDeletedAt: fixture.clock.now(),

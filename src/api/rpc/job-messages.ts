@@ -7,6 +7,7 @@ import type { JobContext } from '../../jobs/context.ts';
 import { chargedCredits } from '../../jobs/credits/job-credits.ts';
 import type { JobTypes } from '../../jobs/job-types.ts';
 import { waitingFor } from '../../jobs/queries/progress.ts';
+import { filesExpireAt } from '../../jobs/steps/delete.ts';
 import { isRejected, jobStatus } from '../../kinds/states.ts';
 import { emptyCounts } from '../../store/counts.ts';
 import type { Counts, Job, JobHold, User } from '../../store/documents.ts';
@@ -33,9 +34,11 @@ export function createJobMessages(context: JobContext): JobMessages {
       jobs.map(async (job) => {
         const counts = job.counts ?? counted.get(job.id) ?? emptyCounts();
         const { charge } = context.jobTypes.of(job).kind;
+        const expireAt = filesExpireAt(context.settings.retention, job);
         return {
           ...toJobMessage(job, counts, (await waitingFor(context, job, counts)) ?? '', pathOf(job)),
           charged: chargedCredits(job, charge),
+          ...(expireAt === null ? {} : { filesExpireAt: timestampFromMs(expireAt) }),
         };
       }),
     );

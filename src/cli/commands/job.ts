@@ -191,6 +191,7 @@ function jobPairs(job: Job, { pairs, state, time }: Display): string {
     ['started', time(job.startedAt)],
     ['ended', time(job.finishedAt)],
     ['files deleted', time(job.filesDeletedAt)],
+    ['files kept until', time(job.filesExpireAt)],
     ['retry of', job.retryOf],
     ['user', job.userName === '' ? job.userId : `${job.userName} (${job.userId})`],
     ['balance', job.userBalance === undefined ? '' : count(job.userBalance)],

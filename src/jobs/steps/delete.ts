@@ -1,10 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { testAccountId } from '../../access/test-account.ts';
+import type { Retention } from '../../base/limits.ts';
 import { Fault } from '../../contract/fault.ts';
 import { allOf } from '../../store/cursor.ts';
 import type { Job, User } from '../../store/documents.ts';
 import { summaryOf } from '../../store/retention.ts';
 import type { JobContext } from '../context.ts';
+import { testResultsMs } from '../sandbox.ts';
 import { cancel } from './lifecycle.ts';
 
 /**
@@ -39,6 +41,16 @@ export async function deleteFiles(context: JobContext, { id, state }: Job): Prom
   await removeDeletedFiles(context, id);
   log.info({ jobId: id, userId: marked.userId }, 'result files deleted');
   return { ...marked, fileDeletionDue: false };
+}
+
+/** Returns when the sweep deletes the files of an ended job; null if it keeps them or has deleted them. */
+export function filesExpireAt(
+  { resultsMs, jobsMs }: Pick<Retention, 'resultsMs' | 'jobsMs'>,
+  { mode, finishedAt, filesDeletedAt }: Pick<Job, 'mode' | 'finishedAt' | 'filesDeletedAt'>,
+): number | null {
+  if (finishedAt === null || filesDeletedAt !== null) return null;
+  const times = [resultsMs, jobsMs, mode === 'test' ? testResultsMs : null].filter((time) => time !== null);
+  return times.length === 0 ? null : finishedAt + Math.min(...times);
 }
 
 /** Removes the deleted files of a job from the result storage. The sweep also calls this. */

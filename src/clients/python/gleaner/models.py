@@ -661,6 +661,7 @@ class Job(_JobRequired, total=False):
     started_at: str
     user_balance: int
     files_deleted_at: str
+    files_expire_at: str
     options: SubmitOptions
     reused_unit_price: int
     reused: int
