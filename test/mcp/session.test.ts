@@ -5,6 +5,8 @@ import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
 import { createApi, type TestApi, type TestUser } from '../support/api.ts';
 import { createDeployment, type Deployment } from '../support/deployment.ts';
 import { openStacks, stacks } from '../support/engines.ts';
+import { until } from '../support/until.ts';
+import { sendModern } from './modern.ts';
 
 const pages = (...digits: string[]) => ({
   items: digits.map((end) => ({ shop_domain: 'toko-7', product_key: `barang-${end}` })),
@@ -19,7 +21,7 @@ interface Connection {
   call(name: string, given?: Record<string, unknown>): Promise<any>;
 }
 
-describe.each(await openStacks(stacks))('a session with a budget on the $title stack', (stack) => {
+describe.each(await openStacks(stacks))('on the $title stack', (stack) => {
   const { distributed, engines } = stack;
   let origins: RunningOrigins;
   let deployment: Deployment;
@@ -78,7 +80,29 @@ describe.each(await openStacks(stacks))('a session with a budget on the $title s
     };
   }
 
-  describe.skipIf(engines === null)('over HTTP', () => {
+  describe.skipIf(engines === null)('a task', () => {
+    test('is found by every process, after the death of the one that created it', async () => {
+      const send = async (url: string, method: string, params: Record<string, unknown>) => {
+        const { result, error } = await sendModern(url, user.key, method, params);
+        if (error !== undefined) throw new Error(JSON.stringify(error));
+        return result;
+      };
+      const call = { name: 'submit_mktb_pdp_bulk', arguments: pages('501', '502') };
+      const { taskId } = await send(deployment.urls[0]!, 'tools/call', call);
+      const get = (url: string) => send(url, 'tasks/get', { taskId });
+      const ended = async () => {
+        const task = await get(deployment.urls.at(-1)!);
+        return task.status === 'completed' ? task : undefined;
+      };
+      const { result } = await until(`task ${taskId} ends`, ended, { withinMs: 60_000 });
+      expect(JSON.parse(result.content[0].text)).toMatchObject({ job_id: taskId, success: 2 });
+      await deployment.api.kill();
+      await deployment.api.start();
+      for (const url of deployment.urls) expect((await get(url)).result).toEqual(result);
+    });
+  });
+
+  describe.skipIf(engines === null)('a session with a budget over HTTP', () => {
     test('is not exceeded by concurrent submissions through several processes', async () => {
       const before = await api.balance(user);
       const { client, call } = await connect('?budget=23');

@@ -1,4 +1,5 @@
 import type { DescMethod, Message } from '@bufbuild/protobuf';
+import type { CallToolResult } from '@modelcontextprotocol/server';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault, type Problem } from '../../contract/fault.ts';
 import { messageReader } from '../../contract/json/message-reader.ts';
@@ -24,12 +25,25 @@ export interface ToolCaller {
   call(method: DescMethod, request: Message, properties: CallProperties): Promise<Message>;
   /** Streams the records of a job as JSON Lines. */
   results(jobId: string, signal: AbortSignal): AsyncIterable<Uint8Array>;
-  /** Returns the credits that a submitted job costs, by its response. */
-  costOf(response: Record<string, unknown>, signal: AbortSignal): Promise<number>;
+  /** Returns the credits that a submitted job costs. */
+  costOf(jobId: string, signal: AbortSignal): Promise<number>;
 }
 
 /** Arguments of a tool. */
 export type ToolArguments = Record<string, unknown>;
+
+/** Returns the id of the job that a submit created, by its response; undefined for a quote. */
+export function jobIdOf({
+  job_id: jobId,
+  task_id: taskId,
+  job,
+}: Record<string, unknown>): string | undefined {
+  const id = jobId ?? taskId ?? (job as { job_id?: string } | undefined)?.job_id;
+  return id === undefined ? undefined : String(id);
+}
+
+/** Returns the result of a tool with a text. */
+export const content = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
 
 /** Reports the progress of a call: units with an outcome, of all units. */
 export type ReportProgress = (progress: number, total: number) => void;
@@ -70,7 +84,7 @@ export async function callMethodTool(
   if (!isSubmit) return bounded(await call(undefined), method);
   return budget.spend(options, async (submitOptions) => {
     const text = await call(submitOptions);
-    return { text, cost: () => caller.costOf(JSON.parse(text), signal) };
+    return { text, cost: () => caller.costOf(String(jobIdOf(JSON.parse(text))), signal) };
   });
 }
 
@@ -149,4 +163,28 @@ function readKey(value: unknown, problems: Problem[]): string | undefined {
   const msg = 'Value must be 1 to 255 visible ASCII characters';
   problems.push({ loc: ['arguments', extraArguments.idempotencyKey], msg, type: 'value_error' });
   return undefined;
+}
+
+/**
+ * Returns an error as JSON text with its code, message, problems, and quota, for the model to act on. Reports
+ * errors that are no faults of the caller.
+ */
+export function describeError(error: unknown, report: (error: unknown) => void): string {
+  const { code, message, problems = [], quota, retryAfterMs } = error as Partial<Fault> & Error;
+  if (typeof code !== 'string') {
+    report(error);
+    return JSON.stringify({ code: 'internal', message: 'Internal error' });
+  }
+  return JSON.stringify({
+    code,
+    message: error instanceof Fault ? error.clientMessage : message,
+    // The service names the place in a request of its own, such as the path.
+    ...(problems.length === 0
+      ? {}
+      : {
+          problems: problems.map((problem) => ({ ...problem, loc: ['arguments', ...problem.loc.slice(1)] })),
+        }),
+    ...(quota === undefined ? {} : { quota }),
+    ...(retryAfterMs === undefined ? {} : { retry_after_seconds: Math.ceil(retryAfterMs / 1000) }),
+  });
 }

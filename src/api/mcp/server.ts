@@ -1,9 +1,17 @@
 import { type CallToolResult, Server, type ServerContext } from '@modelcontextprotocol/server';
 import { Fault } from '../../contract/fault.ts';
 import type { Budget } from './budget.ts';
-import { callMethodTool, type ReportProgress, type ToolArguments, type ToolCaller } from './call-tool.ts';
+import {
+  callMethodTool,
+  content,
+  describeError,
+  type ReportProgress,
+  type ToolArguments,
+  type ToolCaller,
+} from './call-tool.ts';
 import { createMethodTool, isListed, methodToolName, readMethodCall } from './method-tool.ts';
 import { readResults, resultsTool, resultsToolName } from './results.ts';
+import { addTasks, taskCapabilities } from './tasks.ts';
 import { methodTools } from './tools.ts';
 
 /** Options of createMcpServer(). */
@@ -12,6 +20,10 @@ export interface McpServerOptions {
   budget: Budget;
   /** Version of the program. */
   version: string;
+  /** Versions of the protocol that the client speaks: tasks need a modern one, 2026-07-28. */
+  era: 'legacy' | 'modern';
+  /** Returns the time in milliseconds. */
+  now: () => number;
   /** Called for errors that are no faults of the caller. */
   onError?: (error: unknown, tool: string) => void;
 }
@@ -28,11 +40,15 @@ function toolsByName(isLimited: boolean) {
 }
 
 /** Creates a server of the Model Context Protocol with the tools of one caller. */
-export function createMcpServer({ caller, budget, version, onError = () => {} }: McpServerOptions): Server {
+export function createMcpServer(options: McpServerOptions): Server {
+  const { caller, budget, version, era, onError = () => {} } = options;
   const known = toolsByName(budget.isLimited);
   const own = [...known.values()].filter(isListed);
   const others = [...known.values()].filter((tool) => !isListed(tool));
-  const server = new Server({ name: 'gleaner', version }, { capabilities: { tools: {} }, instructions });
+  const hasTasks = era === 'modern';
+  const capabilities = { tools: {}, ...(hasTasks ? taskCapabilities : {}) };
+  const server = new Server({ name: 'gleaner', version }, { capabilities, instructions });
+  const taskOf = hasTasks ? addTasks(server, { ...options, onError }) : undefined;
   server.setRequestHandler('tools/list', () => ({
     tools: [
       ...own.map(({ name, description, inputSchema, isReadOnly, isDestructive }) => ({
@@ -63,11 +79,10 @@ export function createMcpServer({ caller, budget, version, onError = () => {} }:
       }
       if (tool === undefined) throw new Fault('not_found', `There is no tool '${name}'.`);
       const report = reporterOf(context);
-      return content(await callMethodTool(tool, given, { caller, budget, signal, report }));
+      const text = await callMethodTool(tool, given, { caller, budget, signal, report });
+      return (await taskOf?.(tool.method, text, context)) ?? content(text);
     } catch (error) {
-      const { code } = error as { code?: unknown };
-      if (!(error instanceof Fault) && typeof code !== 'string') onError(error, name);
-      return { ...content(describeError(error)), isError: true };
+      return { ...content(describeError(error, (unexpected) => onError(unexpected, name))), isError: true };
     }
   });
   return server;
@@ -82,24 +97,4 @@ function reporterOf({ mcpReq }: ServerContext): ReportProgress | undefined {
     // A client that has gone receives neither this nor the result.
     mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {});
   };
-}
-
-const content = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
-
-/** Returns an error as JSON text with its code, message, problems, and quota, for the model to act on. */
-function describeError(error: unknown): string {
-  const { code, message, problems = [], quota, retryAfterMs } = error as Partial<Fault> & Error;
-  if (typeof code !== 'string') return JSON.stringify({ code: 'internal', message: 'Internal error' });
-  return JSON.stringify({
-    code,
-    message: error instanceof Fault ? error.clientMessage : message,
-    // The service names the place in a request of its own, such as the path.
-    ...(problems.length === 0
-      ? {}
-      : {
-          problems: problems.map((problem) => ({ ...problem, loc: ['arguments', ...problem.loc.slice(1)] })),
-        }),
-    ...(quota === undefined ? {} : { quota }),
-    ...(retryAfterMs === undefined ? {} : { retry_after_seconds: Math.ceil(retryAfterMs / 1000) }),
-  });
 }

@@ -111,16 +111,18 @@ export function serveMcp(serving: McpServing): RequestHandler {
 
 /** Creates the handler of the protocol, whose servers get what they need from the `authInfo` of a request. */
 const createHandler = (
-  { version, log, createServer = createMcpServer }: McpServing,
+  { version, log, clock, createServer = createMcpServer }: McpServing,
   calls: WeakMap<object, McpCall>,
 ) =>
   createMcpHandler(
-    ({ authInfo }) => {
+    ({ authInfo, era }) => {
       const { session, exchange, budget } = calls.get(authInfo!)!;
       return createServer({
         caller: toolCaller(session, exchange),
         budget,
         version,
+        era,
+        now: () => clock.now(),
         onError: (error, tool) => log.error({ err: error, tool }, 'tool failed'),
       });
     },

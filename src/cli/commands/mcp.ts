@@ -27,9 +27,10 @@ export function addMcpCommand(program: Command): void {
       const credits = max === null ? unlimitedBudget : sessionBudget(max);
       const { version } = manifest;
       const { stdin, stdout } = session.io;
-      const server = serveStdio(() => createMcpServer({ caller, budget: credits, version }), {
-        transport: new StdioServerTransport(stdin, stdout),
-      });
+      const server = serveStdio(
+        ({ era }) => createMcpServer({ caller, budget: credits, version, era, now: Date.now }),
+        { transport: new StdioServerTransport(stdin, stdout) },
+      );
       await new Promise<void>((resolve) => {
         stdin.once('end', resolve).once('close', resolve);
         session.signal.addEventListener('abort', () => resolve(), { once: true });
@@ -63,10 +64,7 @@ function toolCaller(client: GleanerClient): ToolCaller {
       const method = JobService.method.streamResults;
       yield* await client.stream(method, create(method.input, { jobId }), { signal });
     },
-    async costOf({ job_id: jobId, task_id: taskId, job }, signal) {
-      const id = jobId ?? taskId ?? (job as { job_id?: string } | undefined)?.job_id;
-      return (await client.find(String(id), { signal })).cost;
-    },
+    costOf: async (jobId, signal) => (await client.find(jobId, { signal })).cost,
   };
 }
 

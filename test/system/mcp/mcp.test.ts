@@ -1,8 +1,9 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { createServer, request as send } from 'node:http';
+import { createServer, type IncomingHttpHeaders, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RunningServer } from '../../../src/api/rest/server.ts';
 import { findEngine } from '../../engines/missing.ts';
@@ -29,7 +30,7 @@ const excluded: readonly [scenarios: RegExp, reason: string][] = [
     /^(?:tools-call-sampling|tools-call-elicitation|elicitation-|input-required-)/,
     'no tool asks the client for input',
   ],
-  [/^tasks-/, 'an extension of the protocol: jobs have tools of their own'],
+  [/^tasks-/, 'jobs are the only tasks: these scenarios run with the service below'],
   [/^http-custom-header-/, 'no tool has arguments in headers'],
   [
     /^server-sse-polling$/,
@@ -58,8 +59,9 @@ async function runSuite(
     const checks = new Map<string, Check[]>();
     for (const folder of await readdir(results)) {
       const scenario = /^server-(.+)-\d{4}-\d\d-\d\dT/.exec(folder)![1]!;
-      const text = await readFile(join(results, folder, 'checks.json'), 'utf8');
-      checks.set(scenario, JSON.parse(text));
+      const file = await readFile(join(results, folder, 'checks.json'), 'utf8').catch(() => '[]');
+      checks.set(scenario, JSON.parse(file));
+      expect(checks.get(scenario), `${stdout}${stderr}`.slice(-4_000)).not.toEqual([]);
     }
     expect(checks.size, `${stdout}${stderr}`.slice(-4_000)).toBeGreaterThan(0);
     return checks;
@@ -102,20 +104,79 @@ describe.skipIf(missing !== '')(`the listener for the Model Context Protocol${mi
   );
 });
 
+type Given = Record<string, unknown>;
+
+const submit = (end: string) => ({
+  name: 'submit_mktb_pdp_bulk',
+  arguments: { items: [{ shop_domain: 'toko-7', product_key: `barang-${end}` }] },
+});
+/** Submits a job that awaits approval until an operator decides. */
+const submitAwaiting = () => ({
+  name: 'submit_mkta_variant_sold',
+  arguments: { country: 'sg', items: [{ item_id: '20000000991', shop_id: '7001' }] },
+});
+
+/** Calls of this service in place of those of the suite's tools for tasks. */
+const standIns: Readonly<Record<string, (given: Given) => { name: string; arguments: object }>> = {
+  greet: () => ({ name: 'get_account', arguments: {} }),
+  // A minute lasts longer than the suite waits before it cancels.
+  slow_compute: ({ seconds }) => (Number(seconds) < 60 ? submit('100') : submitAwaiting()),
+  failing_job: () => submit('800'),
+  confirm_delete: submitAwaiting,
+};
+
+/** Checks of tasks that are not required, and why. All others of their scenarios are. */
+const excludedChecks: ReadonlySet<string> = new Set([
+  // An accepted submit always has a result.
+  'sep-2663-tasks-get-status-failed',
+  // Compares a text of the suite's own tool.
+  'tasks-headers-tolerate-mcp-method-on-tools-call',
+  // A job asks for one input.
+  'tasks-mrtr-partial-fulfillment',
+]);
+
 describe.skipIf(missing !== '')(`the service${missing}`, () => {
   let fixture: SandboxFixture;
-  // The suite sends no key.
-  const proxy = createServer((request, response) => {
+  // The suite sends no key, and names tools of its own.
+  const proxy = createServer(async (request, response) => {
     const { hostname: host, port } = new URL(fixture.deployment.url);
-    const headers = { ...request.headers, authorization: `Bearer ${fixture.user.key}` };
     const { method, url: path } = request;
+    const { body, tool } = await substituted(await text(request));
+    const headers: IncomingHttpHeaders = {
+      ...request.headers,
+      authorization: `Bearer ${fixture.tester.key}`,
+    };
+    if (body !== '') headers['content-length'] = String(Buffer.byteLength(body));
+    if (tool !== undefined && headers['mcp-name'] === tool.from) headers['mcp-name'] = tool.to;
     const sent = send({ host, port, method, path, headers }, (received) => {
       response.writeHead(received.statusCode!, received.headers);
       received.pipe(response);
     });
     sent.on('error', () => response.destroy());
-    request.pipe(sent);
+    sent.end(body);
   });
+
+  /** Replaces the tool of a message. An operator approves the job whose form is accepted. */
+  async function substituted(body: string): Promise<{ body: string; tool?: { from: string; to: string } }> {
+    let message: { method?: unknown; params?: Given };
+    try {
+      message = JSON.parse(body);
+    } catch {
+      return { body };
+    }
+    const { method, params = {} } = message;
+    const { name: from, arguments: given, taskId, inputResponses = {} } = params as Given & { name: string };
+    if (method === 'tasks/update' && Object.keys(inputResponses as Given).length > 0)
+      await fixture.api.operator('ApproveJob', { job_id: taskId });
+    const standIn = method === 'tools/call' ? standIns[from] : undefined;
+    if (standIn === undefined) return { body };
+    const call = standIn(given as Given);
+    return {
+      body: JSON.stringify({ ...message, params: { ...params, ...call } }),
+      tool: { from, to: call.name },
+    };
+  }
+
   beforeAll(async () => {
     fixture = await openSandboxFixture(false, (await embedded.open()) as Engines);
     await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
@@ -124,6 +185,15 @@ describe.skipIf(missing !== '')(`the service${missing}`, () => {
     proxy.close();
     await fixture?.stop();
   });
+
+  const runScenario = (revision: string, scenario: string, ...options: string[]) =>
+    runSuite('conformance-next', `http://localhost:${(proxy.address() as AddressInfo).port}/mcp`, [
+      '--scenario',
+      scenario,
+      '--spec-version',
+      revision,
+      ...options,
+    ]);
 
   test.each([
     ['2025-11-25', 'server-initialize'],
@@ -134,14 +204,25 @@ describe.skipIf(missing !== '')(`the service${missing}`, () => {
     ['2026-07-28', 'dns-rebinding-protection'],
     ['2026-07-28', 'http-header-validation'],
   ])('passes the scenario of %s that needs no tool of the suite: %s', async (revision, scenario) => {
-    const url = `http://localhost:${(proxy.address() as AddressInfo).port}/mcp`;
-    const checks = await runSuite('conformance-next', url, [
-      '--scenario',
-      scenario,
-      '--spec-version',
-      revision,
-    ]);
+    const checks = await runScenario(revision, scenario);
     expect([...checks.keys()]).toEqual([scenario]);
     expect(failuresOf(checks)).toEqual([]);
+  });
+
+  // An extension belongs to no revision, so that it is forced. Not run: tasks-required-task-error, since no tool needs tasks; tasks-mrtr-composition, since no tool asks
+  // before it creates one; and tasks-status-notifications, which the suite skips.
+  test.each([
+    ['tasks-capability-negotiation', 5],
+    ['tasks-dispatch-and-envelope', 9],
+    ['tasks-lifecycle', 8],
+    ['tasks-mrtr-input', 3],
+    ['tasks-request-headers', 4],
+    ['tasks-request-state-removal', 3],
+    ['tasks-wire-fields', 4],
+  ])('passes the scenario of tasks with its jobs: %s', async (scenario, count) => {
+    const checks = (await runScenario('2026-07-28', scenario, '--force')).get(scenario)!;
+    const required = checks.filter(({ id }) => !excludedChecks.has(id));
+    expect(required.filter(({ status }) => status !== 'SUCCESS')).toEqual([]);
+    expect(required).toHaveLength(count);
   });
 });
