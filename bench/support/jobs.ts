@@ -20,12 +20,12 @@ export async function startJob(
   return String(job_id);
 }
 
-/** Resolves once the job's merged file is available. */
-export async function endOfJob(rest: RestClient, jobId: string): Promise<void> {
+/** Polls until the job's merged file is available. */
+export async function endOfJob(rest: RestClient, jobId: string, everyMs = pollMs): Promise<void> {
   for (;;) {
     const job = await rest.call('GET', `/v1/mkta/variant_sold_v1/download/${jobId}`);
     if (job.failed_count !== 0) throw new Error(`${job.failed_count} items failed`);
     if (job.download_url) return;
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }
