@@ -1,3 +1,4 @@
+import manifest from '../../package.json' with { type: 'json' };
 import { createImageLinks, type ImageLinks } from '../access/links/image-links.ts';
 import { readItemToken, writeItemToken } from '../access/links/item-token.ts';
 import { createLinks, type Links, linkSeconds } from '../access/links/links.ts';
@@ -127,7 +128,7 @@ export async function compose(
     drift: createDriftWatcher({ store, clock, log, shapes: listedFields }),
     changes,
     jobTypes: configuredJobTypes(config),
-    settings: { ...config, ...config.limits },
+    settings: { ...config, ...config.limits, version: manifest.version },
     links: jobLinks(signed, stack.blobs),
     destinations: signed.destinations,
   };

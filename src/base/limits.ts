@@ -36,6 +36,8 @@ export interface Limits {
   recentCrawlMs: number;
   /** Price of a unit whose result is reused, as a percentage of the unit price. */
   reusedPricePercent: number;
+  /** Maximum bytes of the kept pages of a user. */
+  keptPageBytes: number;
   /** Heap limit of a worker process, in bytes. */
   workerMemoryBytes: number;
   /** Maximum bytes of decoded pages, and of records not stored yet, that a process holds at the same time. */
@@ -62,6 +64,7 @@ export function readLimits(workers: number, overrides = '{}'): Limits {
     auditIntervalMs: dayMs / 4,
     recentCrawlMs: dayMs,
     reusedPricePercent: 50,
+    keptPageBytes: 5 * 1024 * mebibyte,
     workerMemoryBytes,
     // A page of empty JSON objects takes 22 times its size when parsed.
     pageMemoryBytes: Math.max(1, Math.floor(heapBytes / 32 / mebibyte)) * mebibyte,

@@ -42,6 +42,10 @@ test.each([
     '{"mkta": {\n  "sign": true,\n  "fetch": "browser"}}',
     'line 2, column 11: mkta.sign: requests of a browser are not signed: remove it, or "fetch": "browser"',
   ],
+  [
+    '{"mkta": {"keep_pages": "31d"}}',
+    'line 1, column 25: mkta.keep_pages: expected a number of days, 1d to 30d',
+  ],
   ['{"mkta": {"sign": "yes"}}', 'line 1, column 19: mkta.sign: Invalid input'],
   ['[]', 'line 1, column 1: expected an object of marketplaces'],
 ])('parseOrigins() rejects %s and names the place', (text, message) => {
@@ -68,6 +72,6 @@ test('origins.example.json is valid and contains every marketplace and setting',
   const regions = markets.map(({ name, regions: names }) => [name, [...names].sort()]);
   const addresses = [...origins].map(([name, { addresses: known }]) => [name, [...known.keys()].sort()]);
   expect(addresses).toEqual(regions);
-  const settings = 'fetch concurrency requests_per_second hosts proxy robots sign allow_private'.split(' ');
+  const settings = 'fetch concurrency requests_per_second hosts proxy robots sign keep_pages allow_private'.split(' ');
   expect(settings.filter((name) => !text.includes(`"${name}"`))).toEqual([]);
 });

@@ -15,6 +15,10 @@ const settings = {
   robots: z.boolean().optional(),
   proxy: proxy.optional(),
   sign: z.boolean().optional(),
+  keep_pages: z
+    .string()
+    .regex(/^([1-9]|[12][0-9]|30)d$/, 'expected a number of days, 1d to 30d')
+    .optional(),
 };
 
 /** Origins and request limits of one market. */
@@ -35,6 +39,8 @@ export interface MarketOrigins {
   proxy: string | undefined;
   /** True if requests are signed (Web Bot Auth). */
   sign: boolean;
+  /** Value of the option `keep_pages` for live jobs that have none. Undefined: pages are not kept. */
+  keepPages?: string | undefined;
 }
 
 /** Origins by market, from GLEANER_ORIGINS (docs/fetching.md). Units of a market without an entry fail. */
@@ -113,6 +119,7 @@ function readMarket(place: Place, check: Check): MarketOrigins {
     robots: read.robots,
     proxy: read.proxy,
     sign: read.sign ?? false,
+    keepPages: read.keep_pages,
   };
 }
 

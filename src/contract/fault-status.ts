@@ -39,6 +39,7 @@ export const faultStatuses: Readonly<Record<FaultCode, number>> = {
   origin_paused: 502,
   browser_missing: 502,
   browser_failed: 502,
+  page_not_kept: 502,
   not_queued: 502,
   work_abandoned: 502,
   terminated: 409,

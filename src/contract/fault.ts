@@ -44,6 +44,7 @@ export const faultCodes = {
   browser_missing: 'never',
   browser_failed: 'soon',
   // Outcomes of units that were not fetched.
+  page_not_kept: 'never',
   not_queued: 'never',
   work_abandoned: 'never',
   terminated: 'never',

@@ -72,7 +72,7 @@ describe('refusalOf()', () => {
     expect(allowed(JobService.methods, userKey('read'))).toEqual(
       JobService.methods
         .map(({ name }) => name)
-        .filter((name) => !/^(Release|Retry|Cancel|Delete)/.test(name)),
+        .filter((name) => !/^(Release|Retry|Reread|Cancel|Delete)/.test(name)),
     );
     expect(allowed(AccountService.methods, userKey('read'))).toEqual([
       'GetAccount',
@@ -85,7 +85,12 @@ describe('refusalOf()', () => {
   });
 
   test('allows a submit-only key to change jobs and to see the balance', () => {
-    expect(allowed(JobService.methods, userKey('submit'))).toEqual(['ReleaseJob', 'RetryJob', 'CancelJob']);
+    expect(allowed(JobService.methods, userKey('submit'))).toEqual([
+      'ReleaseJob',
+      'RetryJob',
+      'RereadJob',
+      'CancelJob',
+    ]);
     expect(allowed(AccountService.methods, userKey('submit'))).toEqual(['GetAccount']);
   });
 

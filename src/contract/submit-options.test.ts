@@ -28,7 +28,7 @@ test('takesSubmitOptions() is true for submits and the retry of a job', () => {
   const names = methods.filter(takesSubmitOptions).map(({ name }) => name);
   expect(names).toContain('SubmitVariantSold');
   expect(names).toContain('RetryJob');
-  expect(names.filter((name) => !/^(Submit|RetryJob$)/.test(name))).toEqual([]);
+  expect(names.filter((name) => !/^(Submit|RetryJob$|RereadJob$)/.test(name))).toEqual([]);
 });
 
 describe('readSubmitOptions()', () => {

@@ -60,6 +60,10 @@ export interface JobSettings {
   recentCrawlMs: number;
   /** Price of a unit whose result is reused, as a percentage of the unit price. */
   reusedPricePercent: number;
+  /** Maximum bytes of the kept pages of a user. */
+  keptPageBytes: number;
+  /** Version of the program, and of its readers. */
+  version: string;
   /** True if test accounts can submit jobs. */
   sandbox: boolean;
   /** URLs and rate limits of the marketplaces. */
@@ -121,6 +125,8 @@ export interface UnitSession {
    * attempt.
    */
   retryMs?: number;
+  /** Time at which the pages were read, if they are kept pages. */
+  readAt?: number;
   /** Reports the end of the session, null for success. Refusals pause the origin. */
   end(fault: Fault | null): Promise<void>;
 }

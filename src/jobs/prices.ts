@@ -42,16 +42,17 @@ export interface Estimate {
   cost: number;
 }
 
-/** Returns the size and the price of a planned job. */
+/** Returns the size and the price of a planned job. A reread has the price of reused results. */
 export function estimate(
   context: Pick<JobContext, 'settings'>,
   jobType: ResolvedJobType,
   { groups }: Plan,
-  mode: Mode,
+  { mode, isReread }: { mode: Mode; isReread: boolean },
 ): Estimate {
   const { batchSize } = jobType.kind;
   const totalUnits = groups.reduce((sum, { units }) => sum + units.length, 0);
-  const price = unitPriceIn(mode, context, jobType);
+  const full = unitPriceIn(mode, context, jobType);
+  const price = isReread ? reusedPrice(context, full) : full;
   return {
     totalUnits,
     totalBatches: groups.reduce((sum, { units }) => sum + Math.ceil(units.length / batchSize), 0),

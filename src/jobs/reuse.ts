@@ -35,6 +35,7 @@ export function recentOf(
   batch: Batch,
   unit: Unit,
 ): Recent {
+  if (job.rereadOf !== null) return { key: null, maxAgeMs: null, isMarked: false };
   const ofOption = maxAgeMs(job.options);
   // Batches of test jobs have the market of the sandbox's queue, so that live jobs never get their pages.
   const place = job.mode === 'test' ? `${batch.market}/${job.market}` : job.market;

@@ -73,6 +73,11 @@ const guides: Readonly<Record<string, FailureGuide>> = {
     askOperator,
   ),
   browser_failed: guide('Browser failed', 'The browser stopped or reported an error.'),
+  page_not_kept: guide(
+    'Page not kept',
+    'The page was not kept, or was deleted. These units were refunded.',
+    'Retry the failed units to fetch their pages.',
+  ),
   not_queued: guide(
     'Not run: not queued',
     'The job could not be queued. These units were refunded.',

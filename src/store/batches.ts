@@ -26,6 +26,8 @@ export type Outcome =
       readAt?: number;
       /** Time at which the result was collected, if it was reused. */
       collectedAt?: number;
+      /** Reader of the result and its version, if the pages are kept: "mkta/product 1.0.0". */
+      reader?: string;
     }
   | { status: 'FAILED'; code: FaultCode; message: string };
 
@@ -79,6 +81,8 @@ export interface Batch {
    * of them.
    */
   segments: Segment[];
+  /** Kept pages of the units. Null if there are none. */
+  pages: KeptPages | null;
   /** End of the last unit. Null before, and for batches of versions that did not store it. */
   endedAt: number | null;
 }
@@ -119,6 +123,37 @@ export interface Segment {
   quality?: QualityCounts;
 }
 
+/** A kept page. */
+export interface KeptPage {
+  /** Digest of the request. */
+  request: string;
+  /** Index of its file in `files`. */
+  file: number;
+  /** Byte range of its WARC records. */
+  offset: number;
+  length: number;
+  url: string;
+  /** Time of the response. */
+  at: number;
+  status: number;
+  /** SHA-256 of the decoded body in hexadecimal. */
+  sha256: string;
+}
+
+/** Pages that a batch's units were read from, in WARC files in the result storage (docs/kept-pages.md). */
+export interface KeptPages {
+  /** Each name contains the attempt that wrote the file. */
+  files: Pick<StoredFile, 'path' | 'bytes'>[];
+  /** Size of the files. */
+  bytes: number;
+  /** Pages by the index of the unit, in the order of their requests. A page of several units is kept once. */
+  units: Record<number, KeptPage[]>;
+  /** Pages in the files. */
+  kept: number;
+  /** Pages that were not kept, because they exceeded a limit. */
+  missed: number;
+}
+
 /** Byte range of a segment, `end` exclusive, whose rows are copied to the merged file unchanged. */
 export interface PartBody {
   start: number;
@@ -137,7 +172,7 @@ export interface IsolatedUnit {
 /** A batch without its large and worker-only fields, for progress. */
 export type BatchSummary = Omit<
   Batch,
-  'units' | 'outcomes' | 'segments' | 'stalledClaims' | 'isolated' | 'wait'
+  'units' | 'outcomes' | 'segments' | 'pages' | 'stalledClaims' | 'isolated' | 'wait'
 > & {
   total: number;
 };
@@ -187,13 +222,14 @@ export interface BatchStore {
   /**
    * Writes outcomes of units and the segment with their records. Returns false if the claim was lost. A unit
    * keeps its first outcome, so a repeated write counts nothing twice. A new outcome lowers the count of
-   * claims without progress to at most `maxStalledWithProgress`.
+   * claims without progress to at most `maxStalledWithProgress`. `pages` replaces the batch's kept pages.
    */
   recordOutcomes(
     batchId: string,
     attempt: number,
     outcomes: Record<number, Outcome>,
     segment: Segment | null,
+    pages?: KeptPages | null,
   ): Promise<boolean>;
   /**
    * Writes outcomes as recordOutcomes() does and ends the batch at `now`. Every unit must have an outcome by
@@ -207,6 +243,7 @@ export interface BatchStore {
     segment: Segment | null,
     file: StoredFile | null,
     now: number,
+    pages?: KeptPages | null,
   ): Promise<boolean>;
   /**
    * Moves a claimed batch back to `queued`, not to be published before `notBefore`. Returns false if the

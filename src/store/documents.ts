@@ -160,6 +160,8 @@ export interface Job {
   file: StoredFile | null;
   /** Id of the job whose failed units this job retries. */
   retryOf: string | null;
+  /** Id of the job whose kept pages this job reads again. */
+  rereadOf: string | null;
   /** Schedule whose run the job is, in the version that the job was submitted for. Null for other jobs. */
   schedule: { id: string; version: number } | null;
   /**
@@ -177,6 +179,11 @@ export interface Job {
   filesDeletedAt: number | null;
   /** True while deleted files may still be in the result storage. */
   fileDeletionDue: boolean;
+  /**
+   * Time from which the kept pages are never read: later by `keep_pages` than the end of the job, or than its
+   * creation until then. Null if there are none, and once they were removed.
+   */
+  pagesUntil: number | null;
 }
 
 /** Counts of the listed fields in some records. */
@@ -336,4 +343,6 @@ export interface Counts {
   units: { total: number; success: number; failed: number; notRun?: number; reused?: number };
   /** `success`: done with at least one result. `failed`: done without one. */
   batches: { total: number; success: number; failed: number };
+  /** Kept pages, set at the end of a job with `keep_pages` only. */
+  pages?: { kept: number; missed: number; bytes: number };
 }

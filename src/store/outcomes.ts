@@ -1,5 +1,5 @@
 import { Fault } from '../contract/fault.ts';
-import type { Outcome, Segment } from './batches.ts';
+import type { KeptPages, Outcome, Segment } from './batches.ts';
 import type { StoredFile } from './documents.ts';
 
 /** Outcomes of a batch by the index of the unit. */
@@ -11,6 +11,8 @@ export interface OutcomeWrite {
   segment: Segment | null;
   /** Present if the write ends the batch: the batch's own file, if any, and the time. */
   end?: { file: StoredFile | null; at: number };
+  /** Kept pages of the batch after the write. Null or absent to leave them as they are. */
+  pages?: KeptPages | null | undefined;
 }
 
 /**

@@ -21,6 +21,15 @@ export interface FileRetention {
    * Returns jobs that ended before `before`, ordered by `finishedAt` and id, starting after the cursor.
    */
   findEndedJobs(before: number, which: EndedJobs, limit: number, after?: Cursor | null): Promise<Job[]>;
+  /**
+   * Returns ended jobs whose `pagesUntil` is at or before `now`, ordered by it and id, starting after the
+   * cursor.
+   */
+  findExpiredPages(now: number, limit: number, after?: Cursor | null): Promise<Job[]>;
+  /** Records that the kept pages of a job were removed from the result storage. */
+  finishPageDeletion(jobId: string): Promise<void>;
+  /** Returns the bytes of a user's kept pages, without jobs whose files are deleted. */
+  sumPageBytes(userId: string): Promise<number>;
   /** Returns the bytes of a user's results in the result storage, without jobs whose files are deleted. */
   sumStoredBytes(userId: string): Promise<number>;
   /**

@@ -185,6 +185,7 @@ export type JobPatch = Partial<
     | 'file'
     | 'refunded'
     | 'counts'
+    | 'pagesUntil'
     | 'hold'
     | 'noticeDue'
     | 'noticeAt'
@@ -204,6 +205,8 @@ export interface JobFilter {
   name?: string;
   /** Jobs that retry the failed units of this job. */
   retryOf?: string;
+  /** Jobs that read the kept pages of this job again. */
+  rereadOf?: string;
 }
 
 /** Sequences and idempotency keys. */

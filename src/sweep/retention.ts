@@ -1,7 +1,7 @@
 import { expiredSessionMs } from '../contract/expired-session.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { testResultsMs } from '../jobs/sandbox.ts';
-import { deleteFiles, deleteJob, eraseUser, removeDeletedFiles } from '../jobs/steps/delete.ts';
+import { deleteFiles, deleteJob, deletePages, eraseUser, removeDeletedFiles } from '../jobs/steps/delete.ts';
 import type { Cursor } from '../store/cursor.ts';
 import type { Job } from '../store/documents.ts';
 import type { Cutoffs } from '../store/expiry.ts';
@@ -55,6 +55,12 @@ function deletionLists(context: JobContext, now: number): JobList[] {
       find: (limit, after) => store.findFileDeletions(limit, after),
       placeOf: ({ id }) => ({ at: 0, id }),
       run: (job) => removeDeletedFiles(context, job.id),
+    },
+    {
+      name: 'page retention',
+      find: (limit, after) => store.findExpiredPages(now, limit, after),
+      placeOf: ({ pagesUntil, id }) => ({ at: pagesUntil ?? 0, id }),
+      run: (job) => deletePages(context, job),
     },
     {
       name: 'test result retention',

@@ -242,9 +242,9 @@ function withUnitCount<S extends BatchStore>(store: S, stats: WorkStats): S {
   };
   return {
     ...store,
-    recordOutcomes: async (batchId, attempt, outcomes, segment) =>
-      count(await store.recordOutcomes(batchId, attempt, outcomes, segment), outcomes),
-    finishBatch: async (batchId, attempt, outcomes, segment, file, now) =>
-      count(await store.finishBatch(batchId, attempt, outcomes, segment, file, now), outcomes),
+    recordOutcomes: async (batchId, attempt, outcomes, ...rest) =>
+      count(await store.recordOutcomes(batchId, attempt, outcomes, ...rest), outcomes),
+    finishBatch: async (batchId, attempt, outcomes, ...rest) =>
+      count(await store.finishBatch(batchId, attempt, outcomes, ...rest), outcomes),
   };
 }

@@ -111,6 +111,8 @@ function createContext(shared: Shared, process: Process): JobContext {
       prices: new Map(),
       recentCrawlMs: 86_400_000,
       reusedPricePercent: 50,
+      keptPageBytes: 1024 ** 3,
+      version: '0.0.0',
       sandbox: true,
       origins: new Map(),
       effectiveSettings: [],

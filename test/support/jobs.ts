@@ -94,6 +94,8 @@ const settings: JobSettings = {
   prices: new Map(),
   recentCrawlMs: 86_400_000,
   reusedPricePercent: 50,
+  keptPageBytes: 1024 ** 3,
+  version: '0.0.0',
   sandbox: true,
   origins: new Map(),
   effectiveSettings: [],

@@ -102,6 +102,7 @@ const byFullName: Readonly<Record<string, unknown>> = {
   'gleaner.job.v1.Job.user_name': '',
   'gleaner.job.v1.Job.region': 'sg',
   'gleaner.job.v1.Job.retry_of': '',
+  'gleaner.job.v1.Job.reread_of': '',
   'gleaner.job.v1.Job.waiting_for': '',
   'gleaner.job.v1.Unit.status': 'FAILED',
   'gleaner.job.v1.BulkSubmitted.message': null,

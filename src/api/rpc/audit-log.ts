@@ -65,7 +65,7 @@ function withoutFields(
 
 const readNames = /^(?:Get|List|Export)[A-Z]/;
 /** Method whose name says that it reads, but that gives an operator the data of a user. */
-const { exportUser } = OperatorService.method;
+const { exportUser, streamPages } = OperatorService.method;
 
 /**
  * Returns true if a method changes something: it needs more than the scope `read`, and its name does not say
@@ -83,7 +83,7 @@ const isForUsers = (method: DescMethod, { role }: Pick<Principal, 'role'>): bool
  * users' data.
  */
 export const isAudited = (method: DescMethod, principal: Pick<Principal, 'role'>): boolean =>
-  method === exportUser || changes(method) || isForUsers(method, principal);
+  method === exportUser || method === streamPages || changes(method) || isForUsers(method, principal);
 
 /**
  * Time within which a repeated read is not recorded again, in each process: consoles read every few seconds.

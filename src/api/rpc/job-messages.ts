@@ -91,6 +91,7 @@ function toJobMessage(job: Job, counts: Counts, waitingFor: string, retrievePath
     batchesDone: batches.success + batches.failed,
     unitPrice: job.unitPrice,
     retryOf: job.retryOf ?? '',
+    rereadOf: job.rereadOf ?? '',
     scheduleId: job.schedule?.id ?? '',
     ended: finishedAt !== null,
     createdAt: timestampFromMs(createdAt),
@@ -103,7 +104,17 @@ function toJobMessage(job: Job, counts: Counts, waitingFor: string, retrievePath
     ...(units.reused === undefined ? {} : { reused: units.reused }),
     ...(filesDeletedAt === null ? {} : { filesDeletedAt: timestampFromMs(filesDeletedAt) }),
     ...(job.hold === null ? {} : { hold: toHoldMessage(job.hold) }),
+    ...(counts.pages === undefined ? {} : { keptPages: toPagesMessage(job, counts.pages) }),
   };
+}
+
+function toPagesMessage(
+  { pagesUntil, filesDeletedAt }: Job,
+  { kept, missed, bytes }: NonNullable<Counts['pages']>,
+): NonNullable<JobMessage['keptPages']> {
+  const isDeleted = pagesUntil === null || filesDeletedAt !== null;
+  const until = isDeleted ? {} : { deleteAt: timestampFromMs(pagesUntil) };
+  return { kept, missed, bytes: BigInt(bytes), ...until };
 }
 
 function toHoldMessage({ state, reasons, heldAt, decidedAt }: JobHold): NonNullable<JobMessage['hold']> {

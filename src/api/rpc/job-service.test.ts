@@ -101,6 +101,7 @@ test('getJob returns properties, progress and the retrieve path', async () => {
     batchesDone: 0,
     retrievePath: `/v1/mkta/variant_sold_v1/retrieve/${jobId}`,
     retryOf: '',
+    rereadOf: '',
     userName: '',
   });
   expect([waiting.taskId, waiting.userBalance, waiting.startedAt, waiting.finishedAt]).toEqual(

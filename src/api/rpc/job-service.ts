@@ -1,6 +1,7 @@
 import { create, type Message, toJsonString } from '@bufbuild/protobuf';
 import {
   type ExportRecordsRequest,
+  type JobRequest,
   JobSchema,
   JobService,
   type StreamFailuresRequest,
@@ -16,7 +17,8 @@ import { createWatch, showWhenChanged } from '../../jobs/queries/watch.ts';
 import { deleteFiles } from '../../jobs/steps/delete.ts';
 import { submitterOf } from '../../jobs/steps/idempotency.ts';
 import { cancel, releaseHold } from '../../jobs/steps/lifecycle.ts';
-import { retry, retryWarning } from '../../jobs/steps/retry.ts';
+import { reread } from '../../jobs/steps/reread.ts';
+import { type DeriveJob, retry, retryWarning } from '../../jobs/steps/retry.ts';
 import { isAccepted } from '../../kinds/states.ts';
 import type { Job, Role } from '../../store/documents.ts';
 import { toFileMessage } from './file-shape.ts';
@@ -49,6 +51,24 @@ export function jobServiceHandlers(context: JobContext): Handlers {
   const shapeAll = (jobs: readonly Job[], role: Role) =>
     role === 'operator' ? shapes.forOperator(jobs) : shapes.forOwner(jobs);
   const shape = async (job: Job, role: Role) => (await shapeAll([job], role))[0]!;
+
+  const derive = async (
+    step: DeriveJob,
+    derivation: typeof method.retryJob | typeof method.rereadJob,
+    request: JobRequest,
+    source: Job,
+    call: Call,
+  ) => {
+    const { principal, idempotencyKey } = call;
+    const { userId, role } = principal;
+    const isOperator = role === 'operator';
+    const submitter = isOperator
+      ? // The operator's decision does not count against the ceiling of the owner's key.
+        { userId, mode: source.mode, keyId: null, idempotencyKey }
+      : submitterOf(principal, call);
+    const approvedBy = isOperator ? userId : null;
+    return step(context, derivation, request, submitter, source, approvedBy, (job) => shape(job, role));
+  };
 
   const unary = new Map([
     handle(method.listJobs, async (request, call) => {
@@ -97,22 +117,15 @@ export function jobServiceHandlers(context: JobContext): Handlers {
     ),
     handle(method.retryJob, async (request, call) => {
       const source = await find(request, call);
-      const { principal, idempotencyKey } = call;
-      const { userId } = principal;
-      const isOperator = principal.role === 'operator';
-      const submitter = isOperator
-        ? // The operator's decision does not count against the ceiling of the owner's key.
-          { userId, mode: source.mode, keyId: null, idempotencyKey }
-        : submitterOf(principal, call);
       // Read first: an error after the charge would be reported for a retry that was accepted.
       const warning = await retryWarning(context, source);
-      const approvedBy = isOperator ? userId : null;
-      const job = await retry(context, method.retryJob, request, submitter, source, approvedBy, (retried) =>
-        shape(retried, principal.role),
-      );
+      const job = await derive(retry, method.retryJob, request, source, call);
       if (warning !== null) call.responseHeaders[warningHeader] = warning;
       return job;
     }),
+    handle(method.rereadJob, async (request, call) =>
+      derive(reread, method.rereadJob, request, await find(request, call), call),
+    ),
     handle(method.cancelJob, async (request, call) => {
       const { id } = await find(request, call);
       const { role, userId } = call.principal;

@@ -1,5 +1,6 @@
 import type { Message, MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
+import type { JobRequest } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import {
   type BatchSchema,
   type ExportUserRequest,
@@ -11,6 +12,7 @@ import { Fault } from '../../contract/fault.ts';
 import { acceptDrift, type FieldDrift, listFieldDrift } from '../../fetch/drift/alarms.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import { fullName } from '../../jobs/job-types.ts';
+import { pagesOf } from '../../jobs/kept-pages.ts';
 import { fileName, listFiles } from '../../jobs/queries/results.ts';
 import { requireResults } from '../../jobs/queries/rows.ts';
 import { approve, reject } from '../../jobs/steps/decide.ts';
@@ -57,16 +59,23 @@ function toDriftMessage(drift: FieldDrift): MessageInitShape<typeof FieldDriftSc
   };
 }
 
-/** Returns the handler with which operators export a user's data. */
-function operatorExportHandler(context: JobContext): [string, StreamHandler] {
-  const { exportUser } = OperatorService.method;
+/** Returns the handlers with which operators export a user's data, and the kept pages of a job. */
+function operatorExportHandlers(context: JobContext): [string, StreamHandler][] {
+  const { exportUser, streamPages } = OperatorService.method;
   const run = async function* (request: Message) {
     const { userId } = request as ExportUserRequest;
     const user = await context.store.getUser(userId);
     if (user === null) throw new Fault('not_found', `There is no user '${userId}'.`);
     yield* streamText('application/x-ndjson', exportAccount(context, user));
   };
-  return [fullName(exportUser), run];
+  const pages = async function* (request: Message) {
+    const job = await anyJob(context.store, request as JobRequest);
+    yield* streamText('application/warc', pagesOf(context, job));
+  };
+  return [
+    [fullName(exportUser), run],
+    [fullName(streamPages), pages],
+  ];
 }
 
 /**
@@ -179,6 +188,6 @@ export function operatorHandlers(context: JobContext): Handlers {
     ...log.unary,
     ...operatorFileHandlers(context),
   ]);
-  const stream = new Map([...log.stream, operatorExportHandler(context)]);
+  const stream = new Map([...log.stream, ...operatorExportHandlers(context)]);
   return { unary, stream };
 }

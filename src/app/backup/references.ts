@@ -1,3 +1,4 @@
+import { isPageFile } from '../../jobs/kept-pages.ts';
 import { filesOf, type ReferencedFile } from '../../jobs/steps/finalize-job.ts';
 import { allOf } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
@@ -21,7 +22,8 @@ async function filesOfJob(store: Store, job: Job): Promise<Map<string, Reference
   const files = new Map<string, ReferencedFile>();
   if (job.filesDeletedAt !== null) return files;
   for await (const batch of store.readBatches(job.id)) {
-    for (const file of filesOf(batch)) files.set(file.path, file);
+    for (const file of filesOf(batch))
+      if (job.pagesUntil !== null || !isPageFile(file.path)) files.set(file.path, file);
   }
   if (job.file) files.set(job.file.path, job.file);
   return files;

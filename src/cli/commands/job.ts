@@ -6,6 +6,7 @@ import {
   type Job,
   JobSchema,
   JobService,
+  type KeptPages,
 } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { addCommand } from './command.ts';
@@ -15,7 +16,7 @@ import { addChangesCommand } from './item.ts';
 import { count, counted, type Display, type PrintedColumn } from './print.ts';
 import { jobWords } from './progress.ts';
 import { findJob, findJobId } from './reference.ts';
-import { addList, addShow } from './resource.ts';
+import { addList, addShow, addStream } from './resource.ts';
 import { addResultCommands } from './results.ts';
 import { dryRunFlag, type OptionFlags, optionFlags, optionsOf } from './submit/options.ts';
 import { showQuote } from './submit/quote.ts';
@@ -81,6 +82,12 @@ export function addJobCommands(program: Command): void {
   addDownloadCommand(job);
   addChangesCommand(job);
   addRetry(job);
+  addReread(job);
+  addStream(job, {
+    usage: 'pages <job>',
+    about: 'Write the kept pages of a job as a WARC file compressed with gzip (operators)',
+    method: OperatorService.method.streamPages,
+  });
   addShow(job, {
     usage: 'cancel <job...>',
     about: 'Cancel jobs and refund the units that have not run',
@@ -144,22 +151,42 @@ const qualityWords = ({ fields, records, invalid }: GetQualityResponse, { table 
   `${table(qualityColumns, fields)}${count(records)} records, ${count(invalid)} with a field of a wrong type\n`;
 
 function addRetry(parent: Command): void {
-  const { retryJob } = JobService.method;
-  addCommand<{ dryRun?: true } & OptionFlags>(parent, {
+  addDerivation(parent, JobService.method.retryJob, {
     usage: 'retry <job>',
     about: 'Submit the failed units of an ended job as a new job',
+    done: 'resubmitted',
+  });
+}
+
+function addReread(parent: Command): void {
+  addDerivation(parent, JobService.method.rereadJob, {
+    usage: 'reread <job>',
+    about: 'Read the kept pages of an ended job again as a new job, without requests to the site',
+    done: 'reread',
+  });
+}
+
+/** Adds a command that creates a job from an ended one. `done` is what happens to its units. */
+function addDerivation(
+  parent: Command,
+  method: typeof JobService.method.retryJob | typeof JobService.method.rereadJob,
+  { usage, about, done }: { usage: string; about: string; done: string },
+): void {
+  addCommand<{ dryRun?: true } & OptionFlags>(parent, {
+    usage,
+    about,
     options: [dryRunFlag, ...optionFlags],
     as: 'either',
     async run(session, { dryRun, ...flags }, reference: string) {
       const { client, isOperator, isJson, note, show } = session;
       const options = optionsOf(flags);
       if (isOperator && (dryRun || Object.keys(options).length > 0))
-        throw new UsageError('An operator retries a job with the options it has. Omit them, or --user.');
+        throw new UsageError('An operator cannot give options to the new job. Omit them, or --user.');
       const jobId = await findJobId(session, reference);
-      if (dryRun) return showQuote(session, await client.quote(retryJob, { jobId }, options));
-      const { response: job } = await client.submit(retryJob, { jobId }, options);
+      if (dryRun) return showQuote(session, await client.quote(method, { jobId }, options));
+      const { response: job } = await client.submit(method, { jobId }, options);
       if (!isJson)
-        note(`${counted(job.total, 'unit')} resubmitted for ${counted(job.cost, 'credit')}: ${job.status}`);
+        note(`${counted(job.total, 'unit')} ${done} for ${counted(job.cost, 'credit')}: ${job.status}`);
       await show(JobSchema, job, () => `${job.jobId}\n`);
     },
   });
@@ -192,9 +219,16 @@ function jobPairs(job: Job, { pairs, state, time }: Display): string {
     ['ended', time(job.finishedAt)],
     ['files deleted', time(job.filesDeletedAt)],
     ['files kept until', time(job.filesExpireAt)],
+    ['pages', job.keptPages === undefined ? '' : pagesText(job.keptPages, time)],
     ['retry of', job.retryOf],
+    ['reread of', job.rereadOf],
     ['user', job.userName === '' ? job.userId : `${job.userName} (${job.userId})`],
     ['balance', job.userBalance === undefined ? '' : count(job.userBalance)],
     ['path', job.retrievePath],
   ]);
+}
+
+function pagesText({ kept, missed, bytes, deleteAt }: KeptPages, time: Display['time']): string {
+  const until = deleteAt === undefined ? 'deleted' : `until ${time(deleteAt)}`;
+  return `${counted(kept, 'page')} kept, ${count(bytes)} bytes, ${until}${missed > 0 ? `; ${count(missed)} not kept` : ''}`;
 }

@@ -21,6 +21,8 @@ interface Caller {
   mode: Mode;
   keyId: string | null;
   options: JobOptions;
+  /** True if kept pages are read again. Absent otherwise. */
+  isReread?: boolean;
 }
 
 /** Returns the quote of a planned job. Writes nothing. `warnings` are the plan's warnings. */
@@ -32,13 +34,14 @@ export async function quoteJob(
   warnings: readonly string[] = [],
 ): Promise<MessageInitShape<typeof QuoteSchema>> {
   const { kind, market } = jobType;
-  const isTest = caller.mode === 'test';
+  const { mode, isReread = false } = caller;
+  const isTest = mode === 'test';
   const {
     totalUnits: units,
     totalBatches: batches,
     unitPrice,
     cost,
-  } = estimate(context, jobType, plan, caller.mode);
+  } = estimate(context, jobType, plan, { mode, isReread });
   const refusals = await Array.fromAsync(
     findRefusals(context, jobType, { ...caller, cost, totalUnits: units }),
   );
@@ -46,7 +49,7 @@ export async function quoteJob(
   const quota = refusals.find(({ code }) => code === 'insufficient_credits')?.quota;
   const duplicates = findDuplicates(plan);
   const needsApproval = kind.approval && context.settings.approval;
-  const missing = isTest ? null : missingOriginWarning(context, market, plan);
+  const missing = isTest || isReread ? null : missingOriginWarning(context, market, plan);
   return {
     market: market.name,
     kind: kind.name,

@@ -1,12 +1,13 @@
 import { backOffMs } from '../../base/back-off.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { Batch, Outcome, Segment } from '../../store/batches.ts';
+import type { Batch, KeptPages, Outcome, Segment } from '../../store/batches.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import { countRecords, createQualityCounter, parseRecord } from '../quality/quality-counter.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { isRecord, openRecords } from '../records.ts';
 import { countOutcomes } from '../unit-metrics.ts';
+import { createPageKeeper } from './keep-pages.ts';
 import type { UnitResult } from './read-unit.ts';
 import { segmentPath, writeRecords, writeSegment } from './record-segment.ts';
 import { countsAsStalled, storageBackOff } from './release.ts';
@@ -56,6 +57,7 @@ export function createBatchWriter(
   /** Counts of the records that this writer was given. */
   const added = createQualityCounter(fields);
   const ofEarlierClaims = new Set(Object.keys(batch.outcomes).map(Number));
+  const keeper = createPageKeeper(context, job, batch);
   let pending: Record<number, Outcome> = {};
   let pendingBytes = 0;
   let written = 0;
@@ -72,7 +74,11 @@ export function createBatchWriter(
   };
   const count = (outcomes: Readonly<Record<number, Outcome>>) => countOutcomes(context, job, outcomes);
   const end = async (segment: Segment | null, file: StoredFile | null) => {
-    if (!(await store.finishBatch(id, attempt, pending, segment, file, clock.now()))) return false;
+    const pages = await persist(() => keeper.write(indexesOf(pending)));
+    if (!(await store.finishBatch(id, attempt, pending, segment, file, clock.now(), pages))) {
+      await discard([...(segment ? [segment.path] : []), ...keeper.filesOf(pages)]);
+      return false;
+    }
     count(pending);
     return true;
   };
@@ -91,10 +97,12 @@ export function createBatchWriter(
       const bare = await persist(() => writeRecords(context, path, its));
       // The write that refers to the segment also stores the counts of the records in it.
       const segment = bare && { ...bare, quality: countRecords(fields, its.values()) };
-      if (!(await store.recordOutcomes(id, attempt, outcomes, segment))) {
-        if (segment) await discard([segment.path]);
+      const pages: KeptPages | null = await persist(() => keeper.write(indexesOf(outcomes)));
+      if (!(await store.recordOutcomes(id, attempt, outcomes, segment, pages))) {
+        await discard([...(segment ? [segment.path] : []), ...keeper.filesOf(pages)]);
         return false;
       }
+      keeper.commit(indexesOf(outcomes), pages);
       count(outcomes);
       Object.assign(batch.outcomes, outcomes);
       if (segment) batch.segments.push(segment);
@@ -109,8 +117,9 @@ export function createBatchWriter(
   };
 
   return {
-    add(index, { outcome, payload, record }) {
+    add(index, { outcome, payload, record, pages }) {
       pending[index] = outcome;
+      if (pages) keeper.add(index, pages);
       if (!payload) return;
       added.add(record ?? parseRecord(payload));
       records.set(index, payload);
@@ -121,7 +130,7 @@ export function createBatchWriter(
     has: (index) => batch.outcomes[index] !== undefined || pending[index] !== undefined,
 
     get isFull() {
-      return pendingBytes >= minFlushBytes && memory.isFull;
+      return pendingBytes + keeper.pendingBytes >= minFlushBytes && memory.isFull;
     },
 
     flush() {
@@ -146,17 +155,19 @@ export function createBatchWriter(
         });
         return { ...composed, quality: counter.counts() };
       });
-      if (!(await end({ ...segment, quality }, file))) {
-        await discard([segment.path]);
-        return false;
-      }
+      if (!(await end({ ...segment, quality }, file))) return false;
       await discard(batch.segments.map(({ path }) => path));
       return true;
     },
 
-    release: () => drop([...records.keys()]),
+    release: () => {
+      drop([...records.keys()]);
+      keeper.release();
+    },
   };
 }
+
+const indexesOf = (outcomes: Readonly<Record<number, Outcome>>) => Object.keys(outcomes).map(Number);
 
 /** Retries a write while the blob store is unavailable, and records the wait so that the job shows it. */
 async function untilWritten<T>(

@@ -8,6 +8,7 @@ import type { Job, Mode } from '../../store/documents.ts';
 import { approvalWaitMs, type JobContext, type StoreUse } from '../context.ts';
 import { findExcess, findShortfall } from '../credits/job-credits.ts';
 import type { ResolvedJobType } from '../job-types.ts';
+import { keepPagesMs } from '../kept-pages.ts';
 import { type Estimate, estimate } from '../prices.ts';
 import { parseHold, problemsOfHold } from '../quality/hold.ts';
 import { notTracked } from '../queries/changed.ts';
@@ -31,6 +32,7 @@ interface Draft {
   /** Returns the units. Not called if the job already exists. */
   plan(): Plan | Promise<Plan>;
   retryOf: string | null;
+  rereadOf: string | null;
   schedule: Job['schedule'];
   /** The operator who approved the job in advance. Null if its kind decides whether it awaits approval. */
   approvedBy: string | null;
@@ -84,9 +86,9 @@ async function prepareJob(
 ): Promise<{ job: Job; batches: Iterable<Batch> }> {
   if (draft.mode === 'test') requireSandbox(context.settings);
   const plan = await draft.plan();
-  const size = estimate(context, jobType, plan, draft.mode);
+  const size = estimate(context, jobType, plan, { ...draft, isReread: draft.rereadOf !== null });
   for await (const refusal of findRefusals(context, jobType, { ...draft, ...size })) throw refusal;
-  const options = await withDestinationIds(context, draft);
+  const options = withDefaults(context, jobType, draft, await withDestinationIds(context, draft));
   const job = await buildJob(context, jobType, plan, size, { ...draft, options });
   return { job, batches: buildBatches(context, jobType, plan, job) };
 }
@@ -122,10 +124,11 @@ async function buildJob(
   jobType: ResolvedJobType,
   plan: Plan,
   size: Estimate,
-  { jobId: id, userId, keyId, mode, retryOf, schedule, approvedBy, resumable, options }: Draft,
+  { jobId: id, userId, keyId, mode, retryOf, rereadOf, schedule, approvedBy, resumable, options }: Draft,
 ): Promise<Job> {
   const { kind, market } = jobType;
   const now = context.clock.now();
+  const keepMs = keepPagesMs(options);
   const awaitsApproval = kind.approval && context.settings.approval && !approvedBy;
   const isTest = mode === 'test';
   return {
@@ -154,6 +157,7 @@ async function buildJob(
     finishedAt: null,
     file: null,
     retryOf,
+    rereadOf,
     schedule,
     counts: null,
     hold: null,
@@ -161,6 +165,7 @@ async function buildJob(
     noticeAt: null,
     filesDeletedAt: null,
     fileDeletionDue: false,
+    pagesUntil: keepMs === null ? null : now + keepMs,
   };
 }
 
@@ -192,6 +197,7 @@ function* buildBatches(
         notBefore: null,
         file: null,
         segments: [],
+        pages: null,
         endedAt: null,
         stalledClaims: 0,
         storedBytes: 0,
@@ -259,6 +265,18 @@ async function withDestinationIds(
   const { deliverTo: _, ...others } = job.options;
   const { ids } = await readDestinations(context, job);
   return ids.length === 0 ? others : { ...others, deliverTo: ids.join(',') };
+}
+
+/** Adds the defaults that the marketplace has for options. */
+function withDefaults(
+  { settings }: Pick<JobContext, 'settings'>,
+  { market }: ResolvedJobType,
+  { mode, rereadOf }: Pick<Draft, 'mode' | 'rereadOf'>,
+  options: JobOptions,
+): JobOptions {
+  const keepPages = settings.origins.get(market.name)?.keepPages;
+  if (keepPages === undefined || mode === 'test' || rereadOf !== null) return options;
+  return { keepPages, ...options };
 }
 
 async function readDestinations(

@@ -6,6 +6,7 @@ import { allOf } from '../../store/cursor.ts';
 import type { Job, User } from '../../store/documents.ts';
 import { summaryOf } from '../../store/retention.ts';
 import type { JobContext } from '../context.ts';
+import { isPageFile } from '../kept-pages.ts';
 import { testResultsMs } from '../sandbox.ts';
 import { cancel } from './lifecycle.ts';
 
@@ -60,6 +61,19 @@ export async function removeDeletedFiles(
 ): Promise<void> {
   await blobs.removeJob(jobId);
   await store.finishFileDeletion(jobId);
+}
+
+/**
+ * Removes the kept pages of a job, which are never read from its `pagesUntil` on. The sweep calls this then,
+ * and again after a crash.
+ */
+export async function deletePages(
+  { store, blobs, log }: Pick<JobContext, 'store' | 'blobs' | 'log'>,
+  { id, userId }: Job,
+): Promise<void> {
+  await blobs.remove((await blobs.listJob(id)).filter(isPageFile));
+  await store.finishPageDeletion(id);
+  log.info({ jobId: id, userId }, 'kept pages deleted');
 }
 
 /** Records erased per call of the store. */

@@ -6,6 +6,7 @@ import { discountOf } from '../../store/retention.ts';
 import type { JobContext } from '../context.ts';
 import { refundJob } from '../credits/job-credits.ts';
 import { rejectedOutcome } from '../indexed-units.ts';
+import { keepPagesMs } from '../kept-pages.ts';
 import { holdOf, parseHold } from '../quality/hold.ts';
 import { qualityOf } from '../queries/units.ts';
 import { countReused } from '../reuse.ts';
@@ -56,6 +57,7 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
     file,
     counts: {
       ...counts,
+      ...(await countPages(context, job)),
       units: {
         ...units,
         ...(reused === undefined ? {} : { reused }),
@@ -63,6 +65,7 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
       },
     },
     finishedAt: now,
+    ...(job.pagesUntil === null ? {} : { pagesUntil: now + (keepPagesMs(job.options) ?? 0) }),
     hold: await findHold(context, job, units.success, now),
     noticeDue: end,
     noticeAt: now,
@@ -85,6 +88,18 @@ async function findHold(
   return holdOf(rules, await qualityOf(context, job), now);
 }
 
+/** Counts the kept pages of a job. Empty for a job that keeps none. */
+async function countPages({ store }: JobContext, { id, pagesUntil }: Job): Promise<Pick<Counts, 'pages'>> {
+  if (pagesUntil === null) return {};
+  const pages = { kept: 0, missed: 0, bytes: 0 };
+  for await (const { pages: kept } of store.readBatches(id)) {
+    pages.kept += kept?.kept ?? 0;
+    pages.missed += kept?.missed ?? 0;
+    pages.bytes += kept?.bytes ?? 0;
+  }
+  return { pages };
+}
+
 /** Counts the units stopped by a rejection or a cancellation. Empty for other jobs. */
 async function countNotRun(
   { store }: JobContext,
@@ -105,7 +120,7 @@ async function countNotRun(
   return { notRun };
 }
 
-function endOf(state: JobState, counts: Counts, statusFrom: keyof Counts): JobState & NoticeReason {
+function endOf(state: JobState, counts: Counts, statusFrom: 'units' | 'batches'): JobState & NoticeReason {
   if (state === 'rejecting') return 'rejected';
   // A cancellation after the last unit succeeded changes nothing.
   const stopped = state === 'terminating' && counts.units.failed > 0;
@@ -136,8 +151,9 @@ async function removeUnreferenced(
 export type ReferencedFile = Pick<StoredFile, 'path'> & Partial<Pick<StoredFile, 'contentType' | 'sha256'>>;
 
 /** Yields the files that a batch refers to. A segment that is also the batch's file is yielded twice. */
-export function* filesOf({ file, segments, outcomes }: Batch): Generator<ReferencedFile> {
+export function* filesOf({ file, segments, pages, outcomes }: Batch): Generator<ReferencedFile> {
   yield* segments;
+  yield* pages?.files ?? [];
   if (file) yield file;
   for (const outcome of Object.values(outcomes)) {
     if (outcome.status === 'SUCCESS' && outcome.file) yield outcome.file;

@@ -19,7 +19,7 @@ export interface DriftObserver {
   fault(fault: Fault): void;
 }
 
-/** Observer of the pages of the sandbox, which are no pages of a site. */
+/** Observer of the pages of the sandbox, and of kept pages, which were observed when they were read. */
 const ignoring: DriftObserver = { record: () => {}, pages: (pages) => pages, fault: () => {} };
 
 /** Creates an observer of one unit's pages. */
@@ -29,7 +29,7 @@ export function createDriftObserver(
   batch: Batch,
   index: number,
 ): DriftObserver {
-  if (job.mode === 'test') return ignoring;
+  if (job.mode === 'test' || job.rereadOf !== null) return ignoring;
   const { market, region } = batch;
   const { page } = jobTypes.of(job).kind;
   const unit = { region, input: batch.units[index]!.input };
@@ -64,14 +64,14 @@ interface RecentFile {
 }
 
 /**
- * Reads the listing of a unit into the unit's file, or copies the file of a recent job if the unit's job
+ * Reads the listing of a unit at `readAt` into the unit's file, or copies the file of a recent job if the unit's job
  * accepts one. Rejects as the reader and the storage do.
  */
 export async function readListing(
   context: JobContext,
   target: UnitFileTarget,
   reader: ListReader,
-  reading: ReadContext,
+  reading: ReadContext & { readAt: number },
   observer: DriftObserver,
 ): Promise<Outcome> {
   const { store, clock, jobTypes } = context;
@@ -88,10 +88,11 @@ export async function readListing(
   }
   const counter = createQualityCounter(recordFieldsOf(jobType));
   const pages = observer.pages(limitRecords(reader.read(unit.input, reading), jobType.market));
-  const file = await writeUnitFile(context, target, now, countEntries(pages, counter));
+  const { readAt } = reading;
+  const file = await writeUnitFile(context, target, readAt, countEntries(pages, counter));
   const result: RecentFile = { file, quality: counter.counts() };
-  if (key !== null) await store.putCrawl(key, now, Buffer.from(JSON.stringify(result)));
-  return { status: 'SUCCESS', attempt, readAt: now, ...result };
+  if (key !== null) await store.putCrawl(key, readAt, Buffer.from(JSON.stringify(result)));
+  return { status: 'SUCCESS', attempt, readAt, ...result };
 }
 
 /**

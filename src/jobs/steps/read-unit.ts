@@ -1,14 +1,16 @@
 import { backOffMs } from '../../base/back-off.ts';
 import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { FetchPage } from '../../fetch/page.ts';
 import { describePauseReason } from '../../fetch/request-outcome.ts';
+import type { ReadContext } from '../../markets/market.ts';
 import type { Batch, BatchWait, Outcome } from '../../store/batches.ts';
 import type { Job, Lane } from '../../store/documents.ts';
 import { ownAttribute } from '../../telemetry/attributes.ts';
 import { failSpan, inSpan } from '../../telemetry/trace.ts';
 import type { JobContext } from '../context.ts';
+import { openKeptSession } from '../kept-pages.ts';
 import { recentOf } from '../reuse.ts';
+import { capturePages, keepsPages, type UnitPages } from './keep-pages.ts';
 import { createDriftObserver, type DriftObserver, readListing } from './read-listing.ts';
 
 /** A unit that cannot be read now, and the time of its next attempt. */
@@ -79,6 +81,8 @@ export interface UnitResult {
   payload?: Uint8Array;
   /** The record before it was serialized. Absent for a reused one. */
   record?: JsonObject;
+  /** Pages of the last attempt, if they are kept. */
+  pages?: UnitPages;
 }
 
 /**
@@ -135,12 +139,25 @@ async function readWithRetries(
   const caller = { urgent: batch.lane === 'single', owner: { userId, jobId: job.id }, mode };
   for (let attempt = budget?.tries ?? 0; ; ) {
     signal.throwIfAborted();
-    const session = pages.openSession(market, batch.region, signal, caller);
+    const session =
+      job.rereadOf === null
+        ? pages.openSession(market, batch.region, signal, caller)
+        : await openKeptSession(context, job, batch, index);
+    const kept = keepsPages(job) ? capturePages(session.fetch) : null;
+    const withPages = (result: UnitResult) => (kept === null ? result : { ...result, pages: kept.captured });
     let fault: Fault;
     try {
-      const result = await tryRead(context, job, batch, index, session.fetch, observer);
+      const reading = { region: batch.region, fetch: kept?.fetch ?? session.fetch };
+      const result = await tryRead(
+        context,
+        job,
+        batch,
+        index,
+        { ...reading, keptAt: session.readAt },
+        observer,
+      );
       await session.end(null);
-      return result;
+      return withPages(result);
     } catch (error) {
       fault = signal.aborted ? new Fault('unavailable', 'reading stopped') : Fault.from(error);
     }
@@ -157,12 +174,13 @@ async function readWithRetries(
     // No request was sent, so this does not count as an attempt.
     const isRequested = !budget || fault.code !== 'origin_paused';
     if (isRequested) attempt += 1;
-    if (fault.retry === 'never' || (isRequested && attempt >= maxAttempts[fault.retry])) return failed(fault);
+    if (fault.retry === 'never' || (isRequested && attempt >= maxAttempts[fault.retry]))
+      return withPages(failed(fault));
     const ms = session.retryMs ?? retryDelayMs(fault, attempt, random());
     if (budget && (ms > maxInPlaceWaitMs || !isRequested)) {
       const until = clock.now() + ms;
       return until > budget.until
-        ? failed(fault, true)
+        ? withPages(failed(fault, true))
         : { until, reason: reasonOf(job, batch, fault), tries: attempt };
     }
     await clock.sleep(ms, signal);
@@ -185,16 +203,25 @@ async function tryRead(
   job: Job,
   batch: Batch,
   index: number,
-  fetch: FetchPage,
+  reading: ReadContext & { keptAt: number | undefined },
   observer: DriftObserver,
 ): Promise<UnitResult> {
+  const { store, clock, settings } = context;
   const jobType = context.jobTypes.of(job);
-  const { reader } = jobType;
+  const { reader, kind } = jobType;
+  const { keptAt } = reading;
+  /** Adds the provenance of a result whose pages are kept. */
+  const sourced = (outcome: Outcome): Outcome => {
+    if (outcome.status === 'FAILED' || (keptAt === undefined && !keepsPages(job))) return outcome;
+    const version = `${job.market}/${kind.page} ${settings.version}`;
+    return { ...outcome, reader: version, ...(keptAt === undefined ? {} : { collectedAt: keptAt }) };
+  };
   const unit = batch.units[index]!;
-  const reading = { region: batch.region, fetch };
-  if (reader.sort === 'list')
-    return { outcome: await readListing(context, { job, batch, index }, reader, reading, observer) };
-  const { store, clock } = context;
+  if (reader.sort === 'list') {
+    const target = { job, batch, index };
+    const listing = { ...reading, readAt: keptAt ?? clock.now() };
+    return { outcome: sourced(await readListing(context, target, reader, listing, observer)) };
+  }
   const outcomeAt = (readAt: number) => ({ status: 'SUCCESS' as const, attempt: batch.attempt, readAt });
   const { key, maxAgeMs, isMarked } = recentOf(context, jobType, job, batch, unit);
   const kept = key === null || maxAgeMs === null ? null : await store.findCrawl(key, clock.now() - maxAgeMs);
@@ -203,7 +230,7 @@ async function tryRead(
     return { outcome: isMarked ? { ...outcome, collectedAt: kept.at } : outcome, payload: kept.body };
   }
   const record = await reader.read(unit.input, reading);
-  const readAt = clock.now();
+  const readAt = keptAt ?? clock.now();
   observer.record(record);
   const payload = Buffer.from(JSON.stringify(record));
   if (payload.length > maxRecordBytes) {
@@ -217,7 +244,7 @@ async function tryRead(
   if (key !== null && isComplete && payload.length <= maxCrawlBytes) {
     await store.putCrawl(key, readAt, payload);
   }
-  return { outcome: outcomeAt(readAt), payload, record };
+  return { outcome: sourced(outcomeAt(readAt)), payload, record };
 }
 
 /** Returns the milliseconds before the next attempt. */

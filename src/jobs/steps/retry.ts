@@ -9,7 +9,7 @@ import type { QuoteSchema } from '../../../gen/gleaner/job/v1/quote_pb.ts';
 import { idFromName } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import { isFinalFailure } from '../../contract/final-failure.ts';
-import { retryOptionsOf } from '../../contract/submit-options.ts';
+import { type JobOptions, retryOptionsOf } from '../../contract/submit-options.ts';
 import { inOrder } from '../../kinds/items.ts';
 import type { Plan } from '../../kinds/kind.ts';
 import type { Outcome, Unit } from '../../store/batches.ts';
@@ -29,16 +29,62 @@ import {
   type Submitter,
 } from './idempotency.ts';
 
+/** How a new job is derived from an ended one. */
+export interface Derivation {
+  /** Field of the new job with the id of the ended one. */
+  of: 'retryOf' | 'rereadOf';
+  /** The derivation in messages: "retry", "retried", and "retries the failed units". */
+  words: { noun: string; done: string; does: string };
+  /** Throws `conflict` if the ended job cannot be derived from. */
+  check(context: JobContext, source: Job): void;
+  /** Returns the units of the new job. Throws `conflict` if there are none. */
+  plan(context: JobContext, source: Job): Promise<Plan>;
+  /** Returns the options of the new job. Throws `invalid`. */
+  optionsOf(source: Job, options: Submitter['options']): JobOptions;
+  /** Returns a warning about the new job, or null. */
+  warning(context: JobContext, source: Job): Promise<string | null>;
+}
+
+const retryDerivation: Derivation = {
+  of: 'retryOf',
+  words: { noun: 'retry', done: 'retried', does: 'retries the failed units' },
+  check(_context, { counts }) {
+    // Stored with the end of the job.
+    if (counts!.units.failed === 0) throw new Fault('conflict', 'No unit of the job has failed.');
+  },
+  plan: planRetry,
+  optionsOf: (source, options) => retryOptionsOf(source.options, options),
+  warning: retryWarning,
+};
+
 /**
  * Submits the failed units of an ended job again as a new job, in their order: only units whose failure is
- * not final. The new job has the same owner, kind, marketplace and parameters, and the current unit price. It
- * awaits approval if its kind does, unless an operator, `approvedBy`, retries it. Concurrent calls create one
- * job, as do calls under one idempotency key. Returns the response that `respond` builds from the new job.
- * Throws `conflict` for a job that has not ended, has no unit to retry, or has another retry that is running;
- * `insufficient_credits`; `max_credits_exceeded`; those of beginSubmission(). After a fault nothing is
- * charged. With the option `validate_only`, returns the quote of the retry, and writes nothing.
+ * not final, at the current unit price. Throws `conflict` for a job without a unit to retry, and the faults
+ * of deriveJob().
  */
-export async function retry<M extends DescMethod>(
+export const retry: DeriveJob = (...call) => deriveJob(retryDerivation, ...call);
+
+/** Parameters and result of a function that derives a job. */
+export type DeriveJob = <M extends DescMethod>(
+  context: JobContext,
+  method: M,
+  request: Message,
+  submitter: Submitter,
+  source: Job,
+  approvedBy: string | null,
+  respond: (job: Job) => Promise<MessageInitShape<M['output']>>,
+) => Promise<MessageShape<M['output']>>;
+
+/**
+ * Derives a new job from an ended one, with the same owner, kind, marketplace and parameters. It awaits
+ * approval if its kind does, unless an operator, `approvedBy`, derives it. Concurrent calls create one job,
+ * as do calls under one idempotency key. Returns the response that `respond` builds from the new job. Throws
+ * `conflict` for a job that has not ended, or has another such job that is running; `insufficient_credits`;
+ * `max_credits_exceeded`; those of the derivation and of beginSubmission(). After a fault nothing is charged.
+ * With the option `validate_only`, returns the quote of the new job, and writes nothing.
+ */
+export async function deriveJob<M extends DescMethod>(
+  derivation: Derivation,
   context: JobContext,
   method: M,
   request: Message,
@@ -47,15 +93,15 @@ export async function retry<M extends DescMethod>(
   approvedBy: string | null,
   respond: (job: Job) => Promise<MessageInitShape<M['output']>>,
 ): Promise<MessageShape<M['output']>> {
-  const jobId = await nextRetryId(context, source);
+  const jobId = await nextDerivedId(context, derivation, source);
   if (submitter.options?.validateOnly) {
-    const quote = await quoteRetry(context, source, submitter, jobId);
+    const quote = await quoteDerived(context, derivation, source, submitter, jobId);
     return create(method.output, { quote }) as MessageShape<M['output']>;
   }
   const submission = await beginSubmission(context, method, request, submitter, jobId);
   if (submission.response !== null) return submission.response;
   try {
-    const job = await placeRetry(context, source, submission, submitter, approvedBy);
+    const job = await placeDerived(context, derivation, source, submission, submitter, approvedBy);
     return await completeSubmission(context, submission, await respond(job));
   } catch (error) {
     await abandonSubmission(context, submission);
@@ -64,61 +110,81 @@ export async function retry<M extends DescMethod>(
 }
 
 /**
- * Returns the id of the next retry of a job. Concurrent calls get the same id, so that they create one job.
+ * Returns the id of the next job derived from a job. Concurrent calls get the same id, so that they create
+ * one job.
  */
-async function nextRetryId({ store }: JobContext, { id }: Job): Promise<string> {
-  const last = await lastRetry(store, id);
-  let next = idFromName(`retry of ${id} after ${last?.id ?? 'none'}`);
+async function nextDerivedId(
+  { store }: JobContext,
+  { of, words: { noun } }: Derivation,
+  { id }: Job,
+): Promise<string> {
+  const last = await lastDerived(store, of, id);
+  let next = idFromName(`${noun} of ${id} after ${last?.id ?? 'none'}`);
   // The id of a discarded or deleted job cannot be used again.
   while ((await isChargeVoid(store, next)) || (await store.getDeletedJob(next)) !== null)
-    next = idFromName(`retry of ${id} after ${next}`);
+    next = idFromName(`${noun} of ${id} after ${next}`);
   return next;
 }
 
-/** Returns the newest retry of a job that was not discarded. */
-async function lastRetry(store: Pick<JobStore, 'listJobs'>, retryOf: string): Promise<Job | undefined> {
-  const { items } = await store.listJobs({ retryOf }, { limit: 10 });
+/** Returns the newest job derived from a job that was not discarded. */
+async function lastDerived(
+  store: Pick<JobStore, 'listJobs'>,
+  of: Derivation['of'],
+  id: string,
+): Promise<Job | undefined> {
+  const { items } = await store.listJobs({ [of]: id }, { limit: 10 });
   return items.find(({ state }) => state !== 'discarding');
 }
 
-/** Returns the quote of a retry. Faults as for the retry. */
-async function quoteRetry(
+/** Returns the quote of a derived job. Faults as for the job. */
+async function quoteDerived(
   context: JobContext,
+  derivation: Derivation,
   source: Job,
   { userId, keyId, options }: Submitter,
   jobId: string,
 ): Promise<MessageInitShape<typeof QuoteSchema>> {
-  await findRunningRetry(context, source, jobId);
-  const plan = await planRetry(context, source);
-  const warning = await retryWarning(context, source);
-  const caller = { userId, mode: source.mode, keyId, options: retryOptionsOf(source.options, options) };
+  await findRunning(context, derivation, source, jobId);
+  const plan = await derivation.plan(context, source);
+  const warning = await derivation.warning(context, source);
+  const isReread = derivation.of === 'rereadOf';
+  const caller = {
+    userId,
+    mode: source.mode,
+    keyId,
+    options: derivation.optionsOf(source, options),
+    isReread,
+  };
   return quoteJob(context, context.jobTypes.of(source), plan, caller, warning === null ? [] : [warning]);
 }
 
 /**
- * Returns an interrupted retry of a job, which is resumed. Throws `conflict` if the job cannot be retried
- * now.
+ * Returns an interrupted job that was derived from a job, which is resumed. Throws `conflict` if no job can
+ * be derived now.
  */
-async function findRunningRetry(
-  { store }: JobContext,
-  { id, state, finishedAt, counts }: Job,
+async function findRunning(
+  context: JobContext,
+  { of, words, check }: Derivation,
+  source: Job,
   jobId: string,
 ): Promise<Job | undefined> {
-  if (finishedAt === null)
-    throw new Fault('conflict', `The job has not ended: it is ${state}. Only ended jobs can be retried.`);
-  // Stored with the end of the job.
-  if (counts!.units.failed === 0) throw new Fault('conflict', 'No unit of the job has failed.');
-
-  const last = await lastRetry(store, id);
+  const { id, state, finishedAt } = source;
+  if (finishedAt === null) {
+    const message = `The job has not ended: it is ${state}. Only ended jobs can be ${words.done}.`;
+    throw new Fault('conflict', message);
+  }
+  check(context, source);
+  const last = await lastDerived(context.store, of, id);
   const other = last?.finishedAt === null && last.id !== jobId ? last : undefined;
   if (other !== undefined && other.state !== 'submitted')
-    throw new Fault('conflict', `The job ${other.id} retries the failed units and has not ended.`);
+    throw new Fault('conflict', `The job ${other.id} ${words.does} and has not ended.`);
   return other;
 }
 
 /** Creates the new job, or resumes one that an interrupted call created. */
-async function placeRetry(
+async function placeDerived(
   context: JobContext,
+  derivation: Derivation,
   source: Job,
   submission: SubmitCall<DescMethod>,
   { keyId, options }: Submitter,
@@ -126,19 +192,21 @@ async function placeRetry(
 ): Promise<Job> {
   const { store, jobTypes } = context;
   const { id, userId, mode } = source;
-  const other = await findRunningRetry(context, source, submission.jobId);
+  const other = await findRunning(context, derivation, source, submission.jobId);
   const draft = {
     jobId: other?.id ?? submission.jobId,
     userId,
     mode,
     keyId,
-    plan: () => planRetry(context, source),
-    retryOf: id,
+    plan: () => derivation.plan(context, source),
+    retryOf: null,
+    rereadOf: null,
+    [derivation.of]: id,
     schedule: null,
     approvedBy,
     // Repeating the call gives the same job id, with or without an idempotency key.
     resumable: true,
-    options: retryOptionsOf(source.options, options),
+    options: derivation.optionsOf(source, options),
   };
   const job = await placeJob(context, jobTypes.of(source), draft, submission);
   // Includes the batches that were dispatched meanwhile.

@@ -53,7 +53,18 @@ export async function submit(
   let response: Message;
   try {
     const draft = {
-      ...{ jobId, userId, mode, keyId, plan, retryOf: null, schedule, approvedBy, resumable: key !== null },
+      ...{
+        jobId,
+        userId,
+        mode,
+        keyId,
+        plan,
+        retryOf: null,
+        rereadOf: null,
+        schedule,
+        approvedBy,
+        resumable: key !== null,
+      },
       options: jobOptionsOf(options),
     };
     const job = await placeJob(context, jobType, draft, submission);

@@ -75,14 +75,14 @@ export function jobConformance(open: OpenStores): void {
     expect(counted.filter((row) => row.kind === kind)).toEqual([{ kind, state: 'processing', jobs: 1 }]);
   });
 
-  test('jobs that retry another job are listed by it', async () => {
+  test.each(['retryOf', 'rereadOf'] as const)('jobs that name another in %s are listed by it', async (of) => {
     const first = await keep({ state: 'failed' });
-    const second = await keep({ retryOf: first.id, createdAt: aTime + 1 });
-    const third = await keep({ retryOf: first.id, createdAt: aTime + 2 });
-    await keep({ retryOf: second.id });
+    const second = await keep({ [of]: first.id, createdAt: aTime + 1 });
+    const third = await keep({ [of]: first.id, createdAt: aTime + 2 });
+    await keep({ [of]: second.id });
     const list = (filter: object) => allPages(1, (page) => stores.store.listJobs(filter, page));
-    expect(await list({ retryOf: first.id })).toEqual([third, second]);
-    expect(await list({ retryOf: third.id })).toEqual([]);
+    expect(await list({ [of]: first.id })).toEqual([third, second]);
+    expect(await list({ [of]: third.id })).toEqual([]);
     expect(await stores.other.getJob(third.id)).toEqual(third);
   });
 

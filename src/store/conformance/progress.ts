@@ -110,6 +110,7 @@ export function progressConformance(open: OpenStores): void {
           units: its,
           outcomes: _,
           segments: ____,
+          pages: ______,
           stalledClaims: __,
           isolated: ___,
           wait: _____,

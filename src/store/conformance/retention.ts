@@ -113,6 +113,59 @@ export function retentionConformance(open: OpenStores): void {
     expect(await stores.other.sumStoredBytes(userId)).toBe(30 + 2 * segments[0]!.bytes);
   });
 
+  test('replaces the kept pages of a batch with each write under its attempt, and sums their bytes', async () => {
+    const userId = newId();
+    const fields = { userId, state: 'processing', pagesUntil: aTime + 5 } as const;
+    const { job, batches } = await storeJob(stores.store, 1, fields);
+    const batchId = batches[0]!.id;
+    await stores.store.queueBatches(job.id, 1, aTime);
+    await stores.store.claimBatch(batchId, 0, aTime, aTime + 1);
+    const pagesOf = async () => (await collect(stores.other.readBatches(job.id)))[0]!.pages;
+    const page = {
+      request: 'a',
+      file: 0,
+      offset: 0,
+      length: 9,
+      url: 'u',
+      at: aTime,
+      status: 200,
+      sha256: 'b',
+    };
+    const pages = { files: [{ path: 'j/p1', bytes: 9 }], bytes: 9, units: { 0: [page] }, kept: 1, missed: 0 };
+    const more = { ...pages, bytes: 20, units: { 0: [page], 1: [] }, missed: 1 };
+    expect(await pagesOf()).toBeNull();
+    await stores.store.recordOutcomes(batchId, 1, { 0: aSuccess() }, null, pages);
+    expect(await pagesOf()).toEqual(pages);
+    expect(await stores.store.recordOutcomes(batchId, 2, {}, null, more)).toBe(false);
+    expect(await pagesOf()).toEqual(pages);
+    const others = Object.fromEntries(batches[0]!.units.slice(1).map((_, at) => [at + 1, aSuccess()]));
+    await stores.store.finishBatch(batchId, 1, others, null, null, aTime, more);
+    expect(await pagesOf()).toEqual(more);
+    expect(await stores.other.sumPageBytes(userId)).toBe(20);
+    expect(await stores.other.sumPageBytes(newId())).toBe(0);
+    await stores.store.finishPageDeletion(job.id);
+    expect(await stores.other.sumPageBytes(userId)).toBe(0);
+  });
+
+  test('finds ended jobs whose pages are no longer kept, the longest first', async () => {
+    const at = aTime - 3_000_000;
+    const [second, first, later] = [
+      await storeEnded(stores.store, at, { pagesUntil: at + 2 }),
+      await storeEnded(stores.store, at, { pagesUntil: at + 1 }),
+      await storeEnded(stores.store, at, { pagesUntil: at + 3 }),
+    ];
+    await storeEnded(stores.store, at);
+    await storeJob(stores.store, 1, { state: 'processing', pagesUntil: at });
+    const find = async (...parameters: Parameters<Store['findExpiredPages']>) =>
+      (await stores.other.findExpiredPages(...parameters)).map(({ id }) => id);
+    expect(await find(at + 2, 10)).toEqual([first.id, second.id]);
+    expect(await find(at + 3, 10, { at: at + 2, id: second.id })).toEqual([later.id]);
+    expect(await find(at + 3, 1)).toEqual([first.id]);
+    await stores.store.finishPageDeletion(first.id);
+    expect(await find(at + 2, 10)).toEqual([second.id]);
+    expect(await stores.other.getJob(first.id)).toEqual({ ...first, pagesUntil: null });
+  });
+
   test('replaces an ended job by its summary and deletes its batches and deliveries', async () => {
     const userId = newId();
     const job = await storeEnded(stores.store, aTime, { userId, number: 900_001 }, 120);

@@ -76,12 +76,12 @@ export function batchStore(engine: MongoEngine): BatchStore {
 
     startIsolated: (batchId, attempt, isolated) => setClaimed(engine, batchId, attempt, { isolated }),
 
-    recordOutcomes: (batchId, attempt, outcomes, segment) =>
-      engine.run(({ batches }) => writeOutcomes(batches, batchId, attempt, { outcomes, segment })),
+    recordOutcomes: (batchId, attempt, outcomes, segment, pages) =>
+      engine.run(({ batches }) => writeOutcomes(batches, batchId, attempt, { outcomes, segment, pages })),
 
-    finishBatch: (batchId, attempt, outcomes, segment, file, now) =>
+    finishBatch: (batchId, attempt, outcomes, segment, file, now, pages) =>
       engine.run(({ batches }) =>
-        writeOutcomes(batches, batchId, attempt, { outcomes, segment, end: { file, at: now } }),
+        writeOutcomes(batches, batchId, attempt, { outcomes, segment, end: { file, at: now }, pages }),
       ),
 
     releaseBatch: (batchId, attempt, notBefore, { failed = false, wait } = {}) =>

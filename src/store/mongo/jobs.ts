@@ -18,7 +18,7 @@ const ofMode = (mode: Mode | undefined): Filter<JobDocument> => (mode === undefi
 
 /** Matches jobs that follow a place in the order of a time and the id; with null every job. */
 export function following(
-  time: 'stateSince' | 'decideBy' | 'finishedAt',
+  time: 'stateSince' | 'decideBy' | 'finishedAt' | 'pagesUntil',
   after: Cursor | null,
 ): Filter<JobDocument> {
   if (after === null) return {};

@@ -67,6 +67,7 @@ export async function writeOutcomes(
         failed,
         storedBytes,
         ...(segments === earlier ? {} : { segments }),
+        ...(write.pages ? { pages: write.pages } : {}),
         ...ending,
       },
       ...(added.length > 0 ? { $min: { stalledClaims: maxStalledWithProgress } } : {}),

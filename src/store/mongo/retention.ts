@@ -5,6 +5,7 @@ import { removeJob } from './create-job.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
 import { following, visible } from './jobs.ts';
+import type { MongoCollections } from './schema.ts';
 import { readJob } from './shapes.ts';
 
 /** Jobs that have ended and that readers see. */
@@ -47,19 +48,46 @@ export function fileRetention(engine: MongoEngine): FileRetention {
         return (await found.sort({ finishedAt: 1, _id: 1 }).limit(limit).toArray()).map(readJob);
       }),
 
+    findExpiredPages: (now, limit, after = null) =>
+      engine.run(async ({ jobs }) => {
+        const found = jobs.find({
+          ...ended,
+          $and: [{ pagesUntil: { $gt: 0, $lte: now } }, following('pagesUntil', after)],
+        });
+        return (await found.sort({ pagesUntil: 1, _id: 1 }).limit(limit).toArray()).map(readJob);
+      }),
+
+    finishPageDeletion: (jobId) =>
+      engine.run(async ({ jobs }) => {
+        await jobs.updateOne({ _id: jobId }, { $set: { pagesUntil: null } });
+      }),
+
+    sumPageBytes: (userId) =>
+      engine.run(async ({ jobs, batches }) => {
+        const found = await jobs
+          .find({ userId, pagesUntil: { $gt: 0 }, filesDeletedAt: null }, { projection: { _id: 1 } })
+          .toArray();
+        return sumOf(
+          batches,
+          found.map(({ _id }) => _id),
+          '$pages.bytes',
+        );
+      }),
+
     sumStoredBytes: (userId) =>
       engine.run(async ({ jobs, batches }) => {
         const found = await jobs
           .find({ userId, filesDeletedAt: null }, { projection: { 'file.bytes': 1 } })
           .toArray();
         const merged = found.reduce((sum, { file }) => sum + (file?.bytes ?? 0), 0);
-        const [row] = await batches
-          .aggregate<{ bytes: number }>([
-            { $match: { jobId: { $in: found.map(({ _id }) => _id) } } },
-            { $group: { _id: null, bytes: { $sum: '$storedBytes' } } },
-          ])
-          .toArray();
-        return merged + (row?.bytes ?? 0);
+        return (
+          merged +
+          (await sumOf(
+            batches,
+            found.map(({ _id }) => _id),
+            '$storedBytes',
+          ))
+        );
       }),
 
     // The summary is written first: a job that is still visible is audited as such.
@@ -73,4 +101,19 @@ export function fileRetention(engine: MongoEngine): FileRetention {
         return (await removeJob(collections, which)) !== null;
       }),
   };
+}
+
+/** Sums a field of the batches of some jobs. */
+async function sumOf(
+  batches: MongoCollections['batches'],
+  jobIds: readonly string[],
+  field: string,
+): Promise<number> {
+  const [row] = await batches
+    .aggregate<{ sum: number }>([
+      { $match: { jobId: { $in: jobIds } } },
+      { $group: { _id: null, sum: { $sum: field } } },
+    ])
+    .toArray();
+  return row?.sum ?? 0;
 }

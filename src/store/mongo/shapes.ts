@@ -81,6 +81,7 @@ export const summaryFields = {
   keys: 0,
   outcomes: 0,
   segments: 0,
+  pages: 0,
   stalledClaims: 0,
   isolated: 0,
   wait: 0,

@@ -82,16 +82,16 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
     startIsolated: async (batchId, attempt, isolated) =>
       setClaimed(engine, batchId, attempt, 'isolated', JSON.stringify(isolated)),
 
-    recordOutcomes: async (batchId, attempt, outcomes, segment) =>
-      engine.write(() => writeOutcomes(engine, batchId, attempt, { outcomes, segment })),
+    recordOutcomes: async (batchId, attempt, outcomes, segment, pages) =>
+      engine.write(() => writeOutcomes(engine, batchId, attempt, { outcomes, segment, pages })),
 
-    finishBatch: async (batchId, attempt, outcomes, segment, file, now) => {
+    finishBatch: async (batchId, attempt, outcomes, segment, file, now, pages) => {
       // The caller then deletes the replaced segments, so a power failure must not undo this write.
       const replaces =
         engine.get(`SELECT 1 FROM batches WHERE id = ? AND segments <> '[]'`, batchId) !== null;
       const end = { file, at: now };
       return (replaces ? durable : engine).write(() =>
-        writeOutcomes(engine, batchId, attempt, { outcomes, segment, end }),
+        writeOutcomes(engine, batchId, attempt, { outcomes, segment, end, pages }),
       );
     },
 
@@ -184,10 +184,11 @@ function writeOutcomes(
   const before = { total, outcomes: known, segments: JSON.parse(batch.segments) };
   const { fresh, segments, success, failed, storedBytes } = addOutcomes(batchId, before, write);
   engine.run(
-    `UPDATE batches SET outcomes = ?, segments = ?, success = ?, failed = ?, stored_bytes = ?, stalled_claims = iif(?, min(stalled_claims, ${maxStalledWithProgress}), stalled_claims)
+    `UPDATE batches SET outcomes = ?, segments = ?, pages = coalesce(?, pages), success = ?, failed = ?, stored_bytes = ?, stalled_claims = iif(?, min(stalled_claims, ${maxStalledWithProgress}), stalled_claims)
      WHERE id = ?`,
     JSON.stringify({ ...known, ...fresh }),
     JSON.stringify(segments),
+    toColumn(write.pages),
     success,
     failed,
     storedBytes,

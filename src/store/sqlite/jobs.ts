@@ -57,11 +57,12 @@ export function jobStore(engine: SqliteEngine): Omit<JobStore, keyof SubmissionS
     getJobByNumber: async (number) => engine.cache.document(jobs, jobByNumber, String(number)),
 
     listJobs: async (filter, page) => {
-      const { userId, userIds, kind, market, mode, states, name, retryOf } = filter;
+      const { userId, userIds, kind, market, mode, states, name, retryOf, rereadOf } = filter;
       const terms: [string, Value | undefined][] = [
         ['user_id = ?', userId],
         ['user_id IN (SELECT value FROM json_each(?))', userIds && JSON.stringify(userIds)],
         ['retry_of = ?', retryOf],
+        ['reread_of = ?', rereadOf],
         ['kind = ?', kind],
         ['market = ?', market],
         ['mode = ?', mode],

@@ -51,6 +51,28 @@ export function fileRetention(engine: SqliteEngine): FileRetention {
         limit,
       ),
 
+    findExpiredPages: async (now, limit, after = null) =>
+      engine.documents(
+        jobs,
+        `SELECT ${jobs.select} FROM jobs WHERE pages_until <= ? AND finished_at IS NOT NULL AND ${visible}
+           AND (pages_until, id) > (?, ?)
+         ORDER BY pages_until, id LIMIT ?`,
+        now,
+        ...placeOf(after),
+        limit,
+      ),
+
+    finishPageDeletion: async (jobId) => {
+      relaxed.run('UPDATE jobs SET pages_until = NULL WHERE id = ?', jobId);
+    },
+
+    sumPageBytes: async (userId) =>
+      engine.get<{ bytes: number }>(
+        `SELECT coalesce(sum(pages ->> 'bytes'), 0) AS bytes FROM batches WHERE job_id IN
+           (SELECT id FROM jobs WHERE user_id = ? AND pages_until IS NOT NULL AND files_deleted_at IS NULL)`,
+        userId,
+      )!.bytes,
+
     sumStoredBytes: async (userId) =>
       engine.get<{ bytes: number }>(
         `SELECT coalesce(sum(coalesce(file ->> 'bytes', 0)

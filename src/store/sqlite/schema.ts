@@ -19,7 +19,7 @@ const ownTables = `
     market TEXT NOT NULL, region TEXT NOT NULL, lane TEXT NOT NULL, total INTEGER NOT NULL,
     success INTEGER NOT NULL, failed INTEGER NOT NULL, stored_bytes INTEGER NOT NULL,
     state TEXT NOT NULL, attempt INTEGER NOT NULL, queued_at REAL, published_at REAL, lease_until REAL, not_before REAL, ended_at REAL,
-    wait TEXT, stalled_claims INTEGER NOT NULL, isolated TEXT, file TEXT, segments TEXT NOT NULL, outcomes TEXT NOT NULL,
+    wait TEXT, stalled_claims INTEGER NOT NULL, isolated TEXT, file TEXT, pages TEXT, segments TEXT NOT NULL, outcomes TEXT NOT NULL,
     UNIQUE (job_id, seq)
   ) STRICT;
   CREATE INDEX batches_pending ON batches (job_id, state, seq) WHERE state <> 'done';
@@ -52,6 +52,9 @@ const ownTables = `
   CREATE INDEX jobs_by_deadline ON jobs (decide_by) WHERE state = 'awaiting_approval';
   CREATE INDEX jobs_by_notice ON jobs (notice_at) WHERE notice_at IS NOT NULL;
   CREATE INDEX jobs_by_retried ON jobs (retry_of) WHERE retry_of IS NOT NULL;
+  CREATE INDEX jobs_by_reread ON jobs (reread_of) WHERE reread_of IS NOT NULL;
+  CREATE INDEX jobs_by_pages ON jobs (pages_until, id) WHERE pages_until IS NOT NULL;
+  CREATE INDEX jobs_with_pages ON jobs (user_id) WHERE pages_until IS NOT NULL;
   CREATE INDEX jobs_by_end ON jobs (finished_at, id) WHERE finished_at IS NOT NULL;
   CREATE INDEX jobs_with_files_by_end ON jobs (finished_at, id)
     WHERE finished_at IS NOT NULL AND files_deleted_at IS NULL;

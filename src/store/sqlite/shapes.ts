@@ -19,9 +19,9 @@ export const ledger = mapRows<LedgerEntry>(
 export const jobTable = declare<Job>()(
   'jobs',
   {
-    text: 'id userId keyId? mode market kind region lane state decidedBy? reason retryOf? noticeDue?',
+    text: 'id userId keyId? mode market kind region lane state decidedBy? reason retryOf? rereadOf? noticeDue?',
     integer: 'number? unitPrice reusedUnitPrice? cost refunded totalUnits totalBatches',
-    real: 'stateSince createdAt decideBy? startedAt? finishedAt? noticeAt? filesDeletedAt?',
+    real: 'stateSince createdAt decideBy? startedAt? finishedAt? noticeAt? filesDeletedAt? pagesUntil?',
     flag: 'resumable fileDeletionDue',
     json: 'schedule? hold? counts? options file? params',
   },
@@ -40,7 +40,7 @@ const batchTable = declare<BatchRow>()(
     text: 'id jobId market region lane state',
     integer: 'seq total success failed storedBytes attempt stalledClaims',
     real: 'queuedAt? publishedAt? leaseUntil? notBefore? endedAt?',
-    json: 'file? wait? isolated? segments outcomes',
+    json: 'file? wait? isolated? pages? segments outcomes',
   },
   { id: ['id'], order: ['jobId', 'seq'] },
 );
@@ -49,7 +49,7 @@ const batchTable = declare<BatchRow>()(
 export const batches = mapRows<BatchRow>(batchTable);
 
 /** Fields of a batch that progress does not need. */
-const detailFields = ['wait', 'stalledClaims', 'isolated', 'segments', 'outcomes'];
+const detailFields = ['wait', 'stalledClaims', 'isolated', 'pages', 'segments', 'outcomes'];
 
 /** Columns of `batches` for progress, without the outcomes. */
 export const summaries = mapRows<BatchSummary>(

@@ -77,6 +77,7 @@ test('returns a job of any kind by id, with the retrieve path of its kind', asyn
     task_id: expect.any(Number),
     retrieve_path: `/v1/mkta/get_pc_bulk/retrieve/${job.task_id}`,
     retry_of: '',
+    reread_of: '',
     schedule_id: '',
     batches: 3,
     batches_done: 3,

@@ -32,6 +32,7 @@ const job = {
   waiting_for: '',
   retrieve_path: like(/^\/v1\/mktd\/pdp\/bulk\/retrieve\/[0-9a-f-]{36}$/, 'retrieve path'),
   retry_of: '',
+  reread_of: '',
   schedule_id: '',
   batches: 1,
   batches_done: 1,

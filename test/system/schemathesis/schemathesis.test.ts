@@ -28,6 +28,7 @@ const ruled: Readonly<Record<string, string>> = {
   'PATCH /v1/schedules/{schedule_id}': 'no quote, and the rules of its request',
   'POST /v1/account/keys': 'an expiry in the future',
   'POST /v1/destinations': 'a bucket that can be reached',
+  'POST /v1/jobs/{job_id}/reread': 'no options that concern the reading of pages',
   'POST /v1/mkta/get_pc/submit': 'ids are integers, and 1.0 is none',
   'POST /v1/mkta/get_pc_bulk/submit': 'a CSV file with certain columns, and names of parts without a quote',
   'POST /v1/mkta/merchant-items/submit': 'URLs of the marketplace',

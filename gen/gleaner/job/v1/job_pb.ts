@@ -25,7 +25,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/job.proto.
  */
 export const file_gleaner_job_v1_job: GenFile = /*@__PURE__*/
-  fileDesc("ChhnbGVhbmVyL2pvYi92MS9qb2IucHJvdG8SDmdsZWFuZXIuam9iLnYxIpcJCgNKb2ISDgoGam9iX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZtYXJrZXQYBCABKAkSDgoGcmVnaW9uGAUgASgJEogBCgZzdGF0dXMYBiABKAlCeIq9GBFhd2FpdGluZ19hcHByb3ZhbIq9GAxpbml0aWFsaXppbmeKvRgKcHJvY2Vzc2luZ4q9GAljb21wbGV0ZWSKvRgQcGFydGlhbF9jb21wbGV0ZYq9GAZmYWlsZWSKvRgIcmVqZWN0ZWSKvRgKdGVybWluYXRlZBIMCgRjb3N0GAcgASgFEhAKCHJlZnVuZGVkGAggASgFEg0KBXRvdGFsGAkgASgFEg8KB3N1Y2Nlc3MYCiABKAUSDgoGZmFpbGVkGAsgASgFEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWRlY2lkZV9ieRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgPIAEoCRITCgt3YWl0aW5nX2ZvchgQIAEoCRIUCgd0YXNrX2lkGBEgASgDSACIAQESFQoNcmV0cmlldmVfcGF0aBgSIAEoCRIQCghyZXRyeV9vZhgTIAEoCRIuCgpzdGFydGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdiYXRjaGVzGBUgASgFEhQKDGJhdGNoZXNfZG9uZRgWIAEoBRISCgp1bml0X3ByaWNlGBcgASgFEg0KBWVuZGVkGBggASgIEhEKCXVzZXJfbmFtZRgZIAEoCRIZCgx1c2VyX2JhbGFuY2UYGiABKANIAYgBARIPCgdjaGFyZ2VkGBsgASgFEg8KB25vdF9ydW4YHCABKAUSEgoKZGVjaWRlZF9ieRgdIAEoCRI0ChBmaWxlc19kZWxldGVkX2F0GB4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9maWxlc19leHBpcmVfYXQYKiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KB29wdGlvbnMYHyABKAsyHS5nbGVhbmVyLmpvYi52MS5TdWJtaXRPcHRpb25zEh4KEXJldXNlZF91bml0X3ByaWNlGCUgASgFSAKIAQESEwoGcmV1c2VkGCYgASgFSAOIAQESKgoFcXVvdGUYICABKAsyFS5nbGVhbmVyLmpvYi52MS5RdW90ZUIEwL4YARIeCgRtb2RlGCQgASgJQhCKvRgEbGl2ZYq9GAR0ZXN0EiUKBGhvbGQYKCABKAsyFy5nbGVhbmVyLmpvYi52MS5Kb2JIb2xkEhMKC3NjaGVkdWxlX2lkGCkgASgJQgoKCF90YXNrX2lkQg8KDV91c2VyX2JhbGFuY2VCFAoSX3JldXNlZF91bml0X3ByaWNlQgkKB19yZXVzZWQixQEKB0pvYkhvbGQSMAoFc3RhdGUYASABKAlCIYq9GARoZWxkir0YCHJlbGVhc2Vkir0YCWRpc2NhcmRlZBIrCgdyZWFzb25zGAIgAygLMhouZ2xlYW5lci5qb2IudjEuSG9sZFJlYXNvbhIrCgdoZWxkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpkZWNpZGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI9CgpIb2xkUmVhc29uEg0KBWZpZWxkGAEgASgJEg8KB21pbmltdW0YAiABKAESDwoHcGVyY2VudBgDIAEoASJBChFSZWxlYXNlSm9iUmVxdWVzdBIbCgZqb2JfaWQYASABKAlCC+BBArpIBXIDsAEBEg8KB2Rpc2NhcmQYAiABKAgiZAoSR2V0UXVhbGl0eVJlc3BvbnNlEg8KB3JlY29yZHMYASABKAMSDwoHaW52YWxpZBgCIAEoAxIsCgZmaWVsZHMYAyADKAsyHC5nbGVhbmVyLmpvYi52MS5GaWVsZFF1YWxpdHkiXAoMRmllbGRRdWFsaXR5EgwKBG5hbWUYASABKAkSDAoEdHlwZRgCIAEoCRIPCgdyZWNvcmRzGAMgASgDEg4KBmZpbGxlZBgEIAEoAxIPCgdwZXJjZW50GAUgASgBIooDCg9MaXN0Sm9ic1JlcXVlc3QSfwoGc3RhdHVzGAEgASgJQm+6SGxyalIAUhFhd2FpdGluZ19hcHByb3ZhbFIMaW5pdGlhbGl6aW5nUgpwcm9jZXNzaW5nUgljb21wbGV0ZWRSEHBhcnRpYWxfY29tcGxldGVSBmZhaWxlZFIIcmVqZWN0ZWRSCnRlcm1pbmF0ZWQSFQoEa2luZBgCIAEoCUIHukgEcgIYQBIXCgZtYXJrZXQYAyABKAlCB7pIBHICGEASHQoJcGFnZV9zaXplGAQgASgFQgq6SAcaBRjoBygAElAKCnBhZ2VfdG9rZW4YBSABKAlCPLpIOXI3MjVeKFswLTldezEsMTZ9KFwuWzAtOV17MSw5fSk/LVtBLVphLXowLTlfLV17MSwxMDAwfSk/JBIYCgd1c2VyX2lkGAYgASgJQge6SARyAhhAEhgKBnNlYXJjaBgHIAEoCUIIukgFcgMYyAESIQoEbW9kZRgIIAEoCUITukgQcg5SAFIEbGl2ZVIEdGVzdCJOChBMaXN0Sm9ic1Jlc3BvbnNlEiEKBGpvYnMYASADKAsyEy5nbGVhbmVyLmpvYi52MS5Kb2ISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIikKCkpvYlJlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABASJvCg1HZXRKb2JSZXF1ZXN0El4KBmpvYl9pZBgBIAEoCUJO4EECukhIckYYJDJCXihbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfXxbMC05XXsxLDE1fSkkIkkKEENhbmNlbEpvYlJlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARIYCgZyZWFzb24YAiABKAlCCLpIBXIDGOgHItABChBMaXN0VW5pdHNSZXF1ZXN0EhsKBmpvYl9pZBgBIAEoCUIL4EECukgFcgOwAQESMQoGc3RhdHVzGAIgASgJQiG6SB5yHFIAUgdQRU5ESU5HUgdTVUNDRVNTUgZGQUlMRUQSFQoEY29kZRgDIAEoCUIHukgEcgIYQBIdCglwYWdlX3NpemUYBCABKAVCCrpIBxoFGOgHKAASNgoKcGFnZV90b2tlbhgFIAEoCUIiukgfch0yG14oWzAtOV17MSw5fVwuWzAtOV17MSw5fSk/JCJRChFMaXN0VW5pdHNSZXNwb25zZRIjCgV1bml0cxgBIAMoCzIULmdsZWFuZXIuam9iLnYxLlVuaXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIvwBCgRVbml0Eg0KBWluZGV4GAEgASgFEhAKCGJhdGNoX2lkGAIgASgJEgsKA2tleRgDIAEoCRIOCgZyZWdpb24YBCABKAkSFwoFaW5wdXQYBSABKAlCCOC8GAHqvRgAEjAKBnN0YXR1cxgGIAEoCUIgir0YB1BFTkRJTkeKvRgHU1VDQ0VTU4q9GAZGQUlMRUQSDAoEY29kZRgHIAEoCRIPCgdtZXNzYWdlGAggASgJEkwKDGNvbGxlY3RlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCGvK9GBYiMjAzMC0wMS0wN1QwNDowMDowMFoiIkAKEkxpc3RGYXVsdHNSZXNwb25zZRIqCgZmYXVsdHMYASADKAsyGi5nbGVhbmVyLmpvYi52MS5GYXVsdEdyb3VwIlEKCkZhdWx0R3JvdXASDAoEY29kZRgBIAEoCRINCgV1bml0cxgCIAEoBRImCghleGFtcGxlcxgDIAMoCzIULmdsZWFuZXIuam9iLnYxLlVuaXQiRAoTR2V0UHJvZ3Jlc3NSZXNwb25zZRItCgZwb2ludHMYASADKAsyHS5nbGVhbmVyLmpvYi52MS5Qcm9ncmVzc1BvaW50IlgKDVByb2dyZXNzUG9pbnQSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3N1Y2Nlc3MYAiABKAUSDgoGZmFpbGVkGAMgASgFIj4KEUxpc3RGaWxlc1Jlc3BvbnNlEikKBWZpbGVzGAEgAygLMhouZ2xlYW5lci5qb2IudjEuUmVzdWx0RmlsZSLOAQoKUmVzdWx0RmlsZRIMCgRuYW1lGAEgASgJEicKBXNjb3BlGAIgASgJQhiKvRgDam9iir0YBWJhdGNoir0YBHVuaXQSDQoFaW5kZXgYAyABKAUSCwoDa2V5GAQgASgJEhQKDGNvbnRlbnRfdHlwZRgFIAEoCRINCgVpdGVtcxgGIAEoBRINCgVieXRlcxgHIAEoAxIOCgZzaGEyNTYYCCABKAkSFAoMZG93bmxvYWRfdXJsGAkgASgJEhMKC3JlY29yZHNfdXJsGAogASgJIlkKFVN0cmVhbUZhaWx1cmVzUmVxdWVzdBIbCgZqb2JfaWQYASABKAlCC+BBArpIBXIDsAEBEiMKBmZvcm1hdBgCIAEoCUITukgQcg5SAFIFanNvbmxSA2NzdiKHAgoURXhwb3J0UmVjb3Jkc1JlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARI7CgZmb3JtYXQYAiABKAlCK7pIKHImUgBSBGpzb25SBWpzb25sUgNjc3ZSB2Nzdi1ib21SB3BhcnF1ZXQSHwoGZmlsdGVyGAMgAygJQg+6SAySAQkQCiIFcgMYrAISGAoGc2VhcmNoGAQgASgJQgi6SAVyAxjIARIWCgRzb3J0GAUgASgJQgi6SAVyAxjIARIeCgRvbmx5GAYgASgJQhC6SA1yC1IAUgdjaGFuZ2VkEiIKB2NvbHVtbnMYByABKAlCEbpIDnIMUgBSCHN0YW5kYXJkIqQDChJMaXN0UmVjb3Jkc1JlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARIfCgZmaWx0ZXIYAiADKAlCD7pIDJIBCRAKIgVyAxisAhIYCgZzZWFyY2gYAyABKAlCCLpIBXIDGMgBEhYKBHNvcnQYBCABKAlCCLpIBXIDGMgBEigKBnN0YXR1cxgFIAEoCUIYukgVchNSAFIHU1VDQ0VTU1IGRkFJTEVEEh8KBmNvbHVtbhgGIAMoCUIPukgMkgEJEGQiBXIDGKwCEh0KCXBhZ2Vfc2l6ZRgHIAEoBUIKukgHGgUYyAEoABI2CgpwYWdlX3Rva2VuGAggASgJQiK6SB9yHTIbXihbMC05XXsxLDl9XC5bMC05XXsxLDl9KT8kEiAKCnVuaXRfaW5kZXgYCSABKAVCB7pIBBoCKABIAIgBARIeCghwb3NpdGlvbhgKIAEoBUIHukgEGgIoAEgBiAEBEh4KBG9ubHkYCyABKAlCELpIDXILUgBSB2NoYW5nZWRCDQoLX3VuaXRfaW5kZXhCCwoJX3Bvc2l0aW9uInoKE0xpc3RSZWNvcmRzUmVzcG9uc2USLAoHcmVjb3JkcxgBIAMoCzIbLmdsZWFuZXIuam9iLnYxLlJlY29yZEVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgV0b3RhbBgDIAEoBUgAiAEBQggKBl90b3RhbCL0AQoLUmVjb3JkRW50cnkSEgoKdW5pdF9pbmRleBgBIAEoBRIQCgh1bml0X2tleRgCIAEoCRITCgt1bml0X3JlZ2lvbhgDIAEoCRIQCghwb3NpdGlvbhgEIAEoBRIlCgZzdGF0dXMYBSABKAlCFYq9GAdTVUNDRVNTir0YBkZBSUxFRBIoCgRpdGVtGAYgASgLMhouZ2xlYW5lci5qb2IudjEuUmVjb3JkSXRlbRIdCgZyZWNvcmQYByABKAlCCOC8GAHqvRgASACIAQESDAoEY29kZRgIIAEoCRIPCgdtZXNzYWdlGAkgASgJQgkKB19yZWNvcmQiiAIKClJlY29yZEl0ZW0SEgoFdGl0bGUYASABKAlIAIgBARISCgVwcmljZRgCIAEoAUgBiAEBEhUKCGN1cnJlbmN5GAMgASgJSAKIAQESEgoFc3RvY2sYBCABKANIA4gBARIRCgRzb2xkGAUgASgDSASIAQESEwoGcmF0aW5nGAYgASgBSAWIAQESEAoDdXJsGAcgASgJSAaIAQESFwoKaW1hZ2VfcGF0aBgIIAEoCUgHiAEBQggKBl90aXRsZUIICgZfcHJpY2VCCwoJX2N1cnJlbmN5QggKBl9zdG9ja0IHCgVfc29sZEIJCgdfcmF0aW5nQgYKBF91cmxCDQoLX2ltYWdlX3BhdGgiUAoSTGlzdEZpZWxkc1Jlc3BvbnNlEikKBmZpZWxkcxgBIAMoCzIZLmdsZWFuZXIuam9iLnYxLkZpZWxkRmlsbBIPCgdyZWNvcmRzGAIgASgFIjUKCUZpZWxkRmlsbBIMCgRuYW1lGAEgASgJEgwKBHR5cGUYAiABKAkSDAoEZmlsbBgDIAEoASKaAQoJUmVjb3JkUm93EhIKCnVuaXRfaW5kZXgYASABKAUSEAoIdW5pdF9rZXkYAiABKAkSEwoLdW5pdF9yZWdpb24YAyABKAkSFgoJdW5pdF9saXN0GAQgASgJSACIAQESGgoNdW5pdF9wb3NpdGlvbhgFIAEoBUgBiAEBQgwKCl91bml0X2xpc3RCEAoOX3VuaXRfcG9zaXRpb24iiQIKClJlc3VsdExpbmUSDQoFaW5kZXgYASABKAUSEAoIYmF0Y2hfaWQYAiABKAkSCwoDa2V5GAMgASgJEg4KBnJlZ2lvbhgEIAEoCRIXCgVpbnB1dBgFIAEoCUII4LwYAeq9GAASHQoGcmVjb3JkGAYgASgJQgjgvBgB6r0YAEgAiAEBEiwKBGZpbGUYByABKAsyHi5nbGVhbmVyLmpvYi52MS5SZXN1bHRMaW5lRmlsZRJMCgxjb2xsZWN0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQhryvRgWIjIwMzAtMDEtMDdUMDQ6MDA6MDBaIkIJCgdfcmVjb3JkIngKDlJlc3VsdExpbmVGaWxlEgwKBG5hbWUYASABKAkSFAoMY29udGVudF90eXBlGAIgASgJEg0KBWl0ZW1zGAMgASgFEg0KBWJ5dGVzGAQgASgDEg4KBnNoYTI1NhgFIAEoCRIUCgxkb3dubG9hZF91cmwYBiABKAkixgEKC0ZhaWx1cmVMaW5lEg0KBWluZGV4GAEgASgFEhAKCGJhdGNoX2lkGAIgASgJEgsKA2tleRgDIAEoCRIOCgZyZWdpb24YBCABKAkSFwoFaW5wdXQYBSABKAlCCOC8GAHqvRgAEgwKBGNvZGUYBiABKAkSDwoHbWVzc2FnZRgHIAEoCRIPCgdjcmVkaXRzGAggASgFEh8KDHJlZnVuZF9lbnRyeRgJIAEoCUIE2LwYAUgAiAEBQg8KDV9yZWZ1bmRfZW50cnkyrRMKCkpvYlNlcnZpY2UScQoITGlzdEpvYnMSHy5nbGVhbmVyLmpvYi52MS5MaXN0Sm9ic1JlcXVlc3QaIC5nbGVhbmVyLmpvYi52MS5MaXN0Sm9ic1Jlc3BvbnNlIiKCvBgGKgSRA6YDiLwYApC8GAGC0+STAgoSCC92MS9qb2JzEm0KBkdldEpvYhIdLmdsZWFuZXIuam9iLnYxLkdldEpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IiL4K8GAoqBpEDlAOmAzgBiLwYApC8GAGC0+STAhMSES92MS9qb2JzL3tqb2JfaWR9EkoKCFdhdGNoSm9iEh0uZ2xlYW5lci5qb2IudjEuR2V0Sm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiIIiLwYApC8GAEwARKFAQoJTGlzdFVuaXRzEiAuZ2xlYW5lci5qb2IudjEuTGlzdFVuaXRzUmVxdWVzdBohLmdsZWFuZXIuam9iLnYxLkxpc3RVbml0c1Jlc3BvbnNlIjOCvBgIKgaRA5QDpgOIvBgCkLwYAYLT5JMCGRIXL3YxL2pvYnMve2pvYl9pZH0vdW5pdHMSggEKCkxpc3RGYXVsdHMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiIuZ2xlYW5lci5qb2IudjEuTGlzdEZhdWx0c1Jlc3BvbnNlIjSCvBgIKgaRA5QDpgOIvBgCkLwYAYLT5JMCGhIYL3YxL2pvYnMve2pvYl9pZH0vZmF1bHRzEoYBCgtHZXRQcm9ncmVzcxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIy5nbGVhbmVyLmpvYi52MS5HZXRQcm9ncmVzc1Jlc3BvbnNlIjaCvBgIKgaRA5QDpgOIvBgCkLwYAYLT5JMCHBIaL3YxL2pvYnMve2pvYl9pZH0vcHJvZ3Jlc3MSgwEKCkdldFF1YWxpdHkSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiIuZ2xlYW5lci5qb2IudjEuR2V0UXVhbGl0eVJlc3BvbnNlIjWCvBgIKgaRA5QDpgOIvBgCkLwYAYLT5JMCGxIZL3YxL2pvYnMve2pvYl9pZH0vcXVhbGl0eRJ9CgpSZWxlYXNlSm9iEiEuZ2xlYW5lci5qb2IudjEuUmVsZWFzZUpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IiN4K8GAoqCJEDlAOZA6YDiLwYA5C8GAOC0+STAhsiGS92MS9qb2JzL3tqb2JfaWR9L3JlbGVhc2USfwoJTGlzdEZpbGVzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBohLmdsZWFuZXIuam9iLnYxLkxpc3RGaWxlc1Jlc3BvbnNlIjOCvBgIKgaRA5QDpgOIvBgCkLwYAYLT5JMCGRIXL3YxL2pvYnMve2pvYl9pZH0vZmlsZXMScwoLRGVsZXRlRmlsZXMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIjOCvBgMKgqRA5QDmQOmA/YDiLwYBILT5JMCGSoXL3YxL2pvYnMve2pvYl9pZH0vZmlsZXMSwAEKDVN0cmVhbVJlc3VsdHMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSJ7grwYTioKkQOUA5kDmgOmA0IxChRhcHBsaWNhdGlvbi94LW5kanNvbhIZZ2xlYW5lci5qb2IudjEuUmVzdWx0TGluZVINRXhwb3J0UmVjb3Jkc4i8GAKQvBgCgtPkkwIbEhkvdjEvam9icy97am9iX2lkfS9yZXN1bHRzMAESsAIKDUV4cG9ydFJlY29yZHMSJC5nbGVhbmVyLmpvYi52MS5FeHBvcnRSZWNvcmRzUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHki4AGCvBizASoKkQOUA5kDmgOmA0ISChBhcHBsaWNhdGlvbi9qc29uQjAKFGFwcGxpY2F0aW9uL3gtbmRqc29uEhhnbGVhbmVyLmpvYi52MS5SZWNvcmRSb3dCMQoUYXBwbGljYXRpb24veC1uZGpzb24SGWdsZWFuZXIuam9iLnYxLlJlc3VsdExpbmVCCgoIdGV4dC9jc3ZCIAoeYXBwbGljYXRpb24vdm5kLmFwYWNoZS5wYXJxdWV0iLwYApC8GAKC0+STAhoSGC92MS9qb2JzL3tqb2JfaWR9L2V4cG9ydDABEpEBCgtMaXN0UmVjb3JkcxIiLmdsZWFuZXIuam9iLnYxLkxpc3RSZWNvcmRzUmVxdWVzdBojLmdsZWFuZXIuam9iLnYxLkxpc3RSZWNvcmRzUmVzcG9uc2UiOYK8GAwqCpEDlAOZA5oDpgOIvBgCkLwYAoLT5JMCGxIZL3YxL2pvYnMve2pvYl9pZH0vcmVjb3JkcxKEAQoKTGlzdEZpZWxkcxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIi5nbGVhbmVyLmpvYi52MS5MaXN0RmllbGRzUmVzcG9uc2UiNoK8GAoqCJEDlAOaA6YDiLwYApC8GAGC0+STAhoSGC92MS9qb2JzL3tqb2JfaWR9L2ZpZWxkcxLHAQoOU3RyZWFtRmFpbHVyZXMSJS5nbGVhbmVyLmpvYi52MS5TdHJlYW1GYWlsdXJlc1JlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5InaCvBhIKgaRA5QDpgNCMgoUYXBwbGljYXRpb24veC1uZGpzb24SGmdsZWFuZXIuam9iLnYxLkZhaWx1cmVMaW5lQgoKCHRleHQvY3N2iLwYApC8GAGC0+STAhwSGi92MS9qb2JzL3tqb2JfaWR9L2ZhaWx1cmVzMAESewoIUmV0cnlKb2ISGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIj6CvBgTCMoBKgyRA5IDlAOZA6YD9gNIAYi8GAOQvBgDgtPkkwIZIhcvdjEvam9icy97am9iX2lkfS9yZXRyeRJ6CglDYW5jZWxKb2ISIC5nbGVhbmVyLmpvYi52MS5DYW5jZWxKb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIjaCvBgKKgiRA5QDmQOmA4i8GAOQvBgDgtPkkwIaIhgvdjEvam9icy97am9iX2lkfS9jYW5jZWwaDKi7GAK6uxgESm9ic0IlWiNnbGVhbmVyL2dlbi9nby9nbGVhbmVyL2pvYi92MTtqb2J2MWIGcHJvdG8z", [file_gleaner_job_v1_quote, file_gleaner_job_v1_submit_options, file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_annotations, file_google_api_field_behavior, file_google_api_httpbody, file_google_protobuf_timestamp]);
+  fileDesc("ChhnbGVhbmVyL2pvYi92MS9qb2IucHJvdG8SDmdsZWFuZXIuam9iLnYxItkJCgNKb2ISDgoGam9iX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZtYXJrZXQYBCABKAkSDgoGcmVnaW9uGAUgASgJEogBCgZzdGF0dXMYBiABKAlCeIq9GBFhd2FpdGluZ19hcHByb3ZhbIq9GAxpbml0aWFsaXppbmeKvRgKcHJvY2Vzc2luZ4q9GAljb21wbGV0ZWSKvRgQcGFydGlhbF9jb21wbGV0ZYq9GAZmYWlsZWSKvRgIcmVqZWN0ZWSKvRgKdGVybWluYXRlZBIMCgRjb3N0GAcgASgFEhAKCHJlZnVuZGVkGAggASgFEg0KBXRvdGFsGAkgASgFEg8KB3N1Y2Nlc3MYCiABKAUSDgoGZmFpbGVkGAsgASgFEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWRlY2lkZV9ieRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgPIAEoCRITCgt3YWl0aW5nX2ZvchgQIAEoCRIUCgd0YXNrX2lkGBEgASgDSACIAQESFQoNcmV0cmlldmVfcGF0aBgSIAEoCRIQCghyZXRyeV9vZhgTIAEoCRIuCgpzdGFydGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdiYXRjaGVzGBUgASgFEhQKDGJhdGNoZXNfZG9uZRgWIAEoBRISCgp1bml0X3ByaWNlGBcgASgFEg0KBWVuZGVkGBggASgIEhEKCXVzZXJfbmFtZRgZIAEoCRIZCgx1c2VyX2JhbGFuY2UYGiABKANIAYgBARIPCgdjaGFyZ2VkGBsgASgFEg8KB25vdF9ydW4YHCABKAUSEgoKZGVjaWRlZF9ieRgdIAEoCRI0ChBmaWxlc19kZWxldGVkX2F0GB4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9maWxlc19leHBpcmVfYXQYKiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KB29wdGlvbnMYHyABKAsyHS5nbGVhbmVyLmpvYi52MS5TdWJtaXRPcHRpb25zEh4KEXJldXNlZF91bml0X3ByaWNlGCUgASgFSAKIAQESEwoGcmV1c2VkGCYgASgFSAOIAQESKgoFcXVvdGUYICABKAsyFS5nbGVhbmVyLmpvYi52MS5RdW90ZUIEwL4YARIeCgRtb2RlGCQgASgJQhCKvRgEbGl2ZYq9GAR0ZXN0EiUKBGhvbGQYKCABKAsyFy5nbGVhbmVyLmpvYi52MS5Kb2JIb2xkEhEKCXJlcmVhZF9vZhgrIAEoCRItCgprZXB0X3BhZ2VzGCwgASgLMhkuZ2xlYW5lci5qb2IudjEuS2VwdFBhZ2VzEhMKC3NjaGVkdWxlX2lkGCkgASgJQgoKCF90YXNrX2lkQg8KDV91c2VyX2JhbGFuY2VCFAoSX3JldXNlZF91bml0X3ByaWNlQgkKB19yZXVzZWQiZwoJS2VwdFBhZ2VzEgwKBGtlcHQYASABKAUSDgoGbWlzc2VkGAIgASgFEg0KBWJ5dGVzGAMgASgDEi0KCWRlbGV0ZV9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAixQEKB0pvYkhvbGQSMAoFc3RhdGUYASABKAlCIYq9GARoZWxkir0YCHJlbGVhc2Vkir0YCWRpc2NhcmRlZBIrCgdyZWFzb25zGAIgAygLMhouZ2xlYW5lci5qb2IudjEuSG9sZFJlYXNvbhIrCgdoZWxkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpkZWNpZGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI9CgpIb2xkUmVhc29uEg0KBWZpZWxkGAEgASgJEg8KB21pbmltdW0YAiABKAESDwoHcGVyY2VudBgDIAEoASJBChFSZWxlYXNlSm9iUmVxdWVzdBIbCgZqb2JfaWQYASABKAlCC+BBArpIBXIDsAEBEg8KB2Rpc2NhcmQYAiABKAgiZAoSR2V0UXVhbGl0eVJlc3BvbnNlEg8KB3JlY29yZHMYASABKAMSDwoHaW52YWxpZBgCIAEoAxIsCgZmaWVsZHMYAyADKAsyHC5nbGVhbmVyLmpvYi52MS5GaWVsZFF1YWxpdHkiXAoMRmllbGRRdWFsaXR5EgwKBG5hbWUYASABKAkSDAoEdHlwZRgCIAEoCRIPCgdyZWNvcmRzGAMgASgDEg4KBmZpbGxlZBgEIAEoAxIPCgdwZXJjZW50GAUgASgBIooDCg9MaXN0Sm9ic1JlcXVlc3QSfwoGc3RhdHVzGAEgASgJQm+6SGxyalIAUhFhd2FpdGluZ19hcHByb3ZhbFIMaW5pdGlhbGl6aW5nUgpwcm9jZXNzaW5nUgljb21wbGV0ZWRSEHBhcnRpYWxfY29tcGxldGVSBmZhaWxlZFIIcmVqZWN0ZWRSCnRlcm1pbmF0ZWQSFQoEa2luZBgCIAEoCUIHukgEcgIYQBIXCgZtYXJrZXQYAyABKAlCB7pIBHICGEASHQoJcGFnZV9zaXplGAQgASgFQgq6SAcaBRjoBygAElAKCnBhZ2VfdG9rZW4YBSABKAlCPLpIOXI3MjVeKFswLTldezEsMTZ9KFwuWzAtOV17MSw5fSk/LVtBLVphLXowLTlfLV17MSwxMDAwfSk/JBIYCgd1c2VyX2lkGAYgASgJQge6SARyAhhAEhgKBnNlYXJjaBgHIAEoCUIIukgFcgMYyAESIQoEbW9kZRgIIAEoCUITukgQcg5SAFIEbGl2ZVIEdGVzdCJOChBMaXN0Sm9ic1Jlc3BvbnNlEiEKBGpvYnMYASADKAsyEy5nbGVhbmVyLmpvYi52MS5Kb2ISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIikKCkpvYlJlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABASJvCg1HZXRKb2JSZXF1ZXN0El4KBmpvYl9pZBgBIAEoCUJO4EECukhIckYYJDJCXihbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfXxbMC05XXsxLDE1fSkkIkkKEENhbmNlbEpvYlJlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARIYCgZyZWFzb24YAiABKAlCCLpIBXIDGOgHItABChBMaXN0VW5pdHNSZXF1ZXN0EhsKBmpvYl9pZBgBIAEoCUIL4EECukgFcgOwAQESMQoGc3RhdHVzGAIgASgJQiG6SB5yHFIAUgdQRU5ESU5HUgdTVUNDRVNTUgZGQUlMRUQSFQoEY29kZRgDIAEoCUIHukgEcgIYQBIdCglwYWdlX3NpemUYBCABKAVCCrpIBxoFGOgHKAASNgoKcGFnZV90b2tlbhgFIAEoCUIiukgfch0yG14oWzAtOV17MSw5fVwuWzAtOV17MSw5fSk/JCJRChFMaXN0VW5pdHNSZXNwb25zZRIjCgV1bml0cxgBIAMoCzIULmdsZWFuZXIuam9iLnYxLlVuaXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIvwBCgRVbml0Eg0KBWluZGV4GAEgASgFEhAKCGJhdGNoX2lkGAIgASgJEgsKA2tleRgDIAEoCRIOCgZyZWdpb24YBCABKAkSFwoFaW5wdXQYBSABKAlCCOC8GAHqvRgAEjAKBnN0YXR1cxgGIAEoCUIgir0YB1BFTkRJTkeKvRgHU1VDQ0VTU4q9GAZGQUlMRUQSDAoEY29kZRgHIAEoCRIPCgdtZXNzYWdlGAggASgJEkwKDGNvbGxlY3RlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCGvK9GBYiMjAzMC0wMS0wN1QwNDowMDowMFoiIkAKEkxpc3RGYXVsdHNSZXNwb25zZRIqCgZmYXVsdHMYASADKAsyGi5nbGVhbmVyLmpvYi52MS5GYXVsdEdyb3VwIlEKCkZhdWx0R3JvdXASDAoEY29kZRgBIAEoCRINCgV1bml0cxgCIAEoBRImCghleGFtcGxlcxgDIAMoCzIULmdsZWFuZXIuam9iLnYxLlVuaXQiRAoTR2V0UHJvZ3Jlc3NSZXNwb25zZRItCgZwb2ludHMYASADKAsyHS5nbGVhbmVyLmpvYi52MS5Qcm9ncmVzc1BvaW50IlgKDVByb2dyZXNzUG9pbnQSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3N1Y2Nlc3MYAiABKAUSDgoGZmFpbGVkGAMgASgFIj4KEUxpc3RGaWxlc1Jlc3BvbnNlEikKBWZpbGVzGAEgAygLMhouZ2xlYW5lci5qb2IudjEuUmVzdWx0RmlsZSLOAQoKUmVzdWx0RmlsZRIMCgRuYW1lGAEgASgJEicKBXNjb3BlGAIgASgJQhiKvRgDam9iir0YBWJhdGNoir0YBHVuaXQSDQoFaW5kZXgYAyABKAUSCwoDa2V5GAQgASgJEhQKDGNvbnRlbnRfdHlwZRgFIAEoCRINCgVpdGVtcxgGIAEoBRINCgVieXRlcxgHIAEoAxIOCgZzaGEyNTYYCCABKAkSFAoMZG93bmxvYWRfdXJsGAkgASgJEhMKC3JlY29yZHNfdXJsGAogASgJIlkKFVN0cmVhbUZhaWx1cmVzUmVxdWVzdBIbCgZqb2JfaWQYASABKAlCC+BBArpIBXIDsAEBEiMKBmZvcm1hdBgCIAEoCUITukgQcg5SAFIFanNvbmxSA2NzdiKHAgoURXhwb3J0UmVjb3Jkc1JlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARI7CgZmb3JtYXQYAiABKAlCK7pIKHImUgBSBGpzb25SBWpzb25sUgNjc3ZSB2Nzdi1ib21SB3BhcnF1ZXQSHwoGZmlsdGVyGAMgAygJQg+6SAySAQkQCiIFcgMYrAISGAoGc2VhcmNoGAQgASgJQgi6SAVyAxjIARIWCgRzb3J0GAUgASgJQgi6SAVyAxjIARIeCgRvbmx5GAYgASgJQhC6SA1yC1IAUgdjaGFuZ2VkEiIKB2NvbHVtbnMYByABKAlCEbpIDnIMUgBSCHN0YW5kYXJkIqQDChJMaXN0UmVjb3Jkc1JlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARIfCgZmaWx0ZXIYAiADKAlCD7pIDJIBCRAKIgVyAxisAhIYCgZzZWFyY2gYAyABKAlCCLpIBXIDGMgBEhYKBHNvcnQYBCABKAlCCLpIBXIDGMgBEigKBnN0YXR1cxgFIAEoCUIYukgVchNSAFIHU1VDQ0VTU1IGRkFJTEVEEh8KBmNvbHVtbhgGIAMoCUIPukgMkgEJEGQiBXIDGKwCEh0KCXBhZ2Vfc2l6ZRgHIAEoBUIKukgHGgUYyAEoABI2CgpwYWdlX3Rva2VuGAggASgJQiK6SB9yHTIbXihbMC05XXsxLDl9XC5bMC05XXsxLDl9KT8kEiAKCnVuaXRfaW5kZXgYCSABKAVCB7pIBBoCKABIAIgBARIeCghwb3NpdGlvbhgKIAEoBUIHukgEGgIoAEgBiAEBEh4KBG9ubHkYCyABKAlCELpIDXILUgBSB2NoYW5nZWRCDQoLX3VuaXRfaW5kZXhCCwoJX3Bvc2l0aW9uInoKE0xpc3RSZWNvcmRzUmVzcG9uc2USLAoHcmVjb3JkcxgBIAMoCzIbLmdsZWFuZXIuam9iLnYxLlJlY29yZEVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgV0b3RhbBgDIAEoBUgAiAEBQggKBl90b3RhbCL0AQoLUmVjb3JkRW50cnkSEgoKdW5pdF9pbmRleBgBIAEoBRIQCgh1bml0X2tleRgCIAEoCRITCgt1bml0X3JlZ2lvbhgDIAEoCRIQCghwb3NpdGlvbhgEIAEoBRIlCgZzdGF0dXMYBSABKAlCFYq9GAdTVUNDRVNTir0YBkZBSUxFRBIoCgRpdGVtGAYgASgLMhouZ2xlYW5lci5qb2IudjEuUmVjb3JkSXRlbRIdCgZyZWNvcmQYByABKAlCCOC8GAHqvRgASACIAQESDAoEY29kZRgIIAEoCRIPCgdtZXNzYWdlGAkgASgJQgkKB19yZWNvcmQiiAIKClJlY29yZEl0ZW0SEgoFdGl0bGUYASABKAlIAIgBARISCgVwcmljZRgCIAEoAUgBiAEBEhUKCGN1cnJlbmN5GAMgASgJSAKIAQESEgoFc3RvY2sYBCABKANIA4gBARIRCgRzb2xkGAUgASgDSASIAQESEwoGcmF0aW5nGAYgASgBSAWIAQESEAoDdXJsGAcgASgJSAaIAQESFwoKaW1hZ2VfcGF0aBgIIAEoCUgHiAEBQggKBl90aXRsZUIICgZfcHJpY2VCCwoJX2N1cnJlbmN5QggKBl9zdG9ja0IHCgVfc29sZEIJCgdfcmF0aW5nQgYKBF91cmxCDQoLX2ltYWdlX3BhdGgiUAoSTGlzdEZpZWxkc1Jlc3BvbnNlEikKBmZpZWxkcxgBIAMoCzIZLmdsZWFuZXIuam9iLnYxLkZpZWxkRmlsbBIPCgdyZWNvcmRzGAIgASgFIjUKCUZpZWxkRmlsbBIMCgRuYW1lGAEgASgJEgwKBHR5cGUYAiABKAkSDAoEZmlsbBgDIAEoASKaAQoJUmVjb3JkUm93EhIKCnVuaXRfaW5kZXgYASABKAUSEAoIdW5pdF9rZXkYAiABKAkSEwoLdW5pdF9yZWdpb24YAyABKAkSFgoJdW5pdF9saXN0GAQgASgJSACIAQESGgoNdW5pdF9wb3NpdGlvbhgFIAEoBUgBiAEBQgwKCl91bml0X2xpc3RCEAoOX3VuaXRfcG9zaXRpb24iiQIKClJlc3VsdExpbmUSDQoFaW5kZXgYASABKAUSEAoIYmF0Y2hfaWQYAiABKAkSCwoDa2V5GAMgASgJEg4KBnJlZ2lvbhgEIAEoCRIXCgVpbnB1dBgFIAEoCUII4LwYAeq9GAASHQoGcmVjb3JkGAYgASgJQgjgvBgB6r0YAEgAiAEBEiwKBGZpbGUYByABKAsyHi5nbGVhbmVyLmpvYi52MS5SZXN1bHRMaW5lRmlsZRJMCgxjb2xsZWN0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQhryvRgWIjIwMzAtMDEtMDdUMDQ6MDA6MDBaIkIJCgdfcmVjb3JkIngKDlJlc3VsdExpbmVGaWxlEgwKBG5hbWUYASABKAkSFAoMY29udGVudF90eXBlGAIgASgJEg0KBWl0ZW1zGAMgASgFEg0KBWJ5dGVzGAQgASgDEg4KBnNoYTI1NhgFIAEoCRIUCgxkb3dubG9hZF91cmwYBiABKAkixgEKC0ZhaWx1cmVMaW5lEg0KBWluZGV4GAEgASgFEhAKCGJhdGNoX2lkGAIgASgJEgsKA2tleRgDIAEoCRIOCgZyZWdpb24YBCABKAkSFwoFaW5wdXQYBSABKAlCCOC8GAHqvRgAEgwKBGNvZGUYBiABKAkSDwoHbWVzc2FnZRgHIAEoCRIPCgdjcmVkaXRzGAggASgFEh8KDHJlZnVuZF9lbnRyeRgJIAEoCUIE2LwYAUgAiAEBQg8KDV9yZWZ1bmRfZW50cnkyrBQKCkpvYlNlcnZpY2UScQoITGlzdEpvYnMSHy5nbGVhbmVyLmpvYi52MS5MaXN0Sm9ic1JlcXVlc3QaIC5nbGVhbmVyLmpvYi52MS5MaXN0Sm9ic1Jlc3BvbnNlIiKCvBgGKgSRA6YDiLwYApC8GAGC0+STAgoSCC92MS9qb2JzEm0KBkdldEpvYhIdLmdsZWFuZXIuam9iLnYxLkdldEpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IiL4K8GAoqBpEDlAOmAzgBiLwYApC8GAGC0+STAhMSES92MS9qb2JzL3tqb2JfaWR9EkoKCFdhdGNoSm9iEh0uZ2xlYW5lci5qb2IudjEuR2V0Sm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiIIiLwYApC8GAEwARKFAQoJTGlzdFVuaXRzEiAuZ2xlYW5lci5qb2IudjEuTGlzdFVuaXRzUmVxdWVzdBohLmdsZWFuZXIuam9iLnYxLkxpc3RVbml0c1Jlc3BvbnNlIjOCvBgIKgaRA5QDpgOIvBgCkLwYAYLT5JMCGRIXL3YxL2pvYnMve2pvYl9pZH0vdW5pdHMSggEKCkxpc3RGYXVsdHMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiIuZ2xlYW5lci5qb2IudjEuTGlzdEZhdWx0c1Jlc3BvbnNlIjSCvBgIKgaRA5QDpgOIvBgCkLwYAYLT5JMCGhIYL3YxL2pvYnMve2pvYl9pZH0vZmF1bHRzEoYBCgtHZXRQcm9ncmVzcxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIy5nbGVhbmVyLmpvYi52MS5HZXRQcm9ncmVzc1Jlc3BvbnNlIjaCvBgIKgaRA5QDpgOIvBgCkLwYAYLT5JMCHBIaL3YxL2pvYnMve2pvYl9pZH0vcHJvZ3Jlc3MSgwEKCkdldFF1YWxpdHkSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiIuZ2xlYW5lci5qb2IudjEuR2V0UXVhbGl0eVJlc3BvbnNlIjWCvBgIKgaRA5QDpgOIvBgCkLwYAYLT5JMCGxIZL3YxL2pvYnMve2pvYl9pZH0vcXVhbGl0eRJ9CgpSZWxlYXNlSm9iEiEuZ2xlYW5lci5qb2IudjEuUmVsZWFzZUpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IiN4K8GAoqCJEDlAOZA6YDiLwYA5C8GAOC0+STAhsiGS92MS9qb2JzL3tqb2JfaWR9L3JlbGVhc2USfwoJTGlzdEZpbGVzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBohLmdsZWFuZXIuam9iLnYxLkxpc3RGaWxlc1Jlc3BvbnNlIjOCvBgIKgaRA5QDpgOIvBgCkLwYAYLT5JMCGRIXL3YxL2pvYnMve2pvYl9pZH0vZmlsZXMScwoLRGVsZXRlRmlsZXMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIjOCvBgMKgqRA5QDmQOmA/YDiLwYBILT5JMCGSoXL3YxL2pvYnMve2pvYl9pZH0vZmlsZXMSwAEKDVN0cmVhbVJlc3VsdHMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSJ7grwYTioKkQOUA5kDmgOmA0IxChRhcHBsaWNhdGlvbi94LW5kanNvbhIZZ2xlYW5lci5qb2IudjEuUmVzdWx0TGluZVINRXhwb3J0UmVjb3Jkc4i8GAKQvBgCgtPkkwIbEhkvdjEvam9icy97am9iX2lkfS9yZXN1bHRzMAESsAIKDUV4cG9ydFJlY29yZHMSJC5nbGVhbmVyLmpvYi52MS5FeHBvcnRSZWNvcmRzUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHki4AGCvBizASoKkQOUA5kDmgOmA0ISChBhcHBsaWNhdGlvbi9qc29uQjAKFGFwcGxpY2F0aW9uL3gtbmRqc29uEhhnbGVhbmVyLmpvYi52MS5SZWNvcmRSb3dCMQoUYXBwbGljYXRpb24veC1uZGpzb24SGWdsZWFuZXIuam9iLnYxLlJlc3VsdExpbmVCCgoIdGV4dC9jc3ZCIAoeYXBwbGljYXRpb24vdm5kLmFwYWNoZS5wYXJxdWV0iLwYApC8GAKC0+STAhoSGC92MS9qb2JzL3tqb2JfaWR9L2V4cG9ydDABEpEBCgtMaXN0UmVjb3JkcxIiLmdsZWFuZXIuam9iLnYxLkxpc3RSZWNvcmRzUmVxdWVzdBojLmdsZWFuZXIuam9iLnYxLkxpc3RSZWNvcmRzUmVzcG9uc2UiOYK8GAwqCpEDlAOZA5oDpgOIvBgCkLwYAoLT5JMCGxIZL3YxL2pvYnMve2pvYl9pZH0vcmVjb3JkcxKEAQoKTGlzdEZpZWxkcxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIi5nbGVhbmVyLmpvYi52MS5MaXN0RmllbGRzUmVzcG9uc2UiNoK8GAoqCJEDlAOaA6YDiLwYApC8GAGC0+STAhoSGC92MS9qb2JzL3tqb2JfaWR9L2ZpZWxkcxLHAQoOU3RyZWFtRmFpbHVyZXMSJS5nbGVhbmVyLmpvYi52MS5TdHJlYW1GYWlsdXJlc1JlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5InaCvBhIKgaRA5QDpgNCMgoUYXBwbGljYXRpb24veC1uZGpzb24SGmdsZWFuZXIuam9iLnYxLkZhaWx1cmVMaW5lQgoKCHRleHQvY3N2iLwYApC8GAGC0+STAhwSGi92MS9qb2JzL3tqb2JfaWR9L2ZhaWx1cmVzMAESewoIUmV0cnlKb2ISGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIj6CvBgTCMoBKgyRA5IDlAOZA6YD9gNIAYi8GAOQvBgDgtPkkwIZIhcvdjEvam9icy97am9iX2lkfS9yZXRyeRJ9CglSZXJlYWRKb2ISGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIj+CvBgTCMoBKgyRA5IDlAOZA6YD9gNIAYi8GAOQvBgDgtPkkwIaIhgvdjEvam9icy97am9iX2lkfS9yZXJlYWQSegoJQ2FuY2VsSm9iEiAuZ2xlYW5lci5qb2IudjEuQ2FuY2VsSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiI2grwYCioIkQOUA5kDpgOIvBgDkLwYA4LT5JMCGiIYL3YxL2pvYnMve2pvYl9pZH0vY2FuY2VsGgyouxgCursYBEpvYnNCJVojZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9qb2IvdjE7am9idjFiBnByb3RvMw", [file_gleaner_job_v1_quote, file_gleaner_job_v1_submit_options, file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_annotations, file_google_api_field_behavior, file_google_api_httpbody, file_google_protobuf_timestamp]);
 
 /**
  * A job of any kind.
@@ -294,6 +294,20 @@ export type Job = Message<"gleaner.job.v1.Job"> & {
   hold?: JobHold | undefined;
 
   /**
+   * The job whose kept pages this job reads again; empty for other jobs.
+   *
+   * @generated from field: string reread_of = 43;
+   */
+  rereadOf: string;
+
+  /**
+   * Kept pages of a job with `keep_pages`; absent for other jobs and before the end.
+   *
+   * @generated from field: gleaner.job.v1.KeptPages kept_pages = 44;
+   */
+  keptPages?: KeptPages | undefined;
+
+  /**
    * The schedule whose run the job is; empty for other jobs. An approval of the job covers the later runs of the schedule.
    *
    * @generated from field: string schedule_id = 41;
@@ -307,6 +321,48 @@ export type Job = Message<"gleaner.job.v1.Job"> & {
  */
 export const JobSchema: GenMessage<Job> = /*@__PURE__*/
   messageDesc(file_gleaner_job_v1_job, 0);
+
+/**
+ * Pages of a job that can be read again (docs/kept-pages.md).
+ *
+ * @generated from message gleaner.job.v1.KeptPages
+ */
+export type KeptPages = Message<"gleaner.job.v1.KeptPages"> & {
+  /**
+   * Pages that were kept.
+   *
+   * @generated from field: int32 kept = 1;
+   */
+  kept: number;
+
+  /**
+   * Pages that were not kept, because they exceeded a limit.
+   *
+   * @generated from field: int32 missed = 2;
+   */
+  missed: number;
+
+  /**
+   * Compressed size of the pages in bytes.
+   *
+   * @generated from field: int64 bytes = 3;
+   */
+  bytes: bigint;
+
+  /**
+   * When the pages are deleted; absent once they were.
+   *
+   * @generated from field: google.protobuf.Timestamp delete_at = 4;
+   */
+  deleteAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message gleaner.job.v1.KeptPages.
+ * Use `create(KeptPagesSchema)` to create a new message.
+ */
+export const KeptPagesSchema: GenMessage<KeptPages> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 1);
 
 /**
  * Hold of the deliveries of an ended job whose records do not meet the option `hold`.
@@ -348,7 +404,7 @@ export type JobHold = Message<"gleaner.job.v1.JobHold"> & {
  * Use `create(JobHoldSchema)` to create a new message.
  */
 export const JobHoldSchema: GenMessage<JobHold> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 1);
+  messageDesc(file_gleaner_job_v1_job, 2);
 
 /**
  * A field that is filled in too few records.
@@ -383,7 +439,7 @@ export type HoldReason = Message<"gleaner.job.v1.HoldReason"> & {
  * Use `create(HoldReasonSchema)` to create a new message.
  */
 export const HoldReasonSchema: GenMessage<HoldReason> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 2);
+  messageDesc(file_gleaner_job_v1_job, 3);
 
 /**
  * Request to release or discard the deliveries of a held job.
@@ -411,7 +467,7 @@ export type ReleaseJobRequest = Message<"gleaner.job.v1.ReleaseJobRequest"> & {
  * Use `create(ReleaseJobRequestSchema)` to create a new message.
  */
 export const ReleaseJobRequestSchema: GenMessage<ReleaseJobRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 3);
+  messageDesc(file_gleaner_job_v1_job, 4);
 
 /**
  * Quality of a job's records.
@@ -446,7 +502,7 @@ export type GetQualityResponse = Message<"gleaner.job.v1.GetQualityResponse"> & 
  * Use `create(GetQualityResponseSchema)` to create a new message.
  */
 export const GetQualityResponseSchema: GenMessage<GetQualityResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 4);
+  messageDesc(file_gleaner_job_v1_job, 5);
 
 /**
  * Fill of a field.
@@ -495,7 +551,7 @@ export type FieldQuality = Message<"gleaner.job.v1.FieldQuality"> & {
  * Use `create(FieldQualitySchema)` to create a new message.
  */
 export const FieldQualitySchema: GenMessage<FieldQuality> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 5);
+  messageDesc(file_gleaner_job_v1_job, 6);
 
 /**
  * Request for a page of jobs.
@@ -567,7 +623,7 @@ export type ListJobsRequest = Message<"gleaner.job.v1.ListJobsRequest"> & {
  * Use `create(ListJobsRequestSchema)` to create a new message.
  */
 export const ListJobsRequestSchema: GenMessage<ListJobsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 6);
+  messageDesc(file_gleaner_job_v1_job, 7);
 
 /**
  * A page of jobs.
@@ -595,7 +651,7 @@ export type ListJobsResponse = Message<"gleaner.job.v1.ListJobsResponse"> & {
  * Use `create(ListJobsResponseSchema)` to create a new message.
  */
 export const ListJobsResponseSchema: GenMessage<ListJobsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 7);
+  messageDesc(file_gleaner_job_v1_job, 8);
 
 /**
  * Reference to a job.
@@ -616,7 +672,7 @@ export type JobRequest = Message<"gleaner.job.v1.JobRequest"> & {
  * Use `create(JobRequestSchema)` to create a new message.
  */
 export const JobRequestSchema: GenMessage<JobRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 8);
+  messageDesc(file_gleaner_job_v1_job, 9);
 
 /**
  * Request for a job by its id or task number.
@@ -637,7 +693,7 @@ export type GetJobRequest = Message<"gleaner.job.v1.GetJobRequest"> & {
  * Use `create(GetJobRequestSchema)` to create a new message.
  */
 export const GetJobRequestSchema: GenMessage<GetJobRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 9);
+  messageDesc(file_gleaner_job_v1_job, 10);
 
 /**
  * Request to cancel a job.
@@ -665,7 +721,7 @@ export type CancelJobRequest = Message<"gleaner.job.v1.CancelJobRequest"> & {
  * Use `create(CancelJobRequestSchema)` to create a new message.
  */
 export const CancelJobRequestSchema: GenMessage<CancelJobRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 10);
+  messageDesc(file_gleaner_job_v1_job, 11);
 
 /**
  * Request for a page of a job's units.
@@ -714,7 +770,7 @@ export type ListUnitsRequest = Message<"gleaner.job.v1.ListUnitsRequest"> & {
  * Use `create(ListUnitsRequestSchema)` to create a new message.
  */
 export const ListUnitsRequestSchema: GenMessage<ListUnitsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 11);
+  messageDesc(file_gleaner_job_v1_job, 12);
 
 /**
  * A page of units.
@@ -742,7 +798,7 @@ export type ListUnitsResponse = Message<"gleaner.job.v1.ListUnitsResponse"> & {
  * Use `create(ListUnitsResponseSchema)` to create a new message.
  */
 export const ListUnitsResponseSchema: GenMessage<ListUnitsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 12);
+  messageDesc(file_gleaner_job_v1_job, 13);
 
 /**
  * One requested item of a job, the unit of billing: an item, a row, a URL, a task.
@@ -819,7 +875,7 @@ export type Unit = Message<"gleaner.job.v1.Unit"> & {
  * Use `create(UnitSchema)` to create a new message.
  */
 export const UnitSchema: GenMessage<Unit> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 13);
+  messageDesc(file_gleaner_job_v1_job, 14);
 
 /**
  * A job's failures by fault.
@@ -840,7 +896,7 @@ export type ListFaultsResponse = Message<"gleaner.job.v1.ListFaultsResponse"> & 
  * Use `create(ListFaultsResponseSchema)` to create a new message.
  */
 export const ListFaultsResponseSchema: GenMessage<ListFaultsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 14);
+  messageDesc(file_gleaner_job_v1_job, 15);
 
 /**
  * Units of a job that failed for the same reason.
@@ -875,7 +931,7 @@ export type FaultGroup = Message<"gleaner.job.v1.FaultGroup"> & {
  * Use `create(FaultGroupSchema)` to create a new message.
  */
 export const FaultGroupSchema: GenMessage<FaultGroup> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 15);
+  messageDesc(file_gleaner_job_v1_job, 16);
 
 /**
  * A job's counts over time.
@@ -896,7 +952,7 @@ export type GetProgressResponse = Message<"gleaner.job.v1.GetProgressResponse"> 
  * Use `create(GetProgressResponseSchema)` to create a new message.
  */
 export const GetProgressResponseSchema: GenMessage<GetProgressResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 16);
+  messageDesc(file_gleaner_job_v1_job, 17);
 
 /**
  * A job's counts at one time.
@@ -931,7 +987,7 @@ export type ProgressPoint = Message<"gleaner.job.v1.ProgressPoint"> & {
  * Use `create(ProgressPointSchema)` to create a new message.
  */
 export const ProgressPointSchema: GenMessage<ProgressPoint> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 17);
+  messageDesc(file_gleaner_job_v1_job, 18);
 
 /**
  * A job's result files.
@@ -952,7 +1008,7 @@ export type ListFilesResponse = Message<"gleaner.job.v1.ListFilesResponse"> & {
  * Use `create(ListFilesResponseSchema)` to create a new message.
  */
 export const ListFilesResponseSchema: GenMessage<ListFilesResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 18);
+  messageDesc(file_gleaner_job_v1_job, 19);
 
 /**
  * A result file.
@@ -1037,7 +1093,7 @@ export type ResultFile = Message<"gleaner.job.v1.ResultFile"> & {
  * Use `create(ResultFileSchema)` to create a new message.
  */
 export const ResultFileSchema: GenMessage<ResultFile> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 19);
+  messageDesc(file_gleaner_job_v1_job, 20);
 
 /**
  * Request for a job's failed units.
@@ -1065,7 +1121,7 @@ export type StreamFailuresRequest = Message<"gleaner.job.v1.StreamFailuresReques
  * Use `create(StreamFailuresRequestSchema)` to create a new message.
  */
 export const StreamFailuresRequestSchema: GenMessage<StreamFailuresRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 20);
+  messageDesc(file_gleaner_job_v1_job, 21);
 
 /**
  * Request for the records of a job as a table.
@@ -1130,7 +1186,7 @@ export type ExportRecordsRequest = Message<"gleaner.job.v1.ExportRecordsRequest"
  * Use `create(ExportRecordsRequestSchema)` to create a new message.
  */
 export const ExportRecordsRequestSchema: GenMessage<ExportRecordsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 21);
+  messageDesc(file_gleaner_job_v1_job, 22);
 
 /**
  * Request for a page of a job's records.
@@ -1222,7 +1278,7 @@ export type ListRecordsRequest = Message<"gleaner.job.v1.ListRecordsRequest"> & 
  * Use `create(ListRecordsRequestSchema)` to create a new message.
  */
 export const ListRecordsRequestSchema: GenMessage<ListRecordsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 22);
+  messageDesc(file_gleaner_job_v1_job, 23);
 
 /**
  * A page of a job's records.
@@ -1257,7 +1313,7 @@ export type ListRecordsResponse = Message<"gleaner.job.v1.ListRecordsResponse"> 
  * Use `create(ListRecordsResponseSchema)` to create a new message.
  */
 export const ListRecordsResponseSchema: GenMessage<ListRecordsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 23);
+  messageDesc(file_gleaner_job_v1_job, 24);
 
 /**
  * A record of a job, or a failed unit.
@@ -1334,7 +1390,7 @@ export type RecordEntry = Message<"gleaner.job.v1.RecordEntry"> & {
  * Use `create(RecordEntrySchema)` to create a new message.
  */
 export const RecordEntrySchema: GenMessage<RecordEntry> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 24);
+  messageDesc(file_gleaner_job_v1_job, 25);
 
 /**
  * Values of an item under common names. A value that the record does not state is absent. Each is also a column for
@@ -1405,7 +1461,7 @@ export type RecordItem = Message<"gleaner.job.v1.RecordItem"> & {
  * Use `create(RecordItemSchema)` to create a new message.
  */
 export const RecordItemSchema: GenMessage<RecordItem> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 25);
+  messageDesc(file_gleaner_job_v1_job, 26);
 
 /**
  * Fill rates of a job's records.
@@ -1433,7 +1489,7 @@ export type ListFieldsResponse = Message<"gleaner.job.v1.ListFieldsResponse"> & 
  * Use `create(ListFieldsResponseSchema)` to create a new message.
  */
 export const ListFieldsResponseSchema: GenMessage<ListFieldsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 26);
+  messageDesc(file_gleaner_job_v1_job, 27);
 
 /**
  * Fill rate of a column.
@@ -1468,7 +1524,7 @@ export type FieldFill = Message<"gleaner.job.v1.FieldFill"> & {
  * Use `create(FieldFillSchema)` to create a new message.
  */
 export const FieldFillSchema: GenMessage<FieldFill> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 27);
+  messageDesc(file_gleaner_job_v1_job, 28);
 
 /**
  * A row of a job's records. It also has the members of the record; the JSON Schema of each kind and marketplace
@@ -1518,7 +1574,7 @@ export type RecordRow = Message<"gleaner.job.v1.RecordRow"> & {
  * Use `create(RecordRowSchema)` to create a new message.
  */
 export const RecordRowSchema: GenMessage<RecordRow> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 28);
+  messageDesc(file_gleaner_job_v1_job, 29);
 
 /**
  * A line of a job's results: one successful unit.
@@ -1588,7 +1644,7 @@ export type ResultLine = Message<"gleaner.job.v1.ResultLine"> & {
  * Use `create(ResultLineSchema)` to create a new message.
  */
 export const ResultLineSchema: GenMessage<ResultLine> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 29);
+  messageDesc(file_gleaner_job_v1_job, 30);
 
 /**
  * Result file of a unit.
@@ -1644,7 +1700,7 @@ export type ResultLineFile = Message<"gleaner.job.v1.ResultLineFile"> & {
  * Use `create(ResultLineFileSchema)` to create a new message.
  */
 export const ResultLineFileSchema: GenMessage<ResultLineFile> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 30);
+  messageDesc(file_gleaner_job_v1_job, 31);
 
 /**
  * A line of a job's failures: one failed unit.
@@ -1721,7 +1777,7 @@ export type FailureLine = Message<"gleaner.job.v1.FailureLine"> & {
  * Use `create(FailureLineSchema)` to create a new message.
  */
 export const FailureLineSchema: GenMessage<FailureLine> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 31);
+  messageDesc(file_gleaner_job_v1_job, 32);
 
 /**
  * Jobs of every kind and marketplace: those of the caller, and for operators those of every user.
@@ -1898,6 +1954,19 @@ export const JobService: GenService<{
    * @generated from rpc gleaner.job.v1.JobService.RetryJob
    */
   retryJob: {
+    methodKind: "unary";
+    input: typeof JobRequestSchema;
+    output: typeof JobSchema;
+  },
+  /**
+   * Reads the kept pages of an ended job again with the current readers, in a new job of the same kind and units, without a
+   * request to the site. Each unit costs as much as a reused result. Returns a conflict if the job has not ended, has no
+   * kept pages, or has another reread in progress. Accepts an `Idempotency-Key`. A reread by an operator is charged to the
+   * job's owner and needs no approval.
+   *
+   * @generated from rpc gleaner.job.v1.JobService.RereadJob
+   */
+  rereadJob: {
     methodKind: "unary";
     input: typeof JobRequestSchema;
     output: typeof JobSchema;

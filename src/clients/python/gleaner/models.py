@@ -54,6 +54,7 @@ __all__ = [
     "ItemVariant",
     "Job",
     "JobHold",
+    "KeptPages",
     "KindPrice",
     "LedgerEntry",
     "LedgerLine",
@@ -649,6 +650,7 @@ class _JobRequired(TypedDict):
     not_run: int
     decided_by: str
     mode: Literal["live", "test"]
+    reread_of: str
     schedule_id: str
 
 
@@ -666,6 +668,7 @@ class Job(_JobRequired, total=False):
     reused_unit_price: int
     reused: int
     hold: JobHold
+    kept_pages: KeptPages
 
 
 class _JobHoldRequired(TypedDict):
@@ -677,6 +680,17 @@ class JobHold(_JobHoldRequired, total=False):
     """Hold of the deliveries of an ended job whose records do not meet the option `hold`."""
     held_at: str
     decided_at: str
+
+
+class _KeptPagesRequired(TypedDict):
+    kept: int
+    missed: int
+    bytes: int
+
+
+class KeptPages(_KeptPagesRequired, total=False):
+    """Pages of a job that can be read again (docs/kept-pages.md)."""
+    delete_at: str
 
 
 class _KindPriceRequired(TypedDict):
@@ -1456,6 +1470,7 @@ class SubmitOptions(TypedDict, total=False):
     only: str
     hold: str
     max_age: str
+    keep_pages: str
 
 
 class SubmitOptionsInput(TypedDict, total=False):
@@ -1468,6 +1483,7 @@ class SubmitOptionsInput(TypedDict, total=False):
     only: Optional[Literal["changed"]]
     hold: Optional[str]
     max_age: Optional[str]
+    keep_pages: Optional[str]
 
 
 class _TaskRequired(TypedDict):

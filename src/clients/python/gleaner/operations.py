@@ -55,6 +55,7 @@ OPERATIONS: Dict[str, Tuple[str, str]] = {
     "previewSchedule": ("GET", "/v1/schedule-times"),
     "redeliverWebhook": ("POST", "/v1/account/webhook/deliveries/{delivery_id}/redeliver"),
     "releaseJob": ("POST", "/v1/jobs/{job_id}/release"),
+    "rereadJob": ("POST", "/v1/jobs/{job_id}/reread"),
     "resumeSchedule": ("POST", "/v1/schedules/{schedule_id}/resume"),
     "retrieveMktaGetPc": ("GET", "/v1/mkta/get_pc/retrieve/{task_id}"),
     "retrieveMktaGetPcBulk": ("GET", "/v1/mkta/get_pc_bulk/retrieve/{task_id}"),

@@ -1,0 +1,125 @@
+import { parseDuration } from '../base/duration.ts';
+import { sha256 } from '../base/id.ts';
+import type { Blobs } from '../blobs/blobs.ts';
+import { Fault } from '../contract/fault.ts';
+import type { JobOptions } from '../contract/submit-options.ts';
+import type { PageRequest, PageResponse } from '../fetch/page.ts';
+import { limitsOf } from '../markets/defaults.ts';
+import type { Batch, KeptPage } from '../store/batches.ts';
+import type { Job } from '../store/documents.ts';
+import type { JobContext, UnitSession } from './context.ts';
+import { readPage } from './warc.ts';
+
+/** Returns the option `keep_pages` of a job in milliseconds, or null if there is none. */
+export function keepPagesMs({ keepPages }: JobOptions): number | null {
+  return parseDuration(keepPages ?? '');
+}
+
+/** Returns true while the kept pages of a job can be read. */
+export function hasPages({ pagesUntil, filesDeletedAt }: Job, now: number): boolean {
+  return pagesUntil !== null && pagesUntil > now && filesDeletedAt === null;
+}
+
+/** Throws `conflict` for a job without kept pages, with the reason. */
+export function requirePages(job: Job, now: number): void {
+  const { rereadOf, counts, finishedAt } = job;
+  if (hasPages(job, now) && (finishedAt === null || counts?.pages?.kept !== 0)) return;
+  let reason = 'Submit with the option keep_pages to keep them.';
+  if (rereadOf !== null) reason = `It rereads those of the job ${rereadOf}.`;
+  else if (counts?.pages?.kept === 0) reason = 'None was read, or none was within the limits.';
+  else if (counts?.pages !== undefined) reason = 'They were deleted.';
+  throw new Fault('conflict', `The job has no kept pages. ${reason}`);
+}
+
+/**
+ * Yields the files with a job's kept pages so far: together one WARC file. Throws `conflict` if there are
+ * none.
+ */
+export async function* pagesOf(
+  { store, blobs, clock }: Pick<JobContext, 'store' | 'blobs' | 'clock'>,
+  job: Job,
+): AsyncGenerator<Uint8Array> {
+  requirePages(job, clock.now());
+  for await (const { pages } of store.readBatches(job.id))
+    for (const { path } of pages?.files ?? []) yield* (await blobs.read(path)) as AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Returns the path of a file with kept pages, unique per attempt and write: `<job>/pages_1_<batch>_<attempt>_1.warc.gz`.
+ */
+export function pageFilePath({ jobId, seq, id, attempt }: Batch, write: number): string {
+  return `${jobId}/pages_${seq + 1}_${id}_${attempt}_${write}.warc.gz`;
+}
+
+/** Returns true for the path of a file with kept pages. */
+export const isPageFile = (path: string) => /^[^/]+\/pages_[^/]+\.warc\.gz$/.test(path);
+
+/** Returns the digest by which a kept page is found: of the request without its headers. */
+export function requestDigest({ method = 'GET', origin = '', path, body = '' }: PageRequest): string {
+  return sha256(JSON.stringify([method, origin, path, body])).slice(0, 16);
+}
+
+/** Reads a kept page from its file. Throws `not_found` if the file was removed, and `internal`. */
+async function readKeptPage(
+  blobs: Pick<Blobs, 'read'>,
+  path: string,
+  { offset, length }: KeptPage,
+  maxBytes: number,
+): Promise<PageResponse> {
+  const range = { start: offset, end: offset + length - 1 };
+  return readPage(Buffer.concat(await Array.fromAsync(await blobs.read(path, range))), maxBytes);
+}
+
+/** Batches of the first job by the batches that read their pages again. */
+const sources = new WeakMap<Batch, Promise<Batch | null>>();
+
+/** Returns the batch whose pages a batch reads again, or null if they were deleted. */
+function sourceOf(context: JobContext, rereadOf: string, batch: Batch): Promise<Batch | null> {
+  const { store, clock } = context;
+  const load = async () => {
+    const job = await store.getJob(rereadOf);
+    if (job === null || !hasPages(job, clock.now())) return null;
+    // A job and its reread have the same batches.
+    return (await Array.fromAsync(store.readBatches(rereadOf, [batch.seq])))[0] ?? null;
+  };
+  const known = sources.get(batch) ?? load();
+  sources.set(batch, known);
+  known.catch(() => sources.delete(batch));
+  return known;
+}
+
+/** A session that reads a unit from its kept pages. */
+export interface KeptSession extends UnitSession {
+  /** Time at which the pages were read. */
+  readAt: number;
+}
+
+/**
+ * Opens a session that reads a unit from the pages that another job kept of it, without requests to the site.
+ * Fetching another page is the fault `page_not_kept`.
+ */
+export async function openKeptSession(
+  context: JobContext,
+  job: Job,
+  batch: Batch,
+  index: number,
+): Promise<KeptSession> {
+  const source = await sourceOf(context, job.rereadOf ?? '', batch);
+  const { pageBytes } = limitsOf(context.jobTypes.of(job).market);
+  const isSame = JSON.stringify(source?.units[index]) === JSON.stringify(batch.units[index]);
+  const pages = (isSame && source?.pages?.units[index]) || [];
+  return {
+    async fetch(request) {
+      const digest = requestDigest(request);
+      const page = pages.findLast((each) => each.request === digest);
+      const missing = new Fault('page_not_kept', `The page ${request.path} was not kept, or was deleted.`);
+      const path = page && source?.pages?.files[page.file]?.path;
+      if (!page || !path) throw missing;
+      return readKeptPage(context.blobs, path, page, pageBytes).catch((error) => {
+        throw Fault.from(error).code === 'not_found' ? missing : error;
+      });
+    },
+    end: async () => {},
+    readAt: pages[0]?.at ?? context.clock.now(),
+  };
+}

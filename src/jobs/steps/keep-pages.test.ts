@@ -1,0 +1,216 @@
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createCrashingProcess } from '../../../test/support/crash.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { findStores } from '../../../test/support/stores.ts';
+import { Fault } from '../../contract/fault.ts';
+import type { Batch, BatchReference } from '../../store/batches.ts';
+import { sweep } from '../../sweep/sweep.ts';
+import { type JobSettings, leaseMs } from '../context.ts';
+import { isPageFile } from '../kept-pages.ts';
+import { deleteFiles, eraseUser } from './delete.ts';
+import { work } from './process-batch.ts';
+
+const dayMs = 86_400_000;
+const never = new AbortController().signal;
+let fixture: JobFixture;
+let messages: BatchReference[];
+afterEach(() => fixture.close());
+
+describe.each(await findStores())('kept pages on $name', ({ open }) => {
+  const openFixture = async (changes: Partial<JobSettings> = {}) => {
+    fixture = await openJobFixture({ approval: false, ...changes }, open?.());
+    messages = [];
+    const { queue } = fixture.context;
+    fixture.context.queue = { ...queue, publish: async (message) => messages.push(message) > 0 };
+    return fixture.createUser(10_000);
+  };
+  const submitted = async (userId: string, count: number, keepPages?: string): Promise<string> => {
+    const options = keepPages === undefined ? {} : { keepPages };
+    const request = variantSoldRequest(count);
+    return (await fixture.submit(userId, 'SubmitVariantSold', request, undefined, options)).jobId;
+  };
+  const workOff = async () => {
+    for (let message = messages.shift(); message; message = messages.shift())
+      await work(fixture.context, message, () => {}, never);
+  };
+  const batchesOf = (jobId: string) => Array.fromAsync(fixture.context.store.readBatches(jobId));
+  const pageFilesOf = async (jobId: string) =>
+    (await fixture.context.blobs.listJob(jobId)).filter(isPageFile).sort();
+  const jobOf = async (jobId: string) => (await fixture.context.store.getJob(jobId))!;
+
+  /** Requires each unit to have one page, in files that exist, and the job to have no other page files. */
+  const expectComplete = async (jobId: string, where = '') => {
+    const batches = await batchesOf(jobId);
+    for (const { units, pages } of batches) {
+      for (const [index, unit] of units.entries()) {
+        const [page, ...more] = pages!.units[index] ?? [];
+        expect(more, where).toEqual([]);
+        const { path } = pages!.files[page!.file]!;
+        const range = { start: page!.offset, end: page!.offset + page!.length - 1 };
+        const record = gunzipSync(await buffer(await fixture.context.blobs.read(path, range))).toString();
+        expect(record, where).toMatch(/^WARC\/1\.1\r\nWARC-Type: response\r\n/);
+        expect(record.includes(String(unit.input.item_id)), where).toBe(true);
+      }
+    }
+    const referenced = batches.flatMap(({ pages }) => pages!.files.map(({ path }) => path));
+    expect(await pageFilesOf(jobId), where).toEqual(referenced.sort());
+  };
+
+  test.skipIf(open === null)('are those of every unit, until the option says', async () => {
+    const userId = await openFixture();
+    const jobId = await submitted(userId, 60, '2d');
+    await workOff();
+    const job = await fixture.waitForState(jobId, 'completed');
+    await expectComplete(jobId);
+    const { pages } = job.counts!;
+    expect(pages).toMatchObject({ kept: 60, missed: 0 });
+    expect(pages!.bytes).toBe(await fixture.context.store.sumPageBytes(userId));
+    expect(job.pagesUntil).toBe(job.finishedAt! + 2 * dayMs);
+    await fixture.clock.advance(2 * dayMs - 1);
+    await sweep(fixture.context);
+    expect(await pageFilesOf(jobId)).toHaveLength(2);
+    await fixture.clock.advance(1);
+    await sweep(fixture.context);
+    expect(await pageFilesOf(jobId)).toEqual([]);
+    expect((await fixture.context.blobs.listJob(jobId)).length).toBeGreaterThan(0);
+    expect(await jobOf(jobId)).toMatchObject({ pagesUntil: null, filesDeletedAt: null });
+    expect(await fixture.context.store.sumPageBytes(userId)).toBe(0);
+  });
+
+  test.skipIf(open === null)('are not kept without the option, or with an empty one', async () => {
+    const userId = await openFixture();
+    for (const option of [undefined, '']) {
+      const jobId = await submitted(userId, 2, option);
+      await workOff();
+      const job = await fixture.waitForState(jobId, 'completed');
+      expect([job.pagesUntil, job.counts!.pages, await pageFilesOf(jobId)]).toEqual([null, undefined, []]);
+    }
+  });
+
+  test.skipIf(open === null)('are kept by default where the marketplace says so', async () => {
+    const origin = { addresses: new Map(), allowPrivate: false, sign: false, keepPages: '3d' };
+    const none = { fetch: undefined, concurrency: undefined, requestsPerSecond: undefined };
+    const more = { hosts: undefined, robots: undefined, proxy: undefined };
+    const userId = await openFixture({ origins: new Map([['mkta', { ...origin, ...none, ...more }]]) });
+    expect(await jobOf(await submitted(userId, 1))).toMatchObject({ options: { keepPages: '3d' } });
+    expect(await jobOf(await submitted(userId, 1, '1d'))).toMatchObject({ options: { keepPages: '1d' } });
+    expect(await jobOf(await submitted(userId, 1, ''))).toMatchObject({ pagesUntil: null });
+  });
+
+  test.skipIf(open === null)('are also those of failed units, and of the last attempt only', async () => {
+    const userId = await openFixture();
+    const { items } = variantSoldRequest(3);
+    let attempts = 0;
+    fixture.wrapFetch((fetch, itemId) => async (request) => {
+      const page = await fetch(request);
+      if (itemId !== items[1]!.itemId) return page;
+      attempts += 1;
+      return { ...page, body: Buffer.from(`<broken ${attempts} ${itemId}`) };
+    });
+    const jobId = await submitted(userId, 3, '1d');
+    const working = workOff();
+    await fixture.eventually('the unit has failed', async () => {
+      await fixture.clock.advance(60_000);
+      return (await jobOf(jobId)).finishedAt !== null;
+    });
+    await working;
+    expect(attempts).toBeGreaterThan(1);
+    expect((await jobOf(jobId)).counts).toMatchObject({ units: { failed: 1 }, pages: { kept: 3 } });
+    await expectComplete(jobId);
+    const [{ pages }] = (await batchesOf(jobId)) as [Batch];
+    const { file, offset, length } = pages!.units[1]![0]!;
+    const range = { start: offset, end: offset + length - 1 };
+    const stored = await buffer(await fixture.context.blobs.read(pages!.files[file]!.path, range));
+    expect(gunzipSync(stored).toString()).toContain(`<broken ${attempts} `);
+  });
+
+  test.skipIf(open === null)('are kept by a worker that takes batches from the queue', async () => {
+    fixture = await openJobFixture({ approval: false }, open?.());
+    const userId = await fixture.createUser(1_000);
+    await fixture.startWorker();
+    const jobId = await submitted(userId, 3, '1d');
+    expect((await fixture.waitForState(jobId, 'completed')).counts!.pages).toMatchObject({ kept: 3 });
+    await expectComplete(jobId);
+  });
+
+  test.skipIf(open === null)('of equal units are kept once', async () => {
+    const userId = await openFixture();
+    const request = variantSoldRequest(2);
+    const twice = { ...request, items: [...request.items, ...request.items] };
+    const submit = fixture.submit(userId, 'SubmitVariantSold', twice, undefined, { keepPages: '1d' });
+    const { jobId } = await submit;
+    await workOff();
+    expect((await fixture.waitForState(jobId, 'completed')).counts!.pages).toMatchObject({ kept: 2 });
+    await expectComplete(jobId);
+  });
+
+  test.skipIf(open === null)('are counted as missed above the quota of their user', async () => {
+    const userId = await openFixture({ keptPageBytes: 12_000 });
+    const first = await submitted(userId, 10, '1d');
+    await workOff();
+    const { pages } = (await fixture.waitForState(first, 'completed')).counts!;
+    expect(pages!.kept).toBeGreaterThan(0);
+    expect(pages!.kept + pages!.missed).toBe(10);
+    expect(pages!.bytes).toBeLessThanOrEqual(12_000);
+    const second = await submitted(userId, 10, '1d');
+    await workOff();
+    const later = (await fixture.waitForState(second, 'completed')).counts!.pages;
+    expect(later!.bytes + pages!.bytes).toBeLessThanOrEqual(12_000);
+    await deleteFiles(fixture.context, await jobOf(first));
+    expect(await pageFilesOf(first)).toEqual([]);
+    expect(await fixture.context.store.sumPageBytes(userId)).toBe(later!.bytes);
+  });
+
+  test.skipIf(open === null)('are deleted with their user', async () => {
+    const userId = await openFixture();
+    const jobId = await submitted(userId, 2, '30d');
+    await workOff();
+    await fixture.waitForState(jobId, 'completed');
+    const user = await fixture.context.store.markUserDeleted(userId, fixture.clock.now());
+    await eraseUser(fixture.context, user!);
+    expect(await fixture.context.blobs.listJob(jobId)).toEqual([]);
+  });
+
+  test.skipIf(open === null).each(['before', 'after'] as const)(
+    'are complete whenever their worker crashes (%s a call)',
+    async (when) => {
+      const userId = await openFixture();
+      let last = 1;
+      for (let dead = true; dead; last += 1) {
+        const jobId = await submitted(userId, 4, '1d');
+        const victim = createCrashingProcess(fixture.context, last, when);
+        const working = work(victim.context, messages.shift()!, () => {}, never).catch(() => {});
+        await Promise.race([working, victim.crashed]);
+        dead = victim.isCrashed();
+        await fixture.clock.advance(leaseMs + 61_000);
+        await sweep(fixture.context);
+        await workOff();
+        await sweep(fixture.context);
+        const where = `crash at call ${last}, ${when} ${victim.crashedAt()}`;
+        const job = await fixture.waitForState(jobId, 'completed');
+        expect(job.counts!.pages, where).toMatchObject({ kept: 4, missed: 0 });
+        await expectComplete(jobId, where);
+      }
+      expect(last).toBeGreaterThan(6);
+      expect(await fixture.problems()).toEqual([]);
+    },
+  );
+});
+
+test('a unit whose pages exceed its limit keeps those before', async () => {
+  fixture = await openJobFixture({ approval: false });
+  const { capturePages } = await import('./keep-pages.ts');
+  const { randomBytes } = await import('node:crypto');
+  const response = { status: 200, headers: {}, url: 'https://shop.example/a', at: 0 };
+  const { fetch, captured } = capturePages(async () => ({ ...response, body: randomBytes(6 * 1024 ** 2) }));
+  for (const path of ['/a', '/b', '/c']) await fetch({ path });
+  expect(captured.pages).toHaveLength(2);
+  expect(captured.missed).toBe(1);
+  await expect(
+    capturePages(async () => {
+      throw new Fault('network', 'Reset.');
+    }).fetch({ path: '/' }),
+  ).rejects.toMatchObject({ code: 'network' });
+});
