@@ -22,7 +22,7 @@ export interface PathForm {
 /** Endpoint with the paths that it is served under. */
 export interface ServedEndpoint extends DeclaredEndpoint {
   forms: readonly PathForm[];
-  /** Endpoint that serves requests whose query has `format`, `only`, or `columns`. */
+  /** Endpoint that serves requests whose query has one of `exportParams`. */
   exported: ServedEndpoint | null;
 }
 

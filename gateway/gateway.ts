@@ -189,7 +189,7 @@ function addEndpoints(
 }
 
 /** Parameters that only an endpoint that exports has. */
-const exportParams = ['format', 'only', 'columns'];
+const exportParams = ['format', 'only', 'columns', 'provenance'];
 
 /**
  * Creates the handler of an endpoint and, for requests whose query has one of `exportParams`, of the one that

@@ -5,9 +5,9 @@ import { Fault } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
 import type { PageRequest, PageResponse } from '../fetch/page.ts';
 import { limitsOf } from '../markets/defaults.ts';
-import type { Batch, KeptPage } from '../store/batches.ts';
+import type { Batch, KeptPage, KeptPages } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
-import type { JobContext, UnitSession } from './context.ts';
+import type { JobContext, StoreUse, UnitSession } from './context.ts';
 import { readPage } from './warc.ts';
 
 /** Returns the option `keep_pages` of a job in milliseconds, or null if there is none. */
@@ -16,7 +16,7 @@ export function keepPagesMs({ keepPages }: JobOptions): number | null {
 }
 
 /** Returns true while the kept pages of a job can be read. */
-export function hasPages({ pagesUntil, filesDeletedAt }: Job, now: number): boolean {
+function hasPages({ pagesUntil, filesDeletedAt }: Job, now: number): boolean {
   return pagesUntil !== null && pagesUntil > now && filesDeletedAt === null;
 }
 
@@ -68,6 +68,20 @@ async function readKeptPage(
 ): Promise<PageResponse> {
   const range = { start: offset, end: offset + length - 1 };
   return readPage(Buffer.concat(await Array.fromAsync(await blobs.read(path, range))), maxBytes);
+}
+
+/**
+ * Returns the pages that the units of a batch were read from, by the index of the unit. They remain when the
+ * pages were deleted. Empty if the job kept none, or was reread from a job that was deleted.
+ */
+export async function keptUnitsOf(
+  { store }: StoreUse<'readBatches'>,
+  { rereadOf }: Job,
+  batch: Batch,
+): Promise<KeptPages['units']> {
+  if (rereadOf === null) return batch.pages?.units ?? {};
+  const [source] = await Array.fromAsync(store.readBatches(rereadOf, [batch.seq]));
+  return source?.pages?.units ?? {};
 }
 
 /** Batches of the first job by the batches that read their pages again. */

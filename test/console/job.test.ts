@@ -126,6 +126,22 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
     await waitForText(page, 'Results deleted');
   });
 
+  test('rereads the kept pages of a job, and shows what changed', async () => {
+    const user = await createUser('Mended Ltd', 1_000);
+    const items = [{ product_id: '1729000000001', country: 'th' }];
+    const { body } = await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit?keep_pages=2d', { items });
+    await watchJob(suite.env.api, user, body.job_id, 30_000);
+    const page = await open(user.key, `/jobs/${body.job_id}?tab=details`);
+    await waitForText(page, 'Kept pages');
+    await click(page, 'button', 'Reread pages');
+    await clickInDialog(page, 'Reread pages');
+    await waitForText(page, 'Reread of');
+    await waitForText(page, 'Completed');
+    await click(page, 'tab', 'Details');
+    await waitForText(page, 'Differences from the first job');
+    await waitForText(page, '0 gained, 0 changed, 0 lost, 1 equal');
+  });
+
   test('retries failed units in a new job and cancels it', async () => {
     const user = await createUser('Again Ltd', 1_000);
     const items = ['81000000800', '81000001800', '81000000813', '81000000001'].map((id) => ({

@@ -11,6 +11,7 @@ const kinds = readdirSync(join(folder, 'kinds')).filter((name) => name.endsWith(
 const pages = [
   '../README.md',
   'freshness.md',
+  'kept-pages.md',
   'quotes.md',
   'schedules.md',
   'formats.md',

@@ -1,9 +1,10 @@
+import { type Timestamp, timestampMs } from '@bufbuild/protobuf/wkt';
 import { useDisclosure } from '@mantine/hooks';
-import { IconPlayerStop, IconReload } from '@tabler/icons-react';
+import { IconFileSearch, IconPlayerStop, IconReload } from '@tabler/icons-react';
 import { useNavigate } from 'react-router';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { findJobType } from '../../../src/contract/job-types.ts';
-import { formatUnits } from '../../../src/present/text.ts';
+import { formatCount, formatUnits } from '../../../src/present/text.ts';
 import { ConfirmButton, useAction } from '../ui/actions/ActionButton.tsx';
 import { DecisionButtons } from '../ui/jobs/DecisionButtons.tsx';
 import { CallButton } from '../ui/permission/CallButton.tsx';
@@ -20,10 +21,40 @@ export function JobActions({ job }: { job: Job }) {
     <>
       {operator && job.status === 'awaiting_approval' && <DecisionButtons job={job} />}
       {!job.ended && !(operator && job.status === 'awaiting_approval') && <Cancel job={job} />}
+      {hasPages(job) && <Reread job={job} />}
       {!operator && <RunAgain job={job} />}
       {job.success > 0 && !job.filesDeletedAt && <DownloadMenu job={job} />}
       {!operator && <JobMenu job={job} />}
     </>
+  );
+}
+
+const hasPages = ({ ended, keptPages }: Job) =>
+  ended && keptPages?.deleteAt !== undefined && keptPages.kept > 0 && !isPast(keptPages.deleteAt);
+
+const isPast = (at: Timestamp) => timestampMs(at) <= Date.now();
+
+/** Button that reads the kept pages of a job again. */
+function Reread({ job: { jobId, total, keptPages } }: { job: Job }) {
+  const operator = useSession().role === 'operator';
+  const navigate = useNavigate();
+  const text = [
+    `This creates a new job with the ${formatUnits(total)} of this one. It reads the ${formatCount(keptPages?.kept ?? 0)} kept pages`,
+    `with the current readers, at the price of reused results${operator ? ', charged to its owner' : ''}. No page is fetched.`,
+  ].join(' ');
+  return (
+    <ConfirmButton
+      call={JobService.method.rereadJob}
+      request={{ jobId }}
+      question={{ title: 'Reread the pages of this job?', text, confirm: 'Reread pages', isHarmless: true }}
+      done={(created) => {
+        void navigate(`/jobs/${created.jobId}`);
+        return 'New job created.';
+      }}
+      leftSection={<IconFileSearch size={16} aria-hidden />}
+    >
+      Reread pages
+    </ConfirmButton>
   );
 }
 

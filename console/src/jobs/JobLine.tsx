@@ -44,8 +44,8 @@ const LinkTo = ({ to, children }: { to: string; children: ReactNode }) => (
   </Anchor>
 );
 
-/** Links to the schedule or the series of a job, and to the job that it retries. */
-function Origin({ job: { options, retryOf, scheduleId } }: { job: Job }) {
+/** Links to the schedule or the series of a job, and to the job that it retries or rereads. */
+function Origin({ job: { options, retryOf, rereadOf, scheduleId } }: { job: Job }) {
   const { role } = useSession();
   const series = seriesOf(options?.track);
   return (
@@ -53,6 +53,11 @@ function Origin({ job: { options, retryOf, scheduleId } }: { job: Job }) {
       {scheduleId !== '' && <LinkTo to={`/schedules/${scheduleId}`}>Schedule</LinkTo>}
       {series && scheduleId === '' && (
         <span>Series {role === 'user' ? <LinkTo to="?tab=changes">{series}</LinkTo> : series}</span>
+      )}
+      {rereadOf !== '' && (
+        <span>
+          Reread of <LinkTo to={`/jobs/${rereadOf}`}>{shortId(rereadOf)}</LinkTo>
+        </span>
       )}
       {retryOf !== '' && (
         <span>

@@ -13,6 +13,7 @@ import { useTab } from '../ui/layout/useTab.ts';
 import { useSession } from '../ui/session/session.ts';
 import { Batches } from './Batches.tsx';
 import { Changes } from './Changes.tsx';
+import { Differences } from './Differences.tsx';
 import { Failures } from './Failures.tsx';
 import { Hold } from './Hold.tsx';
 import { JobActions } from './JobActions.tsx';
@@ -112,6 +113,11 @@ function Details({ job }: { job: Job }) {
   return (
     <Stack>
       <JobSummary job={job} />
+      {job.rereadOf !== '' && job.ended && (
+        <Section title="Differences from the first job">
+          <Differences job={job} />
+        </Section>
+      )}
       {job.startedAt && job.total > 1 && (
         <Section title="Progress">
           <Suspense fallback={<Skeleton height={220} />}>

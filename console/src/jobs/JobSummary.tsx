@@ -57,6 +57,19 @@ export function JobSummary({ job }: { job: Job }) {
           <Id of="jobs" value={job.retryOf} underline="always" />
         </Fact>
       )}
+      {job.rereadOf !== '' && (
+        <Fact name="Reread of">
+          <Id of="jobs" value={job.rereadOf} underline="always" />
+        </Fact>
+      )}
+      {job.keptPages && (
+        <Fact name="Kept pages">
+          {formatCount(job.keptPages.kept)}
+          {job.keptPages.missed > 0 && `, ${formatCount(job.keptPages.missed)} not kept`}
+          {job.keptPages.deleteAt ? ', until ' : ', deleted'}
+          {job.keptPages.deleteAt && <Moment at={job.keptPages.deleteAt} />}
+        </Fact>
+      )}
     </SimpleGrid>
   );
 }

@@ -10,6 +10,7 @@ import { Fault } from '../../contract/fault.ts';
 import { tagHeader, warningHeader } from '../../contract/response-headers.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import { fullName } from '../../jobs/job-types.ts';
+import { createDifferences } from '../../jobs/queries/differences.ts';
 import { listFiles, results } from '../../jobs/queries/results.ts';
 import { jobTag } from '../../jobs/queries/tag.ts';
 import { type FailureFormat, failures, failureTypes } from '../../jobs/queries/units.ts';
@@ -40,6 +41,7 @@ export function jobServiceHandlers(context: JobContext): Handlers {
   const { method } = JobService;
   const shapes = createJobMessages(context);
   const reads = jobReads(context);
+  const listDifferences = createDifferences();
   const records = recordReads(context);
 
   const find = async ({ jobId }: { jobId: string }, { principal }: Call): Promise<Job> => {
@@ -100,6 +102,9 @@ export function jobServiceHandlers(context: JobContext): Handlers {
     }),
     handle(method.listRecords, async (request, call) =>
       records.listRecords(request, await find(request, call)),
+    ),
+    handle(method.listDifferences, async (request, call) =>
+      listDifferences(context, await find(request, call)),
     ),
     handle(method.listFields, async (request, call) => records.listFields(await find(request, call))),
     handle(method.listFiles, async (request, call) => {

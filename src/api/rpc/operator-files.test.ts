@@ -5,7 +5,7 @@ import { type CoreCaller, openCore } from '../../../test/support/core.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
 
-const { createFileLink } = OperatorService.method;
+const { createFileLink, listAuditEntries, streamPages } = OperatorService.method;
 const { listFiles } = JobService.method;
 
 let fixture: JobFixture;
@@ -53,4 +53,23 @@ test.each([
   const { jobId } = await jobOf();
   await expect(operator.call(createFileLink, { jobId, name })).rejects.toMatchObject({ code: 'not_found' });
   expect(logged).toEqual([]);
+});
+
+test('an operator reads the kept pages of a job, which is audited, and its owner does not', async () => {
+  const userId = await fixture.createUser(1_000);
+  const core = await openCore(fixture.context);
+  await fixture.startWorker();
+  const options = { keepPages: '1d' };
+  const request = variantSoldRequest(2);
+  const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', request, undefined, options);
+  const job = await fixture.waitForState(jobId, 'completed');
+  const chunks = await core.operator.stream(streamPages, { jobId });
+  const bytes = chunks.reduce((sum, { data }) => sum + (data?.length ?? 0), 0);
+  expect([chunks[0]!.contentType, bytes]).toEqual(['application/warc', job.counts!.pages!.bytes]);
+  const { entries } = await core.operator.call(listAuditEntries, { action: 'StreamPages' });
+  expect(entries).toMatchObject([{ target: jobId, outcome: 'ok' }]);
+  const { caller } = await core.createKey(userId);
+  await expect(caller.stream(streamPages, { jobId })).rejects.toMatchObject({ code: 'forbidden' });
+  for (const { name } of (await operator.call(listFiles, { jobId })).files)
+    expect(name).not.toContain('warc');
 });

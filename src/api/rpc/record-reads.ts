@@ -81,11 +81,16 @@ export function recordReads(context: JobContext): RecordReads {
       const { records, columns } = await columnFillsOf(context, job);
       return { records, fields: columns.map(({ column: { name, type }, fill }) => ({ name, type, fill })) };
     },
-    async *exportRecords({ format: name, only, columns: choice, ...selection }, job, headers) {
-      if (name === '') requireNoSelection(only, choice, selection);
+    async *exportRecords({ format: name, only, columns: choice, provenance, ...selection }, job, headers) {
+      if (provenance && (name !== '' || only !== ''))
+        throw Fault.invalid(['body', 'provenance'], 'not with format or only', 'value_error');
+      if (name === '') requireNoSelection(only !== '' || provenance !== undefined, choice, selection);
       if (only !== '') await requireCompared(context, job);
       if (name === '') {
-        yield* streamText('application/x-ndjson', results(context, job, 'changed'));
+        yield* streamText(
+          'application/x-ndjson',
+          results(context, job, { only: only as OnlyFilter, provenance }),
+        );
         return;
       }
       const format = name as FormatName;
@@ -148,14 +153,14 @@ function toItemMessage(
   };
 }
 
-/** Requires an export without a format to have no other selection than `only`. */
+/** Requires an export without a format to be one of lines, and to have no other selection. */
 function requireNoSelection(
-  only: string,
+  isLines: boolean,
   columns: string,
   { filter, search, sort }: Pick<ExportRecordsRequest, 'filter' | 'search' | 'sort'>,
 ): void {
   const isPlain = columns === '' && filter.length === 0 && search === '' && sort === '';
-  if (only !== '' && isPlain) return;
+  if (isLines && isPlain) return;
   const { msg, type } = problemText.missing();
   throw Fault.invalid(['body', 'format'], msg, type);
 }

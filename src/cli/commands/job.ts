@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import {
+  type FieldDifference,
   type FieldQuality,
   type GetQualityResponse,
   GetQualityResponseSchema,
@@ -7,6 +8,7 @@ import {
   JobSchema,
   JobService,
   type KeptPages,
+  type ListDifferencesResponse,
 } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { addCommand } from './command.ts';
@@ -49,6 +51,22 @@ const qualityColumns: PrintedColumn<FieldQuality>[] = [
   },
 ];
 
+const differenceColumns: PrintedColumn<FieldDifference>[] = [
+  { name: 'FIELD', text: ({ name }) => name },
+  { name: 'GAINED', text: ({ gained }) => count(gained), isNumber: true },
+  { name: 'CHANGED', text: ({ changed }) => count(changed), isNumber: true },
+  { name: 'LOST', text: ({ lost }) => count(lost), isNumber: true },
+];
+
+function differencesWords(
+  { fields, gained, changed, lost, equal }: ListDifferencesResponse,
+  { table }: Display,
+): string {
+  const counts = { gained, changed, lost, equal };
+  const words = Object.entries(counts).map(([name, records]) => `${count(records)} ${name}`);
+  return `${table(differenceColumns, fields)}records: ${words.join(', ')}\n`;
+}
+
 /** Adds `job`. */
 export function addJobCommands(program: Command): void {
   const { method } = JobService;
@@ -83,6 +101,12 @@ export function addJobCommands(program: Command): void {
   addChangesCommand(job);
   addRetry(job);
   addReread(job);
+  addShow(job, {
+    usage: 'differences <job>',
+    about: 'Show how the records of a reread differ from those of the first job',
+    method: method.listDifferences,
+    words: differencesWords,
+  });
   addStream(job, {
     usage: 'pages <job>',
     about: 'Write the kept pages of a job as a WARC file compressed with gzip (operators)',

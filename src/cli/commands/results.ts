@@ -47,21 +47,33 @@ type TableSelection = Required<Omit<TableFlags, 'format'>> & { format: TableForm
 /** Adds `job results` and `job failures`. */
 export function addResultCommands(job: Command): void {
   const { exportRecords, streamFailures, streamResults } = JobService.method;
-  addCommand<TableFlags & { output?: string }>(job, {
+  addCommand<TableFlags & { output?: string; provenance?: true }>(job, {
     usage: 'results <job>',
     about: 'Print the results of a job so far as JSON Lines, or its records as a table',
-    options: [outputOption, ...tableOptions],
+    options: [
+      outputOption,
+      ['--provenance', 'add the pages that each result was read from'],
+      ...tableOptions,
+    ],
     as: 'either',
-    async run(session, { output, ...flags }, reference: string) {
+    async run(session, { output, provenance = false, ...flags }, reference: string) {
       const { format, ...selection } = tableOf(flags, session.isJson);
       if (format === 'parquet' && output === undefined)
         throw new UsageError('--format parquet writes a binary file: add --output <file>');
       const { client } = session;
       const jobId = await findJobId(session, reference);
       const isTable = format !== '' || selection.only !== '';
-      const stream = isTable
-        ? client.stream(exportRecords, { jobId, format, ...selection })
-        : client.stream(streamResults, { jobId });
+      if (isTable && provenance)
+        throw new UsageError('--provenance cannot be combined with the options of a table');
+      const stream =
+        isTable || provenance
+          ? client.stream(exportRecords, {
+              jobId,
+              format,
+              ...(provenance ? { provenance } : {}),
+              ...selection,
+            })
+          : client.stream(streamResults, { jobId });
       await writeStream(session, await stream, output);
     },
   });

@@ -32,7 +32,7 @@ const keysOf = async (job: Job, query: RowQuery = changed) =>
   );
 
 const linesOf = async (job: Job, only: '' | 'changed') =>
-  (await text(Readable.from(results(fixture.context, job, only))))
+  (await text(Readable.from(results(fixture.context, job, { only }))))
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as { index: number; key: string });

@@ -1,6 +1,8 @@
+import type { KeptPage, Outcome } from '../../store/batches.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import { type IndexedUnit, readIndexedBatches, unitsOf } from '../indexed-units.ts';
+import { keptUnitsOf } from '../kept-pages.ts';
 import { openRecords } from '../records.ts';
 import { changedEntries, type OnlyFilter } from './changed.ts';
 import { readEntries, requireResults } from './rows.ts';
@@ -54,28 +56,49 @@ export function fileName({ path }: StoredFile): string {
 /**
  * Returns a job's results so far, one JSON line per successful unit in submission order. `record` is copied
  * byte for byte; units with a file have `file` instead. With `only: 'changed'`, leaves out units without an
- * item that changed since the last run; the comparison must be complete. A few records are in memory. Throws
- * `results_deleted`.
+ * item that changed since the last run; the comparison must be complete. With `provenance`, all lines tell
+ * the pages of the result. A few records are in memory. Throws `results_deleted`.
  */
 export function results(
   context: JobContext,
   job: Job,
-  only: OnlyFilter = '',
+  { only = '', provenance = false }: { only?: OnlyFilter; provenance?: boolean | undefined } = {},
 ): AsyncGenerator<string | Uint8Array> {
   requireResults(job);
-  return only === '' ? lines(context, job) : changedLines(context, job);
+  return only === '' ? lines(context, job, provenance) : changedLines(context, job);
 }
 
 /** Returns the member of a line that marks a reused record. */
 const reusedMember = ({ collectedAt }: { collectedAt?: number }) =>
   collectedAt === undefined ? {} : { collected_at: new Date(collectedAt).toISOString() };
 
-async function* lines(context: JobContext, job: Job): AsyncGenerator<string | Uint8Array> {
+/** Returns the member of a line that tells the pages of a result. */
+const provenanceMember = (outcome: Outcome | undefined, pages: readonly KeptPage[] = []) => ({
+  provenance: {
+    reader: outcome?.status === 'SUCCESS' ? outcome.reader : undefined,
+    pages: pages.map(({ url, at, status, sha256 }) => ({
+      url,
+      fetched_at: new Date(at).toISOString(),
+      status,
+      sha256,
+    })),
+  },
+});
+
+async function* lines(
+  context: JobContext,
+  job: Job,
+  provenance: boolean,
+): AsyncGenerator<string | Uint8Array> {
   const { store } = context;
   for await (const placed of readIndexedBatches(store, job.id, ({ success }) => success > 0)) {
     const records = openRecords(context, placed.batch);
-    for (const unit of unitsOf(job, placed))
-      yield* lineOf(context, job, unit, await records.read(unit.index - placed.first));
+    const pages = provenance ? await keptUnitsOf(context, job, placed.batch) : null;
+    for (const unit of unitsOf(job, placed)) {
+      const at = unit.index - placed.first;
+      const more = pages === null ? {} : provenanceMember(unit.outcome, pages[at]);
+      yield* lineOf(context, job, unit, await records.read(at), more);
+    }
   }
 }
 
@@ -94,10 +117,14 @@ async function* lineOf(
   job: Job,
   { index, batchId, region, unit, outcome }: IndexedUnit,
   record: Uint8Array | null = null,
+  more: object = {},
 ): AsyncGenerator<string | Uint8Array> {
   if (outcome?.status !== 'SUCCESS') return;
   const { key, input } = unit;
-  const line = JSON.stringify({ index, batch_id: batchId, key, region, input, ...reusedMember(outcome) });
+  const line = JSON.stringify({
+    ...{ index, batch_id: batchId, key, region, input },
+    ...{ ...reusedMember(outcome), ...more },
+  });
   if (outcome.file) {
     yield `${line.slice(0, -1)},"file":${JSON.stringify(await fileJson(context, job, outcome.file))}}\n`;
     return;

@@ -69,16 +69,16 @@ export async function quoteJob(
     shortfall: BigInt(quota === undefined ? 0 : quota.required - quota.current),
     overMaxCredits: refusals.some(({ code }) => code === 'max_credits_exceeded'),
     needsApproval,
-    ...(await timing(context, jobType, plan, { needsApproval, isTest })),
+    ...(await timing(context, jobType, plan, { needsApproval, isTest, isReread })),
   };
 }
 
-/** Returns when the work can begin, and how long it takes. Test jobs wait for no marketplace. */
+/** Returns when the work can begin, and how long it takes. Test jobs and rereads wait for no marketplace. */
 async function timing(
   { store, clock, settings }: JobContext,
   jobType: ResolvedJobType,
   plan: Plan,
-  { needsApproval, isTest }: { needsApproval: boolean; isTest: boolean },
+  { needsApproval, isTest, isReread }: Record<'needsApproval' | 'isTest' | 'isReread', boolean>,
 ): Promise<MessageInitShape<typeof QuoteSchema>> {
   const [pauses, minutes, backlog] = await Promise.all([
     store.listPauses(),
@@ -90,7 +90,7 @@ async function timing(
     { clock, settings: isTest ? { ...settings, workingHours: null } : settings },
     jobType,
     origins,
-    isTest ? [] : pauses,
+    isTest || isReread ? [] : pauses,
     needsApproval,
   );
   return {

@@ -208,6 +208,9 @@ test('a unit whose pages exceed its limit keeps those before', async () => {
   for (const path of ['/a', '/b', '/c']) await fetch({ path });
   expect(captured.pages).toHaveLength(2);
   expect(captured.missed).toBe(1);
+  const odd = capturePages(async () => ({ ...response, url: 'no URL', body: Buffer.from('x') }));
+  expect(await odd.fetch({ path: '/' })).toMatchObject({ url: 'no URL' });
+  expect(odd.captured).toEqual({ pages: [], missed: 1 });
   await expect(
     capturePages(async () => {
       throw new Fault('network', 'Reset.');

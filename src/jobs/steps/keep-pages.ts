@@ -19,7 +19,7 @@ interface CapturedPage extends Omit<KeptPage, 'file' | 'offset' | 'length'> {
 /** Pages of one attempt at a unit. */
 export interface UnitPages {
   pages: CapturedPage[];
-  /** Pages that exceed the limit of a unit. */
+  /** Pages that exceed the limit of a unit, or cannot be kept. */
   missed: number;
 }
 
@@ -32,9 +32,10 @@ export function capturePages(fetch: FetchPage): { fetch: FetchPage; captured: Un
     async fetch(request) {
       const response = await fetch(request);
       // Compressed before the reader gets the page, whose memory is released when it requests the next one.
-      const records = await writePage(request, response);
-      bytes += records.length;
-      if (bytes > maxUnitBytes) captured.missed += 1;
+      // The unit does not depend on it.
+      const records = await writePage(request, response).catch(() => null);
+      bytes += records?.length ?? 0;
+      if (records === null || bytes > maxUnitBytes) captured.missed += 1;
       else {
         const { url, at, status, body } = response;
         const page = { request: requestDigest(request), url, at, status, sha256: sha256(body), records };

@@ -17,6 +17,7 @@ import { sweep } from '../../sweep/sweep.ts';
 import { type JobContext, leaseMs } from '../context.ts';
 import { resolveJobTypes } from '../job-types.ts';
 import { pagesOf } from '../kept-pages.ts';
+import { createDifferences } from '../queries/differences.ts';
 import { results } from '../queries/results.ts';
 import { deleteFiles } from './delete.ts';
 import { work } from './process-batch.ts';
@@ -67,8 +68,8 @@ describe.each(await findStores())('a reread on $name', ({ open }) => {
     await workOff();
     return fixture.waitForState(jobId, 'completed', 'partial_complete', 'failed');
   };
-  const linesOf = async (job: Job) => {
-    const text = (await Array.fromAsync(results(fixture.context, job))).map(String).join('');
+  const linesOf = async (job: Job, provenance = false) => {
+    const text = (await Array.fromAsync(results(fixture.context, job, { provenance }))).map(String).join('');
     return text
       .split('\n')
       .filter(Boolean)
@@ -204,6 +205,68 @@ describe.each(await findStores())('a reread on $name', ({ open }) => {
     await expect(Array.fromAsync(pagesOf(fixture.context, source))).rejects.toMatchObject({
       code: 'conflict',
     });
+  });
+
+  test.runIf(isOpen)('is compared with the first job, field by field', async () => {
+    const differences = createDifferences();
+    const { items } = variantSoldRequest(4);
+    useReader(({ read }) => ({
+      async read(input, place) {
+        const record = await read(input, place);
+        const at = items.findIndex(({ itemId }) => itemId === String(input.item_id));
+        if (at === 0) throw new Fault('page_mismatch', 'New layout.', { final: true });
+        return at === 1 ? { ...record, currency: null, item_name: 'Old' } : record;
+      },
+    }));
+    const source = await ended('SubmitVariantSold', variantSoldRequest(4));
+    useReader(({ read }) => ({
+      async read(input, place) {
+        if (String(input.item_id) === items[3]!.itemId) throw new Fault('page_empty', 'No.', { final: true });
+        return read(input, place);
+      },
+    }));
+    const id = await again(source);
+    const early = await differences(fixture.context, await jobOf(id)).catch(({ code }) => code);
+    const job = await done(id);
+    const found = await differences(fixture.context, job);
+    expect([early, await differences(fixture.context, source).catch(({ code }) => code)]).toEqual([
+      'conflict',
+      'conflict',
+    ]);
+    expect(found).toMatchObject({ rereadOf: source.id, gained: 1, changed: 1, lost: 1, equal: 1 });
+    expect(found.records.map(({ unitIndex, difference }) => [unitIndex, difference])).toEqual([
+      [0, 'gained'],
+      [1, 'changed'],
+      [3, 'lost'],
+    ]);
+    expect(found.fields.map(({ name }) => name)).toEqual(found.records[1]!.fields);
+    expect(found.fields.length).toBeGreaterThan(0);
+    await deleteFiles(fixture.context, source);
+    await expect(differences(fixture.context, job)).rejects.toMatchObject({ code: 'results_deleted' });
+  });
+
+  test.runIf(isOpen)('tells the pages of its results, also after they were deleted', async () => {
+    const source = await ended('SubmitVariantSold', variantSoldRequest(2), '1d');
+    await fixture.clock.advance(3_600_000);
+    const job = await done(await again(source));
+    await fixture.clock.advance(dayMs);
+    await sweep(fixture.context);
+    const provenanceOf = async (of: Job) => (await linesOf(of, true)).map(({ provenance }) => provenance);
+    const [first] = await provenanceOf(source);
+    expect(first).toEqual({
+      reader: 'mkta/variants 0.0.0',
+      pages: [
+        {
+          url: expect.stringMatching(/^http:\/\/origin\.test\/api\/v4\/pdp\/get_pc\?item_id=\d+/),
+          fetched_at: new Date(source.finishedAt!).toISOString(),
+          status: 200,
+          sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+        },
+      ],
+    });
+    expect(await provenanceOf(job)).toEqual(await provenanceOf(source));
+    const plain = await ended('SubmitVariantSold', variantSoldRequest(1), '');
+    expect(await provenanceOf(plain)).toEqual([{ pages: [] }]);
   });
 
   test.runIf(isOpen)('is one job whichever call a process dies at', async () => {

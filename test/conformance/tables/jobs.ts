@@ -86,7 +86,7 @@ const lostEntry = {
   message: text,
 };
 
-/** Jobs of every kind: 15 endpoints. */
+/** Jobs of every kind. */
 export const jobs: Marketplace = {
   name: 'jobs of every kind',
   jobs: {
@@ -94,6 +94,7 @@ export const jobs: Marketplace = {
     'any gone': { submit, body: { items: [page('800')] }, ends: true },
     'any deleted': { submit, body: { items: [page('002')] }, ends: true },
     'any failing': { submit, body: { items: [page('812')] }, ends: true },
+    'any kept': { submit, body: { items: [page('003')] }, options: { keep_pages: '1d' }, ends: true },
   },
   endpoints: [
     {
@@ -243,6 +244,41 @@ export const jobs: Marketplace = {
         restOnly: true,
       },
       refusedQuery('format', 'xlsx', 'enum', { params: done.params, restOnly: true }),
+      {
+        title: 'the pages that a result was read from',
+        params: { job_id: '{any kept}', provenance: 'true' },
+        status: 200,
+        type: 'application/x-ndjson',
+        response: having({
+          provenance: {
+            reader: like(/^mktd\/product \d+\.\d+\.\d+$/, 'reader'),
+            pages: [
+              {
+                url: like(/^http/, 'URL'),
+                fetched_at: time,
+                status: 200,
+                sha256: like(/^[0-9a-f]{64}$/, 'digest'),
+              },
+            ],
+          },
+        }),
+        restOnly: true,
+      },
+      {
+        title: 'the pages of a job that keeps none',
+        params: { ...done.params, provenance: 'true' },
+        status: 200,
+        type: 'application/x-ndjson',
+        response: having({ record: anObject, provenance: { pages: [] } }),
+        restOnly: true,
+      },
+      {
+        title: 'provenance in another format',
+        params: { ...done.params, provenance: 'true', format: 'csv' },
+        status: 422,
+        problems: [[['query', 'provenance'], 'value_error']],
+        restOnly: true,
+      },
       {
         ...done,
         title: 'the changes of a tracked job',
@@ -473,6 +509,37 @@ export const jobs: Marketplace = {
       ]),
       verb: 'POST',
     },
+    {
+      ...about('/reread', rpc.rereadJob, [
+        { ...done, title: 'a job that keeps no pages', ...refused },
+        { title: 'a job that has not ended', params: { job_id: '{items waiting}' }, ...refused },
+        {
+          title: 'with an option of reading',
+          params: { job_id: '{any kept}' },
+          options: { max_age: '1d' },
+          status: 422,
+          problems: [[['query', 'max_age'], 'value_error']],
+          restOnly: true,
+        },
+        {
+          title: 'the quote of a reread, at the price of reused results',
+          params: { job_id: '{any kept}' },
+          options: { validate_only: 'true' },
+          status: 200,
+          response: having({ accepted: true, units: 1, unit_price: 3, cost: 3, warnings: [] }),
+        },
+        {
+          title: 'a job with kept pages, once per idempotency key',
+          params: { job_id: '{any kept}' },
+          headers: { 'idempotency-key': 'reread' },
+          status: 202,
+          response: having({ job_id: uuid, kind: 'pdp_bulk', total: 1, cost: 3, reread_of: uuid }),
+          restOnly: true,
+        },
+      ]),
+      verb: 'POST',
+    },
+    about('/differences', rpc.listDifferences, [{ ...done, title: 'a job that is no reread', ...refused }]),
     {
       ...about('/cancel', rpc.cancelJob, [{ ...done, title: 'a job that has ended', ...refused }]),
       verb: 'POST',

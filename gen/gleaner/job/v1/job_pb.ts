@@ -25,7 +25,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/job.proto.
  */
 export const file_gleaner_job_v1_job: GenFile = /*@__PURE__*/
-  fileDesc("ChhnbGVhbmVyL2pvYi92MS9qb2IucHJvdG8SDmdsZWFuZXIuam9iLnYxItkJCgNKb2ISDgoGam9iX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZtYXJrZXQYBCABKAkSDgoGcmVnaW9uGAUgASgJEogBCgZzdGF0dXMYBiABKAlCeIq9GBFhd2FpdGluZ19hcHByb3ZhbIq9GAxpbml0aWFsaXppbmeKvRgKcHJvY2Vzc2luZ4q9GAljb21wbGV0ZWSKvRgQcGFydGlhbF9jb21wbGV0ZYq9GAZmYWlsZWSKvRgIcmVqZWN0ZWSKvRgKdGVybWluYXRlZBIMCgRjb3N0GAcgASgFEhAKCHJlZnVuZGVkGAggASgFEg0KBXRvdGFsGAkgASgFEg8KB3N1Y2Nlc3MYCiABKAUSDgoGZmFpbGVkGAsgASgFEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWRlY2lkZV9ieRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgPIAEoCRITCgt3YWl0aW5nX2ZvchgQIAEoCRIUCgd0YXNrX2lkGBEgASgDSACIAQESFQoNcmV0cmlldmVfcGF0aBgSIAEoCRIQCghyZXRyeV9vZhgTIAEoCRIuCgpzdGFydGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdiYXRjaGVzGBUgASgFEhQKDGJhdGNoZXNfZG9uZRgWIAEoBRISCgp1bml0X3ByaWNlGBcgASgFEg0KBWVuZGVkGBggASgIEhEKCXVzZXJfbmFtZRgZIAEoCRIZCgx1c2VyX2JhbGFuY2UYGiABKANIAYgBARIPCgdjaGFyZ2VkGBsgASgFEg8KB25vdF9ydW4YHCABKAUSEgoKZGVjaWRlZF9ieRgdIAEoCRI0ChBmaWxlc19kZWxldGVkX2F0GB4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9maWxlc19leHBpcmVfYXQYKiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KB29wdGlvbnMYHyABKAsyHS5nbGVhbmVyLmpvYi52MS5TdWJtaXRPcHRpb25zEh4KEXJldXNlZF91bml0X3ByaWNlGCUgASgFSAKIAQESEwoGcmV1c2VkGCYgASgFSAOIAQESKgoFcXVvdGUYICABKAsyFS5nbGVhbmVyLmpvYi52MS5RdW90ZUIEwL4YARIeCgRtb2RlGCQgASgJQhCKvRgEbGl2ZYq9GAR0ZXN0EiUKBGhvbGQYKCABKAsyFy5nbGVhbmVyLmpvYi52MS5Kb2JIb2xkEhEKCXJlcmVhZF9vZhgrIAEoCRItCgprZXB0X3BhZ2VzGCwgASgLMhkuZ2xlYW5lci5qb2IudjEuS2VwdFBhZ2VzEhMKC3NjaGVkdWxlX2lkGCkgASgJQgoKCF90YXNrX2lkQg8KDV91c2VyX2JhbGFuY2VCFAoSX3JldXNlZF91bml0X3ByaWNlQgkKB19yZXVzZWQiZwoJS2VwdFBhZ2VzEgwKBGtlcHQYASABKAUSDgoGbWlzc2VkGAIgASgFEg0KBWJ5dGVzGAMgASgDEi0KCWRlbGV0ZV9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAixQEKB0pvYkhvbGQSMAoFc3RhdGUYASABKAlCIYq9GARoZWxkir0YCHJlbGVhc2Vkir0YCWRpc2NhcmRlZBIrCgdyZWFzb25zGAIgAygLMhouZ2xlYW5lci5qb2IudjEuSG9sZFJlYXNvbhIrCgdoZWxkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpkZWNpZGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI9CgpIb2xkUmVhc29uEg0KBWZpZWxkGAEgASgJEg8KB21pbmltdW0YAiABKAESDwoHcGVyY2VudBgDIAEoASJBChFSZWxlYXNlSm9iUmVxdWVzdBIbCgZqb2JfaWQYASABKAlCC+BBArpIBXIDsAEBEg8KB2Rpc2NhcmQYAiABKAgiZAoSR2V0UXVhbGl0eVJlc3BvbnNlEg8KB3JlY29yZHMYASABKAMSDwoHaW52YWxpZBgCIAEoAxIsCgZmaWVsZHMYAyADKAsyHC5nbGVhbmVyLmpvYi52MS5GaWVsZFF1YWxpdHkiXAoMRmllbGRRdWFsaXR5EgwKBG5hbWUYASABKAkSDAoEdHlwZRgCIAEoCRIPCgdyZWNvcmRzGAMgASgDEg4KBmZpbGxlZBgEIAEoAxIPCgdwZXJjZW50GAUgASgBIooDCg9MaXN0Sm9ic1JlcXVlc3QSfwoGc3RhdHVzGAEgASgJQm+6SGxyalIAUhFhd2FpdGluZ19hcHByb3ZhbFIMaW5pdGlhbGl6aW5nUgpwcm9jZXNzaW5nUgljb21wbGV0ZWRSEHBhcnRpYWxfY29tcGxldGVSBmZhaWxlZFIIcmVqZWN0ZWRSCnRlcm1pbmF0ZWQSFQoEa2luZBgCIAEoCUIHukgEcgIYQBIXCgZtYXJrZXQYAyABKAlCB7pIBHICGEASHQoJcGFnZV9zaXplGAQgASgFQgq6SAcaBRjoBygAElAKCnBhZ2VfdG9rZW4YBSABKAlCPLpIOXI3MjVeKFswLTldezEsMTZ9KFwuWzAtOV17MSw5fSk/LVtBLVphLXowLTlfLV17MSwxMDAwfSk/JBIYCgd1c2VyX2lkGAYgASgJQge6SARyAhhAEhgKBnNlYXJjaBgHIAEoCUIIukgFcgMYyAESIQoEbW9kZRgIIAEoCUITukgQcg5SAFIEbGl2ZVIEdGVzdCJOChBMaXN0Sm9ic1Jlc3BvbnNlEiEKBGpvYnMYASADKAsyEy5nbGVhbmVyLmpvYi52MS5Kb2ISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIikKCkpvYlJlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABASJvCg1HZXRKb2JSZXF1ZXN0El4KBmpvYl9pZBgBIAEoCUJO4EECukhIckYYJDJCXihbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfXxbMC05XXsxLDE1fSkkIkkKEENhbmNlbEpvYlJlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARIYCgZyZWFzb24YAiABKAlCCLpIBXIDGOgHItABChBMaXN0VW5pdHNSZXF1ZXN0EhsKBmpvYl9pZBgBIAEoCUIL4EECukgFcgOwAQESMQoGc3RhdHVzGAIgASgJQiG6SB5yHFIAUgdQRU5ESU5HUgdTVUNDRVNTUgZGQUlMRUQSFQoEY29kZRgDIAEoCUIHukgEcgIYQBIdCglwYWdlX3NpemUYBCABKAVCCrpIBxoFGOgHKAASNgoKcGFnZV90b2tlbhgFIAEoCUIiukgfch0yG14oWzAtOV17MSw5fVwuWzAtOV17MSw5fSk/JCJRChFMaXN0VW5pdHNSZXNwb25zZRIjCgV1bml0cxgBIAMoCzIULmdsZWFuZXIuam9iLnYxLlVuaXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIvwBCgRVbml0Eg0KBWluZGV4GAEgASgFEhAKCGJhdGNoX2lkGAIgASgJEgsKA2tleRgDIAEoCRIOCgZyZWdpb24YBCABKAkSFwoFaW5wdXQYBSABKAlCCOC8GAHqvRgAEjAKBnN0YXR1cxgGIAEoCUIgir0YB1BFTkRJTkeKvRgHU1VDQ0VTU4q9GAZGQUlMRUQSDAoEY29kZRgHIAEoCRIPCgdtZXNzYWdlGAggASgJEkwKDGNvbGxlY3RlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCGvK9GBYiMjAzMC0wMS0wN1QwNDowMDowMFoiIkAKEkxpc3RGYXVsdHNSZXNwb25zZRIqCgZmYXVsdHMYASADKAsyGi5nbGVhbmVyLmpvYi52MS5GYXVsdEdyb3VwIlEKCkZhdWx0R3JvdXASDAoEY29kZRgBIAEoCRINCgV1bml0cxgCIAEoBRImCghleGFtcGxlcxgDIAMoCzIULmdsZWFuZXIuam9iLnYxLlVuaXQiRAoTR2V0UHJvZ3Jlc3NSZXNwb25zZRItCgZwb2ludHMYASADKAsyHS5nbGVhbmVyLmpvYi52MS5Qcm9ncmVzc1BvaW50IlgKDVByb2dyZXNzUG9pbnQSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3N1Y2Nlc3MYAiABKAUSDgoGZmFpbGVkGAMgASgFIj4KEUxpc3RGaWxlc1Jlc3BvbnNlEikKBWZpbGVzGAEgAygLMhouZ2xlYW5lci5qb2IudjEuUmVzdWx0RmlsZSLOAQoKUmVzdWx0RmlsZRIMCgRuYW1lGAEgASgJEicKBXNjb3BlGAIgASgJQhiKvRgDam9iir0YBWJhdGNoir0YBHVuaXQSDQoFaW5kZXgYAyABKAUSCwoDa2V5GAQgASgJEhQKDGNvbnRlbnRfdHlwZRgFIAEoCRINCgVpdGVtcxgGIAEoBRINCgVieXRlcxgHIAEoAxIOCgZzaGEyNTYYCCABKAkSFAoMZG93bmxvYWRfdXJsGAkgASgJEhMKC3JlY29yZHNfdXJsGAogASgJIlkKFVN0cmVhbUZhaWx1cmVzUmVxdWVzdBIbCgZqb2JfaWQYASABKAlCC+BBArpIBXIDsAEBEiMKBmZvcm1hdBgCIAEoCUITukgQcg5SAFIFanNvbmxSA2NzdiKHAgoURXhwb3J0UmVjb3Jkc1JlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARI7CgZmb3JtYXQYAiABKAlCK7pIKHImUgBSBGpzb25SBWpzb25sUgNjc3ZSB2Nzdi1ib21SB3BhcnF1ZXQSHwoGZmlsdGVyGAMgAygJQg+6SAySAQkQCiIFcgMYrAISGAoGc2VhcmNoGAQgASgJQgi6SAVyAxjIARIWCgRzb3J0GAUgASgJQgi6SAVyAxjIARIeCgRvbmx5GAYgASgJQhC6SA1yC1IAUgdjaGFuZ2VkEiIKB2NvbHVtbnMYByABKAlCEbpIDnIMUgBSCHN0YW5kYXJkIqQDChJMaXN0UmVjb3Jkc1JlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARIfCgZmaWx0ZXIYAiADKAlCD7pIDJIBCRAKIgVyAxisAhIYCgZzZWFyY2gYAyABKAlCCLpIBXIDGMgBEhYKBHNvcnQYBCABKAlCCLpIBXIDGMgBEigKBnN0YXR1cxgFIAEoCUIYukgVchNSAFIHU1VDQ0VTU1IGRkFJTEVEEh8KBmNvbHVtbhgGIAMoCUIPukgMkgEJEGQiBXIDGKwCEh0KCXBhZ2Vfc2l6ZRgHIAEoBUIKukgHGgUYyAEoABI2CgpwYWdlX3Rva2VuGAggASgJQiK6SB9yHTIbXihbMC05XXsxLDl9XC5bMC05XXsxLDl9KT8kEiAKCnVuaXRfaW5kZXgYCSABKAVCB7pIBBoCKABIAIgBARIeCghwb3NpdGlvbhgKIAEoBUIHukgEGgIoAEgBiAEBEh4KBG9ubHkYCyABKAlCELpIDXILUgBSB2NoYW5nZWRCDQoLX3VuaXRfaW5kZXhCCwoJX3Bvc2l0aW9uInoKE0xpc3RSZWNvcmRzUmVzcG9uc2USLAoHcmVjb3JkcxgBIAMoCzIbLmdsZWFuZXIuam9iLnYxLlJlY29yZEVudHJ5EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgV0b3RhbBgDIAEoBUgAiAEBQggKBl90b3RhbCL0AQoLUmVjb3JkRW50cnkSEgoKdW5pdF9pbmRleBgBIAEoBRIQCgh1bml0X2tleRgCIAEoCRITCgt1bml0X3JlZ2lvbhgDIAEoCRIQCghwb3NpdGlvbhgEIAEoBRIlCgZzdGF0dXMYBSABKAlCFYq9GAdTVUNDRVNTir0YBkZBSUxFRBIoCgRpdGVtGAYgASgLMhouZ2xlYW5lci5qb2IudjEuUmVjb3JkSXRlbRIdCgZyZWNvcmQYByABKAlCCOC8GAHqvRgASACIAQESDAoEY29kZRgIIAEoCRIPCgdtZXNzYWdlGAkgASgJQgkKB19yZWNvcmQiiAIKClJlY29yZEl0ZW0SEgoFdGl0bGUYASABKAlIAIgBARISCgVwcmljZRgCIAEoAUgBiAEBEhUKCGN1cnJlbmN5GAMgASgJSAKIAQESEgoFc3RvY2sYBCABKANIA4gBARIRCgRzb2xkGAUgASgDSASIAQESEwoGcmF0aW5nGAYgASgBSAWIAQESEAoDdXJsGAcgASgJSAaIAQESFwoKaW1hZ2VfcGF0aBgIIAEoCUgHiAEBQggKBl90aXRsZUIICgZfcHJpY2VCCwoJX2N1cnJlbmN5QggKBl9zdG9ja0IHCgVfc29sZEIJCgdfcmF0aW5nQgYKBF91cmxCDQoLX2ltYWdlX3BhdGgiUAoSTGlzdEZpZWxkc1Jlc3BvbnNlEikKBmZpZWxkcxgBIAMoCzIZLmdsZWFuZXIuam9iLnYxLkZpZWxkRmlsbBIPCgdyZWNvcmRzGAIgASgFIjUKCUZpZWxkRmlsbBIMCgRuYW1lGAEgASgJEgwKBHR5cGUYAiABKAkSDAoEZmlsbBgDIAEoASKaAQoJUmVjb3JkUm93EhIKCnVuaXRfaW5kZXgYASABKAUSEAoIdW5pdF9rZXkYAiABKAkSEwoLdW5pdF9yZWdpb24YAyABKAkSFgoJdW5pdF9saXN0GAQgASgJSACIAQESGgoNdW5pdF9wb3NpdGlvbhgFIAEoBUgBiAEBQgwKCl91bml0X2xpc3RCEAoOX3VuaXRfcG9zaXRpb24iiQIKClJlc3VsdExpbmUSDQoFaW5kZXgYASABKAUSEAoIYmF0Y2hfaWQYAiABKAkSCwoDa2V5GAMgASgJEg4KBnJlZ2lvbhgEIAEoCRIXCgVpbnB1dBgFIAEoCUII4LwYAeq9GAASHQoGcmVjb3JkGAYgASgJQgjgvBgB6r0YAEgAiAEBEiwKBGZpbGUYByABKAsyHi5nbGVhbmVyLmpvYi52MS5SZXN1bHRMaW5lRmlsZRJMCgxjb2xsZWN0ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQhryvRgWIjIwMzAtMDEtMDdUMDQ6MDA6MDBaIkIJCgdfcmVjb3JkIngKDlJlc3VsdExpbmVGaWxlEgwKBG5hbWUYASABKAkSFAoMY29udGVudF90eXBlGAIgASgJEg0KBWl0ZW1zGAMgASgFEg0KBWJ5dGVzGAQgASgDEg4KBnNoYTI1NhgFIAEoCRIUCgxkb3dubG9hZF91cmwYBiABKAkixgEKC0ZhaWx1cmVMaW5lEg0KBWluZGV4GAEgASgFEhAKCGJhdGNoX2lkGAIgASgJEgsKA2tleRgDIAEoCRIOCgZyZWdpb24YBCABKAkSFwoFaW5wdXQYBSABKAlCCOC8GAHqvRgAEgwKBGNvZGUYBiABKAkSDwoHbWVzc2FnZRgHIAEoCRIPCgdjcmVkaXRzGAggASgFEh8KDHJlZnVuZF9lbnRyeRgJIAEoCUIE2LwYAUgAiAEBQg8KDV9yZWZ1bmRfZW50cnkyrBQKCkpvYlNlcnZpY2UScQoITGlzdEpvYnMSHy5nbGVhbmVyLmpvYi52MS5MaXN0Sm9ic1JlcXVlc3QaIC5nbGVhbmVyLmpvYi52MS5MaXN0Sm9ic1Jlc3BvbnNlIiKCvBgGKgSRA6YDiLwYApC8GAGC0+STAgoSCC92MS9qb2JzEm0KBkdldEpvYhIdLmdsZWFuZXIuam9iLnYxLkdldEpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IiL4K8GAoqBpEDlAOmAzgBiLwYApC8GAGC0+STAhMSES92MS9qb2JzL3tqb2JfaWR9EkoKCFdhdGNoSm9iEh0uZ2xlYW5lci5qb2IudjEuR2V0Sm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiIIiLwYApC8GAEwARKFAQoJTGlzdFVuaXRzEiAuZ2xlYW5lci5qb2IudjEuTGlzdFVuaXRzUmVxdWVzdBohLmdsZWFuZXIuam9iLnYxLkxpc3RVbml0c1Jlc3BvbnNlIjOCvBgIKgaRA5QDpgOIvBgCkLwYAYLT5JMCGRIXL3YxL2pvYnMve2pvYl9pZH0vdW5pdHMSggEKCkxpc3RGYXVsdHMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiIuZ2xlYW5lci5qb2IudjEuTGlzdEZhdWx0c1Jlc3BvbnNlIjSCvBgIKgaRA5QDpgOIvBgCkLwYAYLT5JMCGhIYL3YxL2pvYnMve2pvYl9pZH0vZmF1bHRzEoYBCgtHZXRQcm9ncmVzcxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIy5nbGVhbmVyLmpvYi52MS5HZXRQcm9ncmVzc1Jlc3BvbnNlIjaCvBgIKgaRA5QDpgOIvBgCkLwYAYLT5JMCHBIaL3YxL2pvYnMve2pvYl9pZH0vcHJvZ3Jlc3MSgwEKCkdldFF1YWxpdHkSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiIuZ2xlYW5lci5qb2IudjEuR2V0UXVhbGl0eVJlc3BvbnNlIjWCvBgIKgaRA5QDpgOIvBgCkLwYAYLT5JMCGxIZL3YxL2pvYnMve2pvYl9pZH0vcXVhbGl0eRJ9CgpSZWxlYXNlSm9iEiEuZ2xlYW5lci5qb2IudjEuUmVsZWFzZUpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IiN4K8GAoqCJEDlAOZA6YDiLwYA5C8GAOC0+STAhsiGS92MS9qb2JzL3tqb2JfaWR9L3JlbGVhc2USfwoJTGlzdEZpbGVzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBohLmdsZWFuZXIuam9iLnYxLkxpc3RGaWxlc1Jlc3BvbnNlIjOCvBgIKgaRA5QDpgOIvBgCkLwYAYLT5JMCGRIXL3YxL2pvYnMve2pvYl9pZH0vZmlsZXMScwoLRGVsZXRlRmlsZXMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIjOCvBgMKgqRA5QDmQOmA/YDiLwYBILT5JMCGSoXL3YxL2pvYnMve2pvYl9pZH0vZmlsZXMSwAEKDVN0cmVhbVJlc3VsdHMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSJ7grwYTioKkQOUA5kDmgOmA0IxChRhcHBsaWNhdGlvbi94LW5kanNvbhIZZ2xlYW5lci5qb2IudjEuUmVzdWx0TGluZVINRXhwb3J0UmVjb3Jkc4i8GAKQvBgCgtPkkwIbEhkvdjEvam9icy97am9iX2lkfS9yZXN1bHRzMAESsAIKDUV4cG9ydFJlY29yZHMSJC5nbGVhbmVyLmpvYi52MS5FeHBvcnRSZWNvcmRzUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHki4AGCvBizASoKkQOUA5kDmgOmA0ISChBhcHBsaWNhdGlvbi9qc29uQjAKFGFwcGxpY2F0aW9uL3gtbmRqc29uEhhnbGVhbmVyLmpvYi52MS5SZWNvcmRSb3dCMQoUYXBwbGljYXRpb24veC1uZGpzb24SGWdsZWFuZXIuam9iLnYxLlJlc3VsdExpbmVCCgoIdGV4dC9jc3ZCIAoeYXBwbGljYXRpb24vdm5kLmFwYWNoZS5wYXJxdWV0iLwYApC8GAKC0+STAhoSGC92MS9qb2JzL3tqb2JfaWR9L2V4cG9ydDABEpEBCgtMaXN0UmVjb3JkcxIiLmdsZWFuZXIuam9iLnYxLkxpc3RSZWNvcmRzUmVxdWVzdBojLmdsZWFuZXIuam9iLnYxLkxpc3RSZWNvcmRzUmVzcG9uc2UiOYK8GAwqCpEDlAOZA5oDpgOIvBgCkLwYAoLT5JMCGxIZL3YxL2pvYnMve2pvYl9pZH0vcmVjb3JkcxKEAQoKTGlzdEZpZWxkcxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIi5nbGVhbmVyLmpvYi52MS5MaXN0RmllbGRzUmVzcG9uc2UiNoK8GAoqCJEDlAOaA6YDiLwYApC8GAGC0+STAhoSGC92MS9qb2JzL3tqb2JfaWR9L2ZpZWxkcxLHAQoOU3RyZWFtRmFpbHVyZXMSJS5nbGVhbmVyLmpvYi52MS5TdHJlYW1GYWlsdXJlc1JlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5InaCvBhIKgaRA5QDpgNCMgoUYXBwbGljYXRpb24veC1uZGpzb24SGmdsZWFuZXIuam9iLnYxLkZhaWx1cmVMaW5lQgoKCHRleHQvY3N2iLwYApC8GAGC0+STAhwSGi92MS9qb2JzL3tqb2JfaWR9L2ZhaWx1cmVzMAESewoIUmV0cnlKb2ISGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIj6CvBgTCMoBKgyRA5IDlAOZA6YD9gNIAYi8GAOQvBgDgtPkkwIZIhcvdjEvam9icy97am9iX2lkfS9yZXRyeRJ9CglSZXJlYWRKb2ISGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIj+CvBgTCMoBKgyRA5IDlAOZA6YD9gNIAYi8GAOQvBgDgtPkkwIaIhgvdjEvam9icy97am9iX2lkfS9yZXJlYWQSegoJQ2FuY2VsSm9iEiAuZ2xlYW5lci5qb2IudjEuQ2FuY2VsSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiI2grwYCioIkQOUA5kDpgOIvBgDkLwYA4LT5JMCGiIYL3YxL2pvYnMve2pvYl9pZH0vY2FuY2VsGgyouxgCursYBEpvYnNCJVojZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9qb2IvdjE7am9idjFiBnByb3RvMw", [file_gleaner_job_v1_quote, file_gleaner_job_v1_submit_options, file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_annotations, file_google_api_field_behavior, file_google_api_httpbody, file_google_protobuf_timestamp]);
+  fileDesc("ChhnbGVhbmVyL2pvYi92MS9qb2IucHJvdG8SDmdsZWFuZXIuam9iLnYxItkJCgNKb2ISDgoGam9iX2lkGAEgASgJEg8KB3VzZXJfaWQYAiABKAkSDAoEa2luZBgDIAEoCRIOCgZtYXJrZXQYBCABKAkSDgoGcmVnaW9uGAUgASgJEogBCgZzdGF0dXMYBiABKAlCeIq9GBFhd2FpdGluZ19hcHByb3ZhbIq9GAxpbml0aWFsaXppbmeKvRgKcHJvY2Vzc2luZ4q9GAljb21wbGV0ZWSKvRgQcGFydGlhbF9jb21wbGV0ZYq9GAZmYWlsZWSKvRgIcmVqZWN0ZWSKvRgKdGVybWluYXRlZBIMCgRjb3N0GAcgASgFEhAKCHJlZnVuZGVkGAggASgFEg0KBXRvdGFsGAkgASgFEg8KB3N1Y2Nlc3MYCiABKAUSDgoGZmFpbGVkGAsgASgFEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi0KCWRlY2lkZV9ieRgNIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYDiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBnJlYXNvbhgPIAEoCRITCgt3YWl0aW5nX2ZvchgQIAEoCRIUCgd0YXNrX2lkGBEgASgDSACIAQESFQoNcmV0cmlldmVfcGF0aBgSIAEoCRIQCghyZXRyeV9vZhgTIAEoCRIuCgpzdGFydGVkX2F0GBQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdiYXRjaGVzGBUgASgFEhQKDGJhdGNoZXNfZG9uZRgWIAEoBRISCgp1bml0X3ByaWNlGBcgASgFEg0KBWVuZGVkGBggASgIEhEKCXVzZXJfbmFtZRgZIAEoCRIZCgx1c2VyX2JhbGFuY2UYGiABKANIAYgBARIPCgdjaGFyZ2VkGBsgASgFEg8KB25vdF9ydW4YHCABKAUSEgoKZGVjaWRlZF9ieRgdIAEoCRI0ChBmaWxlc19kZWxldGVkX2F0GB4gASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIzCg9maWxlc19leHBpcmVfYXQYKiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KB29wdGlvbnMYHyABKAsyHS5nbGVhbmVyLmpvYi52MS5TdWJtaXRPcHRpb25zEh4KEXJldXNlZF91bml0X3ByaWNlGCUgASgFSAKIAQESEwoGcmV1c2VkGCYgASgFSAOIAQESKgoFcXVvdGUYICABKAsyFS5nbGVhbmVyLmpvYi52MS5RdW90ZUIEwL4YARIeCgRtb2RlGCQgASgJQhCKvRgEbGl2ZYq9GAR0ZXN0EiUKBGhvbGQYKCABKAsyFy5nbGVhbmVyLmpvYi52MS5Kb2JIb2xkEhEKCXJlcmVhZF9vZhgrIAEoCRItCgprZXB0X3BhZ2VzGCwgASgLMhkuZ2xlYW5lci5qb2IudjEuS2VwdFBhZ2VzEhMKC3NjaGVkdWxlX2lkGCkgASgJQgoKCF90YXNrX2lkQg8KDV91c2VyX2JhbGFuY2VCFAoSX3JldXNlZF91bml0X3ByaWNlQgkKB19yZXVzZWQiZwoJS2VwdFBhZ2VzEgwKBGtlcHQYASABKAUSDgoGbWlzc2VkGAIgASgFEg0KBWJ5dGVzGAMgASgDEi0KCWRlbGV0ZV9hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAixQEKB0pvYkhvbGQSMAoFc3RhdGUYASABKAlCIYq9GARoZWxkir0YCHJlbGVhc2Vkir0YCWRpc2NhcmRlZBIrCgdyZWFzb25zGAIgAygLMhouZ2xlYW5lci5qb2IudjEuSG9sZFJlYXNvbhIrCgdoZWxkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpkZWNpZGVkX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCI9CgpIb2xkUmVhc29uEg0KBWZpZWxkGAEgASgJEg8KB21pbmltdW0YAiABKAESDwoHcGVyY2VudBgDIAEoASJBChFSZWxlYXNlSm9iUmVxdWVzdBIbCgZqb2JfaWQYASABKAlCC+BBArpIBXIDsAEBEg8KB2Rpc2NhcmQYAiABKAgiZAoSR2V0UXVhbGl0eVJlc3BvbnNlEg8KB3JlY29yZHMYASABKAMSDwoHaW52YWxpZBgCIAEoAxIsCgZmaWVsZHMYAyADKAsyHC5nbGVhbmVyLmpvYi52MS5GaWVsZFF1YWxpdHkiXAoMRmllbGRRdWFsaXR5EgwKBG5hbWUYASABKAkSDAoEdHlwZRgCIAEoCRIPCgdyZWNvcmRzGAMgASgDEg4KBmZpbGxlZBgEIAEoAxIPCgdwZXJjZW50GAUgASgBIooDCg9MaXN0Sm9ic1JlcXVlc3QSfwoGc3RhdHVzGAEgASgJQm+6SGxyalIAUhFhd2FpdGluZ19hcHByb3ZhbFIMaW5pdGlhbGl6aW5nUgpwcm9jZXNzaW5nUgljb21wbGV0ZWRSEHBhcnRpYWxfY29tcGxldGVSBmZhaWxlZFIIcmVqZWN0ZWRSCnRlcm1pbmF0ZWQSFQoEa2luZBgCIAEoCUIHukgEcgIYQBIXCgZtYXJrZXQYAyABKAlCB7pIBHICGEASHQoJcGFnZV9zaXplGAQgASgFQgq6SAcaBRjoBygAElAKCnBhZ2VfdG9rZW4YBSABKAlCPLpIOXI3MjVeKFswLTldezEsMTZ9KFwuWzAtOV17MSw5fSk/LVtBLVphLXowLTlfLV17MSwxMDAwfSk/JBIYCgd1c2VyX2lkGAYgASgJQge6SARyAhhAEhgKBnNlYXJjaBgHIAEoCUIIukgFcgMYyAESIQoEbW9kZRgIIAEoCUITukgQcg5SAFIEbGl2ZVIEdGVzdCJOChBMaXN0Sm9ic1Jlc3BvbnNlEiEKBGpvYnMYASADKAsyEy5nbGVhbmVyLmpvYi52MS5Kb2ISFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIikKCkpvYlJlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABASJvCg1HZXRKb2JSZXF1ZXN0El4KBmpvYl9pZBgBIAEoCUJO4EECukhIckYYJDJCXihbMC05YS1mQS1GXXs4fSgtWzAtOWEtZkEtRl17NH0pezN9LVswLTlhLWZBLUZdezEyfXxbMC05XXsxLDE1fSkkIkkKEENhbmNlbEpvYlJlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARIYCgZyZWFzb24YAiABKAlCCLpIBXIDGOgHItABChBMaXN0VW5pdHNSZXF1ZXN0EhsKBmpvYl9pZBgBIAEoCUIL4EECukgFcgOwAQESMQoGc3RhdHVzGAIgASgJQiG6SB5yHFIAUgdQRU5ESU5HUgdTVUNDRVNTUgZGQUlMRUQSFQoEY29kZRgDIAEoCUIHukgEcgIYQBIdCglwYWdlX3NpemUYBCABKAVCCrpIBxoFGOgHKAASNgoKcGFnZV90b2tlbhgFIAEoCUIiukgfch0yG14oWzAtOV17MSw5fVwuWzAtOV17MSw5fSk/JCJRChFMaXN0VW5pdHNSZXNwb25zZRIjCgV1bml0cxgBIAMoCzIULmdsZWFuZXIuam9iLnYxLlVuaXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIvwBCgRVbml0Eg0KBWluZGV4GAEgASgFEhAKCGJhdGNoX2lkGAIgASgJEgsKA2tleRgDIAEoCRIOCgZyZWdpb24YBCABKAkSFwoFaW5wdXQYBSABKAlCCOC8GAHqvRgAEjAKBnN0YXR1cxgGIAEoCUIgir0YB1BFTkRJTkeKvRgHU1VDQ0VTU4q9GAZGQUlMRUQSDAoEY29kZRgHIAEoCRIPCgdtZXNzYWdlGAggASgJEkwKDGNvbGxlY3RlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCGvK9GBYiMjAzMC0wMS0wN1QwNDowMDowMFoiIkAKEkxpc3RGYXVsdHNSZXNwb25zZRIqCgZmYXVsdHMYASADKAsyGi5nbGVhbmVyLmpvYi52MS5GYXVsdEdyb3VwIlEKCkZhdWx0R3JvdXASDAoEY29kZRgBIAEoCRINCgV1bml0cxgCIAEoBRImCghleGFtcGxlcxgDIAMoCzIULmdsZWFuZXIuam9iLnYxLlVuaXQiRAoTR2V0UHJvZ3Jlc3NSZXNwb25zZRItCgZwb2ludHMYASADKAsyHS5nbGVhbmVyLmpvYi52MS5Qcm9ncmVzc1BvaW50IlgKDVByb2dyZXNzUG9pbnQSJgoCYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3N1Y2Nlc3MYAiABKAUSDgoGZmFpbGVkGAMgASgFIj4KEUxpc3RGaWxlc1Jlc3BvbnNlEikKBWZpbGVzGAEgAygLMhouZ2xlYW5lci5qb2IudjEuUmVzdWx0RmlsZSLOAQoKUmVzdWx0RmlsZRIMCgRuYW1lGAEgASgJEicKBXNjb3BlGAIgASgJQhiKvRgDam9iir0YBWJhdGNoir0YBHVuaXQSDQoFaW5kZXgYAyABKAUSCwoDa2V5GAQgASgJEhQKDGNvbnRlbnRfdHlwZRgFIAEoCRINCgVpdGVtcxgGIAEoBRINCgVieXRlcxgHIAEoAxIOCgZzaGEyNTYYCCABKAkSFAoMZG93bmxvYWRfdXJsGAkgASgJEhMKC3JlY29yZHNfdXJsGAogASgJIs4BChdMaXN0RGlmZmVyZW5jZXNSZXNwb25zZRIRCglyZXJlYWRfb2YYASABKAkSDgoGZ2FpbmVkGAIgASgFEg8KB2NoYW5nZWQYAyABKAUSDAoEbG9zdBgEIAEoBRINCgVlcXVhbBgFIAEoBRIvCgZmaWVsZHMYBiADKAsyHy5nbGVhbmVyLmpvYi52MS5GaWVsZERpZmZlcmVuY2USMQoHcmVjb3JkcxgHIAMoCzIgLmdsZWFuZXIuam9iLnYxLlJlY29yZERpZmZlcmVuY2UiTgoPRmllbGREaWZmZXJlbmNlEgwKBG5hbWUYASABKAkSDgoGZ2FpbmVkGAIgASgFEg8KB2NoYW5nZWQYAyABKAUSDAoEbG9zdBgEIAEoBSKNAQoQUmVjb3JkRGlmZmVyZW5jZRISCgp1bml0X2luZGV4GAEgASgFEhAKCHVuaXRfa2V5GAIgASgJEhAKCHBvc2l0aW9uGAMgASgFEjEKCmRpZmZlcmVuY2UYBCABKAlCHYq9GAZnYWluZWSKvRgHY2hhbmdlZIq9GARsb3N0Eg4KBmZpZWxkcxgFIAMoCSJZChVTdHJlYW1GYWlsdXJlc1JlcXVlc3QSGwoGam9iX2lkGAEgASgJQgvgQQK6SAVyA7ABARIjCgZmb3JtYXQYAiABKAlCE7pIEHIOUgBSBWpzb25sUgNjc3YirwIKFEV4cG9ydFJlY29yZHNSZXF1ZXN0EhsKBmpvYl9pZBgBIAEoCUIL4EECukgFcgOwAQESOwoGZm9ybWF0GAIgASgJQiu6SChyJlIAUgRqc29uUgVqc29ubFIDY3N2Ugdjc3YtYm9tUgdwYXJxdWV0Eh8KBmZpbHRlchgDIAMoCUIPukgMkgEJEAoiBXIDGKwCEhgKBnNlYXJjaBgEIAEoCUIIukgFcgMYyAESFgoEc29ydBgFIAEoCUIIukgFcgMYyAESHgoEb25seRgGIAEoCUIQukgNcgtSAFIHY2hhbmdlZBIiCgdjb2x1bW5zGAcgASgJQhG6SA5yDFIAUghzdGFuZGFyZBIXCgpwcm92ZW5hbmNlGAggASgISACIAQFCDQoLX3Byb3ZlbmFuY2UipAMKEkxpc3RSZWNvcmRzUmVxdWVzdBIbCgZqb2JfaWQYASABKAlCC+BBArpIBXIDsAEBEh8KBmZpbHRlchgCIAMoCUIPukgMkgEJEAoiBXIDGKwCEhgKBnNlYXJjaBgDIAEoCUIIukgFcgMYyAESFgoEc29ydBgEIAEoCUIIukgFcgMYyAESKAoGc3RhdHVzGAUgASgJQhi6SBVyE1IAUgdTVUNDRVNTUgZGQUlMRUQSHwoGY29sdW1uGAYgAygJQg+6SAySAQkQZCIFcgMYrAISHQoJcGFnZV9zaXplGAcgASgFQgq6SAcaBRjIASgAEjYKCnBhZ2VfdG9rZW4YCCABKAlCIrpIH3IdMhteKFswLTldezEsOX1cLlswLTldezEsOX0pPyQSIAoKdW5pdF9pbmRleBgJIAEoBUIHukgEGgIoAEgAiAEBEh4KCHBvc2l0aW9uGAogASgFQge6SAQaAigASAGIAQESHgoEb25seRgLIAEoCUIQukgNcgtSAFIHY2hhbmdlZEINCgtfdW5pdF9pbmRleEILCglfcG9zaXRpb24iegoTTGlzdFJlY29yZHNSZXNwb25zZRIsCgdyZWNvcmRzGAEgAygLMhsuZ2xlYW5lci5qb2IudjEuUmVjb3JkRW50cnkSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKBXRvdGFsGAMgASgFSACIAQFCCAoGX3RvdGFsIvQBCgtSZWNvcmRFbnRyeRISCgp1bml0X2luZGV4GAEgASgFEhAKCHVuaXRfa2V5GAIgASgJEhMKC3VuaXRfcmVnaW9uGAMgASgJEhAKCHBvc2l0aW9uGAQgASgFEiUKBnN0YXR1cxgFIAEoCUIVir0YB1NVQ0NFU1OKvRgGRkFJTEVEEigKBGl0ZW0YBiABKAsyGi5nbGVhbmVyLmpvYi52MS5SZWNvcmRJdGVtEh0KBnJlY29yZBgHIAEoCUII4LwYAeq9GABIAIgBARIMCgRjb2RlGAggASgJEg8KB21lc3NhZ2UYCSABKAlCCQoHX3JlY29yZCKIAgoKUmVjb3JkSXRlbRISCgV0aXRsZRgBIAEoCUgAiAEBEhIKBXByaWNlGAIgASgBSAGIAQESFQoIY3VycmVuY3kYAyABKAlIAogBARISCgVzdG9jaxgEIAEoA0gDiAEBEhEKBHNvbGQYBSABKANIBIgBARITCgZyYXRpbmcYBiABKAFIBYgBARIQCgN1cmwYByABKAlIBogBARIXCgppbWFnZV9wYXRoGAggASgJSAeIAQFCCAoGX3RpdGxlQggKBl9wcmljZUILCglfY3VycmVuY3lCCAoGX3N0b2NrQgcKBV9zb2xkQgkKB19yYXRpbmdCBgoEX3VybEINCgtfaW1hZ2VfcGF0aCJQChJMaXN0RmllbGRzUmVzcG9uc2USKQoGZmllbGRzGAEgAygLMhkuZ2xlYW5lci5qb2IudjEuRmllbGRGaWxsEg8KB3JlY29yZHMYAiABKAUiNQoJRmllbGRGaWxsEgwKBG5hbWUYASABKAkSDAoEdHlwZRgCIAEoCRIMCgRmaWxsGAMgASgBIpoBCglSZWNvcmRSb3cSEgoKdW5pdF9pbmRleBgBIAEoBRIQCgh1bml0X2tleRgCIAEoCRITCgt1bml0X3JlZ2lvbhgDIAEoCRIWCgl1bml0X2xpc3QYBCABKAlIAIgBARIaCg11bml0X3Bvc2l0aW9uGAUgASgFSAGIAQFCDAoKX3VuaXRfbGlzdEIQCg5fdW5pdF9wb3NpdGlvbiK5AgoKUmVzdWx0TGluZRINCgVpbmRleBgBIAEoBRIQCghiYXRjaF9pZBgCIAEoCRILCgNrZXkYAyABKAkSDgoGcmVnaW9uGAQgASgJEhcKBWlucHV0GAUgASgJQgjgvBgB6r0YABIdCgZyZWNvcmQYBiABKAlCCOC8GAHqvRgASACIAQESLAoEZmlsZRgHIAEoCzIeLmdsZWFuZXIuam9iLnYxLlJlc3VsdExpbmVGaWxlEkwKDGNvbGxlY3RlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCGvK9GBYiMjAzMC0wMS0wN1QwNDowMDowMFoiEi4KCnByb3ZlbmFuY2UYCSABKAsyGi5nbGVhbmVyLmpvYi52MS5Qcm92ZW5hbmNlQgkKB19yZWNvcmQiWwoKUHJvdmVuYW5jZRITCgZyZWFkZXIYASABKAlIAIgBARItCgVwYWdlcxgCIAMoCzIeLmdsZWFuZXIuam9iLnYxLlByb3ZlbmFuY2VQYWdlQgkKB19yZWFkZXIiiQEKDlByb3ZlbmFuY2VQYWdlEgsKA3VybBgBIAEoCRJKCgpmZXRjaGVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIa8r0YFiIyMDMwLTAxLTA3VDA0OjAwOjAwWiISDgoGc3RhdHVzGAMgASgFEg4KBnNoYTI1NhgEIAEoCSJ4Cg5SZXN1bHRMaW5lRmlsZRIMCgRuYW1lGAEgASgJEhQKDGNvbnRlbnRfdHlwZRgCIAEoCRINCgVpdGVtcxgDIAEoBRINCgVieXRlcxgEIAEoAxIOCgZzaGEyNTYYBSABKAkSFAoMZG93bmxvYWRfdXJsGAYgASgJIsYBCgtGYWlsdXJlTGluZRINCgVpbmRleBgBIAEoBRIQCghiYXRjaF9pZBgCIAEoCRILCgNrZXkYAyABKAkSDgoGcmVnaW9uGAQgASgJEhcKBWlucHV0GAUgASgJQgjgvBgB6r0YABIMCgRjb2RlGAYgASgJEg8KB21lc3NhZ2UYByABKAkSDwoHY3JlZGl0cxgIIAEoBRIfCgxyZWZ1bmRfZW50cnkYCSABKAlCBNi8GAFIAIgBAUIPCg1fcmVmdW5kX2VudHJ5MsQVCgpKb2JTZXJ2aWNlEnEKCExpc3RKb2JzEh8uZ2xlYW5lci5qb2IudjEuTGlzdEpvYnNSZXF1ZXN0GiAuZ2xlYW5lci5qb2IudjEuTGlzdEpvYnNSZXNwb25zZSIigrwYBioEkQOmA4i8GAKQvBgBgtPkkwIKEggvdjEvam9icxJtCgZHZXRKb2ISHS5nbGVhbmVyLmpvYi52MS5HZXRKb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIi+CvBgKKgaRA5QDpgM4AYi8GAKQvBgBgtPkkwITEhEvdjEvam9icy97am9iX2lkfRJKCghXYXRjaEpvYhIdLmdsZWFuZXIuam9iLnYxLkdldEpvYlJlcXVlc3QaEy5nbGVhbmVyLmpvYi52MS5Kb2IiCIi8GAKQvBgBMAEShQEKCUxpc3RVbml0cxIgLmdsZWFuZXIuam9iLnYxLkxpc3RVbml0c1JlcXVlc3QaIS5nbGVhbmVyLmpvYi52MS5MaXN0VW5pdHNSZXNwb25zZSIzgrwYCCoGkQOUA6YDiLwYApC8GAGC0+STAhkSFy92MS9qb2JzL3tqb2JfaWR9L3VuaXRzEoIBCgpMaXN0RmF1bHRzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoiLmdsZWFuZXIuam9iLnYxLkxpc3RGYXVsdHNSZXNwb25zZSI0grwYCCoGkQOUA6YDiLwYApC8GAGC0+STAhoSGC92MS9qb2JzL3tqb2JfaWR9L2ZhdWx0cxKGAQoLR2V0UHJvZ3Jlc3MSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiMuZ2xlYW5lci5qb2IudjEuR2V0UHJvZ3Jlc3NSZXNwb25zZSI2grwYCCoGkQOUA6YDiLwYApC8GAGC0+STAhwSGi92MS9qb2JzL3tqb2JfaWR9L3Byb2dyZXNzEoMBCgpHZXRRdWFsaXR5EhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoiLmdsZWFuZXIuam9iLnYxLkdldFF1YWxpdHlSZXNwb25zZSI1grwYCCoGkQOUA6YDiLwYApC8GAGC0+STAhsSGS92MS9qb2JzL3tqb2JfaWR9L3F1YWxpdHkSfQoKUmVsZWFzZUpvYhIhLmdsZWFuZXIuam9iLnYxLlJlbGVhc2VKb2JSZXF1ZXN0GhMuZ2xlYW5lci5qb2IudjEuSm9iIjeCvBgKKgiRA5QDmQOmA4i8GAOQvBgDgtPkkwIbIhkvdjEvam9icy97am9iX2lkfS9yZWxlYXNlEn8KCUxpc3RGaWxlcxIaLmdsZWFuZXIuam9iLnYxLkpvYlJlcXVlc3QaIS5nbGVhbmVyLmpvYi52MS5MaXN0RmlsZXNSZXNwb25zZSIzgrwYCCoGkQOUA6YDiLwYApC8GAGC0+STAhkSFy92MS9qb2JzL3tqb2JfaWR9L2ZpbGVzEnMKC0RlbGV0ZUZpbGVzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiIzgrwYDCoKkQOUA5kDpgP2A4i8GASC0+STAhkqFy92MS9qb2JzL3tqb2JfaWR9L2ZpbGVzEsABCg1TdHJlYW1SZXN1bHRzEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoULmdvb2dsZS5hcGkuSHR0cEJvZHkie4K8GE4qCpEDlAOZA5oDpgNCMQoUYXBwbGljYXRpb24veC1uZGpzb24SGWdsZWFuZXIuam9iLnYxLlJlc3VsdExpbmVSDUV4cG9ydFJlY29yZHOIvBgCkLwYAoLT5JMCGxIZL3YxL2pvYnMve2pvYl9pZH0vcmVzdWx0czABErACCg1FeHBvcnRSZWNvcmRzEiQuZ2xlYW5lci5qb2IudjEuRXhwb3J0UmVjb3Jkc1JlcXVlc3QaFC5nb29nbGUuYXBpLkh0dHBCb2R5IuABgrwYswEqCpEDlAOZA5oDpgNCEgoQYXBwbGljYXRpb24vanNvbkIwChRhcHBsaWNhdGlvbi94LW5kanNvbhIYZ2xlYW5lci5qb2IudjEuUmVjb3JkUm93QjEKFGFwcGxpY2F0aW9uL3gtbmRqc29uEhlnbGVhbmVyLmpvYi52MS5SZXN1bHRMaW5lQgoKCHRleHQvY3N2QiAKHmFwcGxpY2F0aW9uL3ZuZC5hcGFjaGUucGFycXVldIi8GAKQvBgCgtPkkwIaEhgvdjEvam9icy97am9iX2lkfS9leHBvcnQwARKRAQoLTGlzdFJlY29yZHMSIi5nbGVhbmVyLmpvYi52MS5MaXN0UmVjb3Jkc1JlcXVlc3QaIy5nbGVhbmVyLmpvYi52MS5MaXN0UmVjb3Jkc1Jlc3BvbnNlIjmCvBgMKgqRA5QDmQOaA6YDiLwYApC8GAKC0+STAhsSGS92MS9qb2JzL3tqb2JfaWR9L3JlY29yZHMShAEKCkxpc3RGaWVsZHMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GiIuZ2xlYW5lci5qb2IudjEuTGlzdEZpZWxkc1Jlc3BvbnNlIjaCvBgKKgiRA5QDmgOmA4i8GAKQvBgBgtPkkwIaEhgvdjEvam9icy97am9iX2lkfS9maWVsZHMSxwEKDlN0cmVhbUZhaWx1cmVzEiUuZ2xlYW5lci5qb2IudjEuU3RyZWFtRmFpbHVyZXNSZXF1ZXN0GhQuZ29vZ2xlLmFwaS5IdHRwQm9keSJ2grwYSCoGkQOUA6YDQjIKFGFwcGxpY2F0aW9uL3gtbmRqc29uEhpnbGVhbmVyLmpvYi52MS5GYWlsdXJlTGluZUIKCgh0ZXh0L2Nzdoi8GAKQvBgBgtPkkwIcEhovdjEvam9icy97am9iX2lkfS9mYWlsdXJlczABEnsKCFJldHJ5Sm9iEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiI+grwYEwjKASoMkQOSA5QDmQOmA/YDSAGIvBgDkLwYA4LT5JMCGSIXL3YxL2pvYnMve2pvYl9pZH0vcmV0cnkSfQoJUmVyZWFkSm9iEhouZ2xlYW5lci5qb2IudjEuSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiI/grwYEwjKASoMkQOSA5QDmQOmA/YDSAGIvBgDkLwYA4LT5JMCGiIYL3YxL2pvYnMve2pvYl9pZH0vcmVyZWFkEpUBCg9MaXN0RGlmZmVyZW5jZXMSGi5nbGVhbmVyLmpvYi52MS5Kb2JSZXF1ZXN0GicuZ2xlYW5lci5qb2IudjEuTGlzdERpZmZlcmVuY2VzUmVzcG9uc2UiPYK8GAwqCpEDlAOZA5oDpgOIvBgCkLwYAYLT5JMCHxIdL3YxL2pvYnMve2pvYl9pZH0vZGlmZmVyZW5jZXMSegoJQ2FuY2VsSm9iEiAuZ2xlYW5lci5qb2IudjEuQ2FuY2VsSm9iUmVxdWVzdBoTLmdsZWFuZXIuam9iLnYxLkpvYiI2grwYCioIkQOUA5kDpgOIvBgDkLwYA4LT5JMCGiIYL3YxL2pvYnMve2pvYl9pZH0vY2FuY2VsGgyouxgCursYBEpvYnNCJVojZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9qb2IvdjE7am9idjFiBnByb3RvMw", [file_gleaner_job_v1_quote, file_gleaner_job_v1_submit_options, file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_annotations, file_google_api_field_behavior, file_google_api_httpbody, file_google_protobuf_timestamp]);
 
 /**
  * A job of any kind.
@@ -1096,6 +1096,160 @@ export const ResultFileSchema: GenMessage<ResultFile> = /*@__PURE__*/
   messageDesc(file_gleaner_job_v1_job, 20);
 
 /**
+ * Differences between a reread and the first job.
+ *
+ * @generated from message gleaner.job.v1.ListDifferencesResponse
+ */
+export type ListDifferencesResponse = Message<"gleaner.job.v1.ListDifferencesResponse"> & {
+  /**
+   * The first job, a uuid.
+   *
+   * @generated from field: string reread_of = 1;
+   */
+  rereadOf: string;
+
+  /**
+   * Records that only the reread has.
+   *
+   * @generated from field: int32 gained = 2;
+   */
+  gained: number;
+
+  /**
+   * Records that differ in at least one field.
+   *
+   * @generated from field: int32 changed = 3;
+   */
+  changed: number;
+
+  /**
+   * Records that only the first job has.
+   *
+   * @generated from field: int32 lost = 4;
+   */
+  lost: number;
+
+  /**
+   * Records without a difference.
+   *
+   * @generated from field: int32 equal = 5;
+   */
+  equal: number;
+
+  /**
+   * Fields in which records of both jobs differ, in the order of the table.
+   *
+   * @generated from field: repeated gleaner.job.v1.FieldDifference fields = 6;
+   */
+  fields: FieldDifference[];
+
+  /**
+   * The first 100 records with a difference, in the order submitted.
+   *
+   * @generated from field: repeated gleaner.job.v1.RecordDifference records = 7;
+   */
+  records: RecordDifference[];
+};
+
+/**
+ * Describes the message gleaner.job.v1.ListDifferencesResponse.
+ * Use `create(ListDifferencesResponseSchema)` to create a new message.
+ */
+export const ListDifferencesResponseSchema: GenMessage<ListDifferencesResponse> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 21);
+
+/**
+ * Differences of a field between the records that both jobs have.
+ *
+ * @generated from message gleaner.job.v1.FieldDifference
+ */
+export type FieldDifference = Message<"gleaner.job.v1.FieldDifference"> & {
+  /**
+   * Column of the field: "price.amount".
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Records in which only the reread has a value.
+   *
+   * @generated from field: int32 gained = 2;
+   */
+  gained: number;
+
+  /**
+   * Records with another value.
+   *
+   * @generated from field: int32 changed = 3;
+   */
+  changed: number;
+
+  /**
+   * Records in which only the first job has a value.
+   *
+   * @generated from field: int32 lost = 4;
+   */
+  lost: number;
+};
+
+/**
+ * Describes the message gleaner.job.v1.FieldDifference.
+ * Use `create(FieldDifferenceSchema)` to create a new message.
+ */
+export const FieldDifferenceSchema: GenMessage<FieldDifference> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 22);
+
+/**
+ * A record with a difference.
+ *
+ * @generated from message gleaner.job.v1.RecordDifference
+ */
+export type RecordDifference = Message<"gleaner.job.v1.RecordDifference"> & {
+  /**
+   * Position of the unit in the job, from 0.
+   *
+   * @generated from field: int32 unit_index = 1;
+   */
+  unitIndex: number;
+
+  /**
+   * Identifies the unit in its job: an item id, a URL, a keyword.
+   *
+   * @generated from field: string unit_key = 2;
+   */
+  unitKey: string;
+
+  /**
+   * Position of the entry in the unit's result file, from 0; 0 for units with one record.
+   *
+   * @generated from field: int32 position = 3;
+   */
+  position: number;
+
+  /**
+   * `gained` and `lost` for a record that one job has, `changed` for one that both have.
+   *
+   * @generated from field: string difference = 4;
+   */
+  difference: string;
+
+  /**
+   * Columns with a difference, for a changed record.
+   *
+   * @generated from field: repeated string fields = 5;
+   */
+  fields: string[];
+};
+
+/**
+ * Describes the message gleaner.job.v1.RecordDifference.
+ * Use `create(RecordDifferenceSchema)` to create a new message.
+ */
+export const RecordDifferenceSchema: GenMessage<RecordDifference> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 23);
+
+/**
  * Request for a job's failed units.
  *
  * @generated from message gleaner.job.v1.StreamFailuresRequest
@@ -1121,7 +1275,7 @@ export type StreamFailuresRequest = Message<"gleaner.job.v1.StreamFailuresReques
  * Use `create(StreamFailuresRequestSchema)` to create a new message.
  */
 export const StreamFailuresRequestSchema: GenMessage<StreamFailuresRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 21);
+  messageDesc(file_gleaner_job_v1_job, 24);
 
 /**
  * Request for the records of a job as a table.
@@ -1137,8 +1291,8 @@ export type ExportRecordsRequest = Message<"gleaner.job.v1.ExportRecordsRequest"
   jobId: string;
 
   /**
-   * `json`, `jsonl`, `csv`, `csv-bom` (CSV with a byte order mark), or `parquet`. May be empty only with `only`: the lines
-   * are those of StreamResults, for the units with at least one such item.
+   * `json`, `jsonl`, `csv`, `csv-bom` (CSV with a byte order mark), or `parquet`. May be empty only with `only` or `provenance`:
+   * the lines are those of StreamResults; with `only`, for the units with at least one such item.
    *
    * @generated from field: string format = 2;
    */
@@ -1179,6 +1333,13 @@ export type ExportRecordsRequest = Message<"gleaner.job.v1.ExportRecordsRequest"
    * @generated from field: string columns = 7;
    */
   columns: string;
+
+  /**
+   * `true` adds the pages that each result was read from to the lines; without `format` and `only`.
+   *
+   * @generated from field: optional bool provenance = 8;
+   */
+  provenance?: boolean | undefined;
 };
 
 /**
@@ -1186,7 +1347,7 @@ export type ExportRecordsRequest = Message<"gleaner.job.v1.ExportRecordsRequest"
  * Use `create(ExportRecordsRequestSchema)` to create a new message.
  */
 export const ExportRecordsRequestSchema: GenMessage<ExportRecordsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 22);
+  messageDesc(file_gleaner_job_v1_job, 25);
 
 /**
  * Request for a page of a job's records.
@@ -1278,7 +1439,7 @@ export type ListRecordsRequest = Message<"gleaner.job.v1.ListRecordsRequest"> & 
  * Use `create(ListRecordsRequestSchema)` to create a new message.
  */
 export const ListRecordsRequestSchema: GenMessage<ListRecordsRequest> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 23);
+  messageDesc(file_gleaner_job_v1_job, 26);
 
 /**
  * A page of a job's records.
@@ -1313,7 +1474,7 @@ export type ListRecordsResponse = Message<"gleaner.job.v1.ListRecordsResponse"> 
  * Use `create(ListRecordsResponseSchema)` to create a new message.
  */
 export const ListRecordsResponseSchema: GenMessage<ListRecordsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 24);
+  messageDesc(file_gleaner_job_v1_job, 27);
 
 /**
  * A record of a job, or a failed unit.
@@ -1390,7 +1551,7 @@ export type RecordEntry = Message<"gleaner.job.v1.RecordEntry"> & {
  * Use `create(RecordEntrySchema)` to create a new message.
  */
 export const RecordEntrySchema: GenMessage<RecordEntry> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 25);
+  messageDesc(file_gleaner_job_v1_job, 28);
 
 /**
  * Values of an item under common names. A value that the record does not state is absent. Each is also a column for
@@ -1461,7 +1622,7 @@ export type RecordItem = Message<"gleaner.job.v1.RecordItem"> & {
  * Use `create(RecordItemSchema)` to create a new message.
  */
 export const RecordItemSchema: GenMessage<RecordItem> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 26);
+  messageDesc(file_gleaner_job_v1_job, 29);
 
 /**
  * Fill rates of a job's records.
@@ -1489,7 +1650,7 @@ export type ListFieldsResponse = Message<"gleaner.job.v1.ListFieldsResponse"> & 
  * Use `create(ListFieldsResponseSchema)` to create a new message.
  */
 export const ListFieldsResponseSchema: GenMessage<ListFieldsResponse> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 27);
+  messageDesc(file_gleaner_job_v1_job, 30);
 
 /**
  * Fill rate of a column.
@@ -1524,7 +1685,7 @@ export type FieldFill = Message<"gleaner.job.v1.FieldFill"> & {
  * Use `create(FieldFillSchema)` to create a new message.
  */
 export const FieldFillSchema: GenMessage<FieldFill> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 28);
+  messageDesc(file_gleaner_job_v1_job, 31);
 
 /**
  * A row of a job's records. It also has the members of the record; the JSON Schema of each kind and marketplace
@@ -1574,7 +1735,7 @@ export type RecordRow = Message<"gleaner.job.v1.RecordRow"> & {
  * Use `create(RecordRowSchema)` to create a new message.
  */
 export const RecordRowSchema: GenMessage<RecordRow> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 29);
+  messageDesc(file_gleaner_job_v1_job, 32);
 
 /**
  * A line of a job's results: one successful unit.
@@ -1637,6 +1798,13 @@ export type ResultLine = Message<"gleaner.job.v1.ResultLine"> & {
    * @generated from field: google.protobuf.Timestamp collected_at = 8;
    */
   collectedAt?: Timestamp | undefined;
+
+  /**
+   * Pages that the result was read from; absent without `?provenance=true`.
+   *
+   * @generated from field: gleaner.job.v1.Provenance provenance = 9;
+   */
+  provenance?: Provenance | undefined;
 };
 
 /**
@@ -1644,7 +1812,77 @@ export type ResultLine = Message<"gleaner.job.v1.ResultLine"> & {
  * Use `create(ResultLineSchema)` to create a new message.
  */
 export const ResultLineSchema: GenMessage<ResultLine> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 30);
+  messageDesc(file_gleaner_job_v1_job, 33);
+
+/**
+ * Origin of a result: its reader and pages.
+ *
+ * @generated from message gleaner.job.v1.Provenance
+ */
+export type Provenance = Message<"gleaner.job.v1.Provenance"> & {
+  /**
+   * Reader and its version: "mkta/product 1.0.0"; absent if the job keeps no pages.
+   *
+   * @generated from field: optional string reader = 1;
+   */
+  reader?: string | undefined;
+
+  /**
+   * Pages in the order of their requests; empty if they were not kept.
+   *
+   * @generated from field: repeated gleaner.job.v1.ProvenancePage pages = 2;
+   */
+  pages: ProvenancePage[];
+};
+
+/**
+ * Describes the message gleaner.job.v1.Provenance.
+ * Use `create(ProvenanceSchema)` to create a new message.
+ */
+export const ProvenanceSchema: GenMessage<Provenance> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 34);
+
+/**
+ * A page that a result was read from.
+ *
+ * @generated from message gleaner.job.v1.ProvenancePage
+ */
+export type ProvenancePage = Message<"gleaner.job.v1.ProvenancePage"> & {
+  /**
+   * Address of the page, after redirects.
+   *
+   * @generated from field: string url = 1;
+   */
+  url: string;
+
+  /**
+   * When the response was complete.
+   *
+   * @generated from field: google.protobuf.Timestamp fetched_at = 2;
+   */
+  fetchedAt?: Timestamp | undefined;
+
+  /**
+   * HTTP status of the response.
+   *
+   * @generated from field: int32 status = 3;
+   */
+  status: number;
+
+  /**
+   * SHA-256 of the decoded body in hexadecimal.
+   *
+   * @generated from field: string sha256 = 4;
+   */
+  sha256: string;
+};
+
+/**
+ * Describes the message gleaner.job.v1.ProvenancePage.
+ * Use `create(ProvenancePageSchema)` to create a new message.
+ */
+export const ProvenancePageSchema: GenMessage<ProvenancePage> = /*@__PURE__*/
+  messageDesc(file_gleaner_job_v1_job, 35);
 
 /**
  * Result file of a unit.
@@ -1700,7 +1938,7 @@ export type ResultLineFile = Message<"gleaner.job.v1.ResultLineFile"> & {
  * Use `create(ResultLineFileSchema)` to create a new message.
  */
 export const ResultLineFileSchema: GenMessage<ResultLineFile> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 31);
+  messageDesc(file_gleaner_job_v1_job, 36);
 
 /**
  * A line of a job's failures: one failed unit.
@@ -1777,7 +2015,7 @@ export type FailureLine = Message<"gleaner.job.v1.FailureLine"> & {
  * Use `create(FailureLineSchema)` to create a new message.
  */
 export const FailureLineSchema: GenMessage<FailureLine> = /*@__PURE__*/
-  messageDesc(file_gleaner_job_v1_job, 32);
+  messageDesc(file_gleaner_job_v1_job, 37);
 
 /**
  * Jobs of every kind and marketplace: those of the caller, and for operators those of every user.
@@ -1892,7 +2130,7 @@ export const JobService: GenService<{
   /**
    * Streams a job's results so far, also while it runs: one line of JSON per successful unit, in the order
    * submitted, `{index, batch_id, key, region, input, record}`. Units of listings, whose results are files, carry
-   * `file` instead of `record`.
+   * `file` instead of `record`. In REST, `?provenance=true` adds the pages that each result was read from.
    *
    * @generated from rpc gleaner.job.v1.JobService.StreamResults
    */
@@ -1903,7 +2141,7 @@ export const JobService: GenService<{
   },
   /**
    * Streams the records of a job so far as a table: a row per successful unit or, for listings, per entry, in the order
-   * submitted. `StreamResults` with `format`, `only`, or `columns` is the same call.
+   * submitted. `StreamResults` with `format`, `only`, `columns`, or `provenance` is the same call.
    *
    * @generated from rpc gleaner.job.v1.JobService.ExportRecords
    */
@@ -1970,6 +2208,17 @@ export const JobService: GenService<{
     methodKind: "unary";
     input: typeof JobRequestSchema;
     output: typeof JobSchema;
+  },
+  /**
+   * Compares the records of an ended reread with those of the first job, field by field. Returns a conflict if the job is no
+   * reread, or has not ended.
+   *
+   * @generated from rpc gleaner.job.v1.JobService.ListDifferences
+   */
+  listDifferences: {
+    methodKind: "unary";
+    input: typeof JobRequestSchema;
+    output: typeof ListDifferencesResponseSchema;
   },
   /**
    * Cancels the outstanding units of a job and refunds their credits; finished units are kept. A job that awaits

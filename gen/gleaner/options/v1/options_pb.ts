@@ -202,8 +202,8 @@ export type Rest = Message<"gleaner.options.v1.Rest"> & {
   submits: boolean;
 
   /**
-   * Name of a method of the same service that serves requests whose query has `format`, `only`, or `columns`. Its path has the same
-   * variables.
+   * Name of a method of the same service that serves requests whose query has `format`, `only`, `columns`, or `provenance`. Its
+   * path has the same variables.
    *
    * @generated from field: string with_format = 10;
    */

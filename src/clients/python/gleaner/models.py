@@ -31,6 +31,7 @@ __all__ = [
     "FailureLine",
     "FaultGroup",
     "FieldChange",
+    "FieldDifference",
     "FieldFill",
     "FieldQuality",
     "GetAccountResponse",
@@ -62,6 +63,7 @@ __all__ = [
     "ListChangesResponse",
     "ListDeliveriesResponse",
     "ListDestinationsResponse",
+    "ListDifferencesResponse",
     "ListFaultsResponse",
     "ListFieldsResponse",
     "ListFilesResponse",
@@ -119,12 +121,15 @@ __all__ = [
     "ProductPageItem",
     "ProductPageModel",
     "ProgressPoint",
+    "Provenance",
+    "ProvenancePage",
     "QuotaErrorResponse",
     "Quote",
     "QuoteDelay",
     "QuoteDuplicate",
     "QuoteRefusal",
     "RecordColumn",
+    "RecordDifference",
     "RecordEntry",
     "RecordItem",
     "RecordRow",
@@ -448,6 +453,14 @@ class FieldChange(TypedDict):
     after: Any
 
 
+class FieldDifference(TypedDict):
+    """Differences of a field between the records that both jobs have."""
+    name: str
+    gained: int
+    changed: int
+    lost: int
+
+
 class FieldFill(TypedDict):
     """Fill rate of a column."""
     name: str
@@ -767,6 +780,17 @@ class ListDeliveriesResponse(TypedDict):
 class ListDestinationsResponse(TypedDict):
     """The caller's destinations."""
     destinations: List[Destination]
+
+
+class ListDifferencesResponse(TypedDict):
+    """Differences between a reread and the first job."""
+    reread_of: str
+    gained: int
+    changed: int
+    lost: int
+    equal: int
+    fields: List[FieldDifference]
+    records: List[RecordDifference]
 
 
 class ListFaultsResponse(TypedDict):
@@ -1220,6 +1244,26 @@ class ProgressPoint(_ProgressPointRequired, total=False):
     at: str
 
 
+class _ProvenanceRequired(TypedDict):
+    pages: List[ProvenancePage]
+
+
+class Provenance(_ProvenanceRequired, total=False):
+    """Origin of a result: its reader and pages."""
+    reader: str
+
+
+class _ProvenancePageRequired(TypedDict):
+    url: str
+    status: int
+    sha256: str
+
+
+class ProvenancePage(_ProvenancePageRequired, total=False):
+    """A page that a result was read from."""
+    fetched_at: str
+
+
 class QuotaErrorResponse(TypedDict):
     """QuotaErrorResponse"""
     detail: str
@@ -1288,6 +1332,15 @@ class RecordColumn(TypedDict):
     """Column of a table of records."""
     name: str
     type: Literal["string", "integer", "number", "boolean", "json", "others"]
+
+
+class RecordDifference(TypedDict):
+    """A record with a difference."""
+    unit_index: int
+    unit_key: str
+    position: int
+    difference: Literal["gained", "changed", "lost"]
+    fields: List[str]
 
 
 class _RecordEntryRequired(TypedDict):
@@ -1365,6 +1418,7 @@ class ResultLine(_ResultLineRequired, total=False):
     record: Dict[str, Any]
     file: ResultLineFile
     collected_at: str
+    provenance: Provenance
 
 
 class ResultLineFile(TypedDict):

@@ -38,6 +38,7 @@ OPERATIONS: Dict[str, Tuple[str, str]] = {
     "listChanges": ("GET", "/v1/jobs/{job_id}/changes"),
     "listDeliveries": ("GET", "/v1/account/webhook/deliveries"),
     "listDestinations": ("GET", "/v1/destinations"),
+    "listDifferences": ("GET", "/v1/jobs/{job_id}/differences"),
     "listFaults": ("GET", "/v1/jobs/{job_id}/faults"),
     "listFields": ("GET", "/v1/jobs/{job_id}/fields"),
     "listFiles": ("GET", "/v1/jobs/{job_id}/files"),
