@@ -72,6 +72,7 @@ test('origins.example.json is valid and contains every marketplace and setting',
   const regions = markets.map(({ name, regions: names }) => [name, [...names].sort()]);
   const addresses = [...origins].map(([name, { addresses: known }]) => [name, [...known.keys()].sort()]);
   expect(addresses).toEqual(regions);
-  const settings = 'fetch concurrency requests_per_second hosts proxy robots sign keep_pages allow_private'.split(' ');
+  const settings =
+    'fetch concurrency requests_per_second hosts proxy robots sign keep_pages allow_private'.split(' ');
   expect(settings.filter((name) => !text.includes(`"${name}"`))).toEqual([]);
 });

@@ -45,7 +45,8 @@ export async function* pagesOf(
 }
 
 /**
- * Returns the path of a file with kept pages, unique per attempt and write: `<job>/pages_1_<batch>_<attempt>_1.warc.gz`.
+ * Returns the path of a file with kept pages, unique per attempt and write:
+ * `<job>/pages_1_<batch>_<attempt>_1.warc.gz`.
  */
 export function pageFilePath({ jobId, seq, id, attempt }: Batch, write: number): string {
   return `${jobId}/pages_${seq + 1}_${id}_${attempt}_${write}.warc.gz`;

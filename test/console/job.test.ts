@@ -130,7 +130,7 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
     const user = await createUser('Mended Ltd', 1_000);
     const items = [{ product_id: '1729000000001', country: 'th' }];
     const { body } = await suite.env.api.post(user, '/v1/mktd/pdp/bulk/submit?keep_pages=2d', { items });
-    await watchJob(suite.env.api, user, body.job_id, 30_000);
+    await suite.env.api.get(user, `/v1/jobs/${body.job_id}?wait=60s`);
     const page = await open(user.key, `/jobs/${body.job_id}?tab=details`);
     await waitForText(page, 'Kept pages');
     await click(page, 'button', 'Reread pages');

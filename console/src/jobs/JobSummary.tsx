@@ -52,24 +52,33 @@ export function JobSummary({ job }: { job: Job }) {
           <Moment at={job.finishedAt} />
         </Fact>
       )}
-      {job.retryOf !== '' && (
-        <Fact name="Retry of">
-          <Id of="jobs" value={job.retryOf} underline="always" />
-        </Fact>
-      )}
-      {job.rereadOf !== '' && (
-        <Fact name="Reread of">
-          <Id of="jobs" value={job.rereadOf} underline="always" />
-        </Fact>
-      )}
-      {job.keptPages && (
-        <Fact name="Kept pages">
-          {formatCount(job.keptPages.kept)}
-          {job.keptPages.missed > 0 && `, ${formatCount(job.keptPages.missed)} not kept`}
-          {job.keptPages.deleteAt ? ', until ' : ', deleted'}
-          {job.keptPages.deleteAt && <Moment at={job.keptPages.deleteAt} />}
-        </Fact>
-      )}
+      <OriginFacts job={job} />
     </SimpleGrid>
+  );
+}
+
+/** The job that a job retries or rereads, and its own kept pages. */
+function OriginFacts({ job: { retryOf, rereadOf, keptPages } }: { job: Job }) {
+  return (
+    <>
+      {retryOf !== '' && (
+        <Fact name="Retry of">
+          <Id of="jobs" value={retryOf} underline="always" />
+        </Fact>
+      )}
+      {rereadOf !== '' && (
+        <Fact name="Reread of">
+          <Id of="jobs" value={rereadOf} underline="always" />
+        </Fact>
+      )}
+      {keptPages && (
+        <Fact name="Kept pages">
+          {formatCount(keptPages.kept)}
+          {keptPages.missed > 0 && `, ${formatCount(keptPages.missed)} not kept`}
+          {keptPages.deleteAt ? ', until ' : ', deleted'}
+          {keptPages.deleteAt && <Moment at={keptPages.deleteAt} />}
+        </Fact>
+      )}
+    </>
   );
 }

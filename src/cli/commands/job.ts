@@ -100,18 +100,7 @@ export function addJobCommands(program: Command): void {
   addDownloadCommand(job);
   addChangesCommand(job);
   addRetry(job);
-  addReread(job);
-  addShow(job, {
-    usage: 'differences <job>',
-    about: 'Show how the records of a reread differ from those of the first job',
-    method: method.listDifferences,
-    words: differencesWords,
-  });
-  addStream(job, {
-    usage: 'pages <job>',
-    about: 'Write the kept pages of a job as a WARC file compressed with gzip (operators)',
-    method: OperatorService.method.streamPages,
-  });
+  addKeptPages(job);
   addShow(job, {
     usage: 'cancel <job...>',
     about: 'Cancel jobs and refund the units that have not run',
@@ -182,11 +171,24 @@ function addRetry(parent: Command): void {
   });
 }
 
-function addReread(parent: Command): void {
-  addDerivation(parent, JobService.method.rereadJob, {
+/** Adds `job reread`, `job differences`, and `job pages`. */
+function addKeptPages(parent: Command): void {
+  const { listDifferences, rereadJob } = JobService.method;
+  addDerivation(parent, rereadJob, {
     usage: 'reread <job>',
     about: 'Read the kept pages of an ended job again as a new job, without requests to the site',
     done: 'reread',
+  });
+  addShow(parent, {
+    usage: 'differences <job>',
+    about: 'Show how the records of a reread differ from those of the first job',
+    method: listDifferences,
+    words: differencesWords,
+  });
+  addStream(parent, {
+    usage: 'pages <job>',
+    about: 'Write the kept pages of a job as a WARC file compressed with gzip (operators)',
+    method: OperatorService.method.streamPages,
   });
 }
 

@@ -7,7 +7,7 @@ import { countRecords, createQualityCounter, parseRecord } from '../quality/qual
 import { recordFieldsOf } from '../queries/rows.ts';
 import { isRecord, openRecords } from '../records.ts';
 import { countOutcomes } from '../unit-metrics.ts';
-import { createPageKeeper } from './keep-pages.ts';
+import { createPageKeeper, keepsPages } from './keep-pages.ts';
 import type { UnitResult } from './read-unit.ts';
 import { segmentPath, writeRecords, writeSegment } from './record-segment.ts';
 import { countsAsStalled, storageBackOff } from './release.ts';
@@ -73,8 +73,11 @@ export function createBatchWriter(
     }
   };
   const count = (outcomes: Readonly<Record<number, Outcome>>) => countOutcomes(context, job, outcomes);
+  const keeps = keepsPages(job);
+  const keep = (outcomes: Readonly<Record<number, Outcome>>): Promise<KeptPages | null> =>
+    persist(() => keeper.write(indexesOf(outcomes)));
   const end = async (segment: Segment | null, file: StoredFile | null) => {
-    const pages = await persist(() => keeper.write(indexesOf(pending)));
+    const pages = keeps ? await keep(pending) : null;
     if (!(await store.finishBatch(id, attempt, pending, segment, file, clock.now(), pages))) {
       await discard([...(segment ? [segment.path] : []), ...keeper.filesOf(pages)]);
       return false;
@@ -97,7 +100,7 @@ export function createBatchWriter(
       const bare = await persist(() => writeRecords(context, path, its));
       // The write that refers to the segment also stores the counts of the records in it.
       const segment = bare && { ...bare, quality: countRecords(fields, its.values()) };
-      const pages: KeptPages | null = await persist(() => keeper.write(indexesOf(outcomes)));
+      const pages = keeps ? await keep(outcomes) : null;
       if (!(await store.recordOutcomes(id, attempt, outcomes, segment, pages))) {
         await discard([...(segment ? [segment.path] : []), ...keeper.filesOf(pages)]);
         return false;

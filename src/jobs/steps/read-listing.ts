@@ -64,8 +64,8 @@ interface RecentFile {
 }
 
 /**
- * Reads the listing of a unit at `readAt` into the unit's file, or copies the file of a recent job if the unit's job
- * accepts one. Rejects as the reader and the storage do.
+ * Reads the listing of a unit at `readAt` into the unit's file, or copies the file of a recent job if the
+ * unit's job accepts one. Rejects as the reader and the storage do.
  */
 export async function readListing(
   context: JobContext,

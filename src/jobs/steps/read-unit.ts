@@ -147,15 +147,9 @@ async function readWithRetries(
     const withPages = (result: UnitResult) => (kept === null ? result : { ...result, pages: kept.captured });
     let fault: Fault;
     try {
-      const reading = { region: batch.region, fetch: kept?.fetch ?? session.fetch };
-      const result = await tryRead(
-        context,
-        job,
-        batch,
-        index,
-        { ...reading, keptAt: session.readAt },
-        observer,
-      );
+      const fetch = kept?.fetch ?? session.fetch;
+      const reading = { region: batch.region, fetch, keptAt: session.readAt };
+      const result = await tryRead(context, job, batch, index, reading, observer);
       await session.end(null);
       return withPages(result);
     } catch (error) {
