@@ -12,7 +12,6 @@ import { newId } from '../base/id.ts';
 import { createLog, type Log, type LogOutput } from '../base/log.ts';
 import { createSharedClock, type SharedClock } from '../base/shared-clock.ts';
 import { services } from '../contract/services.ts';
-import { didYouMean } from '../contract/suggest.ts';
 import { createDestinations } from '../delivery/destination/destinations.ts';
 import { createDisabledScheduler } from '../fetch/disabled-scheduler.ts';
 import { createDriftWatcher } from '../fetch/drift/drift-watcher.ts';
@@ -22,7 +21,7 @@ import { resolveJobTypes } from '../jobs/job-types.ts';
 import { meterStore } from '../jobs/metered-store.ts';
 import { kinds } from '../kinds/list.ts';
 import { listedFields, policyOfMarket } from '../markets/defaults.ts';
-import { withHosts } from '../markets/hosts.ts';
+import { findUnknownRegions, withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { watchFirstPublish } from '../queue/first-publish.ts';
 import type { Job } from '../store/documents.ts';
@@ -183,21 +182,13 @@ function openLinks(config: Config, clock: Clock, publicUrl: () => string): Signe
 const traceStack = ({ store, queue }: Stack) => ({ store: traceStore(store), queue: traceQueue(queue) });
 
 /**
- * Returns the job types of all markets, with the hosts of the origins file. Throws a ConfigError for a market
- * or a region of the file that does not exist.
+ * Returns the job types of all markets, with the hosts of the origins file. Throws a ConfigError if the file
+ * names regions that their marketplaces do not have.
  */
-function configuredJobTypes({ origins }: Config): JobContext['jobTypes'] {
-  const names = markets.map(({ name }) => name);
-  const regions = markets.flatMap((market) => market.regions);
-  for (const [name, { addresses }] of origins) {
-    if (!names.includes(name))
-      throw new ConfigError(`GLEANER_ORIGINS: ${name} is not a marketplace.${didYouMean(name, names)}`);
-    const unknown = [...addresses.keys()].find((key) => key !== '' && !regions.includes(key));
-    if (unknown !== undefined)
-      throw new ConfigError(
-        `GLEANER_ORIGINS: ${name}.${unknown} is not a region.${didYouMean(unknown, regions)}`,
-      );
-  }
+function configuredJobTypes({ origins, environment }: Config): JobContext['jobTypes'] {
+  const unknown = findUnknownRegions(origins, markets);
+  if (unknown.length > 0)
+    throw new ConfigError(`GLEANER_ORIGINS=${environment.GLEANER_ORIGINS}: ${unknown.join('\n')}`);
   const configured = markets.map((market) => withHosts(market, origins.get(market.name)?.hosts));
   return resolveJobTypes(services, kinds, configured);
 }

@@ -8,6 +8,8 @@ import { readFreeBytes } from '../base/disk-space.ts';
 import { type DotEnv, readDotEnv } from '../base/dot-env.ts';
 import { createLog } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
+import { findUnknownRegions } from '../markets/hosts.ts';
+import { markets } from '../markets/list.ts';
 import { dataFolderRemedy, hasData } from './data-folder.ts';
 import { describeListenError, type PortSetting } from './listen-error.ts';
 import { checkOrigins, type OriginCheck } from './origins-check.ts';
@@ -213,6 +215,11 @@ async function* diagnoseOrigins(config: Config, offline: boolean): AsyncGenerato
       'no site is configured, so every unit fails',
       'Copy origins.example.json, and set GLEANER_ORIGINS to the copy.',
     );
+    return;
+  }
+  const unknown = findUnknownRegions(config.origins, markets);
+  if (unknown.length > 0) {
+    yield error('origins', unknown.join('; '), 'Correct the file that GLEANER_ORIGINS names.');
     return;
   }
   if (offline) {

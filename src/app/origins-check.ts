@@ -119,6 +119,7 @@ async function checkOrigin(
 
 const noOrigins = {
   addresses: new Map<string, string>(),
+  positions: new Map<string, string>(),
   fetch: undefined,
   concurrency: undefined,
   requestsPerSecond: undefined,

@@ -36,7 +36,7 @@ test.each([
   ['{\n  "mkta": {"concurrency": 0}}', 'line 2, column 27: mkta.concurrency: Too small'],
   ['{"mkta": {"concurrency": 10001}}', 'mkta.concurrency: Too big'],
   ['{"mkta": {"concurrent": 5}}', 'mkta.concurrent: no setting and no region. Did you mean concurrency?'],
-  ['{"shop": "https://x.example"}', 'shop: expected a marketplace such as mkta'],
+  ['{"shop": "https://x.example"}', 'line 1, column 10: shop: not a marketplace.'],
   ['{"mkta": 5, "mktb": {"id": 5}}', /mkta: .*\n.*mktb\.id: /],
   [
     '{"mkta": {\n  "sign": true,\n  "fetch": "browser"}}',

@@ -1,5 +1,6 @@
 import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { z } from 'zod';
+import { knownMarkets } from '../contract/job-types.ts';
 import { didYouMean } from '../contract/suggest.ts';
 
 const address = z.url({ protocol: /^https?$/ }).transform((text) => new URL(text).origin);
@@ -25,6 +26,8 @@ const settings = {
 export interface MarketOrigins {
   /** Base URLs by region. Empty for a market with one origin. */
   addresses: ReadonlyMap<string, string>;
+  /** Positions of the addresses in the file, by region: "line 3, column 11". */
+  positions: ReadonlyMap<string, string>;
   fetch: 'http' | 'browser' | undefined;
   /** Maximum concurrent requests per origin. */
   concurrency: number | undefined;
@@ -46,7 +49,6 @@ export interface MarketOrigins {
 /** Origins by market, from GLEANER_ORIGINS (docs/fetching.md). Units of a market without an entry fail. */
 export type Origins = ReadonlyMap<string, MarketOrigins>;
 
-const marketName = z.string().regex(/^mkt[a-z]$/, 'expected a marketplace such as mkta');
 const names = Object.keys(settings);
 
 /** A value of the file. */
@@ -80,8 +82,9 @@ export function parseOrigins(text: string): Origins {
     throw new Error(`${positionOf(text, root?.offset ?? 0)}: expected an object of marketplaces`);
   const entries = propertiesOf({ path: [], node: root }).map((place) => {
     const [name] = place.path as [string];
-    check(place, marketName, name);
-    return [name, readMarket(place, check)] as const;
+    if (!knownMarkets.includes(name))
+      check(place, z.never(`not a marketplace.${didYouMean(name, knownMarkets)}`));
+    return [name, readMarket(place, check, (node) => positionOf(text, node.offset))] as const;
   });
   if (problems.length > 0) throw new Error(problems.join('\n'));
   return new Map(entries);
@@ -93,9 +96,10 @@ const notSigned = z.never('requests of a browser are not signed: remove it, or "
 type Check = <T>(place: Place, schema: z.ZodType<T>, value?: unknown) => T;
 
 /** Reads the entry of a marketplace: one address, or addresses by region beside settings. */
-function readMarket(place: Place, check: Check): MarketOrigins {
+function readMarket(place: Place, check: Check, positionIn: (node: Node) => string): MarketOrigins {
   const isObject = place.node.type === 'object';
   const addresses = new Map<string, string>();
+  const positions = new Map<string, string>();
   const given: Record<string, unknown> = {};
   if (!isObject) addresses.set('', check(place, address));
   const inside = isObject ? propertiesOf(place) : [];
@@ -103,14 +107,17 @@ function readMarket(place: Place, check: Check): MarketOrigins {
     const key = inner.path.at(-1)!;
     const schema = (settings as Record<string, z.ZodType>)[key];
     if (schema !== undefined) given[key] = check(inner, schema);
-    else if (inner.node.type === 'string') addresses.set(key, check(inner, address));
-    else check(inner, z.never(`no setting and no region.${didYouMean(key, names)}`));
+    else if (inner.node.type === 'string') {
+      addresses.set(key, check(inner, address));
+      positions.set(key, positionIn(inner.node));
+    } else check(inner, z.never(`no setting and no region.${didYouMean(key, names)}`));
   }
   const read = given as z.infer<z.ZodObject<typeof settings>>;
   if (read.sign && read.fetch === 'browser')
     check(inside.find(({ path }) => path.at(-1) === 'sign')!, notSigned);
   return {
     addresses,
+    positions,
     fetch: read.fetch,
     concurrency: read.concurrency,
     requestsPerSecond: read.requests_per_second,

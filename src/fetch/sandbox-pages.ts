@@ -145,6 +145,7 @@ const originsOf = (addresses: SandboxAddresses): Origins =>
       market,
       {
         addresses: new Map(Object.entries(byRegion)),
+        positions: new Map(),
         fetch: 'http',
         concurrency: undefined,
         requestsPerSecond: undefined,

@@ -1,3 +1,4 @@
+import type { Origins } from '../base/origins.ts';
 import type { Market } from './market.ts';
 
 /**
@@ -19,3 +20,15 @@ export function withHosts(market: Market, hosts: readonly string[] | undefined):
     },
   };
 }
+
+/** Returns a line for each region of the origins file that its marketplace does not have. */
+export const findUnknownRegions = (origins: Origins, markets: readonly Market[]): string[] =>
+  [...origins].flatMap(([name, { positions }]) => {
+    const known = markets.find((market) => market.name === name)?.regions ?? [];
+    return [...positions]
+      .filter(([region]) => region !== '' && !known.includes(region))
+      .map(
+        ([region, position]) =>
+          `${position}: ${name}.${region}: not a region of ${name}${known.length === 0 ? ', which has none' : ` (${known.join(', ')})`}.`,
+      );
+  });

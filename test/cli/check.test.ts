@@ -59,8 +59,14 @@ test('doctor --origins exits with 2 without an origins file, and for a malformed
 });
 
 test.each([
-  ['{"mktz": "https://x.example"}', 'GLEANER_ORIGINS: mktz is not a marketplace. Did you mean mkta?'],
-  ['{"mkta": {"sx": "https://x.example"}}', 'GLEANER_ORIGINS: mkta.sx is not a region.'],
+  [
+    '{"mktz": "https://x.example"}',
+    'wrong.json: line 1, column 10: mktz: not a marketplace. Did you mean mkta?',
+  ],
+  [
+    '{"mkta": {\n  "sx": "https://x.example",\n  "us": "https://y.example"}}',
+    'wrong.json: line 2, column 9: mkta.sx: not a region of mkta (id, sg, th, ph, my, vn, tw, br).\nline 3, column 9: mkta.us: not',
+  ],
   [
     '{\n  "mkta": {"concurrent": 5}}',
     'line 2, column 26: mkta.concurrent: no setting and no region. Did you mean',

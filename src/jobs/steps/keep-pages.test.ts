@@ -90,7 +90,13 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
   });
 
   test.skipIf(open === null)('are kept by default where the marketplace says so', async () => {
-    const origin = { addresses: new Map(), allowPrivate: false, sign: false, keepPages: '3d' };
+    const origin = {
+      addresses: new Map(),
+      positions: new Map(),
+      allowPrivate: false,
+      sign: false,
+      keepPages: '3d',
+    };
     const none = { fetch: undefined, concurrency: undefined, requestsPerSecond: undefined };
     const more = { hosts: undefined, robots: undefined, proxy: undefined };
     const userId = await openFixture({ origins: new Map([['mkta', { ...origin, ...none, ...more }]]) });
