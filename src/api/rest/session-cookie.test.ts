@@ -1,6 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { applySessionCookie, deriveCsrfToken, isSameOrigin, writeSessionCookie } from './session-cookie.ts';
+import {
+  applySessionCookie,
+  deriveCsrfToken,
+  isSameOrigin,
+  readSessionCookie,
+  writeSessionCookie,
+} from './session-cookie.ts';
 
 const plain = 'http://gleaner.test';
 const tls = 'https://gleaner.test';
@@ -84,4 +90,12 @@ describe('applySessionCookie()', () => {
       'Session gls_abc',
     );
   });
+});
+
+test('names the cookie by the port of the public address, so that services on one host keep their sessions', () => {
+  const request = { headers: {} } as IncomingMessage;
+  const [one, other] = ['http://127.0.0.1:8080', 'http://127.0.0.1:8090'] as const;
+  const cookie = writeSessionCookie(request, one, 'gls_abc', 60).split(';')[0]!;
+  expect(readSessionCookie({ headers: { cookie } } as IncomingMessage, one)).toBe('gls_abc');
+  expect(readSessionCookie({ headers: { cookie } } as IncomingMessage, other)).toBeUndefined();
 });

@@ -7,7 +7,9 @@ const csrfHeader = 'x-csrf-token';
 
 /** Returns the token of the session cookie that a browser sent. */
 export function readSessionCookie(request: IncomingMessage, publicUrl: string): string | undefined {
-  const token = parseCookie(request.headers.cookie ?? '')[cookieName(isSecure(request, publicUrl))];
+  const token = parseCookie(request.headers.cookie ?? '')[
+    cookieName(publicUrl, isSecure(request, publicUrl))
+  ];
   return token !== undefined && /^[\x21-\x7e]{1,512}$/.test(token) ? token : undefined;
 }
 
@@ -20,7 +22,7 @@ export function writeSessionCookie(
 ): string {
   const secure = isSecure(request, publicUrl);
   return stringifySetCookie({
-    name: cookieName(secure),
+    name: cookieName(publicUrl, secure),
     value: token,
     httpOnly: true,
     sameSite: 'strict',
@@ -78,8 +80,14 @@ function isSecure({ headers }: IncomingMessage, publicUrl: string): boolean {
   return publicUrl.startsWith('https:') || protocol === 'https';
 }
 
-/** The prefix makes browsers reject a cookie that another host of the domain sets. */
-const cookieName = (secure: boolean) => (secure ? '__Host-gleaner_session' : 'gleaner_session');
+/**
+ * Returns the name of the cookie. The prefix makes browsers reject a cookie that another host of the domain
+ * sets. Browsers send cookies to all ports of a host: that of the public address keeps its services apart.
+ */
+function cookieName(publicUrl: string, secure: boolean): string {
+  const { port } = new URL(publicUrl);
+  return `${secure ? '__Host-' : ''}gleaner_session${port === '' ? '' : `_${port}`}`;
+}
 
 function equal(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
