@@ -29,11 +29,49 @@ const componentStyles: Plugin = {
   },
 };
 
+/** The modules of a build. */
+interface Modules {
+  getModuleInfo(id: string): { importedIds: readonly string[] } | null;
+}
+
+let start: Set<string> | undefined;
+
+/** Returns true for a module that the sign-in page needs. */
+function isStart(id: string, modules: Modules): boolean {
+  if (start === undefined) {
+    start = new Set();
+    const add = (needed: string): void => {
+      if (start!.has(needed)) return;
+      start!.add(needed);
+      for (const imported of modules.getModuleInfo(needed)?.importedIds ?? []) add(imported);
+    };
+    for (const page of ['main.tsx', 'app/SignIn.tsx']) add(`${import.meta.dirname}/src/${page}`);
+  }
+  return start.has(id);
+}
+
 export default defineConfig({
   base: '/console/',
   plugins: [componentStyles, react()],
   build: {
     outDir: 'dist',
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          // Few files: each costs a request. The sign-in page loads no code of the other pages.
+          groups: [
+            {
+              debugName: 'start',
+              name: (id, chunking) => (isStart(id, chunking) ? 'start' : null),
+              minShareCount: 6,
+              priority: 2,
+            },
+            { name: 'shared', minShareCount: 6, priority: 1 },
+          ],
+        },
+      },
+      input: ['index.html', 'reference.html'].map((name) => `${import.meta.dirname}/${name}`),
+    },
     target: 'es2022',
     // The content security policy allows data: URLs for images only.
     assetsInlineLimit: 0,

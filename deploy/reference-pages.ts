@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { settings } from '../src/base/settings.ts';
 import { createIo } from '../src/cli/io.ts';
 import { createProgram } from '../src/cli/run.ts';
+import { marketTitle } from '../src/contract/job-types.ts';
 import { services } from '../src/contract/services.ts';
 import { originPolicy } from '../src/fetch/policy.ts';
 import { resolveJobTypes } from '../src/jobs/job-types.ts';
@@ -22,6 +23,7 @@ export function marketplacesPage(): string {
       );
     const policy = originPolicy(market.policy ?? {}, undefined);
     return [
+      marketTitle(market.name),
       `\`${market.name}\``,
       market.regions.join(', ') || 'none',
       prices.join(', '),
@@ -32,6 +34,7 @@ export function marketplacesPage(): string {
   });
   const header = [
     'marketplace',
+    'in paths',
     'regions',
     'kinds of jobs and credits per unit',
     'requests per second',

@@ -25,8 +25,10 @@ async function main(): Promise<void> {
       'slow-ms': { type: 'string', default: '300' },
       'browser-only': { type: 'boolean', default: false },
       'config-file': { type: 'string' },
+      help: { type: 'boolean', short: 'h' },
     },
   });
+  if (values.help) return console.log(usage);
   const { misbehaviour } = values;
   if (misbehaviour !== 'none' && misbehaviour !== 'some') throw new Error(`--misbehaviour: ${misbehaviour}?`);
   const running = await startOrigins({

@@ -54,7 +54,7 @@ export function connectDocument(options: ConnectDocumentOptions): Schema {
     const operation: Schema = {
       operationId: method.localName,
       tags: [methodTagOf(method)],
-      summary: text.split(/(?<=\.)\s/)[0],
+      summary: options.titleOf?.(method) ?? text.split(/(?<=\.)\s/)[0],
       description:
         role === null ? text : `${text}\n\nNeeds an operator key with the role \`${role}\` or higher.`,
       ...(role === null ? {} : { 'x-required-role': role }),

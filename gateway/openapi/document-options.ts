@@ -1,4 +1,4 @@
-import type { DescField, DescMessage, DescService } from '@bufbuild/protobuf';
+import type { DescField, DescMessage, DescMethod, DescService } from '@bufbuild/protobuf';
 import type { PathForms, ServedEndpoint } from '../endpoint.ts';
 import type { ExampleOf } from './examples.ts';
 import type { Schema } from './schemas.ts';
@@ -20,6 +20,8 @@ export interface ApiInfo {
   notesOf?: (endpoint: ServedEndpoint) => string[];
   /** Returns the id of an operation. Default: the method's name in camel case. */
   operationIdOf?: (endpoint: ServedEndpoint) => string;
+  /** Returns the short title of a method. Default: the first sentence of its comment. */
+  titleOf?: (method: DescMethod) => string;
   /** Returns the tag of a service. Default: its name. */
   tagOf?: (service: DescService) => string;
   /** Returns the name of a type's schema. Default: its name without the package. */

@@ -54,7 +54,7 @@ export function documentOperation(endpoint: ServedEndpoint, context: OperationCo
   return {
     operationId: operationIdOf(endpoint),
     tags: [context.tagOf(method.parent)],
-    summary: text.split(/(?<=\.)\s/)[0],
+    summary: context.titleOf?.(method) ?? text.split(/(?<=\.)\s/)[0],
     description: [text, ...notesOf(endpoint, places, context)].join('\n\n'),
     ...(scopes === null ? {} : { 'x-required-scopes': scopes }),
     parameters: [...parameters, ...(isTagged ? [ifNoneMatch] : [])],

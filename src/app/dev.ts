@@ -76,22 +76,24 @@ async function createTestKey(url: string, apiKey: string): Promise<string> {
 }
 
 function instructions(url: string, key: string, operatorKey: string, folder: string): string[] {
-  const authorization = `-H 'Authorization: Bearer ${key}'`;
+  const authorization = '-H "Authorization: Bearer $KEY"';
   return [
     'Gleaner runs on this machine, with the sandbox only. Press Ctrl-C to stop it.',
-    `  Console       ${url}/console#key=${operatorKey} (or the test key)`,
+    `  Console       ${url}/console#key=${key} as a user`,
+    `                ${url}/console#key=${operatorKey} as an operator`,
     `  API           ${url}/docs`,
     `  Agents (MCP)  ${url}/mcp, with the header Authorization: Bearer <test key>`,
     `  Test key      ${key}`,
     `  Operator key  ${operatorKey}`,
     `  Data          ${folder}`,
     '',
-    'Submit a job, wait for it, and read its records:',
-    `  JOB=$(curl -s ${authorization} -H 'Content-Type: application/json' -d '${JSON.stringify(example.body)}' ${url}${example.path} | jq -r .job_id)`,
-    `  curl -s ${authorization} "${url}/v1/jobs/$JOB?wait=30"`,
-    `  curl -s ${authorization} "${url}/v1/jobs/$JOB/results"`,
+    'Paste into another terminal to submit a job, wait for it, and read its records:',
+    `  export URL=${url} KEY=${key}`,
+    `  JOB=$(curl -s ${authorization} -H 'Content-Type: application/json' -d '${JSON.stringify(example.body)}' "$URL${example.path}" | jq -r .job_id)`,
+    `  curl -s ${authorization} "$URL/v1/jobs/$JOB?wait=30"`,
+    `  curl -s ${authorization} "$URL/v1/jobs/$JOB/results"`,
     '',
-    'For the command line:',
+    'For the command line, such as `npm run -s gleaner -- job list`:',
     `  export GLEANER_URL=${url} GLEANER_API_KEY=${key}`,
   ];
 }

@@ -21,7 +21,7 @@ export interface Difference {
   /** All known values: the reading's, and earlier values of fields that the reading lacks. */
   values: TrackedValues;
   changed: readonly TrackedField[];
-  /** The changed values, before and after. */
+  /** The changed values, before and after, and the currency of a changed price. */
   before: Partial<TrackedValues>;
   after: Partial<TrackedValues>;
 }
@@ -34,11 +34,14 @@ export function compare(last: TrackedValues | null, reading: TrackedValues): Dif
   const stated = trackedFields.filter((field) => reading[field] !== null);
   const values = { ...(last ?? reading), ...pick(reading, stated) };
   const changed = last === null ? stated : stated.filter((field) => !isEqual(last[field], reading[field]));
+  const shown = trackedFields.filter(
+    (field) => changed.includes(field) || (field === 'currency' && changed.includes('price')),
+  );
   return {
     values,
     changed,
-    before: last === null ? {} : pick(last, changed),
-    after: pick(reading, changed),
+    before: last === null ? {} : pick(last, shown),
+    after: pick(values, shown),
   };
 }
 

@@ -88,8 +88,8 @@ describe('compare()', () => {
     expect(difference).toEqual({
       values: { ...last, price: 10 },
       changed: ['price'],
-      before: { price: 12.5 },
-      after: { price: 10 },
+      before: { price: 12.5, currency: last.currency },
+      after: { price: 10, currency: last.currency },
     });
     expect(compare(last, someValues()).changed).toEqual([]);
   });

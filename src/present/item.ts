@@ -1,20 +1,64 @@
-import type { ItemValues, TrackedItem } from '../../gen/gleaner/history/v1/history_pb.ts';
-import { marketText } from './names.ts';
+import type { FieldChange, ItemValues, TrackedItem } from '../../gen/gleaner/history/v1/history_pb.ts';
+import { marketTitle } from '../contract/job-types.ts';
+import { capitalize, formatCount } from './text.ts';
 
-/** Returns the marketplace and region of an item: "Marketplace A, id". */
+/** Returns the marketplace and region of an item: "Shopee, id". */
 export const placeText = ({ market, region }: Pick<TrackedItem, 'market' | 'region'>): string =>
-  region === '-' ? marketText(market) : `${marketText(market)}, ${region}`;
+  region === '-' ? marketTitle(market) : `${marketTitle(market)}, ${region}`;
+
+/** Formats a price with its currency: "€1,915.30"; an unknown currency is shown as it is. */
+export function formatPrice(price: number, currency = ''): string {
+  try {
+    return new Intl.NumberFormat('en-US', { style: 'currency', currency }).format(price);
+  } catch {
+    const amount = price.toLocaleString('en-US', { maximumFractionDigits: 2 });
+    return `${amount} ${currency}`.trim();
+  }
+}
 
 /** Formats the price of an item; a dash if it is not known. */
-export function priceText(values: ItemValues | undefined): string {
-  if (values?.price === undefined) return '–';
-  const amount = values.price.toLocaleString('en-US', { maximumFractionDigits: 2 });
-  return values.currency ? `${amount} ${values.currency}` : amount;
-}
+export const priceText = (values: ItemValues | undefined): string =>
+  values?.price === undefined ? '–' : formatPrice(values.price, values.currency);
+
+/** Formats whether an item can be bought. */
+const availabilityText = (isAvailable: boolean): string => (isAvailable ? 'Available' : 'Not available');
 
 /** Formats the stock of an item: the pieces, or whether it can be bought. */
 export function stockText(values: ItemValues | undefined): string {
-  if (values?.stock !== undefined) return values.stock.toLocaleString('en-US');
-  if (values?.available === undefined) return '–';
-  return values.available ? 'Available' : 'Not available';
+  if (values?.stock !== undefined) return formatCount(values.stock);
+  return values?.available === undefined ? '–' : availabilityText(values.available);
+}
+
+/** Names of the values of an item that are followed, in the order of the documentation. */
+const valueNames: Readonly<Record<string, string>> = {
+  title: 'title',
+  price: 'price',
+  currency: 'currency',
+  stock: 'stock',
+  available: 'availability',
+  sold: 'sold count',
+  rating: 'rating',
+  variants: 'variants',
+};
+
+/** Values whose changes a rule can report. */
+export const trackedValues = Object.keys(valueNames);
+
+/** Formats the name of a value: "availability" for `available`. */
+export const valueName = (field: string): string => valueNames[field] ?? field;
+
+/**
+ * Describes a changed value: "Price: €12.00 → €10.00". Both sides are JSON; absent if they are not known.
+ */
+export function changeText({ field, before, after }: FieldChange, currency?: string): string {
+  const name = capitalize(valueName(field));
+  const format = (json: string | undefined): string => {
+    const value: unknown = json === undefined ? null : JSON.parse(json);
+    if (value === null) return 'unknown';
+    if (typeof value === 'boolean') return availabilityText(value).toLowerCase();
+    if (typeof value === 'number')
+      return field === 'price' ? formatPrice(value, currency) : value.toLocaleString('en-US');
+    return String(value);
+  };
+  return field === 'variants' ? name : `${name}: ${format(before)} → ${format(after)}`;
 }

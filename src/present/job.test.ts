@@ -5,8 +5,8 @@ import { creditsText, jobName, jobTitle, progressText, unitStatus } from './job.
 
 test('jobTitle() and jobName() are the name of a job, or say what it collects', () => {
   const fields = { kind: 'pdp_bulk', market: 'mktd', total: 2 };
-  expect(jobTitle(create(JobSchema, fields))).toBe('Product page bulk on Marketplace D, 2 units');
-  expect(jobName(create(JobSchema, fields))).toBe('Product page bulk on Marketplace D');
+  expect(jobTitle(create(JobSchema, fields))).toBe('Product page bulk on TikTok Shop, 2 units');
+  expect(jobName(create(JobSchema, fields))).toBe('Product page bulk on TikTok Shop');
   const named = create(JobSchema, { ...fields, options: { name: 'Weekly' } });
   expect([jobTitle(named), jobName(named)]).toEqual(['Weekly', 'Weekly']);
 });

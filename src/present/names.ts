@@ -1,21 +1,27 @@
+import { marketTitle } from '../contract/job-types.ts';
+import { capitalize } from './text.ts';
+
 /** Expansions of abbreviations in kinds. */
-const expansions: Record<string, string> = { pdp: 'product page', pc: 'product page' };
+const expansions: Record<string, string> = {
+  pdp: 'product page',
+  pc: 'product page',
+  api: 'API',
+  url: 'URL',
+};
 
 /** Formats a kind: "Variant sold". */
-export function kindText(kind: string): string {
-  const text = kind
-    .split('_')
-    .map((word) => expansions[word] ?? word)
-    .join(' ');
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
+export const kindText = (kind: string): string =>
+  capitalize(
+    kind
+      .split('_')
+      .map((word) => expansions[word] ?? word)
+      .join(' '),
+  );
 
-/** Formats a marketplace: "Marketplace A" for "mkta"; other path words are returned unchanged. */
-export function marketText(market: string): string {
-  const letter = /^mkt([a-z])$/.exec(market)?.[1];
-  return letter ? `Marketplace ${letter.toUpperCase()}` : market;
-}
+/** Formats the name of a method: "Submit product page bulk" for `SubmitPdpBulk`. */
+export const methodText = (method: string): string =>
+  kindText(method.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase());
 
-/** Formats a kind on its marketplace: "Variant sold on Marketplace A". */
+/** Formats a kind on its marketplace: "Variant sold on Shopee". */
 export const jobTypeText = ({ kind, market }: { kind: string; market: string }): string =>
-  `${kindText(kind)} on ${marketText(market)}`;
+  `${kindText(kind)} on ${marketTitle(market)}`;

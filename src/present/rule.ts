@@ -1,5 +1,6 @@
 import type { Rule } from '../../gen/gleaner/history/v1/history_pb.ts';
-import { marketText } from './names.ts';
+import { marketTitle } from '../contract/job-types.ts';
+import { valueName } from './item.ts';
 import { regionText } from './text.ts';
 
 /** Condition of a rule with its label, and whether it needs a threshold or a field. */
@@ -21,19 +22,16 @@ export const conditions: readonly ConditionChoice[] = [
   { value: 'changes', label: 'Any change of', field: true },
 ];
 
-/** Values whose changes a rule can report. */
-export const ruleFields = ['title', 'price', 'currency', 'stock', 'available', 'sold', 'rating', 'variants'];
-
 /** Describes the condition of a rule: "Price falls by 5 %". */
 export function conditionText({ condition, threshold, field }: Rule): string {
   const choice = conditions.find(({ value }) => value === condition);
   const unit = choice?.threshold === 'Percent' ? ' %' : '';
-  const detail = threshold === undefined ? field : `${threshold}${unit}`;
+  const detail = threshold === undefined ? valueName(field) : `${threshold}${unit}`;
   return [choice?.label ?? condition, detail].filter(Boolean).join(' ');
 }
 
 /** Describes the items that a rule is about. */
 export function scopeText({ market, region, key, series }: Rule): string {
-  const place = [market && marketText(market), region && regionText(region), key].filter(Boolean).join(', ');
+  const place = [market && marketTitle(market), region && regionText(region), key].filter(Boolean).join(', ');
   return [place, series && `series ${series}`].filter(Boolean).join(', ') || 'All tracked items';
 }

@@ -70,7 +70,7 @@ export interface ItemChange extends ItemKey {
   type: ItemChangeType;
   at: number;
   title: string | null;
-  /** Values that changed, before and after. Both are empty for missing items. */
+  /** Values that changed, before and after, and the currency of a price. Both are empty for missing items. */
   before: Partial<TrackedValues>;
   after: Partial<TrackedValues>;
 }

@@ -42,13 +42,13 @@ const apart: Readonly<Record<string, { imports: readonly string[]; users: readon
   'src/api/mcp': { imports: ['gateway', 'gen', 'src/contract'], users: ['src/api/rest', 'src/cli'] },
   // The REST interface of this service over the gateway.
   'src/api/rest': {
-    imports: ['gateway', 'gen', 'src/base', 'src/contract', 'src/api/mcp'],
+    imports: ['gateway', 'gen', 'src/base', 'src/contract', 'src/present', 'src/api/mcp'],
     users: ['src/app'],
   },
   // A web page: no code of the service runs in a browser.
   console: { imports: ['gen', 'src/contract', 'src/present'], users: [] },
-  // Wording of what people read, in the console and on the command line; runs in browsers.
-  'src/present': { imports: ['gen', 'src/contract'], users: ['console', 'src/cli'] },
+  // Wording of what people read, in the console, the API reference, and the command line; runs in browsers.
+  'src/present': { imports: ['gen', 'src/contract'], users: ['console', 'src/api/rest', 'src/cli'] },
   // Fake sites, started as a separate process. `in-process-origin.ts` implements the fetch port for tests.
   sandbox: { imports: ['src/fetch'], users: [] },
   // Code as in a caller's program: it depends on the contract, not on the service.

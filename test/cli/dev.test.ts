@@ -22,12 +22,13 @@ test('dev prints requests that are ready to paste, and leaves no data when it is
       out += chunk;
       if (out.includes('GLEANER_API_KEY=')) break;
     }
-    const commands = [...out.matchAll(/^ +((?:JOB=|curl ).*)$/gm)].map(([, command]) => command!);
+    const commands = [...out.matchAll(/^ +((?:export URL=|JOB=|curl ).*)$/gm)].map(([, command]) => command!);
     const { stdout } = await promisify(execFile)('sh', ['-c', commands.join('\necho\n')]);
     const [job, records] = stdout.trim().split('\n').filter(Boolean);
     expect(JSON.parse(job!)).toMatchObject({ mode: 'test', status: 'completed', cost: 0 });
     expect(records).toContain('barang-1001');
-    expect(out).toMatch(/^ {2}Console +http:\/\/127\.0\.0\.1:\d+\/console#key=\S+/m);
+    expect(out).toMatch(/^ {2}Console +http:\/\/127\.0\.0\.1:\d+\/console#key=gl_test_\S+ as a user$/m);
+    expect(out).toMatch(/\/console#key=dev-\S+ as an operator$/m);
     child.kill('SIGINT');
     expect(await exited).toEqual([0, null]);
     expect((await readdir(folder)).toSorted()).toEqual(poisoned);

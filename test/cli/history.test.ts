@@ -34,7 +34,7 @@ describe('gleaner job changes', () => {
     const [head, ...lines] = out.trimEnd().split('\n');
     expect(head).toMatch(/^CHANGE +MARKET +REGION +ITEM +TITLE +FIELDS$/);
     expect(lines.toSorted()).toMatchObject([
-      expect.stringMatching(new RegExp(`^changed +mkta +id +${lamp} .*price [0-9.]+ > [0-9.]+`)),
+      expect.stringMatching(new RegExp(`^changed +mkta +id +${lamp} .*Price: IDR.[0-9,.]+ → IDR.[0-9,.]+`)),
       expect.stringMatching(new RegExp(`^missing +mkta +id +${chair} `)),
     ]);
     expect(err).toContain('2 items in daily: 0 new, 1 changed, 1 missing, 0 back, 1 unchanged.');
@@ -95,7 +95,7 @@ describe('gleaner rule', () => {
       { name: 'Cheaper', condition: 'price_falls_by', threshold: 5, channel: 'webhook', enabled: true },
     ]);
     const { rule_id: ruleId } = created.json[0];
-    expect((await user('rule', 'show', ruleId)).out).toMatch(/items +Marketplace A, series daily\n/);
+    expect((await user('rule', 'show', ruleId)).out).toMatch(/items +Shopee, series daily\n/);
     const changes = ['changes', '--field', 'title', '--email', '--off'];
     const replaced = await user('rule', 'create', ...changes, '--replace', ruleId);
     expect(replaced.out).toMatch(/condition +Any change of title\n(.*\n)*channel +email\nstatus +off\n/);

@@ -97,7 +97,7 @@ describe.skipIf('missing' in chromium)(`the page of a job${skipped}`, () => {
         items: [{ product_id: '1729000077013', country: 'th' }],
       });
     const page = await open(user.key, '/jobs');
-    await waitForText(page, 'Product page bulk on Marketplace D, 1 unit');
+    await waitForText(page, 'Product page bulk on TikTok Shop, 1 unit');
     await fill(page, 'textbox', 'Search', 'PRICES');
     await page.waitForFunction(
       `location.search === '?search=PRICES' && !document.body.innerText.includes('Stock')`,

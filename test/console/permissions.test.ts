@@ -91,11 +91,11 @@ describe.skipIf('missing' in chromium)(`permissions in the console${skipped}`, (
     expect(refused.status).toBe(403);
     const page = await openWith({ user_id: operatorId, operator_role: 'viewer' }, '/audit');
     const table = `document.querySelector('table')?.innerText`;
-    await page.waitForFunction(`${table}?.includes('CreateOperator')`);
+    await page.waitForFunction(`${table}?.includes('Create operator')`);
     await fill(page, 'combobox', 'Outcome', 'forbidden');
-    await page.waitForFunction(`${table} && !${table}.includes('CreateOperator')`);
+    await page.waitForFunction(`${table} && !${table}.includes('Create operator')`);
     const text = await page.$eval('table', (table) => table.textContent);
-    expect(text).toContain('SuspendUser');
+    expect(text).toContain('Suspend user');
     expect(text).toContain('Vera');
   });
 });

@@ -11,8 +11,8 @@ const found = await findEngine(Promise.resolve(chromium));
 const missing = 'missing' in found ? ` (${found.missing})` : '';
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Script that returns the axe violations outside of the renderer's element. */
-const listViolations = `axe.run({ exclude: ['#docs'] }, { resultTypes: ['violations'] })
+/** Script that returns the axe violations of the page, apart from the element of the renderer. */
+const listViolations = `axe.run({ exclude: ['.scalar-app'] }, { resultTypes: ['violations'] })
   .then(({ violations }) => violations.map(({ id }) => id))`;
 const hasText = (text: string) => `document.body.innerText.includes(${JSON.stringify(text)})`;
 
@@ -33,24 +33,50 @@ describe.skipIf(missing !== '')(`the API reference${missing}`, () => {
     if (browser) await leaveBrowser(browser);
   });
 
-  test('shows the quick start and human tag names, without violations of its policy', async () => {
-    for (const text of ['Authentication', 'Marketplace A', 'Jobs', 'Account'])
-      await tab.page.waitForFunction(hasText(text));
+  test('shows the quick start, and calls by short titles with their details, without violations of its policy', async () => {
+    const { page } = tab;
+    for (const text of ['Authentication', 'Shopee', 'Jobs', 'Account', 'Submit product page bulk'])
+      await page.waitForFunction(hasText(text));
+    await page.type('#find', 'tokopedia submit');
+    await page.waitForFunction(`document.querySelectorAll('details:not([hidden])').length === 3`);
+    await page.type('#key', 'gl_reference_test');
+    await page.click('#submitMktbPdpBulk summary');
+    for (const text of [
+      'items[].shop_domain',
+      "-H 'Authorization: Bearer gl_reference_test'",
+      '@gleaner/client',
+    ])
+      await page.waitForFunction(hasText(text));
+    await page.evaluate(axe);
+    expect(await page.evaluate(listViolations)).toEqual([]);
+    expect(tab.pageErrors.filter((error) => !error.includes("directive 'style-src"))).toEqual([]);
+    tab.pageErrors.length = 0;
+  });
+
+  test('opens the call that the address names', async () => {
+    const { page } = tab;
+    await page.goto(`${url}/v1/docs#listFiles`);
+    await page.waitForFunction(`document.querySelector('#listFiles[open]') !== null`);
+    await page.goto(`${url}/docs?api=operator`);
+    await page.waitForFunction(hasText('Users and keys'));
     expect(tab.pageErrors).toEqual([]);
   });
 
   test('loads nothing from other origins', async () => {
-    const origins = await tab.page.evaluate(
+    const { page } = tab;
+    await page.goto(`${url}/docs/try`);
+    await page.waitForFunction(hasText('Quick start'));
+    const origins = await page.evaluate(
       `[...new Set(performance.getEntriesByType('resource').map(({ name }) => new URL(name).origin))]`,
     );
     expect(origins).toEqual([url]);
   });
 
-  test('fills the key into samples, and offers curl, TypeScript and Python', async () => {
+  test('has an interactive page that fills the key into samples, and offers curl, TypeScript and Python', async () => {
     const { page } = tab;
     const field = await page.waitForSelector('input[placeholder=Token]');
     await field!.type('gl_reference_test');
-    await page.goto(`${url}/docs#api/tag/jobs/GET/v1/jobs`);
+    await page.goto(`${url}/docs/try#api/tag/jobs/GET/v1/jobs`);
     await page.waitForFunction(`[...document.querySelectorAll('pre')]
       .some(({ innerText }) => innerText.includes("'Authorization: Bearer gl_reference_test'"))`);
     await page.evaluate(`[...document.querySelectorAll('button')]
@@ -61,7 +87,7 @@ describe.skipIf(missing !== '')(`the API reference${missing}`, () => {
 
   test('shows the operator API', async () => {
     const { page } = tab;
-    await page.goto(`${url}/docs?api=operator`);
+    await page.goto(`${url}/docs/try?api=operator`);
     await page.waitForFunction(hasText('Users and keys'));
     expect(tab.pageErrors).toEqual([]);
   });

@@ -114,6 +114,7 @@ describe.skipIf('missing' in chromium)(`the results of a job${skipped}`, () => {
     await waitForText(page, '"_product_id": "1729000077012"');
     const { entries } = await suite.env.api.operator('ListAuditEntries', { target: jobId });
     const actions: string[] = entries.map(({ action }: { action: string }) => action);
+    console.log(entries.map(({ action, detail }: never) => `${action} ${detail}`).join('\n'));
     // The list, the search, and the whole record.
     expect(actions.filter((action) => action === 'ListRecords')).toHaveLength(3);
     expect(actions.filter((action) => action === 'ExportRecords')).toHaveLength(1);

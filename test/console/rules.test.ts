@@ -20,13 +20,13 @@ describe.skipIf('missing' in chromium)(`the rules page${skipped}`, () => {
     await page.waitForSelector('option[value=weekly]');
     await select('Series', 'weekly');
     await clickInDialog(page, 'Create');
-    await waitForText(page, 'Marketplace D, Thailand (th), series weekly');
+    await waitForText(page, 'TikTok Shop, Thailand (th), series weekly');
     await click(page, 'button', 'Edit Price falls by 5 %');
     await page.waitForSelector('option[value=mktb]');
     await select('Marketplace', 'mktb');
     await select('Condition', 'back_in_stock');
     await clickInDialog(page, 'Save');
-    await waitForText(page, 'Marketplace B, series weekly');
+    await waitForText(page, 'Tokopedia, series weekly');
     const { rules } = (await suite.env.api.get(user, '/v1/rules')).body;
     expect(rules).toMatchObject([{ condition: 'back_in_stock', market: 'mktb', series: 'weekly' }]);
     expect(rules[0].region ?? '').toBe('');

@@ -91,7 +91,7 @@ describe.skipIf('missing' in chromium)(`the shell of the console${skipped}`, () 
     await page
       .locator('::-p-xpath(//button[contains(., "Findable Ltd") and not(contains(., "awaiting"))])')
       .wait();
-    await waitForText(page, 'Variant sold on Marketplace A');
+    await waitForText(page, 'Variant sold on Shopee');
     await search(jobId);
     await waitForText(page, `Findable Ltd · ${jobId.slice(0, 8)}`);
     await page.locator(`::-p-xpath(//button[contains(., "${jobId.slice(0, 8)}")])`).click();

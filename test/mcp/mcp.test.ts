@@ -201,7 +201,7 @@ describe.each([
         expect(description).not.toMatch(/endpoint \d|Idempotency-Key|\/v1/);
       const about = (name: string) => tools.find((tool) => tool.name === name);
       expect(about('submit_mktb_pdp_bulk')?.description).toMatch(
-        /^Jobs on marketplace B\. Collects product pages/,
+        /^Jobs on Tokopedia\. Collects product pages/,
       );
       expect(about('submit_mktb_pdp_bulk')?.annotations).toMatchObject({ destructiveHint: false });
       expect(about('cancel_job')?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true });

@@ -29,11 +29,6 @@ const columns: ListColumn<Job>[] = [
   { title: 'Cost', align: 'right', cell: (job) => formatCount(job.cost), sortBy: ({ cost }) => cost },
   { title: 'Balance', align: 'right', cell: (job) => <Balance job={job} /> },
   {
-    title: 'Submitted',
-    cell: (job) => <Moment at={job.createdAt} relative />,
-    sortBy: ({ createdAt }) => createdAt?.seconds,
-  },
-  {
     title: 'Expires',
     cell: (job) => <Moment at={job.decideBy} relative />,
     sortBy: ({ decideBy }) => decideBy?.seconds,

@@ -1,6 +1,8 @@
 import { Group, NativeSelect, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
-import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { services } from '../../../src/contract/services.ts';
+import { methodText } from '../../../src/present/names.ts';
+import { FoldedFilters } from '../ui/list/FoldedFilters.tsx';
 
 /** Selection of the audit log; '' for any. */
 export interface AuditSearch {
@@ -33,17 +35,18 @@ const outcomes = [
   { value: 'insufficient_credits', label: 'Insufficient credits' },
 ];
 
+/** Methods that change something, in the order of their texts. */
 const actions = [
   { value: '', label: 'Any action' },
-  ...OperatorService.methods
-    .map(({ name }) => name)
-    .filter((name) => !/^(Get|List|Export)[A-Z]/.test(name))
-    .toSorted(),
+  ...[...new Set(services.flatMap(({ methods }) => methods.map(({ name }) => name)))]
+    .filter((name) => !/^(Get|List|Export|Retrieve|Preview|Watch)[A-Z]/.test(name))
+    .map((value) => ({ value, label: methodText(value) }))
+    .toSorted((one, other) => one.label.localeCompare(other.label)),
 ];
 
 const texts = [
-  ['actorId', 'Who', 'ID of an operator or user'],
-  ['target', 'On what', 'ID of a job, user, or key'],
+  ['actorId', 'Who', 'Operator or user ID'],
+  ['target', 'On what', 'Job, user, or key ID'],
 ] as const;
 
 interface AuditFiltersProps {
@@ -56,37 +59,43 @@ export function AuditFilters({ search, change }: AuditFiltersProps) {
   const changeLater = useDebouncedCallback(change, 300);
   return (
     <Group gap="sm" align="flex-end">
-      {texts.map(([field, label, placeholder]) => (
-        <TextInput
-          key={field}
-          label={label}
-          placeholder={placeholder}
-          maxLength={64}
-          defaultValue={search[field]}
-          onChange={({ currentTarget: { value } }) => changeLater({ ...search, [field]: value.trim() })}
+      <FoldedFilters set={Object.values(search).filter((value) => value !== '').length}>
+        {texts.map(([field, label, placeholder]) => (
+          <TextInput
+            key={field}
+            label={label}
+            placeholder={placeholder}
+            maxLength={64}
+            w={165}
+            defaultValue={search[field]}
+            onChange={({ currentTarget: { value } }) => changeLater({ ...search, [field]: value.trim() })}
+          />
+        ))}
+        <NativeSelect
+          label="Action"
+          w={170}
+          data={actions}
+          value={search.action}
+          onChange={({ currentTarget: { value } }) => change({ ...search, action: value })}
         />
-      ))}
-      <NativeSelect
-        label="Action"
-        data={actions}
-        value={search.action}
-        onChange={({ currentTarget: { value } }) => change({ ...search, action: value })}
-      />
-      <NativeSelect
-        label="Outcome"
-        data={outcomes}
-        value={search.outcome}
-        onChange={({ currentTarget: { value } }) => change({ ...search, outcome: value })}
-      />
-      {(['since', 'until'] as const).map((field) => (
-        <TextInput
-          key={field}
-          type="date"
-          label={field === 'since' ? 'From' : 'To'}
-          value={search[field]}
-          onChange={({ currentTarget: { value } }) => change({ ...search, [field]: value })}
+        <NativeSelect
+          label="Outcome"
+          w={140}
+          data={outcomes}
+          value={search.outcome}
+          onChange={({ currentTarget: { value } }) => change({ ...search, outcome: value })}
         />
-      ))}
+        {(['since', 'until'] as const).map((field) => (
+          <TextInput
+            key={field}
+            type="date"
+            w={140}
+            label={field === 'since' ? 'From' : 'To'}
+            value={search[field]}
+            onChange={({ currentTarget: { value } }) => change({ ...search, [field]: value })}
+          />
+        ))}
+      </FoldedFilters>
     </Group>
   );
 }

@@ -1,6 +1,6 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { createClient } from '@connectrpc/connect';
-import { useState } from 'react';
+import { useSearchParams } from 'react-router';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { ExportMenu } from '../ui/actions/ExportMenu.tsx';
 import { Page } from '../ui/layout/Page.tsx';
@@ -23,9 +23,18 @@ function filterOf({ actorId, target, action, outcome, since, until }: AuditSearc
   };
 }
 
-/** Actions of operators and users, with filters and export. */
+const names = Object.keys(emptySearch) as (keyof AuditSearch)[];
+
+/** Actions of operators and users, with filters, which the address keeps, and export. */
 export function AuditPage() {
-  const [search, setSearch] = useState(emptySearch);
+  const [parameters, setParameters] = useSearchParams();
+  const search = Object.fromEntries(
+    names.map((name) => [name, parameters.get(name) ?? '']),
+  ) as unknown as AuditSearch;
+  const change = (next: AuditSearch) =>
+    setParameters(Object.fromEntries(Object.entries(next).filter(([, value]) => value !== '')), {
+      replace: true,
+    });
   const filter = filterOf(search);
   const { query, rows } = useList(
     OperatorService.method.listAuditEntries,
@@ -47,7 +56,7 @@ export function AuditPage() {
         />
       }
     >
-      <AuditFilters search={search} change={setSearch} />
+      <AuditFilters search={search} change={change} />
       <AuditTable entries={rows} query={query} />
     </Page>
   );

@@ -1,9 +1,9 @@
-import { Anchor, Stack, Text, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useState } from 'react';
-import { Link } from 'react-router';
 import { HistoryService, type TrackedItem } from '../../../gen/gleaner/history/v1/history_pb.ts';
-import { placeText, priceText, stockText } from '../../../src/present/item.ts';
+import { priceText, stockText } from '../../../src/present/item.ts';
+import { ItemName } from '../ui/ItemName.tsx';
 import { Page } from '../ui/layout/Page.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
@@ -14,16 +14,8 @@ import { Moment } from '../ui/time/Moment.tsx';
 const columns: ListColumn<TrackedItem>[] = [
   {
     title: 'Item',
-    cell: (item) => (
-      <Stack gap={0}>
-        <Anchor component={Link} to={itemPath(item)} size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {item.values?.title ?? item.key}
-        </Anchor>
-        <Text size="xs" c="dimmed">
-          {item.key} on {placeText(item)}
-        </Text>
-      </Stack>
-    ),
+    maxWidth: 460,
+    cell: (item) => <ItemName item={item} title={item.values?.title} />,
   },
   { title: 'Price', align: 'right', cell: ({ values }) => priceText(values) },
   { title: 'Stock', align: 'right', cell: ({ values }) => stockText(values) },
@@ -53,6 +45,7 @@ export function HistoryPage() {
         keyOf={itemPath}
         query={query}
         columns={columns}
+        dense
         empty={
           search === ''
             ? {

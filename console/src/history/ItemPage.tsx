@@ -2,7 +2,8 @@ import { Skeleton, Stack, Text } from '@mantine/core';
 import { lazy, Suspense } from 'react';
 import { useParams } from 'react-router';
 import { HistoryService, type Observation } from '../../../gen/gleaner/history/v1/history_pb.ts';
-import { placeText, priceText, stockText } from '../../../src/present/item.ts';
+import { formatPrice, placeText, priceText, stockText, valueName } from '../../../src/present/item.ts';
+import { formatCount } from '../../../src/present/text.ts';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
 import { Id } from '../ui/Id.tsx';
 import { Page } from '../ui/layout/Page.tsx';
@@ -25,9 +26,13 @@ const columns: ListColumn<Observation>[] = [
   { title: 'Observed', cell: ({ observedAt }) => <Moment at={observedAt} /> },
   { title: 'Price', align: 'right', cell: ({ values }) => priceText(values) },
   { title: 'Stock', align: 'right', cell: ({ values }) => stockText(values) },
-  { title: 'Sold', align: 'right', cell: ({ values }) => values?.sold?.toLocaleString('en-US') ?? '–' },
+  {
+    title: 'Sold',
+    align: 'right',
+    cell: ({ values }) => (values?.sold === undefined ? '–' : formatCount(values.sold)),
+  },
   { title: 'Rating', align: 'right', cell: ({ values }) => values?.rating?.toFixed(1) ?? '–' },
-  { title: 'Changed', cell: ({ changed }) => changed.join(', ') },
+  { title: 'Changed', cell: ({ changed }) => changed.map(valueName).join(', ') },
   {
     title: 'Job',
     cell: ({ jobId }) => <Id of="jobs" value={jobId} />,
@@ -67,7 +72,13 @@ export function ItemPage() {
           {drawn.map(({ field, label, points }) => (
             <Section key={field} title={label}>
               <Suspense fallback={<Skeleton height={220} />}>
-                <ValueChart label={label} points={points} />
+                <ValueChart
+                  label={label}
+                  points={points}
+                  format={(value) =>
+                    field === 'price' ? formatPrice(value, item?.values?.currency) : formatCount(value)
+                  }
+                />
               </Suspense>
             </Section>
           ))}

@@ -4,9 +4,10 @@ import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { HistoryService, type Rule } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
-import { marketText } from '../../../src/present/names.ts';
-import { conditions, ruleFields } from '../../../src/present/rule.ts';
-import { regionText } from '../../../src/present/text.ts';
+import { marketTitle } from '../../../src/contract/job-types.ts';
+import { trackedValues, valueName } from '../../../src/present/item.ts';
+import { conditions } from '../../../src/present/rule.ts';
+import { capitalize, regionText } from '../../../src/present/text.ts';
 import { FormModal } from '../ui/actions/FormModal.tsx';
 import { describeError } from '../ui/errors/describe.ts';
 import { useRefresh } from '../ui/list/useRefresh.ts';
@@ -21,7 +22,7 @@ const initialValues = (rule: Rule | null) => ({
   name: rule?.name ?? '',
   condition: rule?.condition ?? conditions[0]!.value,
   threshold: String(rule?.threshold ?? ''),
-  field: rule?.field || ruleFields[0]!,
+  field: rule?.field || trackedValues[0]!,
   market: rule?.market ?? '',
   region: rule?.region ?? '',
   key: rule?.key ?? '',
@@ -84,7 +85,13 @@ export function RuleModal({ rule, close }: { rule: Rule | null; close: () => voi
           {...form.getInputProps('threshold')}
         />
       )}
-      {choice.field && <NativeSelect label="Field" data={ruleFields} {...form.getInputProps('field')} />}
+      {choice.field && (
+        <NativeSelect
+          label="Value"
+          data={trackedValues.map((value) => ({ value, label: capitalize(valueName(value)) }))}
+          {...form.getInputProps('field')}
+        />
+      )}
       <ScopeInputs form={form} />
       <NativeSelect label="Message" data={channels} {...form.getInputProps('channel')} />
       {rule && <Switch label="Disabled" {...form.getInputProps('disabled', { type: 'checkbox' })} />}
@@ -107,7 +114,7 @@ function ScopeInputs({ form }: Pick<ReturnType<typeof useRuleForm>, 'form'>) {
         label="Marketplace"
         data={[
           { value: '', label: 'All marketplaces' },
-          ...markets.map((value) => ({ value, label: marketText(value) })),
+          ...markets.map((value) => ({ value, label: marketTitle(value) })),
         ]}
         {...form.getInputProps('market')}
         onChange={({ currentTarget: { value } }) => form.setValues({ market: value, region: '' })}

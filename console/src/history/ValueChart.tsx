@@ -1,18 +1,22 @@
 import { LineChart } from '@mantine/charts';
 import { formatLocalTime } from '../../../src/present/time.ts';
+import { dateTicks } from '../ui/time/ticks.ts';
 import type { SeriesPoint } from './series.ts';
 
 interface ValueChartProps {
   /** Name of the value: "Price". */
   label: string;
   points: readonly SeriesPoint[];
+  /** Formats a value: "€12.00". */
+  format: (value: number) => string;
 }
 
 /** Chart of a value over time. A value holds until the next observation. */
-export function ValueChart({ label, points }: ValueChartProps) {
+export function ValueChart({ label, points, format }: ValueChartProps) {
   const rows = points.map(({ at, value }) => ({ at, [label]: value }));
   const [first, last] = [points[0]!, points.at(-1)!];
-  const words = `${label} from ${first.value} on ${formatLocalTime(new Date(first.at))} to ${last.value}`;
+  const words = `${label} from ${format(first.value)} on ${formatLocalTime(new Date(first.at))} to ${format(last.value)}`;
+  const ticks = dateTicks(first.at, last.at);
   return (
     <div role="img" aria-label={words}>
       <LineChart
@@ -24,10 +28,11 @@ export function ValueChart({ label, points }: ValueChartProps) {
         xAxisProps={{
           type: 'number',
           domain: ['dataMin', 'dataMax'],
-          tickFormatter: (at: number) =>
-            new Date(at).toLocaleDateString('en-US', { month: 'short', day: 'numeric' }),
+          ticks: ticks.map(({ at }) => at),
+          tickFormatter: (at: number) => ticks.find((tick) => tick.at === at)?.label ?? '',
         }}
-        yAxisProps={{ domain: ['auto', 'auto'] }}
+        yAxisProps={{ domain: ['auto', 'auto'], width: 80 }}
+        valueFormatter={format}
         // Without a point under the pointer the label is undefined.
         tooltipProps={{
           labelFormatter: (at) => (at === undefined ? '' : formatLocalTime(new Date(Number(at)))),

@@ -1,16 +1,15 @@
 import { Code, ConnectError, createClient } from '@connectrpc/connect';
-import { Anchor, EmptyState, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { EmptyState, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { IconChartLine } from '@tabler/icons-react';
 import { useState } from 'react';
-import { Link } from 'react-router';
 import {
   type ChangeCounts,
-  type FieldChange,
   HistoryService,
   type ItemChange,
 } from '../../../gen/gleaner/history/v1/history_pb.ts';
-import { placeText } from '../../../src/present/item.ts';
+import { changeText } from '../../../src/present/item.ts';
 import { ExportMenu } from '../ui/actions/ExportMenu.tsx';
+import { ItemName } from '../ui/ItemName.tsx';
 import { StatusBadge } from '../ui/jobs/StatusBadge.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
@@ -27,32 +26,19 @@ const types = [
   { value: 'missing', label: 'Missing' },
   { value: 'back', label: 'Back again' },
 ];
-/** Describes a changed value: "price: 12 → 10". */
-const fieldText = ({ field, before = 'unknown', after = 'unknown' }: FieldChange): string =>
-  field === 'variants' ? 'variants' : `${field}: ${before} → ${after}`;
 
 const columns: ListColumn<ItemChange>[] = [
   { title: 'Change', cell: ({ type }) => <StatusBadge status={type} /> },
   {
     title: 'Item',
-    cell: (change) => (
-      <Stack gap={0}>
-        <Anchor component={Link} to={itemPath(change)} size="sm" style={{ overflowWrap: 'anywhere' }}>
-          {change.title ?? change.key}
-        </Anchor>
-        <Text size="xs" c="dimmed">
-          {change.key} on {placeText(change)}
-        </Text>
-      </Stack>
-    ),
+    maxWidth: 460,
+    cell: (change) => <ItemName item={change} title={change.title} />,
   },
   {
     title: 'Values',
-    cell: ({ type, fields }) => (
-      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-        {type === 'new' ? '–' : fields.map(fieldText).join(', ') || '–'}
-      </Text>
-    ),
+    maxWidth: 600,
+    cell: ({ type, fields, currency }) =>
+      type === 'new' ? '' : fields.map((field) => changeText(field, currency)).join(', '),
   },
 ];
 
@@ -103,6 +89,7 @@ export function Changes({ jobId }: { jobId: string }) {
         keyOf={itemPath}
         query={query}
         columns={columns}
+        dense
         empty={
           first?.status === 'done'
             ? { title: 'No changes' }

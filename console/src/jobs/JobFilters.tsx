@@ -2,10 +2,11 @@ import { Button, Group, NativeSelect } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useState } from 'react';
 import { jobStatuses } from '../../../src/contract/job-status.ts';
-import { knownKinds, knownMarkets } from '../../../src/contract/job-types.ts';
-import { kindText, marketText } from '../../../src/present/names.ts';
+import { knownKinds, knownMarkets, marketTitle } from '../../../src/contract/job-types.ts';
+import { kindText } from '../../../src/present/names.ts';
 import { formatStatus } from '../../../src/present/status.ts';
 import { emptyFilter, type JobListFilter } from '../ui/jobs/useJobs.ts';
+import { FoldedFilters } from '../ui/list/FoldedFilters.tsx';
 import { SearchInput } from '../ui/list/SearchInput.tsx';
 
 interface JobFiltersProps {
@@ -25,6 +26,7 @@ export function JobFilters({ filter, change, operator }: JobFiltersProps) {
   const set = (part: Partial<JobListFilter>) => change({ ...filter, ...part });
   const [clears, setClears] = useState(0);
   const active = Object.values(filter).some((value) => value !== '');
+  const { search: _, ...selections } = filter;
   return (
     <Group align="flex-end" gap="sm" role="search" aria-label="Jobs">
       <SearchInput
@@ -34,35 +36,37 @@ export function JobFilters({ filter, change, operator }: JobFiltersProps) {
         search={filter.search}
         change={(search) => set({ search })}
       />
-      <NativeSelect
-        label="Status"
-        value={filter.status}
-        onChange={(event) => set({ status: event.currentTarget.value })}
-        data={options('Any status', jobStatuses, formatStatus)}
-      />
-      <NativeSelect
-        label="Kind"
-        value={filter.kind}
-        onChange={(event) => set({ kind: event.currentTarget.value })}
-        data={options('Any kind', knownKinds, kindText)}
-      />
-      <NativeSelect
-        label="Marketplace"
-        value={filter.market}
-        onChange={(event) => set({ market: event.currentTarget.value })}
-        data={options('Any marketplace', knownMarkets, marketText)}
-      />
-      {operator && (
+      <FoldedFilters set={Object.values(selections).filter((value) => value !== '').length}>
         <NativeSelect
-          label="Mode"
-          value={filter.mode}
-          onChange={(event) => set({ mode: event.currentTarget.value })}
-          data={[
-            { value: '', label: 'Live' },
-            { value: 'test', label: 'Test' },
-          ]}
+          label="Status"
+          value={filter.status}
+          onChange={(event) => set({ status: event.currentTarget.value })}
+          data={options('Any status', jobStatuses, formatStatus)}
         />
-      )}
+        <NativeSelect
+          label="Kind"
+          value={filter.kind}
+          onChange={(event) => set({ kind: event.currentTarget.value })}
+          data={options('Any kind', knownKinds, kindText)}
+        />
+        <NativeSelect
+          label="Marketplace"
+          value={filter.market}
+          onChange={(event) => set({ market: event.currentTarget.value })}
+          data={options('Any marketplace', knownMarkets, marketTitle)}
+        />
+        {operator && (
+          <NativeSelect
+            label="Mode"
+            value={filter.mode}
+            onChange={(event) => set({ mode: event.currentTarget.value })}
+            data={[
+              { value: '', label: 'Live' },
+              { value: 'test', label: 'Test' },
+            ]}
+          />
+        )}
+      </FoldedFilters>
       {active && (
         <Button
           variant="subtle"

@@ -21,9 +21,7 @@ export function JobLine({ job }: { job: Job }) {
     <Group gap="sm" fz="sm" role="group" aria-label="Summary">
       <StatusBadge status={job.status} />
       {job.mode === 'test' && <TestBadge />}
-      <Group gap="xs" wrap="nowrap">
-        <JobProgress job={job} size="md" />
-      </Group>
+      <JobProgress job={job} />
       <span>{creditsText(job)}</span>
       {duration !== null && <span>{formatDuration(duration)}</span>}
       {!job.ended && job.startedAt && job.total > 1 && <TimeLeft job={job} />}

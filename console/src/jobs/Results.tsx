@@ -1,7 +1,7 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { EmptyState, Stack } from '@mantine/core';
 import { IconInbox, IconLock } from '@tabler/icons-react';
-import { useEffect } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { Section } from '../ui/layout/Section.tsx';
 import { useRefusal } from '../ui/permission/useRefusal.ts';
@@ -11,17 +11,20 @@ import { Explorer } from './records/Explorer.tsx';
 import { InvalidRecords } from './records/InvalidRecords.tsx';
 import { WholeRecord } from './records/WholeRecord.tsx';
 
-/** Records of a job, if the session's key may read them. */
-function Records({ job, isSingle = false }: { job: Job; isSingle?: boolean }) {
+/** Records of a job, if the session's key may read them, and what follows them. */
+function Records({ job, below }: { job: Job; below?: ReactNode }) {
   const refusal = useRefusal(JobService.method.listRecords);
   if (refusal !== null)
     return (
       <Stack>
         <EmptyState icon={<IconLock />} title="Records not shown" description={refusal} py="lg" />
         <InvalidRecords jobId={job.jobId} ended={job.ended} />
+        {below}
       </Stack>
     );
-  return isSingle ? <WholeRecord jobId={job.jobId} unitIndex={0} position={0} /> : <Explorer job={job} />;
+  if (below === undefined && job.total === 1)
+    return <WholeRecord jobId={job.jobId} unitIndex={0} position={0} />;
+  return <Explorer job={job} below={below} />;
 }
 
 /** Results of a job: its records, and the files of kinds that write some. */
@@ -47,17 +50,12 @@ export function Results({ job }: { job: Job }) {
       />
     );
   if (job.ended && files?.length === 0 && !query.isFetching) {
-    if (job.success > 0) return <Records job={job} isSingle={job.total === 1} />;
+    if (job.success > 0) return <Records job={job} />;
     const description =
       job.notRun === job.total ? 'This job did not run.' : 'No unit succeeded. See Failures for the reasons.';
     return <EmptyState icon={<IconInbox />} title="No results" description={description} py="lg" />;
   }
   const list = <Files jobId={job.jobId} files={files ?? []} query={query} />;
   if (job.success + job.failed === 0) return list;
-  return (
-    <Stack gap="xl">
-      <Records job={job} />
-      <Section title="Files">{list}</Section>
-    </Stack>
-  );
+  return <Records job={job} below={<Section title="Files">{list}</Section>} />;
 }

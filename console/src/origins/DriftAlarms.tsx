@@ -2,7 +2,7 @@ import { useQuery } from '@connectrpc/connect-query';
 import { Code, Switch } from '@mantine/core';
 import { useState } from 'react';
 import { type FieldDrift, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { marketText } from '../../../src/present/names.ts';
+import { marketTitle } from '../../../src/contract/job-types.ts';
 import { formatCount, formatPercent } from '../../../src/present/text.ts';
 import { ConfirmButton } from '../ui/actions/ActionButton.tsx';
 import { Section } from '../ui/layout/Section.tsx';
@@ -12,7 +12,7 @@ import { pollMs } from '../ui/queries.ts';
 import { Moment } from '../ui/time/Moment.tsx';
 
 const columns: ListColumn<FieldDrift>[] = [
-  { title: 'Page', cell: ({ market, page }) => `${marketText(market)}, ${page}` },
+  { title: 'Page', cell: ({ market, page }) => `${marketTitle(market)}, ${page}` },
   { title: 'Field', cell: ({ field }) => <Code>{field}</Code> },
   { title: 'Missing', align: 'right', cell: ({ absentShare }) => formatPercent(absentShare) },
   {

@@ -50,7 +50,7 @@ export function Usage() {
             withLegend
             valueFormatter={formatCount}
             series={[
-              { name: 'Charged', color: 'blue.6' },
+              { name: 'Charged', color: 'moss.6' },
               { name: 'Refunded', color: 'teal.6' },
             ]}
             accessibilityLayer={false}

@@ -1,33 +1,39 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Anchor } from '@mantine/core';
+import { Anchor, Group, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import { type KindPrice, PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
-import { kindText, marketText } from '../../../src/present/names.ts';
+import { marketTitle } from '../../../src/contract/job-types.ts';
+import { kindText } from '../../../src/present/names.ts';
 import { formatBytes, formatCount } from '../../../src/present/text.ts';
 import { Page } from '../ui/layout/Page.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
 
+const kind: ListColumn<KindPrice> = {
+  title: 'Kind',
+  cell: ({ market, kind }) => (
+    <Anchor component={Link} to={`/submit/${market}/${kind}`} size="sm">
+      {kindText(kind)}
+    </Anchor>
+  ),
+};
+
 const columns = (workingHours: string): ListColumn<KindPrice>[] => [
+  kind,
+  { title: 'Marketplace', cell: ({ market }) => marketTitle(market) },
+  { title: 'Credits per unit', align: 'right', cell: ({ unitPrice }) => formatCount(unitPrice) },
   {
-    title: 'Kind',
-    cell: ({ market, kind }) => (
-      <Anchor component={Link} to={`/submit/${market}/${kind}`} size="sm">
-        {kindText(kind)}
-      </Anchor>
-    ),
-  },
-  { title: 'Marketplace', cell: ({ market }) => marketText(market) },
-  { title: 'Credits per unit', cell: ({ unitPrice }) => formatCount(unitPrice) },
-  {
-    title: 'Reused record',
+    title: 'Reused',
+    align: 'right',
     cell: ({ reusedUnitPrice }) => (reusedUnitPrice === undefined ? '–' : formatCount(reusedUnitPrice)),
   },
-  { title: 'Charged at', cell: ({ chargedAt }) => (chargedAt === 'approval' ? 'Approval' : 'Submit') },
-  { title: 'Approval', cell: ({ needsApproval }) => (needsApproval ? 'Required' : 'Not required') },
-  { title: 'Hours', cell: ({ inWorkingHours }) => (inWorkingHours ? workingHours : 'Any time') },
-  { title: 'Units per submit', cell: ({ maxUnits }) => `Up to ${formatCount(maxUnits)}` },
-  { title: 'Request size', cell: ({ maxBodyBytes }) => `Up to ${formatBytes(maxBodyBytes)}` },
+  { title: 'Charged on', cell: ({ chargedAt }) => (chargedAt === 'approval' ? 'Approval' : 'Submit') },
+  { title: 'Approval', cell: ({ needsApproval }) => (needsApproval ? 'Required' : '–') },
+  ...(workingHours === ''
+    ? []
+    : [{ title: 'Hours', cell: ({ inWorkingHours }: KindPrice) => (inWorkingHours ? workingHours : 'Any') }]),
+  { title: 'Max. units', align: 'right', cell: ({ maxUnits }) => formatCount(maxUnits) },
+  { title: 'Max. request', align: 'right', cell: ({ maxBodyBytes }) => formatBytes(maxBodyBytes) },
 ];
 
 /** Prices and limits of all kinds of jobs. */
@@ -42,6 +48,15 @@ export function PricesPage() {
         query={query}
         columns={columns(query.data?.workingHours ?? '')}
         minWidth={820}
+        brief={(price) => (
+          <Group justify="space-between" gap="xs" wrap="nowrap">
+            {kind.cell(price)}
+            <Text size="sm">
+              {marketTitle(price.market)}, {formatCount(price.unitPrice)} per unit
+              {price.needsApproval && ', with approval'}
+            </Text>
+          </Group>
+        )}
         empty={{ title: 'No kinds of jobs' }}
       />
     </Page>

@@ -3,15 +3,15 @@ import { Badge, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/cor
 import { Link } from 'react-router';
 import { PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
 import { marketComments } from '../../../gen/market-comments.ts';
-import { type JobType, jobTypes, knownMarkets } from '../../../src/contract/job-types.ts';
-import { kindText, marketText } from '../../../src/present/names.ts';
+import { type JobType, jobTypes, knownMarkets, marketTitle } from '../../../src/contract/job-types.ts';
+import { kindText } from '../../../src/present/names.ts';
 import { Page } from '../ui/layout/Page.tsx';
 import { InlineCode } from './InlineCode.tsx';
 
-/** Returns the description of a job type in the contract. */
+/** Returns the first sentence of the description of a job type in the contract. */
 export function describeJobType({ method }: JobType): string {
   const text = marketComments[`${method.parent.typeName}.${method.name}`] ?? '';
-  return text.replace(/ \(endpoint \d+\)/, '');
+  return text.replace(/ \(endpoint \d+\)/, '').split(/(?<=\.)\s/)[0]!;
 }
 
 /** Job types by marketplace. */
@@ -27,7 +27,7 @@ export function JobTypesPage() {
       {knownMarkets.map((market) => (
         <Stack key={market} gap="sm" component="section">
           <Title order={2} size="h4">
-            {marketText(market)}
+            {marketTitle(market)}
           </Title>
           <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }}>
             {jobTypes

@@ -1,7 +1,7 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Code } from '@mantine/core';
 import { type Backlog, OperatorService, type Process } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { marketText } from '../../../src/present/names.ts';
+import { marketTitle } from '../../../src/contract/job-types.ts';
 import { capitalize, formatBytes, formatCount } from '../../../src/present/text.ts';
 import { Page } from '../ui/layout/Page.tsx';
 import { Section } from '../ui/layout/Section.tsx';
@@ -11,7 +11,7 @@ import { pollMs } from '../ui/queries.ts';
 import { Moment } from '../ui/time/Moment.tsx';
 
 const lanes: ListColumn<Backlog>[] = [
-  { title: 'Marketplace', cell: ({ market }) => marketText(market) },
+  { title: 'Marketplace', cell: ({ market }) => marketTitle(market) },
   { title: 'Lane', cell: ({ lane }) => capitalize(lane) },
   { title: 'Queued batches', align: 'right', cell: ({ queued }) => formatCount(queued) },
   { title: 'Running batches', align: 'right', cell: ({ claimed }) => formatCount(claimed) },

@@ -25,7 +25,7 @@ export function describeTool(method: DescMethod): string {
   const about = comments[`${method.parent.typeName}.${method.name}`] ?? method.name;
   const isSubmit = getOption(method, jobOption).step === Step.SUBMIT;
   const parts = [
-    // Such as "Jobs on marketplace B."
+    // Such as "Jobs on Tokopedia."
     isSubmit ? comments[method.parent.typeName] : undefined,
     about,
     takesSubmitOptions(method) ? submitAdvice : undefined,

@@ -6,6 +6,7 @@ import { comments } from '../../../gen/comments.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { market as marketOption, title as titleOption } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { marketServices } from '../../contract/services.ts';
+import { methodText } from '../../present/names.ts';
 import { exampleOf } from './api-examples.ts';
 import { codeSamplesOf } from './code-samples.ts';
 
@@ -32,7 +33,7 @@ curl "$GLEANER_URL/v1/jobs/$JOB_ID/files" -H "Authorization: Bearer $GLEANER_API
 
 ## Authentication
 
-Send your API key as \`Authorization: Bearer <key>\`. Enter it below to fill it into the examples. It stays in this page
+Send your API key as \`Authorization: Bearer <key>\`. Enter it in the reference to fill it into the examples. It stays in the page
 and is sent to this service only. Jobs belong to the user of the key: another user's job is not found.
 
 ## Requests and responses
@@ -75,6 +76,7 @@ export const apiInfo: Omit<ApiInfo, 'version' | 'publicUrl'> = {
       ? ['Processed during working hours only: 08:00 to 18:00 GMT+8 unless configured otherwise.']
       : [],
   extraTag: { name: 'Service', description: 'The service itself.' },
+  titleOf: ({ name }) => methodText(name),
   tagOf: (service) => getOption(service, titleOption) || service.name,
   operationIdOf: ({ method }) => operationId(method.name, getOption(method.parent, marketOption)),
   schemaNameOf: schemaName,
@@ -99,6 +101,7 @@ export const operatorInfo: Omit<ConnectDocumentOptions, 'version' | 'publicUrl'>
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   comments,
   services: [OperatorService],
+  titleOf: ({ name }) => methodText(name),
   methodTagOf: operatorTag,
   methodTags: {
     'Users and keys': 'Users, operators, and their API keys.',

@@ -10,25 +10,24 @@ import {
 } from '../../../gateway/response/public-content.ts';
 import { Fault } from '../../contract/fault.ts';
 
-// Compiled, every module is in dist. deploy/console.mjs copies the renderer beside the console.
+// Compiled, every module is in dist. The page is built with the console; deploy/console.mjs copies the
+// renderer of the interactive reference beside it.
 const isCompiled = extname(import.meta.url) === '.js';
-const renderer = fileURLToPath(
-  new URL(`${isCompiled ? '..' : '../../..'}/console/dist/reference/scalar.js`, import.meta.url),
-);
+const built = new URL(`${isCompiled ? '..' : '../../..'}/console/dist/`, import.meta.url);
 
 // Addresses are relative, so that the page works under every path form and behind a prefix.
-const html = `<!doctype html>
+const interactive = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Gleaner API reference</title>
+<title>Interactive API reference · Gleaner</title>
 <link rel="icon" href="data:,">
-<script src="docs/settings.js" defer></script>
-<script src="docs/scalar.js" defer></script>
-<script src="docs/start.js" defer></script>
+<script src="settings.js" defer></script>
+<script src="scalar.js" defer></script>
+<script src="start.js" defer></script>
 </head>
-<body><noscript>The API reference needs JavaScript. The same is in <a href="openapi.json">openapi.json</a>.</noscript>
+<body><noscript>The API reference needs JavaScript. The same is in <a href="../openapi.json">openapi.json</a>.</noscript>
 <div id="docs"></div></body>
 </html>
 `;
@@ -67,8 +66,8 @@ const hiddenClients = {
 
 const start = `Scalar.createApiReference('#docs', {
   sources: [
-    { title: 'Gleaner API', slug: 'api', url: 'openapi.json', default: true },
-    { title: 'Operator API', slug: 'operator', url: 'openapi-operator.json' },
+    { title: 'Gleaner API', slug: 'api', url: '../openapi.json', default: true },
+    { title: 'Operator API', slug: 'operator', url: '../openapi-operator.json' },
   ],
   authentication: { preferredSecurityScheme: 'bearer' },
   persistAuth: false,
@@ -84,52 +83,62 @@ const start = `Scalar.createApiReference('#docs', {
 });
 `;
 
-// Inline styles: the renderer sets them on elements that it creates from text.
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const policy = (styles: string) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src ${styles}`,
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ');
 
 const script = 'text/javascript; charset=utf-8';
-const page = createPublicContent('text/html; charset=utf-8', html);
+const page = 'text/html; charset=utf-8';
 const keep = (read: () => Promise<PublicContent>) => keepContent(() => '', read);
-const scripts = new Map([
+const readPage = keep(() => readBuilt(page, 'reference.html'));
+const files = new Map([
+  ['try', keep(async () => createPublicContent(page, interactive))],
   ['settings.js', keep(async () => createPublicContent(script, settings))],
   ['start.js', keep(async () => createPublicContent(script, start))],
-  ['scalar.js', keep(readRenderer)],
+  ['scalar.js', keep(() => readBuilt(script, 'reference/scalar.js'))],
 ]);
 
-const headers = {
-  'content-security-policy': policy,
+const headersOf = (styles: string) => ({
+  'content-security-policy': policy(styles),
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
-};
+});
 
-/** Serves the API reference: Scalar over the OpenAPI documents, without requests to other origins. */
-export function serveDocs(exchange: Exchange): Promise<void> {
-  return sendPublicContent(exchange, page, headers);
+/**
+ * Serves the API reference, a page over the OpenAPI documents. Throws `not_found` without a build of the
+ * console.
+ */
+export async function serveDocs(exchange: Exchange): Promise<void> {
+  await sendPublicContent(exchange, await readPage(), headersOf("'self'"));
 }
 
 /**
- * Serves one of the page's scripts. Throws `not_found` for any other name, and without a build of the
- * console.
+ * Serves the interactive reference at `try`, which is Scalar over the OpenAPI documents, or one of its
+ * scripts. Nothing is loaded from other origins. Throws `not_found` for any other name, and without a build
+ * of the console.
  */
 export async function serveDocsFile(exchange: Exchange, name: string): Promise<void> {
-  const content = scripts.get(name);
+  const content = files.get(name);
   if (content === undefined) throw new Fault('not_found', 'The documentation has no such file');
   const caching = name === 'scalar.js' ? { 'cache-control': 'max-age=86400' } : {};
-  await sendPublicContent(exchange, await content(), { ...headers, ...caching });
+  // The renderer sets inline styles on elements that it creates from text.
+  await sendPublicContent(exchange, await content(), {
+    ...headersOf("'self' 'unsafe-inline'"),
+    ...caching,
+  });
 }
 
-async function readRenderer(): Promise<PublicContent> {
+async function readBuilt(type: string, name: string): Promise<PublicContent> {
   try {
-    return createPublicContent(script, await readFile(renderer));
+    return createPublicContent(type, await readFile(fileURLToPath(new URL(name, built))));
   } catch (cause) {
     throw new Fault('not_found', 'The API reference has not been built: run npm run setup', { cause });
   }

@@ -77,9 +77,10 @@ export function toChangeMessage(change: ItemChange): MessageInitShape<typeof Ite
     region: shownRegion(region),
     key,
     ...(title === null ? {} : { title }),
+    ...(after.currency ? { currency: after.currency } : {}),
     at: timestampFromMs(at),
     fields: trackedFields
-      .filter((field) => field in after)
+      .filter((field) => field in after && !(field === 'currency' && before.currency === after.currency))
       .map((field) => ({ field, ...jsonOf('before', before[field]), ...jsonOf('after', after[field]) })),
   };
 }

@@ -195,11 +195,7 @@ describe('rules', () => {
     [{ condition: 'changes' }, 'field', /Field required/],
     [{ condition: 'out_of_stock', field: 'price' }, 'field', /has no field/],
     [{ condition: 'cheap' }, 'condition', /./],
-    [
-      { ...fields, market: 'Marketplace E' },
-      'market',
-      /^"Marketplace E" is not a marketplace \(mkta, .*\)\.$/,
-    ],
+    [{ ...fields, market: 'Amazon' }, 'market', /^"Amazon" is not a marketplace \(mkta, .*\)\.$/],
     [{ ...fields, market: 'mkte1', region: '' }, 'market', /Did you mean mkte\?$/],
     [{ ...fields, market: 'mkte', region: 'id' }, 'region', /^"id" is not a region of mkte \(sg, jp, .*\)/],
     [{ ...fields, market: '', region: 'xx' }, 'region', /^"xx" is not a region \(id, /],

@@ -8,6 +8,7 @@ import {
   type Observation,
   type TrackedItem,
 } from '../../../gen/gleaner/history/v1/history_pb.ts';
+import { changeText } from '../../present/item.ts';
 import { addCommand, integer, limitOption, outputOption } from './command.ts';
 import { UsageError } from './exit.ts';
 import { count, counted, type PrintedColumn, plain } from './print.ts';
@@ -55,17 +56,10 @@ const changeColumns: PrintedColumn<ItemChange>[] = [
   { name: 'TITLE', text: ({ title }) => plain(title ?? '') },
   {
     name: 'FIELDS',
-    text: ({ type, fields }) =>
-      type === 'new'
-        ? ''
-        : plain(fields.map(({ field, before, after }) => difference(field, before, after)).join(', ')),
+    text: ({ type, fields, currency }) =>
+      type === 'new' ? '' : plain(fields.map((field) => changeText(field, currency)).join(', ')),
   },
 ];
-
-/** Describes the change of a value: `price 12 > 10`. Lists are too long to show. */
-function difference(field: string, before = 'null', after = 'null'): string {
-  return field === 'variants' ? field : `${field} ${before} > ${after}`;
-}
 
 /** Adds `item`. */
 export function addItemCommands(program: Command): void {

@@ -1,31 +1,51 @@
-import { Badge, NavLink } from '@mantine/core';
+import { Badge, NavLink, Text } from '@mantine/core';
+import { IconBook } from '@tabler/icons-react';
+import { Fragment } from 'react';
 import { Link, useLocation } from 'react-router';
 import { pendingText, usePending } from '../../ui/jobs/useJobs.ts';
 import { useSession } from '../../ui/session/session.ts';
 import { pageEntries } from './page-entries.ts';
 
-/** Links to the pages of the role, with the number of jobs awaiting approval. */
+/** Links to the pages of the role, with the number of jobs awaiting approval, and to the API reference. */
 export function Navigation() {
   const { role } = useSession();
   const { pathname } = useLocation();
   const pending = pendingText(usePending()) ?? '0';
   const active = (to: string) => (to === '/' ? pathname === '/' : pathname.startsWith(to));
-  return pageEntries[role].map(({ to, label, Icon }) => (
-    <NavLink
-      key={to}
-      component={Link}
-      to={to}
-      label={label}
-      active={active(to)}
-      aria-current={active(to) ? 'page' : undefined}
-      leftSection={<Icon size={18} aria-hidden />}
-      rightSection={
-        to === '/approvals' && pending !== '0' ? (
-          <Badge size="sm" color="yellow" variant="light" aria-label={`${pending} awaiting approval`}>
-            {pending}
-          </Badge>
-        ) : null
-      }
-    />
-  ));
+  return (
+    <>
+      {pageEntries[role].map(({ to, label, Icon, heading }) => (
+        <Fragment key={to}>
+          {heading !== undefined && (
+            <Text size="xs" fw={600} c="dimmed" px="sm" pt="sm" pb={2}>
+              {heading}
+            </Text>
+          )}
+          <NavLink
+            component={Link}
+            to={to}
+            label={label}
+            py={6}
+            active={active(to)}
+            aria-current={active(to) ? 'page' : undefined}
+            leftSection={<Icon size={18} aria-hidden />}
+            rightSection={
+              to === '/approvals' && pending !== '0' ? (
+                <Badge size="sm" color="yellow" variant="light" aria-label={`${pending} awaiting approval`}>
+                  {pending}
+                </Badge>
+              ) : null
+            }
+          />
+        </Fragment>
+      ))}
+      <NavLink
+        href="/docs"
+        label="API reference"
+        py={6}
+        mt="sm"
+        leftSection={<IconBook size={18} aria-hidden />}
+      />
+    </>
+  );
 }

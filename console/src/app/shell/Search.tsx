@@ -7,9 +7,9 @@ import { useState } from 'react';
 import { useNavigate } from 'react-router';
 import type { Job } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { OperatorService } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { jobTypes } from '../../../../src/contract/job-types.ts';
+import { jobTypes, marketTitle } from '../../../../src/contract/job-types.ts';
 import { jobTitle } from '../../../../src/present/job.ts';
-import { jobTypeText, kindText, marketText } from '../../../../src/present/names.ts';
+import { jobTypeText, kindText } from '../../../../src/present/names.ts';
 import { formatStatus } from '../../../../src/present/status.ts';
 import { shortId } from '../../../../src/present/text.ts';
 import { emptyFilter, useJobs } from '../../ui/jobs/useJobs.ts';
@@ -51,7 +51,7 @@ export function Search() {
 
 /** Returns whether the kind, the marketplace, the state, or the id of a job matches a term. */
 const isMatch = (term: string, { jobId, taskId, kind, market, status }: Job): boolean =>
-  matches(term, `${kindText(kind)} ${marketText(market)} ${formatStatus(status)} ${jobId} ${taskId ?? ''}`);
+  matches(term, `${kindText(kind)} ${marketTitle(market)} ${formatStatus(status)} ${jobId} ${taskId ?? ''}`);
 
 /** Returns the groups of results for a term; without a term, the pages. */
 function useResults(term: string, isOpen: boolean): SpotlightActionGroupData[] {
@@ -78,7 +78,7 @@ function useResults(term: string, isOpen: boolean): SpotlightActionGroupData[] {
   const submits = isOperator
     ? []
     : jobTypes.filter(
-        ({ market, kind }) => term !== '' && matches(term, `Submit ${kindText(kind)} ${marketText(market)}`),
+        ({ market, kind }) => term !== '' && matches(term, `Submit ${kindText(kind)} ${marketTitle(market)}`),
       );
   const groups: SpotlightActionGroupData[] = [
     {

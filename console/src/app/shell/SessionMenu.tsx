@@ -1,12 +1,12 @@
 import { Button, Menu, Text } from '@mantine/core';
-import { IconBook, IconDevices, IconLogout, IconUser } from '@tabler/icons-react';
+import { IconDevices, IconLogout, IconUser } from '@tabler/icons-react';
 import { showError } from '../../ui/errors/toast.ts';
 import { useSession } from '../../ui/session/session.ts';
 import { signOut } from '../../ui/session/sign-in.ts';
 
 const leave = (everywhere: boolean) => void signOut(everywhere).catch(showError);
 
-/** Menu of the session: API reference and sign-out, in this browser or everywhere. */
+/** Menu of the session: sign-out, in this browser or everywhere. */
 export function SessionMenu() {
   const { role, name } = useSession();
   const label = name || (role === 'operator' ? 'Operator' : 'Account');
@@ -21,9 +21,6 @@ export function SessionMenu() {
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item component="a" href="/docs" leftSection={<IconBook size={16} aria-hidden />}>
-          API reference
-        </Menu.Item>
         <Menu.Item leftSection={<IconLogout size={16} aria-hidden />} onClick={() => leave(false)}>
           Sign out
         </Menu.Item>

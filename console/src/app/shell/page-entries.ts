@@ -27,6 +27,8 @@ export interface PageEntry {
   to: string;
   label: string;
   Icon: Icon;
+  /** Heading above the page: that of the pages below it, too. */
+  heading?: string;
 }
 
 /** Pages of each role, in the order of the navigation. */
@@ -35,10 +37,10 @@ export const pageEntries: Record<AccountRole, PageEntry[]> = {
     { to: '/', label: 'Overview', Icon: IconHome },
     { to: '/approvals', label: 'Approvals', Icon: IconChecklist },
     { to: '/jobs', label: 'Jobs', Icon: IconListDetails },
-    { to: '/users', label: 'Users', Icon: IconUsers },
+    { to: '/users', label: 'Users', Icon: IconUsers, heading: 'Accounts' },
     { to: '/operators', label: 'Operators', Icon: IconUserShield },
     { to: '/ledger', label: 'Ledger', Icon: IconCoins },
-    { to: '/origins', label: 'Origins', Icon: IconPlugConnected },
+    { to: '/origins', label: 'Origins', Icon: IconPlugConnected, heading: 'Service' },
     { to: '/work', label: 'Queues and workers', Icon: IconServerCog },
     { to: '/deliveries', label: 'Notifications', Icon: IconBell },
     { to: '/audit', label: 'Audit log', Icon: IconHistory },
@@ -49,12 +51,12 @@ export const pageEntries: Record<AccountRole, PageEntry[]> = {
     { to: '/submit', label: 'Submit', Icon: IconSend },
     { to: '/jobs', label: 'Jobs', Icon: IconListDetails },
     { to: '/schedules', label: 'Schedules', Icon: IconCalendarRepeat },
-    { to: '/prices', label: 'Prices', Icon: IconTag },
-    { to: '/history', label: 'History', Icon: IconChartLine },
+    { to: '/history', label: 'History', Icon: IconChartLine, heading: 'Tracked items' },
     { to: '/rules', label: 'Rules', Icon: IconBellRinging },
+    { to: '/destinations', label: 'Destinations', Icon: IconDatabaseExport, heading: 'Delivery' },
+    { to: '/webhook', label: 'Webhook', Icon: IconWebhook },
+    { to: '/prices', label: 'Prices', Icon: IconTag, heading: 'Account' },
     { to: '/ledger', label: 'Ledger', Icon: IconCoins },
     { to: '/keys', label: 'API keys', Icon: IconKey },
-    { to: '/destinations', label: 'Destinations', Icon: IconDatabaseExport },
-    { to: '/webhook', label: 'Webhook', Icon: IconWebhook },
   ],
 };

@@ -1,5 +1,5 @@
 import { Drawer, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { type Job, JobService, type RecordEntry } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { formatCount } from '../../../../src/present/text.ts';
 import { ListTable } from '../../ui/list/ListTable.tsx';
@@ -15,8 +15,11 @@ import { recordQueryOptions } from './record-queries.ts';
 import { useRecordView } from './view.ts';
 import { WholeRecord } from './WholeRecord.tsx';
 
-/** Records of a job and its failed units, sorted and filtered by the service. */
-export function Explorer({ job }: { job: Job }) {
+/**
+ * Records of a job and its failed units, sorted and filtered by the service. `below` follows once they have
+ * loaded, so that it does not move.
+ */
+export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
   const { jobId, ended } = job;
   const { role } = useSession();
   const [view, change] = useRecordView();
@@ -71,6 +74,7 @@ export function Explorer({ job }: { job: Job }) {
         }}
         empty={{ title: 'No matching records', description: 'Change the filters to see others.' }}
       />
+      {!query.isPending && below}
       <RecordDrawer jobId={jobId} entry={opened} close={() => open(null)} />
     </Stack>
   );

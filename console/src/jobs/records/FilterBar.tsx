@@ -1,6 +1,5 @@
 import {
   ActionIcon,
-  Button,
   Group,
   NativeSelect,
   Pill,
@@ -8,10 +7,9 @@ import {
   TextInput,
   VisuallyHidden,
 } from '@mantine/core';
-import { useDisclosure, useMediaQuery } from '@mantine/hooks';
-import { IconFilter, IconPlus } from '@tabler/icons-react';
+import { IconPlus } from '@tabler/icons-react';
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { phoneQuery } from '../../ui/list/ListTable.tsx';
+import { FoldedFilters } from '../../ui/list/FoldedFilters.tsx';
 import { SearchInput } from '../../ui/list/SearchInput.tsx';
 import { commonColumns, conditionText, operators, type RecordFilter } from './query.ts';
 
@@ -36,8 +34,6 @@ interface FilterBarProps {
  * Search, status, and conditions of the records in one line. On narrow screens all but the search folds away.
  */
 export function FilterBar({ filter, change, fields, failedLabel, children }: FilterBarProps) {
-  const phone = useMediaQuery(phoneQuery, false, { getInitialValueInEffect: false });
-  const [opened, { toggle }] = useDisclosure();
   const set = filter.conditions.length + (filter.status === '' ? 0 : 1);
   return (
     <Group gap="xs" role="search" aria-label="Records">
@@ -49,37 +45,24 @@ export function FilterBar({ filter, change, fields, failedLabel, children }: Fil
         search={filter.search}
         change={(search) => change({ search })}
       />
-      {phone && (
-        <Button
+      <FoldedFilters size="xs" set={set}>
+        <SegmentedControl
           size="xs"
-          variant="default"
-          aria-expanded={opened}
-          leftSection={<IconFilter size={16} aria-hidden />}
-          onClick={toggle}
-        >
-          {set === 0 ? 'Filters' : `Filters (${set})`}
-        </Button>
-      )}
-      {(!phone || opened) && (
-        <>
-          <SegmentedControl
-            size="xs"
-            aria-label="Filter by outcome"
-            value={filter.status}
-            data={statuses.map(({ value, label }) => ({
-              value,
-              label: value === 'FAILED' ? failedLabel : label,
-            }))}
-            onChange={(status) => change({ status: status as RecordFilter['status'] })}
-          />
-          <ConditionForm
-            fields={fields}
-            add={(condition) =>
-              change({ conditions: [...new Set([...filter.conditions, condition])].slice(0, 10) })
-            }
-          />
-        </>
-      )}
+          aria-label="Filter by outcome"
+          value={filter.status}
+          data={statuses.map(({ value, label }) => ({
+            value,
+            label: value === 'FAILED' ? failedLabel : label,
+          }))}
+          onChange={(status) => change({ status: status as RecordFilter['status'] })}
+        />
+        <ConditionForm
+          fields={fields}
+          add={(condition) =>
+            change({ conditions: [...new Set([...filter.conditions, condition])].slice(0, 10) })
+          }
+        />
+      </FoldedFilters>
       {children}
       <Conditions conditions={filter.conditions} change={(conditions) => change({ conditions })} />
     </Group>

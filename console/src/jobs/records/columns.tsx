@@ -1,10 +1,12 @@
-import { ActionIcon, Badge, Code, Group, Text, UnstyledButton } from '@mantine/core';
+import { Badge, Code, Group, Text } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
 import type { RecordEntry } from '../../../../gen/gleaner/job/v1/job_pb.ts';
+import { formatPrice } from '../../../../src/present/item.ts';
 import { isNotRun } from '../../../../src/present/job.ts';
 import { formatCount } from '../../../../src/present/text.ts';
 import type { ListColumn } from '../../ui/list/list-content.ts';
-import { commonColumns, formatPrice, valueAt, valueText } from './query.ts';
+import { commonColumns, valueAt, valueText } from './query.ts';
+import classes from './records.module.css';
 
 /** Column of the records, with the name that the service sorts by. */
 export interface RecordColumn extends ListColumn<RecordEntry> {
@@ -37,38 +39,25 @@ function Failure({ entry: { code, message } }: { entry: RecordEntry }) {
   );
 }
 
-/** Title of an entry, which opens its record, and a link to its page. */
+/**
+ * Title of an entry, which opens its record, and a link to its page. Plain elements: a table has hundreds of
+ * them.
+ */
 function Title({ entry, open }: { entry: RecordEntry; open: OpenRecord }) {
   if (entry.status === 'FAILED') return <Failure entry={entry} />;
   const url = safeUrl(entry.item?.url);
   const title = entryTitle(entry);
   return (
-    <Group gap={4} wrap="nowrap">
-      <UnstyledButton
-        fz="sm"
-        c="var(--mantine-color-anchor)"
-        onClick={() => open(entry)}
-        aria-label={`Show record of ${title}`}
-        title={title}
-        style={{ overflow: 'hidden', textOverflow: 'ellipsis' }}
-      >
+    <span className={classes.title}>
+      <button type="button" onClick={() => open(entry)} aria-label={`Show record of ${title}`} title={title}>
         {title}
-      </UnstyledButton>
+      </button>
       {url && (
-        <ActionIcon
-          component="a"
-          href={url}
-          target="_blank"
-          rel="noopener noreferrer"
-          size={18}
-          variant="subtle"
-          color="gray"
-          aria-label={`Open the page of ${title}`}
-        >
+        <a href={url} target="_blank" rel="noopener noreferrer" aria-label={`Open the page of ${title}`}>
           <IconExternalLink size={14} aria-hidden />
-        </ActionIcon>
+        </a>
       )}
-    </Group>
+    </span>
   );
 }
 
@@ -79,21 +68,17 @@ function Picture({ entry: { item } }: { entry: RecordEntry }) {
 }
 
 const priceOf = ({ item }: RecordEntry) =>
-  item?.price === undefined ? '' : formatPrice(item.price, item.currency ?? '');
+  item?.price === undefined ? '' : formatPrice(item.price, item.currency);
 
 /** Row of an entry on a narrow screen: its title, and its price beside its id. */
 export function RecordBrief({ entry, open }: { entry: RecordEntry; open: OpenRecord }) {
   return (
-    <div style={{ whiteSpace: 'nowrap', overflow: 'hidden' }}>
+    <div className={classes.brief}>
       <Title entry={entry} open={open} />
-      <Group gap="xs" justify="space-between" wrap="nowrap">
-        <Text size="xs" c="dimmed" truncate>
-          {entry.unitKey}
-        </Text>
-        <Text size="sm" fw={500}>
-          {priceOf(entry)}
-        </Text>
-      </Group>
+      <div>
+        <small>{entry.unitKey}</small>
+        <b>{priceOf(entry)}</b>
+      </div>
     </div>
   );
 }

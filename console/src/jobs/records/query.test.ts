@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { conditionText, defaultSort, formatPrice, valueText } from './query.ts';
+import { conditionText, defaultSort, valueText } from './query.ts';
 
 describe('valueText()', () => {
   const record = JSON.stringify({ title: 'a', price: { amount: 0 }, images: ['x'], empty: null });
@@ -27,9 +27,3 @@ test.each([
   [{ notRun: 200, success: 0, total: 200 }, ''],
   [{ notRun: 186, success: 14, total: 200_000 }, ''],
 ])('defaultSort(%j) is "%s"', (job, expected) => expect(defaultSort(job)).toBe(expected));
-
-test('formatPrice() shows an unknown currency as it is', () => {
-  expect(formatPrice(12.5, 'EUR')).toContain('12.5');
-  expect(formatPrice(12.5, 'credits!')).toBe('12.5 credits!');
-  expect(formatPrice(12.5, '')).toBe('12.5');
-});

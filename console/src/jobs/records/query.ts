@@ -68,12 +68,3 @@ export function valueText(record: string | undefined, path: string): string {
   if (value === null) return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
-
-/** Formats a price with its currency; an unknown currency is shown as it is. */
-export function formatPrice(price: number, currency: string): string {
-  try {
-    return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(price);
-  } catch {
-    return `${price} ${currency}`.trim();
-  }
-}

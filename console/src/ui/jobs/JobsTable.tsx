@@ -1,9 +1,9 @@
-import { Anchor, Group, Stack, Text } from '@mantine/core';
+import { Anchor, Group, Text } from '@mantine/core';
 import { Link } from 'react-router';
 import type { Job } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { jobTitle } from '../../../../src/present/job.ts';
 import { jobTypeText } from '../../../../src/present/names.ts';
-import { formatCount, shortId } from '../../../../src/present/text.ts';
+import { formatCount } from '../../../../src/present/text.ts';
 import { Id } from '../Id.tsx';
 import { TestBadge } from '../layout/TestBadge.tsx';
 import { type EmptyList, type ListQuery, ListTable } from '../list/ListTable.tsx';
@@ -12,38 +12,42 @@ import { Moment } from '../time/Moment.tsx';
 import { JobProgress } from './JobProgress.tsx';
 import { StatusBadge } from './StatusBadge.tsx';
 
-/** Title of a job, linked to its page, with what the title does not say, and the id. */
+/** Title of a job, linked to its page, with what the title does not say. */
 export function JobName({ job }: { job: Job }) {
   return (
-    <Stack gap={0}>
-      <Group gap={6} wrap="nowrap">
-        <Anchor component={Link} to={`/jobs/${job.jobId}`} fw={500} size="sm">
-          {jobTitle(job)}
-        </Anchor>
-        {job.mode === 'test' && <TestBadge />}
-      </Group>
-      <Text size="xs" c="dimmed">
+    <>
+      <Anchor component={Link} to={`/jobs/${job.jobId}`} fw={500} size="sm">
+        {jobTitle(job)}
+      </Anchor>{' '}
+      {job.mode === 'test' && <TestBadge />}{' '}
+      <Text span size="xs" c="dimmed">
         {[
           job.options?.name ? jobTypeText(job) : '',
           job.region,
-          job.taskId === undefined ? shortId(job.jobId) : `task ${job.taskId}`,
+          job.taskId === undefined ? '' : `task ${job.taskId}`,
         ]
           .filter(Boolean)
           .join(' · ')}
       </Text>
-    </Stack>
+    </>
   );
 }
 
-/** Credits charged, less refunds; before the charge, the cost. */
-function Credits({ job: { cost, charged, refunded, ended } }: { job: Job }) {
-  if (ended || charged > 0) return formatCount(charged - refunded);
+const creditsOf = ({ cost, charged, refunded, ended }: Job) =>
+  ended || charged > 0 ? charged - refunded : cost;
+
+/** Row of a job on a narrow screen: its title, and its state beside its progress. */
+function JobBrief({ job, owners }: { job: Job; owners: boolean }) {
   return (
     <>
-      {formatCount(cost)}
-      <Text size="xs" c="dimmed">
-        On approval
-      </Text>
+      <div>
+        <JobName job={job} />
+      </div>
+      <Group gap="xs" wrap="nowrap" fz="xs">
+        <StatusBadge status={job.status} />
+        <JobProgress job={job} />
+      </Group>
+      {owners && owner.cell(job)}
     </>
   );
 }
@@ -57,20 +61,21 @@ const owner: ListColumn<Job> = {
 const columns: ListColumn<Job>[] = [
   {
     title: 'Job',
+    maxWidth: 440,
     cell: (job) => <JobName job={job} />,
     sortBy: jobTitle,
   },
   { title: 'Status', cell: (job) => <StatusBadge status={job.status} />, sortBy: ({ status }) => status },
   {
     title: 'Progress',
-    cell: (job) => <JobProgress job={job} size="sm" />,
+    cell: (job) => <JobProgress job={job} />,
     sortBy: ({ success, failed, total }) => (success + failed) / Math.max(1, total),
   },
   {
     title: 'Credits',
     align: 'right',
-    cell: (job) => <Credits job={job} />,
-    sortBy: ({ cost, charged, refunded, ended }) => (ended || charged > 0 ? charged - refunded : cost),
+    cell: (job) => formatCount(creditsOf(job)),
+    sortBy: creditsOf,
   },
   {
     title: 'Submitted',
@@ -95,6 +100,8 @@ export function JobsTable({ label = 'Jobs', jobs, query, owners, empty }: JobsTa
       rows={jobs}
       keyOf={({ jobId }) => jobId}
       query={query}
+      dense
+      brief={(job) => <JobBrief job={job} owners={owners} />}
       columns={owners ? columns.toSpliced(1, 0, owner) : columns}
       empty={empty}
     />

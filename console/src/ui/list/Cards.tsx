@@ -1,5 +1,5 @@
 import { Card, Group, Stack, Text } from '@mantine/core';
-import type { ListContent } from './list-content.ts';
+import type { ListColumn, ListContent } from './list-content.ts';
 import { SelectAllCheckbox, SelectionCheckbox } from './SelectionCheckbox.tsx';
 
 /** Renders a list as cards, for narrow screens. */
@@ -18,13 +18,15 @@ export function Cards<T>({ label, columns, rows, keyOf, selection, below, brief 
             <Stack gap={6}>
               {selection && <SelectionCheckbox selection={selection} row={row} rowKey={key} showLabel />}
               {brief?.(row)}
-              {(brief ? [] : columns).map(({ title, cell }) => (
+              {shownCells(brief ? [] : columns, row).map(({ title, content }) => (
                 <Group key={title} justify="space-between" wrap="nowrap" align="flex-start" gap="md">
-                  <Text size="xs" c="dimmed" style={{ flex: '0 0 auto' }}>
-                    {title}
-                  </Text>
+                  {title !== 'Actions' && (
+                    <Text size="xs" c="dimmed" style={{ flex: '0 0 auto' }}>
+                      {title}
+                    </Text>
+                  )}
                   <Text component="div" size="sm" ta="right" miw={0} style={{ overflowWrap: 'anywhere' }}>
-                    {cell(row)}
+                    {content}
                   </Text>
                 </Group>
               ))}
@@ -36,3 +38,11 @@ export function Cards<T>({ label, columns, rows, keyOf, selection, below, brief 
     </Stack>
   );
 }
+
+const empty: readonly unknown[] = [null, undefined, '', '–'];
+
+/** Returns the cells of a row that have a content. */
+const shownCells = <T,>(columns: readonly ListColumn<T>[], row: T) =>
+  columns
+    .map(({ title, cell }) => ({ title, content: cell(row) }))
+    .filter(({ content }) => !empty.includes(content));

@@ -19,7 +19,7 @@ export function Rows<T>({
 }: SortedContent<T>) {
   return (
     <Table.ScrollContainer minWidth={minWidth} type="native" tabIndex={0} role="region" aria-label={label}>
-      <Table verticalSpacing={dense ? 1 : 'xs'} striped={below === undefined} aria-label={label}>
+      <Table tabularNums verticalSpacing={dense ? 1 : 4} striped={below === undefined} aria-label={label}>
         <Table.Thead>
           <Table.Tr>
             {selection && (

@@ -1,7 +1,7 @@
 import { AreaChart } from '@mantine/charts';
 import { Stack, Text } from '@mantine/core';
 import type { Origin } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { marketText } from '../../../../src/present/names.ts';
+import { marketTitle } from '../../../../src/contract/job-types.ts';
 import { formatCount, formatPercent } from '../../../../src/present/text.ts';
 import type { ListColumn } from '../list/list-content.ts';
 import { State } from './State.tsx';
@@ -30,7 +30,7 @@ function LastHour({ origin }: { origin: Origin }) {
           h={24}
           data={rows}
           dataKey="at"
-          series={[{ name: 'Requests', color: 'blue.6' }]}
+          series={[{ name: 'Requests', color: 'moss.6' }]}
           curveType="linear"
           gridAxis="none"
           withXAxis={false}
@@ -63,7 +63,7 @@ export const originColumns: ListColumn<Origin>[] = [
           {origin}
         </Text>
         <Text size="xs" c="dimmed">
-          {[market && marketText(market), region].filter(Boolean).join(' · ')}
+          {[market && marketTitle(market), region].filter(Boolean).join(' · ')}
         </Text>
       </Stack>
     ),

@@ -68,8 +68,8 @@ export async function signOut(everywhere: boolean): Promise<void> {
 }
 
 /**
- * Shows the test account of the session's user in this tab, or the live one again. The console loads again,
- * since its pages contain data of the other account. Throws a RestError if the service has no sandbox.
+ * Shows the test account of the session's user in this tab, or the live one again. The console loads the page
+ * again, since it contains data of the other account. Throws a RestError if the service has no sandbox.
  */
 export async function changeMode(): Promise<void> {
   const session = currentSession();
@@ -79,7 +79,9 @@ export async function changeMode(): Promise<void> {
     await request('POST', { [csrfHeader]: session.csrfToken }, '/test');
     sessionStorage.setItem(testTokenItem, csrfToken);
   } else sessionStorage.removeItem(testTokenItem);
-  location.assign('/console');
+  // A page with an id belongs to the account that is left: its list is shown instead.
+  const [page = '', ...rest] = location.pathname.split('/').slice(2);
+  location.assign(`/console/${page === 'submit' ? [page, ...rest].join('/') : page}`);
 }
 
 async function loadSession(): Promise<void> {

@@ -302,7 +302,7 @@ export type Task = Message<"gleaner.job.v1.Task"> & {
   shopid?: string | undefined;
 
   /**
-   * The page submitted, for marketplace F.
+   * The page submitted, for Shopify stores.
    *
    * @generated from field: optional string url = 5;
    */

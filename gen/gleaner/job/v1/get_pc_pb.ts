@@ -2,7 +2,7 @@
 // @generated from file gleaner/job/v1/get_pc.proto (package gleaner.job.v1, syntax proto3)
 /* eslint-disable */
 
-// Product pages of marketplace A, one at a time and by CSV (docs/kinds/product-page.md,
+// Product pages of Shopee, one at a time and by CSV (docs/kinds/product-page.md,
 // docs/kinds/product-page-csv.md).
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";

@@ -2,7 +2,7 @@
 // @generated from file gleaner/job/v1/pgnt.proto (package gleaner.job.v1, syntax proto3)
 /* eslint-disable */
 
-// Listings of marketplace A by URL (docs/kinds/search-items.md, docs/kinds/merchant-items.md).
+// Listings of Shopee by URL (docs/kinds/search-items.md, docs/kinds/merchant-items.md).
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";

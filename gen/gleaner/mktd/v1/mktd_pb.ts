@@ -2,7 +2,7 @@
 // @generated from file gleaner/mktd/v1/mktd.proto (package gleaner.mktd.v1, syntax proto3)
 /* eslint-disable */
 
-// Marketplace D: its kinds of jobs and their REST paths (docs/marketplaces.md).
+// TikTok Shop: its kinds of jobs and their REST paths (docs/marketplaces.md).
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -18,7 +18,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/mktd/v1/mktd.proto.
  */
 export const file_gleaner_mktd_v1_mktd: GenFile = /*@__PURE__*/
-  fileDesc("ChpnbGVhbmVyL21rdGQvdjEvbWt0ZC5wcm90bxIPZ2xlYW5lci5ta3RkLnYxIt8BCgdQZHBJdGVtEm8KCnByb2R1Y3RfaWQYASABKAlCW+BBArpIFMgBAXIPMg1eWzAtOV17MSwyMH0k0LwYAfK8GAdpdGVtX2lkur4YLgoKUHJvZHVjdCBJRBIgTnVtYmVyIGluIHRoZSBwcm9kdWN0J3MgYWRkcmVzcy4SYwoHY291bnRyeRgCIAEoCUJS4EECukgdyAEBchhSAmlkUgJteVICc2dSAnRoUgJ2blICcGjyvBgHY291bnRyebq+GCAKB0NvdW50cnkSFUNvdW50cnkgb2YgYWxsIGl0ZW1zLiKPAQoUU3VibWl0UGRwQnVsa1JlcXVlc3QSdwoFaXRlbXMYASADKAsyGC5nbGVhbmVyLm1rdGQudjEuUGRwSXRlbUJO4EECukgLyAEBkgEFCAEQ0A+6vhg5CgVJdGVtcxIwVXAgdG8gMiwwMDAgaXRlbXMuIER1cGxpY2F0ZXMgYXJlIGNoYXJnZWQgdHdpY2UuMvsCCgtNa3RkU2VydmljZRKdAQoNU3VibWl0UGRwQnVsaxIlLmdsZWFuZXIubWt0ZC52MS5TdWJtaXRQZHBCdWxrUmVxdWVzdBodLmdsZWFuZXIuam9iLnYxLkJ1bGtTdWJtaXR0ZWQiRvq7GAwKCHBkcF9idWxrEAGCvBgLCMoBKgaRA5IDpgOIvBgDgtPkkwIdOgEqIhgvdjEvbWt0ZC9wZHAvYnVsay9zdWJtaXQSrAEKD1JldHJpZXZlUGRwQnVsaxIjLmdsZWFuZXIuam9iLnYxLlJldHJpZXZlQnVsa1JlcXVlc3QaHS5nbGVhbmVyLmpvYi52MS5CdWxrUmV0cmlldmVkIlX6uxgWCghwZHBfYnVsaxACGghyZXRyaWV2ZYK8GAgqBpEDlAOmA4i8GAKC0+STAiUSIy92MS9ta3RkL3BkcC9idWxrL3JldHJpZXZlL3tqb2JfaWR9Gh2ouxgCsrsYBG1rdGS6uxgNTWFya2V0cGxhY2UgREInWiVnbGVhbmVyL2dlbi9nby9nbGVhbmVyL21rdGQvdjE7bWt0ZHYxYgZwcm90bzM", [file_gleaner_job_v1_bulk, file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_annotations, file_google_api_field_behavior]);
+  fileDesc("ChpnbGVhbmVyL21rdGQvdjEvbWt0ZC5wcm90bxIPZ2xlYW5lci5ta3RkLnYxIt8BCgdQZHBJdGVtEm8KCnByb2R1Y3RfaWQYASABKAlCW+BBArpIFMgBAXIPMg1eWzAtOV17MSwyMH0k0LwYAfK8GAdpdGVtX2lkur4YLgoKUHJvZHVjdCBJRBIgTnVtYmVyIGluIHRoZSBwcm9kdWN0J3MgYWRkcmVzcy4SYwoHY291bnRyeRgCIAEoCUJS4EECukgdyAEBchhSAmlkUgJteVICc2dSAnRoUgJ2blICcGjyvBgHY291bnRyebq+GCAKB0NvdW50cnkSFUNvdW50cnkgb2YgYWxsIGl0ZW1zLiKPAQoUU3VibWl0UGRwQnVsa1JlcXVlc3QSdwoFaXRlbXMYASADKAsyGC5nbGVhbmVyLm1rdGQudjEuUGRwSXRlbUJO4EECukgLyAEBkgEFCAEQ0A+6vhg5CgVJdGVtcxIwVXAgdG8gMiwwMDAgaXRlbXMuIER1cGxpY2F0ZXMgYXJlIGNoYXJnZWQgdHdpY2UuMvkCCgtNa3RkU2VydmljZRKdAQoNU3VibWl0UGRwQnVsaxIlLmdsZWFuZXIubWt0ZC52MS5TdWJtaXRQZHBCdWxrUmVxdWVzdBodLmdsZWFuZXIuam9iLnYxLkJ1bGtTdWJtaXR0ZWQiRvq7GAwKCHBkcF9idWxrEAGCvBgLCMoBKgaRA5IDpgOIvBgDgtPkkwIdOgEqIhgvdjEvbWt0ZC9wZHAvYnVsay9zdWJtaXQSrAEKD1JldHJpZXZlUGRwQnVsaxIjLmdsZWFuZXIuam9iLnYxLlJldHJpZXZlQnVsa1JlcXVlc3QaHS5nbGVhbmVyLmpvYi52MS5CdWxrUmV0cmlldmVkIlX6uxgWCghwZHBfYnVsaxACGghyZXRyaWV2ZYK8GAgqBpEDlAOmA4i8GAKC0+STAiUSIy92MS9ta3RkL3BkcC9idWxrL3JldHJpZXZlL3tqb2JfaWR9GhuouxgCsrsYBG1rdGS6uxgLVGlrVG9rIFNob3BCJ1olZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9ta3RkL3YxO21rdGR2MWIGcHJvdG8z", [file_gleaner_job_v1_bulk, file_gleaner_options_v1_options, file_gleaner_validate_rules, file_google_api_annotations, file_google_api_field_behavior]);
 
 /**
  * A product page.
@@ -70,13 +70,13 @@ export const SubmitPdpBulkRequestSchema: GenMessage<SubmitPdpBulkRequest> = /*@_
   messageDesc(file_gleaner_mktd_v1_mktd, 1);
 
 /**
- * Jobs on marketplace D. Every path also works without /v1.
+ * Jobs on TikTok Shop. Every path also works without /v1.
  *
  * @generated from service gleaner.mktd.v1.MktdService
  */
 export const MktdService: GenService<{
   /**
-   * Collects product pages, up to 2,000 items, into one gzip-compressed JSON Lines file.
+   * Collects product pages, up to 2,000 items. The result is one gzip-compressed JSON Lines file.
    *
    * @generated from rpc gleaner.mktd.v1.MktdService.SubmitPdpBulk
    */

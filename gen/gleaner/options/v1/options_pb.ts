@@ -489,7 +489,7 @@ export const market: GenExtension<ServiceOptions, string> = /*@__PURE__*/
   extDesc(file_gleaner_options_v1_options, 1);
 
 /**
- * Heading of the service's methods in the API reference: "Marketplace A".
+ * Heading of the service's methods in the API reference: "Shopee".
  *
  * @generated from extension: string title = 50103;
  */

@@ -611,6 +611,7 @@ class _ItemChangeRequired(TypedDict):
     key: str
     title: Optional[str]
     fields: List[FieldChange]
+    currency: Optional[str]
 
 
 class ItemChange(_ItemChangeRequired, total=False):

@@ -6,7 +6,7 @@ import uuid
 
 from gleaner_client import AuthenticatedClient
 from gleaner_client.api.jobs import get_job, list_faults
-from gleaner_client.api.marketplace_b import retrieve_mktb_pdp_bulk, submit_mktb_pdp_bulk
+from gleaner_client.api.tokopedia import retrieve_mktb_pdp_bulk, submit_mktb_pdp_bulk
 from gleaner_client.models import (
     BulkRetrieved,
     BulkRetrievedStatus,

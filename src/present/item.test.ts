@@ -1,0 +1,23 @@
+import { create } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import { FieldChangeSchema } from '../../gen/gleaner/history/v1/history_pb.ts';
+import { changeText, formatPrice } from './item.ts';
+
+test.each([
+  [1915.3, 'EUR', '€1,915.30'],
+  [250000, 'IDR', 'IDR 250,000'],
+  [1915.3, 'credits!', '1,915.3 credits!'],
+  [1915.3, '', '1,915.3'],
+])('formatPrice(%j, %j) is "%s"', (price, currency, expected) => {
+  expect(formatPrice(price, currency).replaceAll('\u00a0', ' ')).toBe(expected);
+});
+
+test.each([
+  [{ field: 'price', before: '12', after: '10.5' }, 'Price: €12.00 → €10.50'],
+  [{ field: 'available', before: 'true', after: 'false' }, 'Availability: available → not available'],
+  [{ field: 'stock', after: '1200' }, 'Stock: unknown → 1,200'],
+  [{ field: 'title', before: '"Bell"', after: '"Bell, red"' }, 'Title: Bell → Bell, red'],
+  [{ field: 'variants', before: '[]', after: '[{}]' }, 'Variants'],
+])('changeText(%j) is "%s"', (change, expected) => {
+  expect(changeText(create(FieldChangeSchema, change), 'EUR')).toBe(expected);
+});
