@@ -68,7 +68,7 @@ export function fileRetention(engine: SqliteEngine): FileRetention {
 
     sumPageBytes: async (userId) =>
       engine.get<{ bytes: number }>(
-        `SELECT coalesce(sum(pages ->> 'bytes'), 0) AS bytes FROM batches WHERE job_id IN
+        `SELECT coalesce(sum(page_bytes), 0) AS bytes FROM batches WHERE job_id IN
            (SELECT id FROM jobs WHERE user_id = ? AND pages_until IS NOT NULL AND files_deleted_at IS NULL)`,
         userId,
       )!.bytes,

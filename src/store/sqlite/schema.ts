@@ -18,6 +18,7 @@ const ownTables = `
     id TEXT PRIMARY KEY, job_id TEXT NOT NULL REFERENCES jobs (id) ON DELETE CASCADE, seq INTEGER NOT NULL,
     market TEXT NOT NULL, region TEXT NOT NULL, lane TEXT NOT NULL, total INTEGER NOT NULL,
     success INTEGER NOT NULL, failed INTEGER NOT NULL, stored_bytes INTEGER NOT NULL,
+    page_bytes INTEGER GENERATED ALWAYS AS (pages ->> 'bytes') STORED,
     state TEXT NOT NULL, attempt INTEGER NOT NULL, queued_at REAL, published_at REAL, lease_until REAL, not_before REAL, ended_at REAL,
     wait TEXT, stalled_claims INTEGER NOT NULL, isolated TEXT, file TEXT, pages TEXT, segments TEXT NOT NULL, outcomes TEXT NOT NULL,
     UNIQUE (job_id, seq)
