@@ -56,6 +56,17 @@ describe.each(await openStacks(stacks))('the sandbox on the $title stack', ({ di
       expect(await ended(tester, waiting)).toMatchObject({ refunded: 0 });
     });
 
+    test('a reread of kept pages is a test job, and its failed units are those of the first', async () => {
+      const { tester, submit, ended, call } = fixture;
+      const id = await submit(tester, `${submitPath}?keep_pages=1d`, pages('001', '800'));
+      expect(await ended(tester, id)).toMatchObject({ kept_pages: { kept: 2, missed: 0 } });
+      const { status, body } = await call(tester, 'POST', `/v1/jobs/${id}/reread`, {});
+      expect([status, body]).toMatchObject([202, { mode: 'test', cost: 0, reread_of: id }]);
+      expect(await ended(tester, body.job_id)).toMatchObject({ success: 1, failed: 1 });
+      const compared = await call(tester, 'GET', `/v1/jobs/${body.job_id}/differences`);
+      expect(compared.body).toMatchObject({ gained: 0, changed: 0, lost: 0, equal: 1 });
+    });
+
     test('a retry is a test job, and nothing is in the ledger', async () => {
       const { tester, api, submit, ended, call } = fixture;
       const source = await submit(tester, submitPath, pages('123', '902'));
