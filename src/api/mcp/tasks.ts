@@ -96,7 +96,7 @@ export function addTasks(server: Server, options: TaskOptions) {
       // The SDK requires the contents of a result; clients with the extension ignore them.
       return { ...content(text), resultType: 'task', ...task };
     } catch (error) {
-      onError(error, method.name);
+      describeError(error, (unexpected) => onError(unexpected, method.name));
       return undefined;
     }
   };
