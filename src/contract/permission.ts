@@ -94,7 +94,8 @@ function roleRefusal(method: DescMethod, { operatorRole }: Permissions): string 
   return `This call needs an operator key with the role '${required}'; this key has the role '${operatorRole}'.`;
 }
 
-function requirementOf(method: DescMethod): Requirement {
+/** Returns the permissions that a method requires. Reading its options each time would take microseconds. */
+export function requirementOf(method: DescMethod): Requirement {
   const known = requirements.get(method);
   if (known !== undefined) return known;
   const requirement = {

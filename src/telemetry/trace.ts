@@ -2,6 +2,8 @@ import {
   type Attributes,
   type Context,
   context,
+  INVALID_SPAN_CONTEXT,
+  type ProxyTracerProvider,
   propagation,
   ROOT_CONTEXT,
   type Span,
@@ -51,8 +53,17 @@ export function startSpan(
   return { span, active: trace.setSpan(outer, span) };
 }
 
+/** Span that records nothing. */
+const noSpan = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+
 /** Runs `run` in a span that ends with it. An error marks the span as failed. */
-export async function inSpan<T>(
+export function inSpan<T>(name: string, options: SpanOptions, run: (span: Span) => Promise<T>): Promise<T> {
+  const provider = trace.getTracerProvider() as ProxyTracerProvider;
+  // Without a provider, spans and contexts would be created for nothing.
+  return provider.getDelegateTracer('gleaner') === undefined ? run(noSpan) : recordSpan(name, options, run);
+}
+
+async function recordSpan<T>(
   name: string,
   options: SpanOptions,
   run: (span: Span) => Promise<T>,

@@ -1,20 +1,15 @@
-import { type DescMethod, getOption, type Message, ScalarType, toJson } from '@bufbuild/protobuf';
+import { type DescMethod, type Message, ScalarType, toJson } from '@bufbuild/protobuf';
 import { timestampFromMs, timestampMs } from '@bufbuild/protobuf/wkt';
 import {
   type ExportAuditLogRequest,
   type ListAuditEntriesRequest,
   OperatorService,
 } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import {
-  Access,
-  access as accessOption,
-  Scope,
-  scope as scopeOption,
-} from '../../../gen/gleaner/options/v1/options_pb.ts';
+import { Access, Scope } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import type { Principal } from '../../access/principal.ts';
 import { createBoundedMap } from '../../base/bounded-map.ts';
 import { Fault } from '../../contract/fault.ts';
-import { requiredRole } from '../../contract/permission.ts';
+import { requiredRole, requirementOf } from '../../contract/permission.ts';
 import { originOnly } from '../../contract/redact.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import { fullName } from '../../jobs/job-types.ts';
@@ -72,11 +67,11 @@ const { exportUser, streamPages } = OperatorService.method;
  * that it reads.
  */
 const changes = (method: DescMethod): boolean =>
-  getOption(method, scopeOption) !== Scope.READ && !readNames.test(method.name);
+  requirementOf(method).scope !== Scope.READ && !readNames.test(method.name);
 
 /** Returns true if a call is an operator's use of a method of users. */
 const isForUsers = (method: DescMethod, { role }: Pick<Principal, 'role'>): boolean =>
-  role === 'operator' && getOption(method.parent, accessOption) === Access.USER;
+  role === 'operator' && requirementOf(method).access === Access.USER;
 
 /**
  * Returns true for calls that the audit log records: calls that change something, and operators' reads of

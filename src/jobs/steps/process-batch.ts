@@ -73,11 +73,12 @@ export async function work(
   await advanceJob(context, job.id);
 }
 
-/** Dispatches the job's next batches after one finished or was deferred, or ends the job. */
+/** Dispatches the job's next batches after one finished or was deferred, or ends the job after the last. */
 async function advanceJob(context: JobContext, jobId: string): Promise<void> {
-  const job = await context.store.getJob(jobId);
+  const { store } = context;
+  if (!(await store.hasOutstandingBatches(jobId))) return finalizeJob(context, jobId);
+  const job = await store.getJob(jobId);
   if (job?.state === 'processing') await dispatch(context, job);
-  await finalizeJob(context, jobId);
 }
 
 /** Renews the claim until stopped; aborts the work if the claim is lost. */

@@ -183,8 +183,10 @@ function writeOutcomes(
   const { total } = batch;
   const before = { total, outcomes: known, segments: JSON.parse(batch.segments) };
   const { fresh, segments, success, failed, storedBytes } = addOutcomes(batchId, before, write);
+  const { end } = write;
   engine.run(
     `UPDATE batches SET outcomes = ?, segments = ?, pages = coalesce(?, pages), success = ?, failed = ?, stored_bytes = ?, stalled_claims = iif(?, min(stalled_claims, ${maxStalledWithProgress}), stalled_claims)
+       ${end ? `, state = 'done', lease_until = NULL, not_before = NULL, wait = NULL, file = ?, ended_at = ?` : ''}
      WHERE id = ?`,
     JSON.stringify({ ...known, ...fresh }),
     JSON.stringify(segments),
@@ -193,17 +195,9 @@ function writeOutcomes(
     failed,
     storedBytes,
     Object.keys(fresh).length,
+    ...(end ? [end.file && JSON.stringify(end.file), end.at] : []),
     batchId,
   );
-  if (write.end) {
-    engine.run(
-      `UPDATE batches SET state = 'done', lease_until = NULL, not_before = NULL, wait = NULL, file = ?, ended_at = ?
-       WHERE id = ?`,
-      write.end.file && JSON.stringify(write.end.file),
-      write.end.at,
-      batchId,
-    );
-  }
   return true;
 }
 

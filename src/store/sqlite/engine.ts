@@ -29,6 +29,15 @@ export interface SqliteEngine extends SqliteConnection {
 /** Time that a statement waits for another process's transaction, in milliseconds. */
 export const busyTimeoutMs = 5_000;
 
+/**
+ * Interval at which a statement is tried again while another process writes, in milliseconds. SQLite itself
+ * would sleep for 1, 2, 5, 10, and more milliseconds, but most transactions take less than one.
+ */
+const busyRetryMs = 0.25;
+
+/** Never notified: waiting for it is a sleep of the thread. */
+const sleeper = new Int32Array(new SharedArrayBuffer(4));
+
 /** Primary result codes of temporary failures: busy, locked, read-only, I/O, full, cannot open. */
 const transientCodes = new Set([5, 6, 8, 10, 13, 14]);
 
@@ -61,6 +70,7 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
       );
       database.exec(`PRAGMA cache_size = ${-Math.ceil(cacheBytes / 1024)}`);
       migrate(database, path);
+      database.exec('PRAGMA busy_timeout = 0');
       // SQLite's lower() converts ASCII only.
       database.function('fold', { deterministic: true }, (text) => String(text).toLowerCase());
     });
@@ -79,6 +89,18 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
     database.exec(`PRAGMA synchronous = ${durability}`);
     current = durability;
   };
+  /** Repeats a call while another process writes. Within a transaction, this process is the one that writes. */
+  const whenFree = <T>(call: () => T): T => {
+    for (let until = 0; ; Atomics.wait(sleeper, 0, 0, busyRetryMs)) {
+      try {
+        return call();
+      } catch (thrown) {
+        if (!isBusy(thrown) || database.isTransaction) throw thrown;
+        until ||= performance.now() + busyTimeoutMs;
+        if (performance.now() > until) throw thrown;
+      }
+    }
+  };
   const connect = (durability: Durability): SqliteConnection => {
     const run = <T>(prepare: Prepare, sql: string, call: (statement: StatementSync) => T): T =>
       guarded(path, () => {
@@ -87,7 +109,7 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
           writes += 1;
           use(durability);
         }
-        return call(statement);
+        return whenFree(() => call(statement));
       });
     return {
       all: <T>(sql: string, ...values: Value[]) =>
@@ -127,7 +149,7 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
     relaxed: connect('NORMAL'),
     cache: createReadCache({
       documents: connection.documents,
-      version: () => guarded(path, version),
+      version: () => guarded(path, () => whenFree(version)),
     }),
     schemaVersion: () => guarded(path, () => readVersion(database)),
     close: () => {
@@ -208,6 +230,11 @@ export function guarded<T>(path: string, call: () => T): T {
     const words = `SQLite file ${path}: ${message}`;
     throw new Fault(notNow ? 'unavailable' : 'internal', words, { component: 'store', cause: thrown });
   }
+}
+
+/** Returns true if the error says that another process has locked the file. */
+export function isBusy(thrown: unknown): boolean {
+  return ((thrown as { errcode?: number }).errcode ?? 0) % 256 === 5;
 }
 
 /** Returns true if the error is a violation of a unique constraint. */

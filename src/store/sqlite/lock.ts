@@ -2,9 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openPrivateFile, openPrivateFolder } from '../../base/data-dir.ts';
-
-/** Primary result code of SQLite for a file that another connection has locked. */
-const busy = 5;
+import { isBusy } from './engine.ts';
 
 /** A held lock. */
 export interface FolderLock {
@@ -32,7 +30,7 @@ export function lockFolder(folder: string): FolderLock | FolderHolder {
     database.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
-    if (((error as { errcode?: number }).errcode ?? 0) % 256 !== busy) throw error;
+    if (!isBusy(error)) throw error;
     return { pid: readPid(pidFile) };
   }
   writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
