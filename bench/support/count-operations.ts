@@ -33,7 +33,7 @@ const texts = new WeakMap<object, string>();
 const prepare = DatabaseSync.prototype.prepare;
 DatabaseSync.prototype.prepare = function (...parameters: Parameters<typeof prepare>) {
   const statement = prepare.apply(this, parameters);
-  texts.set(statement, parameters[0].trimStart().slice(0, 6).toUpperCase());
+  texts.set(statement, parameters[0].trimStart().split(/[\s;]/, 1)[0]!.toUpperCase());
   return statement;
 };
 let isDurable = true;
@@ -42,8 +42,8 @@ watch(StatementSync.prototype, ['all', 'get', 'run'], (_name, statement) => {
   const text = texts.get(statement as object) ?? '';
   counts.statements += 1;
   if (text === 'SELECT' || text === 'PRAGMA') return;
-  if (text === 'BEGIN ') isInTransaction = true;
-  else if (text === 'COMMIT' || text === 'ROLLBA') isInTransaction = false;
+  if (text === 'BEGIN') isInTransaction = true;
+  else if (text === 'COMMIT' || text === 'ROLLBACK') isInTransaction = false;
   if (isInTransaction) return;
   counts.commits += 1;
   if (isDurable) counts.durableCommits += 1;

@@ -71,7 +71,8 @@ interface Place {
 
 /**
  * Returns a function that checks a record in one pass: returns true if findMismatches() finds nothing, and
- * writes what it has for each field (fillOf) to `fills`, by the position of the field. `fills` must contain zeros.
+ * writes what it has for each field (fillOf) to `fills`, by the position of the field. `fills` must contain
+ * zeros.
  */
 export function createRecordCheck(fields: readonly Field[]): (record: unknown, fills: Uint8Array) => boolean {
   const root: Place = { step: '', ends: [], nullable: false, next: [], required: [] };

@@ -43,10 +43,10 @@ export const brokenStores: readonly BrokenStore[] = [
         store.finishBatch(batchId, attempt, outcomes, null, file, now),
     }),
   },
-  { defect: 'forgets idempotency keys', seed: 1, change: () => ({ claimSubmission: async () => null }) },
+  { defect: 'forgets idempotency keys', seed: 3, change: () => ({ claimSubmission: async () => null }) },
   {
     defect: 'forgets the owner of a claim',
-    seed: 1,
+    seed: 4,
     change: (store) => ({
       renewBatch: async () => true,
       releaseBatch: async () => false,
@@ -57,7 +57,7 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'does not mark reused records',
-    seed: 12,
+    seed: 4,
     change: (store) => {
       const unmark = (outcomes: Record<number, Outcome>) =>
         Object.fromEntries(
@@ -75,12 +75,12 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'forgets what ended an observation',
-    seed: 6,
+    seed: 4,
     change: (store) => ({
       addObservations: (added) => store.addObservations(added.map((each) => ({ ...each, previous: null }))),
     }),
   },
-  { defect: 'compares jobs in any order', seed: 55, change: () => ({ hasEarlierRun: async () => false }) },
+  { defect: 'compares jobs in any order', seed: 6, change: () => ({ hasEarlierRun: async () => false }) },
   {
     defect: 'keeps a notification twice',
     seed: 10,

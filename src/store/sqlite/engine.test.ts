@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { NewerDataError } from '../../base/data-refused-error.ts';
 import { anEntry, aUser } from '../conformance/samples.ts';
@@ -97,5 +98,28 @@ test('writes of a killed process are kept, and its open transaction is not', asy
   child.kill('SIGKILL');
   await once(child, 'exit');
   expect(await store.postLedgerEntry(anEntry(user.id, 2))).toEqual({ posted: true, balance: 7 });
+  await store.close();
+});
+
+test('a write waits for the transaction of another process', async () => {
+  const path = join(folder, 'busy.sqlite');
+  const store = openSqliteStore({ path });
+  const user = aUser();
+  await store.createUser(user);
+  // A thread, because the write blocks this one.
+  const program = `
+    const { DatabaseSync } = require('node:sqlite');
+    const { parentPort } = require('node:worker_threads');
+    const raw = new DatabaseSync(${JSON.stringify(path)});
+    raw.exec('BEGIN IMMEDIATE; UPDATE users SET balance = balance + 10');
+    parentPort.postMessage('written');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    raw.exec('COMMIT');
+  `;
+  const other = new Worker(program, { eval: true });
+  const ended = once(other, 'exit');
+  await once(other, 'message');
+  expect(await store.postLedgerEntry(anEntry(user.id, 2))).toEqual({ posted: true, balance: 12 });
+  await ended;
   await store.close();
 });

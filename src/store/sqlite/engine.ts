@@ -89,7 +89,7 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
     database.exec(`PRAGMA synchronous = ${durability}`);
     current = durability;
   };
-  /** Repeats a call while another process writes. Within a transaction, this process is the one that writes. */
+  /** Repeats a call while another process writes. Within a transaction, no other process does. */
   const whenFree = <T>(call: () => T): T => {
     for (let until = 0; ; Atomics.wait(sleeper, 0, 0, busyRetryMs)) {
       try {

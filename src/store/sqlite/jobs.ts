@@ -24,9 +24,9 @@ const jobByNumber = `SELECT ${jobs.select} FROM jobs WHERE number = CAST(? AS IN
 
 /**
  * Creates the SQLite implementation of JobStore. A job that is being written has a row in the hidden state
- * `writing`, so that batches always have a job and leftovers of a crash are easy to find. Writing a job does
- * not wait for the disk: the transition that accepts it does, and makes all earlier writes durable. Neither do
- * transitions to passing states.
+ * `writing`, so that batches always have a job and leftovers of a crash are easy to find. Writing a job and
+ * moving it to a passing state do not wait for the disk: the transition that is acknowledged next does, and
+ * makes all earlier writes durable.
  */
 export function jobStore(engine: SqliteEngine): Omit<JobStore, keyof SubmissionStore> & JobNoticeStore {
   const { relaxed } = engine;
