@@ -66,3 +66,10 @@ export const waitParameter: Schema = {
     'Seconds to wait, at most 60. Responds at the final state or, with `If-None-Match`, at the first change; when the time is over, with the current state.',
   schema: { type: 'string', pattern: '^(0|[1-9]|[1-5][0-9]|60)s?$', examples: ['30s'] },
 };
+
+/** Query parameter of methods that create something and wait for its final state. */
+export const createdWaitParameter: Schema = {
+  ...waitParameter,
+  description:
+    'Seconds to wait for the final state of what the request creates, at most 60. When the time is over, responds as without a wait.',
+};

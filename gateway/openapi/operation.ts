@@ -15,7 +15,7 @@ import { isStable } from '../response/tag.ts';
 import type { DocumentOptions } from './document-options.ts';
 import { errorResponses } from './error-responses.ts';
 import type { ExampleGenerator } from './examples.ts';
-import { type documentHeaders, ifNoneMatch, waitParameter } from './headers.ts';
+import { createdWaitParameter, type documentHeaders, ifNoneMatch, waitParameter } from './headers.ts';
 import { documentLinks } from './links.ts';
 import { findMessage } from './names.ts';
 import { requestBody } from './request-body.ts';
@@ -46,7 +46,7 @@ export function documentOperation(endpoint: ServedEndpoint, context: OperationCo
     ...path.map((field) => ({ ...parameter(field, 'path', context), required: true })),
     ...query.map((field) => parameter(field, 'query', context)),
     ...(endpoint.takesOptions ? submitOptionFields.map((field) => parameter(field, 'query', context)) : []),
-    ...(endpoint.waits ? [waitParameter] : []),
+    ...(endpoint.waits ? [endpoint.isSubmit ? createdWaitParameter : waitParameter] : []),
     ...(isLocated ? [idempotencyKey] : []),
   ];
   const scopes = requiredScopes(method);

@@ -9,7 +9,7 @@ import {
 import { http } from '../../gen/google/api/annotations_pb.ts';
 import { maxBodyBytes } from './body-limit.ts';
 import { takesSubmitOptions } from './submit-options.ts';
-import { canWait } from './wait.ts';
+import { canAwaitOutcome, canWait } from './wait.ts';
 
 /** REST form of a method, derived from its descriptor. */
 export interface Endpoint {
@@ -96,7 +96,7 @@ function derive(method: DescMethod): Endpoint {
     multipart: rest.multipart,
     maxBodyBytes: maxBodyBytes(method),
     cached: rest.cached,
-    waits: canWait(method),
+    waits: canWait(method) || canAwaitOutcome(method),
     isSubmit: getOption(method, jobOption).step === Step.SUBMIT,
     takesOptions: takesSubmitOptions(method),
     errors: rest.errors,

@@ -1,4 +1,11 @@
-import { type DescField, type DescMethodUnary, getOption, ScalarType } from '@bufbuild/protobuf';
+import {
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  type DescMethodUnary,
+  getOption,
+  ScalarType,
+} from '@bufbuild/protobuf';
 import {
   job as jobOption,
   market as marketOption,
@@ -68,6 +75,13 @@ export function unitFields({ units, method }: Pick<JobType, 'units' | 'method'>)
   if (units === undefined) return method.input.fields;
   return units.fieldKind === 'list' && units.listKind === 'message' ? units.message.fields : [];
 }
+
+/** Returns the message of one unit of a job type: the request, unless that has a list of them. */
+export const unitMessage = ({ units, method }: Pick<JobType, 'units' | 'method'>): DescMessage =>
+  units?.message ?? method.input;
+
+/** Returns true if the results of the units that a method submits are records. Others have a file each. */
+export const hasUnitRecords = (method: DescMethod): boolean => getOption(method, jobOption).result === '';
 
 /** Returns true if the units of a job type are strings. */
 export const hasTextUnits = ({ units }: Pick<JobType, 'units'>): boolean =>

@@ -17,6 +17,11 @@ export function canWait(method: DescMethod): boolean {
   return getOption(method, job).step === Step.READ || getOption(method, rest).waits;
 }
 
+/** Returns true if a method can wait for the end of the job that it submits. */
+export function canAwaitOutcome(method: DescMethod): boolean {
+  return getOption(method, job).step === Step.SUBMIT;
+}
+
 /**
  * Parses a wait in whole seconds, "30" or "30s", at most 60. Returns milliseconds, 0 without a text, or the
  * problem of an invalid value, located at `loc`.

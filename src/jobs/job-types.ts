@@ -72,6 +72,8 @@ export function resolveJobTypes(
     const kind = kinds.find(({ name }) => name === kindName) ?? fail(`there is no kind '${kindName}'`);
     const reader = market.readers[kind.page] ?? fail(`${marketName} has no reader of ${kind.page} pages`);
     if (view !== '' && !(view in kind.views)) fail(`${kindName} has no view '${view}'`);
+    if (step === Step.SUBMIT && (result === '') !== (kind.files.unit === undefined))
+      fail(`${kindName} needs a result if its units have files, and only then`);
     const message =
       result === ''
         ? null

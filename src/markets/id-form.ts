@@ -1,4 +1,6 @@
+import type { DescMessage } from '@bufbuild/protobuf';
 import type { JsonObject } from '../base/json.ts';
+import { parseItemText } from '../contract/item-text.ts';
 
 /** Form in which people write the id of a page, and its conversion to a reader's input. */
 export interface IdForm {
@@ -19,6 +21,12 @@ export function patternForm(form: string, pattern: RegExp): IdForm {
   };
 }
 
+/** Creates the form of ids that the item of a request declares. */
+export const itemForm = (form: string, item: DescMessage): IdForm => ({
+  form,
+  parse: (text) => parseItemText(item, text),
+});
+
 /** Creates the form of ids that may be any text; `name` is the input's field. */
 export const textForm = (name: string, form: string): IdForm => ({
   form,
@@ -30,6 +38,3 @@ export const searchForm: IdForm = {
   form: 'a keyword',
   parse: (text) => ({ keyword: text, list_type: 'search' }),
 };
-
-/** Source of a pattern that matches the scheme and host of an address, or nothing. */
-export const optionalHost = String.raw`^(?:https?:\/\/[^/]+\/)?`;

@@ -243,6 +243,21 @@ describe('a job', () => {
     expect(json[0]).toMatchObject({ total: 1, result_format: 'jsonl', rescrape: false });
   });
 
+  test('of one unit prints its record, or why it failed', async () => {
+    const one = ['job', 'submit', 'mktd', 'pdp_bulk', '-', '--record'];
+    const read = await user(one, 'product_id,country\n1729000076001,th\n');
+    expect([read.code, JSON.parse(read.out)]).toMatchObject([0, { _product_id: '1729000076001' }]);
+    const json = await user([...one, '--json'], 'product_id,country\n1729000076001,th\n');
+    expect(json.json).toMatchObject([{ _product_id: '1729000076001' }]);
+    const failed = await user(one, 'product_id,country\n1729000076800,th\n');
+    expect([failed.code, failed.out]).toEqual([7, '']);
+    expect(failed.err).toMatch(/The unit failed: .* \(page_not_found\)/);
+    const two = await user(one, 'product_id,country\n1729000076001,th\n1729000076002,th\n');
+    expect([two.code, two.err]).toEqual([2, expect.stringContaining('the job has 2 units')]);
+    const files = await user(['job', 'submit', 'mktb', 'search_bulk', '-', '--record'], 'keyword\nkopi\n');
+    expect([files.code, files.err]).toEqual([2, expect.stringContaining('--download <folder>')]);
+  });
+
   test('is submitted once per idempotency key', async () => {
     const key = ['--idempotency-key', 'nightly-1', '--json'];
     const [one, two] = [

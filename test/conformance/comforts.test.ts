@@ -57,6 +57,7 @@ const variantSold = '/v1/mkta/variant_sold_v1';
 const body = { country: 'sg', items: [{ item_id: '4', shop_id: '7' }] };
 const page = { region: 'sg', item_id: '4', shop_id: '7' };
 const both = ['serve', 'gateway'] as const;
+const unit = (item: object) => ({ items: [item] });
 
 test.each([
   ['a loopback address', 'http://127.0.0.1/hook'],
@@ -115,6 +116,56 @@ test.for(both)('%s: a wait ends with the task, and a current ETag is answered wi
   const again = await sendJson('GET', `${path}?wait=30s`, user.key, undefined, known);
   expect([again.status, again.body]).toEqual([304, null]);
   expect(again.headers.get('x-credits-remaining')).toMatch(/^\d+$/);
+});
+
+const products: readonly [path: string, request: object, record: object][] = [
+  ['/v1/mkta/get_pc/submit', page, { data: { item: { item_id: 4 } } }],
+  ['/v1/mktb/pdp/bulk/submit', unit({ shop_domain: 'toko-7', product_key: 'barang-1001' }), {}],
+  [
+    '/v1/mktc/pdp/bulk/submit',
+    unit({ formattedId: 'ps--GLN-60001-10001', sku: 'GLN-60001-10001-00001' }),
+    {},
+  ],
+  ['/v1/mktd/pdp/bulk/submit', unit({ product_id: '1729000076001', country: 'th' }), {}],
+  ['/v1/mkte/pdp/bulk/submit', unit({ asin: 'B0GLN01001', country: 'us' }), { _asin: 'B0GLN01001' }],
+];
+
+test.for(both.flatMap((where) => products.map((product) => [where, ...product] as const)))(
+  '%s: a submit to %s that waits returns the record of its product',
+  async ([where, path, request, record]) => {
+    const before = await sendJson('POST', urls[where] + path, user.key, request);
+    expect(before.body).not.toHaveProperty('outcome');
+    const {
+      status,
+      body: response,
+      headers,
+    } = await sendJson('POST', `${urls[where]}${path}?wait=30s`, user.key, request);
+    expect([status, headers.get('location')]).toEqual([202, expect.stringMatching(/retrieve/)]);
+    const { outcome, ...submitted } = response;
+    expect(Object.keys(submitted)).toEqual(Object.keys(before.body));
+    expect(submitted.status).toBe(before.body.status);
+    expect(outcome).toMatchObject({ status: 'completed', success: 1, failed: 0, refunded: 0, record });
+    expect(outcome.item.title).toEqual(expect.any(String));
+    expect(headers.get('server-timing')).toMatch(/^wait;dur=\d+$/);
+  },
+);
+
+test.for(both)('%s: a submit that waits says why its product failed; waits are checked', async (where) => {
+  const path = `${urls[where]}/v1/mktd/pdp/bulk/submit`;
+  const { body: response } = await sendJson(
+    'POST',
+    `${path}?wait=30`,
+    user.key,
+    unit({ product_id: '1729000076800', country: 'th' }),
+  );
+  expect(response.outcome).toMatchObject({ status: 'failed', refunded: 5, code: 'page_not_found' });
+  const refused = await sendJson(
+    'POST',
+    `${path}?wait=61`,
+    user.key,
+    unit({ product_id: '1729000076001', country: 'th' }),
+  );
+  expect([refused.status, refused.body.detail]).toMatchObject([422, [{ loc: ['query', 'wait'] }]]);
 });
 
 test.for(both)('%s: a change of a job ends a wait with its ETag', async (where) => {
@@ -225,11 +276,14 @@ test('pending waits are answered at once when the gateway or the service stops',
   ] as const) {
     const path = `${urls[where]}${variantSold}/retrieve/${submitted.job_id}?wait=60s`;
     const waiting = sendJson('GET', path, user.key);
+    const submitting = sendJson('POST', `${urls[where]}${variantSold}/submit?wait=60s`, user.key, body);
     // A later request on another connection returns only after the first one has been received.
     await sendJson('GET', path.replace('wait=60s', 'wait=1'), user.key);
     const began = Date.now();
     const stopped = process.stop();
     expect((await waiting).body.status).toBe('awaiting_approval');
+    const { status, body: response } = await submitting;
+    expect([status, response.status, response.outcome]).toEqual([202, 'awaiting_approval', undefined]);
     expect(Date.now() - began).toBeLessThan(2_500 * slack);
     expect(await stopped).toBe(0);
   }

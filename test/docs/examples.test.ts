@@ -20,6 +20,7 @@ const pages = [
   'quality.md',
   'retention.md',
   'sandbox.md',
+  'submit-options.md',
   'delivery.md',
   ...kinds.map((name) => join('kinds', name)),
 ];

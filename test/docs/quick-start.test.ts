@@ -35,7 +35,9 @@ test('the commands of docs/quick-start.md work as they are, pasted one after the
   expect(addressed).not.toMatch(/<[a-z-]+>|…/);
   const environment = { PATH: `${gleaner.folder}:${process.env.PATH}`, HOME: folder, GLEANER_URL: URL! };
   const printed = await runShell(addressed, environment, folder);
-  expect(printed.trimEnd().split('\n').at(-1)).toContain('"barang-1001"');
+  const [file, item] = printed.trimEnd().split('\n').slice(-2);
+  expect(file).toContain('"barang-1001"');
+  expect(JSON.parse(item!)).toMatchObject({ title: expect.any(String), currency: 'IDR' });
 }, 600_000);
 
 test('the commands of docs/grpc.md work, and the exported files compile', async () => {

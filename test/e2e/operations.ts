@@ -46,6 +46,28 @@ export function operationsCases(at: () => Place): void {
     expect(asked).toMatchObject({ market: 'mkta', concurrency: 16, requestsPerSecond: 5_000 });
   });
 
+  test('a submit of one item that waits returns its record, also when it is repeated', async () => {
+    const { api } = at();
+    const user = await api.createUser(100);
+    const [id] = plainIds(1);
+    const item = { region: 'sg', item_id: String(id), shop_id: '77' };
+    const key = { 'idempotency-key': 'one' };
+    const page = await api.post(user, '/v1/mkta/get_pc/submit?wait=30s', item, key);
+    expect([page.status, page.body.outcome]).toMatchObject([
+      202,
+      {
+        status: 'completed',
+        item: { title: expect.any(String) },
+        record: { data: { item: { item_id: id } } },
+      },
+    ]);
+    expect((await api.post(user, '/v1/mkta/get_pc/submit?wait=30s', item, key)).body).toEqual(page.body);
+    const items = [{ item_id: String(id), shop_id: '77' }];
+    const sold = await api.post(user, '/v1/mkta/variant_sold_v1/submit?wait=30s', { country: 'sg', items });
+    expect(sold.body.outcome).toMatchObject({ status: 'completed', record: { itemId: String(id) } });
+    expect(await api.balance(user)).toBe(82);
+  });
+
   test("operators read a user's records and their quality as the owner does, and each read is audited", async () => {
     const { api } = at();
     const user = await api.createUser(100);

@@ -6,7 +6,8 @@ import type { Clock } from '../../base/clock.ts';
 /**
  * Metadata of the GetSession call with which a gateway checks a caller's key. The call checks the rate limit
  * without counting; the call that follows is counted. Its value names the method that follows, which the key
- * must allow, and is signed: sent by anybody but a gateway, it would bypass the rate limit.
+ * must allow, and is signed: sent by anybody but a gateway, it would bypass the rate limit. With another
+ * call, it names that call's method, and the rate limit ignores the call: it is part of a submit that waits.
  */
 export const admissionMetadata = 'gleaner-admission';
 

@@ -35,6 +35,12 @@ test('createCore() throws if a method has no handler', () => {
   expect(() => createCore(fixture.context, [Health])).toThrow('grpc.health.v1.Health.Check has no handler');
 });
 
+test('resolveJobTypes() throws if a submit declares no result for units with files', () => {
+  const unit = kinds.find(({ name }) => name === 'search_items')!.files;
+  const changed = kinds.map((kind) => (kind.name === 'get_pc' ? { ...kind, files: unit } : kind));
+  expect(() => resolveJobTypes(services, changed, markets)).toThrow('get_pc needs a result');
+});
+
 test('ready() names the disk while it is almost full', async () => {
   const served = createCore(fixture.context, []);
   await served.ready();

@@ -1,4 +1,5 @@
-import type { DescMethod, DescService, Message } from '@bufbuild/protobuf';
+import { create, type DescMethod, type DescService, type Message } from '@bufbuild/protobuf';
+import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
 import { createAuthenticator, type Principal, requireStillValid } from '../../access/principal.ts';
 import type { RateLimit } from '../../access/rate-limit.ts';
@@ -9,8 +10,8 @@ import { type Component, Fault, unavailableMessage } from '../../contract/fault.
 import { problemsOfIdempotencyMetadata } from '../../contract/idempotency-key.ts';
 import { type Permissions, refusalOf } from '../../contract/permission.ts';
 import { placeProblems, problemsOf } from '../../contract/problems.ts';
-import { creditsHeader, type ResponseHeaders } from '../../contract/response-headers.ts';
-import { canWait } from '../../contract/wait.ts';
+import { creditsHeader, type ResponseHeaders, timingHeader } from '../../contract/response-headers.ts';
+import { canAwaitOutcome, canWait } from '../../contract/wait.ts';
 import { approvalWaitMs, type JobContext } from '../../jobs/context.ts';
 import { fullName } from '../../jobs/job-types.ts';
 import { listKindPrices } from '../../jobs/prices.ts';
@@ -27,6 +28,7 @@ import { operatorHandlers } from './operator.ts';
 import { scheduleHandlers } from './schedules.ts';
 import { schemaHandlers } from './schema-service.ts';
 import { sessionHandlers } from './session-service.ts';
+import { addOutcome } from './submit-outcome.ts';
 import { webhookHandlers } from './webhooks.ts';
 
 /** Caller of a core: what its key allows, and its credits. */
@@ -59,12 +61,13 @@ export interface Core<C extends AdmittedCaller = Principal> {
   ready(): Promise<void>;
 }
 
+/** Use of the rate limit of a key by a request. */
+type RateUse = 'count' | 'check' | 'ignore';
+
 /** Options for Core.admit(). */
 export interface AdmitOptions {
-  /**
-   * Counts the request against the rate limit of its key. Default: true. If false, the limit is only checked.
-   */
-  counted?: boolean;
+  /** Use of the rate limit of the request's key. Default: `count`. */
+  rate?: RateUse;
   /** Addresses that the call came from, for the audit log. */
   source?: string;
 }
@@ -114,6 +117,7 @@ export function createCore(
 
   const check = (method: DescMethod, request: Message, call: Call) => {
     authorize(method, call.principal);
+    if (call.waitMs > 0 && canAwaitOutcome(method)) authorize(JobService.method.getJob, call.principal);
     requireValid(method, request, call);
   };
   const spends = new Set(services.flatMap(({ methods }) => methods.filter(changesBalance)));
@@ -140,6 +144,7 @@ export function createCore(
     try {
       const response = await handlers.unary.get(fullName(method))!(request, call);
       if (waits) user = await requireStillValid(store, clock, call.principal);
+      if (call.waitMs > 0 && canAwaitOutcome(method)) await awaitOutcome(run, method, response, call);
       return response;
     } catch (error) {
       throw placeProblems(method, error);
@@ -156,11 +161,11 @@ export function createCore(
     services,
     isRemote: false,
     started,
-    async admit(method, authorization, { counted = true, source = '' } = {}) {
+    async admit(method, authorization, { rate = 'count', source = '' } = {}) {
       requireStarted();
       const known = await authenticate(authorization);
-      const headers = counted ? rateLimit?.take(known) : rateLimit?.check(known);
-      const principal = headers === undefined ? known : { ...known, headers };
+      const limit = rate === 'ignore' ? undefined : rate === 'count' ? rateLimit?.take : rateLimit?.check;
+      const principal = limit === undefined ? known : { ...known, headers: limit(known) };
       try {
         authorize(method, principal);
       } catch (error) {
@@ -221,6 +226,20 @@ export function requireValid(
     ...problemsOf(method, request),
   ];
   if (problems.length > 0) throw new Fault('invalid', 'The request is not valid.', { problems });
+}
+
+/** Adds the outcome of a submitted job to its response, and the time spent waiting to the headers. */
+function awaitOutcome(run: Core['unary'], method: DescMethod, response: Message, call: Call): Promise<void> {
+  const { principal, requestId, signal, source } = call;
+  return addOutcome(method, response, call.waitMs, async (target, request, waitMs) => {
+    const responseHeaders: ResponseHeaders = {};
+    const asked = { principal, requestId, signal, source };
+    const caller = { ...asked, idempotencyKey: undefined, ifNoneMatch: undefined };
+    const message = await run(target, create(target.input, request), { ...caller, waitMs, responseHeaders });
+    const waited = responseHeaders[timingHeader];
+    if (waited !== undefined) call.responseHeaders[timingHeader] = waited;
+    return message as never;
+  });
 }
 
 /** Throws `forbidden` if the caller's key does not allow the method. */

@@ -1,16 +1,29 @@
-import type { DescMethod, DescMethodServerStreaming, DescMethodUnary, DescService } from '@bufbuild/protobuf';
+import {
+  create,
+  type DescMethod,
+  type DescMethodServerStreaming,
+  type DescMethodUnary,
+  type DescService,
+  type Message,
+} from '@bufbuild/protobuf';
 import { ConnectError, createClient, type Transport } from '@connectrpc/connect';
 import { createGrpcTransport } from '@connectrpc/connect-node';
 import { FaultSchema } from '../../../gen/gleaner/fault/v1/fault_pb.ts';
+import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { SessionService } from '../../../gen/gleaner/session/v1/session_pb.ts';
 import { Health, HealthCheckResponse_ServingStatus as Status } from '../../../gen/health/v1/health_pb.ts';
 import { forwardedForHeader } from '../../base/client-address.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Permissions } from '../../contract/permission.ts';
 import { requestIdHeader } from '../../contract/request-id.ts';
-import { copyResponseHeaders, type ResponseHeaders } from '../../contract/response-headers.ts';
+import {
+  copyResponseHeaders,
+  creditsHeader,
+  type ResponseHeaders,
+  timingHeader,
+} from '../../contract/response-headers.ts';
 import { writeSubmitOptions } from '../../contract/submit-options.ts';
-import { waitMetadata } from '../../contract/wait.ts';
+import { canAwaitOutcome, waitMetadata } from '../../contract/wait.ts';
 import { fullName } from '../../jobs/job-types.ts';
 import { type AdmissionTokens, admissionMetadata } from './admission-token.ts';
 import { traceOutgoing } from './call-spans.ts';
@@ -19,6 +32,7 @@ import { type AdmittedCaller, type Core, requireValid } from './core.ts';
 import { fromConnectError } from './fault-detail.ts';
 import type { Call } from './handlers.ts';
 import { placeInQuery } from './problem-locations.ts';
+import { addOutcome } from './submit-outcome.ts';
 
 /** Timeout of a call to a remote core in milliseconds, in addition to the wait that the call requests. */
 const remoteTimeoutMs = 60_000;
@@ -103,6 +117,51 @@ export function createRemoteCore(
     );
     return { session: session!, known };
   };
+  const requestOf = async (
+    method: DescMethod,
+    request: Message,
+    call: Call<RemoteCaller>,
+    token?: string,
+  ) => {
+    const { signal, waitMs } = call;
+    const headers = headersOf(call);
+    if (token !== undefined) headers.set(admissionMetadata, token);
+    try {
+      return await transport.unary(
+        method as DescMethodUnary,
+        signal,
+        remoteTimeoutMs + waitMs,
+        headers,
+        request as never,
+      );
+    } catch (error) {
+      throw faultOfCall(method, error);
+    }
+  };
+  /**
+   * A submit that waits is a submit, and reads that wait: unlike the submit, reads can be repeated when this
+   * process stops. The core counts them as one request.
+   */
+  const submitAndWait = async (method: DescMethod, request: Message, call: Call<RemoteCaller>) => {
+    const { principal, requestId, signal, source, responseHeaders } = call;
+    const { authorization } = principal.credentials;
+    await getSession(
+      principal.credentials,
+      admissions.sign(authorization, fullName(JobService.method.getJob)),
+    );
+    const response = await requestOf(method, request, { ...call, waitMs: 0 });
+    copyResponseHeaders(response.header, responseHeaders);
+    await addOutcome(method, response.message, call.waitMs, async (target, read, waitMs) => {
+      const asked = { principal, requestId, signal, source, waitMs, responseHeaders };
+      const reading = { ...asked, idempotencyKey: undefined, ifNoneMatch: undefined };
+      const token = admissions.sign(authorization, fullName(target));
+      const { header, message } = await requestOf(target, create(target.input, read), reading, token);
+      for (const name of [creditsHeader, timingHeader])
+        if (header.has(name)) responseHeaders[name] = header.get(name)!;
+      return message as never;
+    });
+    return response.message;
+  };
   return {
     services,
     isRemote: true,
@@ -122,13 +181,9 @@ export function createRemoteCore(
     count: async ({ credentials }) => (await getSession(credentials)).known,
     async unary(method, request, call) {
       if (call.problems?.length) requireValid(method, request, call);
-      const { signal, waitMs, responseHeaders } = call;
-      const response = await transport
-        .unary(method as DescMethodUnary, signal, remoteTimeoutMs + waitMs, headersOf(call), request as never)
-        .catch((error) => {
-          throw faultOfCall(method, error);
-        });
-      copyResponseHeaders(response.header, responseHeaders);
+      if (call.waitMs > 0 && canAwaitOutcome(method)) return submitAndWait(method, request, call);
+      const response = await requestOf(method, request, call);
+      copyResponseHeaders(response.header, call.responseHeaders);
       return response.message;
     },
     async *stream(method, request, call) {

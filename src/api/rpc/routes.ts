@@ -65,11 +65,14 @@ export function routeCore<C extends AdmittedCaller>(
     readMaxBytes: maxBodyBytes(method),
     requestGate: createRequestGate(
       async ({ requestHeader, values }) => {
-        const token = method === admissionMethod ? requestHeader.get(admissionMetadata) : null;
+        const token = requestHeader.get(admissionMetadata);
         const admission = token && admissions?.verify(token, requestHeader.get('authorization'));
-        const target = (admission ? methodsByName.get(admission) : undefined) ?? method;
+        const isCheck = method === admissionMethod;
+        // A read that is part of a submit, which was counted.
+        const isPart = !isCheck && admission === fullName(method);
+        const target = (isCheck && admission ? methodsByName.get(admission) : undefined) ?? method;
         const principal = await core.admit(target, requestHeader.get('authorization'), {
-          counted: typeof admission !== 'string',
+          rate: isCheck ? (typeof admission === 'string' ? 'check' : 'count') : isPart ? 'ignore' : 'count',
           source: clientAddress(requestHeader.get(forwardedForHeader)),
         });
         values.set(principalKey, principal);

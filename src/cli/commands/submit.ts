@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { type Job, JobSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { type Job, JobSchema, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import type { JsonObject } from '../../base/json.ts';
-import type { JobType } from '../../contract/job-types.ts';
+import { hasUnitRecords, type JobType } from '../../contract/job-types.ts';
 import { messageWriter } from '../../contract/json/message-writer.ts';
 import { addCommand } from './command.ts';
 import { saveFiles } from './download.ts';
@@ -22,6 +22,7 @@ interface SubmitFlags extends OptionFlags {
   dryRun?: true;
   wait?: true;
   download?: string;
+  record?: true;
 }
 
 /** Adds `job submit`. */
@@ -36,6 +37,7 @@ export function addSubmitCommand(job: Command): void {
       ...optionFlags,
       ['--idempotency-key <key>', 'repeated submits with this key create one job (default: a new key)'],
       ['--wait', 'wait until the job ends'],
+      ['--record', 'wait, and print the record of a job with one unit instead of the id of the job'],
       ['--download <folder>', 'wait, and download the result files to this folder'],
     ],
     async run(session, options, market: string, kind: string | undefined, file: string | undefined) {
@@ -51,13 +53,17 @@ export function addSubmitCommand(job: Command): void {
 
 async function submit(
   session: CommandSession,
-  { format, set = [], idempotencyKey, dryRun, wait, download, ...flags }: SubmitFlags,
+  { format, set = [], idempotencyKey, dryRun, wait, download, record, ...flags }: SubmitFlags,
   jobType: JobType,
   file: string | undefined,
 ): Promise<number | undefined> {
   const options = optionsOf(flags);
   const prepared = await prepareFrom(session.io, jobType, { file, format, set });
   requireReadable(session, prepared);
+  if (record && (prepared.total ?? 1) > 1)
+    throw new UsageError(`--record prints one record, and the job has ${prepared.total} units`);
+  if (record && !hasUnitRecords(jobType.method))
+    throw new UsageError(`--record: the results of ${jobType.kind} are files. Use --download <folder>.`);
   const { client } = session;
   const failed = (error: unknown): never => {
     throw withLines(error, prepared);
@@ -76,17 +82,26 @@ async function submit(
     job_id: jobId,
     ...(JSON.parse(messageWriter(jobType.method.output)(response)) as JsonObject),
   };
-  if (session.isJson) await session.write(`${JSON.stringify(shown)}\n`);
-  else {
+  if (!session.isJson) {
     const units = shown.total_items ?? shown.total_urls ?? shown.total ?? prepared.total ?? 1;
     session.note(
       `${counted(Number(units), 'unit')} submitted for ${counted(Number(shown.cost ?? 0), 'credit')}: ${shown.status}`,
     );
-    await session.write(`${jobId}\n`);
   }
-  if (!wait && download === undefined) return undefined;
+  if (!record) await session.write(`${session.isJson ? JSON.stringify(shown) : jobId}\n`);
+  if (!wait && !record && download === undefined) return undefined;
   const ended = await waitForJobs(session, [jobId]);
   if (download !== undefined && ended.every((job) => job.ended)) await saveFiles(session, ended, download);
-  if (session.isJson) for (const job of ended) await session.write(jsonLine(JobSchema, job as Job));
+  if (record) await printRecord(session, jobId);
+  else if (session.isJson) for (const job of ended) await session.write(jsonLine(JobSchema, job as Job));
   return codeOfJobs(ended);
+}
+
+/** Prints the record of a job with one unit, or says why it failed. */
+async function printRecord({ client, note, write }: CommandSession, jobId: string): Promise<void> {
+  const { records } = await client.call(JobService.method.listRecords, { jobId, pageSize: 1 });
+  for (const { record, code, message } of records) {
+    if (record === undefined) note(`The unit failed: ${message} (${code})`);
+    else await write(`${record}\n`);
+  }
 }

@@ -90,9 +90,10 @@ test('sends the options of a submission as metadata, and retries a job like a su
       ? message(response, VariantSoldSubmittedSchema, submitted)
       : message(response, JobSchema, { jobId }),
   );
-  await gleaner.submit(MktaService.method.submitVariantSold, request, { maxCredits: 0 });
+  await gleaner.submit(MktaService.method.submitVariantSold, request, { maxCredits: 0, waitMs: 30_000 });
   await gleaner.submit(JobService.method.retryJob, { jobId }, { maxCredits: 7, idempotencyKey: 'k' });
   expect(server.received.map(({ headers }) => headers['gleaner-max-credits'])).toEqual(['0', '7']);
+  expect(server.received.map(({ headers }) => headers['gleaner-wait'])).toEqual(['30', undefined]);
   expect(server.received[1]!.headers['idempotency-key']).toBe('k');
   await expect(gleaner.submit(JobService.method.getJob, { jobId })).rejects.toThrow('does not submit a job');
   const untyped = { validateOnly: true } as object;

@@ -52,6 +52,11 @@ export interface SubmitOptions extends CallOptions, JobOptions {
    * return the first response again.
    */
   idempotencyKey?: string;
+  /**
+   * Waits up to this time for the end of the job, in milliseconds, at most 60,000; default 0. The response
+   * then has its `outcome`, with the record of a job with one unit. Not for retries.
+   */
+  waitMs?: number;
 }
 
 /** An accepted job. */
@@ -165,11 +170,17 @@ export function createGleanerClient(options: ClientOptions): GleanerClient {
       } while (pageToken !== '');
     },
     async submit(method, request, submitOptions = {}) {
-      const { signal = own.signal, idempotencyKey = crypto.randomUUID(), ...values } = submitOptions;
+      const {
+        signal = own.signal,
+        idempotencyKey = crypto.randomUUID(),
+        waitMs = 0,
+        ...values
+      } = submitOptions;
       if (!takesSubmitOptions(method)) throw new TypeError(`${method} does not submit a job`);
       // Of a caller without types; a quote has no job.
       if ('validateOnly' in values) throw new TypeError('validateOnly: use quote() in place of submit()');
-      const headers = { 'idempotency-key': idempotencyKey, ...writeSubmitOptions(values) };
+      const wait = waitMs > 0 ? waitHeader(waitMs) : {};
+      const headers = { 'idempotency-key': idempotencyKey, ...wait, ...writeSubmitOptions(values) };
       const response = await unary(method, request, headers, signal, true);
       const { jobId, taskId } = response as { jobId?: string; taskId?: number };
       if (jobId !== undefined) return { jobId, response };
@@ -185,13 +196,7 @@ export function createGleanerClient(options: ClientOptions): GleanerClient {
     find: (id, callOptions = {}) => client.call(JobService.method.getJob, { jobId: id }, callOptions),
     wait: (jobId, waitOptions = {}) =>
       waitForJob(
-        (waitMs, signal) =>
-          unary(
-            JobService.method.getJob,
-            { jobId },
-            { [waitMetadata]: String(Math.round(waitMs / 1000)) },
-            signal,
-          ),
+        (waitMs, signal) => unary(JobService.method.getJob, { jobId }, waitHeader(waitMs), signal),
         clock,
         { ...own, ...waitOptions },
       ),
@@ -217,6 +222,9 @@ export function createGleanerClient(options: ClientOptions): GleanerClient {
   };
   return client;
 }
+
+/** Returns the metadata of a wait in milliseconds. */
+const waitHeader = (waitMs: number) => ({ [waitMetadata]: String(Math.round(waitMs / 1000)) });
 
 function baseOf(url: string): string {
   const { protocol, href } = new URL(url);

@@ -1,13 +1,11 @@
-import { optionalHost, patternForm, searchForm, textForm } from '../id-form.ts';
+import { PdpItemSchema } from '../../../gen/gleaner/mktb/v1/mktb_pb.ts';
+import { itemForm, searchForm, textForm } from '../id-form.ts';
 import type { IdForms } from '../market.ts';
 import { type MarketSamples, sampleIds } from '../sample.ts';
 
 /** Forms of ids. */
 export const ids: IdForms = {
-  product: patternForm(
-    '<shop domain>/<product key>, or its address',
-    new RegExp(`${optionalHost}(?<shop_domain>[^/?#]+)/(?<product_key>[^/?#]+)(?:[?#]|$)`),
-  ),
+  product: itemForm('<shop domain>/<product key>, or its address', PdpItemSchema),
   search: searchForm,
   merchant: textForm('shopid', 'the number or the name of a shop'),
 };

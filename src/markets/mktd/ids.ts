@@ -1,13 +1,11 @@
-import { patternForm } from '../id-form.ts';
+import { PdpItemSchema } from '../../../gen/gleaner/mktd/v1/mktd_pb.ts';
+import { itemForm } from '../id-form.ts';
 import type { IdForms } from '../market.ts';
 import { type MarketSamples, sampleIds } from '../sample.ts';
 
 /** Forms of ids. */
 export const ids: IdForms = {
-  product: patternForm(
-    '<product id>, or its address',
-    /^(?:https?:\/\/\S*?\/)?(?<product_id>\d{10,20})(?:[?#]|$)/,
-  ),
+  product: itemForm('<product id>, or its address', PdpItemSchema),
 };
 
 /** Samples for every kind that the market offers. */

@@ -1,13 +1,11 @@
-import { patternForm, searchForm } from '../id-form.ts';
+import { PdpItemSchema } from '../../../gen/gleaner/mkte/v1/mkte_pb.ts';
+import { itemForm, searchForm } from '../id-form.ts';
 import type { IdForms } from '../market.ts';
 import { type MarketSamples, sampleIds } from '../sample.ts';
 
 /** Forms of ids. */
 export const ids: IdForms = {
-  product: patternForm(
-    '<ASIN>, or its address',
-    /^(?:https?:\/\/\S*?\/(?:dp|gp\/product)\/)?(?<asin>[A-Z0-9]{10})(?:[/?#]|$)/,
-  ),
+  product: itemForm('<ASIN>, or its address', PdpItemSchema),
   search: searchForm,
 };
 

@@ -6,6 +6,8 @@
 
 import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { SubmitOutcome } from "./job_pb.ts";
+import { file_gleaner_job_v1_job } from "./job_pb.ts";
 import type { Quote } from "./quote_pb.ts";
 import { file_gleaner_job_v1_quote } from "./quote_pb.ts";
 import { file_gleaner_options_v1_options } from "../../options/v1/options_pb.ts";
@@ -15,7 +17,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gleaner/job/v1/pgnt.proto.
  */
 export const file_gleaner_job_v1_pgnt: GenFile = /*@__PURE__*/
-  fileDesc("ChlnbGVhbmVyL2pvYi92MS9wZ250LnByb3RvEg5nbGVhbmVyLmpvYi52MSL/AQoNUGdudFN1Ym1pdHRlZBIOCgZqb2JfaWQYASABKAkSNQoJdGFza190eXBlGAIgASgJQiKKvRgGc2VhcmNoir0YCGNhdGVnb3J5ir0YCG1lcmNoYW50EjUKBnN0YXR1cxgDIAEoCUIlir0YEWF3YWl0aW5nX2FwcHJvdmFsir0YDGluaXRpYWxpemluZxIMCgRjb3N0GAQgASgFEhIKCnRvdGFsX3VybHMYBSABKAUSFQoIcmVmdW5kZWQYBiABKAVIAIgBARIqCgVxdW90ZRgHIAEoCzIVLmdsZWFuZXIuam9iLnYxLlF1b3RlQgTAvhgBQgsKCV9yZWZ1bmRlZCK3AgoNUGdudFJldHJpZXZlZBIOCgZqb2JfaWQYASABKAkSNQoJdGFza190eXBlGAIgASgJQiKKvRgGc2VhcmNoir0YCGNhdGVnb3J5ir0YCG1lcmNoYW50EnoKBnN0YXR1cxgDIAEoCUJqir0YEWF3YWl0aW5nX2FwcHJvdmFsir0YDGluaXRpYWxpemluZ4q9GApwcm9jZXNzaW5nir0YCWNvbXBsZXRlZIq9GBBwYXJ0aWFsX2NvbXBsZXRlir0YBmZhaWxlZIq9GAhyZWplY3RlZBIQCghwcm9ncmVzcxgEIAEoCRInCgVpdGVtcxgFIAMoCzIYLmdsZWFuZXIuam9iLnYxLlBnbnRJdGVtEhgKC3dhaXRpbmdfZm9yGAYgASgJSACIAQFCDgoMX3dhaXRpbmdfZm9yIr8BCghQZ250SXRlbRILCgN1cmwYASABKAkSMAoGc3RhdHVzGAIgASgJQiCKvRgHUEVORElOR4q9GAdTVUNDRVNTir0YBkZBSUxFRBIZCgxkb3dubG9hZF91cmwYAyABKAlIAIgBARISCgVlcnJvchgEIAEoCUgBiAEBEhkKDGNvbGxlY3RlZF9hdBgFIAEoDUgCiAEBQg8KDV9kb3dubG9hZF91cmxCCAoGX2Vycm9yQg8KDV9jb2xsZWN0ZWRfYXRCJVojZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9qb2IvdjE7am9idjFiBnByb3RvMw", [file_gleaner_job_v1_quote, file_gleaner_options_v1_options]);
+  fileDesc("ChlnbGVhbmVyL2pvYi92MS9wZ250LnByb3RvEg5nbGVhbmVyLmpvYi52MSKvAgoNUGdudFN1Ym1pdHRlZBIOCgZqb2JfaWQYASABKAkSNQoJdGFza190eXBlGAIgASgJQiKKvRgGc2VhcmNoir0YCGNhdGVnb3J5ir0YCG1lcmNoYW50EjUKBnN0YXR1cxgDIAEoCUIlir0YEWF3YWl0aW5nX2FwcHJvdmFsir0YDGluaXRpYWxpemluZxIMCgRjb3N0GAQgASgFEhIKCnRvdGFsX3VybHMYBSABKAUSFQoIcmVmdW5kZWQYBiABKAVIAIgBARIqCgVxdW90ZRgHIAEoCzIVLmdsZWFuZXIuam9iLnYxLlF1b3RlQgTAvhgBEi4KB291dGNvbWUYCCABKAsyHS5nbGVhbmVyLmpvYi52MS5TdWJtaXRPdXRjb21lQgsKCV9yZWZ1bmRlZCK3AgoNUGdudFJldHJpZXZlZBIOCgZqb2JfaWQYASABKAkSNQoJdGFza190eXBlGAIgASgJQiKKvRgGc2VhcmNoir0YCGNhdGVnb3J5ir0YCG1lcmNoYW50EnoKBnN0YXR1cxgDIAEoCUJqir0YEWF3YWl0aW5nX2FwcHJvdmFsir0YDGluaXRpYWxpemluZ4q9GApwcm9jZXNzaW5nir0YCWNvbXBsZXRlZIq9GBBwYXJ0aWFsX2NvbXBsZXRlir0YBmZhaWxlZIq9GAhyZWplY3RlZBIQCghwcm9ncmVzcxgEIAEoCRInCgVpdGVtcxgFIAMoCzIYLmdsZWFuZXIuam9iLnYxLlBnbnRJdGVtEhgKC3dhaXRpbmdfZm9yGAYgASgJSACIAQFCDgoMX3dhaXRpbmdfZm9yIr8BCghQZ250SXRlbRILCgN1cmwYASABKAkSMAoGc3RhdHVzGAIgASgJQiCKvRgHUEVORElOR4q9GAdTVUNDRVNTir0YBkZBSUxFRBIZCgxkb3dubG9hZF91cmwYAyABKAlIAIgBARISCgVlcnJvchgEIAEoCUgBiAEBEhkKDGNvbGxlY3RlZF9hdBgFIAEoDUgCiAEBQg8KDV9kb3dubG9hZF91cmxCCAoGX2Vycm9yQg8KDV9jb2xsZWN0ZWRfYXRCJVojZ2xlYW5lci9nZW4vZ28vZ2xlYW5lci9qb2IvdjE7am9idjFiBnByb3RvMw", [file_gleaner_job_v1_job, file_gleaner_job_v1_quote, file_gleaner_options_v1_options]);
 
 /**
  * An accepted listing job.
@@ -71,6 +73,13 @@ export type PgntSubmitted = Message<"gleaner.job.v1.PgntSubmitted"> & {
    * @generated from field: gleaner.job.v1.Quote quote = 7;
    */
   quote?: Quote | undefined;
+
+  /**
+   * End of the job, for a submit with `wait` whose job ended in time; absent otherwise.
+   *
+   * @generated from field: gleaner.job.v1.SubmitOutcome outcome = 8;
+   */
+  outcome?: SubmitOutcome | undefined;
 };
 
 /**

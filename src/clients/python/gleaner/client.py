@@ -102,8 +102,9 @@ class Client:
     ) -> Submitted:
         """Submits a job exactly once, or retries one with ``submit("retryJob", None, job_id=…)``.
 
-        ``options`` are those of every submit, such as ``max_credits``, and the variables of the path. For
-        ``validate_only``, there is ``quote``.
+        ``options`` are those of every submit, such as ``max_credits``, and the variables of the path. With ``wait``, up
+        to 60 seconds, the response has the ``outcome`` of a job that ended in time, with the record of a job with one
+        unit. For ``validate_only``, there is ``quote``.
         """
         if "validate_only" in options:
             raise TypeError("submit() creates a job: use quote() instead of validate_only")

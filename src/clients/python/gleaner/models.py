@@ -144,6 +144,7 @@ __all__ = [
     "SetWebhookRequest",
     "SubmitOptions",
     "SubmitOptionsInput",
+    "SubmitOutcome",
     "Task",
     "TasksRetrieved",
     "TestDestinationResponse",
@@ -228,6 +229,7 @@ class _BulkSubmittedRequired(TypedDict):
 class BulkSubmitted(_BulkSubmittedRequired, total=False):
     """An accepted bulk job."""
     refunded: int
+    outcome: SubmitOutcome
 
 
 class ChangeCounts(TypedDict):
@@ -527,6 +529,7 @@ class _GetPcBulkSubmittedRequired(TypedDict):
 class GetPcBulkSubmitted(_GetPcBulkSubmittedRequired, total=False):
     """An accepted CSV."""
     refunded: int
+    outcome: SubmitOutcome
 
 
 class GetPcBulkTasks(TypedDict):
@@ -547,14 +550,18 @@ class GetPcRetrieved(_GetPcRetrievedRequired, total=False):
     waiting_for: str
 
 
-class GetPcSubmitted(TypedDict):
-    """An accepted product page task."""
+class _GetPcSubmittedRequired(TypedDict):
     task_id: int
     status: Literal["pending"]
     cost: int
     region: str
     item_id: str
     shop_id: str
+
+
+class GetPcSubmitted(_GetPcSubmittedRequired, total=False):
+    """An accepted product page task."""
+    outcome: SubmitOutcome
 
 
 class GetPriceListResponse(TypedDict):
@@ -1087,6 +1094,7 @@ class _MkteSearchBulkSubmittedRequired(TypedDict):
 class MkteSearchBulkSubmitted(_MkteSearchBulkSubmittedRequired, total=False):
     """An accepted search job with its tasks."""
     refunded: int
+    outcome: SubmitOutcome
 
 
 class _MkteSearchTaskRequired(TypedDict):
@@ -1187,6 +1195,7 @@ class _PgntSubmittedRequired(TypedDict):
 class PgntSubmitted(_PgntSubmittedRequired, total=False):
     """An accepted listing job."""
     refunded: int
+    outcome: SubmitOutcome
 
 
 class PreviewScheduleResponse(TypedDict):
@@ -1541,6 +1550,21 @@ class SubmitOptionsInput(TypedDict, total=False):
     keep_pages: Optional[str]
 
 
+class _SubmitOutcomeRequired(TypedDict):
+    status: Literal["completed", "partial_complete", "failed", "rejected", "terminated"]
+    success: int
+    failed: int
+    refunded: int
+
+
+class SubmitOutcome(_SubmitOutcomeRequired, total=False):
+    """End of a job, in the response of a submit that waited for it. The other fields of the response describe the job as it was submitted."""
+    item: RecordItem
+    record: Dict[str, Any]
+    code: str
+    message: str
+
+
 class _TaskRequired(TypedDict):
     task_id: str
     status: Literal["PENDING", "SUCCESS", "FAILED"]
@@ -1728,14 +1752,18 @@ class VariantSoldRetrieved(_VariantSoldRetrievedRequired, total=False):
     waiting_for: str
 
 
-class VariantSoldSubmitted(TypedDict):
-    """An accepted variant-sold job."""
+class _VariantSoldSubmittedRequired(TypedDict):
     job_id: str
     status: Literal["awaiting_approval", "initializing"]
     cost: int
     refunded: int
     total_items: int
     total_batches: int
+
+
+class VariantSoldSubmitted(_VariantSoldSubmittedRequired, total=False):
+    """An accepted variant-sold job."""
+    outcome: SubmitOutcome
 
 
 class _WebhookRequired(TypedDict):

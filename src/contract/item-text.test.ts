@@ -1,0 +1,43 @@
+import type { DescMessage } from '@bufbuild/protobuf';
+import { expect, test } from 'vitest';
+import { SubmitGetPcRequestSchema } from '../../gen/gleaner/mkta/v1/mkta_pb.ts';
+import { PdpItemSchema as B } from '../../gen/gleaner/mktb/v1/mktb_pb.ts';
+import { PdpItemSchema as C, SubmitPdpBulkRequestSchema } from '../../gen/gleaner/mktc/v1/mktc_pb.ts';
+import { PdpItemSchema as D } from '../../gen/gleaner/mktd/v1/mktd_pb.ts';
+import { PdpItemSchema as E } from '../../gen/gleaner/mkte/v1/mkte_pb.ts';
+import { parseItemText } from './item-text.ts';
+
+const A = SubmitGetPcRequestSchema;
+const toko = { shop_domain: 'toko-7', product_key: 'barang-1' };
+const sku = { formattedId: 'ps--GLN-1-2', sku: 'GLN-1-2-3' };
+
+const cases: [DescMessage, text: string, fields: Record<string, string> | null][] = [
+  [A, 'https://a.example.co.id/Lampu-i.7.42?sp=1', { region: 'id', shop_id: '7', item_id: '42' }],
+  [A, ' https://a.example.com.my/product/7/42/ ', { region: 'my', shop_id: '7', item_id: '42' }],
+  [A, 'https://a.example.com/-i.7.42', { shop_id: '7', item_id: '42' }],
+  [A, '7/42', { shop_id: '7', item_id: '42' }],
+  [A, 'https://a.example.sg/shop/7', null],
+  [B, 'https://www.b.example/toko-7/barang-1?src=x', toko],
+  [B, 'toko-7/barang-1', toko],
+  [B, 'https://www.b.example/toko-7', null],
+  [
+    C,
+    'https://c.example/p/x/ps--GLN-1-2?pickupPointCode=PP-1&ds=GLN-1-2-3#x',
+    { ...sku, pickupPointCode: 'PP-1' },
+  ],
+  [C, 'https://c.example/p/x/ps--GLN-1-2?ads=1&ds=GLN-1-2-3', sku],
+  [C, 'ps--GLN-1-2', { formattedId: 'ps--GLN-1-2' }],
+  [C, 'https://c.example/p/x', null],
+  [D, 'https://d.example/view/product/1729000076001?region=TH', { product_id: '1729000076001' }],
+  [D, '1729000076001', { product_id: '1729000076001' }],
+  [D, 'lamp', null],
+  [E, 'https://www.e.example.co.jp/Lamp/dp/B0GLN01001/ref=x', { country: 'jp', asin: 'B0GLN01001' }],
+  [E, 'https://www.e.example.com/gp/product/B0GLN01001', { asin: 'B0GLN01001' }],
+  [E, 'B0GLN01001', { asin: 'B0GLN01001' }],
+  [E, 'B0GLN0100', null],
+  [SubmitPdpBulkRequestSchema, 'toko-7/barang-1', null],
+];
+
+test.each(cases)('parseItemText(%o, %j) returns the fields of the item', (message, text, fields) => {
+  expect(parseItemText(message, text)).toEqual(fields);
+});
