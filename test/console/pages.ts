@@ -51,6 +51,12 @@ export const pageVisits = ({
   { name: 'submit', path: '/submit', role: 'user', shows: 'Shopify stores' },
   { name: 'submit-form', path: '/submit/mkta/variant_sold', role: 'user', shows: 'Add item' },
   { name: 'submit-upload', path: '/submit/mkta/get_pc_bulk', role: 'user', shows: 'Drop a CSV file' },
+  {
+    name: 'try',
+    path: '/try?market=mkte&item=https://www.mkte.example.co.jp/dp/B0GLN01001',
+    role: 'user',
+    shows: 'Set KEY to an API key',
+  },
   { name: 'own-jobs', path: '/jobs', role: 'user', shows: 'Variant sold' },
   { name: 'own-job', path: `/jobs/${partial}`, role: 'user', shows: 'violate the schema' },
   { name: 'job-details', path: `/jobs/${partial}?tab=details`, role: 'user', shows: 'Duration' },

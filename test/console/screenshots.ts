@@ -30,7 +30,7 @@ const screenshots: [suffix: string, TabOptions, names: string[]][] = [
     { width: 1200, height: 760 },
     [
       ...['overview', 'approvals', 'jobs', 'job', 'user', 'operators', 'origins', 'work', 'notifications'],
-      ...['own-overview', 'submit', 'submit-form', 'keys', 'webhook', 'schedule'],
+      ...['own-overview', 'submit', 'submit-form', 'try', 'keys', 'webhook', 'schedule'],
     ],
   ],
   ['', { width: 1200, height: 620 }, ['own-job']],

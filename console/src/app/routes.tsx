@@ -50,6 +50,7 @@ const pages: Record<AccountRole, RouteObject[]> = {
     { path: 'jobs', lazy: jobs },
     { path: 'jobs/:jobId', lazy: job },
     { path: 'submit', lazy: page(async () => (await import('../submit/JobTypesPage.tsx')).JobTypesPage) },
+    { path: 'try', lazy: page(async () => (await import('../submit/TryPage.tsx')).TryPage) },
     {
       path: 'submit/:market/:kind',
       lazy: page(async () => (await import('../submit/SubmitPage.tsx')).SubmitPage),

@@ -1,7 +1,8 @@
-import { Button, Code, CopyButton, Group, Modal, Stack, Text } from '@mantine/core';
-import { IconCheck, IconCopy, IconDownload } from '@tabler/icons-react';
+import { Button, Code, Modal, Stack, Text } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { findJobType } from '../../../src/contract/job-types.ts';
+import { CodeBlock } from '../ui/CodeBlock.tsx';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
 import { Loading } from '../ui/layout/Loading.tsx';
 import { curlText, requestFile } from '../ui/request/curl.ts';
@@ -30,10 +31,7 @@ function Command({ text, file }: { text: string; file: File | null }) {
       <Text size="sm">
         Submits the job again. Set <Code>KEY</Code> to an API key first.
       </Text>
-      <Code block tabIndex={0} role="region" aria-label="Command" mah={360} style={{ overflow: 'auto' }}>
-        {text}
-      </Code>
-      <Group justify="flex-end">
+      <CodeBlock label="Command" text={text}>
         {file && (
           <Button
             variant="default"
@@ -43,17 +41,7 @@ function Command({ text, file }: { text: string; file: File | null }) {
             Download {file.name}
           </Button>
         )}
-        <CopyButton value={text}>
-          {({ copied, copy }) => (
-            <Button
-              leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
-              onClick={copy}
-            >
-              {copied ? 'Copied' : 'Copy'}
-            </Button>
-          )}
-        </CopyButton>
-      </Group>
+      </CodeBlock>
     </Stack>
   );
 }

@@ -2,6 +2,7 @@ import { ActionIcon, Button, Group, Paper, SimpleGrid, Stack, Text, Textarea } f
 import { useForm } from '@mantine/form';
 import { randomId } from '@mantine/hooks';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 import type { JobType } from '../../../src/contract/job-types.ts';
 import { showError } from '../ui/errors/toast.ts';
 import { buildBody, type FieldTexts, splitLines, validateField } from '../ui/request/body.ts';
@@ -21,6 +22,8 @@ interface FormModeProps {
   submit: (body: string) => Promise<void>;
   /** Problems of the last submit by field path: "items.0.country". */
   problems: Record<string, string>;
+  /** For a single unit: shows what submits the form, given the body, which is null while it is incomplete. */
+  single?: (body: string | null) => ReactNode;
 }
 
 type Values = { own: Record<string, string>; units: Record<string, string>[]; lines: string };
@@ -67,7 +70,7 @@ const valuesIn = (fields: readonly FieldShape[], unit: FieldTexts | string): Fie
   typeof unit === 'string' ? {} : Object.fromEntries(fields.map(({ name }) => [name, unit[name] ?? '']));
 
 /** Form for the fields of a request and its units. */
-export function FormMode({ jobType, shape, draft, busy, submit, problems }: FormModeProps) {
+export function FormMode({ jobType, shape, draft, busy, submit, problems, single }: FormModeProps) {
   const { list } = shape;
   const { shared, row: fields } = formLayout(shape);
   const form = useForm<Values>({
@@ -92,7 +95,7 @@ export function FormMode({ jobType, shape, draft, busy, submit, problems }: Form
     : null;
   const paste = (index: number, name: string, text: string) => {
     const pasted = fields && pastedRows(text, namesOf(fields), name);
-    if (!fields || !pasted) return false;
+    if (!fields || !pasted || single) return false;
     const rows = [...units];
     for (const [offset, values] of pasted.slice(0, maxRows - index).entries())
       rows[index + offset] = { ...(rows[index + offset] ?? blankRow(fields)), ...values };
@@ -126,9 +129,7 @@ export function FormMode({ jobType, shape, draft, busy, submit, problems }: Form
         )}
         {list && fields && (
           <>
-            <Text size="sm" c="dimmed">
-              <InlineCode text={list.help} /> Paste a list to fill several rows.
-            </Text>
+            {!single && <RowsHelp text={list.help} />}
             {units.map((unit, index) => (
               <Paper
                 withBorder
@@ -152,30 +153,30 @@ export function FormMode({ jobType, shape, draft, busy, submit, problems }: Form
                       />
                     ))}
                   </SimpleGrid>
-                  <ActionIcon
-                    variant="subtle"
-                    color="gray"
-                    disabled={units.length === 1}
-                    onClick={() => form.removeListItem('units', index)}
-                    aria-label={`Remove item ${index + 1}`}
-                  >
-                    <IconTrash size={18} aria-hidden />
-                  </ActionIcon>
+                  {!single && (
+                    <RemoveItemButton
+                      number={index + 1}
+                      isOnly={units.length === 1}
+                      onClick={() => form.removeListItem('units', index)}
+                    />
+                  )}
                 </Group>
               </Paper>
             ))}
           </>
         )}
-        <SubmitBar jobType={jobType} busy={busy} units={unitCount} body={body}>
-          {fields && (
-            <AddItemButton
-              isFull={units.length >= Math.min(maxRows, list?.max ?? 1)}
-              onClick={() =>
-                form.insertListItem('units', { ...blankRow(fields), ...choicesOfLast(units, fields) })
-              }
-            />
-          )}
-        </SubmitBar>
+        {single?.(body) ?? (
+          <SubmitBar jobType={jobType} busy={busy} units={unitCount} body={body}>
+            {fields && (
+              <AddItemButton
+                isFull={units.length >= Math.min(maxRows, list?.max ?? 1)}
+                onClick={() =>
+                  form.insertListItem('units', { ...blankRow(fields), ...choicesOfLast(units, fields) })
+                }
+              />
+            )}
+          </SubmitBar>
+        )}
       </Stack>
     </form>
   );
@@ -199,5 +200,33 @@ function AddItemButton({ isFull, onClick }: { isFull: boolean; onClick: () => vo
     >
       Add item
     </Button>
+  );
+}
+
+function RowsHelp({ text }: { text: string }) {
+  return (
+    <Text size="sm" c="dimmed">
+      <InlineCode text={text} /> Paste a list to fill several rows.
+    </Text>
+  );
+}
+
+interface RemoveItemButtonProps {
+  number: number;
+  isOnly: boolean;
+  onClick: () => void;
+}
+
+function RemoveItemButton({ number, isOnly, onClick }: RemoveItemButtonProps) {
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      disabled={isOnly}
+      onClick={onClick}
+      aria-label={`Remove item ${number}`}
+    >
+      <IconTrash size={18} aria-hidden />
+    </ActionIcon>
   );
 }

@@ -1,5 +1,5 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Badge, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Anchor, Badge, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { Link } from 'react-router';
 import { PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
 import { marketComments } from '../../../gen/market-comments.ts';
@@ -23,7 +23,15 @@ export function JobTypesPage() {
       : [],
   );
   return (
-    <Page title="Submit a job" description="Choose a job type.">
+    <Page
+      title="Submit a job"
+      description="Choose a job type."
+      actions={
+        <Anchor component={Link} to="/try" size="sm">
+          Try one product
+        </Anchor>
+      }
+    >
       {knownMarkets.map((market) => (
         <Stack key={market} gap="sm" component="section">
           <Title order={2} size="h4">

@@ -9,6 +9,26 @@ import { transport } from '../ui/session/transport.ts';
 export interface SubmittedJob {
   jobId: string;
   cost: number;
+  /** End of the job, if the submit waited and it has ended. */
+  outcome?: SubmitOutcome;
+}
+
+/** End of a job with one unit, as REST returns it: gleaner.job.v1.SubmitOutcome. */
+export interface SubmitOutcome {
+  status: string;
+  refunded: number;
+  item?: object;
+  record?: unknown;
+  code?: string;
+  message?: string;
+}
+
+/** Response of a submit, of any kind. */
+interface Submitted {
+  job_id?: string;
+  task_id?: number;
+  cost: number;
+  outcome?: SubmitOutcome;
 }
 
 /** Creates an idempotency key of 32 hexadecimal digits. */
@@ -39,10 +59,11 @@ export async function send(
     headers,
     body,
   });
-  const submitted = (await response.json()) as { job_id?: string; task_id?: number; cost: number };
-  const { job_id: jobId, task_id: taskId, cost } = submitted;
-  if (jobId !== undefined) return { jobId, cost };
+  const submitted = (await response.json()) as Submitted;
+  const { job_id: jobId, task_id: taskId, cost, outcome } = submitted;
+  const ended = outcome && { outcome };
+  if (jobId !== undefined) return { jobId, cost, ...ended };
   // Some job types return the number of a task instead of the id of its job.
   const job = await createClient(JobService, transport).getJob({ jobId: String(taskId) });
-  return { jobId: job.jobId, cost };
+  return { jobId: job.jobId, cost, ...ended };
 }

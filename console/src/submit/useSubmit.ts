@@ -4,13 +4,13 @@ import type { JobType } from '../../../src/contract/job-types.ts';
 import { formatCount } from '../../../src/present/text.ts';
 import { showSuccess } from '../ui/errors/toast.ts';
 import { useRefresh } from '../ui/list/useRefresh.ts';
-import { createIdempotencyKey, send } from './send.ts';
+import { createIdempotencyKey, type SubmittedJob, send } from './send.ts';
 
 /**
- * Submits to a job type and opens the job. `query`: options of the submit; null while one is invalid.
- * `error`: the error of the last submit.
+ * Submits to a job type and opens the job, or calls `show` with it. `query`: options of the submit; null
+ * while one is invalid. `error`: the error of the last submit.
  */
-export function useSubmit(jobType: JobType, query: string | null) {
+export function useSubmit(jobType: JobType, query: string | null, show?: (job: SubmittedJob) => void) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const navigate = useNavigate();
@@ -25,11 +25,12 @@ export function useSubmit(jobType: JobType, query: string | null) {
     setBusy(true);
     setError(null);
     try {
-      const { jobId, cost } = await send(jobType, query, body, lastSubmit.current!.key);
+      const job = await send(jobType, query, body, lastSubmit.current!.key);
       lastSubmit.current = null;
-      showSuccess(`Job submitted for ${formatCount(cost)} credits.`);
+      if (!show) showSuccess(`Job submitted for ${formatCount(job.cost)} credits.`);
       await refresh();
-      await navigate(`/jobs/${jobId}`);
+      if (show) show(job);
+      else await navigate(`/jobs/${job.jobId}`);
     } catch (thrown) {
       setError(thrown);
       throw thrown;

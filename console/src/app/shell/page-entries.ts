@@ -7,6 +7,7 @@ import {
   IconChecklist,
   IconCoins,
   IconDatabaseExport,
+  IconFlask,
   IconHistory,
   IconHome,
   IconKey,
@@ -49,6 +50,7 @@ export const pageEntries: Record<AccountRole, PageEntry[]> = {
   user: [
     { to: '/', label: 'Overview', Icon: IconHome },
     { to: '/submit', label: 'Submit', Icon: IconSend },
+    { to: '/try', label: 'Try it', Icon: IconFlask },
     { to: '/jobs', label: 'Jobs', Icon: IconListDetails },
     { to: '/schedules', label: 'Schedules', Icon: IconCalendarRepeat },
     { to: '/history', label: 'History', Icon: IconChartLine, heading: 'Tracked items' },

@@ -22,13 +22,18 @@ export function curlText(origin: string, jobType: JobType, draft: Draft): string
   const { endpoint, method } = jobType;
   const shape = readRequestShape(method.input);
   const url = origin + withQuery(endpoint.path, optionQuery(draft.options) ?? '');
-  const lines = [`curl ${quote(url)}`, '-H "Authorization: Bearer $KEY"'];
   const fileName = shape.fields.find(({ type }) => type === 'file')?.name;
   const file = requestFile(jobType, draft);
-  if (fileName !== undefined) lines.push(`-F ${fileName}=@${file?.name}`);
-  else {
-    lines.push("-H 'Content-Type: application/json'");
-    lines.push(`--data ${file ? `@${file.name}` : quote(JSON.stringify(bodyOf(shape, draft)))}`);
-  }
-  return lines.join(' \\\n  ');
+  if (fileName !== undefined) return curlCommand(url, [`-F ${fileName}=@${file?.name}`]);
+  return jsonCommand(url, file ? `@${file.name}` : JSON.stringify(bodyOf(shape, draft)));
 }
+
+/** Returns the curl command that sends JSON, or the file that `@` names. */
+export const jsonCommand = (url: string, data: string): string =>
+  curlCommand(url, [
+    "-H 'Content-Type: application/json'",
+    `--data ${data.startsWith('@') ? data : quote(data)}`,
+  ]);
+
+const curlCommand = (url: string, options: readonly string[]): string =>
+  [`curl ${quote(url)}`, '-H "Authorization: Bearer $KEY"', ...options].join(' \\\n  ');

@@ -1,0 +1,178 @@
+import { Alert, Anchor, Group, NativeSelect, Stack, Table, Tabs, Text, TextInput } from '@mantine/core';
+import { useMemo, useState } from 'react';
+import { Link, useSearchParams } from 'react-router';
+import { hasItemText, parseItemText } from '../../../src/contract/item-text.ts';
+import { type JobType, jobTypes, marketTitle, unitMessage } from '../../../src/contract/job-types.ts';
+
+import { counted } from '../../../src/present/text.ts';
+import { CodeBlock } from '../ui/CodeBlock.tsx';
+import { describeError } from '../ui/errors/describe.ts';
+import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
+import { Page } from '../ui/layout/Page.tsx';
+import { Section } from '../ui/layout/Section.tsx';
+import { CallButton } from '../ui/permission/CallButton.tsx';
+import { jsonCommand } from '../ui/request/curl.ts';
+import { readRequestShape } from '../ui/request/fields.ts';
+import { isFormField } from '../ui/request/form-layout.ts';
+import { withQuery } from '../ui/request/options.ts';
+import { FormMode } from './FormMode.tsx';
+import { leavesOf } from './leaves.ts';
+import { QuotePanel } from './QuotePanel.tsx';
+import type { SubmittedJob } from './send.ts';
+import { useSubmit } from './useSubmit.ts';
+
+/** Job types whose units are products that people name by an address or an id. */
+const productTypes = jobTypes.filter((jobType) => hasItemText(unitMessage(jobType)));
+
+/** Time that the page waits for the record: less than proxies usually allow. */
+const wait = 'wait=30';
+
+/** Collects one product and shows its record. */
+export function TryPage() {
+  const [parameters, setParameters] = useSearchParams();
+  const chosen = productTypes.find(({ market }) => market === parameters.get('market'));
+  const jobType = chosen ?? productTypes[0]!;
+  return (
+    <Page
+      title="Try it"
+      description="Collect one product now, for the price of one unit, and see its record."
+    >
+      <NativeSelect
+        label="Marketplace"
+        maw={480}
+        value={jobType.market}
+        onChange={(event) => setParameters({ market: event.currentTarget.value }, { replace: true })}
+        data={productTypes.map(({ market }) => ({ value: market, label: marketTitle(market) }))}
+      />
+      <Product jobType={jobType} given={parameters.get('item') ?? ''} key={jobType.market} />
+    </Page>
+  );
+}
+
+/** Form for one product of a marketplace, which starts with an address or id, and its record. */
+function Product({ jobType, given }: { jobType: JobType; given: string }) {
+  const { method } = jobType;
+  const shape = useMemo(() => readRequestShape(method.input), [method]);
+  const [address, setAddress] = useState(given);
+  const [job, setJob] = useState<SubmittedJob | null>(null);
+  const { busy, error, submit } = useSubmit(jobType, wait, setJob);
+  const item = useMemo(() => parseItemText(unitMessage(jobType), address), [jobType, address]);
+  const values = item ?? {};
+  const draft = { own: values, units: shape.list ? [values] : [], options: {} };
+  const problems = error ? describeError(error).problems.map(({ where, message }) => [where, message]) : [];
+  const send = (body: string) => {
+    setJob(null);
+    return submit(body);
+  };
+  return (
+    <>
+      <TextInput
+        label="Address or ID of the product"
+        description="Fills in the fields below."
+        maw={720}
+        value={address}
+        onChange={(event) => setAddress(event.currentTarget.value)}
+        error={
+          address.trim() !== '' && item === null && 'This is no address of a product. Use the fields below.'
+        }
+      />
+      {error ? (
+        <ErrorAlert
+          error={error}
+          title="Job not submitted"
+          isShownElsewhere={(path) => isFormField(shape, path)}
+        />
+      ) : null}
+      <FormMode
+        {...{ jobType, shape, draft, busy }}
+        submit={send}
+        problems={Object.fromEntries(problems)}
+        key={JSON.stringify(item)}
+        single={(body) => (
+          <>
+            <Group align="flex-start">
+              <CallButton call={method} type="submit" loading={busy}>
+                Get product
+              </CallButton>
+              <QuotePanel jobType={jobType} body={body} />
+            </Group>
+            {job && <Result job={job} />}
+            {body !== null && <Request jobType={jobType} body={body} />}
+          </>
+        )}
+      />
+    </>
+  );
+}
+
+/** The request as a command. */
+function Request({ jobType, body }: { jobType: JobType; body: string }) {
+  const text = jsonCommand(location.origin + withQuery(jobType.endpoint.path, wait), body);
+  return (
+    <Section title="Request" description="Set KEY to an API key first.">
+      <CodeBlock label="curl command" text={text} />
+    </Section>
+  );
+}
+
+/** Record of a job with one unit, or why there is none. */
+function Result({ job: { jobId, outcome } }: { job: SubmittedJob }) {
+  const link = (
+    <Anchor component={Link} to={`/jobs/${jobId}`} size="sm">
+      Open the job
+    </Anchor>
+  );
+  if (outcome?.record === undefined) {
+    const { message = '', code = '', refunded = 0, status } = outcome ?? {};
+    const reason = message === '' ? `The job is ${status}.` : `${message} (${code}).`;
+    return (
+      <Alert role="alert" color={outcome ? 'red' : 'blue'} title={outcome ? 'No record' : 'Still running'}>
+        <Text size="sm">
+          {outcome ? `${reason} ${counted(refunded, 'credit')} refunded.` : 'The job page shows its record.'}
+        </Text>
+        {link}
+      </Alert>
+    );
+  }
+  const { item, record } = outcome;
+  return (
+    <Section title="Record" actions={link}>
+      <Tabs defaultValue="fields" keepMounted={false}>
+        <Tabs.List mb="md">
+          <Tabs.Tab value="fields">Fields</Tabs.Tab>
+          <Tabs.Tab value="json">JSON</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="fields">
+          <Fields values={[...leavesOf({ item }), ...leavesOf(record)]} />
+        </Tabs.Panel>
+        <Tabs.Panel value="json">
+          <CodeBlock label="Record as JSON" text={JSON.stringify(record, null, 2)} />
+        </Tabs.Panel>
+      </Tabs>
+    </Section>
+  );
+}
+
+/** Values of a record by their paths. Those under `item` have the same names on every marketplace. */
+function Fields({ values }: { values: readonly (readonly [path: string, text: string])[] }) {
+  return (
+    <Stack role="region" aria-label="Fields" tabIndex={0} mah={480} style={{ overflow: 'auto' }}>
+      <Table verticalSpacing={4}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Field</Table.Th>
+            <Table.Th>Value</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody style={{ overflowWrap: 'anywhere' }}>
+          {values.map(([path, text]) => (
+            <Table.Tr key={path}>
+              <Table.Td>{path}</Table.Td>
+              <Table.Td>{text}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Stack>
+  );
+}
