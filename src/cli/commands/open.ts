@@ -7,6 +7,7 @@ import { findJobId } from './reference.ts';
 export const pages = [
   'jobs',
   'submit',
+  'try',
   'schedules',
   'history',
   'rules',
