@@ -1605,7 +1605,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.schema.v1.ListSchemasResponse.tables": "One per kind and marketplace, in the order of the documentation.",
   "gleaner.schema.v1.RecordColumn": "Column of a table of records.",
   "gleaner.schema.v1.RecordColumn.name": "Name: the path of a member of the record, \"price.amount\".",
-  "gleaner.schema.v1.RecordColumn.type": "Type of its values. `json`: JSON text of a list, an object, or any value. `others`: JSON text of an object with the members of a record that no other column has.",
+  "gleaner.schema.v1.RecordColumn.type": "Type of its values. `timestamp`: ISO 8601 text in UTC. `json`: JSON text of a list, an object, or any value. `others`: JSON text of an object with the members of a record that no other column has.",
   "gleaner.schema.v1.RecordTable": "Table of the records of a kind on a marketplace.",
   "gleaner.schema.v1.RecordTable.columns": "Columns, in the order of CSV and Parquet files.",
   "gleaner.schema.v1.RecordTable.kind": "Kind of the job: \"variant_sold\".",

@@ -13,7 +13,8 @@ export interface Field {
 
 /**
  * Parses a list of fields, written as `path: type` and separated by semicolons. `[]` in a path matches every
- * element and `*` every member. `?` after a type allows null; `any` allows any value, including null.
+ * element and `*` every member. `?` after a type allows null; `any` allows any value, including null. A
+ * `timestamp` is text in ISO 8601.
  */
 export function parseFields(shape: string): Field[] {
   return shape.split(';').map((line) => {
@@ -186,6 +187,8 @@ function isOfType(value: unknown, type: string): boolean {
       return Array.isArray(value);
     case 'object':
       return typeof value === 'object' && value !== null && !Array.isArray(value);
+    case 'timestamp':
+      return typeof value === 'string' && Number.isFinite(Date.parse(value));
     default:
       return typeof value === type;
   }

@@ -31,3 +31,12 @@ test('formats members without a column, and values of another type, as other mem
     '{"title":1,"more":[2],"price.currency":"EUR"}',
   );
 });
+
+test('reads a list of scalars as JSON text; one with other elements is an other member', () => {
+  const list: Column = { name: 'images', steps: ['images'], type: 'json', elements: 'string' };
+  const read = cellReader([list, othersColumn]);
+  expect(read({ images: ['a', null] })).toEqual(['["a",null]', null]);
+  expect(read({ images: [] })).toEqual(['[]', null]);
+  expect(read({ images: ['a', 2] })).toEqual([null, '{"images":["a",2]}']);
+  expect(read({ images: 'a' })).toEqual([null, '{"images":"a"}']);
+});

@@ -1,4 +1,4 @@
-import type { Column } from './columns.ts';
+import type { Column, ScalarType } from './columns.ts';
 import { type ExactJson, type ExactObject, formatExact, memberAt } from './json-text.ts';
 
 /** Value of a cell. Integers beyond 2^53 are bigints. */
@@ -75,10 +75,10 @@ function membersText(members: ReadonlyMap<string, ExactJson>): string {
 }
 
 /** Returns the cell of a value, or null if the column cannot hold it. */
-function cellOf(value: ExactJson, { type }: Column): Cell {
+function cellOf(value: ExactJson, { type, elements }: Pick<Column, 'type' | 'elements'>): Cell {
   switch (type) {
     case 'json':
-      return formatExact(value);
+      return elements === undefined || isListOf(value, elements) ? formatExact(value) : null;
     case 'integer':
       if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? value : null;
       return Number.isInteger(value) ? (value as number) : null;
@@ -93,6 +93,10 @@ function cellOf(value: ExactJson, { type }: Column): Cell {
       return typeof value === 'string' ? value : null;
   }
 }
+
+/** Returns true for a list whose elements are null or have a type. */
+const isListOf = (value: ExactJson, type: ScalarType): boolean =>
+  Array.isArray(value) && value.every((element) => element === null || cellOf(element, { type }) !== null);
 
 function isObject(value: ExactJson): value is ExactObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -20,6 +20,17 @@ describe('createColumns()', () => {
     ]);
   });
 
+  test('keeps the type of the elements of a list of scalars', () => {
+    const columns = createColumns(
+      'a: array; a[]: string; b[]: integer; c: array?; d[].e: string; f[].g[]: string',
+    );
+    expect(columns.map(({ name, elements }) => [name, elements])).toEqual([
+      ['a', 'string'],
+      ['b', 'integer'],
+      ...['c', 'd', 'f'].map((name) => [name, undefined]),
+    ]);
+  });
+
   test('returns no column for an object with listed members, and a JSON column for one without', () => {
     expect(shown('data: object; data.id: string; seller: object?; status: any')).toEqual([
       'data.id: string',

@@ -13,7 +13,12 @@ export interface Column {
   /** Member names of the path. */
   steps: readonly string[];
   type: ColumnType;
+  /** For a list of scalars: type of its elements. Cells are JSON text, of which Parquet makes lists. */
+  elements?: ScalarType;
 }
+
+/** Type of a single value. */
+export type ScalarType = Exclude<ColumnType, 'json' | 'others'>;
 
 /** Last column of every table of records: members of a record that it does not list, by their paths. */
 export const othersColumn: Column = { name: 'other_fields', steps: [], type: 'others' };
@@ -23,7 +28,7 @@ export function topColumn(name: string, type: ColumnType): Column {
   return { name, steps: [name], type };
 }
 
-const scalars = new Set(['string', 'integer', 'number', 'boolean']);
+const scalars = new Set(['string', 'integer', 'number', 'boolean', 'timestamp']);
 
 /**
  * Returns the columns of records with these listed fields, in the notation of parseFields(): one for each
@@ -35,7 +40,8 @@ export function createColumns(shape: string): Column[] {
   const fields = parseFields(shape);
   for (const field of fields) {
     const column = columnOf(field);
-    if (!hasMembers(column, fields)) columns.set(column.name, columns.get(column.name) ?? column);
+    if (!hasMembers(column, fields))
+      columns.set(column.name, { ...(columns.get(column.name) ?? column), ...elementsOf(field) });
   }
   return [...columns.values()];
 }
@@ -48,6 +54,12 @@ function columnOf({ steps, type }: Field): Column {
     steps: path,
     type: end < 0 && scalars.has(type) ? (type as ColumnType) : 'json',
   };
+}
+
+/** Returns the type of a list's elements if a field names it: "images[]: string". */
+function elementsOf({ steps, type }: Field): Pick<Column, 'elements'> {
+  const isOfElements = steps.indexOf('[]') === steps.length - 1 && !steps.includes('*');
+  return isOfElements && scalars.has(type) ? { elements: type as ScalarType } : {};
 }
 
 /** Returns true if an object has listed members with separate columns. */

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { type Cell, cellReader } from './cells.ts';
 import type { Column, ColumnType } from './columns.ts';
-import type { ExactObject } from './json-text.ts';
+import { type ExactObject, parseExact } from './json-text.ts';
 
 /** Maximum rows of a row group. */
 const maxRows = 2_000;
@@ -24,6 +24,18 @@ const elements = {
   },
 } as const satisfies Record<ColumnType, object>;
 
+const optional = { repetition_type: 'OPTIONAL' } as const;
+
+/** Returns the schema of a column: a value, or a list in three levels. */
+const schemaOf = ({ name, type, elements: element }: Column) =>
+  element === undefined
+    ? [{ name, ...optional, ...elements[type] }]
+    : [
+        { name, ...optional, converted_type: 'LIST' as const, num_children: 1 },
+        { name: 'list', repetition_type: 'REPEATED' as const, num_children: 1 },
+        { name: 'element', ...optional, ...elements[element] },
+      ];
+
 /** Writer that hands over what was written so far. */
 class Chunks extends ByteWriter {
   take(): Uint8Array {
@@ -41,14 +53,7 @@ export async function* parquetBytes(
   const chunks = new Chunks();
   const writer = new ParquetWriter({
     writer: chunks,
-    schema: [
-      { name: 'root', num_children: columns.length },
-      ...columns.map(({ name, type }) => ({
-        name,
-        repetition_type: 'OPTIONAL' as const,
-        ...elements[type],
-      })),
-    ],
+    schema: [{ name: 'root', num_children: columns.length }, ...columns.flatMap(schemaOf)],
     createdBy: 'gleaner',
   });
   const cellsOf = cellReader(columns);
@@ -78,7 +83,7 @@ function createGroup(columns: readonly Column[]) {
     add(cells: readonly Cell[]): void {
       rows++;
       for (const [index, cell] of cells.entries()) {
-        data[index]!.push(storedCell(cell, columns[index]!.type));
+        data[index]!.push(storedCell(cell, columns[index]!));
         bytes += typeof cell === 'string' ? cell.length : 8;
       }
     },
@@ -97,11 +102,13 @@ function createGroup(columns: readonly Column[]) {
   };
 }
 
-type Stored = Cell | undefined;
+type Stored = Cell | Stored[] | undefined;
 
 /** Returns a cell as the writer expects it. */
-function storedCell(cell: Cell, type: ColumnType): Stored {
+function storedCell(cell: Cell, { type, elements }: Pick<Column, 'type' | 'elements'>): Stored {
   if (cell === null) return undefined;
+  if (elements !== undefined)
+    return (parseExact(String(cell)) as Cell[]).map((element) => storedCell(element, { type: elements }));
   if (type === 'timestamp') return BigInt(Date.parse(String(cell)));
   if (typeof cell === 'string') return cell.toWellFormed();
   if (type === 'integer') return BigInt(cell);

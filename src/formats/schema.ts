@@ -64,6 +64,7 @@ function schemaOf(node: Node): JsonSchema {
   if (node.members.size > 0) return { type: typeOf(node, 'object'), ...objectSchema(node) };
   // Any value.
   if (node.field === null || node.field.type === 'any') return {};
+  if (node.field.type === 'timestamp') return { type: typeOf(node, 'string'), format: 'date-time' };
   return { type: typeOf(node, node.field.type) };
 }
 

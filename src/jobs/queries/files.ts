@@ -182,7 +182,7 @@ export function tableColumnsOf(jobTypes: JobTypes, jobType: ResolvedJobType): Co
   const columns = new Map<string, Column>();
   for (const each of jobTypesOf(jobTypes, jobType.kind)) {
     const isOwn = each === jobType;
-    for (const column of createColumns(recordFieldsOf(each))) {
+    for (const column of createColumns(recordFieldsOf(each)).map(deliveredColumn)) {
       const isFirst = (columns.get(column.name)?.type ?? column.type) === column.type;
       const name = isFirst ? column.name : `${column.name}_${column.type}`;
       if (isOwn || !columns.has(name))
@@ -191,6 +191,16 @@ export function tableColumnsOf(jobTypes: JobTypes, jobType: ResolvedJobType): Co
   }
   return [...placeColumnsOf(jobType), ...columns.values(), othersColumn];
 }
+
+/**
+ * Returns a column as delivered tables have it, which keep the types of their first version: lists as JSON
+ * text, and times as text.
+ */
+const deliveredColumn = ({ name, steps, type }: Column): Column => ({
+  name,
+  steps,
+  type: type === 'timestamp' ? 'string' : type,
+});
 
 /** Returns the job types of a kind, in the order of the contract's services. */
 function jobTypesOf({ methods }: JobTypes, kind: ResolvedJobType['kind']): Set<ResolvedJobType> {

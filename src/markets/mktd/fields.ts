@@ -5,7 +5,7 @@ import { cheapest, lowestPrice, trackedItem, valueAt } from '../tracked.ts';
 
 /** Fields that every record of each page has (docs/pages.md), in the notation of parseFields(). */
 export const listedFields: ListedFields = {
-  product: `_scraped_at: string; _product_id: string; _country: string; product.id: string;
+  product: `_scraped_at: timestamp; _product_id: string; _country: string; product.id: string;
   product.title: string; product.description: string?; product.category: string?; product.brand: string?;
   product.price: number?; product.stock: integer?; product.sold: integer?; product.rating: number?;
   product.totalReview: integer?; product.seller: object?; product.url: string?; product.condition: string?;

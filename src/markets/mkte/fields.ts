@@ -6,7 +6,7 @@ import { trackedItem, valueAt } from '../tracked.ts';
 
 /** Fields that every record of each page has (docs/pages.md), in the notation of parseFields(). */
 export const listedFields: ListedFields = {
-  product: `_scraped_at: string; _asin: string; _country: string; title: string; brand: string?;
+  product: `_scraped_at: timestamp; _asin: string; _country: string; title: string; brand: string?;
   price.amount: number?; price.currency: string?; price.original_price: number?; availability: string?;
   rating: number?; review_count: integer?; url: string?; images: array; images[]: string; features: array;
   features[]: string; description: string?; specifications: array; specifications[].name: string;

@@ -50,6 +50,7 @@ print(
                 "types": by_duckdb(f"select column_name, column_type from (describe select * from '{folder}/table.parquet')"),
                 "csv": by_duckdb(f"select unit_index, title, \"price.currency\", other_fields from read_csv('{folder}/table.csv', all_varchar = true, header = true, parallel = false, allow_quoted_nulls = false) order by unit_index::int"),
                 "jsonl": by_duckdb(f"select unit_index, title from read_json('{folder}/table.jsonl', format = 'newline_delimited') order by unit_index"),
+                "lists": by_duckdb(f"select unit_index, counts, epoch_ms(seen_at), other_fields from '{folder}/table.parquet' where unit_index in (14, 15) order by unit_index"),
                 "model": by_duckdb(f"select models ->> '$[0].price' from '{folder}/table.parquet' where unit_index = 10"),
             },
             "pandas": {

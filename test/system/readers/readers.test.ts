@@ -27,7 +27,7 @@ const more: ExactObject[] = Array.from({ length: 5_000 }, (_, at) => ({
 }));
 
 interface Seen {
-  duckdb: Record<'parquet' | 'types' | 'csv' | 'jsonl' | 'model', unknown[][]>;
+  duckdb: Record<'parquet' | 'types' | 'csv' | 'jsonl' | 'model' | 'lists', unknown[][]>;
   pandas: { parquet: unknown[][]; csv: string[][]; jsonl: number };
   /** Cells that the module `csv` of Python reads. */
   csv: string[][];
@@ -63,6 +63,7 @@ describe.skipIf('missing' in python)('tables with adversarial records', () => {
       names.map((name) => {
         const cell = row[columns.findIndex((column) => column.name === name)]!;
         if (typeof cell === 'bigint') return Number(cell);
+        if (name === 'images' && cell !== null) return JSON.parse(String(cell));
         return typeof cell === 'string' ? cell.toWellFormed() : cell;
       }),
     );
@@ -78,13 +79,20 @@ describe.skipIf('missing' in python)('tables with adversarial records', () => {
       'price.currency': 'VARCHAR',
       sold: 'BIGINT',
       available: 'BOOLEAN',
-      images: 'VARCHAR',
+      images: 'VARCHAR[]',
       models: 'VARCHAR',
       seller: 'VARCHAR',
       status: 'VARCHAR',
+      counts: 'BIGINT[]',
+      seen_at: 'TIMESTAMP WITH TIME ZONE',
       other_fields: 'VARCHAR',
     });
     expect(seen.duckdb.model).toEqual([['1']]);
+    const others = JSON.stringify({ images: ['a', 2], counts: ['1'], seen_at: 'soon' });
+    expect(seen.duckdb.lists).toEqual([
+      [14, [1, -2], 1_893_988_800_250, null],
+      [15, null, null, others],
+    ]);
   });
 
   test('DuckDB reads CSV and JSON Lines, and Python reads CSV', () => {

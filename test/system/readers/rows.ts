@@ -6,7 +6,8 @@ export const columns = [
   topColumn('unit_index', 'integer'),
   ...createColumns(
     `title: string?; price.amount: number?; price.currency: string?; sold: integer?; available: boolean?;
-     images: array; images[]: string; models: array; models[].price: number?; seller: object?; status: any`,
+     images: array; images[]: string; models: array; models[].price: number?; seller: object?; status: any; counts: array; counts[]: integer;
+     seen_at: timestamp?`,
   ),
   othersColumn,
 ];
@@ -40,6 +41,8 @@ export const adversarial: readonly ExactObject[] = [
   { unit_index: 11, title: 'deep', status: nested(200), sold: 1.5 },
   JSON.parse('{"unit_index": 12, "title": "proto", "__proto__": {"polluted": true}}') as ExactObject,
   { unit_index: 13, title: '\u0000nul', price: { amount: 12, currency: 'EUR', note: '=1' } },
+  { unit_index: 14, images: ['a', null, ''], counts: [1, -2], seen_at: '2030-01-07T04:00:00.250Z' },
+  { unit_index: 15, images: ['a', 2], counts: ['1'], seen_at: 'soon' },
 ];
 
 /** Yields rows, one by one. */

@@ -1341,7 +1341,7 @@ class QuoteRefusal(TypedDict):
 class RecordColumn(TypedDict):
     """Column of a table of records."""
     name: str
-    type: Literal["string", "integer", "number", "boolean", "json", "others"]
+    type: Literal["string", "integer", "number", "boolean", "timestamp", "json", "others"]
 
 
 class RecordDifference(TypedDict):
