@@ -119,3 +119,9 @@ test('a call neither waits for the last use to be written nor fails with it', as
   await nextTurn();
   expect(tried).toBe(1);
 });
+
+test('says of a key with other characters that it is not valid, and of none that it is missing', async () => {
+  const authenticate = createAuthenticator({ store, clock, log });
+  await expect(authenticate('Bearer gl_…')).rejects.toThrow(/^The API key is not valid: it contains/);
+  await expect(authenticate('Bearer ')).rejects.toThrow('A Bearer token is missing.');
+});

@@ -89,7 +89,15 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   return async (authorization) => {
     const [, scheme, token] =
       /^(Bearer|Session|TestSession) +([\x21-\x7e]{1,512}) *$/i.exec(authorization ?? '') ?? [];
-    if (token === undefined) throw new Fault('unauthenticated', 'A Bearer token is missing.');
+    if (token === undefined) {
+      const isGiven = /^Bearer +\S/i.test(authorization ?? '');
+      throw new Fault(
+        'unauthenticated',
+        isGiven
+          ? 'The API key is not valid: it contains other characters than a key has.'
+          : 'A Bearer token is missing.',
+      );
+    }
     if (!/^Bearer$/i.test(scheme!)) {
       const isTest = /^Test/i.test(scheme!);
       const { session, key, user } = await requireSession(store, sha256(token));

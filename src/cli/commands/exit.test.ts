@@ -46,6 +46,11 @@ test('errorLines() prints a line per problem', () => {
   ]);
 });
 
+test('errorLines() names the option that a problem is about', () => {
+  const error = new GleanerError({ status: 422, detail: "gleaner-deliver-to: 'x' is not the id" });
+  expect(errorLines(error)).toEqual(["gleaner: --deliver-to: 'x' is not the id"]);
+});
+
 test('errorLines() prints the request id of server errors only', () => {
   const lines = (status: number) =>
     errorLines(new GleanerError({ status, detail: 'Broken.', requestId: 'r1' }));

@@ -78,7 +78,9 @@ export function errorLines(error: unknown): string[] {
         ...problems.map(({ loc, msg }) => `  ${plain(`${loc.slice(1).join('.') || loc[0]}: ${msg}`)}`),
       ];
     const found = requestId === undefined || status < 500 ? '' : ` (request ${requestId})`;
-    return [`gleaner: ${plain(error.detail.replace(/\.$/, ''))}${found}`];
+    // Metadata of a submission is an option of the command.
+    const detail = error.detail.replace(/\.$/, '').replace(/^gleaner-(?=[a-z-]+:)/, '--');
+    return [`gleaner: ${plain(detail)}${found}`];
   }
   // File system errors are not bugs. Other unexpected errors are, and need their stack.
   if (typeof (error as { syscall?: unknown }).syscall === 'string')

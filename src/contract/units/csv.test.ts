@@ -37,6 +37,11 @@ describe('unitsOfCsv()', () => {
     ['item_id,item_id\n1,2\n', 'duplicate column "item_id"', undefined],
     ['item_id\n1\n1,2\n', '2 cells, but 1 columns', 3],
     ['shop\n1\n', 'mkta variant_sold has no field "shop" (item_id, shop_id, country)', undefined],
+    [
+      'item_id;shop_id\n1;2\n',
+      'mkta variant_sold has no field "item_id;shop_id" (item_id, shop_id, country). Separate columns by commas, not by ";"',
+      undefined,
+    ],
     ['https://a.test\n', 'variant_sold requires the columns item_id, shop_id, country', undefined],
   ])('refuses %j', (text, message, line) => {
     expect(() => unitsOfCsv(items, text)).toThrow(expect.objectContaining({ message, line }));

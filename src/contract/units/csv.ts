@@ -93,10 +93,13 @@ function stringOf(jobType: JobType, header: readonly string[]): (cells: readonly
 function fieldsOf(jobType: JobType, header: readonly string[]): (cells: readonly string[]) => UnitText {
   const fields = unitFields(jobType).map(restName);
   const unknown = header.find((column) => !fields.includes(column));
-  if (unknown !== undefined)
+  if (unknown !== undefined) {
+    const other = header.length === 1 ? /[;\t|]/.exec(unknown)?.[0] : undefined;
+    const hint = other === undefined ? '' : `. Separate columns by commas, not by ${JSON.stringify(other)}`;
     throw new UnitsError(
-      `${jobType.market} ${jobType.kind} has no field "${unknown}" (${fields.join(', ')})`,
+      `${jobType.market} ${jobType.kind} has no field "${unknown}" (${fields.join(', ')})${hint}`,
     );
+  }
   return (cells) =>
     Object.fromEntries(
       header.flatMap((column, at) => ((cells[at] ?? '') === '' ? [] : [[column, cells[at]!]])),
