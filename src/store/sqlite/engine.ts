@@ -30,10 +30,11 @@ export interface SqliteEngine extends SqliteConnection {
 export const busyTimeoutMs = 5_000;
 
 /**
- * Interval at which a statement is tried again while another process writes, in milliseconds. SQLite itself
- * would sleep for 1, 2, 5, 10, and more milliseconds, but most transactions take less than one.
+ * Intervals at which a statement is tried again while another process writes, in milliseconds: the first,
+ * which doubles, and the longest. SQLite itself would sleep for 1, 2, 5, 10, and more milliseconds, but most
+ * transactions take less than one.
  */
-const busyRetryMs = 0.25;
+const busyRetry = { firstMs: 0.25, maxMs: 1 };
 
 /** Never notified: waiting for it is a sleep of the thread. */
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
@@ -91,14 +92,14 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
   };
   /** Repeats a call while another process writes. Within a transaction, no other process does. */
   const whenFree = <T>(call: () => T): T => {
-    for (let until = 0; ; Atomics.wait(sleeper, 0, 0, busyRetryMs)) {
+    for (let waitedMs = 0, ms = busyRetry.firstMs; ; ms = Math.min(2 * ms, busyRetry.maxMs)) {
       try {
         return call();
       } catch (thrown) {
-        if (!isBusy(thrown) || database.isTransaction) throw thrown;
-        until ||= performance.now() + busyTimeoutMs;
-        if (performance.now() > until) throw thrown;
+        if (!isBusy(thrown) || database.isTransaction || waitedMs > busyTimeoutMs) throw thrown;
       }
+      Atomics.wait(sleeper, 0, 0, ms);
+      waitedMs += ms;
     }
   };
   const connect = (durability: Durability): SqliteConnection => {
