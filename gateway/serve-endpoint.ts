@@ -156,7 +156,7 @@ export function endpointServer(
     } else {
       const isReplaced = wholeBodyOf(whole, output) !== undefined;
       if (isReplaced) sendJson(exchange, 200, text);
-      else sendJson(exchange, successStatus, text, locate && { location: locate(output, form) });
+      else sendJson(exchange, successStatus, text, locate && { location: locate(output, form, message) });
     }
   };
 

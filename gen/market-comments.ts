@@ -32,5 +32,9 @@ export const marketComments: Readonly<Record<string, string>> = {
   "gleaner.mkte.v1.MkteService.SubmitPdpBulk": "Collects product pages, up to 2,000 items. The result is one gzip-compressed JSON Lines file.",
   "gleaner.mkte.v1.MkteService.SubmitSearchBulk": "Collects the products of searches and categories, up to 50 tasks.",
   "gleaner.mktf.v1.MktfService.RetrieveSearchBulk": "Returns a search job's tasks, each with its file.",
-  "gleaner.mktf.v1.MktfService.SubmitSearchBulk": "Collects the products of store collections and searches, up to 50 tasks."
+  "gleaner.mktf.v1.MktfService.SubmitSearchBulk": "Collects the products of store collections and searches, up to 50 tasks.",
+  "gleaner.sites.v1.SitesService.RetrievePdpBulk": "Returns a product page job's progress, and its file once it is compiled.",
+  "gleaner.sites.v1.SitesService.RetrieveSearchBulk": "Returns a listing job's tasks, each with its file.",
+  "gleaner.sites.v1.SitesService.SubmitPdpBulk": "Collects product pages of a declared shop, up to 2,000 addresses, into one gzip-compressed JSON Lines file.",
+  "gleaner.sites.v1.SitesService.SubmitSearchBulk": "Collects the products of listings of a declared shop, up to 50 tasks."
 };

@@ -6,8 +6,8 @@ import type { Schema } from './schemas.ts';
 
 /**
  * Returns the links of an endpoint's response: to the operations whose path parameters are fields of the
- * response. Includes operations of the same service, and operations of other services that read the resource
- * itself, as in `/orders/{order_id}`.
+ * response, besides parameters of the endpoint's own path. Includes operations of the same service, and
+ * operations of other services that read the resource itself, as in `/orders/{order_id}`.
  */
 export function documentLinks(
   endpoint: ServedEndpoint,
@@ -17,13 +17,18 @@ export function documentLinks(
   const { method, streams } = endpoint;
   if (streams) return {};
   const members = memberPaths(method.output);
+  const given = new Set(pathNames(endpoint));
   const links = endpoints.flatMap((target) => {
     const names = pathNames(target);
     const isNear = target.method.parent === method.parent || isResource(target, names);
     if (target === endpoint || !isNear || names.length === 0) return [];
-    if (!names.every((name) => members.has(name))) return [];
+    const found = names.filter((name) => members.has(name));
+    if (found.length === 0 || !names.every((name) => members.has(name) || given.has(name))) return [];
     const operationId = operationIdOf(target);
-    const parameters = names.map((name) => [name, `$response.body#/${members.get(name)}`]);
+    const parameters = names.map((name) => [
+      name,
+      members.has(name) ? `$response.body#/${members.get(name)}` : `$request.path.${name}`,
+    ]);
     return [[operationId, { operationId, parameters: Object.fromEntries(parameters) }] as const];
   });
   return Object.fromEntries(links);

@@ -1,12 +1,12 @@
-import type { Message } from '@bufbuild/protobuf';
+import type { DescMessage, Message } from '@bufbuild/protobuf';
 import type { ServedEndpoint } from '../endpoint.ts';
 
 /** Returns the path of what a response created, in the path form (index of `forms`) of its request. */
-export type Locate = (response: Message, form: number) => string;
+export type Locate = (response: Message, form: number, request: Message) => string;
 
 /**
  * Returns the endpoint that shows what another one creates, a GET whose path has one variable that the
- * response carries, or undefined if there is none.
+ * response carries, besides those of the other's path, or undefined if there is none.
  */
 export type ShownBy = (
   endpoint: ServedEndpoint,
@@ -23,17 +23,27 @@ export function createLocator(
   const shown = creates ? shownBy(endpoint, endpoints) : undefined;
   const field = shown && variableIn(shown, endpoint);
   if (field === undefined) return undefined;
-  return (response, form) => {
-    const value = String((response as unknown as Record<string, unknown>)[field.localName]);
-    return shown!.forms[form]!.path.replace(/\{[^}]*\}/, encodeURIComponent(value));
+  return (response, form, request) => {
+    const { input } = endpoint.method;
+    return shown!.forms[form]!.path.replace(/\{([^}]*)\}/g, (_, name: string) => {
+      const [message, { localName }] =
+        name === field.name ? [response, field] : [request, named(input, name)!];
+      return encodeURIComponent(String((message as unknown as Record<string, unknown>)[localName]));
+    });
   };
 }
 
-/** Returns the field of the responses of `endpoint` that fills the one path variable of `shown`. */
-export function variableIn(shown: ServedEndpoint, { method }: ServedEndpoint) {
-  const { variables } = shown.forms[0]!.template;
-  if (shown.verb !== 'GET' || shown.streams || variables.length !== 1) return undefined;
-  return method.output.fields.find(({ name }) => name === variables[0]!.field);
+const named = ({ fields }: DescMessage, name: string) => fields.find((field) => field.name === name);
+
+/**
+ * Returns the field of the responses of `endpoint` that fills the one path variable of `shown` that the path
+ * of `endpoint` does not have.
+ */
+export function variableIn(shown: ServedEndpoint, { method, forms }: ServedEndpoint) {
+  const given = new Set(forms[0]!.template.variables.map(({ field }) => field));
+  const [variable, ...others] = shown.forms[0]!.template.variables.filter(({ field }) => !given.has(field));
+  if (shown.verb !== 'GET' || shown.streams || variable === undefined || others.length > 0) return undefined;
+  return named(method.output, variable.field);
 }
 
 /** Default: the first endpoint of the same service that shows one thing. */

@@ -20,6 +20,7 @@ import type { JobContext, Pages } from '../jobs/context.ts';
 import { resolveJobTypes } from '../jobs/job-types.ts';
 import { meterStore } from '../jobs/metered-store.ts';
 import { kinds } from '../kinds/list.ts';
+import { declaredSites } from '../markets/declared-sites.ts';
 import { listedFields, policyOfMarket } from '../markets/defaults.ts';
 import { findUnknownRegions, withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
@@ -100,6 +101,7 @@ export async function compose(
     readTime: () => stack.store.time(),
     log,
   });
+  useSites(config, log);
   const stack: Stack = await openStack(config, clock, log, options);
   const closing = new AbortController();
   const following = await followStore(clock, stack, closing.signal);
@@ -176,6 +178,15 @@ function openLinks(config: Config, clock: Clock, publicUrl: () => string): Signe
       now: () => clock.now(),
     }),
   };
+}
+
+/** Puts the declared sites in force. Throws a ConfigError with the file, line, and column of each problem. */
+function useSites({ siteFiles }: Config, log: Log): void {
+  try {
+    declaredSites.use(siteFiles, log);
+  } catch (error) {
+    throw new ConfigError((error as Error).message.replaceAll(/^/gm, 'GLEANER_SITES: '));
+  }
 }
 
 /** Wraps the store and the queue of a stack to record spans. */

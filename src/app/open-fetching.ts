@@ -6,6 +6,7 @@ import { createHttpFetcher } from '../fetch/http.ts';
 import { createMarketFetcher } from '../fetch/market-fetcher.ts';
 import { createOriginScheduler, type OriginScheduler } from '../fetch/origin-scheduler.ts';
 import { createPageMemory, type PageMemory } from '../fetch/page-memory.ts';
+import { originPolicy } from '../fetch/policy.ts';
 import type { RequestObserver } from '../fetch/request-observer.ts';
 import { limitsOfMarket, policyOfMarket } from '../markets/defaults.ts';
 import type { Store } from '../store/store.ts';
@@ -41,7 +42,9 @@ export async function openFetching(options: FetchingOptions): Promise<Fetching> 
   const isSigned = origins.values().some(({ sign }) => sign);
   const identity = isSigned ? await openBotIdentity(config, clock) : null;
   const browserLimits = { pages: limits.browserPages, memoryBytes: limits.browserMemoryBytes };
-  const untraced = createMarketFetcher(origins, {
+  const methodOf = (market: string, region: string) =>
+    originPolicy(policyOfMarket(market, region), origins.get(market)).fetch;
+  const untraced = createMarketFetcher(methodOf, {
     http: createHttpFetcher({
       origins,
       clock,

@@ -22,6 +22,7 @@ import {
   type SettingValues,
   settings,
 } from './settings.ts';
+import type { SiteFiles } from './site-files.ts';
 import type { WorkingHours } from './working-hours.ts';
 
 /** The configuration with defaults applied. docs/operate.md describes each setting. */
@@ -45,6 +46,8 @@ export interface Config {
   /** Key of the first operator. Null: generated and shown once. */
   operatorKey: string | null;
   origins: Origins;
+  /** Declarations of shops. Null: none. */
+  siteFiles: SiteFiles | null;
   approval: boolean;
   /** null: no restriction. */
   workingHours: WorkingHours | null;
@@ -210,6 +213,7 @@ function buildConfig(
     s3Url: values.GLEANER_S3_URL,
     operatorKey: values.GLEANER_OPERATOR_KEY,
     origins: readOrigins(values),
+    siteFiles: values.GLEANER_SITES,
     approval: values.GLEANER_APPROVAL,
     workingHours: values.GLEANER_WORKING_HOURS,
     retrieveCache: values.GLEANER_RETRIEVE_CACHE,

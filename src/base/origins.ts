@@ -1,7 +1,8 @@
-import { getNodeValue, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
+import { getNodeValue, type Node } from 'jsonc-parser';
 import { z } from 'zod';
 import { knownMarkets } from '../contract/job-types.ts';
 import { didYouMean } from '../contract/suggest.ts';
+import { parseJsonc, positionOf } from './jsonc.ts';
 
 const address = z.url({ protocol: /^https?$/ }).transform((text) => new URL(text).origin);
 
@@ -62,11 +63,7 @@ interface Place {
  * problem: its line, column, and key.
  */
 export function parseOrigins(text: string): Origins {
-  const errors: ParseError[] = [];
-  const root = parseTree(text, errors, { allowTrailingComma: true });
-  const [syntax] = errors;
-  if (syntax !== undefined)
-    throw new Error(`${positionOf(text, syntax.offset)}: ${printParseErrorCode(syntax.error)}`);
+  const root = parseJsonc(text);
   const problems: string[] = [];
   const check = <T>({ path, node }: Place, schema: z.ZodType<T>, value: unknown = getNodeValue(node)): T => {
     const parsed = schema.safeParse(value);
@@ -135,9 +132,4 @@ function propertiesOf({ path, node }: Place): Place[] {
     const [key, value] = children as [Node, Node];
     return { path: [...path, key.value], node: value };
   });
-}
-
-function positionOf(text: string, offset: number): string {
-  const before = text.slice(0, offset).split('\n');
-  return `line ${before.length}, column ${before.at(-1)!.length + 1}`;
 }

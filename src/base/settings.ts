@@ -28,6 +28,7 @@ import {
   text,
   twoDurations,
 } from './setting-values.ts';
+import { readSiteFiles } from './site-files.ts';
 import { parseWorkingHours } from './working-hours.ts';
 
 /** A setting. */
@@ -225,6 +226,11 @@ export const settings = {
     default: 'on',
     parse: onOff,
     about: 'Whether there are test keys, whose jobs use the bundled fake marketplaces: on or off.',
+  },
+  GLEANER_SITES: {
+    default: null,
+    parse: (given, folder) => readSiteFiles(path(given, folder)),
+    about: 'JSON file, or folder of files, that declares shops to read; read again when it changes.',
   },
   GLEANER_SMTP_URL: {
     default: null,

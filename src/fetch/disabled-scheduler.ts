@@ -13,7 +13,8 @@ export function createDisabledScheduler({
     openSession(market) {
       throw new Error(`This process fetches no pages of ${market}.`);
     },
-    concurrency: (market) => maxConcurrency(originPolicy(policyOf(market), origins.get(market))),
+    concurrency: (market, region) =>
+      maxConcurrency(originPolicy(policyOf(market, region), origins.get(market))),
     records: { add() {}, remove() {}, isFull: false },
     beginUrgent: () => () => {},
     async close() {},

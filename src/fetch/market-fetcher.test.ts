@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { parseOrigins } from '../base/origins.ts';
 import type { Fetcher } from './http.ts';
 import { createMarketFetcher } from './market-fetcher.ts';
 
@@ -23,16 +22,16 @@ function fetcher(name: string): Fetcher {
 }
 
 const marketFetcher = createMarketFetcher(
-  parseOrigins('{"mkta": {"fetch": "browser", "sg": "http://a"}, "mktb": {"id": "http://b"}}'),
+  (market, region) => (`${market}/${region}` === 'mkta/sg' ? 'browser' : 'http'),
   { http: fetcher('http'), browser: fetcher('browser') },
 );
 const body = async (market: string, region: string) =>
   (await marketFetcher.for(market, region)({ path: '/x' })).body.toString();
 
-test('createMarketFetcher() uses the method of each market in the origins file, and plain HTTP by default', async () => {
+test('createMarketFetcher() uses the method of each market and region', async () => {
   expect(await body('mkta', 'sg')).toBe('browser mkta/sg /x');
   expect(await body('mktb', 'id')).toBe('http mktb/id /x');
-  expect(await body('mktc', 'id')).toBe('http mktc/id /x');
+  expect(await body('mkta', 'id')).toBe('http mkta/id /x');
   expect(marketFetcher.originOf('mkta', 'sg', {})).toBe('browser');
   marketFetcher.discardSession('mkta', 'sg');
   marketFetcher.discardSession('mktb', 'id');

@@ -1,20 +1,16 @@
-import type { Origins } from '../base/origins.ts';
 import type { Fetcher } from './http.ts';
-import { type FetchMethod, selectFetchMethod } from './policy.ts';
+import type { FetchMethod } from './policy.ts';
 
-/**
- * Creates a fetcher that uses the method of each market: plain HTTP, or a browser if the origins file says
- * so.
- */
+/** Creates a fetcher that uses the method of each market and region: plain HTTP, or a browser. */
 export function createMarketFetcher(
-  origins: Origins,
+  methodOf: (market: string, region: string) => FetchMethod,
   fetchers: Readonly<Record<FetchMethod, Fetcher>>,
 ): Fetcher {
-  const fetcherOf = (market: string) => fetchers[selectFetchMethod(origins.get(market))];
+  const fetcherOf = (market: string, region: string) => fetchers[methodOf(market, region)];
   return {
-    for: (market, region, signal, share) => fetcherOf(market).for(market, region, signal, share),
-    originOf: (market, region, request) => fetcherOf(market).originOf(market, region, request),
-    discardSession: (market, region) => fetcherOf(market).discardSession(market, region),
+    for: (market, region, signal, share) => fetcherOf(market, region).for(market, region, signal, share),
+    originOf: (market, region, request) => fetcherOf(market, region).originOf(market, region, request),
+    discardSession: (market, region) => fetcherOf(market, region).discardSession(market, region),
     close: async () => {
       await Promise.all(Object.values(fetchers).map((fetcher) => fetcher.close()));
     },

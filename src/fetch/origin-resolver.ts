@@ -1,7 +1,7 @@
 import type { Origins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
 import { storeOrigin } from './address.ts';
-import type { PageRequest } from './page.ts';
+import type { FetchPage, PageRequest } from './page.ts';
 
 /** Returns the scheme, host, and port of a request's target. Throws `origin_missing` or `address_refused`. */
 export type ResolveOrigin = (market: string, region: string, request: Pick<PageRequest, 'origin'>) => string;
@@ -14,6 +14,17 @@ export function createOriginResolver(origins: Origins): ResolveOrigin {
     const address = settings?.addresses.get(region);
     if (address === undefined) throw new Fault('origin_missing', missingOriginMessage(market, region));
     return address;
+  };
+}
+
+/**
+ * Wraps a fetch function so that requests for a named origin are sent to the origins file's address of the
+ * region. Responses have the addresses of the named origin.
+ */
+export function atOriginOf(fetch: FetchPage): FetchPage {
+  return async ({ origin, ...request }) => {
+    const response = await fetch(request);
+    return origin === undefined ? response : { ...response, url: origin + request.path };
   };
 }
 

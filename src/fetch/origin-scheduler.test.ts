@@ -133,8 +133,27 @@ describe('fetch()', () => {
     await get(scheduler, { path: '/' });
     await get(scheduler, { path: '/' });
     expect(sent[1]!.at - sent[0]!.at).toBe(50);
-    expect(scheduler.concurrency('mkta')).toBe(8);
-    expect(newScheduler({ concurrency: 3 }).concurrency('mkta')).toBe(3);
+    expect(scheduler.concurrency('mkta', 'sg')).toBe(8);
+    expect(newScheduler({ concurrency: 3 }).concurrency('mkta', 'sg')).toBe(3);
+  });
+
+  test('obeys a changed policy of a region without a restart', async () => {
+    const policies = { fast: { concurrency: 4, requestsPerSecond: 10 }, slow: { requestsPerSecond: 2 } };
+    let policy: object = policies.fast;
+    const scheduler = newScheduler({ requests_per_second: undefined }, { policyOf: () => policy });
+    for (let page = 0; page < 2; page += 1) await get(scheduler, { path: '/' });
+    policy = policies.slow;
+    expect(scheduler.concurrency('mkta', 'sg')).toBe(8);
+    for (let page = 0; page < 3; page += 1) await get(scheduler, { path: '/' });
+    const [first, second, , fourth, fifth] = sent.map(({ at }) => at);
+    expect([second! - first!, fifth! - fourth!]).toEqual([100, 500]);
+  });
+
+  test('sends requests for a named origin to the address of the region, if the file has one', async () => {
+    const request = { path: '/p/1', origin: 'https://shop.example', redirects: 'anywhere' } as const;
+    const response = await get(newScheduler(), request);
+    expect(sent.map(({ url }) => url)).toEqual([`${origin}/p/1`]);
+    expect(response.url).toBe('https://shop.example/p/1');
   });
 
   test('obeys the concurrency of the origins file over all processes', async () => {

@@ -7,6 +7,7 @@ import type { AcquireOptions } from './concurrency-limit.ts';
 import { createFetchSession, type FetchSession } from './fetch-session.ts';
 import type { Fetcher } from './http.ts';
 import { defaultMarketLimits, type MarketLimits } from './limits.ts';
+import { atOriginOf } from './origin-resolver.ts';
 import { createOriginThrottles, type OriginThrottle, type OriginThrottleOptions } from './origin-throttle.ts';
 import type { FetchPage, PageRequest, PageResponse } from './page.ts';
 import { createPageMemory, type PageMemory, type PageShare, type RecordMemory } from './page-memory.ts';
@@ -33,8 +34,10 @@ export interface OriginSchedulerOptions {
   observer?: RequestObserver;
   /** Returns the limits of a market's site. Default: the limits of a market that declares none. */
   limitsOf?: (market: string) => MarketLimits;
-  /** Returns the policy that a market declares for its origins. */
-  policyOf: (market: string) => Partial<OriginPolicy>;
+  /**
+   * Returns the policy that a market declares for its origins of a region. The same object until it changes.
+   */
+  policyOf: (market: string, region: string) => Partial<OriginPolicy>;
   /** Memory for the pages of all sessions and for records; unbounded by default. */
   memory?: PageMemory;
 }
@@ -46,8 +49,8 @@ export interface OriginScheduler {
    * caller. Urgent callers get permits of the origin first, and users get equal shares.
    */
   openSession(market: string, region: string, signal?: AbortSignal, caller?: AcquireOptions): FetchSession;
-  /** Returns the maximum concurrent requests to one origin of the market, over all workers. */
-  concurrency(market: string): number;
+  /** Returns the maximum concurrent requests to one origin of the market's region, over all workers. */
+  concurrency(market: string, region: string): number;
   /** Memory for records, which they share with the pages. */
   records: RecordMemory;
   /**
@@ -83,10 +86,14 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
   const memory = options.memory ?? createPageMemory({ maxBytes: Number.POSITIVE_INFINITY, clock });
   const limitsOf = options.limitsOf ?? (() => defaultMarketLimits);
   const robots = createRobots({ clock, userAgent });
-  const policies = new Map<string, OriginPolicy>();
-  const policyOf = (market: string): OriginPolicy => {
-    const policy = policies.get(market) ?? originPolicy(options.policyOf(market), origins.get(market));
-    policies.set(market, policy);
+  const policies = new Map<string, { declared: Partial<OriginPolicy>; policy: OriginPolicy }>();
+  const policyOf = (market: string, region: string): OriginPolicy => {
+    const declared = options.policyOf(market, region);
+    const name = `${market}/${region}`;
+    const known = policies.get(name);
+    if (known?.declared === declared) return known.policy;
+    const policy = originPolicy(declared, origins.get(market));
+    policies.set(name, { declared, policy });
     return policy;
   };
   const urgentTasks = createUrgentTasks(clock);
@@ -102,7 +109,7 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
   const throttleOf: ThrottleOf = (market, region, request) => {
     const origin = fetcher.originOf(market, region, request);
     const place = region === '' ? market : `${market}/${region}`;
-    return throttles.at(origin, request.origin === undefined ? place : origin, policyOf(market));
+    return throttles.at(origin, request.origin === undefined ? place : origin, policyOf(market, region));
   };
   const openSession: OpenSession = (market, region, signal, acquire = {}, share = memory.share()) => {
     const limits = limitsOf(market);
@@ -114,16 +121,18 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
     openSession: (market, region, signal, caller) => {
       const share = memory.share();
       const { fetch, end } = openSession(market, region, signal, caller, share);
-      if (!policyOf(market).robots) return { fetch: followRedirects(fetch), end };
+      const hasAddress = region !== '' && origins.get(market)?.addresses.has(region);
+      const place = hasAddress ? atOriginOf : (given: FetchPage) => given;
+      if (!policyOf(market, region).robots) return { fetch: followRedirects(place(fetch)), end };
       const check = createRobotsCheck(robots, { fetcher, throttleOf, openSession }, market, region, signal);
       const allowed: FetchPage = async (request) => {
         // Fetching a robots.txt reserves memory too, so sessions that kept their pages could deadlock.
         share.release();
         return fetch({ ...request, assertAllowed: await check(request) });
       };
-      return { fetch: followRedirects(allowed), end };
+      return { fetch: followRedirects(place(allowed)), end };
     },
-    concurrency: (market) => maxConcurrency(policyOf(market)),
+    concurrency: (market, region) => maxConcurrency(policyOf(market, region)),
     records: memory.records,
     beginUrgent: urgentTasks.begin,
     close: throttles.close,

@@ -4,7 +4,7 @@ import { createLog } from '../base/log.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import { createOriginThrottles } from './origin-throttle.ts';
 
-const policy = { concurrency: 2, requestsPerSecond: 5, robots: false };
+const policy = { concurrency: 2, requestsPerSecond: 5, robots: false, fetch: 'http' } as const;
 
 test('createOriginThrottles() evicts paused origins beyond 1,000, but the store keeps their pauses', async () => {
   const store = openSqliteStore({ path: ':memory:' });

@@ -17,6 +17,8 @@ export interface OriginThrottle {
    * longer interval takes precedence.
    */
   slowDown(intervalMs: number): void;
+  /** Replaces the limits by those of a changed policy. */
+  apply(policy: OriginPolicy): void;
 }
 
 /** Options for createOriginThrottles(). */
@@ -51,16 +53,18 @@ const maxOrigins = 1_000;
 function createOriginThrottle(
   origin: string,
   name: string,
-  { concurrency, requestsPerSecond }: OriginPolicy,
+  policy: OriginPolicy,
   options: OriginThrottleOptions,
 ): OriginThrottle {
   const { store, holder, clock } = options;
-  const policyIntervalMs = 1000 / requestsPerSecond;
+  let current = policy;
+  let askedMs = 0;
+  const intervalMs = () => Math.max(1000 / current.requestsPerSecond, askedMs);
   const circuit = createCircuit({ ...options, origin, name, onPause: () => tokens.clear() });
   const onPauseRead: Circuit['update'] = (pause) => circuit.update(pause);
   const tokens = createTokenBucket({
     origin,
-    intervalMs: policyIntervalMs,
+    intervalMs: intervalMs(),
     reserve: store.reserveRequests,
     onPauseRead,
     clock,
@@ -68,7 +72,9 @@ function createOriginThrottle(
   const permits = createPermits({
     origin,
     holder,
-    limit: concurrency,
+    get limit() {
+      return current.concurrency;
+    },
     lease: store.leasePermits,
     onPauseRead,
     clock,
@@ -78,7 +84,18 @@ function createOriginThrottle(
     permits,
     tokens,
     circuit,
-    slowDown: (intervalMs) => tokens.setInterval(Math.max(policyIntervalMs, intervalMs)),
+    slowDown: (ms) => {
+      askedMs = ms;
+      tokens.setInterval(intervalMs());
+    },
+    apply: (changed) => {
+      const isSame =
+        changed.concurrency === current.concurrency &&
+        changed.requestsPerSecond === current.requestsPerSecond;
+      if (isSame) return;
+      current = changed;
+      tokens.setInterval(intervalMs());
+    },
   };
 }
 
@@ -100,6 +117,7 @@ export function createOriginThrottles(options: OriginThrottleOptions): OriginThr
   return {
     at: (origin, name, policy) => {
       const found = throttles.get(origin);
+      found?.apply(policy);
       if (found !== undefined && origin === latest) return found;
       latest = origin;
       const throttle = found ?? createOriginThrottle(origin, name, policy, options);

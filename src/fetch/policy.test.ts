@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
 import { parseOrigins } from '../base/origins.ts';
-import { maxConcurrency, originPolicy, selectFetchMethod } from './policy.ts';
+import { maxConcurrency, originPolicy } from './policy.ts';
 
 const settings = (given: object) => parseOrigins(JSON.stringify({ mkta: given })).get('mkta');
 
-test('selectFetchMethod() returns plain HTTP unless the origins file sets the browser', () => {
-  expect(selectFetchMethod(undefined)).toBe('http');
-  expect(selectFetchMethod(settings({ sg: 'http://a' }))).toBe('http');
-  expect(selectFetchMethod(settings({ fetch: 'browser' }))).toBe('browser');
+test('originPolicy() uses plain HTTP unless the origins file or the market sets the browser', () => {
+  expect(originPolicy({}, undefined).fetch).toBe('http');
+  expect(originPolicy({}, settings({ sg: 'http://a' })).fetch).toBe('http');
+  expect(originPolicy({}, settings({ fetch: 'browser' })).fetch).toBe('browser');
+  expect(originPolicy({ fetch: 'browser' }, undefined).fetch).toBe('browser');
+  expect(originPolicy({ fetch: 'browser' }, settings({ fetch: 'http' })).fetch).toBe('http');
 });
 
 test('originPolicy() lowers the default limits for a browser, unless the origins file sets them', () => {

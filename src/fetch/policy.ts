@@ -7,10 +7,12 @@ export interface OriginPolicy {
   requestsPerSecond: number;
   /** True if requests obey the origin's robots.txt. */
   robots: boolean;
+  /** Method of fetching pages. */
+  fetch: FetchMethod;
 }
 
 /** Policy of an origin whose market and settings declare no other. */
-const defaultPolicy: OriginPolicy = { concurrency: 8, requestsPerSecond: 20, robots: false };
+const defaultPolicy: OriginPolicy = { concurrency: 8, requestsPerSecond: 20, robots: false, fetch: 'http' };
 
 /**
  * Upper bounds of the default limits with a browser: a page sends dozens of requests where plain HTTP sends
@@ -18,16 +20,11 @@ const defaultPolicy: OriginPolicy = { concurrency: 8, requestsPerSecond: 20, rob
  */
 const browserMaximum = { concurrency: 4, requestsPerSecond: 2 };
 
-/** Method of fetching a market's pages: plain HTTP requests, or a browser that loads them. */
-export type FetchMethod = NonNullable<MarketOrigins['fetch']>;
-
 /**
- * Returns how a market's pages are fetched: as the origins file says, otherwise by plain HTTP. No market
- * defaults to a browser, which costs a hundred times as much and may not be needed (docs/fetching.md).
+ * Method of fetching a market's pages: plain HTTP requests, or a browser that loads them. No market defaults
+ * to a browser, which costs a hundred times as much and may not be needed (docs/fetching.md).
  */
-export function selectFetchMethod(settings: MarketOrigins | undefined): FetchMethod {
-  return settings?.fetch ?? 'http';
-}
+export type FetchMethod = NonNullable<MarketOrigins['fetch']>;
 
 /** Assumed duration of the slowest responses in seconds: the timeout of a response. */
 const maxResponseSeconds = 20;
@@ -49,7 +46,8 @@ export function originPolicy(
   settings: MarketOrigins | undefined,
 ): OriginPolicy {
   const policy = { ...defaultPolicy, ...market };
-  if (selectFetchMethod(settings) === 'browser') {
+  const fetch = settings?.fetch ?? policy.fetch;
+  if (fetch === 'browser') {
     policy.concurrency = Math.min(policy.concurrency, browserMaximum.concurrency);
     policy.requestsPerSecond = Math.min(policy.requestsPerSecond, browserMaximum.requestsPerSecond);
   }
@@ -57,5 +55,6 @@ export function originPolicy(
     concurrency: settings?.concurrency ?? policy.concurrency,
     requestsPerSecond: settings?.requestsPerSecond ?? policy.requestsPerSecond,
     robots: settings?.robots ?? policy.robots,
+    fetch,
   };
 }

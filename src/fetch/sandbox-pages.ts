@@ -6,6 +6,7 @@ import { type AcquireOptions, type ConcurrencyLimit, createConcurrencyLimit } fr
 import { createFetchSession, type FetchSession } from './fetch-session.ts';
 import { createHttpFetcher, type Fetcher } from './http.ts';
 import type { MarketLimits } from './limits.ts';
+import { atOriginOf } from './origin-resolver.ts';
 import type { OriginThrottle } from './origin-throttle.ts';
 import type { FetchPage } from './page.ts';
 import type { PageMemory } from './page-memory.ts';
@@ -67,6 +68,7 @@ const createThrottle = ({ acquire }: ConcurrencyLimit): OriginThrottle => ({
     update: () => {},
   },
   slowDown: () => {},
+  apply: () => {},
 });
 
 /**
@@ -123,12 +125,17 @@ function createSandboxFetcher({ addresses, clock, log, userAgent, limitsOf }: Sa
   };
   return {
     for: (market, region, signal, share): FetchPage => {
-      return async ({ origin: given, ...request }) => {
-        // Checks a store that a caller names, except for the resolution of its host.
-        const store = given === undefined ? undefined : storeOrigin(given, false);
+      const fetch = atOriginOf(async (request) => {
         const http = await httpFetcher();
-        const response = await http.for(market, region, signal, share)(request);
-        return store === undefined ? response : { ...response, url: store + request.path };
+        // Regions that operators declare have the pages of the first one.
+        const regions = Object.keys(current!.addresses[market] ?? {});
+        const place = regions.includes(region) ? region : (regions[0] ?? region);
+        return http.for(market, place, signal, share)(request);
+      });
+      return async (request) => {
+        // Checks a store that a caller names, except for the resolution of its host.
+        if (request.origin !== undefined) storeOrigin(request.origin, false);
+        return fetch(request);
       };
     },
     originOf: (market, region) => `sandbox:${market}/${region}`,

@@ -101,7 +101,7 @@ export interface Pages {
    */
   openSession(market: string, region: string, signal: AbortSignal, caller: UnitCaller): UnitSession;
   /** Returns the maximum concurrent requests to one origin of the market, over all workers. */
-  concurrency(market: string): number;
+  concurrency(market: string, region: string): number;
   /** Memory for records, which they share with the pages. */
   records: RecordMemory;
   /**

@@ -6,8 +6,10 @@ import {
 } from '../../gen/gleaner/options/v1/options_pb.ts';
 import type { Json, JsonObject } from '../base/json.ts';
 import { Fault, type Problem } from '../contract/fault.ts';
+import { quote } from '../contract/problem-texts.ts';
 import { restName } from '../contract/rest-form.ts';
 import { rulesOf } from '../contract/rules.ts';
+import { didYouMean } from '../contract/suggest.ts';
 import type { Market } from '../markets/market.ts';
 import type { Unit } from '../store/batches.ts';
 import type { Plan, PlannedGroup } from './kind.ts';
@@ -21,6 +23,8 @@ export type Identity = { name: string; from: string; numbered: boolean }[];
 /** A request with one unit per element of `items`. */
 interface Items {
   items: (Message & Record<string, unknown>)[];
+  /** Region of all items, for markets whose regions are sites. */
+  site?: string;
 }
 
 const maxProblems = 100;
@@ -28,24 +32,27 @@ const maxProblems = 100;
 /**
  * Plans one unit per item. The unit's input has the request's field names, and the contract's defaults for
  * absent fields. The identity of the items is stored with the job, so that views and files need no
- * descriptor. Throws `invalid` for a blank string, a missing `category`, an input that the market refuses, or
- * a URL that the market cannot parse.
+ * descriptor. Throws `invalid` for an unknown site, a blank string, a missing `category`, an input that the
+ * market refuses, or a URL that the market cannot parse.
  */
 export function planItems(request: Message, description: DescMessage, market: Market, group: Grouping): Plan {
   const fields = itemFields(description);
   const problems: Problem[] = [];
   const units: { unit: Unit; region: string }[] = [];
-  for (const [index, item] of (request as unknown as Items).items.entries()) {
+  const { items, site } = request as unknown as Items;
+  if (site !== undefined) requireRegion(site, market);
+  for (const [index, item] of items.entries()) {
     const input = inputOf(item, fields);
-    for (const { name, msg, type } of problemsOf(input, fields, market)) {
+    const region = site ?? regionOf(input, market);
+    for (const { name, msg, type } of problemsOf(input, fields, market, region)) {
       problems.push({ loc: ['body', 'items', index, name], msg, type });
     }
     if (problems.length >= maxProblems) break;
-    units.push({ unit: { key: String(Object.values(input)[0]), input }, region: regionOf(input, market) });
+    units.push({ unit: { key: String(Object.values(input)[0]), input }, region });
   }
   if (problems.length > 0) throw new Fault('invalid', 'Some items are not valid.', { problems });
   const identity = identityOf(fields) as unknown as Json;
-  return { groups: group(units), region: '', params: { identity } };
+  return { groups: group(units), region: site ?? '', params: { identity } };
 }
 
 /** Returns the fields of the message in a request's `items`. */
@@ -89,7 +96,14 @@ function inputOf(item: Record<string, unknown>, fields: readonly DescField[]): J
   return input;
 }
 
-function* problemsOf(input: JsonObject, fields: readonly DescField[], market: Market) {
+/** Throws `invalid` for a site that is not declared. */
+function requireRegion(site: string, { regions }: Market): void {
+  if (regions.includes(site)) return;
+  const msg = `There is no site ${quote(site)}.${didYouMean(site, regions)}`;
+  throw Fault.invalid(['body', 'site'], msg, 'enum');
+}
+
+function* problemsOf(input: JsonObject, fields: readonly DescField[], market: Market, region: string) {
   const blank = new Set<string>();
   for (const field of fields) {
     const name = restName(field);
@@ -103,7 +117,7 @@ function* problemsOf(input: JsonObject, fields: readonly DescField[], market: Ma
   if (asksCategory && !input.category) {
     yield { name: 'category', msg: 'Field required when list_type is category', type: 'missing' };
   }
-  const problem = market.problemOf?.(input);
+  const problem = market.problemOf?.(input, region);
   if (problem && !blank.has(problem.name)) yield { ...problem, type: 'value_error' };
   if (typeof input.url === 'string' && market.parseUrl) {
     try {

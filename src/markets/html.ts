@@ -1,4 +1,4 @@
-import { selectAll, selectOne } from 'css-select';
+import { compile, selectAll, selectOne } from 'css-select';
 import { DomHandler, Parser, type parseDocument } from 'htmlparser2';
 import { Fault } from '../contract/fault.ts';
 import type { PageResponse } from '../fetch/page.ts';
@@ -98,6 +98,16 @@ export function allById(page: HtmlPage, id: string): readonly Element[] {
   return page.ids.get(id) ?? [];
 }
 
+/** Returns true if a text is a CSS selector that find() supports. */
+export function isSelector(selector: string): boolean {
+  try {
+    compile(selector);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Returns the first descendant of `within` that matches a CSS selector. */
 export function find(within: Element | Document | undefined, selector: string): Element | undefined {
   return within ? (selectOne<Node | Document, Element>(selector, within) ?? undefined) : undefined;
@@ -160,7 +170,7 @@ export function oneLine(text: string): string | null {
  * Null if there is none.
  */
 export function words(
-  element: Element | undefined,
+  element: Element | Document | undefined,
   skip: (element: Element) => boolean = () => false,
 ): string | null {
   if (!element) return null;

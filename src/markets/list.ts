@@ -5,6 +5,7 @@ import { mktc } from './mktc/index.ts';
 import { mktd } from './mktd/index.ts';
 import { mkte } from './mkte/index.ts';
 import { mktf } from './mktf/index.ts';
+import { sites } from './sites/index.ts';
 import type { Market } from './market.ts';
 
 /** Every marketplace, by the name of its folder. */
@@ -15,4 +16,5 @@ export const markets: readonly Market[] = [
   mktd,
   mkte,
   mktf,
+  sites,
 ];

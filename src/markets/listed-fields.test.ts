@@ -36,6 +36,10 @@ const pages: Record<string, Partial<Record<PageName, JsonObject[]>>> = {
     search: [{ list_type: 'search', keyword: 'lamp 101', country: 'us' }],
   },
   mktf: { search: [{ url: 'https://kiln.example/collections/cups-101' }] },
+  sites: {
+    product: ids(12).map((id) => ({ url: `https://shop.example/p/${id}` })),
+    search: [{ url: 'https://shop.example/c/mugs-101' }],
+  },
 };
 const regions: Record<string, string> = {
   mkta: 'sg',
@@ -44,6 +48,7 @@ const regions: Record<string, string> = {
   mktd: 'my',
   mkte: 'us',
   mktf: '',
+  sites: 'example',
 };
 
 function ids(count: number): number[] {

@@ -83,8 +83,10 @@ export type IdForms = Readonly<Partial<Record<PageName, IdForm>>>;
 export interface Market {
   /** Name in paths: "mkta". */
   readonly name: string;
-  /** Region codes. Empty for a market without regions. */
+  /** Region codes. Empty for a market without regions. They change with the declarations of operators. */
   readonly regions: readonly string[];
+  /** True if units are read at the addresses in their input instead of origins of the origins file. */
+  readonly hasNamedOrigins?: true;
   readonly readers: Partial<Record<PageName, Reader>>;
   /** Limits of its pages and units, if they differ from the defaults. */
   readonly listedFields: ListedFields;
@@ -94,6 +96,8 @@ export interface Market {
   readonly samples: MarketSamples;
   /** Request policy of its origins, if it differs from the default. */
   readonly policy?: Partial<OriginPolicy>;
+  /** Returns the policy of a region, if it differs from the market's. The same object until it changes. */
+  readonly regionPolicy?: (region: string) => Partial<OriginPolicy> | undefined;
   /** Credits per unit, by page type. Defaults to the kind's price. */
   readonly prices?: Readonly<Partial<Record<PageName, number>>>;
   readonly limits?: Partial<MarketLimits>;
@@ -117,5 +121,5 @@ export interface Market {
    * Returns the problem of an input that the contract's rules cannot express: the field and a message. Null
    * for a valid input. Absent: the contract's rules are sufficient.
    */
-  readonly problemOf?: (input: JsonObject) => { name: string; msg: string } | null;
+  readonly problemOf?: (input: JsonObject, region: string) => { name: string; msg: string } | null;
 }

@@ -137,7 +137,7 @@ function admitting(
     return userId;
   };
   return (market) => {
-    const concurrency = pages.concurrency(market);
+    const concurrency = pages.concurrency(market, '');
     const admission = createAdmission({ concurrency, maxWaitingPerUser });
     return async (message, extend) => {
       const { jobId, region, units } = message;

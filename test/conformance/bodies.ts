@@ -19,7 +19,12 @@ export const aSchedule = {
 export const poorCredits = 3;
 
 /** Returns the cases for the request body that follow from an endpoint's fields and limits. */
-export function bodyCases({ submit, cases: [good] }: Endpoint): Case[] {
+export function bodyCases(endpoint: Endpoint): Case[] {
+  const [{ params = {} }] = endpoint.cases;
+  return casesOf(endpoint).map((row) => ({ ...row, params: { ...params, ...row.params } }));
+}
+
+function casesOf({ submit, cases: [good] }: Endpoint): Case[] {
   if (submit === undefined) return good.body === undefined ? [] : transportCases(good);
   if (submit.takes === 'form') return noBody('multipart/form-data; boundary=x', ['body', 'file']);
   const body = good.body as Members;

@@ -23,6 +23,8 @@ export const marketPages: MarketPage[] = [
   ['mkte', 'de', 'product', { asin: 'B0GLN01001', country: 'de' }],
   ['mkte', 'de', 'search', { list_type: 'search', keyword: 'lamp', country: 'de', pages: 1 }],
   ['mktf', '', 'search', { url: 'https://store.example/collections/lamps' }],
+  ['sites', 'example', 'product', { url: 'https://shop.example/p/10001' }],
+  ['sites', 'example', 'search', { url: 'https://shop.example/c/lamps' }],
 ];
 
 /** Reads the record of a page, or the first entries of a listing, while changes apply to items. */

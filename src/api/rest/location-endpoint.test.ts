@@ -6,19 +6,27 @@ import { createLocator } from '../../../gateway/response/location.ts';
 import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { MktcService } from '../../../gen/gleaner/mktc/v1/mktc_pb.ts';
 import { MktdService } from '../../../gen/gleaner/mktd/v1/mktd_pb.ts';
+import { SitesService } from '../../../gen/gleaner/sites/v1/sites_pb.ts';
 import { addressForms, shownByKind } from './rest.ts';
 
 /** Returns the `Location` of a method's response, one per path form, or undefined if there is none. */
-function locationsOf(services: DescService[], method: string, response: object, reversed = false) {
+function locationsOf(
+  services: DescService[],
+  method: string,
+  response: object,
+  reversed = false,
+  request: object = {},
+) {
   const declared = servedEndpoints(services, addressForms);
   const endpoints = reversed ? declared.toReversed() : declared;
   const endpoint = endpoints.find(
     (known) => known.method.name === method && known.method.parent === services.at(-1),
   )!;
   const locate = createLocator(endpoint, endpoints, shownByKind);
-  const { output } = endpoint.method;
+  const { input, output } = endpoint.method;
   const message = create(output, response as MessageInitShape<typeof output>);
-  return locate && endpoint.forms.map((_, form) => locate(message, form));
+  const given = create(input, request as MessageInitShape<typeof input>);
+  return locate && endpoint.forms.map((_, form) => locate(message, form, given));
 }
 const both = (path: string) => expect.arrayContaining([path, `/v1${path}`]);
 
@@ -32,6 +40,11 @@ describe('shownByKind()', () => {
       both('/mkta/search-items/retrieve/a%2Fb'),
     );
     expect(locations('SubmitMerchantItems', { jobId: 'x' })).toEqual(both('/mkta/merchant-items/retrieve/x'));
+  });
+
+  test('fills in the variables of the path of the submit', () => {
+    const locations = locationsOf([SitesService], 'SubmitPdpBulk', { jobId: 'x' }, false, { site: 'a/b' });
+    expect(locations).toEqual(both('/sites/a%2Fb/pdp/bulk/retrieve/x'));
   });
 
   test('returns the first of several read methods', () => {

@@ -47,16 +47,17 @@ export function originShapes(known: OriginsKnown): MessageInitShape<typeof Origi
       market,
       region,
       ...toPauseMessage(pauses.get(origin) ?? noPause),
-      ...limitsOf(market, known.origins),
+      ...limitsOf(market, region, known.origins),
       minutes: (minutes.get(key) ?? []).map(toMinuteMessage),
     }));
 }
 
 const keyOf = ({ origin, market, region }: Place): string => [origin, market, region].join('\n');
 
-function limitsOf(market: string, origins: Origins) {
+function limitsOf(market: string, region: string, origins: Origins) {
   if (market === '') return {};
-  const { concurrency, requestsPerSecond } = originPolicy(policyOfMarket(market), origins.get(market));
+  const policy = originPolicy(policyOfMarket(market, region), origins.get(market));
+  const { concurrency, requestsPerSecond } = policy;
   return { concurrency, requestsPerSecond };
 }
 

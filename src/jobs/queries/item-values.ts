@@ -32,7 +32,7 @@ export function itemValues(
   // Ids of the sandbox differ from the site's.
   const isTest = job.mode === 'test';
   const known = settings.origins.get(market.name)?.addresses.get(region);
-  const origin = isTest ? null : (known ?? (market.regions.length === 0 ? originOf(row.unit_key) : null));
+  const origin = isTest ? null : (known ?? (market.hasNamedOrigins ? originOf(row.unit_key) : null));
   const path = market.pagePath?.(row as unknown as JsonObject) ?? '';
   const links = recordLinks(row, {
     origin,

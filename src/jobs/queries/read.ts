@@ -21,6 +21,8 @@ const maxFailures = 100;
 interface Reference {
   jobId?: string;
   taskId?: bigint;
+  /** Site of the job, in requests that name one. */
+  site?: string;
 }
 
 /**
@@ -33,13 +35,15 @@ export async function findJob(
   request: Message,
   userId: string,
 ): Promise<Job> {
-  const { jobId, taskId } = request as Reference;
+  const { jobId, taskId, site } = request as Reference;
   const job =
     taskId === undefined
       ? await context.store.getJob(jobId!.toLowerCase())
       : await context.store.getJobByNumber(Number(taskId));
   const mine = job?.userId === userId && job.market === market.name && serves(context, jobType, job);
-  if (!mine || !isAccepted(job)) throw new Fault('not_found', `There is no job '${jobId ?? taskId}'.`);
+  const isOfSite = site === undefined || site === job?.region;
+  if (!mine || !isOfSite || !isAccepted(job))
+    throw new Fault('not_found', `There is no job '${jobId ?? taskId}'.`);
   return job;
 }
 

@@ -27,7 +27,7 @@ export function plannedOrigins(
   const origins = new Map<string, PlannedOrigin>();
   for (const { region, units } of groups) {
     for (const { input } of units) {
-      const origin = addresses?.get(region) ?? (market.regions.length === 0 ? storeOf(input.url) : null);
+      const origin = addresses?.get(region) ?? (market.hasNamedOrigins ? storeOf(input.url) : null);
       if (origin === null) continue;
       const key = `${origin}\n${region}`;
       const known = origins.get(key);
@@ -54,15 +54,13 @@ export function estimateSeconds(
   origins: readonly PlannedOrigin[],
   minutes: readonly OriginMinute[],
 ): number {
-  const { requestsPerSecond, concurrency } = originPolicy(
-    market.policy ?? {},
-    settings.origins.get(market.name),
-  );
   const perUnit = reader.sort === 'record' ? (reader.requestsPerUnit ?? 1) : 1;
   let longest = 0;
   // Regions may share an origin, and then share its limits.
   for (const [origin, planned] of Map.groupBy(origins, (each) => each.origin)) {
     const requests = perUnit * planned.reduce((sum, { units }) => sum + units, 0);
+    const declared = { ...market.policy, ...market.regionPolicy?.(planned[0]!.region) };
+    const { requestsPerSecond, concurrency } = originPolicy(declared, settings.origins.get(market.name));
     const requestMs = meanRequestMs(minutes.filter((minute) => minute.origin === origin));
     const rate = Math.min(requestsPerSecond, (1000 * concurrency) / requestMs);
     longest = Math.max(longest, requests / rate, requestMs / 1000);
@@ -86,11 +84,11 @@ const maxNamed = 10;
  */
 export function missingOriginWarning(
   { settings }: Pick<JobContext, 'settings'>,
-  { name, regions }: Pick<Market, 'name' | 'regions'>,
+  { name, hasNamedOrigins }: Pick<Market, 'name' | 'hasNamedOrigins'>,
   { groups }: Pick<Plan, 'groups'>,
 ): string | null {
   // Stores named by the submitted URLs need no configured origin.
-  if (regions.length === 0) return null;
+  if (hasNamedOrigins) return null;
   const addresses = settings.origins.get(name)?.addresses;
   const planned = new Set(groups.map(({ region }) => region));
   const missing = [...planned].filter((region) => !addresses?.has(region));
@@ -110,10 +108,10 @@ export function logMissingOrigins({
   log: Pick<JobContext['log'], 'warn'>;
 }): void {
   const markets = new Set([...jobTypes.methods.values()].map(({ market }) => market));
-  const missing = [...markets].flatMap(({ name, regions }) => {
+  const missing = [...markets].flatMap(({ name, regions, hasNamedOrigins }) => {
     const addresses = settings.origins.get(name)?.addresses;
     // A market without an entry is named once. An address without a region serves all regions of a market.
-    if (regions.length === 0 || addresses?.has('')) return [];
+    if (hasNamedOrigins || addresses?.has('')) return [];
     if (addresses === undefined || addresses.size === 0) return [name];
     return regions.filter((region) => !addresses.has(region)).map((region) => placeOf(name, region));
   });

@@ -20,7 +20,7 @@ const requestsPerPermit = 2;
 
 /** Returns the maximum batches of a job in flight in one region. */
 function windowOf({ settings, pages, jobTypes }: JobContext, job: Job): number {
-  const requests = requestsPerPermit * pages.concurrency(job.market);
+  const requests = requestsPerPermit * pages.concurrency(job.market, job.region);
   return Math.max(settings.jobWindow, Math.ceil(requests / jobTypes.of(job).kind.batchSize));
 }
 

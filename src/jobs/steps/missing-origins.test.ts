@@ -67,7 +67,8 @@ test('units of a region without an origin fail at the first attempt with the rem
 
 test('logMissingOrigins() names markets without an entry and regions without an origin', () => {
   const logged: unknown[] = [];
-  const market = (name: string, ...regions: string[]) => [name, { market: { name, regions } }] as const;
+  const market = (name: string, ...regions: string[]) =>
+    [name, { market: { name, regions, hasNamedOrigins: regions.length === 0 } }] as const;
   const methods = new Map([
     market('mkta', 'sg', 'th'),
     market('mktb', 'id'),

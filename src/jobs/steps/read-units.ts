@@ -70,7 +70,7 @@ export async function readUnits(
     left = indexes.length;
     done = 0;
     const later = new Map<number, DeferredUnit>();
-    const readers = Math.min(context.pages.concurrency(batch.market), batch.units.length);
+    const readers = Math.min(context.pages.concurrency(batch.market, batch.region), batch.units.length);
     const read = () => readNext(outstanding, later).catch((error) => halt.abort(error));
     await Promise.all(Array.from({ length: readers }, read));
     if (!hasClaim) return null;

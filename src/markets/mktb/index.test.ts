@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { mktb } from './index.ts';
 
-const problemOf = (input: { list_type?: string; keyword?: string }) => mktb.problemOf!(input);
+const problemOf = (input: { list_type?: string; keyword?: string }) => mktb.problemOf!(input, 'id');
 
 test.each([
   { list_type: 'category', keyword: '7400702' },

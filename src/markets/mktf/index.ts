@@ -8,6 +8,7 @@ import { storePage } from './urls.ts';
 export const mktf: Market = {
   name: 'mktf',
   regions: [],
+  hasNamedOrigins: true,
   readers: { search },
   listedFields,
   ids,

@@ -17,9 +17,10 @@ import { mktf } from './mktf.ts';
 import { prices } from './prices.ts';
 import { schedules } from './schedules.ts';
 import { schemas } from './schemas.ts';
+import { sites } from './sites.ts';
 import { webhooks } from './webhooks.ts';
 
-const written = [mkta, mktb, mktc, mktd, mkte, mktf];
+const written = [mkta, mktb, mktc, mktd, mkte, mktf, sites];
 
 /** Every table: the written ones, and derived ones for further marketplaces. */
 export const tables: readonly Marketplace[] = [

@@ -142,6 +142,8 @@ __all__ = [
     "Schedule",
     "ScheduleRun",
     "SetWebhookRequest",
+    "SitesListingTask",
+    "SitesPageItem",
     "SubmitOptions",
     "SubmitOptionsInput",
     "SubmitOutcome",
@@ -1522,6 +1524,16 @@ class _SetWebhookRequestRequired(TypedDict):
 class SetWebhookRequest(_SetWebhookRequestRequired, total=False):
     """Request to set the webhook."""
     disabled: Optional[bool]
+
+
+class SitesListingTask(TypedDict):
+    """A listing."""
+    url: str
+
+
+class SitesPageItem(TypedDict):
+    """A product page."""
+    url: str
 
 
 class SubmitOptions(TypedDict, total=False):

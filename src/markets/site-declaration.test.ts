@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest';
+import { parseHtml } from './html.ts';
+import { hasHost, parseSites } from './site-declaration.ts';
+import { openSitePage, readProductPage, recordOf } from './site-page.ts';
+
+describe('parseSites()', () => {
+  test('accepts a host alone', () => {
+    expect(parseSites('{"kiln": "Kiln.example"}')).toEqual([
+      { name: 'kiln', hosts: ['kiln.example'], fields: {}, listing: {}, policy: {} },
+    ]);
+  });
+
+  test('accepts comments, shorthands, and limits', () => {
+    const text = `{
+      // A shop.
+      "kiln": {
+        "hosts": ["kiln.example", "kiln.example:8443"], "fetch": "browser", "requests_per_second": 0.5, "concurrency": 1,
+        "fields": { "price": ".price", "title": ["schema.org", {"css": "h1"}] },
+      },
+    }`;
+    expect(parseSites(text)[0]).toMatchObject({
+      policy: { fetch: 'browser', concurrency: 1, requestsPerSecond: 0.5 },
+      fields: { price: [{ css: '.price' }], title: [{ structured: true }, { css: 'h1' }] },
+    });
+  });
+
+  test.each([
+    ['{"kiln": {"hosts": ["kiln.example"]', 'line 1, column 36: CloseBraceExpected'],
+    ['{\n  "Kiln": "kiln.example"}', 'line 2, column 11: Kiln: expected a name such as kiln or kiln-de'],
+    [
+      '{"kiln": "https://kiln.example/"}',
+      'line 1, column 10: kiln.hosts.0: expected a host such as shop.example',
+    ],
+    ['{"kiln": {\n "hosts": ["kiln.example", "a b"]}}', 'line 2, column 28: kiln.hosts.1: expected a host'],
+    [
+      '{"kiln": {"host": "kiln.example"}}',
+      'line 1, column 19: kiln.host: no such setting. Did you mean hosts?',
+    ],
+    ['{"kiln": {"hosts": []}}', 'line 1, column 20: kiln.hosts: '],
+    ['{"kiln": {"hosts": ["k.example"], "concurrency": 99}}', 'line 1, column 50: kiln.concurrency: '],
+    [
+      '{"kiln": {"hosts": ["k.example"],\n"fields": {"price": {"css": ".a["}}}}',
+      'line 2, column 21: kiln.fields.price.0.css: not a CSS selector',
+    ],
+    [
+      '{"kiln": {"hosts": ["k.example"], "fields": {"price": {"css": "a", "json": "b"}}}}',
+      'kiln.fields.price.0: expected a CSS selector, {"css": …}, {"json": …}, or "schema.org"',
+    ],
+    ['{"kiln": {"hosts": ["k.example"], "fields": {"Price": "a"}}}', 'expected a field such as title'],
+    ['[]', 'line 1, column 1: '],
+    ['', 'line 1, column 1: '],
+  ])('refuses %s', (text, message) => {
+    expect(() => parseSites(text)).toThrow(message);
+  });
+});
+
+test.each([
+  ['https://kiln.example/p/1', true],
+  ['https://www.kiln.example/', true],
+  ['https://shop.kiln.example/', false],
+  ['https://kiln.example.evil.example/', false],
+  ['https://kiln.example:8080/', false],
+])('hasHost() checks the whole host of %s', (url, expected) => {
+  expect(hasHost(parseSites('{"kiln": "kiln.example"}')[0]!, new URL(url))).toBe(expected);
+});
+
+describe('a declared page', () => {
+  const read = (fields: object, html: string, others: object = {}) => {
+    const [site] = parseSites(JSON.stringify({ kiln: { hosts: ['kiln.example'], fields, ...others } }));
+    const url = 'https://kiln.example/p/1';
+    const found = readProductPage(openSitePage(parseHtml(html), url, site!));
+    return found && { record: recordOf(found, url, 'kiln'), from: found.from };
+  };
+
+  test('has values of CSS selectors, with their types', () => {
+    const html = `<h1>Mug</h1><b class="p">Nur 1.234,50 €</b><i data-stock="sofort lieferbar"></i><q class="r">4,5 von 5</q>
+      <a class="n">(1.234 Bewertungen)</a><img src="/a.jpg"><img src="/b.jpg"><u class="d">3 Tage</u>`;
+    const fields = {
+      ...{
+        title: 'h1',
+        price: '.p',
+        availability: { css: '[data-stock]', attribute: 'data-stock' },
+        rating: '.r',
+      },
+      ...{ review_count: '.n', images: { css: 'img', attribute: 'src' }, delivery: '.d' },
+    };
+    expect(read(fields, html)).toMatchObject({
+      record: {
+        ...{
+          title: 'Mug',
+          price: 1234.5,
+          currency: 'EUR',
+          availability: 'InStock',
+          available: true,
+          rating: 4.5,
+        },
+        ...{ review_count: 1234, images: ['https://kiln.example/a.jpg', 'https://kiln.example/b.jpg'] },
+        extra: { delivery: '3 Tage' },
+      },
+      from: { title: 'css h1', price: 'css .p', currency: 'css .p', delivery: 'css .d' },
+    });
+  });
+
+  test('has values of embedded state, by element and by assignment', () => {
+    const html = `<title>x</title><script type="application/json" id="__DATA__">{"p": [{"name": "Mug", "cents": 950}]}</script>
+      <script>window.__STATE__ = {"offer": {"price": "9.50"}, "stock": true};</script>`;
+    const fields = {
+      ...{
+        title: { json: 'p.0.name', script: '__DATA__' },
+        price: { json: 'offer.price', script: '__STATE__' },
+      },
+      ...{
+        availability: { json: 'stock', script: '__STATE__' },
+        cents: { json: 'p.0.cents', type: 'number' },
+      },
+    };
+    expect(read(fields, html, { currency: 'SGD' })).toMatchObject({
+      record: { title: 'Mug', price: 9.5, currency: 'SGD', available: true, extra: { cents: 950 } },
+      from: { title: 'json __DATA__ p.0.name', currency: 'declaration' },
+    });
+  });
+
+  test('tries the sources of a field in order, and replaces structured data', () => {
+    const html = `<script type="application/ld+json">{"@type": "Product", "name": "Mug",
+      "offers": {"price": 12, "priceCurrency": "AUD"}}</script><b class="sale">$9</b>`;
+    const sale = read({ price: '.sale' }, html);
+    expect(sale).toMatchObject({
+      record: { price: 9, currency: 'AUD' },
+      from: { title: 'json-ld', price: 'css .sale' },
+    });
+    expect(read({ price: '.none' }, html)?.record).toMatchObject({ price: null, title: 'Mug' });
+    expect(read({ price: ['.none', 'schema.org'] }, html)).toMatchObject({
+      ...{ record: { price: 12, currency: 'AUD' }, from: { price: 'json-ld' } },
+    });
+  });
+
+  test('shows no product without a title, or with nothing else', () => {
+    expect(read({ title: 'h1', price: '.p' }, '<b class="p">€ 9</b>')).toBeNull();
+    expect(read({ title: 'h1', price: '.p' }, '<h1>Sorry</h1>')).toBeNull();
+  });
+});

@@ -1,0 +1,221 @@
+import { sha256 } from '../base/id.ts';
+import type { Json, JsonObject } from '../base/json.ts';
+import { readAvailability } from './availability.ts';
+import { count, list, number, object, objects, positive, text } from './fields.ts';
+import {
+  attribute,
+  byId,
+  type Document,
+  type Element,
+  find,
+  findAll,
+  type HtmlPage,
+  scriptText,
+  words,
+} from './html.ts';
+import { priceAmount, priceCurrency } from './money.ts';
+import { jsonAfter, parseJson } from './script-json.ts';
+import {
+  type FieldSource,
+  type FieldSources,
+  type ValueType,
+  productFields,
+  type SiteDeclaration,
+  structured,
+} from './site-declaration.ts';
+import { markupText, type StructuredData, structuredData } from './structured-data.ts';
+import { addressOn, describeProduct, findProduct, type ProductValues } from './structured-product.ts';
+import { valueAt } from './tracked.ts';
+
+/** A parsed page of a declared site. */
+export interface SitePage {
+  html: HtmlPage;
+  /** Address of the page, without a fragment. */
+  url: string;
+  site: SiteDeclaration;
+  /** Structured data, by format. */
+  data: readonly StructuredData[];
+  /** Embedded JSON by the name of its script. */
+  states: Map<string, Json | undefined>;
+}
+
+/** Values of a page, and where each comes from: "json-ld", "css .price", "json a.b". */
+export interface SourcedValues {
+  values: ProductValues;
+  from: Record<string, string>;
+}
+
+/** Prepares a page for reading. */
+export function openSitePage(html: HtmlPage, url: string, site: SiteDeclaration): SitePage {
+  return { html, url: url.split('#')[0]!, site, data: structuredData(html), states: new Map() };
+}
+
+/** Maximum values of a list, and characters of a text. */
+const maxValues = 100;
+const maxText = 100_000;
+
+/**
+ * Returns the JSON of a script: of the element with that id, or of an assignment to that name. Without a
+ * name, the first JSON script of the page.
+ */
+function embeddedState({ html, states }: SitePage, name = ''): Json | undefined {
+  if (states.has(name)) return states.get(name);
+  const element = name === '' ? find(html.root, 'script[type="application/json" i]') : byId(html, name);
+  let state = element && parseJson(scriptText(element));
+  if (state === undefined && name !== '')
+    for (const script of findAll(html.root, 'script:not([src])')) {
+      const source = scriptText(script);
+      state = source.includes(name) ? jsonAfter(source, name) : undefined;
+      if (state !== undefined) break;
+    }
+  states.set(name, state);
+  return state;
+}
+
+/** Converts a raw value of a page to a type. Returns null if it has no such value. */
+function toType(raw: Json | undefined, type: ValueType, { site }: SitePage): Json {
+  const said = text(raw);
+  switch (type) {
+    case 'price':
+      return positive(
+        typeof raw === 'string' ? (priceAmount(raw, null) ?? priceAmount(raw, site.currency)) : raw,
+      );
+    case 'number':
+      return number(raw) ?? number(/\d+(?:[.,]\d+)?/.exec(said ?? '')?.[0]);
+    case 'count':
+      return count(raw);
+    case 'availability':
+      return typeof raw === 'boolean' ? (raw ? 'InStock' : 'OutOfStock') : readAvailability(said).state;
+    case 'boolean':
+      return typeof raw === 'boolean' ? raw : (readAvailability(said).available ?? null);
+    case 'list': {
+      const values = (Array.isArray(raw) ? raw : [raw]).map((one) => text(object(one).url) ?? text(one));
+      return values.filter((value) => value !== null).slice(0, maxValues);
+    }
+    case 'json':
+      return raw ?? null;
+    default:
+      return markupText(said)?.slice(0, maxText) ?? null;
+  }
+}
+
+/** Returns the raw values of elements: an attribute, or their texts. */
+function elementValues(within: Element | Document, { css, attribute: name }: FieldSource): string[] {
+  const read = (element: Element) => (name === undefined ? words(element) : attribute(element, name));
+  return findAll(within, css!)
+    .map(read)
+    .filter((value) => value !== null);
+}
+
+/** Reads a source other than structured data. */
+function readSource(page: SitePage, within: Element | Document, source: FieldSource, type: ValueType): Json {
+  if (source.json !== undefined)
+    return toType(valueAt(embeddedState(page, source.script), source.json), type, page);
+  const values = elementValues(within, source);
+  if (type === 'list') return toType(values, type, page);
+  return values.map((value) => toType(value, type, page)).find((value) => value !== null) ?? null;
+}
+
+const isMissing = (value: Json | undefined) =>
+  value === undefined || value === null || (Array.isArray(value) && value.length === 0);
+
+const nameOf = ({ css, json, script, attribute: name }: FieldSource): string => {
+  if (json !== undefined) return `json ${script === undefined ? '' : `${script} `}${json}`;
+  return css === undefined ? structured : `css ${css}${name === undefined ? '' : ` [${name}]`}`;
+};
+
+/** Fields that every declaration has, unless it names other sources. */
+const byStructure: FieldSource[] = [{ structured: true }];
+
+/**
+ * Reads fields from their sources, each from the first source that has it. `found`: values of structured
+ * data, by format.
+ */
+export function readFields(
+  page: SitePage,
+  within: Element | Document,
+  declared: FieldSources,
+  found: readonly { format: string; values: ProductValues }[],
+): SourcedValues {
+  const names = [...new Set([...Object.keys(productFields), 'variants', ...Object.keys(declared)])];
+  const result: SourcedValues = { values: {}, from: {} };
+  for (const name of names) {
+    const standard: ValueType | undefined = productFields[name as keyof typeof productFields];
+    for (const source of declared[name] ?? byStructure) {
+      const format = source.structured && found.find(({ values }) => !isMissing(values[name]));
+      const value = format
+        ? format.values[name]
+        : source.structured
+          ? null
+          : readSource(page, within, source, source.type ?? standard ?? 'text');
+      if (isMissing(value)) continue;
+      result.values[name] = value!;
+      result.from[name] = format ? format.format : nameOf(source);
+      break;
+    }
+  }
+  if (declared.currency === undefined) setCurrency(page, within, declared, found, result);
+  return result;
+}
+
+/**
+ * Sets the currency of a price, unless the declaration names its source: that of the price's text or format,
+ * otherwise the declared one, otherwise that of other structured data.
+ */
+function setCurrency(
+  { site }: SitePage,
+  within: Element | Document,
+  { price: sources = [] }: FieldSources,
+  found: readonly { format: string; values: ProductValues }[],
+  { values, from }: SourcedValues,
+): void {
+  const home = site.currency ?? text(values.currency);
+  const own = text(found.find(({ format }) => format === from.price)?.values.currency);
+  const source = sources.find((one) => one.css !== undefined && nameOf(one) === from.price);
+  const said = source && elementValues(within, source)[0];
+  const currency = said === undefined ? (own ?? home) : priceCurrency(said, home);
+  if (currency === null || values.price === undefined) return;
+  if (own !== null || currency !== home) from.currency = from.price!;
+  else from.currency = site.currency === undefined ? from.currency! : 'declaration';
+  values.currency = currency;
+}
+
+/** Returns the values of a product page and their sources, or null if the page shows no product. */
+export function readProductPage(page: SitePage): SourcedValues | null {
+  const found = page.data.flatMap((data) => {
+    const item = findProduct(data, page.url);
+    return item === null ? [] : [{ format: data.format, values: describeProduct(item, data, page.url) }];
+  });
+  const { fields } = page.site;
+  const read = readFields(page, page.html.root, fields, found);
+  const isDeclared = Object.keys(fields).some((name) => name !== 'title' && name in read.from);
+  return read.values.title !== undefined && (found.length > 0 || isDeclared) ? read : null;
+}
+
+/** Returns the id of a page: the words of its path and query, which is all that every shop has. */
+function idOf(url: string): string {
+  const { pathname, search } = new URL(url);
+  const id = (pathname + search).replace(/\W+/g, '-').replace(/^-|-$/g, '');
+  return id.length > 200 ? sha256(id) : id || 'home';
+}
+
+/** Returns the record of values: every standard field, null if it is missing, and `extra`. */
+export function recordOf({ values }: SourcedValues, url: string, site: string): JsonObject {
+  const standard = Object.entries(productFields).map(([name, type]) => [
+    name,
+    values[name] ?? (type === 'list' ? [] : null),
+  ]);
+  const extra = Object.entries(values).filter(([name]) => !(name in productFields) && name !== 'variants');
+  return {
+    id: idOf(url),
+    site,
+    url,
+    ...Object.fromEntries(standard),
+    images: list(values.images)
+      .map((link) => addressOn(url, text(link)))
+      .filter((link) => link !== null),
+    available: readAvailability(text(values.availability)).available,
+    variants: objects(values.variants),
+    extra: Object.fromEntries(extra),
+  };
+}

@@ -1,0 +1,42 @@
+import { declaredSites } from '../declared-sites.ts';
+import type { Market } from '../market.ts';
+import { hasHost } from '../site-declaration.ts';
+import { listedFields, tracked } from './fields.ts';
+import { ids, samples } from './ids.ts';
+import { product } from './product.ts';
+import { search } from './search.ts';
+
+const notAddress = 'not an http or https address';
+
+/** The shops that operators declare: each is a region with hosts and limits of its own. */
+export const sites: Market = {
+  name: 'sites',
+  get regions() {
+    return declaredSites.names();
+  },
+  hasNamedOrigins: true,
+  readers: { product, search },
+  listedFields,
+  ids,
+  samples,
+  tracked,
+  policy: { concurrency: 2, requestsPerSecond: 1, robots: true },
+  regionPolicy: (region) => declaredSites.find(region)?.policy,
+  prices: { product: 1, search: 1 },
+  parseUrl(page, link) {
+    const url = URL.parse(link);
+    if (url === null || !/^https?:$/.test(url.protocol)) throw new Error(notAddress);
+    if (url.username !== '' || url.password !== '')
+      throw new Error('an address must not contain a user or password');
+    const site = declaredSites.ofAddress(url);
+    if (site === undefined) throw new Error(`no declared site has the host ${url.host}`);
+    return { input: { url: link }, region: site.name, type: page };
+  },
+  problemOf({ url }, region) {
+    const site = declaredSites.find(region);
+    const address = typeof url === 'string' ? URL.parse(url) : null;
+    // parseUrl() refuses addresses of no site.
+    if (!site || !address || hasHost(site, address) || !declaredSites.ofAddress(address)) return null;
+    return { name: 'url', msg: `'${address.host}' is not one of the hosts ${site.hosts.join(', ')}` };
+  },
+};

@@ -1,0 +1,84 @@
+import type { JsonObject } from '../../base/json.ts';
+import { Fault } from '../../contract/fault.ts';
+import type { PageRequest, PageResponse } from '../../fetch/page.ts';
+import { declaredSites } from '../declared-sites.ts';
+import { text } from '../fields.ts';
+import { bodyText, parseHtml } from '../html.ts';
+import type { RecordReader } from '../market.ts';
+import { statusFault } from '../response.ts';
+import { hasHost, type SiteDeclaration } from '../site-declaration.ts';
+import { openSitePage, readProductPage, recordOf, type SitePage } from '../site-page.ts';
+import { unexpectedPage } from '../unexpected-page.ts';
+
+/** Returns the site of a unit. Throws `origin_missing` if its declaration was removed. */
+export function siteOf(name: string): SiteDeclaration {
+  const site = declaredSites.find(name);
+  if (site !== undefined) return site;
+  throw new Fault(
+    'origin_missing',
+    `the site ${name} is not declared: an operator must add it to GLEANER_SITES`,
+  );
+}
+
+/** Returns the address of a unit, which another declaration may have accepted. Throws `invalid`. */
+export function addressOf(site: SiteDeclaration, link: unknown): URL {
+  const url = URL.parse(text(link) ?? '');
+  if (url !== null && hasHost(site, url)) return url;
+  throw new Fault(
+    'invalid',
+    `url: ${text(link)} is not on a host of ${site.name} (${site.hosts.join(', ')})`,
+  );
+}
+
+/** Returns the request for a page of a site. */
+export function pageRequest(url: URL): PageRequest {
+  return {
+    path: url.pathname + url.search,
+    origin: url.origin,
+    headers: { accept: 'text/html,application/xhtml+xml' },
+    redirects: 'anywhere',
+  };
+}
+
+/**
+ * Parses a page of a site. Throws the faults of statusFault(), and `page_mismatch` for a redirect to a host
+ * that the site does not have.
+ */
+export function openPage(response: PageResponse, site: SiteDeclaration): SitePage & { text: string } {
+  if (response.status < 200 || response.status > 299) throw statusFault(response, null);
+  const url = URL.parse(response.url);
+  if (url === null || !hasHost(site, url))
+    throw new Fault(
+      'page_mismatch',
+      `${site.name} redirected to ${url?.host}, which is not one of its hosts`,
+    );
+  const html = bodyText(response);
+  return { ...openSitePage(parseHtml(html), url.href, site), text: html };
+}
+
+function extract(response: PageResponse, input: JsonObject, region: string): JsonObject {
+  const site = siteOf(region);
+  const page = openPage(response, site);
+  const read = readProductPage(page);
+  if (read === null) {
+    const asked = addressOf(site, input.url).pathname;
+    // Shops redirect from removed products to their first page.
+    if (new URL(page.url).pathname === '/' && asked !== '/')
+      throw new Fault('page_not_found', 'the site redirected to its first page');
+    throw unexpectedPage(page.text, 'a product');
+  }
+  return recordOf(read, page.url, site.name);
+}
+
+/**
+ * Reads a product page of a declared site (docs/sites.md). `input` has the `url`; the region is the name of
+ * the site. Prices are in currency units.
+ */
+export const product: RecordReader = {
+  sort: 'record',
+  async read(input, { region, fetch }) {
+    const url = addressOf(siteOf(region), input.url);
+    return extract(await fetch(pageRequest(url)), input, region);
+  },
+  extract,
+};

@@ -1,0 +1,84 @@
+import type { JsonObject } from '../../base/json.ts';
+import type { PageResponse } from '../../fetch/page.ts';
+import { text } from '../fields.ts';
+import { attribute, find, findAll } from '../html.ts';
+import type { ListReader } from '../market.ts';
+import { newEntries } from '../new-entries.ts';
+import { hasHost, type SiteDeclaration } from '../site-declaration.ts';
+import { readFields, recordOf, type SitePage } from '../site-page.ts';
+import { addressOn, listedProducts } from '../structured-product.ts';
+import { unexpectedPage } from '../unexpected-page.ts';
+import { addressOf, openPage, pageRequest, siteOf } from './product.ts';
+
+/** Pages of a listing that are read, unless the declaration says otherwise. */
+const defaultMaxPages = 100;
+const defaultNext = 'link[rel~="next" i], a[rel~="next" i]';
+
+/**
+ * Returns the entries of a page: its structured list, or the elements that the declaration names, without
+ * those that link to no page of the site.
+ */
+function entriesOf(page: SitePage): JsonObject[] {
+  const { site, url, html } = page;
+  const { items, fields = {} } = site.listing;
+  const entry = (values: Parameters<typeof recordOf>[0]['values']) => {
+    const link = URL.parse(text(values.url) ?? '');
+    if (link === null || !hasHost(site, link)) return [];
+    const { url: _, ...others } = values;
+    return [recordOf({ values: others, from: {} }, link.href, site.name)];
+  };
+  if (items === undefined) {
+    const lists = page.data.map((data) => listedProducts(data, url));
+    return (lists.find((list) => list.length > 0) ?? []).flatMap(entry);
+  }
+  return findAll(html.root, items).flatMap((element) => {
+    const { values } = readFields(page, element, fields, []);
+    const link = element.name === 'a' ? element : find(element, 'a[href]');
+    return entry({ ...values, url: addressOn(url, text(values.url) ?? attribute(link, 'href')) });
+  });
+}
+
+/** Returns the entries of a response. An empty page of a shop is a list without entries. */
+function readPage(response: PageResponse, site: SiteDeclaration, isFirst: boolean) {
+  const page = openPage(response, site);
+  const entries = entriesOf(page);
+  const fault = entries.length === 0 && isFirst ? unexpectedPage(page.text, 'a list of products') : null;
+  if (fault !== null) throw fault;
+  return { page, entries };
+}
+
+/** Returns the address of the page after one, or null after the last. */
+function nextPage({ html, url, site }: SitePage, place: number): URL | null {
+  const { next = defaultNext, page_parameter: parameter, first_page: first = 1 } = site.listing;
+  if (parameter !== undefined) {
+    const following = new URL(url);
+    following.searchParams.set(parameter, String(first + place));
+    return following;
+  }
+  const link = URL.parse(addressOn(url, attribute(find(html.root, next), 'href')) ?? '');
+  return link !== null && hasHost(site, link) ? link : null;
+}
+
+/**
+ * Reads a listing of a declared site into `products`, page by page. `input` has the `url`; the region is the
+ * name of the site. Ends without a next page, at a page without new entries, or at the declared maximum. The
+ * summary has `site`, `total_products`, and `pages_fetched`.
+ */
+export const search: ListReader = {
+  sort: 'list',
+  async *read(input, { region, fetch }) {
+    const site = siteOf(region);
+    const seen = new Set<string>();
+    let url: URL | null = addressOf(site, input.url);
+    let pages = 0;
+    while (url !== null && pages < (site.listing.max_pages ?? defaultMaxPages)) {
+      const { page, entries } = readPage(await fetch(pageRequest(url)), site, pages === 0);
+      pages += 1;
+      const added = newEntries(entries, seen, ({ id }) => text(id));
+      url = added.length === 0 ? null : nextPage(page, pages);
+      if (added.length > 0) yield { list: 'products', entries: added };
+    }
+    return { site: site.name, total_products: seen.size, pages_fetched: pages };
+  },
+  extract: (response, _input, region) => readPage(response, siteOf(region), true).entries,
+};

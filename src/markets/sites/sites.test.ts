@@ -1,0 +1,193 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { direct } from '../../../sandbox/in-process-origin.ts';
+import { listedId, sites as origin } from '../../../sandbox/sites/index.ts';
+import { fakeProduct } from '../../../sandbox/sites/products.ts';
+import type { JsonObject } from '../../base/json.ts';
+import type { FetchPage } from '../../fetch/page.ts';
+import { declaredSites } from '../declared-sites.ts';
+import type { ListSummary } from '../market.ts';
+import { sites } from './index.ts';
+import { product } from './product.ts';
+import { search } from './search.ts';
+
+const shop = 'https://shop.example';
+
+/** Declares sites of other shops. */
+const declare = (declarations: object) =>
+  declaredSites.use(
+    { path: '/nowhere', texts: { 'sites.json': JSON.stringify(declarations) } },
+    undefined,
+    () => 0,
+  );
+afterEach(() => declaredSites.use(null));
+
+const page = (body: string, url: string, status = 200) => ({
+  ...{ status, headers: {}, body: Buffer.from(body), url, at: 0 },
+});
+
+const readProduct = (path: string) =>
+  product.read({ url: `${shop}${path}` }, { region: 'example', fetch: direct(origin, 'example').fetch });
+
+async function readListing(region: string, url: string, fetch: FetchPage) {
+  const entries: JsonObject[] = [];
+  const pages = search.read({ url }, { region, fetch });
+  for (;;) {
+    const next = await pages.next();
+    if (next.done) return { entries, summary: next.value as ListSummary };
+    entries.push(...next.value.entries);
+  }
+}
+
+describe('product', () => {
+  it.each(['10001', '10002', '10003', '10004'])('reads page %s from JSON-LD or microdata', async (id) => {
+    const { name, offers, brand, sku } = fakeProduct(id);
+    expect(await readProduct(`/p/${id}`)).toMatchObject({
+      ...{ id: `p-${id}`, site: 'example', url: `${shop}/p/${id}`, title: name, brand: brand.name, sku },
+      ...{ price: Number(offers.price), currency: 'EUR', condition: 'New', seller: 'Example Shop' },
+      available: offers.availability.endsWith('/InStock'),
+    });
+  });
+
+  it('requests the address as a store that a caller names', async () => {
+    const asked = direct(origin, 'example');
+    await product.read({ url: `${shop}/p/10001?a=1#top` }, { region: 'example', fetch: asked.fetch });
+    expect(asked.requests).toMatchObject([{ origin: shop, path: '/p/10001?a=1', redirects: 'anywhere' }]);
+  });
+
+  it.each([
+    ['10800', 'page_not_found'],
+    ['10801', 'page_not_found'],
+    ['10807', 'page_blocked'],
+    ['10808', 'page_blocked'],
+    ['10810', 'page_throttled'],
+    ['10812', 'page_failed'],
+    ['10814', 'page_unreadable'],
+    ['10815', 'page_empty'],
+  ])('rejects page %s with %s', async (id, code) => {
+    await expect(readProduct(`/p/${id}`)).rejects.toMatchObject({ code });
+  });
+
+  it('rejects the first page of the shop, to which removed products lead', () => {
+    const response = page('<title>Example Shop</title><h1>New arrivals</h1>', `${shop}/`);
+    expect(() => product.extract(response, { url: `${shop}/p/1` }, 'example')).toThrow(/its first page/);
+  });
+
+  it('rejects a redirect to another host', () => {
+    const response = page('<h1>Mug</h1>', 'https://other.example/p/1');
+    expect(() => product.extract(response, { url: `${shop}/p/1` }, 'example')).toThrow(/other\.example/);
+  });
+
+  it('rejects units of a site that is no longer declared, and of hosts that it no longer has', () => {
+    const response = page('', `${shop}/p/1`);
+    expect(() => product.extract(response, { url: `${shop}/p/1` }, 'gone')).toThrow(
+      /site gone is not declared/,
+    );
+    const reading = product.read(
+      { url: 'https://other.example/' },
+      { region: 'example', fetch: async () => response },
+    );
+    return expect(reading).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining('shop.example'),
+    });
+  });
+});
+
+describe('search', () => {
+  it('reads every page of a structured list', async () => {
+    const asked = direct(origin, 'example');
+    const { entries, summary } = await readListing('example', `${shop}/c/mugs-1`, asked.fetch);
+    expect(summary).toEqual({
+      site: 'example',
+      total_products: entries.length,
+      pages_fetched: asked.requests.length,
+    });
+    expect(asked.requests.length).toBeGreaterThan(1);
+    const { name, offers } = fakeProduct(listedId('mugs-1', 30));
+    expect(entries[30]).toMatchObject({
+      ...{
+        title: name,
+        price: Number(offers.price),
+        currency: 'EUR',
+        url: `${shop}/p/${listedId('mugs-1', 30)}`,
+      },
+    });
+    expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+  });
+
+  it('ends when a page repeats', async () => {
+    const asked = direct(origin, 'example');
+    expect((await readListing('example', `${shop}/c/mugs-704`, asked.fetch)).entries).toHaveLength(24);
+    expect(asked.requests).toHaveLength(2);
+  });
+
+  it.each([
+    ['800', 'page_not_found'],
+    ['807', 'page_blocked'],
+    ['814', 'page_unreadable'],
+  ])('rejects a listing ending in %s with %s', async (digits, code) => {
+    const asked = direct(origin, 'example');
+    await expect(readListing('example', `${shop}/c/mugs-${digits}`, asked.fetch)).rejects.toMatchObject({
+      code,
+    });
+  });
+
+  const card = (at: number) =>
+    `<li class="card"><a href="/p/${at}"><h3>Mug ${at}</h3></a><b class="price">€ ${at},50</b></li>`;
+  const shown = (numbers: number[], after = '') => `<ul>${numbers.map(card).join('')}</ul>${after}`;
+
+  it('reads declared elements and follows a declared link within the hosts', async () => {
+    declare({
+      kiln: {
+        hosts: ['kiln.example'],
+        listing: { items: '.card', fields: { title: 'h3', price: '.price' }, next: 'a.more' },
+      },
+    });
+    const bodies: Record<string, string> = {
+      '/c': shown([1, 2], '<a class="more" href="/c?after=2">More</a>'),
+      '/c?after=2': shown([2, 3], '<a class="more" href="https://ads.example/">More</a>'),
+    };
+    const fetch: FetchPage = async ({ path }) => page(bodies[path]!, `https://kiln.example${path}`);
+    const { entries, summary } = await readListing('kiln', 'https://kiln.example/c', fetch);
+    expect(entries.map(({ title, price, currency, url }) => [title, price, currency, url])).toEqual([
+      ['Mug 1', 1.5, 'EUR', 'https://kiln.example/p/1'],
+      ['Mug 2', 2.5, 'EUR', 'https://kiln.example/p/2'],
+      ['Mug 3', 3.5, 'EUR', 'https://kiln.example/p/3'],
+    ]);
+    expect(summary).toEqual({ site: 'kiln', total_products: 3, pages_fetched: 2 });
+  });
+
+  it('counts pages by a declared parameter, up to the declared maximum', async () => {
+    const listing = { items: '.card', page_parameter: 'p', first_page: 0, max_pages: 3 };
+    declare({ kiln: { hosts: ['kiln.example'], listing } });
+    const paths: string[] = [];
+    const fetch: FetchPage = async ({ path }) => {
+      paths.push(path);
+      return page(shown([paths.length]), `https://kiln.example${path}`);
+    };
+    await readListing('kiln', 'https://kiln.example/c?sort=new', fetch);
+    expect(paths).toEqual(['/c?sort=new', '/c?sort=new&p=1', '/c?sort=new&p=2']);
+  });
+});
+
+describe('the market', () => {
+  it('has the declared sites as regions, with their limits', () => {
+    declare({ kiln: { hosts: ['kiln.example'], requests_per_second: 3 } });
+    expect(sites.regions).toEqual(['example', 'kiln']);
+    expect(sites.regionPolicy!('kiln')).toEqual({ requestsPerSecond: 3 });
+    expect(sites.parseUrl!('product', 'https://www.kiln.example/p/1')).toMatchObject({ region: 'kiln' });
+  });
+
+  it.each(['kiln', 'file:///etc/passwd', 'https://a:b@shop.example/', 'https://unknown.example/'])(
+    'refuses the address %s',
+    (url) => expect(() => sites.parseUrl!('product', url)).toThrow(),
+  );
+
+  it('refuses an address of another site', () => {
+    declare({ kiln: 'kiln.example' });
+    expect(sites.problemOf!({ url: `${shop}/p/1` }, 'kiln')).toEqual({
+      ...{ name: 'url', msg: "'shop.example' is not one of the hosts kiln.example" },
+    });
+    expect(sites.problemOf!({ url: `${shop}/p/1` }, 'example')).toBeNull();
+  });
+});

@@ -1,0 +1,177 @@
+import { isObject, type Json, type JsonObject } from '../base/json.ts';
+import { list, objects, text } from './fields.ts';
+import {
+  attribute,
+  type Document,
+  type Element,
+  findAll,
+  type HtmlPage,
+  parseHtml,
+  scriptText,
+  words,
+} from './html.ts';
+import { parseJson } from './script-json.ts';
+
+/** Formats of structured data, the most reliable first. */
+export type StructuredFormat = 'json-ld' | 'microdata' | 'opengraph';
+
+/** Items of a page in one format, all in the form of JSON-LD. */
+export interface StructuredData {
+  format: StructuredFormat;
+  /** Items of the page itself, without those inside of others. */
+  items: JsonObject[];
+  /** Items by `@id`, to which others refer. */
+  byId: ReadonlyMap<string, JsonObject>;
+}
+
+/** Maximum items of a page that are considered. Listings of shops have up to a few hundred. */
+const maxItems = 5_000;
+
+/** Returns the structured data of a page by format, without formats that the page does not have. */
+export function structuredData(page: HtmlPage): StructuredData[] {
+  const found: Record<StructuredFormat, JsonObject[]> = {
+    'json-ld': jsonLd(page),
+    microdata: microdata(page.root.children),
+    opengraph: openGraph(page),
+  };
+  return Object.entries(found).flatMap(([format, given]) => {
+    const items = given.flatMap((item) => [...unwrapped(item, 0)]).slice(0, maxItems);
+    const byId = new Map(items.flatMap((item) => (text(item['@id']) ? [[item['@id'] as string, item]] : [])));
+    return items.length === 0 ? [] : [{ format: format as StructuredFormat, items, byId }];
+  });
+}
+
+/** Returns the types of an item: "Product" for "https://schema.org/Product". */
+export function typesOf(item: JsonObject): string[] {
+  const types = [item['@type'], ...list(item['@type'])].map(text).filter((type) => type !== null);
+  return types.map((type) => type.slice(type.search(/[^/#:]*$/)));
+}
+
+/** Returns the objects of a value that is an object, an array, or the `@id` of an item. */
+export function itemsOf(value: Json | undefined, { byId }: Pick<StructuredData, 'byId'>): JsonObject[] {
+  return (isObject(value) ? [value] : objects(value)).map((item) => {
+    const id = text(item['@id']);
+    return (id !== null && Object.keys(item).length === 1 && byId.get(id)) || item;
+  });
+}
+
+/** Returns the text of a value without markup: a string, the first of several, or the `name` of an item. */
+export function plainText(value: Json | undefined): string | null {
+  const [first] = Array.isArray(value) ? value : [value];
+  const named = isObject(first) ? (first.name ?? first['@value'] ?? null) : first;
+  return markupText(text(named));
+}
+
+/** Members of pages and of graphs whose items are items of the page. */
+const wrappers = ['@graph', 'mainEntity', 'mainEntityOfPage'];
+
+function* unwrapped(value: Json | undefined, depth: number): Generator<JsonObject> {
+  if (depth > 6) return;
+  if (Array.isArray(value)) for (const element of value) yield* unwrapped(element, depth + 1);
+  if (!isObject(value)) return;
+  yield value;
+  for (const name of wrappers) yield* unwrapped(value[name], depth + 1);
+}
+
+function jsonLd({ root }: HtmlPage): JsonObject[] {
+  return findAll(root, 'script[type*="ld+json" i]').flatMap((script) => {
+    // Shops write line breaks into strings, and comments around the text.
+    const source = scriptText(script)
+      .replace(/^\s*(?:<!--|\/[/*]\s*<!\[CDATA\[(?:\s*\*\/)?)/, '')
+      .replace(/(?:-->|(?:\/[/*]\s*)?\]\]>(?:\s*\*\/)?)\s*$/, '')
+      .replace(/\p{Cc}+/gu, ' ')
+      .replace(/;\s*$/, '');
+    const value = parseJson(source);
+    return isObject(value) ? [value] : objects(value);
+  });
+}
+
+/** Attributes with the value of an element; others have it as their text. */
+const valueAttributes: Readonly<Record<string, string>> = {
+  ...{ a: 'href', area: 'href', link: 'href', object: 'data', data: 'value', meter: 'value' },
+  ...{ img: 'src', audio: 'src', video: 'src', source: 'src', iframe: 'src', time: 'datetime' },
+};
+
+/** Returns the microdata items of a tree. Members of nested items belong to those. */
+function microdata(nodes: Document['children']): JsonObject[] {
+  const found: JsonObject[] = [];
+  collect(nodes, null, found, 0);
+  return found;
+}
+
+/** Members inside the text of other members whose texts are read, so that a page is read few times over. */
+const maxNestedTexts = 4;
+
+function collect(
+  nodes: Document['children'],
+  owner: JsonObject | null,
+  found: JsonObject[],
+  texts: number,
+): void {
+  for (const node of nodes) {
+    if (!('attribs' in node)) continue;
+    const { itemprop, itemscope, itemtype, itemid } = node.attribs;
+    // Without a prototype, a member of any name is an own one.
+    const item: JsonObject | null = itemscope === undefined ? null : Object.create(null);
+    if (item) item['@type'] = (itemtype ?? '').split(/\s+/);
+    if (item && itemid) item['@id'] = itemid;
+    const names = itemprop?.split(/\s+/).filter((name) => name !== '') ?? [];
+    const isMember = owner !== null && names.length > 0;
+    if (isMember && (item || texts < maxNestedTexts)) {
+      const value = item ?? memberText(node);
+      for (const name of names) add(owner, name, value);
+    } else if (item) found.push(item);
+    collect(node.children, item ?? owner, found, isMember && !item ? texts + 1 : texts);
+  }
+}
+
+function add(owner: JsonObject, name: string, value: Json): void {
+  const known = owner[name];
+  if (known === undefined) owner[name] = value;
+  else if (Array.isArray(known)) known.push(value);
+  else owner[name] = [known, value];
+}
+
+const memberText = (element: Element): string =>
+  attribute(element, 'content') ??
+  attribute(element, valueAttributes[element.name] ?? '') ??
+  words(element) ??
+  '';
+
+/** Returns the product that a page describes for previews, if it states a type or a price of one. */
+function openGraph({ root }: HtmlPage): JsonObject[] {
+  const values = new Map<string, string[]>();
+  for (const meta of findAll(root, 'meta[content]')) {
+    const name = attribute(meta, 'property') ?? attribute(meta, 'name');
+    const content = attribute(meta, 'content');
+    if (name === null || content === null) continue;
+    values.set(name, [...(values.get(name) ?? []), content].slice(0, 50));
+  }
+  const first = (...names: string[]) => names.map((name) => values.get(name)?.[0]).find(Boolean) ?? null;
+  const price = first('product:sale_price:amount', 'product:price:amount', 'og:price:amount');
+  if (price === null && !/product/i.test(first('og:type') ?? '')) return [];
+  return [
+    {
+      '@type': 'Product',
+      name: first('og:title'),
+      description: first('og:description'),
+      url: first('og:url'),
+      image: values.get('og:image') ?? null,
+      brand: first('product:brand', 'og:brand'),
+      sku: first('product:retailer_item_id'),
+      category: first('product:category'),
+      offers: {
+        price,
+        priceCurrency: first('product:sale_price:currency', 'product:price:currency', 'og:price:currency'),
+        availability: first('product:availability', 'og:availability'),
+        itemCondition: first('product:condition', 'og:product:condition'),
+      },
+    },
+  ];
+}
+
+/** Returns a text without tags and character references, which some shops leave in their data. */
+export function markupText(value: string | null): string | null {
+  if (value === null || !/[&<]/.test(value)) return value?.replace(/\s+/g, ' ').trim() || null;
+  return words(parseHtml(value).root);
+}
