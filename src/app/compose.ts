@@ -20,7 +20,6 @@ import type { JobContext, Pages } from '../jobs/context.ts';
 import { resolveJobTypes } from '../jobs/job-types.ts';
 import { meterStore } from '../jobs/metered-store.ts';
 import { kinds } from '../kinds/list.ts';
-import { declaredSites } from '../markets/declared-sites.ts';
 import { listedFields, policyOfMarket } from '../markets/defaults.ts';
 import { findUnknownRegions, withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
@@ -32,6 +31,7 @@ import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import type { Fetching, FetchingOptions } from './open-fetching.ts';
 import { openStack, type Stack, type StackOptions } from './stack.ts';
 import { traceQueue, traceStore } from './tracing.ts';
+import { useSites } from './use-sites.ts';
 
 /** Interval between synchronizations with the store's clock, in milliseconds. */
 const followMs = 30_000;
@@ -178,15 +178,6 @@ function openLinks(config: Config, clock: Clock, publicUrl: () => string): Signe
       now: () => clock.now(),
     }),
   };
-}
-
-/** Puts the declared sites in force. Throws a ConfigError with the file, line, and column of each problem. */
-function useSites({ siteFiles }: Config, log: Log): void {
-  try {
-    declaredSites.use(siteFiles, log);
-  } catch (error) {
-    throw new ConfigError((error as Error).message.replaceAll(/^/gm, 'GLEANER_SITES: '));
-  }
 }
 
 /** Wraps the store and the queue of a stack to record spans. */

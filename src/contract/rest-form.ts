@@ -25,6 +25,22 @@ export function bindingOf(method: DescMethod): Binding {
   };
 }
 
+/**
+ * Returns the path of a template with the values of a request's fields, and the other values, which are the
+ * body. A field without a value keeps its name in braces, which no resource has.
+ */
+export function splitRequest(
+  template: string,
+  values: Readonly<Record<string, unknown>>,
+): { path: string; body: Record<string, unknown> } {
+  const body = { ...values };
+  const path = template.replace(/\{(\w+)\}/g, (variable, name: string) => {
+    delete body[name];
+    return encodeURIComponent(String(values[name] ?? variable));
+  });
+  return { path, body };
+}
+
 /** Returns the name of a field in REST bodies: `rest_name`, otherwise the proto name. */
 export function restName(field: DescField): string {
   return getOption(field, restNameOption) || field.name;

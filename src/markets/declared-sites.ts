@@ -11,7 +11,8 @@ export interface DeclaredSites {
   use(files: SiteFiles | null, log?: Pick<Log, 'info' | 'error'>, now?: () => number): void;
   /** Names of all sites. */
   names(): readonly string[];
-  find(name: string): SiteDeclaration | undefined;
+  /** Returns a site. Without one of that name that accepts the address, compares the files once more. */
+  find(name: string, url?: URL): SiteDeclaration | undefined;
   /** Returns the site of an address, or undefined if no site has its host. */
   ofAddress(url: URL): SiteDeclaration | undefined;
 }
@@ -98,7 +99,14 @@ export function createDeclaredSites(): DeclaredSites {
       [stamp, checkedAt] = ['', now() - checkMs];
     },
     names: () => [...current().keys()],
-    find: (name) => current().get(name),
+    find: (name, url) => {
+      const isFound = (site: SiteDeclaration | undefined) =>
+        site && (url === undefined || hasHost(site, url));
+      const found = current().get(name);
+      // Another process may have read a change of the files before this one.
+      if (!isFound(found) && files !== null) reload(files);
+      return isFound(found) ? found : sites.get(name);
+    },
     ofAddress: (url) => [...current().values()].find((site) => hasHost(site, url)),
   };
 }

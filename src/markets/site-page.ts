@@ -18,10 +18,10 @@ import { jsonAfter, parseJson } from './script-json.ts';
 import {
   type FieldSource,
   type FieldSources,
-  type ValueType,
   productFields,
   type SiteDeclaration,
   structured,
+  type ValueType,
 } from './site-declaration.ts';
 import { markupText, type StructuredData, structuredData } from './structured-data.ts';
 import { addressOn, describeProduct, findProduct, type ProductValues } from './structured-product.ts';
@@ -70,6 +70,21 @@ function embeddedState({ html, states }: SitePage, name = ''): Json | undefined 
     }
   states.set(name, state);
   return state;
+}
+
+/** Returns the embedded JSON of a page by the names under which embeddedState() finds it. */
+export function embeddedStates(page: SitePage): Map<string, Json> {
+  const names = findAll(page.html.root, 'script:not([src])').flatMap((script) => {
+    const id = attribute(script, 'id');
+    if (/json/i.test(attribute(script, 'type') ?? '')) return id === null ? [] : [id];
+    return [...scriptText(script).matchAll(/([A-Za-z_$][\w$]{2,60})\s{0,20}=\s{0,20}[{[]/g)].map(
+      ([, name]) => name!,
+    );
+  });
+  const states = [...new Set(names)]
+    .slice(0, maxValues)
+    .map((name) => [name, embeddedState(page, name)] as const);
+  return new Map(states.filter((state): state is [string, Json] => state[1] !== undefined));
 }
 
 /** Converts a raw value of a page to a type. Returns null if it has no such value. */

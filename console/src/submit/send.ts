@@ -1,6 +1,7 @@
 import { createClient } from '@connectrpc/connect';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import type { JobType } from '../../../src/contract/job-types.ts';
+import { splitRequest } from '../../../src/contract/rest-form.ts';
 import { withQuery } from '../ui/request/options.ts';
 import { fetchRest } from '../ui/session/rest.ts';
 import { transport } from '../ui/session/transport.ts';
@@ -42,6 +43,16 @@ export function createIdempotencyKey(): string {
 export const bodyHeaders = (body: string | FormData): Record<string, string> =>
   typeof body === 'string' ? { 'content-type': 'application/json' } : {};
 
+/** Moves the fields of a body that are in the path there. */
+export function placed(
+  { endpoint: { path } }: JobType,
+  body: string | FormData,
+): { path: string; body: string | FormData } {
+  if (typeof body !== 'string' || !path.includes('{')) return { path, body };
+  const request = splitRequest(path, JSON.parse(body));
+  return { path: request.path, body: JSON.stringify(request.body) };
+}
+
 /**
  * Submits a body over REST: JSON, or a multipart form for job types that take a file. `query`: options of the
  * submit. Repeating a submit with the same idempotency key creates no second job. Throws a RestError for an
@@ -54,10 +65,11 @@ export async function send(
   idempotencyKey: string,
 ): Promise<SubmittedJob> {
   const headers = { 'idempotency-key': idempotencyKey, ...bodyHeaders(body) };
-  const response = await fetchRest(withQuery(jobType.endpoint.path, query), {
+  const request = placed(jobType, body);
+  const response = await fetchRest(withQuery(request.path, query), {
     method: 'POST',
     headers,
-    body,
+    body: request.body,
   });
   const submitted = (await response.json()) as Submitted;
   const { job_id: jobId, task_id: taskId, cost, outcome } = submitted;

@@ -5,7 +5,7 @@ import { type Quote, QuoteSchema } from '../../../gen/gleaner/job/v1/quote_pb.ts
 import type { JobType } from '../../../src/contract/job-types.ts';
 import { withQuery } from '../ui/request/options.ts';
 import { fetchRest } from '../ui/session/rest.ts';
-import { bodyHeaders } from './send.ts';
+import { bodyHeaders, placed } from './send.ts';
 
 /** Time without a change after which a quote is requested, in milliseconds. */
 const settleMs = 500;
@@ -34,9 +34,9 @@ export function useQuote(jobType: JobType, body: string | FormData | null, query
     const show = (next: QuoteState) => {
       if (!signal.aborted) setState(next);
     };
-    const init = { method: 'POST', headers: bodyHeaders(settled), body: settled, signal };
-    const path = withQuery(jobType.endpoint.path, 'validate_only=true', settledQuery);
-    fetchRest(path, init, { showsWarnings: false })
+    const { path, body: sent } = placed(jobType, settled);
+    const init = { method: 'POST', headers: bodyHeaders(settled), body: sent, signal };
+    fetchRest(withQuery(path, 'validate_only=true', settledQuery), init, { showsWarnings: false })
       .then(async (response) => fromJson(QuoteSchema, await response.json()))
       .then((quote) => show({ quote, error: null }))
       .catch((error: unknown) => show({ quote: null, error }));

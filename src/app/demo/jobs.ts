@@ -5,6 +5,7 @@ import {
   Step,
 } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { endpointOf } from '../../contract/endpoint.ts';
+import { splitRequest } from '../../contract/rest-form.ts';
 import { services } from '../../contract/services.ts';
 import { type ResolvedJobType, resolveJobTypes, resultFieldsOf } from '../../jobs/job-types.ts';
 import type { Kind } from '../../kinds/kind.ts';
@@ -57,11 +58,12 @@ export function demoJobs(addressOf: (market: string) => string): DemoJob[] {
         title: `${market.name}: ${sample.title}`,
         market: market.name,
         jobType,
-        submitPath: endpointOf(submit)!.path,
+        submitPath: splitRequest(endpointOf(submit)!.path, sample.body).path,
         needsApproval: jobType.kind.approval,
         files: resultFilesOf(jobType.kind),
         fields: resultFieldsOf(jobType),
-        progressPath: (id) => endpointOf(read)!.path.replace(/\{[^}]*\}/, id),
+        progressPath: (id) =>
+          splitRequest(endpointOf(read)!.path, { ...sample.body, job_id: id, task_id: id }).path,
       };
     }),
   );

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Io } from '../io.ts';
 import { onRun } from '../program.ts';
 
 /** Options of the page commands. */
@@ -7,6 +8,11 @@ interface PageFlags {
   save?: string;
   browser?: true;
   body?: string;
+}
+
+/** Puts the declared sites in force. */
+async function useSites(io: Io): Promise<void> {
+  (await import('../../app/use-sites.ts')).useSites(io.config());
 }
 
 /** Adds `page fetch` and `page extract`. */
@@ -21,6 +27,7 @@ export function addPageCommands(program: Command): void {
   onRun(fetching, async (io, { region, save, ...options }: PageFlags, market, kind, id) => {
     const { runFetch } = await import('../../app/page.ts');
     const { targetOf } = await import('../../app/page/target.ts');
+    await useSites(io);
     const place = save === undefined ? {} : { save: io.path(save) };
     const target = targetOf(market, kind, id, region);
     return (await runFetch(io.config(), target, { ...options, ...place }, io.say)) ? 0 : 1;
@@ -33,6 +40,7 @@ export function addPageCommands(program: Command): void {
   onRun(extract, async (io, { region, body }: PageFlags, market, kind, id) => {
     const { runExtract } = await import('../../app/page.ts');
     const { targetOf } = await import('../../app/page/target.ts');
+    await useSites(io);
     const target = targetOf(market, kind, id, region);
     const file = body === undefined ? undefined : io.path(body);
     return (await runExtract(io.config(), target, file, io.say)) ? 0 : 1;

@@ -11,8 +11,8 @@ import { openSitePage, readProductPage, recordOf, type SitePage } from '../site-
 import { unexpectedPage } from '../unexpected-page.ts';
 
 /** Returns the site of a unit. Throws `origin_missing` if its declaration was removed. */
-export function siteOf(name: string): SiteDeclaration {
-  const site = declaredSites.find(name);
+export function siteOf(name: string, url?: URL): SiteDeclaration {
+  const site = declaredSites.find(name, url);
   if (site !== undefined) return site;
   throw new Fault(
     'origin_missing',
@@ -20,10 +20,11 @@ export function siteOf(name: string): SiteDeclaration {
   );
 }
 
-/** Returns the address of a unit, which another declaration may have accepted. Throws `invalid`. */
-export function addressOf(site: SiteDeclaration, link: unknown): URL {
+/** Returns the site and the address of a unit. Throws `invalid` if the site no longer has its host. */
+export function placeOf(name: string, link: unknown): { site: SiteDeclaration; url: URL } {
   const url = URL.parse(text(link) ?? '');
-  if (url !== null && hasHost(site, url)) return url;
+  const site = siteOf(name, url ?? undefined);
+  if (url !== null && hasHost(site, url)) return { site, url };
   throw new Fault(
     'invalid',
     `url: ${text(link)} is not on a host of ${site.name} (${site.hosts.join(', ')})`,
@@ -61,7 +62,7 @@ function extract(response: PageResponse, input: JsonObject, region: string): Jso
   const page = openPage(response, site);
   const read = readProductPage(page);
   if (read === null) {
-    const asked = addressOf(site, input.url).pathname;
+    const asked = URL.parse(String(input.url))?.pathname;
     // Shops redirect from removed products to their first page.
     if (new URL(page.url).pathname === '/' && asked !== '/')
       throw new Fault('page_not_found', 'the site redirected to its first page');
@@ -77,7 +78,7 @@ function extract(response: PageResponse, input: JsonObject, region: string): Jso
 export const product: RecordReader = {
   sort: 'record',
   async read(input, { region, fetch }) {
-    const url = addressOf(siteOf(region), input.url);
+    const { url } = placeOf(region, input.url);
     return extract(await fetch(pageRequest(url)), input, region);
   },
   extract,

@@ -8,7 +8,7 @@ import { hasHost, type SiteDeclaration } from '../site-declaration.ts';
 import { readFields, recordOf, type SitePage } from '../site-page.ts';
 import { addressOn, listedProducts } from '../structured-product.ts';
 import { unexpectedPage } from '../unexpected-page.ts';
-import { addressOf, openPage, pageRequest, siteOf } from './product.ts';
+import { openPage, pageRequest, placeOf, siteOf } from './product.ts';
 
 /** Pages of a listing that are read, unless the declaration says otherwise. */
 const defaultMaxPages = 100;
@@ -67,9 +67,9 @@ function nextPage({ html, url, site }: SitePage, place: number): URL | null {
 export const search: ListReader = {
   sort: 'list',
   async *read(input, { region, fetch }) {
-    const site = siteOf(region);
+    const { site, url: start } = placeOf(region, input.url);
     const seen = new Set<string>();
-    let url: URL | null = addressOf(site, input.url);
+    let url: URL | null = start;
     let pages = 0;
     while (url !== null && pages < (site.listing.max_pages ?? defaultMaxPages)) {
       const { page, entries } = readPage(await fetch(pageRequest(url)), site, pages === 0);

@@ -1,4 +1,5 @@
 import type { JobType } from '../../../../src/contract/job-types.ts';
+import { splitRequest } from '../../../../src/contract/rest-form.ts';
 import { bodyOf, type Draft, fileOf } from './draft.ts';
 import { readRequestShape } from './fields.ts';
 import { optionQuery, withQuery } from './options.ts';
@@ -10,22 +11,24 @@ const maxInlineUnits = 100;
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** Returns the file that the command of a draft reads; null if the command contains the whole request. */
-export function requestFile({ method }: JobType, draft: Draft): File | null {
+export function requestFile({ endpoint, method }: JobType, draft: Draft): File | null {
   const shape = readRequestShape(method.input);
   if (shape.fields.some(({ type }) => type === 'file')) return fileOf(shape, draft);
   if (draft.units.length <= maxInlineUnits) return null;
-  return new File([JSON.stringify(bodyOf(shape, draft))], 'request.json', { type: 'application/json' });
+  const { body } = splitRequest(endpoint.path, bodyOf(shape, draft));
+  return new File([JSON.stringify(body)], 'request.json', { type: 'application/json' });
 }
 
 /** Returns the curl command that submits a draft to the service at `origin`. */
 export function curlText(origin: string, jobType: JobType, draft: Draft): string {
   const { endpoint, method } = jobType;
   const shape = readRequestShape(method.input);
-  const url = origin + withQuery(endpoint.path, optionQuery(draft.options) ?? '');
+  const { path, body } = splitRequest(endpoint.path, bodyOf(shape, draft));
+  const url = origin + withQuery(path, optionQuery(draft.options) ?? '');
   const fileName = shape.fields.find(({ type }) => type === 'file')?.name;
   const file = requestFile(jobType, draft);
   if (fileName !== undefined) return curlCommand(url, [`-F ${fileName}=@${file?.name}`]);
-  return jsonCommand(url, file ? `@${file.name}` : JSON.stringify(bodyOf(shape, draft)));
+  return jsonCommand(url, file ? `@${file.name}` : JSON.stringify(body));
 }
 
 /** Returns the curl command that sends JSON, or the file that `@` names. */

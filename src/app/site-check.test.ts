@@ -1,0 +1,115 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type RunningOrigins, startOrigins } from '../../sandbox/server.ts';
+import { sites as origin } from '../../sandbox/sites/index.ts';
+import { fakeProduct } from '../../sandbox/sites/products.ts';
+import { type Config, loadConfig } from '../base/config.ts';
+import { parseOrigins } from '../base/origins.ts';
+import { parseSites } from '../markets/site-declaration.ts';
+import { checkSite, learnSite, proposeSite } from './site-check.ts';
+
+let folder: string;
+let origins: RunningOrigins;
+let shop: string;
+let config: Config;
+let lines: string[];
+const say = (line: string) => lines.push(line);
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gleaner-site-'));
+  origins = await startOrigins({ origins: [origin] });
+  shop = origins.address('sites', 'example');
+  config = {
+    ...loadConfig({ GLEANER_DATA_DIR: folder }),
+    origins: parseOrigins('{"sites": {"allow_private": true, "requests_per_second": 100}}'),
+  };
+});
+afterAll(async () => {
+  await origins.stop();
+  await rm(folder, { recursive: true });
+});
+beforeEach(() => {
+  lines = [];
+});
+
+async function declare(text: string): Promise<string> {
+  const file = join(folder, 'shop.json');
+  await writeFile(file, text);
+  return file;
+}
+const said = () => lines.join('\n');
+
+describe('checkSite()', () => {
+  test('prints the record, the source of each field, and the missing fields', async () => {
+    const file = await declare(`{"shop": ${JSON.stringify(new URL(shop).host)}}`);
+    expect(await checkSite(config, file, `${shop}/p/10001`, say)).toBe(true);
+    expect(JSON.parse(/^\{[\s\S]*?^\}$/m.exec(said())![0])).toMatchObject({
+      ...{ id: 'p-10001', site: 'shop', title: fakeProduct('10001').name, currency: 'EUR' },
+    });
+    expect(said()).toMatch(/^ {2}price +(?:json-ld|microdata)$/m);
+    expect(said()).toMatch(/^Missing: gtin, mpn, category, list_price/m);
+  });
+
+  test('reports a page without a product', async () => {
+    const file = await declare(`{"shop": ${JSON.stringify(new URL(shop).host)}}`);
+    expect(await checkSite(config, file, `${shop}/p/10800`, say)).toBe(false);
+    expect(said()).toContain('FAULT page_failed: the site returned 404');
+  });
+
+  test.each([
+    ['{"shop": 1}', 'shop.json: line 1, column 10: shop'],
+    ['{"shop": "other.example"}', 'no site of'],
+  ])('refuses %s', async (text, message) => {
+    const file = await declare(text);
+    await expect(checkSite(config, file, `${shop}/p/10001`, say)).rejects.toThrow(message);
+  });
+
+  test('refuses a shop on a private address, unless the origins file allows it', async () => {
+    const file = await declare(`{"shop": ${JSON.stringify(new URL(shop).host)}}`);
+    const guarded = { ...config, origins: parseOrigins('{}') };
+    await expect(checkSite(guarded, file, `${shop}/p/10001`, say)).rejects.toMatchObject({
+      code: 'address_refused',
+    });
+  });
+});
+
+describe('learnSite()', () => {
+  test('proposes a host alone for a shop with structured data', async () => {
+    expect(await learnSite(config, [`${shop}/p/10001`, `${shop}/p/10002`], say)).toBe(true);
+    const [declared] = parseSites(said());
+    expect(declared).toMatchObject({ hosts: [new URL(shop).host], fields: {} });
+  });
+
+  test.each([
+    [['https://a.example/1'], '2 to 5 product pages'],
+    [['https://a.example/1', 'https://b.example/1'], 'b.example is not the host a.example'],
+    [['https://a.example/1', 'mug'], "'mug' is not an http or https address"],
+  ])('refuses %j', async (urls, message) => {
+    await expect(learnSite(config, urls, say)).rejects.toThrow(message);
+  });
+});
+
+test('proposeSite() finds fields in embedded state that differ between the pages', () => {
+  const [site] = parseSites('{"kiln": "kiln.example"}');
+  const page = (name: string, price: number) => ({
+    ...{ status: 200, headers: {}, url: `https://kiln.example/${name}`, at: 0 },
+    body: Buffer.from(
+      `<script>window.__STATE__ = {"shop": {"name": "Kiln 9"}, "page": {"product": {"name": "${name}", "sku": "S-${name}",
+       "offer": {"price": ${price}, "currency": "EUR", "inStock": true}, "related": [{"name": "Same", "price": 1}]}}};</script>`,
+    ),
+  });
+  const { declaration, notes } = proposeSite([page('Mug', 9), page('Bowl', 12)], site!);
+  expect(declaration).toEqual({
+    hosts: ['kiln.example'],
+    fields: {
+      title: { json: 'page.product.name', script: '__STATE__' },
+      price: { json: 'page.product.offer.price', script: '__STATE__' },
+      currency: { json: 'page.product.offer.currency', script: '__STATE__' },
+      availability: { json: 'page.product.offer.inStock', script: '__STATE__' },
+      sku: { json: 'page.product.sku', script: '__STATE__' },
+    },
+  });
+  expect(notes).toEqual([expect.stringContaining('images'), expect.stringContaining('brand')]);
+});
