@@ -58,8 +58,8 @@ function createOriginThrottle(
 ): OriginThrottle {
   const { store, holder, clock } = options;
   let current = policy;
-  let askedMs = 0;
-  const intervalMs = () => Math.max(1000 / current.requestsPerSecond, askedMs);
+  let crawlDelayMs = 0;
+  const intervalMs = () => Math.max(1000 / current.requestsPerSecond, crawlDelayMs);
   const circuit = createCircuit({ ...options, origin, name, onPause: () => tokens.clear() });
   const onPauseRead: Circuit['update'] = (pause) => circuit.update(pause);
   const tokens = createTokenBucket({
@@ -85,7 +85,7 @@ function createOriginThrottle(
     tokens,
     circuit,
     slowDown: (ms) => {
-      askedMs = ms;
+      crawlDelayMs = ms;
       tokens.setInterval(intervalMs());
     },
     apply: (changed) => {

@@ -22,6 +22,7 @@ const pages = [
   'sandbox.md',
   'submit-options.md',
   'delivery.md',
+  'sites.md',
   ...kinds.map((name) => join('kinds', name)),
 ];
 /** Pages whose examples are tested as one session, here, in cli.test.ts, or in quick-start.test.ts. */
