@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { priceAmount, priceCurrency } from './money.ts';
+import { priceAmount, priceCurrency, shownAmount } from './money.ts';
 
 /** How locales write the thousands and decimals of 1234567.89. */
 const formats: readonly (readonly [thousands: string, point: string])[] = [
@@ -205,4 +205,29 @@ describe('priceCurrency', () => {
   ])('reads %j in a %j store as %j', (text, home, expected) =>
     expect(priceCurrency(text, home)).toBe(expected),
   );
+});
+
+describe('shownAmount', () => {
+  it.each([
+    ['1.234,50 €', 1234.5],
+    ['Prezzo SVB: 19,95 €', 19.95],
+    ['184,20 €HT', 184.2],
+    ['1 Lek', 1],
+    ['Před slevou 59 900 Kč', 59_900],
+    ['3,49 zł 1,75 zł', null],
+    ['$30.56/Month', null],
+    ['2,50 € pro kg', null],
+    ['-20 %', null],
+    ['-44.99 €', null],
+    ['$2?', null],
+    ['$2*', null],
+    ['A4', null],
+    ['on request', null],
+    ['9 Yen 50', null],
+  ])('reads %s as %s', (text, amount) => expect(shownAmount(text)).toBe(amount));
+
+  it('resolves a shared symbol with the currency of the shop', () => {
+    expect(shownAmount('$1,299', 'AUD')).toBe(1299);
+    expect(shownAmount('Total: 1.299', 'KWD')).toBe(1.299);
+  });
 });

@@ -288,3 +288,24 @@ export function priceAmount(text: string, currency: string | null = null): numbe
   if (range.test(shape)) return others[0] != null && first <= others[0] ? first : null;
   return repeated.test(shape) && others.every((other) => other === first) ? first : null;
 }
+
+/** Characters that stand for hidden digits, or after which a price is that of a unit or a period. */
+const notOwnPrice = /[?•●×/%]|\bper\b|\bpro\b/i;
+
+/**
+ * Returns the amount of a text that is known to be a price: as priceAmount(), otherwise that of its only
+ * number, whatever words are around it ("Prezzo SVB: 19,95 €", "1 Lek"). Null for several numbers, masked
+ * amounts, discounts, and prices per unit.
+ */
+export function shownAmount(text: string, currency: string | null = null): number | null {
+  const amount = priceAmount(text) ?? priceAmount(text, currency);
+  if (amount !== null || notOwnPrice.test(text)) return amount;
+  const tokens = tokensOf(text);
+  const [at, ...others] = tokens.keys().filter((index) => tokens[index]!.type === 'number');
+  const before = at === undefined ? undefined : tokens[at - 1];
+  // "A4" is no price, and a minus is a discount.
+  const isGlued = before?.type === 'word' && !tokens[at!]!.spaced;
+  if (at === undefined || others.length > 0 || isGlued || /^[-–−*]$/.test(before?.text ?? '')) return null;
+  if (tokens[at + 1]?.text === '*' || tokens.some(({ type }) => type === 'percent')) return null;
+  return amountOf(tokens[at]!.text, priceCurrency(text, currency));
+}

@@ -13,7 +13,7 @@ import {
   scriptText,
   words,
 } from './html.ts';
-import { priceAmount, priceCurrency } from './money.ts';
+import { priceCurrency, shownAmount } from './money.ts';
 import { jsonAfter, parseJson } from './script-json.ts';
 import {
   type FieldSource,
@@ -92,9 +92,7 @@ function toType(raw: Json | undefined, type: ValueType, { site }: SitePage): Jso
   const said = text(raw);
   switch (type) {
     case 'price':
-      return positive(
-        typeof raw === 'string' ? (priceAmount(raw, null) ?? priceAmount(raw, site.currency)) : raw,
-      );
+      return positive(typeof raw === 'string' ? shownAmount(raw, site.currency) : raw);
     case 'number':
       return number(raw) ?? number(/\d+(?:[.,]\d+)?/.exec(said ?? '')?.[0]);
     case 'count':

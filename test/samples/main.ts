@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../src/base/clock.ts';
 import { markets } from '../../src/markets/list.ts';
+import { compareFolder } from './declared.ts';
 import { readManifest } from './manifest.ts';
 import { runFolder } from './run.ts';
 
@@ -30,4 +31,8 @@ const counts = await runFolder(folder, entries, markets, systemClock.now(), (ent
 });
 for (const [why, count] of skipped) console.log(`${count} skipped: ${why}`);
 console.log(`${counts.held} held, ${counts.missed} missed`);
-if (counts.missed > 0 || counts.held === 0) process.exitCode = 1;
+const declared = await compareFolder(folder, entries, markets);
+for (const { path, expected, got } of declared.misses)
+  console.log(`  ${path}\n    expected ${expected}\n    got      ${got}`);
+console.log(`${declared.agreed} values agree with declarations, ${declared.misses.length} differ`);
+if (counts.missed > 0 || declared.misses.length > 0 || counts.held === 0) process.exitCode = 1;

@@ -57,6 +57,15 @@ function faultResult(fault: Fault, entry: Sample): SampleResult {
   return { result: 'missed', misses: [{ path: '', expected, got }] };
 }
 
+/** Returns a sample's page as a response. */
+export const responseOf = (entry: Sample, bytes: Buffer, now: number): PageResponse => ({
+  status: 200,
+  headers: { 'content-type': entry.content_type },
+  body: bodyOf(entry, bytes),
+  url: `http://samples.invalid/${entry.file}`,
+  at: now,
+});
+
 /** Runs a market's reader on a sample's page and compares the result with the expectations. */
 export function runSample(
   entry: Sample,
@@ -68,13 +77,7 @@ export function runSample(
   if (!market) return { result: 'skipped', why: `no market ${entry.market}` };
   const reader = market.readers[readers[entry.page]];
   if (!reader) return { result: 'skipped', why: `${entry.market} has no ${readers[entry.page]} reader` };
-  const response: PageResponse = {
-    status: 200,
-    headers: { 'content-type': entry.content_type },
-    body: bodyOf(entry, bytes),
-    url: `http://samples.invalid/${entry.file}`,
-    at: now,
-  };
+  const response = responseOf(entry, bytes, now);
   let root: Json;
   try {
     root = asJson(extract(reader, response, entry));
