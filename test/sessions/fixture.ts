@@ -27,7 +27,7 @@ export interface SessionFixture {
   close(): Promise<void>;
 }
 
-const declared = services.filter(({ typeName }) => !/mkt[b-f]/.test(typeName));
+const declared = services.filter(({ typeName }) => !/mkt[b-f]|sites/.test(typeName));
 
 /** Opens the fixture over a store. */
 export async function openSessionFixture(store?: Store): Promise<SessionFixture> {

@@ -42,7 +42,7 @@ export async function openRpcFixture(
   const createdAt = fixture.clock.now();
   const key = { userId, role: 'user' as const, name: 'test', createdAt, expiresAt: null };
   const { apiKey } = await createKey(store, key);
-  const declared = services.filter(({ typeName }) => !/mkt[b-f]/.test(typeName));
+  const declared = services.filter(({ typeName }) => !/mkt[b-f]|sites/.test(typeName));
   const core = createCore(fixture.context, declared, { started });
   const budget = createBodyBudget();
   const admissions = createAdmissionTokens({

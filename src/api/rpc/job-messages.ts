@@ -3,6 +3,7 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt';
 import type { JobSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { Step } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { http } from '../../../gen/google/api/annotations_pb.ts';
+import { splitRequest } from '../../contract/rest-form.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import { chargedCredits } from '../../jobs/credits/job-credits.ts';
 import type { JobTypes } from '../../jobs/job-types.ts';
@@ -127,8 +128,8 @@ function toHoldMessage({ state, reasons, heldAt, decidedAt }: JobHold): NonNulla
 }
 
 /**
- * Returns a function for the REST path of a job: the path of its kind's read step whose only parameter is the
- * job.
+ * Returns a function for the REST path of a job: the path of its kind's read step whose only parameters are
+ * the job and its site.
  */
 export function retrievePaths(jobTypes: JobTypes): (job: Job) => string {
   const templates = new Map<string, string>();
@@ -137,10 +138,10 @@ export function retrievePaths(jobTypes: JobTypes): (job: Job) => string {
     const { pattern } = getOption(method, http);
     const template = pattern.case === 'get' ? pattern.value : '';
     const key = `${jobType.market.name}/${jobType.kind.name}`;
-    if (/^[^{]*\{(?:job_id|task_id)\}$/.test(template) && !templates.has(key)) templates.set(key, template);
+    if (/^(?:[^{]|\{site\})*\{(?:job_id|task_id)\}$/.test(template) && !templates.has(key))
+      templates.set(key, template);
   }
-  return (job) =>
-    (templates.get(`${job.market}/${job.kind}`) ?? '')
-      .replace('{job_id}', job.id)
-      .replace('{task_id}', String(job.number));
+  return ({ market, kind, id, number, region }) =>
+    splitRequest(templates.get(`${market}/${kind}`) ?? '', { job_id: id, task_id: number, site: region })
+      .path;
 }

@@ -20,7 +20,7 @@ import { createRemoteCore, type RemoteCore } from './remote.ts';
 import { routeCore } from './routes.ts';
 import { type ListeningServer, listen } from './server.ts';
 
-const declared = services.filter(({ typeName }) => !/mkt[b-f]/.test(typeName));
+const declared = services.filter(({ typeName }) => !/mkt[b-f]|sites/.test(typeName));
 const { submitVariantSold, retrieveVariantSold } = MktaService.method;
 
 let fixture: JobFixture;

@@ -83,7 +83,7 @@ export async function run(
 /**
  * Installs into a temporary folder and renames it, so that concurrent runs never use a partial installation.
  */
-async function install(
+export async function install(
   folder: string,
   fill: (folder: string) => Promise<void>,
 ): Promise<Generator | MissingEngine> {

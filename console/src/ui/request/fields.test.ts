@@ -8,9 +8,10 @@ const shape = (market: string, kind: string) =>
   );
 
 test('offers every submit endpoint of the contract at its path', () => {
-  expect(jobTypes).toHaveLength(14);
-  expect(new Set(jobTypes.map(({ endpoint }) => endpoint.path)).size).toBe(14);
-  for (const { endpoint } of jobTypes) expect(endpoint.path).toMatch(/^\/v1\/mkt[a-f]\/.+\/submit$/);
+  expect(jobTypes).toHaveLength(16);
+  expect(new Set(jobTypes.map(({ endpoint }) => endpoint.path)).size).toBe(16);
+  for (const { endpoint } of jobTypes)
+    expect(endpoint.path).toMatch(/^\/v1\/(?:mkt[a-f]|sites)\/.+\/submit$/);
 });
 
 test('readRequestShape() reads the fields of list items and their limits', () => {
