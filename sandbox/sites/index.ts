@@ -1,8 +1,7 @@
-import { getChange } from '../changes.ts';
 import { createErrorResponse, errorResponses } from '../error-responses.ts';
 import type { Origin, OriginReply } from '../origin.ts';
 import { sizeOf, windowOf } from '../pagination.ts';
-import { fakeProduct, productPage } from './products.ts';
+import { changeOf, fakeProduct, productPage } from './products.ts';
 
 /** Products on a page of a listing. */
 const rows = 24;
@@ -24,7 +23,7 @@ function listing(name: string, { pathname, searchParams }: URL): OriginReply {
   const page = Number(searchParams.get('page') ?? 1);
   const start = (page - 1) * rows;
   const ids = windowOf(name, start, rows).map((at) => listedId(name, at));
-  const shown = ids.filter((id) => !getChange('sites', region, `p-${id}`).isRemoved);
+  const shown = ids.filter((id) => !changeOf(id).isRemoved);
   const elements = shown.map((id, at) => ({
     '@type': 'ListItem',
     position: start + at + 1,
@@ -52,8 +51,7 @@ export const sites: Origin = {
     const name = listingPath.exec(pathname)?.[1];
     const error = createErrorResponse(id ?? name);
     if (error) return error;
-    const isMissing =
-      (id ?? name)?.endsWith('800') || (id && getChange('sites', region, `p-${id}`).isRemoved);
+    const isMissing = (id ?? name)?.endsWith('800') || (id && changeOf(id).isRemoved);
     if (isMissing || (id ?? name) === undefined) return html(404, '<title>404 Not Found</title>');
     if (id?.endsWith('801')) return html(200, '<title>Product not found</title><h1>Product not found</h1>');
     if (id?.endsWith('803')) return { ...html(302, ''), headers: { location: '/' } };

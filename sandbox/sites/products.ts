@@ -1,4 +1,4 @@
-import { changedPrice, getChange } from '../changes.ts';
+import { changedPrice, getChange, type PageChange } from '../changes.ts';
 import { hash, random } from '../random.ts';
 
 const things = ['Wool Blanket', 'Brass Hook', 'Oak Stool', 'Clay Mug', 'Linen Apron', 'Copper Pan'];
@@ -23,10 +23,16 @@ export interface FakeProduct {
   };
 }
 
+/** Returns the change of a product, by its id or by the words of its path, as records have it. */
+export const changeOf = (id: string): PageChange => ({
+  ...getChange('sites', 'example', id),
+  ...getChange('sites', 'example', `p-${id}`),
+});
+
 /** Returns the product with an id, after its change if there is one. */
 export function fakeProduct(id: string): FakeProduct {
   const draw = random(`sites ${id}`);
-  const change = getChange('sites', 'example', `p-${id}`);
+  const change = changeOf(id);
   const price = changedPrice(draw.integer(300, 20_000) / 100, change);
   const isStocked = change.stock === undefined ? !draw.once(6) : change.stock > 0;
   return {

@@ -89,7 +89,8 @@ async function changeItems(client: GleanerClient, { jobId }: Job, change: Change
 function itemChanger(market: string, origins: Record<string, unknown>): ChangeItem {
   const addresses = origins[market] as Record<string, string>;
   return async (region, id, change) => {
-    const url = `${addresses[region]}/.sandbox/items/${id}`;
+    // The last part of an address is the id of its item.
+    const url = `${addresses[region]}/.sandbox/items/${id.slice(id.lastIndexOf('/') + 1)}`;
     const response = await fetch(url, { method: 'PUT', body: JSON.stringify(change) });
     if (!response.ok) throw new Error(`${url}: ${response.status}`);
   };
