@@ -34,8 +34,8 @@ function listing(name: string, { pathname, searchParams }: URL): OriginReply {
     start + rows < sizeOf(name, rows) ? `<link rel="next" href="${pathname}?page=${page + 1}">` : '';
   return html(
     200,
-    `<head><title>${name}</title>${next}<script type="application/ld+json">${JSON.stringify(list)}</script></head>
-<body><h1>${name}</h1>${shown.map((id) => `<a href="/p/${id}">${id}</a>`).join('')}</body>`,
+    `<head><title>${name}</title>${next}</head><body><h1>${name}</h1>
+<script type="application/ld+json">${JSON.stringify(list)}</script>${shown.map((id) => `<a href="/p/${id}">${id}</a>`).join('')}</body>`,
   );
 }
 

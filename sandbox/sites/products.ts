@@ -72,7 +72,7 @@ export function productPage(id: string): string {
   const title = `<title>${escapeHtml(name)} – Example Shop</title>`;
   if (hash(id) % 2 === 0) {
     const data = JSON.stringify({ '@context': 'https://schema.org', ...product }).replaceAll('<', '\\u003c');
-    return `<head>${title}<script type="application/ld+json">${data}</script></head><body><h1>${escapeHtml(name)}</h1></body>`;
+    return `<head>${title}</head><body><h1>${escapeHtml(name)}</h1><script type="application/ld+json">${data}</script></body>`;
   }
   return `<head>${title}</head><body><div itemscope itemtype="https://schema.org/Product">
 <h1 itemprop="name">${escapeHtml(name)}</h1><img itemprop="image" src="${image[0]}" alt=""><span itemprop="sku">${sku}</span>

@@ -34,3 +34,15 @@ test('bindingOf() finds the path fields of a custom HTTP method, in any letter c
   const { path, body } = bindingOf(customMethod('/shelves/{shelf}/{bookId=*}'));
   expect([[...path], body]).toEqual([['shelf', 'bookId'], '']);
 });
+
+describe('splitRequest()', () => {
+  test('moves the fields of the path out of the body', () => {
+    expect(splitRequest('/v1/sites/{site}/submit', { site: 'a/b', items: [1] })).toEqual({
+      ...{ path: '/v1/sites/a%2Fb/submit', body: { items: [1] } },
+    });
+  });
+
+  test('keeps the name of a field without a value', () => {
+    expect(splitRequest('/v1/sites/{site}', {})).toEqual({ path: '/v1/sites/%7Bsite%7D', body: {} });
+  });
+});

@@ -83,4 +83,14 @@ export const reservedItems: readonly ReservedItems[] = [
     path: '/v1/mktf/search/bulk/submit',
     request: items((digits) => ({ url: `https://store.example/collections/lamps-${digits}` })),
   },
+  {
+    name: 'sites pdp',
+    path: '/v1/sites/example/pdp/bulk/submit',
+    request: items((digits) => ({ url: `https://shop.example/p/10${digits}` })),
+  },
+  {
+    name: 'sites search',
+    path: '/v1/sites/example/search/bulk/submit',
+    request: items((digits) => ({ url: `https://shop.example/c/lamps-${digits}` })),
+  },
 ];

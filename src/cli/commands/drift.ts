@@ -52,5 +52,6 @@ export function driftLines(drift: FieldDrift): string[] {
   const region = exampleRegion === '' ? '' : ` --region ${exampleRegion}`;
   // Quoted for a shell.
   const unit = `'${exampleUnit.replaceAll("'", String.raw`'\''`)}'`;
-  return [line, `  gleaner page fetch ${market} ${page} ${unit}${region}`];
+  // The page of a declared site has the name of the site after it.
+  return [line, `  gleaner page fetch ${market} ${page.split('/')[0]} ${unit}${region}`];
 }

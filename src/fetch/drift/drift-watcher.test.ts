@@ -56,6 +56,17 @@ describe('an alarm', () => {
     expect(logged[1]).toBe('drift alarm ended');
   });
 
+  test('is one of a declared site, whose pages are watched apart', async () => {
+    const one = watch();
+    for (const name of ['kiln', 'oak']) await see(one, 300, whole, `product/${name}`);
+    await see(one, 300, { ...whole, title: null }, 'product/kiln');
+    const [alarm, ...others] = await listFieldDrift(store, false);
+    expect([alarm?.page, alarm?.field, others]).toEqual(['product/kiln', 'title', []]);
+    expect(await acceptDrift(store, 'mktx', 'product/kiln', '')).toEqual(['title']);
+    await see(one, 60, whole, 'nothing/kiln');
+    expect((await listFieldDrift(store, true)).some(({ page }) => page === 'nothing/kiln')).toBe(false);
+  });
+
   test('begins once across workers', async () => {
     const workers = [watch(), watch(), watch()];
     for (const record of [whole, { tags: [] }]) {

@@ -40,6 +40,9 @@ export const wholePage = '(page)';
 const burst = 50;
 const perSecond = 4;
 
+/** Maximum pages that are watched: those of the markets, and of some hundred declared sites. */
+const maxPlaces = 1_000;
+
 /** Counts of a field since the last flush. */
 interface Seen {
   pages: number;
@@ -59,18 +62,16 @@ interface Place {
 /** Creates the drift watch of a process. */
 export function createDriftWatcher({ store, clock, log, shapes }: DriftOptions): DriftWatcher {
   const places = new Map<string, Place>();
-  for (const [market, pages] of Object.entries(shapes)) {
-    for (const [page, shape] of Object.entries(pages)) {
-      const isAllowed = createAllowance(burst, perSecond, clock);
-      places.set(`${market}/${page}`, {
-        market,
-        page,
-        fields: parseFields(shape),
-        isAllowed,
-        seen: new Map(),
-      });
-    }
-  }
+  const placeOf = (market: string, page: string): Place | undefined => {
+    const known = places.get(`${market}/${page}`);
+    // The page of a site is watched apart, as "product/kiln".
+    const shape = shapes[market]?.[page.split('/')[0]!];
+    if (known || shape === undefined || places.size >= maxPlaces) return known;
+    const isAllowed = createAllowance(burst, perSecond, clock);
+    const place = { market, page, fields: parseFields(shape), isAllowed, seen: new Map() };
+    places.set(`${market}/${page}`, place);
+    return place;
+  };
 
   const flushPlace = async (place: Place) => {
     const { market, page, seen } = place;
@@ -98,7 +99,7 @@ export function createDriftWatcher({ store, clock, log, shapes }: DriftOptions):
 
   return {
     look(market, page, records, unit) {
-      const place = places.get(`${market}/${page}`);
+      const place = placeOf(market, page);
       if (!place?.isAllowed()) return;
       count(place, wholePage, false, unit);
       for (const field of place.fields) {
@@ -107,7 +108,7 @@ export function createDriftWatcher({ store, clock, log, shapes }: DriftOptions):
       }
     },
     watchUnreadable(market, page, unit) {
-      const place = places.get(`${market}/${page}`);
+      const place = placeOf(market, page);
       if (place?.isAllowed()) count(place, wholePage, true, unit);
     },
     async flush() {

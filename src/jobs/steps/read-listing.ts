@@ -31,7 +31,9 @@ export function createDriftObserver(
 ): DriftObserver {
   if (job.mode === 'test' || job.rereadOf !== null) return ignoring;
   const { market, region } = batch;
-  const { page } = jobTypes.of(job).kind;
+  const { kind, market: own } = jobTypes.of(job);
+  // Regions that are sites differ in what their pages state.
+  const page = own.regionPolicy === undefined ? kind.page : `${kind.page}/${region}`;
   const unit = { region, input: batch.units[index]!.input };
   return {
     record: (record) => drift.look(market, page, [record], unit),
