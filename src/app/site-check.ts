@@ -106,7 +106,7 @@ export async function checkSite(
 }
 
 /** Formats a record, the source of each of its fields, and the standard fields that it lacks. */
-export function checkLines({ from }: Pick<SourcedValues, 'from'>, record: JsonObject): string[] {
+function checkLines({ from }: Pick<SourcedValues, 'from'>, record: JsonObject): string[] {
   const width = Math.max(...Object.keys(from).map((name) => name.length));
   const missing = Object.keys(productFields).filter((name) => !(name in from));
   return [

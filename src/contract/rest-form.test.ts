@@ -1,9 +1,9 @@
 import { create, createFileRegistry, setExtension } from '@bufbuild/protobuf';
 import { FileDescriptorProtoSchema, type MethodOptions, MethodOptionsSchema } from '@bufbuild/protobuf/wkt';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { file_google_api_annotations, http } from '../../gen/google/api/annotations_pb.ts';
 import { HttpRuleSchema } from '../../gen/google/api/http_pb.ts';
-import { bindingOf } from './rest-form.ts';
+import { bindingOf, splitRequest } from './rest-form.ts';
 
 /** Returns a method with a path of a custom HTTP method. */
 function customMethod(path: string) {
@@ -43,6 +43,7 @@ describe('splitRequest()', () => {
   });
 
   test('keeps the name of a field without a value', () => {
-    expect(splitRequest('/v1/sites/{site}', {})).toEqual({ path: '/v1/sites/%7Bsite%7D', body: {} });
+    const { path } = splitRequest('/v1/sites/{site}', {});
+    expect(decodeURIComponent(path)).toBe('/v1/sites/{site}');
   });
 });

@@ -86,7 +86,9 @@ describe.each(await openStacks(stacks))('declared sites, $title', ({ distributed
       expect(await regions()).toEqual(['example', 'kiln']);
 
       await declare(`{ "oak": ${site(', "fields": { "title": "schema.org", "page_title": "title" }')} }`);
-      await until('the new site', async () => (await regions()).includes('oak') || undefined, { withinMs: 10_000 });
+      await until('the new site', async () => (await regions()).includes('oak') || undefined, {
+        withinMs: 10_000,
+      });
       const added = await run('oak', '10004');
       expect(added).toMatchObject({ status: 'completed', success: 1 });
       expect(added.records[0].response.extra.page_title).toContain('Example Shop');

@@ -50,11 +50,7 @@ export interface Comparison {
  * Reads a product page by the declaration of its marketplace, and compares the result with the record of the
  * marketplace's own reader. Null for a marketplace without a declaration.
  */
-export function compareDeclared(
-  market: Market,
-  record: JsonObject,
-  response: PageResponse,
-): Comparison | null {
+function compareDeclared(market: Market, record: JsonObject, response: PageResponse): Comparison | null {
   const site = parseSites(declarations).find(({ name }) => name === market.name);
   const own = market.tracked?.product?.(record);
   if (site === undefined || !own) return null;
