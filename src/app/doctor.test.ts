@@ -40,6 +40,18 @@ describe('diagnose()', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
+  test('checks the declared sites, if there are any', async () => {
+    const files = (text: string) => ({ path: folder, texts: { 'sites.json': text } });
+    expect((await diagnoseAll()).has('declared sites')).toBe(false);
+    const found = await diagnoseAll({ siteFiles: files('{"kiln": "kiln.example"}') });
+    expect(found.get('declared sites')).toMatchObject({ state: 'ok', message: 'example, kiln' });
+    const broken = await diagnoseAll({ siteFiles: files('{"kiln": 7}') });
+    expect(broken.get('declared sites')).toMatchObject({
+      state: 'error',
+      message: expect.stringContaining('sites.json: line 1, column 10: kiln'),
+    });
+  });
+
   test('names the files that settings come from, and warns of those that every user can read', async () => {
     const path = join(folder, 'mongo');
     await writeFile(path, 'x', { mode: 0o600 });

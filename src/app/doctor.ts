@@ -8,6 +8,7 @@ import { readFreeBytes } from '../base/disk-space.ts';
 import { type DotEnv, readDotEnv } from '../base/dot-env.ts';
 import { createLog } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
+import { parseSiteFiles } from '../markets/declared-sites.ts';
 import { findUnknownRegions } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { dataFolderRemedy, hasData } from './data-folder.ts';
@@ -61,6 +62,7 @@ export async function* diagnose(
   yield diagnoseNode(process.versions.node);
   yield diagnoseSettings(config, readDotEnv('.'));
   yield diagnoseBrowser(config);
+  if (config.siteFiles !== null) yield diagnoseSites(config.siteFiles);
   yield await diagnosePort('HTTP port', config.host, config.httpPort, 'GLEANER_HTTP_PORT');
   yield await diagnosePort('gRPC port', config.host, config.grpcPort, 'GLEANER_GRPC_PORT');
   yield await diagnoseDisk(config);
@@ -117,6 +119,16 @@ export function diagnoseBrowser({ browser, origins }: Pick<Config, 'browser' | '
         `none found, but ${markets.join(', ')} ${markets.length === 1 ? 'needs' : 'need'} one`,
         'Run `gleaner browser install`, or set GLEANER_BROWSER to the path of a browser.',
       );
+}
+
+/** Checks the declarations of shops. */
+export function diagnoseSites(siteFiles: NonNullable<Config['siteFiles']>): Diagnosis {
+  try {
+    return ok('declared sites', [...parseSiteFiles(siteFiles).keys()].join(', '));
+  } catch (thrown) {
+    const { message } = thrown as Error;
+    return error('declared sites', message, 'Correct the file, and check it with `gleaner site check`.');
+  }
 }
 
 /** Checks that a port is free, or that Gleaner listens on it. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createTestMarket } from '../../test/support/market.ts';
 import { withHosts } from './hosts.ts';
 import { mkta } from './mkta/index.ts';
 
@@ -19,4 +20,13 @@ test('rejects another host by name, even one with an accepted suffix', () => {
   expect(() => narrowed.parseUrl!('search', url)).toThrow(
     "'mkta.example.co.id' is not one of the hosts example.co.id",
   );
+});
+
+test('keeps regions that change', () => {
+  let regions = ['sg'];
+  const market = createTestMarket({ parseUrl: mkta.parseUrl! });
+  Object.defineProperty(market, 'regions', { get: () => regions });
+  const narrowed = withHosts(market, ['example.co.id']);
+  regions = ['sg', 'th'];
+  expect(narrowed.regions).toEqual(['sg', 'th']);
 });

@@ -1,5 +1,6 @@
 import type { Origins } from '../base/origins.ts';
-import type { Market } from './market.ts';
+
+import type { Market, PageName } from './market.ts';
 
 /**
  * Returns a market that accepts URLs of these hosts only (`hosts` in the origins file). Undefined: the
@@ -9,16 +10,16 @@ export function withHosts(market: Market, hosts: readonly string[] | undefined):
   const { parseUrl } = market;
   if (hosts === undefined || parseUrl === undefined) return market;
   const accepted = new Set(hosts.map((host) => host.toLowerCase()));
-  return {
-    ...market,
-    parseUrl(page, url) {
+  // Inherits members, as regions can change.
+  return Object.assign(Object.create(market) as Market, {
+    parseUrl(page: PageName, url: string) {
       const parsed = parseUrl(page, url);
       const { hostname } = new URL(url);
       if (!accepted.has(hostname))
         throw new Error(`'${hostname}' is not one of the hosts ${[...accepted].join(', ')}`);
       return parsed;
     },
-  };
+  });
 }
 
 /** Returns a line for each region of the origins file that its marketplace does not have. */

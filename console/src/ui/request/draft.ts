@@ -37,8 +37,9 @@ export function draftOf(
   { region, options }: Pick<Job, 'region' | 'options'>,
   units: readonly Pick<Unit, 'input' | 'key' | 'region'>[],
 ): Draft {
-  // Requests name the region `country` or `region`. Fields that a request lacks are left out later.
-  const placeTexts = (place: string): FieldTexts => (place === '' ? {} : { country: place, region: place });
+  // Requests name the region `country`, `region`, or `site`. Fields that a request lacks are left out later.
+  const placeTexts = (place: string): FieldTexts =>
+    place === '' ? {} : { country: place, region: place, site: place };
   const inputs = units.map((unit) => ({
     ...placeTexts(unit.region || region),
     ...textsOf(JSON.parse(unit.input) as object),
