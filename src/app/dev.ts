@@ -41,6 +41,8 @@ export async function dev({ dataDir, port, io }: DevOptions): Promise<void> {
       GLEANER_GRPC_PORT: '0',
       GLEANER_LOG_LEVEL: 'error',
       GLEANER_OPERATOR_KEY: operatorKey,
+      // The pictures of fake marketplaces do not exist.
+      GLEANER_IMAGES: 'off',
       GLEANER_SANDBOX: 'on',
       GLEANER_WORKERS: '1',
       GLEANER_RETRIEVE_CACHE: 'off',

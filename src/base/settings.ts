@@ -123,10 +123,10 @@ export const settings = {
     about: 'Port for REST, the console, and files; 0 selects a free one.',
   },
   GLEANER_IMAGES: {
-    default: 'off',
+    default: 'proxy',
     parse: proxyOrOff,
     about:
-      'Pictures of records in the console: proxy fetches them from the addresses in the records, off shows none.',
+      'Pictures of records in the console: proxy fetches them for signed-in users from the addresses in the records, off shows none.',
   },
   GLEANER_LINK_SECRETS: {
     default: null,

@@ -1,5 +1,4 @@
 import type { Origins } from '../base/origins.ts';
-
 import type { Market, PageName } from './market.ts';
 
 /**

@@ -29,11 +29,11 @@ const screenshots: [suffix: string, TabOptions, names: string[]][] = [
     '',
     { width: 1200, height: 760 },
     [
-      ...['overview', 'approvals', 'jobs', 'job', 'user', 'operators', 'origins', 'work', 'notifications'],
+      ...['overview', 'approvals', 'job', 'user', 'operators', 'origins', 'work', 'notifications'],
       ...['own-overview', 'submit', 'submit-form', 'try', 'keys', 'webhook', 'schedule'],
     ],
   ],
-  ['', { width: 1200, height: 620 }, ['own-job']],
+  ['', { width: 1200, height: 620 }, ['own-job', 'jobs']],
   ['-dark', { width: 1200, height: 760, scheme: 'dark' }, ['job']],
   ['-phone', { width: 390, height: 760, scale: 1.5 }, ['approvals', 'job']],
 ];

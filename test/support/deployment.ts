@@ -92,6 +92,8 @@ export async function createDeployment(options: DeploymentOptions): Promise<Depl
     GLEANER_HOST: '127.0.0.1',
     GLEANER_ORIGINS: originsFile,
     GLEANER_OPERATOR_KEY: operatorKey,
+    // The pictures of fake marketplaces do not exist.
+    GLEANER_IMAGES: 'off',
     GLEANER_WORKING_HOURS: 'off',
     // One process per worker: the suites that need more say so.
     GLEANER_WORKERS: inProcess ? '0' : '1',

@@ -94,6 +94,8 @@ async function startService(
   const settings = {
     GLEANER_ORIGINS: originsFile,
     GLEANER_DATA_DIR: join(folder, 'data'),
+    // The pictures of fake marketplaces do not exist.
+    GLEANER_IMAGES: 'off',
     GLEANER_WORKING_HOURS: 'off',
     GLEANER_RETRIEVE_CACHE: 'off',
     GLEANER_HTTP_PORT: String(httpPort),

@@ -64,7 +64,19 @@ function Title({ entry, open }: { entry: RecordEntry; open: OpenRecord }) {
 function Picture({ entry: { item } }: { entry: RecordEntry }) {
   const path = item?.imagePath;
   if (!path) return null;
-  return <img src={path} alt="" width={24} height={24} loading="lazy" style={{ objectFit: 'contain' }} />;
+  return (
+    <img
+      src={path}
+      alt=""
+      width={24}
+      height={24}
+      loading="lazy"
+      style={{ objectFit: 'contain' }}
+      onError={({ currentTarget }) => {
+        currentTarget.hidden = true;
+      }}
+    />
+  );
 }
 
 const priceOf = ({ item }: RecordEntry) =>
@@ -129,7 +141,7 @@ export function recordColumns({ entries, fields, sorted, open }: ColumnOptions):
     .filter(([name]) => isShown(name))
     .map(([name, title]): RecordColumn => {
       if (name === 'item.title')
-        return { name, title, sortBy, maxWidth: 460, cell: (entry) => <Title entry={entry} open={open} /> };
+        return { name, title, sortBy, maxWidth: 400, cell: (entry) => <Title entry={entry} open={open} /> };
       const isText = name.startsWith('unit_');
       return {
         ...{ name, title, sortBy, maxWidth: 240, cell: (entry) => textOf(name, entry) },

@@ -61,7 +61,7 @@ const owner: ListColumn<Job> = {
 const columns: ListColumn<Job>[] = [
   {
     title: 'Job',
-    maxWidth: 440,
+    maxWidth: 300,
     cell: (job) => <JobName job={job} />,
     sortBy: jobTitle,
   },
