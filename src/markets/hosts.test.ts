@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { createTestMarket } from '../../test/support/market.ts';
-import { withHosts } from './hosts.ts';
+import { parseOrigins } from '../base/origins.ts';
+import { findUnknownRegions, withHosts } from './hosts.ts';
+import { markets } from './list.ts';
 import { mkta } from './mkta/index.ts';
 
 const url = 'https://mkta.example.co.id/search?keyword=lampu';
@@ -29,4 +31,11 @@ test('keeps regions that change', () => {
   const narrowed = withHosts(market, ['example.co.id']);
   regions = ['sg', 'th'];
   expect(narrowed.regions).toEqual(['sg', 'th']);
+});
+
+test('names unknown regions of the origins file, but not shops that may be declared later', () => {
+  const text = '{\n  "mkta": {"xx": "https://a.example"},\n  "sites": {"kiln": "https://k.example"}\n}';
+  expect(findUnknownRegions(parseOrigins(text), markets)).toEqual([
+    'line 2, column 18: mkta.xx: not a region of mkta (id, sg, th, ph, my, vn, tw, br).',
+  ]);
 });

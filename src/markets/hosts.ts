@@ -21,10 +21,14 @@ export function withHosts(market: Market, hosts: readonly string[] | undefined):
   });
 }
 
-/** Returns a line for each region of the origins file that its marketplace does not have. */
+/**
+ * Returns a line for each region of the origins file that its marketplace does not have. Shops may be declared
+ * later.
+ */
 export const findUnknownRegions = (origins: Origins, markets: readonly Market[]): string[] =>
   [...origins].flatMap(([name, { positions }]) => {
-    const known = markets.find((market) => market.name === name)?.regions ?? [];
+    const { regions: known = [], regionPolicy } = markets.find((market) => market.name === name) ?? {};
+    if (regionPolicy !== undefined) return [];
     return [...positions]
       .filter(([region]) => region !== '' && !known.includes(region))
       .map(
