@@ -6,6 +6,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { MongoClient } from 'mongodb';
+import { slack } from '../support/until.ts';
 import { engineCache, findEngine, findProgram, type MissingEngine } from './missing.ts';
 import { type RunningProgram, startProgram } from './program.ts';
 import { isRun, shareEngine } from './share.ts';
@@ -74,8 +75,17 @@ export async function startMongo(options: MongoOptions = {}): Promise<RunningMon
     (line) => (/^\d+$/.test(line) ? Number(line) : null),
   );
   const base = `mongodb://127.0.0.1:${program.readyValue}/`;
-  return { ...program, port: program.readyValue, uri: withDatabase(base), fresh: () => withDatabase(base) };
+  // Other suites may leave the server without a processor for seconds.
+  const patient = new URLSearchParams({
+    serverSelectionTimeoutMS: `${patienceMs}`,
+    connectTimeoutMS: `${patienceMs}`,
+  });
+  const fresh = () => `${withDatabase(base)}?${patient}`;
+  return { ...program, port: program.readyValue, uri: withDatabase(base), fresh };
 }
+
+/** Time in which a server that nobody stops responds, in milliseconds. */
+const patienceMs = 3_000 * slack;
 
 /** Options of a JVM that runs for seconds. */
 const quickStart = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];

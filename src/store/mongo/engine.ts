@@ -1,6 +1,7 @@
 import {
   type Db,
   MongoClient,
+  type MongoClientOptions,
   MongoError,
   MongoNetworkError,
   MongoOperationTimeoutError,
@@ -139,6 +140,19 @@ export function openEngine(
   };
 }
 
+/** Returns the timeouts that a connection string does not set. */
+function timeoutsFor(uri: string): MongoClientOptions {
+  const timeouts = {
+    serverSelectionTimeoutMS: selectionTimeoutMs,
+    connectTimeoutMS: selectionTimeoutMs,
+    socketTimeoutMS: silenceTimeoutMs,
+  };
+  const own = uri.toLowerCase();
+  return Object.fromEntries(
+    Object.entries(timeouts).filter(([name]) => !own.includes(`${name.toLowerCase()}=`)),
+  );
+}
+
 /** A client of the database. */
 interface Connection {
   client: MongoClient;
@@ -154,9 +168,7 @@ function connect(uri: string): Connection {
     () =>
       new MongoClient(parseMongoUri(uri), {
         appName: 'gleaner',
-        serverSelectionTimeoutMS: selectionTimeoutMs,
-        connectTimeoutMS: selectionTimeoutMs,
-        socketTimeoutMS: silenceTimeoutMs,
+        ...timeoutsFor(uri),
         // Steps resume from the writes of earlier ones, so reads must see every acknowledged write and none
         // that a failover can undo. parseMongoUri() rejects conflicting options.
         readPreference: 'primary',
