@@ -213,3 +213,56 @@ describe('a product of OpenGraph', () => {
     });
   });
 });
+
+describe('structured data with unexpected values', () => {
+  const odd = [null, true, -1, 1e300, '', 'odd', [], ['odd', null], {}, { odd: 1 }, [[{}]]];
+  const whole = {
+    ...{
+      '@type': 'ProductGroup',
+      '@id': '#g',
+      name: 'Mug',
+      url: '/p/mug',
+      image: [{ url: '/a.jpg' }],
+      category: 'Mugs',
+    },
+    ...{
+      brand: { name: 'Kiln' },
+      aggregateRating: { ratingValue: 4, reviewCount: 2 },
+      gtin: '1',
+      itemCondition: 'New',
+    },
+    offers: [
+      {
+        '@type': 'AggregateOffer',
+        lowPrice: 1,
+        priceCurrency: 'EUR',
+        offers: [{ price: '2', seller: { name: 'a' } }],
+      },
+      {
+        price: 3,
+        availability: 'InStock',
+        priceSpecification: [{ price: 4, priceType: 'ListPrice' }],
+        url: '?a=1',
+      },
+    ],
+    hasVariant: [{ name: 'S', sku: 1, offers: { price: 5 } }],
+  };
+
+  /** Yields copies of a value, each with one part replaced. */
+  function* mutated(value: unknown): Generator<unknown> {
+    yield* odd;
+    if (typeof value !== 'object' || value === null) return;
+    for (const [name, member] of Object.entries(value))
+      for (const other of mutated(member))
+        yield Array.isArray(value) ? value.with(Number(name), other) : { ...value, [name]: other };
+  }
+
+  test('is a record or none, never an error', () => {
+    let records = 0;
+    for (const value of mutated({
+      '@graph': [whole, { '@type': 'BreadcrumbList', itemListElement: [{ name: 'a' }] }],
+    }))
+      if (read(jsonLd(value)) !== null) records += 1;
+    expect(records).toBeGreaterThan(100);
+  });
+});
