@@ -122,7 +122,7 @@ export function diagnoseBrowser({ browser, origins }: Pick<Config, 'browser' | '
 }
 
 /** Checks the declarations of shops. */
-export function diagnoseSites(siteFiles: NonNullable<Config['siteFiles']>): Diagnosis {
+function diagnoseSites(siteFiles: NonNullable<Config['siteFiles']>): Diagnosis {
   try {
     return ok('declared sites', [...parseSiteFiles(siteFiles).keys()].join(', '));
   } catch (thrown) {
