@@ -23,7 +23,7 @@ export async function revealDefect({ change }: BrokenStore, seed: number): Promi
 export const brokenStores: readonly BrokenStore[] = [
   {
     defect: 'posts an entry again with another key',
-    seed: 2,
+    seed: 8,
     change: (store) => {
       let posts = 0;
       return {
@@ -43,10 +43,10 @@ export const brokenStores: readonly BrokenStore[] = [
         store.finishBatch(batchId, attempt, outcomes, null, file, now),
     }),
   },
-  { defect: 'forgets idempotency keys', seed: 3, change: () => ({ claimSubmission: async () => null }) },
+  { defect: 'forgets idempotency keys', seed: 1, change: () => ({ claimSubmission: async () => null }) },
   {
     defect: 'forgets the owner of a claim',
-    seed: 4,
+    seed: 1,
     change: (store) => ({
       renewBatch: async () => true,
       releaseBatch: async () => false,
@@ -57,7 +57,7 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'does not mark reused records',
-    seed: 4,
+    seed: 6,
     change: (store) => {
       const unmark = (outcomes: Record<number, Outcome>) =>
         Object.fromEntries(
@@ -75,15 +75,15 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'forgets what ended an observation',
-    seed: 4,
+    seed: 6,
     change: (store) => ({
       addObservations: (added) => store.addObservations(added.map((each) => ({ ...each, previous: null }))),
     }),
   },
-  { defect: 'compares jobs in any order', seed: 6, change: () => ({ hasEarlierRun: async () => false }) },
+  { defect: 'compares jobs in any order', seed: 55, change: () => ({ hasEarlierRun: async () => false }) },
   {
     defect: 'keeps a notification twice',
-    seed: 10,
+    seed: 6,
     change: (store) => {
       let kept = 0;
       return {
