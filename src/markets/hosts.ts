@@ -22,8 +22,8 @@ export function withHosts(market: Market, hosts: readonly string[] | undefined):
 }
 
 /**
- * Returns a line for each region of the origins file that its marketplace does not have. Shops may be declared
- * later.
+ * Returns a line for each region of the origins file that its marketplace does not have. Shops may be
+ * declared later.
  */
 export const findUnknownRegions = (origins: Origins, markets: readonly Market[]): string[] =>
   [...origins].flatMap(([name, { positions }]) => {

@@ -76,16 +76,16 @@ export async function startMongo(options: MongoOptions = {}): Promise<RunningMon
   );
   const base = `mongodb://127.0.0.1:${program.readyValue}/`;
   // Other suites may leave the server without a processor for seconds.
-  const patient = new URLSearchParams({
-    serverSelectionTimeoutMS: `${patienceMs}`,
-    connectTimeoutMS: `${patienceMs}`,
+  const timeouts = new URLSearchParams({
+    serverSelectionTimeoutMS: `${slowTimeoutMs}`,
+    connectTimeoutMS: `${slowTimeoutMs}`,
   });
-  const fresh = () => `${withDatabase(base)}?${patient}`;
+  const fresh = () => `${withDatabase(base)}?${timeouts}`;
   return { ...program, port: program.readyValue, uri: withDatabase(base), fresh };
 }
 
 /** Time in which a server that nobody stops responds, in milliseconds. */
-const patienceMs = 3_000 * slack;
+const slowTimeoutMs = 3_000 * slack;
 
 /** Options of a JVM that runs for seconds. */
 const quickStart = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];

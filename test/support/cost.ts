@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 
 /** Returns the processor time that a function takes, in milliseconds: less than the time on a busy machine. */
-export function costOf(run: () => void): number {
+function costOf(run: () => void): number {
   const before = process.cpuUsage();
   run();
   const { user, system } = process.cpuUsage(before);
