@@ -63,6 +63,8 @@ const unstated: Readonly<Record<string, readonly string[]>> = {
   'mkte product': ['list_price'],
   'mkte search': ['brand', 'availability', 'seller'],
   'mktf search': ['currency', 'rating', 'reviews', 'seller'],
+  'sites product': ['list_price'],
+  'sites search': ['list_price'],
 };
 
 describe.each(marketPages)('the standard table of %s %s %s', (...page) => {
