@@ -41,6 +41,8 @@ const ruled: Readonly<Record<string, string>> = {
   'POST /v1/mktd/pdp/bulk/submit': 'ids are integers, and 1.0 is none',
   'POST /v1/mkte/search/bulk/submit': 'a category for lists of one',
   'POST /v1/mktf/search/bulk/submit': 'URLs of stores',
+  'POST /v1/sites/{site}/pdp/bulk/submit': 'names of declared sites, and URLs on their hosts',
+  'POST /v1/sites/{site}/search/bulk/submit': 'names of declared sites, and URLs on their hosts',
   'POST /v1/rules': 'a threshold for some conditions, and names of marketplaces',
   'POST /v1/schedules': 'the rules of the request of its kind',
   'PUT /v1/account/webhook': 'an absolute URL',
