@@ -116,7 +116,7 @@ describe.skipIf('missing' in chromium)(`the results of a job${skipped}`, () => {
     const listed = entries.filter(({ action }: { action: string }) => action === 'ListRecords');
     const requests = listed.map(({ detail }: { detail: string }) => JSON.parse(detail));
     // The list, the search, and the whole record. A slow input searches for parts of the text, too.
-    expect(requests).toContainEqual({ job_id: jobId, column: ['unit_index'], page_size: 50 });
+    expect(requests).toContainEqual({ job_id: jobId, column: ['unit_index'], page_size: 25 });
     expect(requests).toContainEqual(expect.objectContaining({ search: records[1].item.title }));
     expect(requests).toContainEqual({ job_id: jobId, unit_index: 1, position: 0 });
     expect(entries.filter(({ action }: { action: string }) => action === 'ExportRecords')).toHaveLength(1);

@@ -33,6 +33,8 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
     JobService.method.listRecords,
     {
       ...{ jobId, search, filter: [...conditions], status, sort: sort || defaultSort(job) },
+      // A screenful: each row costs time on a phone.
+      pageSize: 25,
       // The drawer requests the whole record.
       column: fields.length === 0 ? ['unit_index'] : [...fields],
     },
