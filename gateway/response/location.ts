@@ -36,12 +36,14 @@ export function createLocator(
 const named = ({ fields }: DescMessage, name: string) => fields.find((field) => field.name === name);
 
 /**
- * Returns the field of the responses of `endpoint` that fills the one path variable of `shown` that the path
- * of `endpoint` does not have.
+ * Returns the field of the responses of `endpoint` that fills the one path variable of `shown`, or of several
+ * the one that the path of `endpoint` does not have.
  */
 export function variableIn(shown: ServedEndpoint, { method, forms }: ServedEndpoint) {
+  const { variables } = shown.forms[0]!.template;
   const given = new Set(forms[0]!.template.variables.map(({ field }) => field));
-  const [variable, ...others] = shown.forms[0]!.template.variables.filter(({ field }) => !given.has(field));
+  const own = variables.length === 1 ? variables : variables.filter(({ field }) => !given.has(field));
+  const [variable, ...others] = own;
   if (shown.verb !== 'GET' || shown.streams || variable === undefined || others.length > 0) return undefined;
   return named(method.output, variable.field);
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { servedEndpoints } from '../../../gateway/endpoint.ts';
 import { shopService } from '../../../gateway/fixture/shop.ts';
 import { createLocator } from '../../../gateway/response/location.ts';
+import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { MktaService } from '../../../gen/gleaner/mkta/v1/mkta_pb.ts';
 import { MktcService } from '../../../gen/gleaner/mktc/v1/mktc_pb.ts';
 import { MktdService } from '../../../gen/gleaner/mktd/v1/mktd_pb.ts';
@@ -40,6 +41,11 @@ describe('shownByKind()', () => {
       both('/mkta/search-items/retrieve/a%2Fb'),
     );
     expect(locations('SubmitMerchantItems', { jobId: 'x' })).toEqual(both('/mkta/merchant-items/retrieve/x'));
+  });
+
+  test('names the new job of a call whose path names another one', () => {
+    const locations = locationsOf([JobService], 'RetryJob', { jobId: 'new' }, false, { jobId: 'old' });
+    expect(locations).toEqual(both('/jobs/new'));
   });
 
   test('fills in the variables of the path of the submit', () => {
