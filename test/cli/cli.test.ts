@@ -163,9 +163,9 @@ describe('a job', () => {
       expect.stringMatching(/^mktb +pdp_bulk +5 +submit +no +any +\S+ +product_key, shop_domain$/m),
     ]);
     expect(out).not.toContain('mkta');
-    expect((await user(['kind', 'list', '--json'])).json).toHaveLength(14);
+    expect((await user(['kind', 'list', '--json'])).json).toHaveLength(16);
     // The former name.
-    expect((await user(['prices', '--json'])).json).toHaveLength(14);
+    expect((await user(['prices', '--json'])).json).toHaveLength(16);
   });
 
   test('is quoted by --dry-run, as is its retry', async () => {

@@ -22,7 +22,7 @@ import { createRemoteCore } from './remote.ts';
 import { routeCore } from './routes.ts';
 import { type ListeningServer, listen } from './server.ts';
 
-const declared = services.filter(({ typeName }) => !/mkt[b-f]/.test(typeName));
+const declared = services.filter(({ typeName }) => !/mkt[b-f]|sites/.test(typeName));
 const { submitGetPc, submitVariantSold } = MktaService.method;
 const page = { region: 'sg', itemId: '4', shopId: '7' };
 const waitMs = 60_000;

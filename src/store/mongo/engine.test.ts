@@ -109,8 +109,9 @@ describe.skipIf('missing' in mongo)(
         write: { w: 'majority', journal: true },
       });
       await engine.close();
-      const weak = `${mongo.fresh()}?w=1`;
-      expect(() => openEngine(weak)).toThrow(/^MongoDB address: the option w=1 weakens/);
+      const weak = new URL(mongo.fresh());
+      weak.searchParams.set('w', '1');
+      expect(() => openEngine(weak.href)).toThrow(/^MongoDB address: the option w=1 weakens/);
     });
 
     test('a closed store is unavailable', async () => {

@@ -108,7 +108,7 @@ export const jobs: Marketplace = {
           response: {
             jobs: matching('jobs with their paths', (value) =>
               (value as { retrieve_path: string }[]).every(({ retrieve_path: path }) =>
-                /^\/v1\/mkt/.test(path),
+                /^\/v1\/(?:mkt|sites)/.test(path),
               ),
             ),
             next_page_token: token,

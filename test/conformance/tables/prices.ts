@@ -32,10 +32,10 @@ export const prices: Marketplace = {
           title: 'the price and the limits of every kind of job',
           status: 200,
           response: {
-            prices: matching('14 prices', (value) => {
+            prices: matching('16 prices', (value) => {
               const listed = value as (typeof csvRows)[];
               const rows = listed.find(({ kind }) => kind === 'get_pc_bulk');
-              return listed.length === 14 && JSON.stringify(rows) === JSON.stringify(csvRows);
+              return listed.length === 16 && JSON.stringify(rows) === JSON.stringify(csvRows);
             }),
             working_hours: '',
             approval_hours: 24,

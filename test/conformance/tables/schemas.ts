@@ -21,7 +21,8 @@ export const schemas: Marketplace = {
           response: {
             tables: matching('tables', (value) =>
               (value as { schema_path: string; columns: unknown[] }[]).every(
-                ({ schema_path: path, columns }) => path.startsWith('/v1/schemas/mkt') && columns.length > 4,
+                ({ schema_path: path, columns }) =>
+                  /^\/v1\/schemas\/(?:mkt|sites)/.test(path) && columns.length > 4,
               ),
             ),
           },
