@@ -41,9 +41,12 @@ describe('lockFolder()', () => {
     const program = `
       import { lockFolder } from ${JSON.stringify(new URL('./lock.ts', import.meta.url).href)};
       lockFolder(${JSON.stringify(join(folder, 'data'))});
-      console.log('locked');
+      // The lock does not depend on whether its holder still refers to it.
+      globalThis.gc();
+      setImmediate(() => console.log('locked'));
       setInterval(() => {}, 1000);`;
-    const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program]);
+    const parameters = ['--expose-gc', '--input-type=module-typescript', '-e', program];
+    const child = spawn(process.execPath, parameters);
     const exited = once(child, 'exit');
     await once(child.stdout, 'data');
     expect(lock()).toEqual({ pid: child.pid });

@@ -15,6 +15,9 @@ export interface FolderHolder {
   pid: number | null;
 }
 
+/** Databases whose locks are held: the garbage collector would close one that nobody refers to. */
+const held = new Set<DatabaseSync>();
+
 /**
  * Locks a data folder for one process, and creates it if necessary. The lock is SQLite's exclusive lock on
  * the file `gleaner.lock`: the operating system releases it when the process ends, however it ends. Throws an
@@ -33,9 +36,11 @@ export function lockFolder(folder: string): FolderLock | FolderHolder {
     if (!isBusy(error)) throw error;
     return { pid: readPid(pidFile) };
   }
+  held.add(database);
   writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
   return {
     release() {
+      held.delete(database);
       rmSync(pidFile, { force: true });
       database.close();
     },
