@@ -35,6 +35,6 @@ export const marketComments: Readonly<Record<string, string>> = {
   "gleaner.mktf.v1.MktfService.SubmitSearchBulk": "Collects the products of store collections and searches, up to 50 tasks.",
   "gleaner.sites.v1.SitesService.RetrievePdpBulk": "Returns a product page job's progress, and its file once it is compiled.",
   "gleaner.sites.v1.SitesService.RetrieveSearchBulk": "Returns a listing job's tasks, each with its file.",
-  "gleaner.sites.v1.SitesService.SubmitPdpBulk": "Collects product pages of a declared shop, up to 2,000 addresses, into one gzip-compressed JSON Lines file.",
+  "gleaner.sites.v1.SitesService.SubmitPdpBulk": "Collects product pages of a declared shop, up to 2,000 addresses. The result is one gzip-compressed JSON Lines file.",
   "gleaner.sites.v1.SitesService.SubmitSearchBulk": "Collects the products of listings of a declared shop, up to 50 tasks."
 };

@@ -18,10 +18,11 @@ export const problemText = {
     type: 'string_too_long',
     msg: `String should have at most ${count(maximum, 'character')}`,
   }),
-  mismatch: (pattern: string, value: string): ProblemText => ({
-    type: 'string_pattern_mismatch',
-    msg: `String should match pattern '${pattern}', not ${quote(value)}`,
-  }),
+  mismatch: (pattern: string, value: string): ProblemText => {
+    const words = describePattern(pattern);
+    const rule = words === null ? `match pattern '${pattern}'` : `be ${words}`;
+    return { type: 'string_pattern_mismatch', msg: `String should ${rule}, not ${quote(value)}` };
+  },
   notOneOf: (allowed: readonly string[], value: string): ProblemText => ({
     type: 'enum',
     msg: `Input should be ${alternatives(allowed)}, not ${quote(value)}`,
@@ -52,6 +53,24 @@ export const problemText = {
   }),
   wrong: (msg: string): ProblemText => ({ type: 'value_error', msg }),
 };
+
+/** Names of sets of characters, by their class in a pattern. */
+const characterNames: ReadonlyMap<string, string> = new Map([
+  ['0-9', 'digits'],
+  ['A-Za-z0-9', 'letters and digits'],
+  ['a-z0-9-', 'lowercase letters, digits, and hyphens'],
+  ['!-~', 'visible ASCII characters'],
+]);
+
+/** Returns the rule of a pattern in words: "1 to 20 digits". Null unless it is one counted class of characters. */
+export function describePattern(pattern: string): string | null {
+  const [, characters = '', least = '', most = least] =
+    /^\^\[([^\]]+)\]\{(\d+)(?:,(\d+))?\}\$$/.exec(pattern) ?? [];
+  const name = characterNames.get(characters);
+  if (name === undefined) return null;
+  if (least === most) return `${most} ${name}`;
+  return least === '0' ? `at most ${most} ${name}` : `${least} to ${most} ${name}`;
+}
 
 /** Quotes a value for a message, truncated to 100 characters. */
 export function quote(value: string): string {

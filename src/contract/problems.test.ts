@@ -36,7 +36,7 @@ test('describes every violated rule with its location, type and value', () => {
     {
       loc: ['body', 'items', 1, 'item_id'],
       type: 'string_pattern_mismatch',
-      msg: `String should match pattern '^[0-9]{1,20}$', not "abc"`,
+      msg: `String should be 1 to 20 digits, not "abc"`,
     },
     { loc: ['body', 'items', 1, 'shop_id'], type: 'missing', msg: 'Field required' },
   ]);

@@ -12,7 +12,7 @@ describe.skipIf('missing' in chromium)(`the submit page${skipped}`, () => {
     const page = await open(user.key, '/submit/mkte/pdp_bulk');
     await fill(page, 'textbox', 'ASIN', 'short');
     await click(page, 'button', 'Submit');
-    await waitForText(page, 'Must match');
+    await waitForText(page, 'Must be 10 letters and digits');
     await waitForText(page, 'Required');
     await fill(page, 'textbox', 'ASIN', 'B0GLN01001');
     await page.locator('form select').fill('us');

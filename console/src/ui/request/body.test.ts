@@ -28,6 +28,8 @@ test.each([
   [{ type: 'integer', max: 9 }, '10', 'Must be at most 9'],
   [{ type: 'flag' }, 'yes', 'Must be true or false'],
   [{ pattern: /^[0-9]+$/ }, 'x', 'Must match ^[0-9]+$'],
+  [{ pattern: /^[A-Za-z0-9]{10}$/ }, 'x', 'Must be 10 letters and digits'],
+  [{ pattern: /^[a-z0-9-]{0,50}$/ }, 'X', 'Must be at most 50 lowercase letters, digits, and hyphens'],
   [{ maxLength: 2 }, 'abc', 'Must have at most 2 characters'],
   [{ maxLength: 2, required: true }, 'ab', null],
 ] as const)('validateField(%j, %j) returns %j', (part, text, expected) => {

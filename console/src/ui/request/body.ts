@@ -1,3 +1,4 @@
+import { describePattern } from '../../../../src/contract/problem-texts.ts';
 import type { FieldShape, RequestShape } from './fields.ts';
 
 /** Texts of a form or of a CSV row, by field name. */
@@ -19,7 +20,10 @@ export function validateField(field: FieldShape, text: string): string | null {
     if (field.min !== null && number < field.min) return `Must be at least ${field.min}`;
     if (field.max !== null && number > field.max) return `Must be at most ${field.max}`;
   }
-  if (field.pattern && !field.pattern.test(value)) return `Must match ${field.pattern.source}`;
+  if (field.pattern && !field.pattern.test(value)) {
+    const words = describePattern(field.pattern.source);
+    return words === null ? `Must match ${field.pattern.source}` : `Must be ${words}`;
+  }
   if (field.maxLength !== null && value.length > field.maxLength)
     return `Must have at most ${field.maxLength} characters`;
   return null;

@@ -209,7 +209,7 @@ export const SearchResultSchema: GenMessage<SearchResult> = /*@__PURE__*/
  */
 export const SitesService: GenService<{
   /**
-   * Collects product pages of a declared shop, up to 2,000 addresses, into one gzip-compressed JSON Lines file.
+   * Collects product pages of a declared shop, up to 2,000 addresses. The result is one gzip-compressed JSON Lines file.
    *
    * @generated from rpc gleaner.sites.v1.SitesService.SubmitPdpBulk
    */
