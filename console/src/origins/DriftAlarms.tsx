@@ -1,5 +1,5 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Code, Switch } from '@mantine/core';
+import { Code, Group, Switch, Text } from '@mantine/core';
 import { useState } from 'react';
 import { type FieldDrift, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { marketTitle } from '../../../src/contract/job-types.ts';
@@ -11,6 +11,10 @@ import type { ListColumn } from '../ui/list/list-content.ts';
 import { pollMs } from '../ui/queries.ts';
 import { Moment } from '../ui/time/Moment.tsx';
 
+// cspell:disable-next-line
+const baselineText = ({ usualShare: share }: FieldDrift) =>
+  share === undefined ? 'Unknown' : formatPercent(share);
+
 const columns: ListColumn<FieldDrift>[] = [
   { title: 'Page', cell: ({ market, page }) => `${marketTitle(market)}, ${page}` },
   { title: 'Field', cell: ({ field }) => <Code>{field}</Code> },
@@ -18,8 +22,7 @@ const columns: ListColumn<FieldDrift>[] = [
   {
     title: 'Baseline',
     align: 'right',
-    // cspell:disable-next-line
-    cell: ({ usualShare: share }) => (share === undefined ? 'Unknown' : formatPercent(share)),
+    cell: baselineText,
   },
   { title: 'Pages', align: 'right', cell: ({ pages }) => formatCount(pages) },
   { title: 'Since', cell: ({ since }) => <Moment at={since} relative none="–" /> },
@@ -28,6 +31,26 @@ const columns: ListColumn<FieldDrift>[] = [
     cell: ({ exampleUnit }) => <Code style={{ overflowWrap: 'anywhere' }}>{exampleUnit}</Code>,
   },
 ];
+
+/** Field on a narrow screen: its page and name, and its shares. */
+function FieldBrief({ alarm }: { alarm: FieldDrift }) {
+  return (
+    <div>
+      <Text size="sm">
+        {marketTitle(alarm.market)}, {alarm.page}: <Code>{alarm.field}</Code>
+      </Text>
+      <Text size="xs" c="dimmed">
+        {formatPercent(alarm.absentShare)} of {formatCount(alarm.pages)} pages without it, baseline{' '}
+        {baselineText(alarm)}
+        {alarm.since && (
+          <>
+            , since <Moment at={alarm.since} relative />
+          </>
+        )}
+      </Text>
+    </div>
+  );
+}
 
 /** Fields missing from pages more often than in the baseline: signs that a site has changed. */
 export function DriftAlarms() {
@@ -73,6 +96,12 @@ export function DriftAlarms() {
         keyOf={({ market, page, field }) => `${market} ${page} ${field}`}
         query={query}
         columns={[...columns, action]}
+        brief={(alarm) => (
+          <Group justify="space-between" gap="xs">
+            <FieldBrief alarm={alarm} />
+            {action.cell(alarm)}
+          </Group>
+        )}
         minWidth={820}
         empty={
           all

@@ -3,7 +3,7 @@ import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts
 import { Page } from '../ui/layout/Page.tsx';
 import { Section } from '../ui/layout/Section.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
-import { originColumns } from '../ui/origins/columns.tsx';
+import { OriginBrief, originColumns } from '../ui/origins/columns.tsx';
 import { sortByUrgency } from '../ui/origins/totals.ts';
 import { pollMs } from '../ui/queries.ts';
 import { DriftAlarms } from './DriftAlarms.tsx';
@@ -20,6 +20,7 @@ export function OriginsPage() {
           keyOf={({ origin, region }) => `${origin} ${region}`}
           query={query}
           columns={originColumns}
+          brief={(origin) => <OriginBrief origin={origin} />}
           minWidth={900}
           empty={{ title: 'No recent requests', description: 'Sites appear here when jobs run.' }}
         />

@@ -9,7 +9,7 @@ import { Page } from '../ui/layout/Page.tsx';
 import { Section } from '../ui/layout/Section.tsx';
 import { Tiles } from '../ui/layout/Tiles.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
-import { originColumns } from '../ui/origins/columns.tsx';
+import { OriginBrief, originColumns } from '../ui/origins/columns.tsx';
 import { sortByUrgency } from '../ui/origins/totals.ts';
 import { pollMs } from '../ui/queries.ts';
 import { summarizeOrigins } from './figures.ts';
@@ -89,6 +89,7 @@ function Marketplaces() {
         keyOf={({ origin, region }) => `${origin} ${region}`}
         query={origins}
         columns={originColumns}
+        brief={(origin) => <OriginBrief origin={origin} />}
         minWidth={900}
         empty={{ title: 'No recent requests', description: 'Sites appear here when jobs run.' }}
       />

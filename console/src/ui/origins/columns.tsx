@@ -1,5 +1,5 @@
 import { AreaChart } from '@mantine/charts';
-import { Stack, Text } from '@mantine/core';
+import { Group, Stack, Text } from '@mantine/core';
 import type { Origin } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { marketTitle } from '../../../../src/contract/job-types.ts';
 import { formatCount, formatPercent } from '../../../../src/present/text.ts';
@@ -17,6 +17,15 @@ function Limits({ origin: { concurrency, requestsPerSecond } }: { origin: Origin
     </Text>
   );
 }
+
+const requestsText = (requests: number) =>
+  requests === 0 ? 'No requests' : requests === 1 ? '1 request' : `${formatCount(requests)} requests`;
+
+/** Marketplace and region of an origin. */
+const placeOf = ({ market, region }: Origin) =>
+  [market && marketTitle(market), region].filter(Boolean).join(' · ');
+
+const latencyText = ({ milliseconds }: Totals) => `${formatCount(milliseconds)}\u00a0ms`;
 
 function LastHour({ origin }: { origin: Origin }) {
   const { requests } = summarizeMinutes(origin.minutes);
@@ -41,7 +50,7 @@ function LastHour({ origin }: { origin: Origin }) {
         />
       )}
       <Text size="xs" style={{ whiteSpace: 'nowrap' }}>
-        {requests === 0 ? 'No requests' : requests === 1 ? '1 request' : `${formatCount(requests)} requests`}
+        {requestsText(requests)}
       </Text>
     </Stack>
   );
@@ -57,13 +66,13 @@ function ofRequests(minutes: Origin['minutes'], format: (totals: Totals) => stri
 export const originColumns: ListColumn<Origin>[] = [
   {
     title: 'Site',
-    cell: ({ origin, market, region }) => (
+    cell: (origin) => (
       <Stack gap={0}>
         <Text size="sm" miw={170} style={{ overflowWrap: 'anywhere' }}>
-          {origin}
+          {origin.origin}
         </Text>
         <Text size="xs" c="dimmed">
-          {[market && marketTitle(market), region].filter(Boolean).join(' · ')}
+          {placeOf(origin)}
         </Text>
       </Stack>
     ),
@@ -84,6 +93,34 @@ export const originColumns: ListColumn<Origin>[] = [
   {
     title: 'Latency',
     align: 'right',
-    cell: ({ minutes }) => ofRequests(minutes, ({ milliseconds }) => `${formatCount(milliseconds)}\u00a0ms`),
+    cell: ({ minutes }) => ofRequests(minutes, latencyText),
   },
 ];
+
+/** Origin on a narrow screen: its site, and its state beside the last hour. */
+export function OriginBrief({ origin }: { origin: Origin }) {
+  const totals = summarizeMinutes(origin.minutes);
+  const { requests, refusedShare, failedShare } = totals;
+  const figures = [
+    requestsText(requests),
+    refusedShare > 0 ? `${formatPercent(refusedShare)} blocked` : '',
+    failedShare > 0 ? `${formatPercent(failedShare)} failed` : '',
+    requests > 0 ? latencyText(totals) : '',
+  ];
+  return (
+    <>
+      <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+        {origin.origin}{' '}
+        <Text span size="xs" c="dimmed">
+          {placeOf(origin)}
+        </Text>
+      </Text>
+      <Group gap="xs" justify="space-between" align="flex-start">
+        <State origin={origin} />
+        <Text span size="xs">
+          {figures.filter(Boolean).join(' · ')}
+        </Text>
+      </Group>
+    </>
+  );
+}
