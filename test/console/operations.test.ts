@@ -18,6 +18,26 @@ describe.skipIf('missing' in chromium)(`the pages of operators${skipped}`, () =>
     expect(row).not.toMatch(/0 ms|0%|OK/);
   });
 
+  test('shows an origin in two lines on a phone', async () => {
+    const page = await openAsOperator('/origins');
+    await page.setViewport({ width: 390, height: 844 });
+    const entry = await page.waitForSelector('::-p-xpath(//li[contains(., "Not used yet")])');
+    const text = await entry!.evaluate((found) => (found as unknown as { innerText: string }).innerText);
+    expect(text).toContain('No requests');
+    expect(text).not.toMatch(/Limits|Last hour|Status/);
+  });
+
+  test('suggests the names of the operators and users of the audit log', async () => {
+    const user = await createUser('Acting Ltd', 10);
+    await suite.env.api.post(user, '/v1/account/keys', { name: 'suggested' });
+    const page = await openAsOperator('/audit');
+    await waitForText(page, 'Acting Ltd');
+    const label = await page.$eval(`datalist option[value="${user.id}"]`, (option) =>
+      option.getAttribute('label'),
+    );
+    expect(label).toBe('Acting Ltd');
+  });
+
   test('sorts a table by a column', async () => {
     await createUser('Sorted Rich Ltd', 900_000);
     await createUser('Sorted Poor Ltd', 7);

@@ -1,5 +1,6 @@
 import { Group, NativeSelect, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
+import { useId } from 'react';
 import { services } from '../../../src/contract/services.ts';
 import { methodText } from '../../../src/present/names.ts';
 import { FoldedFilters } from '../ui/list/FoldedFilters.tsx';
@@ -51,11 +52,14 @@ const texts = [
 
 interface AuditFiltersProps {
   search: AuditSearch;
+  /** Names of operators and users to suggest, by id. */
+  actors: ReadonlyMap<string, string>;
   change: (search: AuditSearch) => void;
 }
 
 /** Filters of the audit log. */
-export function AuditFilters({ search, change }: AuditFiltersProps) {
+export function AuditFilters({ search, actors, change }: AuditFiltersProps) {
+  const actorsId = useId();
   const changeLater = useDebouncedCallback(change, 300);
   return (
     <Group gap="sm" align="flex-end">
@@ -67,6 +71,7 @@ export function AuditFilters({ search, change }: AuditFiltersProps) {
             placeholder={placeholder}
             maxLength={64}
             w={165}
+            list={field === 'actorId' ? actorsId : undefined}
             defaultValue={search[field]}
             onChange={({ currentTarget: { value } }) => changeLater({ ...search, [field]: value.trim() })}
           />
@@ -96,6 +101,11 @@ export function AuditFilters({ search, change }: AuditFiltersProps) {
           />
         ))}
       </FoldedFilters>
+      <datalist id={actorsId}>
+        {[...actors].map(([id, name]) => (
+          <option key={id} value={id} label={name} />
+        ))}
+      </datalist>
     </Group>
   );
 }

@@ -41,6 +41,9 @@ export function AuditPage() {
     { ...filter },
     (page) => page.entries,
   );
+  const actors = new Map(
+    rows.filter(({ actorName }) => actorName).map((row) => [row.actorId, row.actorName]),
+  );
   return (
     <Page
       title="Audit log"
@@ -56,7 +59,7 @@ export function AuditPage() {
         />
       }
     >
-      <AuditFilters search={search} change={change} />
+      <AuditFilters search={search} actors={actors} change={change} />
       <AuditTable entries={rows} query={query} />
     </Page>
   );
