@@ -10,6 +10,9 @@ export interface PageVisit {
   shows: string;
 }
 
+/** Id of nothing. */
+const missing = '00000000-0000-4000-8000-000000000000';
+
 /** Returns every page, with content from the seed. */
 export const pageVisits = ({
   anna,
@@ -40,6 +43,13 @@ export const pageVisits = ({
   },
   { name: 'users', path: '/users', role: 'operator', shows: 'Price Watch' },
   { name: 'user', path: `/users/${anna.id}`, role: 'operator', shows: 'catalogue sync' },
+  { name: 'user-missing', path: `/users/${missing}`, role: 'operator', shows: 'All users' },
+  {
+    name: 'schedule-of-user-missing',
+    path: `/schedules/${missing}`,
+    role: 'operator',
+    shows: 'All approvals',
+  },
   { name: 'operators', path: '/operators', role: 'operator', shows: 'first operator' },
   { name: 'all-ledgers', path: '/ledger', role: 'operator', shows: 'Plan of the month' },
   { name: 'origins', path: '/origins', role: 'operator', shows: 'Drift alarms' },
@@ -64,12 +74,8 @@ export const pageVisits = ({
   { name: 'schedules', path: '/schedules', role: 'user', shows: 'Evening prices' },
   { name: 'schedule', path: `/schedules/${schedule}`, role: 'user', shows: 'Next runs' },
   { name: 'prices', path: '/prices', role: 'user', shows: 'Credits per unit' },
-  {
-    name: 'job-missing',
-    path: '/jobs/00000000-0000-4000-8000-000000000000',
-    role: 'user',
-    shows: 'All jobs',
-  },
+  { name: 'job-missing', path: `/jobs/${missing}`, role: 'user', shows: 'All jobs' },
+  { name: 'schedule-missing', path: `/schedules/${missing}`, role: 'user', shows: 'All schedules' },
   { name: 'history', path: '/history', role: 'user', shows: 'Items of tracked jobs' },
   { name: 'history-item', path: `/history/${tracked}`, role: 'user', shows: 'Observations' },
   { name: 'job-changes', path: `/jobs/${partial}?tab=changes`, role: 'user', shows: 'back again' },

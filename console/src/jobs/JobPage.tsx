@@ -1,11 +1,12 @@
-import { Alert, Button, SegmentedControl, Skeleton, Stack, Tabs } from '@mantine/core';
+import { Alert, SegmentedControl, Skeleton, Stack, Tabs } from '@mantine/core';
 import { IconHourglass, IconMessage } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
-import { Link, useParams } from 'react-router';
+import { useParams } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { jobTitle } from '../../../src/present/job.ts';
 import { formatLocalTime } from '../../../src/present/time.ts';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
+import { LoadFailure } from '../ui/errors/LoadFailure.tsx';
 import { UnitsTable } from '../ui/jobs/UnitsTable.tsx';
 import { Page } from '../ui/layout/Page.tsx';
 import { Section } from '../ui/layout/Section.tsx';
@@ -31,18 +32,11 @@ export function JobPage() {
   const { jobId = '' } = useParams();
   const { job, error, isPending, refetch } = useJob(jobId);
   if (job) return <Loaded job={job} stale={error} refetch={refetch} />;
+  if (!isPending)
+    return <LoadFailure title="Job" error={error} retry={refetch} list={['/jobs', 'All jobs']} />;
   return (
     <Page title="Job">
-      {isPending ? (
-        <Skeleton height={240} aria-label="Loading job" role="status" />
-      ) : (
-        <Stack align="flex-start">
-          <ErrorAlert error={error} retry={refetch} />
-          <Button component={Link} to="/jobs" variant="default">
-            All jobs
-          </Button>
-        </Stack>
-      )}
+      <Skeleton height={240} aria-label="Loading job" role="status" />
     </Page>
   );
 }

@@ -3,7 +3,7 @@ import { Anchor, Code } from '@mantine/core';
 import { Link, useParams } from 'react-router';
 import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { jobTypeText } from '../../../src/present/names.ts';
-import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
+import { LoadFailure } from '../ui/errors/LoadFailure.tsx';
 import { Loading } from '../ui/layout/Loading.tsx';
 import { Page } from '../ui/layout/Page.tsx';
 import { Section } from '../ui/layout/Section.tsx';
@@ -21,7 +21,10 @@ export function OperatorSchedulePage() {
     { scheduleId },
     { refetchInterval: pollMs.list },
   );
-  if (query.error) return <ErrorAlert error={query.error} retry={query.refetch} />;
+  if (query.error) {
+    const list = ['/approvals', 'All approvals'] as const;
+    return <LoadFailure title="Schedule" error={query.error} retry={query.refetch} list={list} />;
+  }
   if (!query.data) return <Loading />;
   const schedule = query.data;
   return (

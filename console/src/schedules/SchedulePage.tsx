@@ -3,7 +3,7 @@ import { Anchor } from '@mantine/core';
 import { Link, useParams } from 'react-router';
 import { type Schedule, ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { jobTypeText } from '../../../src/present/names.ts';
-import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
+import { LoadFailure } from '../ui/errors/LoadFailure.tsx';
 import { Loading } from '../ui/layout/Loading.tsx';
 import { Page } from '../ui/layout/Page.tsx';
 import { Section } from '../ui/layout/Section.tsx';
@@ -23,7 +23,10 @@ export function SchedulePage() {
     { scheduleId },
     { refetchInterval: pollMs.list },
   );
-  if (query.error) return <ErrorAlert error={query.error} retry={query.refetch} />;
+  if (query.error) {
+    const list = ['/schedules', 'All schedules'] as const;
+    return <LoadFailure title="Schedule" error={query.error} retry={query.refetch} list={list} />;
+  }
   if (!query.data) return <Loading />;
   const schedule = query.data;
   return (

@@ -8,7 +8,7 @@ import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { formatCount } from '../../../src/present/text.ts';
 import { CopyId } from '../ui/CopyId.tsx';
-import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
+import { LoadFailure } from '../ui/errors/LoadFailure.tsx';
 import { LatestJobs } from '../ui/jobs/LatestJobs.tsx';
 import { emptyFilter, useJobs } from '../ui/jobs/useJobs.ts';
 import { Page } from '../ui/layout/Page.tsx';
@@ -34,13 +34,11 @@ export function UserPage() {
     { refetchInterval: pollMs.list },
   );
   if (data?.user) return <Loaded user={data.user} />;
+  if (!isPending)
+    return <LoadFailure title="User" error={error} retry={refetch} list={['/users', 'All users']} />;
   return (
     <Page title="User">
-      {isPending ? (
-        <Skeleton height={240} role="status" aria-label="Loading the user" />
-      ) : (
-        <ErrorAlert error={error} retry={refetch} />
-      )}
+      <Skeleton height={240} role="status" aria-label="Loading the user" />
     </Page>
   );
 }
