@@ -1,5 +1,5 @@
 import type { ComponentType } from 'react';
-import { createBrowserRouter, type RouteObject, useRouteError } from 'react-router';
+import { createBrowserRouter, matchRoutes, type RouteObject, useRouteError } from 'react-router';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
 import { Loading } from '../ui/layout/Loading.tsx';
 import { NotFound } from '../ui/layout/NotFound.tsx';
@@ -80,6 +80,14 @@ const pages: Record<AccountRole, RouteObject[]> = {
   ],
 };
 
+const basename = '/console';
+
+/** Loads the code of the pages at a path, of either role. */
+export async function preload(path: string): Promise<void> {
+  const found = Object.values(pages).flatMap((routes) => matchRoutes(routes, path, basename) ?? []);
+  await Promise.all(found.map(({ route }) => (typeof route.lazy === 'function' ? route.lazy() : null)));
+}
+
 /** Creates the router of a role, below /console. */
 export function createRouter(role: AccountRole) {
   return createBrowserRouter(
@@ -97,7 +105,7 @@ export function createRouter(role: AccountRole) {
         ],
       },
     ],
-    { basename: '/console' },
+    { basename },
   );
 }
 
