@@ -18,7 +18,7 @@ test.each([
   ['https://ann@example.com/', /user name or password/],
   ['https://:x@example.com/', /user name or password/],
   ['http://example.com:25/', /port 25/],
-  ['http://localhost:8080/', /public internet/],
+  ['http://localhost:8080/', /^localhost is not on the public internet, .*GLEANER_PRIVATE=on$/],
   ['http://LOCALHOST./', /public internet/],
   ['https://hooks.localhost/', /public internet/],
   ['https://printer.local/', /public internet/],

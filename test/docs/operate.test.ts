@@ -32,6 +32,8 @@ describe('the unit of systemd', () => {
     expect(value('ExecStart')).toBe('/opt/gleaner/node_modules/.bin/node /opt/gleaner/dist/main.js serve');
     expect(value('Environment')).toBe('GLEANER_DATA_DIR=/var/lib/gleaner');
     expect(value('StateDirectory')).toBe('gleaner');
+    expect(page).toContain(`\nGLEANER_BACKUP_TO=${value('ReadWritePaths')?.slice(1)}\n`);
+    expect(page).toContain(`\n       ${value('ExecStart')?.replace(/ serve$/, ' "$@"')}\n`);
     expect(page).toContain(value('EnvironmentFile')!);
     for (const [name] of page.matchAll(/GLEANER_[A-Z_]+(?==)/g))
       expect(settings).toHaveProperty(name.replace(/_FILE$/, ''));
