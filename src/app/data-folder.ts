@@ -48,10 +48,10 @@ function inDataFolder<T>(dataDir: string, write: () => T): T {
   }
 }
 
-/** Throws a ConfigError if there is no store. */
-export function requireData(config: Config): void {
-  if (!hasData(config))
-    throw new ConfigError(
-      `No Gleaner data in ${config.dataDir}. Run the command in the folder where the service was started, or set GLEANER_DATA_DIR.`,
-    );
+const missingDataRemedy =
+  'Run the command in the folder where the service was started, or set GLEANER_DATA_DIR.';
+
+/** Throws a ConfigError with a remedy if there is no store. */
+export function requireData(config: Config, remedy = missingDataRemedy): void {
+  if (!hasData(config)) throw new ConfigError(`No Gleaner data in ${config.dataDir}. ${remedy}`);
 }

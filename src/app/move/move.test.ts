@@ -281,7 +281,9 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
     const unlock = await lockData(loadConfig({ GLEANER_DATA_DIR: source }));
     await expect(moveData(config, source)).rejects.toThrow(/ is in use by process \d+\. Stop that process/);
     unlock();
-    await expect(moveData(config, join(folder, 'nothing'))).rejects.toThrow(/^No Gleaner data in /);
+    await expect(moveData(config, join(folder, 'nothing'))).rejects.toThrow(
+      /^No Gleaner data in .*nothing. Name the data folder/,
+    );
     await expect(moveData(loadConfig({}), source)).rejects.toThrow(ConfigError);
   });
 
