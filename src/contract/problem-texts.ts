@@ -62,7 +62,7 @@ const characterNames: ReadonlyMap<string, string> = new Map([
   ['!-~', 'visible ASCII characters'],
 ]);
 
-/** Returns the rule of a pattern in words: "1 to 20 digits". Null unless it is one counted class of characters. */
+/** Returns a pattern of one counted class of characters in words: "1 to 20 digits". Null for others. */
 export function describePattern(pattern: string): string | null {
   const [, characters = '', least = '', most = least] =
     /^\^\[([^\]]+)\]\{(\d+)(?:,(\d+))?\}\$$/.exec(pattern) ?? [];
