@@ -7,8 +7,8 @@ import { recordCallError } from './call-spans.ts';
 import { toConnectError } from './fault-detail.ts';
 
 /**
- * Returns the RPC error of a call that failed in the core, and logs internal errors and outages. A call whose
- * caller left, or whose time is over, failed for that reason.
+ * Returns the RPC error of a call that failed in the core, and logs internal errors and outages. A call that
+ * was cancelled, or whose deadline passed, failed for that reason.
  */
 export function failCall(
   log: Log,

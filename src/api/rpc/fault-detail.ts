@@ -104,13 +104,14 @@ function headersOf({ headers, retryAfterMs }: Fault): Record<string, string> {
 }
 
 /**
- * Converts a remote core's error to its fault; `unavailable` for an unreachable core. `place` corrects the
- * locations of its problems.
+ * Converts a remote core's error to its fault; `unavailable` for an unreachable core. Returns a fault
+ * unchanged. `place` corrects the locations of the error's problems.
  */
 export function fromConnectError(
   thrown: unknown,
   place: (problems: Problem[]) => Problem[] = (problems) => problems,
 ): Fault {
+  if (thrown instanceof Fault) return thrown;
   const error = ConnectError.from(thrown);
   const [detail] = error.findDetails(FaultSchema);
   if (detail === undefined || !(detail.code in faultCodes)) {

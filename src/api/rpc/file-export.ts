@@ -1,5 +1,6 @@
 import { create } from '@bufbuild/protobuf';
 import { type ConnectRouter, createContextKey, type HandlerContext } from '@connectrpc/connect';
+import { createAsyncIterable } from '@connectrpc/connect/protocol';
 import {
   type ExportFileRequest,
   ExportFileRequestSchema,
@@ -83,9 +84,7 @@ export function createRemoteExport(
     { format, only, columns }: Export,
     signal: AbortSignal,
   ): Promise<ExportedFile> => {
-    const request = (async function* () {
-      yield create(ExportFileRequestSchema, { format, only, columns });
-    })();
+    const request = create(ExportFileRequestSchema, { format, only, columns });
     try {
       const headers = new Headers({ [linkMetadata]: sign(path) });
       const { message } = await transport.stream(
@@ -93,7 +92,7 @@ export function createRemoteExport(
         signal,
         undefined,
         headers,
-        request,
+        createAsyncIterable([request]),
       );
       const parts = message[Symbol.asyncIterator]();
       const first = await parts.next();
@@ -101,7 +100,7 @@ export function createRemoteExport(
       const { contentType, fileName } = first.value;
       return { contentType, fileName, bytes: bytesOf(parts) };
     } catch (error) {
-      throw toFault(error);
+      throw fromConnectError(error);
     }
   };
 }
@@ -110,8 +109,6 @@ async function* bytesOf(parts: AsyncIterator<ExportFileResponse>): AsyncGenerato
   try {
     for (let next = await parts.next(); !next.done; next = await parts.next()) yield next.value.data;
   } catch (error) {
-    throw toFault(error);
+    throw fromConnectError(error);
   }
 }
-
-const toFault = (error: unknown): Fault => (error instanceof Fault ? error : fromConnectError(error));

@@ -7,6 +7,7 @@ import {
   type Message,
 } from '@bufbuild/protobuf';
 import { ConnectError, createClient, type Transport } from '@connectrpc/connect';
+import { createAsyncIterable } from '@connectrpc/connect/protocol';
 import { createGrpcTransport } from '@connectrpc/connect-node';
 import { FaultSchema } from '../../../gen/gleaner/fault/v1/fault_pb.ts';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
@@ -37,7 +38,7 @@ import { addOutcome } from './submit-outcome.ts';
 /** Timeout of a call to a remote core in milliseconds, in addition to the wait that the call requests. */
 const remoteTimeoutMs = 60_000;
 
-/** What a core in another process tells of a caller, and how to call for it. */
+/** A caller that a core in another process admitted, with the credentials of its calls. */
 export interface RemoteCaller extends AdmittedCaller {
   credentials: Readonly<Record<string, string>>;
 }
@@ -195,12 +196,12 @@ export function createRemoteCore(
           until,
           undefined,
           headersOf(call),
-          one(request) as never,
+          createAsyncIterable([request]) as never,
         );
         copyResponseHeaders(response.header, call.responseHeaders);
         yield* response.message;
       } catch (error) {
-        throw error instanceof Fault ? error : fromConnectError(error);
+        throw fromConnectError(error);
       }
     },
     async ready() {
@@ -209,10 +210,6 @@ export function createRemoteCore(
         throw new Fault('unavailable', `The core at ${url} is not ready.`, { component: 'core' });
     },
   };
-}
-
-async function* one<T>(message: T): AsyncGenerator<T> {
-  yield message;
 }
 
 /** Converts the error of a call to the core's fault. */

@@ -52,7 +52,7 @@ beforeEach(async () => {
   authorization = await createAuthorization(['read', 'submit']);
   stopping = new AbortController();
   const admissions = createAdmissionTokens({ secrets: deriveLinkSecrets(['of gateways'], clock), clock });
-  // One request of a user at a time: the clock of the fixture stands still.
+  // One request of a user at a time: the clock of the fixture does not advance.
   const rateLimit = createRateLimit({ requestsPerSecond: 1, clock });
   const core = createCore(context, declared, { rateLimit });
   const budget = createBodyBudget();
