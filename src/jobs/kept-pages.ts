@@ -8,6 +8,7 @@ import { limitsOf } from '../markets/defaults.ts';
 import type { Batch, KeptPage, KeptPages } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
 import type { JobContext, StoreUse, UnitSession } from './context.ts';
+import { readBatch } from './records.ts';
 import { readPage } from './warc.ts';
 
 /** Returns the option `keep_pages` of a job in milliseconds, or null if there is none. */
@@ -81,8 +82,7 @@ export async function keptUnitsOf(
   batch: Batch,
 ): Promise<KeptPages['units']> {
   if (rereadOf === null) return batch.pages?.units ?? {};
-  const [source] = await Array.fromAsync(store.readBatches(rereadOf, [batch.seq]));
-  return source?.pages?.units ?? {};
+  return (await readBatch(store, rereadOf, batch.seq))?.pages?.units ?? {};
 }
 
 /** Batches of the first job by the batches that read their pages again. */
@@ -95,7 +95,7 @@ function sourceOf(context: JobContext, rereadOf: string, batch: Batch): Promise<
     const job = await store.getJob(rereadOf);
     if (job === null || !hasPages(job, clock.now())) return null;
     // A job and its reread have the same batches.
-    return (await Array.fromAsync(store.readBatches(rereadOf, [batch.seq])))[0] ?? null;
+    return readBatch(store, rereadOf, batch.seq);
   };
   const known = sources.get(batch) ?? load();
   sources.set(batch, known);

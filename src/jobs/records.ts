@@ -14,6 +14,16 @@ export interface RecordContext {
   blobs: Pick<Blobs, 'read'>;
 }
 
+/** Returns the current version of a batch by its position in its job, or null if there is none. */
+export async function readBatch(
+  store: RecordContext['store'],
+  jobId: string,
+  seq: number,
+): Promise<Batch | null> {
+  const [batch = null] = await Array.fromAsync(store.readBatches(jobId, [seq]));
+  return batch;
+}
+
 /** Reader of the records of a batch. Its calls must follow each other. */
 export interface StoredRecordReader {
   /** Returns the stored bytes of a unit's record, or null if the unit has none. */
@@ -58,7 +68,7 @@ export function openRecords(
     } catch (error) {
       if (Fault.from(error).code !== 'not_found') throw error;
     }
-    [current = batch] = await Array.fromAsync(store.readBatches(batch.jobId, [batch.seq]));
+    current = (await readBatch(store, batch.jobId, batch.seq)) ?? batch;
     try {
       await load(index);
     } catch (error) {

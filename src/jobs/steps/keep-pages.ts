@@ -5,6 +5,7 @@ import type { Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import { keepPagesMs, pageFilePath, requestDigest } from '../kept-pages.ts';
 import { warcInfo, writePage } from '../warc.ts';
+import { streamOf } from './record-segment.ts';
 
 /** Maximum compressed bytes of the pages of one unit, which are in memory until it ends. */
 const maxUnitBytes = 16 * 1024 ** 2;
@@ -169,8 +170,4 @@ function composeFile(info: Buffer, current: KeptPages, left: number) {
     },
     result: () => ({ kept, missed, bytes, chunks: streamOf(parts) }),
   };
-}
-
-async function* streamOf(parts: readonly Buffer[]): AsyncGenerator<Uint8Array> {
-  yield* parts;
 }

@@ -158,7 +158,8 @@ export function segmentPath({ jobId, seq, id, attempt }: Batch, sequence?: numbe
   return `${jobId}/segment_${seq + 1}_${id}_${attempt}${sequence === undefined ? '' : `_${sequence}`}`;
 }
 
-async function* streamOf(records: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Yields the bytes of records in blocks. */
+export async function* streamOf(records: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let group: Uint8Array[] = [];
   let bytes = 0;
   for (const record of records) {

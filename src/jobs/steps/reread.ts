@@ -26,7 +26,7 @@ const rereadDerivation: Derivation = {
  * price of reused results. No request is sent to the site. Throws `conflict` for a job without kept pages,
  * `invalid` for an option that a reread cannot have, and the faults of deriveJob().
  */
-export const reread: DeriveJob = (...call) => deriveJob(rereadDerivation, ...call);
+export const reread: DeriveJob = deriveJob(rereadDerivation);
 
 /** Options that concern the reading of pages, or the time at which they are read, by their contract name. */
 const readingOptions = { max_age: 'maxAge', keep_pages: 'keepPages', track: 'track', only: 'only' } as const;

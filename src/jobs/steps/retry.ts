@@ -62,9 +62,9 @@ const retryDerivation: Derivation = {
  * not final, at the current unit price. Throws `conflict` for a job without a unit to retry, and the faults
  * of deriveJob().
  */
-export const retry: DeriveJob = (...call) => deriveJob(retryDerivation, ...call);
+export const retry: DeriveJob = deriveJob(retryDerivation);
 
-/** Parameters and result of a function that derives a job. */
+/** Derives a job: see deriveJob(). */
 export type DeriveJob = <M extends DescMethod>(
   context: JobContext,
   method: M,
@@ -76,37 +76,31 @@ export type DeriveJob = <M extends DescMethod>(
 ) => Promise<MessageShape<M['output']>>;
 
 /**
- * Derives a new job from an ended one, with the same owner, kind, marketplace and parameters. It awaits
- * approval if its kind does, unless an operator, `approvedBy`, derives it. Concurrent calls create one job,
- * as do calls under one idempotency key. Returns the response that `respond` builds from the new job. Throws
- * `conflict` for a job that has not ended, or has another such job that is running; `insufficient_credits`;
- * `max_credits_exceeded`; those of the derivation and of beginSubmission(). After a fault nothing is charged.
- * With the option `validate_only`, returns the quote of the new job, and writes nothing.
+ * Creates a function that derives a new job from an ended one, with the same owner, kind, marketplace and
+ * parameters. The new job awaits approval if its kind does, unless an operator, `approvedBy`, derives it.
+ * Concurrent calls create one job, as do calls under one idempotency key. The function returns the response
+ * that `respond` builds from the new job. It throws `conflict` for a job that has not ended, or has another
+ * such job that is running; `insufficient_credits`; `max_credits_exceeded`; those of the derivation and of
+ * beginSubmission(). After a fault nothing is charged. With the option `validate_only`, it returns the quote
+ * of the new job, and writes nothing.
  */
-export async function deriveJob<M extends DescMethod>(
-  derivation: Derivation,
-  context: JobContext,
-  method: M,
-  request: Message,
-  submitter: Submitter,
-  source: Job,
-  approvedBy: string | null,
-  respond: (job: Job) => Promise<MessageInitShape<M['output']>>,
-): Promise<MessageShape<M['output']>> {
-  const jobId = await nextDerivedId(context, derivation, source);
-  if (submitter.options?.validateOnly) {
-    const quote = await quoteDerived(context, derivation, source, submitter, jobId);
-    return create(method.output, { quote }) as MessageShape<M['output']>;
-  }
-  const submission = await beginSubmission(context, method, request, submitter, jobId);
-  if (submission.response !== null) return submission.response;
-  try {
-    const job = await placeDerived(context, derivation, source, submission, submitter, approvedBy);
-    return await completeSubmission(context, submission, await respond(job));
-  } catch (error) {
-    await abandonSubmission(context, submission);
-    throw error;
-  }
+export function deriveJob(derivation: Derivation): DeriveJob {
+  return async (context, method, request, submitter, source, approvedBy, respond) => {
+    const jobId = await nextDerivedId(context, derivation, source);
+    if (submitter.options?.validateOnly) {
+      const quote = await quoteDerived(context, derivation, source, submitter, jobId);
+      return create(method.output, { quote }) as never;
+    }
+    const submission = await beginSubmission(context, method, request, submitter, jobId);
+    if (submission.response !== null) return submission.response;
+    try {
+      const job = await placeDerived(context, derivation, source, submission, submitter, approvedBy);
+      return await completeSubmission(context, submission, await respond(job));
+    } catch (error) {
+      await abandonSubmission(context, submission);
+      throw error;
+    }
+  };
 }
 
 /**
