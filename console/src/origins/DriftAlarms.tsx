@@ -11,7 +11,6 @@ import type { ListColumn } from '../ui/list/list-content.ts';
 import { pollMs } from '../ui/queries.ts';
 import { Moment } from '../ui/time/Moment.tsx';
 
-// cspell:disable-next-line
 const baselineText = ({ usualShare: share }: FieldDrift) =>
   share === undefined ? 'Unknown' : formatPercent(share);
 
