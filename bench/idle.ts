@@ -59,10 +59,10 @@ function install(folder: string): string {
   execFileSync(process.execPath, ['deploy/build.mjs'], { cwd: project });
   const installed = join(folder, 'gleaner');
   mkdirSync(installed);
-  for (const part of ['dist', 'deploy', 'package.json'])
+  for (const part of ['dist', 'console/dist', 'package.json'])
     cpSync(join(project, part), join(installed, part), { recursive: true });
   symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'));
-  return join(installed, 'deploy', 'launch.mjs');
+  return join(installed, 'dist', 'main.js');
 }
 
 async function measureStart(launcher: string, folder: string) {
@@ -72,6 +72,7 @@ async function measureStart(launcher: string, folder: string) {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
       PATH: process.env.PATH,
+      HOME: folder,
       GLEANER_HTTP_PORT: String(port),
       GLEANER_GRPC_PORT: '0',
       GLEANER_DATA_DIR: join(folder, 'data'),

@@ -15,6 +15,7 @@ import { routeCore } from '../api/rpc/routes.ts';
 import { type ListeningServer, listen } from '../api/rpc/server.ts';
 import { type BodyBudget, createBodyBudget } from '../base/body-budget.ts';
 import { type ConnectionLimits, defaultConnectionLimits } from '../base/connections.ts';
+import { onDemand } from '../base/on-demand.ts';
 import { endpointsOf } from '../contract/endpoint.ts';
 import { services } from '../contract/services.ts';
 import { exportFile } from '../jobs/queries/files.ts';
@@ -130,8 +131,9 @@ async function openGateway(
   { budget, limits, publicUrl, requests }: PortOptions & { publicUrl: () => string },
   closers: (() => Promise<unknown>)[],
 ): Promise<RunningServer> {
-  const pictures = images && (await import('../fetch/image.ts')).createImageFetcher(config);
-  closers.push(async () => pictures?.close());
+  // The HTTP client takes a tenth of the start and several megabytes.
+  const pictures = onDemand(async () => (await import('../fetch/image.ts')).createImageFetcher(config));
+  closers.push(pictures.close);
   const app = createRestApi({
     services,
     caller: edge.caller,
@@ -141,7 +143,13 @@ async function openGateway(
     version,
     files: stack.blobs,
     verifyLink: links.verify,
-    images: images && pictures ? { verify: images.verify, fetch: pictures.fetch } : undefined,
+    images:
+      images === null
+        ? undefined
+        : {
+            verify: images.verify,
+            fetch: async (...wanted) => (await pictures()).fetch(...wanted),
+          },
     exportFile: edge.exportFile,
     keyDirectory: createKeyDirectory(config, clock),
     mounts: [serveConsole(), createRpcListener(edge.routes, budget)],

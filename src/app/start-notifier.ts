@@ -1,4 +1,5 @@
 import { retrievePaths } from '../api/rpc/job-messages.ts';
+import { onDemand } from '../base/on-demand.ts';
 import { createNotifier } from '../delivery/notify/notifier.ts';
 import { createConcurrencyLimit } from '../fetch/concurrency-limit.ts';
 import type { Poster } from '../fetch/post.ts';
@@ -53,15 +54,11 @@ export async function notify(
 
 /** Creates a poster that loads the HTTP client with the first message: most installations never send one. */
 function createPosterOnDemand(): Omit<Poster, 'send'> {
-  let loading: Promise<Poster> | null = null;
-  const load = async () => (await import('../fetch/post.ts')).createPoster({ totalMs: responseMs });
+  const poster = onDemand(async () =>
+    (await import('../fetch/post.ts')).createPoster({ totalMs: responseMs }),
+  );
   return {
-    async post(message, signal) {
-      loading ??= load();
-      return (await loading).post(message, signal);
-    },
-    async close() {
-      await (await loading)?.close();
-    },
+    post: async (message, signal) => (await poster()).post(message, signal),
+    close: poster.close,
   };
 }

@@ -116,6 +116,15 @@ describe('the package gleaner', () => {
     expect((await run(join(project, 'node_modules/.bin/gleaner'), ['--version'])).code).toBe(0);
   });
 
+  test('keeps compiled code in the cache folder of the user', async () => {
+    const cache = join(folder, 'cache');
+    const environment = { NODE_COMPILE_CACHE: '', XDG_CACHE_HOME: cache };
+    expect((await run(process.execPath, [main(), '--version'], environment)).code).toBe(0);
+    expect(await readdir(join(cache, 'gleaner', 'compiled'))).toHaveLength(1);
+    const nowhere = { ...environment, XDG_CACHE_HOME: main() };
+    expect(await run(process.execPath, [main(), '--version'], nowhere)).toMatchObject({ code: 0, stderr: '' });
+  });
+
   test('serves the API, its documentation and the console, and the installed client calls it', async () => {
     const port = await freePort();
     const operatorKey = 'operator-of-the-test';

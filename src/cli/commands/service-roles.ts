@@ -62,6 +62,9 @@ export function addServiceRoles(program: Command): void {
   addMaintenanceCommands(program);
 }
 
+/** Time after the start at which its garbage is collected: a pause that the first request does not wait for. */
+const collectMs = 1_000;
+
 /** Runs a role until it is stopped, or must not use its data any more. */
 async function runRole(io: Io, role: ProcessRole): Promise<void> {
   holdYoungGeneration();
@@ -72,9 +75,12 @@ async function runRole(io: Io, role: ProcessRole): Promise<void> {
   // file.
   Object.assign(io.env, openTelemetryVariables(config.environment));
   const service = await serve(config, role, { say, ...(logOutput === undefined ? {} : { logOutput }) });
-  collectGarbage();
-  limitHeapGrowth();
+  const collecting = setTimeout(() => {
+    collectGarbage();
+    limitHeapGrowth();
+  }, collectMs);
   const refused = await Promise.race([untilAborted(io.signal), service.refused]);
+  clearTimeout(collecting);
   await service.stop();
   if (refused) throw refused;
 }

@@ -1,5 +1,5 @@
 import type { SecretBox } from '../../access/links/secret-box.ts';
-import type { FileSender } from '../../fetch/post.ts';
+import { onDemand } from '../../base/on-demand.ts';
 import type { OpenedDestination } from './address.ts';
 import type { DestinationWriter } from './writer.ts';
 
@@ -29,18 +29,16 @@ const stallMs = 60_000;
  * destinations.
  */
 export function createDestinations({ box, allowPrivate, now }: DestinationsOptions): Destinations {
-  let loading: Promise<FileSender & { close(): Promise<void> }> | null = null;
-  const load = async () => (await import('../../fetch/post.ts')).createPoster({ totalMs: stallMs });
+  const files = onDemand(async () =>
+    (await import('../../fetch/post.ts')).createPoster({ totalMs: stallMs }),
+  );
   return {
     box,
     allowPrivate,
     async open(destination) {
-      loading ??= load();
       const { openWriter } = await import('./writer.ts');
-      return openWriter({ files: await loading, now, allowPrivate }, destination);
+      return openWriter({ files: await files(), now, allowPrivate }, destination);
     },
-    async close() {
-      await (await loading)?.close();
-    },
+    close: files.close,
   };
 }
