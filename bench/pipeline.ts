@@ -23,9 +23,6 @@ export interface PipelineResult {
 /** Maximum concurrent pages of both contenders. */
 const concurrency = 32;
 
-/** Poll interval. Much faster polling would distort the measurement. */
-const pollMs = 20;
-
 /**
  * Compares a variant-sold job, from its approval to the link of its merged file, with a loop that fetches,
  * parses, and writes the same pages with the same concurrency. Service, loop, and origin are separate
@@ -72,10 +69,9 @@ export async function runJob(service: BenchService, pages: readonly BenchPage[])
   return timed(pages.length, pids, async () => {
     await approve(jobId);
     for (;;) {
-      const job = await rest.call('GET', `/v1/mkta/variant_sold_v1/download/${jobId}`);
-      if (job.download_url && job.failed_count === 0) return;
-      if (job.failed_count !== 0) throw new Error(`${job.failed_count} items failed`);
-      await new Promise((resolve) => setTimeout(resolve, pollMs));
+      const job = await rest.call('GET', `/v1/mkta/variant_sold_v1/retrieve/${jobId}?wait=60s`);
+      if (job.status === 'completed') return;
+      if (job.status !== 'processing') throw new Error(`the job ended as ${job.status}`);
     }
   });
 }

@@ -48,12 +48,12 @@ test.each([
   expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`^${name}=`));
 });
 
-test('loadConfig() starts a worker process per core by default', () => {
-  const cores = availableParallelism();
-  expect(loadConfig({})).toMatchObject({ workers: Math.min(cores, 64) });
+test('loadConfig() leaves one core free of worker processes by default', () => {
+  const workers = Math.max(1, Math.min(availableParallelism() - 1, 64));
+  expect(loadConfig({})).toMatchObject({ workers });
   expect(loadConfig({ GLEANER_WORKERS: '0' }).workers).toBe(0);
   const shown = loadConfig({}).effectiveSettings.find(({ name }) => name === 'GLEANER_WORKERS');
-  expect(shown).toMatchObject({ value: String(Math.min(cores, 64)), set: false });
+  expect(shown).toMatchObject({ value: String(workers), set: false });
 });
 
 test('loadConfig() pushes metrics only if the variables of OpenTelemetry say so', () => {

@@ -264,8 +264,8 @@ function readOrigins({ GLEANER_ORIGINS, GLEANER_PUBLIC_URL: url }: SettingValues
   return origins;
 }
 
-/** One worker process per core. */
-const defaultWorkers = () => Math.max(1, Math.min(64, availableParallelism()));
+/** One worker process per core, except for one core, which answers calls and runs the engines. */
+const defaultWorkers = () => Math.max(1, Math.min(64, availableParallelism() - 1));
 
 function readBackupPlace(values: SettingValues): string | null {
   const { GLEANER_BACKUP_TO: to } = values;
