@@ -226,14 +226,15 @@ await run('retrieve', async () => {
 });
 
 await run('growth', async () => {
-  const sizes = { jobs: growthJobs, items: 50_000, schedules: 10_000, users: 200 };
-  const { first, last, beside, users, idleMs } = await measureGrowth(sizes, (job, processorUs) =>
+  const sizes = { jobs: growthJobs, items: 50_000, schedules: 10_000, users: 200, stored: 10_000_000 };
+  const { first, last, beside, users, idleMs, crowded } = await measureGrowth(sizes, (job, processorUs) =>
     print(`growth, job ${job} of 50,000 items: ${fixed(processorUs)} µs of processor time per item`),
   );
   print(`  ratio of job ${growthJobs} to the first ${fixed(last / first, 2)} (aim 1.1 for job 20)`);
   print(
     `  then beside 10,000 schedules ${fixed(beside)} µs (idle ${fixed(idleMs, 1)} ms per second), and 200 users at once ${fixed(users)} µs`,
   );
+  print(`  beside 10,000,000 stored items ${fixed(crowded)} µs, ratio ${fixed(crowded / first, 2)}`);
 });
 
 await run('explore', async () => {
