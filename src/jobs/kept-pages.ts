@@ -42,7 +42,8 @@ export async function* pagesOf(
 ): AsyncGenerator<Uint8Array> {
   requirePages(job, clock.now());
   for await (const { pages } of store.readBatches(job.id))
-    for (const { path } of pages?.files ?? []) yield* (await blobs.read(path)) as AsyncIterable<Uint8Array>;
+    for (const { path, bytes } of pages?.files ?? [])
+      if (bytes > 0) yield* (await blobs.read(path)) as AsyncIterable<Uint8Array>;
 }
 
 /**
@@ -130,9 +131,11 @@ export async function openKeptSession(
       const missing = new Fault('page_not_kept', `The page ${request.path} was not kept, or was deleted.`);
       const path = page && source?.pages?.files[page.file]?.path;
       if (!page || !path) throw missing;
-      return readKeptPage(context.blobs, path, page, pageBytes).catch((error) => {
+      const response = await readKeptPage(context.blobs, path, page, pageBytes).catch((error) => {
         throw Fault.from(error).code === 'not_found' ? missing : error;
       });
+      // The file can be that of a unit that got the same page at another time.
+      return { ...response, url: page.url, at: page.at };
     },
     end: async () => {},
     readAt: pages[0]?.at ?? context.clock.now(),

@@ -142,16 +142,39 @@ export interface KeptPage {
 
 /** Pages that a batch's units were read from, in WARC files in the result storage (docs/kept-pages.md). */
 export interface KeptPages {
-  /** Each name contains the attempt that wrote the file. */
+  /**
+   * Files with the pages. Each name contains the attempt that wrote the file. Files of other batches of the
+   * job, which keep the same pages, have 0 bytes.
+   */
   files: Pick<StoredFile, 'path' | 'bytes'>[];
-  /** Size of the files. */
+  /** Size of the batch's own files. */
   bytes: number;
   /** Pages by the index of the unit, in the order of their requests. A page of several units is kept once. */
   units: Record<number, KeptPage[]>;
-  /** Pages in the files. */
+  /** Pages in the batch's own files. */
   kept: number;
   /** Pages that were not kept, because they exceeded a limit. */
   missed: number;
+}
+
+/** Place of a kept page that a batch has stored, by which other batches of the job find it. */
+export interface PagePlace {
+  /** `<job>/<digest of the page>`. */
+  id: string;
+  /** Path of the file, and the byte range of the page's WARC records in it. */
+  path: string;
+  offset: number;
+  length: number;
+}
+
+/** Places of the kept pages of unfinished jobs. */
+export interface PagePlaceStore {
+  /** Adds places, unless they exist. A call that fails may have added some. */
+  addPagePlaces(places: readonly PagePlace[]): Promise<void>;
+  /** Returns the places with these ids, in any order. */
+  findPagePlaces(ids: readonly string[]): Promise<PagePlace[]>;
+  /** Removes all places of a job. */
+  removePagePlaces(jobId: string): Promise<void>;
 }
 
 /** Byte range of a segment, `end` exclusive, whose rows are copied to the merged file unchanged. */

@@ -1,4 +1,5 @@
 import type { AuditEntry } from './audit-log.ts';
+import type { PagePlace } from './batches.ts';
 import { type Collection, type Declaration, declare, type FieldOf } from './collection.ts';
 import type { Destination } from './destinations.ts';
 import type { ApiKey, DeletedJob, Delivery, DriftRecord, Submission, User, Webhook } from './documents.ts';
@@ -17,6 +18,7 @@ export interface StoredDocuments {
   sequences: { name: string; value: number };
   submissions: Submission;
   crawls: { key: string; at: number; body: Uint8Array };
+  pagePlaces: PagePlace;
   drift: DriftRecord;
   processes: ProcessReport;
   originMinutes: OriginMinute;
@@ -151,6 +153,17 @@ export const declarations: { readonly [K in CollectionName]: Declaration<FieldOf
       expires: 'at',
       indexes: [{ fields: ['at'] }],
       relaxed: true,
+    },
+  ),
+  pagePlaces: declare<StoredDocuments['pagePlaces']>()(
+    'pagePlaces',
+    { text: 'id path', integer: 'offset length' },
+    {
+      // The id begins with the job's id.
+      id: ['id'],
+      order: ['id', 'offset'],
+      relaxed: true,
+      clustered: true,
     },
   ),
   drift: declare<StoredDocuments['drift']>()(

@@ -85,8 +85,8 @@ export function countsOf(
   return { new: 0, changed: 0, missing: 0, back: 0, ...Object.fromEntries(counted) };
 }
 
-/** Returns the conditions of the changes of a job, whose ids begin with the job's id. */
-export const changesOfJob = (jobId: string) => ({ id: { above: `${jobId}/`, below: `${jobId}0` } });
+/** Returns the conditions of documents of a job, whose ids begin with the job's id. */
+export const idsOfJob = (jobId: string) => ({ id: { above: `${jobId}/`, below: `${jobId}0` } });
 
 /**
  * Queue state of a tracking run. A user has at most one `active` run, so each run compares against its

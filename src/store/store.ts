@@ -1,5 +1,5 @@
 import type { AuditLogStore } from './audit-log.ts';
-import type { Batch, BatchStore } from './batches.ts';
+import type { Batch, BatchStore, PagePlaceStore } from './batches.ts';
 import type { Cursor, Page, PageOptions } from './cursor.ts';
 import type { DestinationStore } from './destinations.ts';
 import type {
@@ -35,6 +35,7 @@ export interface Store
     LedgerStore,
     JobStore,
     BatchStore,
+    PagePlaceStore,
     OriginStore,
     CrawlStore,
     ExpiryStore,

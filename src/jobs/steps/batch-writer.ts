@@ -79,9 +79,10 @@ export function createBatchWriter(
   const end = async (segment: Segment | null, file: StoredFile | null) => {
     const pages = keeps ? await keep(pending) : null;
     if (!(await store.finishBatch(id, attempt, pending, segment, file, clock.now(), pages))) {
-      await discard([...(segment ? [segment.path] : []), ...keeper.filesOf(pages)]);
+      await discard([...(segment ? [segment.path] : []), ...keeper.uncommitted()]);
       return false;
     }
+    await keeper.commit(indexesOf(pending), pages);
     count(pending);
     return true;
   };
@@ -102,10 +103,10 @@ export function createBatchWriter(
       const segment = bare && { ...bare, quality: countRecords(fields, its.values()) };
       const pages = keeps ? await keep(outcomes) : null;
       if (!(await store.recordOutcomes(id, attempt, outcomes, segment, pages))) {
-        await discard([...(segment ? [segment.path] : []), ...keeper.filesOf(pages)]);
+        await discard([...(segment ? [segment.path] : []), ...keeper.uncommitted()]);
         return false;
       }
-      keeper.commit(indexesOf(outcomes), pages);
+      await keeper.commit(indexesOf(outcomes), pages);
       count(outcomes);
       Object.assign(batch.outcomes, outcomes);
       if (segment) batch.segments.push(segment);

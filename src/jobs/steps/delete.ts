@@ -19,6 +19,7 @@ export async function deleteJob({ store, blobs, clock, log }: JobContext, job: J
   const now = clock.now();
   if ((await store.markFilesDeleted(job.id, now)) === null) return false;
   await blobs.removeJob(job.id);
+  await store.removePagePlaces(job.id);
   const { success, failed } = (job.counts ?? (await store.countJob(job.id))).units;
   const deleted = await store.deleteJob({ ...summaryOf(job), success, failed, deletedAt: now });
   if (deleted) log.info({ jobId: job.id, userId: job.userId }, 'job deleted');
@@ -72,6 +73,7 @@ export async function deletePages(
   { id, userId }: Job,
 ): Promise<void> {
   await blobs.remove((await blobs.listJob(id)).filter(isPageFile));
+  await store.removePagePlaces(id);
   await store.finishPageDeletion(id);
   log.info({ jobId: id, userId }, 'kept pages deleted');
 }

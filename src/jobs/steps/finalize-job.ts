@@ -50,6 +50,7 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
     // Without results there is little to remove, and the refund does not wait for the storage.
     if (units.success > 0) throw error;
   });
+  if (job.pagesUntil !== null) await store.removePagePlaces(job.id);
   const end = endOf(job.state, counts, context.jobTypes.of(job).kind.statusFrom);
   const now = clock.now();
   const ended = await store.moveJob(job.id, [job.state], end, now, {

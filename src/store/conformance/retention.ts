@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import type { Outcome } from '../batches.ts';
+import type { Outcome, PagePlace } from '../batches.ts';
 import type { Job } from '../documents.ts';
 import type { Store } from '../store.ts';
 import {
@@ -145,6 +145,23 @@ export function retentionConformance(open: OpenStores): void {
     expect(await stores.other.sumPageBytes(newId())).toBe(0);
     await stores.store.finishPageDeletion(job.id);
     expect(await stores.other.sumPageBytes(userId)).toBe(0);
+  });
+
+  test('finds the first place of each kept page of a job, until they are removed', async () => {
+    const [jobId, other] = [newId(), newId()];
+    const places = Array.from({ length: 600 }, (_, at) => ({
+      ...{ id: `${jobId}/${at}`, path: `${jobId}/pages_1`, offset: at, length: 9 },
+    }));
+    const [first, second] = places as [PagePlace, PagePlace];
+    const kept = { ...first, id: `${other}/0` };
+    await stores.store.addPagePlaces([...places, kept]);
+    await stores.other.addPagePlaces([{ ...first, path: `${jobId}/pages_2` }]);
+    const find = async (...ids: string[]) =>
+      (await stores.other.findPagePlaces(ids)).sort((one, another) => one.offset - another.offset);
+    expect(await find(first.id, second.id, `${jobId}/x`)).toEqual([first, second]);
+    expect(await find()).toEqual([]);
+    await stores.store.removePagePlaces(jobId);
+    expect(await find(...places.map(({ id }) => id), kept.id)).toEqual([kept]);
   });
 
   test('finds ended jobs whose pages are no longer kept, the longest first', async () => {

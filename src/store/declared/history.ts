@@ -1,7 +1,7 @@
 import { readPage } from '../collection.ts';
 import type { Collections } from '../collections.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
-import { changesOfJob, countsOf, type HistoryStore, type ItemKey, type RuleStore } from '../history.ts';
+import { countsOf, type HistoryStore, type ItemKey, idsOfJob, type RuleStore } from '../history.ts';
 
 type RunMethods = Pick<
   HistoryStore,
@@ -122,7 +122,7 @@ function itemStore({
     },
 
     listChanges: async (jobId, type, page) => {
-      const { above, below } = changesOfJob(jobId).id;
+      const { above, below } = idsOfJob(jobId).id;
       const found = await itemChanges.find(
         { id: { above: page.after ? readCursor(page).id : above, below }, type: type ?? undefined },
         { order: ['id'], limit: rowsToRead(page) },
@@ -130,7 +130,7 @@ function itemStore({
       return toPage(found, page, ({ at, id }) => ({ at, id }));
     },
 
-    countChanges: async (jobId) => countsOf([...(await itemChanges.countBy(changesOfJob(jobId), 'type'))]),
+    countChanges: async (jobId) => countsOf([...(await itemChanges.countBy(idsOfJob(jobId), 'type'))]),
   };
 }
 

@@ -1,4 +1,6 @@
+import type { PagePlaceStore } from '../batches.ts';
 import type { Collections } from '../collections.ts';
+import { idsOfJob } from '../history.ts';
 import type { OperationsStore } from '../operations.ts';
 import type { CrawlStore, DriftStore } from '../store.ts';
 
@@ -28,6 +30,20 @@ export function crawlStore({ crawls }: Collections): CrawlStore {
     findCrawl: async (key, since) => {
       const crawl = await crawls.get(key);
       return crawl === null || crawl.at < since ? null : { at: crawl.at, body: crawl.body };
+    },
+  };
+}
+
+/** Documents deleted per step. */
+const chunkSize = 500;
+
+/** Creates the store of the places of kept pages. */
+export function pagePlaceStore({ pagePlaces }: Collections): PagePlaceStore {
+  return {
+    addPagePlaces: (places) => pagePlaces.writeAll(places),
+    findPagePlaces: (ids) => pagePlaces.find({ id: { in: ids } }, { order: [] }),
+    removePagePlaces: async (jobId) => {
+      while ((await pagePlaces.remove(idsOfJob(jobId), chunkSize)) === chunkSize);
     },
   };
 }

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Collection, readPage } from '../collection.ts';
 import { type CollectionName, type Collections, declarations } from '../collections.ts';
 import type { ExpiryStore } from '../expiry.ts';
-import { changesOfJob } from '../history.ts';
+import { idsOfJob } from '../history.ts';
 import type { OriginStore } from '../origin-state.ts';
 import { deletedUserName, type UserRetention } from '../retention.ts';
 import type { LedgerStore } from '../store.ts';
@@ -57,7 +57,7 @@ async function eraseRuns(
 ): Promise<number> {
   let erased = 0;
   for (const { jobId } of await trackingRuns.find({ userId }, { order: [], limit })) {
-    const changes = await itemChanges.remove(changesOfJob(jobId), limit);
+    const changes = await itemChanges.remove(idsOfJob(jobId), limit);
     erased += changes;
     if (changes === limit) break;
     erased += await trackingRuns.remove({ jobId }, 1);
@@ -131,7 +131,7 @@ async function expireRuns({ trackingRuns, itemChanges }: Collections, before: nu
     { doneAt: { below: before } },
     { order: ['doneAt'], limit: chunkSize },
   )) {
-    deleted += await inSteps((limit) => itemChanges.remove(changesOfJob(jobId), limit));
+    deleted += await inSteps((limit) => itemChanges.remove(idsOfJob(jobId), limit));
     deleted += await trackingRuns.remove({ jobId }, 1);
   }
   return deleted;

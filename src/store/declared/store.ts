@@ -4,7 +4,7 @@ import type { KeyStore, LedgerStore } from '../store.ts';
 import { auditLogStore, sessionStore, submissionStore, userStore } from './accounts.ts';
 import { deliveryStore, destinationStore } from './deliveries.ts';
 import { historyStore } from './history.ts';
-import { crawlStore, driftStore, operationsStore } from './operations.ts';
+import { crawlStore, driftStore, operationsStore, pagePlaceStore } from './operations.ts';
 import { expiryStore, userRetention } from './retention.ts';
 import { scheduleStore } from './schedules.ts';
 
@@ -21,6 +21,7 @@ export function declaredStore(collections: Collections, own: OwnMethods) {
     ...auditLogStore(collections),
     ...submissionStore(collections),
     ...crawlStore(collections),
+    ...pagePlaceStore(collections),
     ...expiryStore(collections, own),
     ...userRetention(collections, own),
     ...driftStore(collections),
