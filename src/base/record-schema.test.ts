@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import {
   createRecordCheck,
-  fillOf,
   findMismatches,
-  missingShare,
+  missingShares,
   parseFields,
   prefixFields,
 } from './record-schema.ts';
@@ -43,8 +42,7 @@ describe('findMismatches()', () => {
     [{ a: '', b: null, list: [], by: {}, any: 1, o: null }, false],
     [null, false],
   ])('createRecordCheck() accepts a record without mismatches: %j, %s', (record, accepted) => {
-    const fields = parseFields(shape);
-    expect(createRecordCheck(fields)(record, new Uint8Array(fields.length))).toBe(accepted);
+    expect(createRecordCheck(parseFields(shape)).count(record)).toBe(accepted);
     expect(findMismatches(record, shape).length === 0).toBe(accepted);
   });
 
@@ -71,9 +69,9 @@ describe('findMismatches()', () => {
   });
 });
 
-describe('missingShare()', () => {
+describe('missingShares()', () => {
   const lack = (record: unknown, path: string, type = 'string') =>
-    missingShare(record, parseFields(`${path}: ${type}?`)[0]!);
+    missingShares(createRecordCheck(parseFields(`${path}: ${type}?`)), [record])[0];
 
   test.each([
     [{ a: 'x' }, 'a', 0],
@@ -102,24 +100,16 @@ describe('missingShare()', () => {
     expect(lack({ a: value }, 'a', type)).toBe(share),
   );
 
-  test.each([
-    {},
-    null,
-    { a: 'x', l: [{ b: null, c: { d: 1 } }, { b: 2 }], m: { k: [1], n: [] }, o: null },
-    { a: null, l: [{ b: 1 }], m: {}, o: { p: { q: 'x' } } },
-    { a: '', l: {}, m: [[2], ['x']], o: { p: null } },
-    { l: Array.from({ length: 20 }, (_, at) => ({ b: at < 10 ? null : 1, c: at })) },
-  ])('createRecordCheck() finds the same places and values, and mismatches: %j', (record) => {
-    const listed =
-      'a: string; l: array; l[].b: integer?; l[].c.d: number; m.*: array; m.*[]: integer; o: object?; o.p.q: any';
-    const fields = parseFields(listed);
-    const fills = new Uint8Array(fields.length);
-    expect(createRecordCheck(fields)(record, fills)).toBe(findMismatches(record, listed).length === 0);
-    for (const [index, field] of fields.entries()) {
-      const share = missingShare(record, field);
-      const expected = share === null ? fillOf.none : share < 1 ? fillOf.value : fillOf.place;
-      expect(fills[index], field.path).toBe(expected);
-    }
+  test('returns the mean of several records, by the position of the field', () => {
+    const check = createRecordCheck(
+      parseFields('a: string; l: array; l[].b: integer?; m.*: array; o.p: any'),
+    );
+    const records = [
+      { a: 'x', l: [{ b: null }, { b: 2 }], m: { k: [1], n: [] }, o: null },
+      { a: null, l: [], m: {}, o: { p: 1 } },
+    ];
+    expect(missingShares(check, records)).toEqual([0.5, 0.5, 0.5, 0.5, 0.5]);
+    expect(missingShares(check, [])).toEqual([null, null, null, null, null]);
   });
 
   test('checks only the first elements of an array', () => {

@@ -43,20 +43,39 @@ export function prefixFields(place: string, shape: string): string {
  */
 export function findMismatches(record: unknown, shape: string): string[] {
   const fields = parseFields(shape);
-  const nullable = new Set(fields.filter((field) => field.nullable).map(({ path }) => path));
-  const misses: string[] = [];
-  for (const { path, steps, type, said, nullable: isNullable } of fields) {
-    const isPlace = (value: unknown, depth: number) => value !== null || !nullable.has(pathOf(steps, depth));
-    eachValue(record, steps, Number.POSITIVE_INFINITY, isPlace, (value) => {
-      if (value === null ? isNullable : isOfType(value, type)) return;
-      misses.push(`${path} is ${JSON.stringify(value)?.slice(0, 60)}, not ${said}`);
+  const misses: Mismatch[] = [];
+  createRecordCheck(fields).check(record, null, misses);
+  return misses
+    .sort(([one], [other]) => one - other)
+    .map(([index, value]) => {
+      const { path, said } = fields[index]!;
+      return `${path} is ${JSON.stringify(value)?.slice(0, 60)}, not ${said}`;
     });
-  }
-  return misses;
 }
 
-/** What a record has for a field: no place for it, a place without a value, or a value (missingShare()). */
-export const fillOf = { none: 0, place: 1, value: 2 } as const;
+/** Position of a field in its list, and the value that a record has instead. */
+type Mismatch = [index: number, value: unknown];
+
+/**
+ * Places that records have for each field of a list, by the position of the field, and those of them that
+ * have no value or one of another type. Null, an absent member, and an empty string, array, or object count
+ * as no value: readers write them for data that a page does not have. A record has no place for a field whose
+ * array is empty. Counts only the first 10 elements of an array.
+ */
+interface FieldPlaces {
+  places: Uint32Array;
+  lacking: Uint32Array;
+}
+
+/** Checks records by a list of fields. */
+export interface RecordCheck {
+  /** Places of the record that count() was last called with. */
+  readonly found: FieldPlaces;
+  /** Counts the places of a record in `found`. Returns true if findMismatches() finds nothing. */
+  count(record: unknown): boolean;
+  /** Adds the places of a record, and its mismatches. */
+  check(record: unknown, found: FieldPlaces | null, misses: Mismatch[] | null): boolean;
+}
 
 /** A place in records: where paths of fields have the same steps so far. */
 interface Place {
@@ -66,115 +85,112 @@ interface Place {
   /** True if null is a valid value, below which no field is missing. */
   nullable: boolean;
   next: Place[];
-  /** Positions of the fields from here on that have a place also if their path ends before it. */
+  /** Positions of the fields from here on, and of those that have a place also if their path ends before it. */
+  below: number[];
   required: number[];
 }
 
-/**
- * Returns a function that checks a record in one pass: returns true if findMismatches() finds nothing, and
- * writes what it has for each field (fillOf) to `fills`, by the position of the field. `fills` must contain
- * zeros.
- */
-export function createRecordCheck(fields: readonly Field[]): (record: unknown, fills: Uint8Array) => boolean {
-  const root: Place = { step: '', ends: [], nullable: false, next: [], required: [] };
+/** Creates a check that reads each record once. */
+export function createRecordCheck(fields: readonly Field[]): RecordCheck {
+  const newPlace = (step: string): Place => {
+    return { step, ends: [], nullable: false, next: [], below: [], required: [] };
+  };
+  const root = newPlace('');
   for (const [index, field] of fields.entries()) {
     let place = root;
     for (const [depth, step] of field.steps.entries()) {
       let next = place.next.find((known) => known.step === step);
       if (next === undefined) {
-        next = { step, ends: [], nullable: false, next: [], required: [] };
+        next = newPlace(step);
         place.next.push(next);
       }
+      next.below.push(index);
       if (!field.steps.includes('[]', depth)) next.required.push(index);
       place = next;
     }
     place.ends.push({ ...field, index });
     place.nullable ||= field.nullable;
   }
-  return (record, fills) => checkPlace(root, record, fills);
+  const found = { places: new Uint32Array(fields.length), lacking: new Uint32Array(fields.length) };
+  const check: RecordCheck['check'] = (record, places, misses) => checkPlace(root, record, places, misses);
+  return {
+    found,
+    count(record) {
+      found.places.fill(0);
+      found.lacking.fill(0);
+      return check(record, found, null);
+    },
+    check,
+  };
 }
 
-/** Checks a value at a place and below. `fills` is null for elements that missingShare() does not check. */
-function checkPlace(place: Place, value: unknown, fills: Uint8Array | null): boolean {
+/** Maximum elements of an array whose places are counted. Later elements have the same form. */
+const elementsSeen = 10;
+
+/** Checks a value at a place and below. */
+function checkPlace(
+  place: Place,
+  value: unknown,
+  found: FieldPlaces | null,
+  misses: Mismatch[] | null,
+): boolean {
   let isValid = true;
   for (const { index, type, nullable } of place.ends) {
     const hasType = isOfType(value, type);
-    if (!(value === null ? nullable : hasType)) isValid = false;
-    if (fills !== null && fills[index] !== fillOf.value)
-      fills[index] = hasType && !isNothing(value) ? fillOf.value : fillOf.place;
+    if (!(value === null ? nullable : hasType)) {
+      isValid = false;
+      misses?.push([index, value]);
+    }
+    if (found === null) continue;
+    found.places[index]! += 1;
+    if (!hasType || isNothing(value)) found.lacking[index]! += 1;
   }
   for (const next of place.next) {
     const { step } = next;
     if (typeof value !== 'object' || value === null || (step === '[]' && !Array.isArray(value))) {
-      if (value !== null || !place.nullable) isValid = false;
-      if (fills !== null) for (const index of next.required) fills[index] ||= fillOf.place;
+      if (value !== null || !place.nullable) {
+        isValid = false;
+        misses?.push(...next.below.map((index): Mismatch => [index, undefined]));
+      }
+      if (found === null) continue;
+      for (const index of next.required) {
+        found.places[index]! += 1;
+        found.lacking[index]! += 1;
+      }
     } else if (step === '[]') {
       const elements = value as readonly unknown[];
       for (let at = 0; at < elements.length; at++)
-        if (!checkPlace(next, elements[at], at < elementsSeen ? fills : null)) isValid = false;
+        if (!checkPlace(next, elements[at], at < elementsSeen ? found : null, misses)) isValid = false;
     } else if (step === '*') {
-      for (const member of Object.values(value)) if (!checkPlace(next, member, fills)) isValid = false;
-    } else if (!checkPlace(next, (value as Record<string, unknown>)[step], fills)) isValid = false;
+      for (const member of Object.values(value))
+        if (!checkPlace(next, member, found, misses)) isValid = false;
+    } else if (!checkPlace(next, (value as Record<string, unknown>)[step], found, misses)) isValid = false;
   }
   return isValid;
 }
 
-/** Maximum elements of an array that missingShare() checks. Later elements have the same form. */
-const elementsSeen = 10;
-
 /**
- * Returns the share of a field's places in a record, from 0 to 1, that have no value or one of another type.
- * Null, an absent member, and an empty string, array, or object count as no value: readers write them for
- * data that a page does not have. Returns null if the record has no place for the field because its array is
- * empty. Checks only the first elements of an array.
+ * Returns the mean share, from 0 to 1, of each field's places in records that have no value. Null if no
+ * record has a place for the field.
  */
-export function missingShare(record: unknown, { steps, type }: Field): number | null {
-  let places = 0;
-  let lacking = 0;
-  const isPlace = (_value: unknown, depth: number) => !steps.includes('[]', depth);
-  eachValue(record, steps, elementsSeen, isPlace, (value) => {
-    places += 1;
-    if (isNothing(value) || !isOfType(value, type)) lacking += 1;
-  });
-  return places === 0 ? null : lacking / places;
+export function missingShares({ found, count }: RecordCheck, records: readonly unknown[]): (number | null)[] {
+  const sums = Array.from(found.places, () => ({ share: 0, records: 0 }));
+  for (const record of records) {
+    count(record);
+    for (const [index, sum] of sums.entries()) {
+      const places = found.places[index]!;
+      if (places === 0) continue;
+      sum.share += found.lacking[index]! / places;
+      sum.records += 1;
+    }
+  }
+  return sums.map((sum) => (sum.records === 0 ? null : sum.share / sum.records));
 }
 
 function isNothing(value: unknown): boolean {
   if (value === null || value === undefined || value === '') return true;
   if (Array.isArray(value)) return value.length === 0;
   return typeof value === 'object' && Object.keys(value).length === 0;
-}
-
-function pathOf(steps: readonly string[], depth: number): string {
-  return steps.slice(0, depth).join('.').replaceAll('.[]', '[]');
-}
-
-/**
- * Calls `visit` with each value at a path, for at most `max` elements per array. If the path ends early, at
- * `value` in `depth`, calls `visit` with undefined if `isPlace` returns true.
- */
-function eachValue(
-  value: unknown,
-  steps: readonly string[],
-  max: number,
-  isPlace: (value: unknown, depth: number) => boolean,
-  visit: (value: unknown) => void,
-  depth = 0,
-): void {
-  const step = steps[depth];
-  if (step === undefined) {
-    visit(value);
-  } else if (typeof value !== 'object' || value === null || (step === '[]' && !Array.isArray(value))) {
-    if (isPlace(value, depth)) visit(undefined);
-  } else if (Array.isArray(value) && step === '[]') {
-    for (let at = 0; at < value.length && at < max; at++) {
-      eachValue(value[at], steps, max, isPlace, visit, depth + 1);
-    }
-  } else if (step === '*') {
-    for (const member of Object.values(value)) eachValue(member, steps, max, isPlace, visit, depth + 1);
-  } else {
-    eachValue((value as Record<string, unknown>)[step], steps, max, isPlace, visit, depth + 1);
-  }
 }
 
 function isOfType(value: unknown, type: string): boolean {

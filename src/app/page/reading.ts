@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
-import { missingShare, parseFields } from '../../base/record-schema.ts';
+import { createRecordCheck, missingShares, parseFields } from '../../base/record-schema.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { FetchPage, PageRequest, PageResponse } from '../../fetch/page.ts';
 import type { Target } from './target.ts';
@@ -75,10 +75,10 @@ export function missingOf(
 ): { of: number; missing: Missing[] } {
   const shape = market.listedFields[page];
   const fields = shape === undefined ? [] : parseFields(shape);
-  const missing = fields.flatMap((field) => {
-    const lacks = records.map((record) => missingShare(record, field)).filter((lack) => lack !== null);
-    const share = lacks.reduce((sum, lack) => sum + lack, 0) / lacks.length;
-    return share > 0 ? [{ path: field.path, share }] : [];
+  const shares = missingShares(createRecordCheck(fields), records);
+  const missing = fields.flatMap(({ path }, index) => {
+    const share = shares[index] ?? 0;
+    return share > 0 ? [{ path, share }] : [];
   });
   return { of: fields.length, missing };
 }

@@ -1,6 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import { type Field, missingShare, parseFields } from '../../base/record-schema.ts';
+import {
+  createRecordCheck,
+  type Field,
+  missingShares,
+  parseFields,
+  type RecordCheck,
+} from '../../base/record-schema.ts';
 import type { DriftStore } from '../../store/store.ts';
 import { changeHistories, type Histories } from './drift-record.ts';
 import { computeShares, type Example, learn, noHistory } from './drift-rule.ts';
@@ -55,6 +61,7 @@ interface Place {
   market: string;
   page: string;
   fields: readonly Field[];
+  check: RecordCheck;
   isAllowed: () => boolean;
   seen: Map<string, Seen>;
 }
@@ -68,7 +75,8 @@ export function createDriftWatcher({ store, clock, log, shapes }: DriftOptions):
     const shape = shapes[market]?.[page.split('/')[0]!];
     if (known || shape === undefined || places.size >= maxPlaces) return known;
     const isAllowed = createAllowance(burst, perSecond, clock);
-    const place = { market, page, fields: parseFields(shape), isAllowed, seen: new Map() };
+    const fields = parseFields(shape);
+    const place = { market, page, fields, check: createRecordCheck(fields), isAllowed, seen: new Map() };
     places.set(`${market}/${page}`, place);
     return place;
   };
@@ -102,10 +110,8 @@ export function createDriftWatcher({ store, clock, log, shapes }: DriftOptions):
       const place = placeOf(market, page);
       if (!place?.isAllowed()) return;
       count(place, wholePage, false, unit);
-      for (const field of place.fields) {
-        const lack = lackOfAll(records, field);
-        if (lack !== null) count(place, field.path, lack > 0.5, unit);
-      }
+      for (const [index, share] of missingShares(place.check, records.slice(0, recordsSeen)).entries())
+        if (share !== null) count(place, place.fields[index]!.path, share > 0.5, unit);
     },
     watchUnreadable(market, page, unit) {
       const place = placeOf(market, page);
@@ -119,19 +125,6 @@ export function createDriftWatcher({ store, clock, log, shapes }: DriftOptions):
 
 /** Maximum entries of a listing that are checked. */
 const recordsSeen = 10;
-
-/** Returns the mean share of records that lack a field, or null if no record has a place for it. */
-function lackOfAll(records: readonly unknown[], field: Field): number | null {
-  let total = 0;
-  let places = 0;
-  for (let at = 0; at < records.length && at < recordsSeen; at++) {
-    const lack = missingShare(records[at], field);
-    if (lack === null) continue;
-    total += lack;
-    places += 1;
-  }
-  return places === 0 ? null : total / places;
-}
 
 function count({ seen }: Place, field: string, isAbsent: boolean, unit: Example): void {
   let known = seen.get(field);

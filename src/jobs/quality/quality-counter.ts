@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createRecordCheck, type Field, fillOf, parseFields } from '../../base/record-schema.ts';
+import { createRecordCheck, type Field, parseFields, type RecordCheck } from '../../base/record-schema.ts';
 import type { QualityCounts } from '../../store/documents.ts';
 
 /** Counts the values of the listed fields in records. */
@@ -13,7 +13,7 @@ export interface QualityCounter {
 interface Shape {
   digest: string;
   fields: readonly Field[];
-  check: ReturnType<typeof createRecordCheck>;
+  check: RecordCheck;
 }
 
 const shapes = new Map<string, Shape>();
@@ -37,7 +37,7 @@ function shapeOf(listed: string): Shape {
  */
 export function createQualityCounter(listed: string, counted?: QualityCounts): QualityCounter {
   const { digest, fields, check } = shapeOf(listed);
-  const fills = new Uint8Array(fields.length);
+  const { places, lacking } = check.found;
   const counts: QualityCounts = {
     shape: digest,
     records: counted?.records ?? 0,
@@ -48,11 +48,10 @@ export function createQualityCounter(listed: string, counted?: QualityCounts): Q
   return {
     add(record) {
       counts.records += 1;
-      fills.fill(fillOf.none);
-      if (!check(record, fills)) counts.invalid += 1;
-      for (let index = 0; index < fills.length; index++) {
-        if (fills[index]! >= fillOf.place) counts.applicable[index]! += 1;
-        if (fills[index] === fillOf.value) counts.filled[index]! += 1;
+      if (!check.count(record)) counts.invalid += 1;
+      for (let index = 0; index < places.length; index++) {
+        if (places[index]! > 0) counts.applicable[index]! += 1;
+        if (lacking[index]! < places[index]!) counts.filled[index]! += 1;
       }
     },
     counts: () => counts,
