@@ -1,4 +1,4 @@
-import { create, type DescMethod, type DescService, type Message } from '@bufbuild/protobuf';
+import type { DescMethod, DescService, Message } from '@bufbuild/protobuf';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
 import { createAuthenticator, type Principal, requireStillValid } from '../../access/principal.ts';
@@ -10,7 +10,7 @@ import { type Component, Fault, unavailableMessage } from '../../contract/fault.
 import { problemsOfIdempotencyMetadata } from '../../contract/idempotency-key.ts';
 import { type Permissions, refusalOf } from '../../contract/permission.ts';
 import { placeProblems, problemsOf } from '../../contract/problems.ts';
-import { creditsHeader, type ResponseHeaders, timingHeader } from '../../contract/response-headers.ts';
+import { creditsHeader, type ResponseHeaders } from '../../contract/response-headers.ts';
 import { canAwaitOutcome, canWait } from '../../contract/wait.ts';
 import { approvalWaitMs, type JobContext } from '../../jobs/context.ts';
 import { fullName } from '../../jobs/job-types.ts';
@@ -144,7 +144,7 @@ export function createCore(
     try {
       const response = await handlers.unary.get(fullName(method))!(request, call);
       if (waits) user = await requireStillValid(store, clock, call.principal);
-      if (call.waitMs > 0 && canAwaitOutcome(method)) await awaitOutcome(run, method, response, call);
+      if (call.waitMs > 0 && canAwaitOutcome(method)) await addOutcome(method, response, call, run);
       return response;
     } catch (error) {
       throw placeProblems(method, error);
@@ -226,20 +226,6 @@ export function requireValid(
     ...problemsOf(method, request),
   ];
   if (problems.length > 0) throw new Fault('invalid', 'The request is not valid.', { problems });
-}
-
-/** Adds the outcome of a submitted job to its response, and the time spent waiting to the headers. */
-function awaitOutcome(run: Core['unary'], method: DescMethod, response: Message, call: Call): Promise<void> {
-  const { principal, requestId, signal, source } = call;
-  return addOutcome(method, response, call.waitMs, async (target, request, waitMs) => {
-    const responseHeaders: ResponseHeaders = {};
-    const asked = { principal, requestId, signal, source };
-    const caller = { ...asked, idempotencyKey: undefined, ifNoneMatch: undefined };
-    const message = await run(target, create(target.input, request), { ...caller, waitMs, responseHeaders });
-    const waited = responseHeaders[timingHeader];
-    if (waited !== undefined) call.responseHeaders[timingHeader] = waited;
-    return message as never;
-  });
 }
 
 /** Throws `forbidden` if the caller's key does not allow the method. */

@@ -1,10 +1,9 @@
-import {
-  create,
-  type DescMethod,
-  type DescMethodServerStreaming,
-  type DescMethodUnary,
-  type DescService,
-  type Message,
+import type {
+  DescMethod,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  DescService,
+  Message,
 } from '@bufbuild/protobuf';
 import { ConnectError, createClient, type Transport } from '@connectrpc/connect';
 import { createAsyncIterable } from '@connectrpc/connect/protocol';
@@ -17,12 +16,7 @@ import { forwardedForHeader } from '../../base/client-address.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Permissions } from '../../contract/permission.ts';
 import { requestIdHeader } from '../../contract/request-id.ts';
-import {
-  copyResponseHeaders,
-  creditsHeader,
-  type ResponseHeaders,
-  timingHeader,
-} from '../../contract/response-headers.ts';
+import { copyResponseHeaders, type ResponseHeaders } from '../../contract/response-headers.ts';
 import { writeSubmitOptions } from '../../contract/submit-options.ts';
 import { canAwaitOutcome, waitMetadata } from '../../contract/wait.ts';
 import { fullName } from '../../jobs/job-types.ts';
@@ -144,22 +138,15 @@ export function createRemoteCore(
    * process stops. The core counts them as one request.
    */
   const submitAndWait = async (method: DescMethod, request: Message, call: Call<RemoteCaller>) => {
-    const { principal, requestId, signal, source, responseHeaders } = call;
-    const { authorization } = principal.credentials;
-    await getSession(
-      principal.credentials,
-      admissions.sign(authorization, fullName(JobService.method.getJob)),
-    );
+    const { credentials } = call.principal;
+    const sign = (target: DescMethod) => admissions.sign(credentials.authorization, fullName(target));
+    await getSession(credentials, sign(JobService.method.getJob));
     const response = await requestOf(method, request, { ...call, waitMs: 0 });
-    copyResponseHeaders(response.header, responseHeaders);
-    await addOutcome(method, response.message, call.waitMs, async (target, read, waitMs) => {
-      const asked = { principal, requestId, signal, source, waitMs, responseHeaders };
-      const reading = { ...asked, idempotencyKey: undefined, ifNoneMatch: undefined };
-      const token = admissions.sign(authorization, fullName(target));
-      const { header, message } = await requestOf(target, create(target.input, read), reading, token);
-      for (const name of [creditsHeader, timingHeader])
-        if (header.has(name)) responseHeaders[name] = header.get(name)!;
-      return message as never;
+    copyResponseHeaders(response.header, call.responseHeaders);
+    await addOutcome(method, response.message, call, async (target, read, reading) => {
+      const { header, message } = await requestOf(target, read, reading, sign(target));
+      copyResponseHeaders(header, reading.responseHeaders);
+      return message;
     });
     return response.message;
   };

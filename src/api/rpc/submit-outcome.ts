@@ -1,8 +1,6 @@
 import {
   create,
-  type DescMessage,
   type DescMethod,
-  type DescMethodUnary,
   type Message,
   type MessageInitShape,
   type MessageShape,
@@ -14,13 +12,8 @@ import {
   SubmitOutcomeSchema,
 } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { hasUnitRecords } from '../../contract/job-types.ts';
-
-/** Calls a method that reads, for the caller of a submit. The wait is in milliseconds. */
-export type OutcomeRead = <I extends DescMessage, O extends DescMessage>(
-  method: DescMethodUnary<I, O>,
-  request: MessageInitShape<I>,
-  waitMs: number,
-) => Promise<MessageShape<O>>;
+import { creditsHeader, type ResponseHeaders, timingHeader } from '../../contract/response-headers.ts';
+import type { Call } from './handlers.ts';
 
 /** Members of the response of a submit, of any kind. */
 interface SubmitResponse {
@@ -31,25 +24,39 @@ interface SubmitResponse {
 }
 
 /**
- * Waits up to `waitMs` milliseconds for the end of a submitted job, and adds its outcome to the response of
- * the submit. The response stays unchanged if the job has not ended by then. It also does if a read fails:
- * the job was accepted, and an error would say that it was not.
+ * Waits as long as the call of a submit says for the end of its job, and adds the outcome to its response,
+ * and the credits and the time spent waiting to its headers. `read` makes a call of the same caller. The
+ * response stays unchanged if the job has not ended by then. It also does if a read fails: the job was
+ * accepted, and an error would say that it was not.
  */
-export async function addOutcome(
+export async function addOutcome<C>(
   method: DescMethod,
   response: Message,
-  waitMs: number,
-  read: OutcomeRead,
+  { principal, requestId, signal, source, waitMs, responseHeaders }: Call<C>,
+  read: (method: DescMethod, request: Message, call: Call<C>) => Promise<Message>,
 ): Promise<void> {
   const submitted = response as SubmitResponse;
   if (submitted.quote !== undefined) return;
+  const readAs = async <M extends DescMethod>(
+    target: M,
+    request: MessageInitShape<M['input']>,
+    ms: number,
+  ) => {
+    const headers: ResponseHeaders = {};
+    const asked = { principal, requestId, signal, source, idempotencyKey: undefined, ifNoneMatch: undefined };
+    const call = { ...asked, waitMs: ms, responseHeaders: headers };
+    const message = await read(target, create(target.input, request), call);
+    for (const name of [creditsHeader, timingHeader])
+      if (headers[name] !== undefined) responseHeaders[name] = headers[name];
+    return message as MessageShape<M['output']>;
+  };
   const { getJob, listRecords } = JobService.method;
   try {
-    const job = await read(getJob, { jobId: submitted.jobId ?? String(submitted.taskId) }, waitMs);
+    const job = await readAs(getJob, { jobId: submitted.jobId ?? String(submitted.taskId) }, waitMs);
     if (!job.ended) return;
     const { jobId, status, success, failed, refunded } = job;
     const hasRecord = job.total === 1 && hasUnitRecords(method);
-    const { records } = hasRecord ? await read(listRecords, { jobId, pageSize: 1 }, 0) : { records: [] };
+    const { records } = hasRecord ? await readAs(listRecords, { jobId, pageSize: 1 }, 0) : { records: [] };
     const unit = records.map(unitOutcome)[0];
     submitted.outcome = create(SubmitOutcomeSchema, { status, success, failed, refunded, ...unit });
   } catch {}
