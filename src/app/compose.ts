@@ -20,6 +20,7 @@ import type { JobContext, Pages } from '../jobs/context.ts';
 import { resolveJobTypes } from '../jobs/job-types.ts';
 import { meterStore } from '../jobs/metered-store.ts';
 import { kinds } from '../kinds/list.ts';
+import { declaredSites } from '../markets/declared-sites.ts';
 import { listedFields, policyOfMarket } from '../markets/defaults.ts';
 import { findUnknownRegions, withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
@@ -31,7 +32,6 @@ import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import type { Fetching, FetchingOptions } from './open-fetching.ts';
 import { openStack, type Stack, type StackOptions } from './stack.ts';
 import { traceQueue, traceStore } from './tracing.ts';
-import { useSites } from './use-sites.ts';
 
 /** Interval between synchronizations with the store's clock, in milliseconds. */
 const followMs = 30_000;
@@ -101,7 +101,7 @@ export async function compose(
     readTime: () => stack.store.time(),
     log,
   });
-  useSites(config, log);
+  declaredSites.use(config.siteFiles, log);
   const stack: Stack = await openStack(config, clock, log, options);
   const closing = new AbortController();
   const following = await followStore(clock, stack, closing.signal);

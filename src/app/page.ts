@@ -5,14 +5,15 @@ import { createLog } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
 import { openFetching } from './open-fetching.ts';
-import { extractPage, readPage } from './page/reading.ts';
+import { extractPage, type FetchedReading, readPage } from './page/reading.ts';
 import { recordRequests } from './page/request-recorder.ts';
 import { bodyFile, loadResponse, saveResponse } from './page/saved.ts';
 import { browserLines, exchangeLines, readingLines, responseLine, targetLine } from './page/show.ts';
 import type { Target } from './page/target.ts';
 import { openPageStore } from './page-store.ts';
 
-type Say = (line: string) => void;
+/** Prints a line. */
+export type Say = (line: string) => void;
 
 /** Options for runFetch(). */
 interface FetchOptions {
@@ -33,17 +34,12 @@ export async function runFetch(
   say: Say,
   clock: Clock = systemClock,
 ): Promise<boolean> {
-  const store = await openPageStore(config, say);
-  const log = createLog('silent', 'page');
   const origins = options.browser ? withBrowser(config.origins, target.market.name) : config.origins;
-  const { pages, close } = await openFetching({ config: { ...config, origins }, store, clock, log });
   const wire = recordRequests();
   try {
     say(targetLine(target));
     const started = clock.now();
-    const session = pages.openSession(target.market.name, target.region);
-    const reading = await readPage(target, session.fetch);
-    await session.end(reading.fault);
+    const [reading] = (await readTargets({ ...config, origins }, [target], say, clock)) as [FetchedReading];
     const exchanges = wire.exchanges();
     for (const line of exchanges.flatMap(exchangeLines)) say(line);
     const onWire = new Set(exchanges.map(({ url }) => url));
@@ -58,6 +54,28 @@ export async function runFetch(
     return reading.fault === null;
   } finally {
     wire.stop();
+  }
+}
+
+/** Reads pages from their sites as a worker does, within the limits of their origins. */
+export async function readTargets(
+  config: Config,
+  targets: readonly Target[],
+  say: Say,
+  clock: Clock,
+): Promise<FetchedReading[]> {
+  const store = await openPageStore(config, say);
+  const { pages, close } = await openFetching({ config, store, clock, log: createLog('silent', 'page') });
+  try {
+    return await Promise.all(
+      targets.map(async (target) => {
+        const session = pages.openSession(target.market.name, target.region);
+        const reading = await readPage(target, session.fetch);
+        await session.end(reading.fault);
+        return reading;
+      }),
+    );
+  } finally {
     await close();
     await store.close();
   }

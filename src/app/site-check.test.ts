@@ -49,18 +49,18 @@ describe('checkSite()', () => {
       ...{ id: 'p-10001', site: 'shop', title: fakeProduct('10001').name, currency: 'EUR' },
     });
     expect(said()).toMatch(/^ {2}price +(?:json-ld|microdata)$/m);
-    expect(said()).toMatch(/^Missing: gtin, mpn, category, list_price/m);
+    expect(said()).toMatch(/^Missing \d+ of 26 listed fields: gtin, mpn, category, list_price/m);
   });
 
   test('reports a page without a product', async () => {
     const file = await declare(`{"shop": ${JSON.stringify(new URL(shop).host)}}`);
     expect(await checkSite(config, file, `${shop}/p/10800`, say)).toBe(false);
-    expect(said()).toContain('FAULT page_failed: the site returned 404');
+    expect(said()).toContain('FAULT page_not_found (not retried): the site returned 404');
   });
 
   test.each([
     ['{"shop": 1}', 'shop.json: line 1, column 10: shop'],
-    ['{"shop": "other.example"}', 'no site of'],
+    ['{"shop": "other.example"}', 'no declared site has the host 127.0.0.1'],
   ])('refuses %s', async (text, message) => {
     const file = await declare(text);
     await expect(checkSite(config, file, `${shop}/p/10001`, say)).rejects.toThrow(message);
@@ -69,9 +69,8 @@ describe('checkSite()', () => {
   test('refuses a shop on a private address, unless the origins file allows it', async () => {
     const file = await declare(`{"shop": ${JSON.stringify(new URL(shop).host)}}`);
     const guarded = { ...config, origins: parseOrigins('{}') };
-    await expect(checkSite(guarded, file, `${shop}/p/10001`, say)).rejects.toMatchObject({
-      code: 'address_refused',
-    });
+    expect(await checkSite(guarded, file, `${shop}/p/10001`, say)).toBe(false);
+    expect(said()).toMatch(/^FAULT address_refused/m);
   });
 });
 
@@ -84,8 +83,9 @@ describe('learnSite()', () => {
 
   test.each([
     [['https://a.example/1'], '2 to 5 product pages'],
-    [['https://a.example/1', 'https://b.example/1'], 'b.example is not the host a.example'],
-    [['https://a.example/1', 'mug'], "'mug' is not an http or https address"],
+    [['https://a.example/1', 'https://b.example/1'], 'no declared site has the host b.example'],
+    [['https://a.example/1', 'mug'], "'mug' is not the address of a product page"],
+    [['mug', 'https://a.example/1'], "'mug' is not the address of a product page"],
   ])('refuses %j', async (urls, message) => {
     await expect(learnSite(config, urls, say)).rejects.toThrow(message);
   });

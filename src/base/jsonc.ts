@@ -1,55 +1,63 @@
 import {
   findNodeAtLocation,
   getNodeValue,
-  type Node,
   type ParseError,
+  parse,
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser';
 import type { z } from 'zod';
 
-/** Parses JSON with comments and trailing commas. Throws an Error with the line and column of a mistake. */
-export function parseJsonc(text: string): Node | undefined {
+/** Parses JSON with comments and trailing commas. Returns undefined for another mistake. */
+export function parseJsonc(text: string): unknown {
   const errors: ParseError[] = [];
-  const root = parseTree(text, errors, { allowTrailingComma: true });
-  const [mistake] = errors;
-  if (mistake === undefined) return root;
-  throw new Error(`${positionOf(text, mistake.offset)}: ${printParseErrorCode(mistake.error)}`);
+  const value: unknown = parse(text, errors, lenient);
+  return errors.length === 0 ? value : undefined;
 }
 
-/** Returns the position of an offset: "line 3, column 7". */
-export function positionOf(text: string, offset: number): string {
-  const before = text.slice(0, offset).split('\n');
-  return `line ${before.length}, column ${before.at(-1)!.length + 1}`;
-}
+const lenient = { allowTrailingComma: true };
+
+/** Path of a value. */
+type Path = readonly PropertyKey[];
 
 /**
- * Parses JSON with comments by a schema. Throws an Error with a line for each problem: its line, column, and
- * key. `unknownKey` returns the message about a key that the schema does not have.
+ * Parses JSON with comments and trailing commas by a schema. `positionAt` returns the position of a value, or
+ * of the innermost one around it that the text has: "line 3, column 7". Throws an Error with the position of a
+ * mistake, or with a line for each problem: its position, and its key. `unknownKey` returns the message about
+ * a key that the schema does not have, which ends its path.
  */
-export function readJsonc<T>(text: string, schema: z.ZodType<T>, unknownKey: (key: string) => string): T {
-  const root = parseJsonc(text);
+export function readJsonc<T>(
+  text: string,
+  schema: z.ZodType<T>,
+  unknownKey: (path: Path) => string,
+): { value: T; positionAt: (path: Path) => string } {
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, lenient);
+  const [mistake] = errors;
+  if (mistake !== undefined)
+    throw new Error(`${positionOf(text, mistake.offset)}: ${printParseErrorCode(mistake.error)}`);
+  const positionAt = (path: Path): string => {
+    const found = root && findNodeAtLocation(root, path as (string | number)[]);
+    return found === undefined && path.length > 0
+      ? positionAt(path.slice(0, -1))
+      : positionOf(text, found?.offset ?? 0);
+  };
   const parsed = schema.safeParse(root && getNodeValue(root));
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.flatMap((issue) => {
+  if (parsed.success) return { value: parsed.data, positionAt };
+  const problems = parsed.error.issues.flatMap((issue): { path: Path; message: string }[] => {
     const { path, message } = issue;
     if (issue.code === 'invalid_key') return [{ path, message: issue.issues[0]?.message ?? message }];
     if (issue.code !== 'unrecognized_keys') return [{ path, message }];
-    return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey(key) }));
+    return issue.keys.map((key) => ({ path: [...path, key], message: unknownKey([...path, key]) }));
   });
   const lines = problems.map(({ path, message }) => {
-    const place = path.map((step) => (typeof step === 'number' ? step : String(step)));
-    const name = place.length === 0 ? '' : `${place.join('.')}: `;
-    return `${positionOf(text, offsetOf(root, place))}: ${name}${message}`;
+    const name = path.filter((step) => step !== '').join('.');
+    return `${positionAt(path)}: ${name === '' ? '' : `${name}: `}${message}`;
   });
   throw new Error(lines.join('\n'));
 }
 
-/** Returns the offset of the value at a path, or of the innermost value around it that the text has. */
-function offsetOf(root: Node | undefined, path: readonly (string | number)[]): number {
-  for (let length = path.length; root !== undefined && length > 0; length -= 1) {
-    const node = findNodeAtLocation(root, path.slice(0, length));
-    if (node !== undefined) return node.offset;
-  }
-  return root?.offset ?? 0;
+function positionOf(text: string, offset: number): string {
+  const before = text.slice(0, offset).split('\n');
+  return `line ${before.length}, column ${before.at(-1)!.length + 1}`;
 }

@@ -1,10 +1,14 @@
-import { getNodeValue, type Node } from 'jsonc-parser';
 import { z } from 'zod';
 import { knownMarkets } from '../contract/job-types.ts';
 import { didYouMean } from '../contract/suggest.ts';
-import { parseJsonc, positionOf } from './jsonc.ts';
+import { readJsonc } from './jsonc.ts';
 
-const address = z.url({ protocol: /^https?$/ }).transform((text) => new URL(text).origin);
+const address = z
+  .url({
+    protocol: /^https?$/,
+    error: ({ input, path }) => (typeof input === 'string' ? undefined : noSetting(path)),
+  })
+  .transform((text) => new URL(text).origin);
 
 const proxy = z.url({ protocol: /^(?:https?|socks5)$/, error: 'expected http://, https:// or socks5://' });
 
@@ -22,6 +26,26 @@ const settings = {
     .regex(/^([1-9]|[12][0-9]|30)d$/, 'expected a number of days, 1d to 30d')
     .optional(),
 };
+
+const noSetting = (path: readonly PropertyKey[] = []) =>
+  `no setting and no region.${didYouMean(String(path.at(-1)), Object.keys(settings))}`;
+
+/** Settings of a market beside its addresses by region, or one address. */
+const market = z.preprocess(
+  (given) => (typeof given === 'string' ? { '': given } : given),
+  z
+    .object(settings)
+    .catchall(address)
+    // A browser sends the requests of a page's scripts itself.
+    .refine(({ sign, fetch }) => !sign || fetch !== 'browser', {
+      path: ['sign'],
+      error: 'requests of a browser are not signed: remove it, or "fetch": "browser"',
+    }),
+);
+const marketName = z.string().refine((name) => knownMarkets.includes(name), {
+  error: ({ input }) => `not a marketplace.${didYouMean(String(input), knownMarkets)}`,
+});
+const file = z.record(marketName, market, 'expected an object of marketplaces');
 
 /** Origins and request limits of one market. */
 export interface MarketOrigins {
@@ -50,86 +74,33 @@ export interface MarketOrigins {
 /** Origins by market, from GLEANER_ORIGINS (docs/fetching.md). Units of a market without an entry fail. */
 export type Origins = ReadonlyMap<string, MarketOrigins>;
 
-const names = Object.keys(settings);
-
-/** A value of the file. */
-interface Place {
-  path: readonly string[];
-  node: Node;
-}
-
 /**
  * Parses an origins file: JSON with comments and trailing commas. Throws an Error with a line for each
  * problem: its line, column, and key.
  */
 export function parseOrigins(text: string): Origins {
-  const root = parseJsonc(text);
-  const problems: string[] = [];
-  const check = <T>({ path, node }: Place, schema: z.ZodType<T>, value: unknown = getNodeValue(node)): T => {
-    const parsed = schema.safeParse(value);
-    if (parsed.success) return parsed.data;
-    const [{ message }] = parsed.error.issues as [z.core.$ZodIssue];
-    problems.push(
-      `${[positionOf(text, node.offset), ...(path.length > 0 ? [path.join('.')] : [])].join(': ')}: ${message}`,
-    );
-    return undefined as never;
-  };
-  const isObject = root?.type === 'object';
-  if (!isObject)
-    throw new Error(`${positionOf(text, root?.offset ?? 0)}: expected an object of marketplaces`);
-  const entries = propertiesOf({ path: [], node: root }).map((place) => {
-    const [name] = place.path as [string];
-    if (!knownMarkets.includes(name))
-      check(place, z.never(`not a marketplace.${didYouMean(name, knownMarkets)}`));
-    return [name, readMarket(place, check, (node) => positionOf(text, node.offset))] as const;
+  const { value, positionAt } = readJsonc(text, file, noSetting);
+  const entries = Object.entries(value).map(([name, given]): [string, MarketOrigins] => {
+    const regions = Object.entries(given).filter(([key]) => !Object.hasOwn(settings, key)) as [
+      string,
+      string,
+    ][];
+    return [
+      name,
+      {
+        addresses: new Map(regions),
+        positions: new Map(regions.map(([region]) => [region, positionAt([name, region])])),
+        fetch: given.fetch,
+        concurrency: given.concurrency,
+        requestsPerSecond: given.requests_per_second,
+        hosts: given.hosts,
+        allowPrivate: given.allow_private ?? false,
+        robots: given.robots,
+        proxy: given.proxy,
+        sign: given.sign ?? false,
+        keepPages: given.keep_pages,
+      },
+    ];
   });
-  if (problems.length > 0) throw new Error(problems.join('\n'));
   return new Map(entries);
-}
-
-/** A browser sends the requests of a page's scripts itself. */
-const notSigned = z.never('requests of a browser are not signed: remove it, or "fetch": "browser"');
-
-type Check = <T>(place: Place, schema: z.ZodType<T>, value?: unknown) => T;
-
-/** Reads the entry of a marketplace: one address, or addresses by region beside settings. */
-function readMarket(place: Place, check: Check, positionIn: (node: Node) => string): MarketOrigins {
-  const isObject = place.node.type === 'object';
-  const addresses = new Map<string, string>();
-  const positions = new Map<string, string>();
-  const given: Record<string, unknown> = {};
-  if (!isObject) addresses.set('', check(place, address));
-  const inside = isObject ? propertiesOf(place) : [];
-  for (const inner of inside) {
-    const key = inner.path.at(-1)!;
-    const schema = (settings as Record<string, z.ZodType>)[key];
-    if (schema !== undefined) given[key] = check(inner, schema);
-    else if (inner.node.type === 'string') {
-      addresses.set(key, check(inner, address));
-      positions.set(key, positionIn(inner.node));
-    } else check(inner, z.never(`no setting and no region.${didYouMean(key, names)}`));
-  }
-  const read = given as z.infer<z.ZodObject<typeof settings>>;
-  if (read.sign && read.fetch === 'browser')
-    check(inside.find(({ path }) => path.at(-1) === 'sign')!, notSigned);
-  return {
-    addresses,
-    positions,
-    fetch: read.fetch,
-    concurrency: read.concurrency,
-    requestsPerSecond: read.requests_per_second,
-    hosts: read.hosts,
-    allowPrivate: read.allow_private ?? false,
-    robots: read.robots,
-    proxy: read.proxy,
-    sign: read.sign ?? false,
-    keepPages: read.keep_pages,
-  };
-}
-
-function propertiesOf({ path, node }: Place): Place[] {
-  return (node.children ?? []).map(({ children }) => {
-    const [key, value] = children as [Node, Node];
-    return { path: [...path, key.value], node: value };
-  });
 }

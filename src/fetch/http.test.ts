@@ -309,6 +309,12 @@ describe('followRedirects()', () => {
     expect(await page({ origin: address, path: to(other), redirects: 'same_origin' })).toMatchObject({
       status: 302,
     });
+    const within = (...hosts: string[]) => ({
+      ...{ origin: address, path: to(other) },
+      redirects: ({ hostname }: URL) => hosts.includes(hostname),
+    });
+    expect(await page(within('localhost'))).toMatchObject({ status: 200, url: other });
+    expect(await page(within('127.0.0.1'))).toMatchObject({ status: 302 });
   });
 });
 

@@ -15,8 +15,10 @@ function nextRequest(request: PageRequest, response: PageResponse): PageRequest 
   const here = new URL(response.url);
   const target = URL.parse(location, response.url);
   if (!target) return null;
+  const { redirects } = request;
   const isNamed = request.origin !== undefined;
-  const mayLeave = request.redirects === 'robots_file' || (request.redirects === 'anywhere' && isNamed);
+  const isAccepted = typeof redirects === 'function' ? redirects(target) : redirects === 'anywhere';
+  const mayLeave = redirects === 'robots_file' || (isNamed && isAccepted);
   const isCrossOrigin = target.origin !== here.origin;
   if ((isCrossOrigin && !mayLeave) || target.username !== '' || target.password !== '') return null;
   const next: PageRequest = { ...request, path: target.pathname + target.search };

@@ -1,3 +1,4 @@
+import { ConfigError } from '../base/config-error.ts';
 import type { Log } from '../base/log.ts';
 import { readSiteFiles, type SiteFiles, siteStamp } from '../base/site-files.ts';
 import { hasHost, parseSites, type SiteDeclaration } from './site-declaration.ts';
@@ -5,8 +6,8 @@ import { hasHost, parseSites, type SiteDeclaration } from './site-declaration.ts
 /** The sites that operators declare, and the example. The files are read again when they change. */
 export interface DeclaredSites {
   /**
-   * Uses the declarations of these files from now on; null: only the example. Throws an Error that names the
-   * file, line, and column of each problem. `now` returns milliseconds.
+   * Uses the declarations of these files from now on; null: only the example. Throws a ConfigError with
+   * the file, line, and column of each problem. `now` returns milliseconds.
    */
   use(files: SiteFiles | null, log?: Pick<Log, 'info' | 'error'>, now?: () => number): void;
   /** Names of all sites. */
@@ -23,7 +24,7 @@ const checkMs = 1_000;
 /** A site that only the sandbox has: no host is named `*.example` (RFC 2606). */
 const [example] = parseSites('{"example": "shop.example"}') as [SiteDeclaration];
 
-/** Parses the declarations of all files. Throws an Error with a line for each problem. */
+/** Parses the declarations of all files. Throws a ConfigError with a line for each problem. */
 export function parseSiteFiles({ texts }: Pick<SiteFiles, 'texts'>): Map<string, SiteDeclaration> {
   const sites = new Map([[example.name, example]]);
   const problems: string[] = [];
@@ -47,17 +48,8 @@ export function parseSiteFiles({ texts }: Pick<SiteFiles, 'texts'>): Map<string,
       problems.push(...(error as Error).message.split('\n').map((line) => `${file}: ${line}`));
     }
   }
-  if (problems.length > 0) throw new Error(problems.join('\n'));
+  if (problems.length > 0) throw new ConfigError(problems.join('\n'));
   return sites;
-}
-
-/** Returns the result of a function, or the Error that it throws. */
-function attempt<T>(run: () => T): T | Error {
-  try {
-    return run();
-  } catch (error) {
-    return error as Error;
-  }
 }
 
 /** Creates declarations with only the example. */
@@ -66,26 +58,26 @@ export function createDeclaredSites(): DeclaredSites {
   let sites = parseSiteFiles({ texts: {} });
   let stamp = '';
   let checkedAt = 0;
+  let refused = '';
   let log: Pick<Log, 'info' | 'error'> | undefined;
   let now = () => performance.now();
 
-  const reload = (used: SiteFiles) => {
+  const reload = ({ path }: SiteFiles) => {
     checkedAt = now();
-    const seen = attempt(() => siteStamp(used.path));
-    const found = String(seen);
-    if (found === stamp) return;
-    // Also for refused files, which are read and logged once.
-    stamp = found;
-    const read = attempt(() => {
-      if (seen instanceof Error) throw seen;
-      const { texts } = readSiteFiles(used.path);
-      return { texts, parsed: parseSiteFiles({ texts }) };
-    });
-    if (read instanceof Error)
-      return log?.error({ path: used.path, error: read.message }, 'site declarations refused');
-    sites = read.parsed;
-    used.texts = read.texts;
-    log?.info({ path: used.path, names: [...sites.keys()] }, 'site declarations read');
+    try {
+      const found = siteStamp(path);
+      if (found === stamp) return;
+      // Also for refused files, which are read and logged once.
+      stamp = found;
+      const { texts } = readSiteFiles(path);
+      sites = parseSiteFiles({ texts });
+      files!.texts = texts;
+      log?.info({ path, names: [...sites.keys()] }, 'site declarations read');
+    } catch (error) {
+      const { message } = error as Error;
+      if (message !== refused) log?.error({ path, error: message }, 'site declarations refused');
+      refused = message;
+    }
   };
   const current = () => {
     if (files !== null && now() - checkedAt >= checkMs) reload(files);
@@ -93,19 +85,18 @@ export function createDeclaredSites(): DeclaredSites {
   };
   return {
     use(given, givenLog, clock = () => performance.now()) {
-      const parsed = parseSiteFiles(given ?? { texts: {} });
-      [files, sites, log, now] = [given, parsed, givenLog, clock];
+      sites = parseSiteFiles(given ?? { texts: {} });
+      [files, log, now] = [given, givenLog, clock];
       // The files may have changed since they were read: the next use compares them.
       [stamp, checkedAt] = ['', now() - checkMs];
     },
     names: () => [...current().keys()],
     find: (name, url) => {
-      const isFound = (site: SiteDeclaration | undefined) =>
-        site && (url === undefined || hasHost(site, url));
       const found = current().get(name);
+      if (found && (url === undefined || hasHost(found, url))) return found;
       // Another process may have read a change of the files before this one.
-      if (!isFound(found) && files !== null) reload(files);
-      return isFound(found) ? found : sites.get(name);
+      if (files !== null) reload(files);
+      return sites.get(name);
     },
     ofAddress: (url) => [...current().values()].find((site) => hasHost(site, url)),
   };

@@ -97,8 +97,14 @@ const declaration = z.preprocess(
   }),
 );
 
-const siteName = /^[a-z][a-z0-9-]{0,39}$/;
-const file = z.record(z.string().regex(siteName, 'expected a name such as kiln or kiln-de'), declaration);
+const siteName = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, 'expected a name such as kiln or kiln-de');
+const file = z.record(siteName, declaration);
+
+/** Keys that are suggested for misspelled ones. */
+const known = [
+  'hosts fetch concurrency requests_per_second currency fields listing items next page_parameter first_page',
+  'max_pages css attribute json script type',
+].flatMap((keys) => keys.split(' '));
 
 /** Where the value of a field comes from. */
 export type FieldSource = z.infer<typeof source>;
@@ -129,13 +135,12 @@ function isHost(host: string): boolean {
  * each problem: its line, column, and key.
  */
 export function parseSites(text: string): SiteDeclaration[] {
-  const known = [
-    ...['hosts', 'fetch', 'concurrency', 'requests_per_second', 'currency', 'fields', 'listing'],
-    ...['items', 'next', 'page_parameter', 'first_page', 'max_pages'],
-    ...['css', 'attribute', 'json', 'script', 'type'],
-  ];
-  const declared = readJsonc(text, file, (key) => `no such setting.${didYouMean(key, known)}`);
-  return Object.entries(declared).map(([name, { fields = {}, listing = {}, ...given }]) => {
+  const { value } = readJsonc(
+    text,
+    file,
+    (path) => `no such setting.${didYouMean(String(path.at(-1)), known)}`,
+  );
+  return Object.entries(value).map(([name, { fields = {}, listing = {}, ...given }]) => {
     const { concurrency, requests_per_second: requestsPerSecond, fetch } = given;
     const limits = { concurrency, requestsPerSecond, fetch };
     const policy = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));

@@ -125,6 +125,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       const wait = { since: aTime, until: aTime + 9, reason: 'blocked', tries: { 1: 2 }, failures: 1 };
       await store.setWait(claimed.id, 1, wait);
       await store.putCrawl('page', aTime, new Uint8Array([0, 255, 7]));
+      await store.addPagePlaces([{ id: 'j/1', path: 'j/pages_1', offset: 0, length: 9 }]);
       await store.putDrift({ market: 'mkta', page: 'item', revision: 1, state: '{"n":1}' });
       const counts = { requests: 3, refused: 1, failed: 0, milliseconds: 12.5 };
       await store.addOriginMinutes([{ origin, market: 'mkta', region: 'id', minute: aTime, ...counts }]);

@@ -12,7 +12,7 @@ interface PageFlags {
 
 /** Puts the declared sites in force. */
 async function useSites(io: Io): Promise<void> {
-  (await import('../../app/use-sites.ts')).useSites(io.config());
+  (await import('../../markets/declared-sites.ts')).declaredSites.use(io.config().siteFiles);
 }
 
 /** Adds `page fetch` and `page extract`. */

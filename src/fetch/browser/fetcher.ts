@@ -45,7 +45,7 @@ const defaultPoolLimits: PoolLimits = {
 function browserMissing(): Fault {
   return new Fault(
     'browser_missing',
-    'the origins file sets "fetch": "browser" for this market, but no browser was found: ' +
+    '"fetch": "browser" is set for these pages, but no browser was found: ' +
       'install Chromium (Debian: apt-get install chromium) or set GLEANER_BROWSER to its path',
   );
 }

@@ -31,13 +31,13 @@ export function placeOf(name: string, link: unknown): { site: SiteDeclaration; u
   );
 }
 
-/** Returns the request for a page of a site. */
-export function pageRequest(url: URL): PageRequest {
+/** Returns the request for a page of a site, which follows redirects within its hosts. */
+export function pageRequest(url: URL, site: SiteDeclaration): PageRequest {
   return {
     path: url.pathname + url.search,
     origin: url.origin,
     headers: { accept: 'text/html,application/xhtml+xml' },
-    redirects: 'anywhere',
+    redirects: (target) => hasHost(site, target),
   };
 }
 
@@ -57,7 +57,12 @@ export function openPage(response: PageResponse, site: SiteDeclaration): SitePag
   return { ...openSitePage(parseHtml(html), url.href, site), text: html };
 }
 
-function extract(response: PageResponse, input: JsonObject, region: string): JsonObject {
+/** Reads the record of a response, and the source of each of its fields. */
+export function readProduct(
+  response: PageResponse,
+  input: JsonObject,
+  region: string,
+): { record: JsonObject; from: Record<string, string> } {
   const site = siteOf(region);
   const page = openPage(response, site);
   const read = readProductPage(page);
@@ -68,7 +73,7 @@ function extract(response: PageResponse, input: JsonObject, region: string): Jso
       throw new Fault('page_not_found', 'the site redirected to its first page');
     throw unexpectedPage(page.text, 'a product');
   }
-  return recordOf(read, page.url, site.name);
+  return { record: recordOf(read, page.url, site.name), from: read.from };
 }
 
 /**
@@ -78,8 +83,8 @@ function extract(response: PageResponse, input: JsonObject, region: string): Jso
 export const product: RecordReader = {
   sort: 'record',
   async read(input, { region, fetch }) {
-    const { url } = placeOf(region, input.url);
-    return extract(await fetch(pageRequest(url)), input, region);
+    const { url, site } = placeOf(region, input.url);
+    return readProduct(await fetch(pageRequest(url, site)), input, region).record;
   },
-  extract,
+  extract: (response, input, region) => readProduct(response, input, region).record,
 };

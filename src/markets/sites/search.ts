@@ -72,7 +72,7 @@ export const search: ListReader = {
     let url: URL | null = start;
     let pages = 0;
     while (url !== null && pages < (site.listing.max_pages ?? defaultMaxPages)) {
-      const { page, entries } = readPage(await fetch(pageRequest(url)), site, pages === 0);
+      const { page, entries } = readPage(await fetch(pageRequest(url, site)), site, pages === 0);
       pages += 1;
       const added = newEntries(entries, seen, ({ id }) => text(id));
       url = added.length === 0 ? null : nextPage(page, pages);

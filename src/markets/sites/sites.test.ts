@@ -51,7 +51,10 @@ describe('product', () => {
   it('requests the address as a store that a caller names', async () => {
     const asked = direct(origin, 'example');
     await product.read({ url: `${shop}/p/10001?a=1#top` }, { region: 'example', fetch: asked.fetch });
-    expect(asked.requests).toMatchObject([{ origin: shop, path: '/p/10001?a=1', redirects: 'anywhere' }]);
+    expect(asked.requests).toMatchObject([{ origin: shop, path: '/p/10001?a=1' }]);
+    const { redirects } = asked.requests[0] as { redirects: (target: URL) => boolean };
+    const targets = ['https://www.shop.example/p/2', 'https://evil.example/', 'https://shop.example:8080/'];
+    expect(targets.map((target) => redirects(new URL(target)))).toEqual([true, false, false]);
   });
 
   it.each([
