@@ -24,7 +24,13 @@ import {
   type ValueType,
 } from './site-declaration.ts';
 import { markupText, type StructuredData, structuredData } from './structured-data.ts';
-import { addressOn, describeProduct, findProduct, type ProductValues } from './structured-product.ts';
+import {
+  addressOn,
+  describeProduct,
+  findProduct,
+  type ProductValues,
+  plainName,
+} from './structured-product.ts';
 import { valueAt } from './tracked.ts';
 
 /** A parsed page of a declared site. */
@@ -193,14 +199,30 @@ function setCurrency(
   values.currency = currency;
 }
 
+/** Returns true if the values of another format are those of the same product, as far as both tell. */
+function isSame(one: ProductValues, other: ProductValues): boolean {
+  if (one.sku && other.sku && one.sku !== other.sku) return false;
+  if (!one.title || !other.title) return true;
+  const [name, another] = [plainName(text(one.title)), plainName(text(other.title))];
+  return name.includes(another) || another.includes(name);
+}
+
 /** Returns the values of a product page and their sources, or null if the page shows no product. */
 export function readProductPage(page: SitePage): SourcedValues | null {
-  const found = page.data.flatMap((data) => {
-    const item = findProduct(data, page.url);
+  const { fields } = page.site;
+  const { root } = page.html;
+  const titles = findAll(root, 'h1, title').map((element) => words(element));
+  const shown = [...titles, attribute(find(root, 'meta[property="og:title"]'), 'content')];
+  const stated = page.data.flatMap((data) => {
+    const item = findProduct(
+      data,
+      page.url,
+      shown.filter((title) => title !== null),
+    );
     return item === null ? [] : [{ format: data.format, values: describeProduct(item, data, page.url) }];
   });
-  const { fields } = page.site;
-  const read = readFields(page, page.html.root, fields, found);
+  const found = stated.filter(({ values }) => isSame(stated[0]!.values, values));
+  const read = readFields(page, root, fields, found);
   const isDeclared = Object.keys(fields).some((name) => name !== 'title' && name in read.from);
   return read.values.title !== undefined && (found.length > 0 || isDeclared) ? read : null;
 }

@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
+import { parseJsonc } from '../base/jsonc.ts';
 import { list, objects, text } from './fields.ts';
 import {
   attribute,
@@ -13,7 +14,7 @@ import {
 import { parseJson } from './script-json.ts';
 
 /** Formats of structured data, the most reliable first. */
-export type StructuredFormat = 'json-ld' | 'microdata' | 'opengraph';
+export type StructuredFormat = 'json-ld' | 'microdata' | 'rdfa' | 'opengraph';
 
 /** Items of a page in one format, all in the form of JSON-LD. */
 export interface StructuredData {
@@ -31,7 +32,8 @@ const maxItems = 5_000;
 export function structuredData(page: HtmlPage): StructuredData[] {
   const found: Record<StructuredFormat, JsonObject[]> = {
     'json-ld': jsonLd(page),
-    microdata: microdata(page.root.children),
+    microdata: markedUp(page.root.children, microdataNames),
+    rdfa: markedUp(page.root.children, rdfaNames),
     opengraph: openGraph(page),
   };
   return Object.entries(found).flatMap(([format, given]) => {
@@ -75,15 +77,27 @@ function* unwrapped(value: Json | undefined, depth: number): Generator<JsonObjec
 
 function jsonLd({ root }: HtmlPage): JsonObject[] {
   return findAll(root, 'script[type*="ld+json" i]').flatMap((script) => {
-    // Shops write line breaks into strings, and comments around the text.
+    // Shops write line breaks into strings, and wrap the text in comments or references to characters.
     const source = scriptText(script)
       .replace(/^\s*(?:<!--|\/[/*]\s*<!\[CDATA\[(?:\s*\*\/)?)/, '')
       .replace(/(?:-->|(?:\/[/*]\s*)?\]\]>(?:\s*\*\/)?)\s*$/, '')
-      .replace(/\p{Cc}+/gu, ' ')
       .replace(/;\s*$/, '');
-    const value = parseJson(source);
+    const plain = /^\s*[[{]\s*&quot;/.test(source) ? (words(parseHtml(source).root) ?? '') : source;
+    const joined = plain.replace(/\p{Cc}+/gu, ' ');
+    const value = parseJson(joined) ?? parseLenient(plain) ?? parseLenient(joined);
     return isObject(value) ? [value] : objects(value);
   });
+}
+
+/** Parses JSON with comments and trailing commas. Undefined for any other mistake, whose meaning is unclear. */
+function parseLenient(text: string): Json | undefined {
+  try {
+    // Read again within the limits of parseJson().
+    return parseJson(JSON.stringify(parseJsonc(text)) ?? '');
+  } catch {
+    // Nested too deeply.
+    return undefined;
+  }
 }
 
 /** Attributes with the value of an element; others have it as their text. */
@@ -92,10 +106,25 @@ const valueAttributes: Readonly<Record<string, string>> = {
   ...{ img: 'src', audio: 'src', video: 'src', source: 'src', iframe: 'src', time: 'datetime' },
 };
 
-/** Returns the microdata items of a tree. Members of nested items belong to those. */
-function microdata(nodes: Document['children']): JsonObject[] {
+/** Attributes of items in markup: those that begin an item, and name its type, its id, and a member. */
+interface MarkupNames {
+  scope: string;
+  type: string;
+  id: string;
+  member: string;
+}
+const microdataNames: MarkupNames = {
+  scope: 'itemscope',
+  type: 'itemtype',
+  id: 'itemid',
+  member: 'itemprop',
+};
+const rdfaNames: MarkupNames = { scope: 'typeof', type: 'typeof', id: 'resource', member: 'property' };
+
+/** Returns the items in the attributes of a tree. Members of nested items belong to those. */
+function markedUp(nodes: Document['children'], names: MarkupNames): JsonObject[] {
   const found: JsonObject[] = [];
-  collect(nodes, null, found, 0);
+  collect(nodes, names, null, found, 0);
   return found;
 }
 
@@ -104,24 +133,27 @@ const maxNestedTexts = 4;
 
 function collect(
   nodes: Document['children'],
+  names: MarkupNames,
   owner: JsonObject | null,
   found: JsonObject[],
   texts: number,
 ): void {
   for (const node of nodes) {
     if (!('attribs' in node)) continue;
-    const { itemprop, itemscope, itemtype, itemid } = node.attribs;
+    const { [names.scope]: scope, [names.type]: type, [names.id]: id, [names.member]: member } = node.attribs;
     // Without a prototype, a member of any name is an own one.
-    const item: JsonObject | null = itemscope === undefined ? null : Object.create(null);
-    if (item) item['@type'] = (itemtype ?? '').split(/\s+/);
-    if (item && itemid) item['@id'] = itemid;
-    const names = itemprop?.split(/\s+/).filter((name) => name !== '') ?? [];
-    const isMember = owner !== null && names.length > 0;
+    const item: JsonObject | null = scope === undefined ? null : Object.create(null);
+    if (item) item['@type'] = (type ?? '').split(/\s+/);
+    if (item && id) item['@id'] = id;
+    const members = member?.split(/\s+/).filter((name) => name !== '') ?? [];
+    const isMember = owner !== null && members.length > 0;
     if (isMember && (item || texts < maxNestedTexts)) {
       const value = item ?? memberText(node);
-      for (const name of names) add(owner, name, value);
+      // RDFa has names with prefixes.
+      for (const name of members)
+        add(owner, name.replace(/^(?:schema:|https?:\/\/schema\.org\/)/, ''), value);
     } else if (item) found.push(item);
-    collect(node.children, item ?? owner, found, isMember && !item ? texts + 1 : texts);
+    collect(node.children, names, item ?? owner, found, isMember && !item ? texts + 1 : texts);
   }
 }
 
@@ -150,6 +182,9 @@ function openGraph({ root }: HtmlPage): JsonObject[] {
   const first = (...names: string[]) => names.map((name) => values.get(name)?.[0]).find(Boolean) ?? null;
   const price = first('product:sale_price:amount', 'product:price:amount', 'og:price:amount');
   if (price === null && !/product/i.test(first('og:type') ?? '')) return [];
+  const before =
+    first('product:original_price:amount') ??
+    (values.has('product:sale_price:amount') ? first('product:price:amount') : null);
   return [
     {
       '@type': 'Product',
@@ -165,6 +200,7 @@ function openGraph({ root }: HtmlPage): JsonObject[] {
         priceCurrency: first('product:sale_price:currency', 'product:price:currency', 'og:price:currency'),
         availability: first('product:availability', 'og:availability'),
         itemCondition: first('product:condition', 'og:product:condition'),
+        priceSpecification: before === null ? null : { price: before, priceType: 'ListPrice' },
       },
     },
   ];

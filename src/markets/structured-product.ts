@@ -23,8 +23,11 @@ interface StructuredOffer {
 }
 
 const productTypes: ReadonlySet<string> = new Set(
-  'Product ProductGroup ProductModel IndividualProduct SomeProducts Vehicle Car Book'.split(' '),
+  'Product ProductGroup ProductModel IndividualProduct SomeProducts Vehicle Car Book'
+    .toLowerCase()
+    .split(' '),
 );
+const isProduct = (item: JsonObject) => typesOf(item).some((type) => productTypes.has(type.toLowerCase()));
 
 /** Maximum variants and pictures of a record. */
 const maxVariants = 500;
@@ -54,21 +57,32 @@ const currencyOf = (item: JsonObject): string | null => {
 
 const struck = /list|msrp|srp|strikethrough|regular/i;
 
-/** Reads an offer. A price can be in a specification, among others for members or per piece. */
-function readOffer(item: JsonObject, data: StructuredData, url: string): StructuredOffer {
-  const specifications = itemsOf(item.priceSpecification, data).filter(
-    ({ validForMemberTier, referenceQuantity }) => !validForMemberTier && !referenceQuantity,
+/** Returns true for a specification of a price to buy one piece: no fee, instalment, or price of several. */
+function isOwnPrice(specification: JsonObject): boolean {
+  const { validForMemberTier, referenceQuantity, priceComponentType, billingDuration } = specification;
+  const isSpecial = validForMemberTier ?? referenceQuantity ?? priceComponentType ?? billingDuration;
+  const isCharge = typesOf(specification).some((type) => /charge|delivery|shipping/i.test(type));
+  const minimum = number(object(specification.eligibleQuantity).minValue) ?? 1;
+  return (
+    !isSpecial && !isCharge && minimum <= 1 && !/MinimumAdvertised/i.test(text(specification.priceType) ?? '')
   );
+}
+
+/** Reads an offer. A price can be in a specification, beside those of fees, of members, or per piece. */
+function readOffer(item: JsonObject, data: StructuredData, url: string): StructuredOffer {
+  const specifications = itemsOf(item.priceSpecification, data).filter(isOwnPrice);
   const isStruck = ({ priceType }: JsonObject) => struck.test(text(priceType) ?? '');
-  const own = specifications.find((one) => !isStruck(one)) ?? {};
+  const sale = specifications.filter((one) => !isStruck(one));
+  const own = sale.find((one) => one.valueAddedTaxIncluded !== false) ?? sale[0] ?? {};
   const currency = currencyOf(item) ?? currencyOf(own);
   const price =
     amountOf(item.lowPrice, currency) ?? amountOf(item.price, currency) ?? amountOf(own.price, currency);
   const before = amountOf(specifications.find(isStruck)?.price, currency);
   const { available, state } = readAvailability(text(list(item.availability)[0] ?? item.availability));
+  const offered = object(itemsOf(item.itemOffered, data)[0]);
   return {
-    id: text(item.sku) ?? text(item.productID) ?? text(item.gtin13) ?? text(item.gtin),
-    name: plainText(item.name),
+    id: stated(item.sku) ?? stated(offered.sku) ?? stated(item.productID) ?? gtinOf(item),
+    name: plainText(item.name) ?? plainText(offered.name),
     url: addressOn(url, text(item.url)),
     price,
     currency,
@@ -80,9 +94,14 @@ function readOffer(item: JsonObject, data: StructuredData, url: string): Structu
   };
 }
 
-/** Returns the offers of a product, those inside of an aggregate instead of it if they have prices. */
+/**
+ * Returns the offers to buy a product, those inside of an aggregate instead of it if they have prices. Some
+ * shops write the members of an offer into the product.
+ */
 function offersOf(item: JsonObject, data: StructuredData, url: string): StructuredOffer[] {
-  return itemsOf(item.offers, data).flatMap((offer) => {
+  const offers = itemsOf(item.offers ?? (item.price === undefined ? null : item), data);
+  return offers.flatMap((offer) => {
+    if (/lease|rent/i.test(text(offer.businessFunction) ?? '')) return [];
     const aggregate = readOffer(offer, data, url);
     const inner = itemsOf(offer.offers, data).map((one) => readOffer(one, data, url));
     const priced = inner.filter(({ price }) => price !== null);
@@ -102,7 +121,10 @@ function variantsOf(item: JsonObject, offers: StructuredOffer[], data: Structure
   });
   const found = variants.filter((variant) => variant !== null);
   if (found.length > 0) return found;
-  return new Set(offers.map(({ id }) => id)).size === offers.length && offers.length > 1 ? offers : [];
+  const count = (values: readonly (string | null)[]) => new Set(values).size;
+  const isSold =
+    count(offers.map(({ id }) => id)) === offers.length && count(offers.map(({ seller }) => seller)) === 1;
+  return offers.length > 1 && isSold ? offers : [];
 }
 
 /**
@@ -125,11 +147,17 @@ function imagesOf(item: JsonObject, data: StructuredData, url: string): string[]
   return [...new Set(links.filter((link) => link !== null))].slice(0, maxImages);
 }
 
+/** Returns a text, unless it is what templates write for a missing one. */
+function stated(value: Json | undefined): string | null {
+  const said = text(value)?.trim() ?? null;
+  return said === null || /^(?:null|undefined|none|nan|n\/?a|-+)$/i.test(said) ? null : said;
+}
+
 function gtinOf(item: JsonObject): string | null {
-  const codes = ['gtin', 'gtin13', 'gtin12', 'gtin14', 'gtin8', 'isbn'];
-  return (
-    codes.map((name) => text(item[name])?.replace(/[\s-]/g, '')).find((code) => code !== undefined) ?? null
+  const codes = ['gtin', 'gtin13', 'gtin12', 'gtin14', 'gtin8', 'isbn'].map((name) =>
+    text(item[name])?.replace(/[\s-]/g, ''),
   );
+  return codes.find((code) => code !== undefined && /^(?:\d{8}|\d{12,14}|\d{9}[\dX])$/.test(code)) ?? null;
 }
 
 /** Returns the path of categories above a page: "Home > Mugs". The last element of the path is the page. */
@@ -151,9 +179,9 @@ export function describeProduct(item: JsonObject, data: StructuredData, url: str
   return {
     title: plainText(item.name),
     brand: plainText(item.brand) ?? plainText(item.manufacturer),
-    sku: text(item.sku) ?? text(item.productGroupID) ?? text(item.productID),
+    sku: stated(item.sku) ?? stated(item.productGroupID) ?? stated(item.productID),
     gtin: gtinOf(item),
-    mpn: text(item.mpn),
+    mpn: stated(item.mpn),
     description: plainText(item.description),
     category: plainText(item.category) ?? breadcrumbs(data),
     price: offer?.price ?? lowestPrice(variants.map(({ price }) => price)),
@@ -175,17 +203,36 @@ export function describeProduct(item: JsonObject, data: StructuredData, url: str
   };
 }
 
-/** Returns the product that a page is about in one format of structured data, or null if it states none. */
-export function findProduct(data: StructuredData, url: string): JsonObject | null {
-  const products = data.items.filter((item) => typesOf(item).some((type) => productTypes.has(type)));
-  const isAbout = (item: JsonObject) =>
-    [item.url, item['@id']].some((link) => addressOn(url, text(link))?.split('#')[0] === url);
-  return (
-    products.find(isAbout) ??
-    products.find((item) => item.offers !== undefined || item.hasVariant !== undefined) ??
-    products[0] ??
-    null
+/** Returns a name without differences in case, punctuation, and spaces. */
+export const plainName = (name: string | null): string =>
+  ` ${(name ?? '')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
+    .trim()} `;
+
+/**
+ * Returns the product that a page is about in one format of structured data: the one with its address, or
+ * whose name is in `shown`, the headings and titles of the page. Null if the page states no product, or
+ * several of which any could be meant.
+ */
+export function findProduct(data: StructuredData, url: string, shown: readonly string[]): JsonObject | null {
+  const products = data.items.filter(isProduct);
+  const linksOf = ({ url: own, '@id': id, mainEntityOfPage: page }: JsonObject) =>
+    [own, id, page].map((link) => addressOn(url, text(link))?.split('#')[0]);
+  const address = [url, url.split('?')[0]!].find((one) =>
+    products.some((item) => linksOf(item).includes(one)),
   );
+  const about = address === undefined ? products : products.filter((item) => linksOf(item).includes(address));
+  const offered = about.filter(
+    ({ offers, hasVariant, price }) => (offers ?? hasVariant ?? price) !== undefined,
+  );
+  const candidates = offered.length > 0 ? offered : about;
+  const [first = null, ...others] = candidates;
+  const nameOf = (item: JsonObject) => plainName(plainText(item.name));
+  if (first === null || others.every((item) => nameOf(item) === nameOf(first))) return first;
+  const titles = shown.map(plainName);
+  const named = candidates.filter((item) => titles.some((title) => title.includes(nameOf(item))));
+  return named.sort((one, other) => nameOf(other).length - nameOf(one).length)[0] ?? null;
 }
 
 /** Returns the elements of the first list of products or addresses on a page, in order. */
