@@ -44,7 +44,7 @@ export function prefixFields(place: string, shape: string): string {
 export function findMismatches(record: unknown, shape: string): string[] {
   const fields = parseFields(shape);
   const misses: Mismatch[] = [];
-  createRecordCheck(fields).check(record, null, misses);
+  createRecordCheck(fields).check(record, misses);
   return misses
     .sort(([one], [other]) => one - other)
     .map(([index, value]) => {
@@ -69,12 +69,10 @@ interface FieldPlaces {
 
 /** Checks records by a list of fields. */
 export interface RecordCheck {
-  /** Places of the record that count() was last called with. */
+  /** Places of the record that was checked last. */
   readonly found: FieldPlaces;
-  /** Counts the places of a record in `found`. Returns true if findMismatches() finds nothing. */
-  count(record: unknown): boolean;
-  /** Adds the places of a record, and its mismatches. */
-  check(record: unknown, found: FieldPlaces | null, misses: Mismatch[] | null): boolean;
+  /** Counts the places of a record. Returns true if it has no mismatch, and adds mismatches to `misses`. */
+  check(record: unknown, misses?: Mismatch[]): boolean;
 }
 
 /** A place in records: where paths of fields have the same steps so far. */
@@ -112,15 +110,13 @@ export function createRecordCheck(fields: readonly Field[]): RecordCheck {
     place.nullable ||= field.nullable;
   }
   const found = { places: new Uint32Array(fields.length), lacking: new Uint32Array(fields.length) };
-  const check: RecordCheck['check'] = (record, places, misses) => checkPlace(root, record, places, misses);
   return {
     found,
-    count(record) {
+    check(record, misses) {
       found.places.fill(0);
       found.lacking.fill(0);
-      return check(record, found, null);
+      return checkPlace(root, record, found, misses);
     },
-    check,
   };
 }
 
@@ -132,7 +128,7 @@ function checkPlace(
   place: Place,
   value: unknown,
   found: FieldPlaces | null,
-  misses: Mismatch[] | null,
+  misses: Mismatch[] | undefined,
 ): boolean {
   let isValid = true;
   for (const { index, type, nullable } of place.ends) {
@@ -173,10 +169,10 @@ function checkPlace(
  * Returns the mean share, from 0 to 1, of each field's places in records that have no value. Null if no
  * record has a place for the field.
  */
-export function missingShares({ found, count }: RecordCheck, records: readonly unknown[]): (number | null)[] {
+export function missingShares({ found, check }: RecordCheck, records: readonly unknown[]): (number | null)[] {
   const sums = Array.from(found.places, () => ({ share: 0, records: 0 }));
   for (const record of records) {
-    count(record);
+    check(record);
     for (const [index, sum] of sums.entries()) {
       const places = found.places[index]!;
       if (places === 0) continue;

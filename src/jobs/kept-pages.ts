@@ -1,11 +1,10 @@
 import { parseDuration } from '../base/duration.ts';
 import { sha256 } from '../base/id.ts';
-import type { Blobs } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
-import type { PageRequest, PageResponse } from '../fetch/page.ts';
+import type { PageRequest } from '../fetch/page.ts';
 import { limitsOf } from '../markets/defaults.ts';
-import type { Batch, KeptPage, KeptPages } from '../store/batches.ts';
+import type { Batch, KeptPages } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
 import type { JobContext, StoreUse, UnitSession } from './context.ts';
 import { readBatch } from './records.ts';
@@ -60,17 +59,6 @@ export const isPageFile = (path: string) => /^[^/]+\/pages_[^/]+\.warc\.gz$/.tes
 /** Returns the digest by which a kept page is found: of the request without its headers. */
 export function requestDigest({ method = 'GET', origin = '', path, body = '' }: PageRequest): string {
   return sha256(JSON.stringify([method, origin, path, body])).slice(0, 16);
-}
-
-/** Reads a kept page from its file. Throws `not_found` if the file was removed, and `internal`. */
-async function readKeptPage(
-  blobs: Pick<Blobs, 'read'>,
-  path: string,
-  { offset, length }: KeptPage,
-  maxBytes: number,
-): Promise<PageResponse> {
-  const range = { start: offset, end: offset + length - 1 };
-  return readPage(Buffer.concat(await Array.fromAsync(await blobs.read(path, range))), maxBytes);
 }
 
 /**
@@ -131,11 +119,14 @@ export async function openKeptSession(
       const missing = new Fault('page_not_kept', `The page ${request.path} was not kept, or was deleted.`);
       const path = page && source?.pages?.files[page.file]?.path;
       if (!page || !path) throw missing;
-      const response = await readKeptPage(context.blobs, path, page, pageBytes).catch((error) => {
+      const { offset, length, url, at } = page;
+      const range = { start: offset, end: offset + length - 1 };
+      const stored = await context.blobs.read(path, range).catch((error) => {
         throw Fault.from(error).code === 'not_found' ? missing : error;
       });
+      const response = await readPage(Buffer.concat(await Array.fromAsync(stored)), pageBytes);
       // The file can be that of a unit that got the same page at another time.
-      return { ...response, url: page.url, at: page.at };
+      return { ...response, url, at };
     },
     end: async () => {},
     readAt: pages[0]?.at ?? context.clock.now(),

@@ -56,37 +56,33 @@ export async function writePage(request: PageRequest, response: PageResponse): P
   const { status, headers, body, url, at } = response;
   const { href, host, pathname, search } = new URL(url);
   const id = recordId();
-  const common = { 'WARC-Date': new Date(at).toISOString(), 'WARC-Target-URI': href };
+  const record = (type: string, fields: Readonly<Record<string, string>>, ...block: (string | Buffer)[]) =>
+    member(
+      {
+        'WARC-Type': type,
+        ...fields,
+        'WARC-Date': new Date(at).toISOString(),
+        'WARC-Target-URI': href,
+        'Content-Type': `application/http;msgtype=${type}`,
+      },
+      ...block,
+    );
   const kept = Object.entries(headers).filter(([name]) => !droppedHeaders.has(name));
-  const http = head(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd(), {
-    ...Object.fromEntries(kept),
-    'content-length': String(body.length),
-  });
-  const page = await member(
-    {
-      'WARC-Type': 'response',
-      'WARC-Record-ID': id,
-      ...common,
-      'WARC-Payload-Digest': `sha256:${sha256(body)}`,
-      'Content-Type': 'application/http;msgtype=response',
-    },
-    http,
+  const length = (content: string | Buffer) => ({ 'content-length': String(Buffer.byteLength(content)) });
+  const page = await record(
+    'response',
+    { 'WARC-Record-ID': id, 'WARC-Payload-Digest': `sha256:${sha256(body)}` },
+    head(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd(), {
+      ...Object.fromEntries(kept),
+      ...length(body),
+    }),
     body,
   );
   if (request.body === undefined) return page;
-  const fields = {
-    'WARC-Type': 'request',
-    'WARC-Record-ID': recordId(),
-    ...common,
-    'WARC-Concurrent-To': id,
-    'Content-Type': 'application/http;msgtype=request',
-  };
-  const length = String(Buffer.byteLength(request.body));
-  const sent = head(`${request.method ?? 'GET'} ${pathname}${search} HTTP/1.1`, {
-    host,
-    'content-length': length,
-  });
-  return Buffer.concat([await member(fields, sent, request.body), page]);
+  const line = `${request.method ?? 'GET'} ${pathname}${search} HTTP/1.1`;
+  const fields = { 'WARC-Record-ID': recordId(), 'WARC-Concurrent-To': id };
+  const sent = head(line, { host, ...length(request.body) });
+  return Buffer.concat([await record('request', fields, sent, request.body), page]);
 }
 
 /** Reads the response in the records of writePage(). Throws `internal` if they are damaged or too large. */
@@ -96,24 +92,21 @@ export async function readPage(records: Buffer, maxBodyBytes: number): Promise<P
     for (let at = 0; at < content.length; ) {
       const [, fields, start] = readHead(content, at);
       const end = start + Number(fields['content-length']);
-      if (fields['warc-type'] === 'response') return readResponse(fields, content.subarray(start, end));
       at = end + headEnd.length;
+      if (fields['warc-type'] !== 'response') continue;
+      const [first, headers, bodyStart] = readHead(content, start);
+      return {
+        status: Number(first.split(' ')[1]),
+        headers,
+        body: content.subarray(bodyStart, end),
+        url: fields['warc-target-uri']!,
+        at: Date.parse(fields['warc-date']!),
+      };
     }
     throw new Error('it has no response');
   } catch (error) {
     throw new Fault('internal', `a kept page cannot be read: ${Fault.from(error).message}`, { cause: error });
   }
-}
-
-function readResponse(fields: Readonly<Record<string, string>>, block: Buffer): PageResponse {
-  const [first, headers, start] = readHead(block, 0);
-  return {
-    status: Number(first.split(' ')[1]),
-    headers,
-    body: block.subarray(start),
-    url: fields['warc-target-uri']!,
-    at: Date.parse(fields['warc-date']!),
-  };
 }
 
 /** Returns the first line of a head, its fields by lower-case name, and the offset of what follows. */

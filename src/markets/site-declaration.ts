@@ -31,7 +31,7 @@ export const productFields = {
 } as const satisfies Record<string, ValueType>;
 
 /** Name of a source that stands for the structured data of a page. */
-export const structured = 'schema.org';
+const structured = 'schema.org';
 
 const selector = z.string().min(1).max(1_000).refine(isSelector, 'not a CSS selector');
 const type = z.enum(types).optional();

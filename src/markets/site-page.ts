@@ -20,7 +20,6 @@ import {
   type FieldSources,
   productFields,
   type SiteDeclaration,
-  structured,
   type ValueType,
 } from './site-declaration.ts';
 import { markupText, type StructuredData, structuredData } from './structured-data.ts';
@@ -118,85 +117,84 @@ function toType(raw: Json | undefined, type: ValueType, { site }: SitePage): Jso
   }
 }
 
-/** Returns the raw values of elements: an attribute, or their texts. */
-function elementValues(within: Element | Document, { css, attribute: name }: FieldSource): string[] {
-  const read = (element: Element) => (name === undefined ? words(element) : attribute(element, name));
-  return findAll(within, css!)
-    .map(read)
-    .filter((value) => value !== null);
-}
-
-/** Reads a source other than structured data. */
-function readSource(page: SitePage, within: Element | Document, source: FieldSource, type: ValueType): Json {
-  if (source.json !== undefined)
-    return toType(valueAt(embeddedState(page, source.script), source.json), type, page);
-  const values = elementValues(within, source);
-  if (type === 'list') return toType(values, type, page);
-  return values.map((value) => toType(value, type, page)).find((value) => value !== null) ?? null;
+/** A value, its source, and the currency or the text that the source of a price states. */
+interface ReadValue {
+  value: Json;
+  from: string;
+  currency?: string | null;
+  said?: string | undefined;
 }
 
 const isMissing = (value: Json | undefined) =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 
-const nameOf = ({ css, json, script, attribute: name }: FieldSource): string => {
-  if (json !== undefined) return `json ${script === undefined ? '' : `${script} `}${json}`;
-  return css === undefined ? structured : `css ${css}${name === undefined ? '' : ` [${name}]`}`;
-};
+/** Values of structured data, by format. */
+type FormatValues = readonly { format: string; values: ProductValues }[];
 
-/** Fields that every declaration has, unless it names other sources. */
+/** Reads a source. Returns undefined if the page does not have it. */
+function readSource(
+  page: SitePage,
+  within: Element | Document,
+  found: FormatValues,
+  { css, json, script, attribute: name, type }: FieldSource,
+  field: string,
+): ReadValue | undefined {
+  const own = type ?? productFields[field as keyof typeof productFields] ?? 'text';
+  if (css !== undefined) {
+    const from = `css ${css}${name === undefined ? '' : ` [${name}]`}`;
+    const read = (element: Element) => (name === undefined ? words(element) : attribute(element, name));
+    const texts = findAll(within, css)
+      .map(read)
+      .filter((value) => value !== null);
+    if (own === 'list') return { value: toType(texts, own, page), from };
+    const values = texts.map((said) => ({ value: toType(said, own, page), from, said }));
+    return values.find(({ value }) => !isMissing(value));
+  }
+  if (json !== undefined) {
+    const value = toType(valueAt(embeddedState(page, script), json), own, page);
+    return { value, from: `json ${script === undefined ? '' : `${script} `}${json}` };
+  }
+  const stated = found.find(({ values }) => !isMissing(values[field]));
+  return (
+    stated && { value: stated.values[field]!, from: stated.format, currency: text(stated.values.currency) }
+  );
+}
+
+/** Sources of fields that a declaration does not name. */
 const byStructure: FieldSource[] = [{ structured: true }];
 
 /**
- * Reads fields from their sources, each from the first source that has it. `found`: values of structured
- * data, by format.
+ * Reads fields from their sources, each from the first source that has it. The currency of a price is that of
+ * its text or format, otherwise the declared one, otherwise that of other structured data, unless the
+ * declaration names its source.
  */
 export function readFields(
   page: SitePage,
   within: Element | Document,
   declared: FieldSources,
-  found: readonly { format: string; values: ProductValues }[],
+  found: FormatValues,
 ): SourcedValues {
-  const names = [...new Set([...Object.keys(productFields), 'variants', ...Object.keys(declared)])];
-  const result: SourcedValues = { values: {}, from: {} };
-  for (const name of names) {
-    const standard: ValueType | undefined = productFields[name as keyof typeof productFields];
+  const values: ProductValues = {};
+  const from: Record<string, string> = {};
+  let price: ReadValue | undefined;
+  for (const name of new Set([...Object.keys(productFields), 'variants', ...Object.keys(declared)])) {
     for (const source of declared[name] ?? byStructure) {
-      const format = source.structured && found.find(({ values }) => !isMissing(values[name]));
-      const value = format
-        ? format.values[name]
-        : source.structured
-          ? null
-          : readSource(page, within, source, source.type ?? standard ?? 'text');
-      if (isMissing(value)) continue;
-      result.values[name] = value!;
-      result.from[name] = format ? format.format : nameOf(source);
+      const read = readSource(page, within, found, source, name);
+      if (read === undefined || isMissing(read.value)) continue;
+      values[name] = read.value;
+      from[name] = read.from;
+      if (name === 'price') price = read;
       break;
     }
   }
-  if (declared.currency === undefined) setCurrency(page, within, declared, found, result);
-  return result;
-}
-
-/**
- * Sets the currency of a price, unless the declaration names its source: that of the price's text or format,
- * otherwise the declared one, otherwise that of other structured data.
- */
-function setCurrency(
-  { site }: SitePage,
-  within: Element | Document,
-  { price: sources = [] }: FieldSources,
-  found: readonly { format: string; values: ProductValues }[],
-  { values, from }: SourcedValues,
-): void {
-  const home = site.currency ?? text(values.currency);
-  const own = text(found.find(({ format }) => format === from.price)?.values.currency);
-  const source = sources.find((one) => one.css !== undefined && nameOf(one) === from.price);
-  const said = source && elementValues(within, source)[0];
-  const currency = said === undefined ? (own ?? home) : priceCurrency(said, home);
-  if (currency === null || values.price === undefined) return;
-  if (own !== null || currency !== home) from.currency = from.price!;
-  else from.currency = site.currency === undefined ? from.currency! : 'declaration';
+  const declaredCurrency = page.site.currency;
+  const home = declaredCurrency ?? text(values.currency);
+  const currency = price?.said === undefined ? (price?.currency ?? home) : priceCurrency(price.said, home);
+  if (price === undefined || currency === null || declared.currency !== undefined) return { values, from };
+  if (price.currency != null || currency !== home) from.currency = price.from;
+  else if (declaredCurrency !== undefined) from.currency = 'declaration';
   values.currency = currency;
+  return { values, from };
 }
 
 /** Returns true if the values of another format are those of the same product, as far as both tell. */
@@ -212,13 +210,9 @@ export function readProductPage(page: SitePage): SourcedValues | null {
   const { fields } = page.site;
   const { root } = page.html;
   const titles = findAll(root, 'h1, title').map((element) => words(element));
-  const shown = [...titles, attribute(find(root, 'meta[property="og:title"]'), 'content')];
+  titles.push(attribute(find(root, 'meta[property="og:title"]'), 'content'));
   const stated = page.data.flatMap((data) => {
-    const item = findProduct(
-      data,
-      page.url,
-      shown.filter((title) => title !== null),
-    );
+    const item = findProduct(data, page.url, titles);
     return item === null ? [] : [{ format: data.format, values: describeProduct(item, data, page.url) }];
   });
   const found = stated.filter(({ values }) => isSame(stated[0]!.values, values));

@@ -9,18 +9,7 @@ import { cheapest, lowestPrice } from './tracked.ts';
 export type ProductValues = Record<string, Json>;
 
 /** An offer of a product or of a variant. */
-interface StructuredOffer {
-  id: string | null;
-  name: string | null;
-  url: string | null;
-  price: number | null;
-  currency: string | null;
-  listPrice: number | null;
-  availability: string | null;
-  available: boolean | null;
-  seller: string | null;
-  condition: string | null;
-}
+type StructuredOffer = ReturnType<typeof readOffer>;
 
 const productTypes: ReadonlySet<string> = new Set(
   'Product ProductGroup ProductModel IndividualProduct SomeProducts Vehicle Car Book'
@@ -68,8 +57,11 @@ function isOwnPrice(specification: JsonObject): boolean {
   );
 }
 
+const conditionOf = ({ itemCondition }: JsonObject) =>
+  text(itemCondition)?.replace(/^.*[/:]|Condition$/g, '') || null;
+
 /** Reads an offer. A price can be in a specification, beside those of fees, of members, or per piece. */
-function readOffer(item: JsonObject, data: StructuredData, url: string): StructuredOffer {
+function readOffer(item: JsonObject, data: StructuredData, url: string) {
   const specifications = itemsOf(item.priceSpecification, data).filter(isOwnPrice);
   const isStruck = ({ priceType }: JsonObject) => struck.test(text(priceType) ?? '');
   const sale = specifications.filter((one) => !isStruck(one));
@@ -90,7 +82,7 @@ function readOffer(item: JsonObject, data: StructuredData, url: string): Structu
     availability: state,
     available,
     seller: plainText(item.seller ?? item.offeredBy),
-    condition: text(item.itemCondition)?.replace(/^.*[/:]|Condition$/g, '') || null,
+    condition: conditionOf(item),
   };
 }
 
@@ -112,15 +104,13 @@ function offersOf(item: JsonObject, data: StructuredData, url: string): Structur
 }
 
 function variantsOf(item: JsonObject, offers: StructuredOffer[], data: StructuredData, url: string) {
-  const variants = itemsOf(item.hasVariant ?? item.model, data).map((variant): StructuredOffer | null => {
+  const variants = itemsOf(item.hasVariant ?? item.model, data).flatMap((variant): StructuredOffer[] => {
     const offer = chooseOffer(offersOf(variant, data, url), url);
     const own = readOffer(variant, data, url);
-    return (
-      offer && { ...offer, id: own.id ?? offer.id, name: own.name ?? offer.name, url: own.url ?? offer.url }
-    );
+    if (offer === null) return [];
+    return [{ ...offer, id: own.id ?? offer.id, name: own.name ?? offer.name, url: own.url ?? offer.url }];
   });
-  const found = variants.filter((variant) => variant !== null);
-  if (found.length > 0) return found;
+  if (variants.length > 0) return variants;
   const count = (values: readonly (string | null)[]) => new Set(values).size;
   const isSold =
     count(offers.map(({ id }) => id)) === offers.length && count(offers.map(({ seller }) => seller)) === 1;
@@ -169,12 +159,12 @@ function breadcrumbs(data: StructuredData): string | null {
   return names.slice(0, -1).join(' > ') || null;
 }
 
-/** Returns the values of a product item. `url`: address of its page. */
-export function describeProduct(item: JsonObject, data: StructuredData, url: string): ProductValues {
-  const offers = offersOf(item, data, url);
-  const variants = variantsOf(item, offers, data, url).slice(0, maxVariants);
-  const offer = chooseOffer(offers.length > 0 && offers !== variants ? offers : variants, url);
-  const shown = chooseOffer(variants, url) ?? offer;
+/** Returns the values of a product item. `page`: address of its page. */
+export function describeProduct(item: JsonObject, data: StructuredData, page: string): ProductValues {
+  const offers = offersOf(item, data, page);
+  const variants = variantsOf(item, offers, data, page).slice(0, maxVariants);
+  const offer = chooseOffer(offers.length > 0 && offers !== variants ? offers : variants, page);
+  const shown = chooseOffer(variants, page) ?? offer;
   const { ratingValue, reviewCount, ratingCount } = object(itemsOf(item.aggregateRating, data)[0]);
   return {
     title: plainText(item.name),
@@ -188,18 +178,12 @@ export function describeProduct(item: JsonObject, data: StructuredData, url: str
     currency: offer?.currency ?? shown?.currency ?? null,
     list_price: offer?.listPrice ?? null,
     availability: offer?.availability ?? shown?.availability ?? null,
-    condition: offer?.condition ?? (text(item.itemCondition)?.replace(/^.*[/:]|Condition$/g, '') || null),
+    condition: offer?.condition ?? conditionOf(item),
     seller: offer?.seller ?? null,
     rating: number(ratingValue),
     review_count: count(reviewCount ?? ratingCount),
-    images: imagesOf(item, data, url),
-    variants: variants.map(({ id, name, price, available, url: page }) => ({
-      id,
-      name,
-      price,
-      available,
-      url: page,
-    })),
+    images: imagesOf(item, data, page),
+    variants: variants.map(({ id, name, price, available, url }) => ({ id, name, price, available, url })),
   };
 }
 
@@ -215,7 +199,11 @@ export const plainName = (name: string | null): string =>
  * whose name is in `shown`, the headings and titles of the page. Null if the page states no product, or
  * several of which any could be meant.
  */
-export function findProduct(data: StructuredData, url: string, shown: readonly string[]): JsonObject | null {
+export function findProduct(
+  data: StructuredData,
+  url: string,
+  shown: readonly (string | null)[],
+): JsonObject | null {
   const products = data.items.filter(isProduct);
   const linksOf = ({ url: own, '@id': id, mainEntityOfPage: page }: JsonObject) =>
     [own, id, page].map((link) => addressOn(url, text(link))?.split('#')[0]);

@@ -144,25 +144,16 @@ function toTask(job: Job, now: number) {
 }
 
 /** Returns the state of a job in a sentence, for the user and the model. */
-function describe({ jobId, status, success, failed, total, reason, decideBy, waitingFor }: Job): string {
-  switch (status) {
-    case 'awaiting_approval': {
-      const deadline = decideBy === undefined ? '' : ` until ${showTimestamp(decideBy)}`;
-      return `Awaits the approval of an operator${deadline}.`;
-    }
-    case 'rejected':
-      return `Rejected${reason === '' ? '.' : `: ${reason}`}`;
-    case 'terminated':
-      return `Cancelled. ${success} of ${total} units have a result: read them with job_id ${jobId}.`;
-    case 'completed':
-    case 'partial_complete':
-    case 'failed':
-      return `${success} of ${total} units succeeded.`;
-    default: {
-      const wait = waitingFor === '' ? '' : ` Waits for ${waitingFor}.`;
-      return `${success + failed} of ${total} units have an outcome.${wait}`;
-    }
-  }
+function describe(job: Job): string {
+  const { jobId, status, success, failed, total, reason, decideBy, waitingFor, ended } = job;
+  const deadline = decideBy === undefined ? '' : ` until ${showTimestamp(decideBy)}`;
+  if (status === 'awaiting_approval') return `Awaits the approval of an operator${deadline}.`;
+  if (status === 'rejected') return `Rejected${reason === '' ? '.' : `: ${reason}`}`;
+  if (status === 'terminated')
+    return `Cancelled. ${success} of ${total} units have a result: read them with job_id ${jobId}.`;
+  if (ended) return `${success} of ${total} units succeeded.`;
+  const wait = waitingFor === '' ? '' : ` Waits for ${waitingFor}.`;
+  return `${success + failed} of ${total} units have an outcome.${wait}`;
 }
 
 /** Returns the result of an ended job: `get_job`, and the first page of `read_results` if it has records. */

@@ -13,7 +13,7 @@ export interface QualityCounter {
 interface Shape {
   digest: string;
   fields: readonly Field[];
-  check: RecordCheck;
+  checker: RecordCheck;
 }
 
 const shapes = new Map<string, Shape>();
@@ -23,7 +23,7 @@ function shapeOf(listed: string): Shape {
   if (shape === undefined) {
     const digest = createHash('sha256').update(listed).digest('hex').slice(0, 16);
     const fields = parseFields(listed);
-    shape = { digest, fields, check: createRecordCheck(fields) };
+    shape = { digest, fields, checker: createRecordCheck(fields) };
     shapes.set(listed, shape);
   }
   return shape;
@@ -36,8 +36,8 @@ function shapeOf(listed: string): Shape {
  * from a copy of `counted`, which has the same fields.
  */
 export function createQualityCounter(listed: string, counted?: QualityCounts): QualityCounter {
-  const { digest, fields, check } = shapeOf(listed);
-  const { places, lacking } = check.found;
+  const { digest, fields, checker } = shapeOf(listed);
+  const { places, lacking } = checker.found;
   const counts: QualityCounts = {
     shape: digest,
     records: counted?.records ?? 0,
@@ -48,7 +48,7 @@ export function createQualityCounter(listed: string, counted?: QualityCounts): Q
   return {
     add(record) {
       counts.records += 1;
-      if (!check.count(record)) counts.invalid += 1;
+      if (!checker.check(record)) counts.invalid += 1;
       for (let index = 0; index < places.length; index++) {
         if (places[index]! > 0) counts.applicable[index]! += 1;
         if (lacking[index]! < places[index]!) counts.filled[index]! += 1;

@@ -82,7 +82,7 @@ export function createBatchWriter(
       await discard([...(segment ? [segment.path] : []), ...keeper.uncommitted()]);
       return false;
     }
-    await keeper.commit(indexesOf(pending), pages);
+    await keeper.commit();
     count(pending);
     return true;
   };
@@ -106,7 +106,7 @@ export function createBatchWriter(
         await discard([...(segment ? [segment.path] : []), ...keeper.uncommitted()]);
         return false;
       }
-      await keeper.commit(indexesOf(outcomes), pages);
+      await keeper.commit();
       count(outcomes);
       Object.assign(batch.outcomes, outcomes);
       if (segment) batch.segments.push(segment);

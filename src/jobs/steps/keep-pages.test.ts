@@ -253,7 +253,7 @@ test('a unit whose pages exceed its limit keeps those before', async () => {
   expect(captured.missed).toBe(1);
   const odd = capturePages(async () => ({ ...response, url: 'no URL', body: Buffer.from('x') }));
   expect(await odd.fetch({ path: '/' })).toMatchObject({ url: 'no URL' });
-  expect(odd.captured).toEqual({ pages: [], missed: 1 });
+  expect(odd.captured).toEqual({ pages: [], bytes: 0, missed: 1 });
   await expect(
     capturePages(async () => {
       throw new Fault('network', 'Reset.');

@@ -20,14 +20,15 @@ interface CapturedPage extends Omit<KeptPage, 'file' | 'offset' | 'length'> {
 /** Pages of one attempt at a unit. */
 export interface UnitPages {
   pages: CapturedPage[];
+  /** Compressed bytes of the pages. */
+  bytes: number;
   /** Pages that exceed the limit of a unit, or cannot be kept. */
   missed: number;
 }
 
 /** Wraps the fetch of one attempt at a unit. The result collects the responses. */
 export function capturePages(fetch: FetchPage): { fetch: FetchPage; captured: UnitPages } {
-  const captured: UnitPages = { pages: [], missed: 0 };
-  let bytes = 0;
+  const captured: UnitPages = { pages: [], bytes: 0, missed: 0 };
   return {
     captured,
     async fetch(request) {
@@ -35,12 +36,18 @@ export function capturePages(fetch: FetchPage): { fetch: FetchPage; captured: Un
       // Compressed before the reader gets the page, whose memory is released when it requests the next one.
       // The unit does not depend on it.
       const records = await writePage(request, response).catch(() => null);
-      bytes += records?.length ?? 0;
-      if (records === null || bytes > maxUnitBytes) captured.missed += 1;
+      if (records === null || captured.bytes + records.length > maxUnitBytes) captured.missed += 1;
       else {
         const { url, at, status, body } = response;
-        const page = { request: requestDigest(request), url, at, status, sha256: sha256(body), records };
-        captured.pages.push(page);
+        captured.bytes += records.length;
+        captured.pages.push({
+          request: requestDigest(request),
+          url,
+          at,
+          status,
+          sha256: sha256(body),
+          records,
+        });
       }
       return response;
     },
@@ -59,11 +66,8 @@ export interface PageKeeper {
    * store.
    */
   write(indexes: readonly number[]): Promise<KeptPages | null>;
-  /**
-   * Releases the memory of the units, whose pages were stored as `pages`, and lets other batches find the
-   * pages.
-   */
-  commit(indexes: readonly number[], pages: KeptPages | null): Promise<void>;
+  /** Releases the memory of the last write(), which was stored, and lets other batches find its pages. */
+  commit(): Promise<void>;
   /** Returns the file of the last write(), which was not stored. */
   uncommitted(): string[];
   /** Releases all memory. */
@@ -80,144 +84,104 @@ export const keepsPages = ({ options, rereadOf }: Job) => rereadOf === null && k
  * after a crash between the two writes, keep it once each.
  */
 export function createPageKeeper(context: JobContext, { userId }: Job, batch: Batch): PageKeeper {
-  const { store, blobs, clock, settings } = context;
+  const { store, settings } = context;
   const memory = context.pages.records;
   const pending = new Map<number, UnitPages>();
   let current: KeptPages = batch.pages ?? { files: [], bytes: 0, units: {}, kept: 0, missed: 0 };
-  let added: PagePlace[] = [];
+  let written: WrittenPages | null = null;
   let writes = 0;
   let quota: number | null = null;
   let pendingBytes = 0;
-  const drop = (index: number) => {
-    const bytes = bytesOf(pending.get(index));
-    pending.delete(index);
-    pendingBytes -= bytes;
-    memory.remove(bytes);
+  const drop = (indexes: Iterable<number>) => {
+    for (const index of indexes) {
+      const { bytes } = pending.get(index)!;
+      pending.delete(index);
+      pendingBytes -= bytes;
+      memory.remove(bytes);
+    }
   };
-
   return {
     add(index, captured) {
       pending.set(index, captured);
-      pendingBytes += bytesOf(captured);
-      memory.add(bytesOf(captured));
+      pendingBytes += captured.bytes;
+      memory.add(captured.bytes);
     },
-
     get pendingBytes() {
       return pendingBytes;
     },
-
     async write(indexes) {
-      const units = indexes.flatMap((index) => {
-        const captured = pending.get(index);
-        return captured === undefined ? [] : [[index, captured] as const];
-      });
-      if (units.length === 0) return null;
+      const units = new Map([...pending].filter(([index]) => indexes.includes(index)));
+      if (units.size === 0) return null;
       quota ??= settings.keptPageBytes - (await store.sumPageBytes(userId)) + current.bytes;
-      const ids = units.flatMap(([, { pages }]) => pages.map((page) => placeId(batch, page)));
-      const known = await store.findPagePlaces([...new Set(ids)]);
-      const file = composeFile({
-        batch,
-        current,
-        known,
-        path: pageFilePath(batch, ++writes),
-        info: await warcInfo(settings.version, clock.now()),
-        left: Math.min(quota, maxBatchBytes) - current.bytes,
-      });
-      for (const [index, captured] of units) file.place(index, captured);
-      added = file.added;
-      if (added.length > 0)
-        await blobs.write(added[0]!.path, 'application/warc', file.chunks(), () => added.length);
-      return file.result();
+      const left = Math.min(quota, maxBatchBytes) - current.bytes;
+      written = await writeFile(context, batch, pageFilePath(batch, ++writes), current, units, left);
+      return written.pages;
     },
-
-    async commit(indexes, pages) {
-      if (pages === null) return;
+    async commit() {
+      if (written === null) return;
+      const { units, places, pages } = written;
       current = pages;
-      for (const index of indexes) drop(index);
-      const places = added;
-      added = [];
+      written = null;
+      drop(units);
       // The pages are stored: without their places, other batches keep them again.
       if (places.length > 0) await store.addPagePlaces(places).catch(() => {});
     },
-
-    uncommitted: () => added.slice(0, 1).map(({ path }) => path),
-
-    release: () => {
-      for (const index of [...pending.keys()]) drop(index);
-    },
+    uncommitted: () => (written?.places ?? []).slice(0, 1).map(({ path }) => path),
+    release: () => drop([...pending.keys()]),
   };
 }
 
-const bytesOf = (unit: UnitPages | undefined) =>
-  (unit?.pages ?? []).reduce((sum, { records }) => sum + records.length, 0);
-
-/** Returns the id of a page's place: the same for equal responses to the same request in a job. */
-const placeId = ({ jobId }: Batch, { request, status, sha256: digest }: CapturedPage) =>
-  `${jobId}/${sha256(`${request} ${status} ${digest}`).slice(0, 32)}`;
-
-/** Parameters of composeFile(). */
-interface FileParts {
-  batch: Batch;
-  /** Kept pages of the batch so far. */
-  current: KeptPages;
-  /** Places of pages that the job has kept. */
-  known: readonly PagePlace[];
-  path: string;
-  /** The record that begins the file. */
-  info: Buffer;
-  /** Maximum bytes of the file. */
-  left: number;
+/** Pages that were written, and are not stored yet. */
+interface WrittenPages {
+  units: number[];
+  /** Places of the pages in the new file. Without any, there is none. */
+  places: PagePlace[];
+  /** Kept pages of the batch with those of the units. */
+  pages: KeptPages;
 }
 
-/** Composes the next file of a batch. */
-function composeFile({ batch, current, known, path, info, left }: FileParts) {
-  const places = new Map(known.map((place) => [place.id, place]));
-  const files = [...current.files];
-  const units = { ...current.units };
-  const added: PagePlace[] = [];
-  const parts = [info];
-  let bytes = info.length;
-  let { missed } = current;
+/** Writes the next file of a batch with the kept pages `current`, of up to `left` bytes. */
+async function writeFile(
+  { store, blobs, clock, settings }: JobContext,
+  { jobId }: Batch,
+  path: string,
+  current: KeptPages,
+  units: ReadonlyMap<number, UnitPages>,
+  left: number,
+): Promise<WrittenPages> {
+  /** Equal responses to the same request are one page. */
+  const idOf = ({ request, status, sha256: digest }: Omit<CapturedPage, 'records'>) =>
+    `${jobId}/${sha256(`${request} ${status} ${digest}`).slice(0, 32)}`;
+  const captured = new Map(
+    [...units.values()].flatMap(({ pages }) => pages.map((page) => [idOf(page), page])),
+  );
+  const known = new Map((await store.findPagePlaces([...captured.keys()])).map((place) => [place.id, place]));
+  const parts = [await warcInfo(settings.version, clock.now())];
+  const places: PagePlace[] = [];
+  let bytes = parts[0]!.length;
+  for (const [id, { records }] of captured) {
+    if (known.has(id) || bytes + records.length > left) continue;
+    const place = { id, path, offset: bytes, length: records.length };
+    known.set(id, place);
+    places.push(place);
+    parts.push(records);
+    bytes += records.length;
+  }
+  const isKept = places.length > 0;
+  if (isKept) await blobs.write(path, 'application/warc', streamOf(parts), () => places.length);
+  const files = isKept ? [...current.files, { path, bytes }] : [...current.files];
   const fileAt = (wanted: string) => {
     const at = files.findIndex((file) => file.path === wanted);
     return at >= 0 ? at : files.push({ path: wanted, bytes: 0 }) - 1;
   };
-  const placeOf = (page: CapturedPage): PagePlace | undefined => {
-    const id = placeId(batch, page);
-    const { length } = page.records;
-    const same = places.get(id);
-    if (same !== undefined || bytes + length > left) return same;
-    const place = { id, path, offset: bytes, length };
-    places.set(id, place);
-    added.push(place);
-    parts.push(page.records);
-    bytes += length;
-    return place;
-  };
-  return {
-    added,
-    /** Adds the pages of a unit. */
-    place(index: number, captured: UnitPages): void {
-      units[index] = captured.pages.flatMap((page) => {
-        const place = placeOf(page);
-        if (place === undefined) return [];
-        const { records: _, ...kept } = page;
-        const { path: wanted, offset, length } = place;
-        return { ...kept, file: fileAt(wanted), offset, length };
-      });
-      missed += captured.missed + captured.pages.length - units[index].length;
-    },
-    chunks: () => streamOf(parts),
-    /** Returns the kept pages of the batch with the file. */
-    result(): KeptPages {
-      const own = added.length > 0 ? bytes : 0;
-      return {
-        files: files.map((file) => (file.path === path ? { path, bytes } : file)),
-        bytes: current.bytes + own,
-        units,
-        kept: current.kept + added.length,
-        missed,
-      };
-    },
-  };
+  const pages = { ...current, files, units: { ...current.units }, kept: current.kept + places.length };
+  if (isKept) pages.bytes += bytes;
+  for (const [index, unit] of units) {
+    pages.units[index] = unit.pages.flatMap(({ records: _, ...page }) => {
+      const place = known.get(idOf(page));
+      return place ? { ...page, file: fileAt(place.path), offset: place.offset, length: place.length } : [];
+    });
+    pages.missed += unit.missed + unit.pages.length - pages.units[index].length;
+  }
+  return { units: [...units.keys()], places, pages };
 }
