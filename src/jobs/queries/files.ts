@@ -27,6 +27,7 @@ import {
   rowsIn,
   rowsOf,
 } from './rows.ts';
+import { parseReleased, releasedColumns } from './table-columns.ts';
 import { columnChoices, tableOf } from './tables.ts';
 
 /**
@@ -174,22 +175,29 @@ async function* convert(
 
 /**
  * Returns the columns of delivered Parquet files of a job type's jobs. They are equal for all markets of its
- * kind, so that readers take the files for one table: a column that the market does not have is null. A
- * column whose type differs from an earlier market's has its type in its name: `price`, a number, and
- * `price_string`.
+ * kind, and those that were released stay, so that readers take all files for one table: a column that the
+ * market does not have, or no longer has, is null. A column whose type differs from the released one, or from
+ * that of an earlier market, has its type in its name: `price`, a number, and `price_string`.
  */
-export function tableColumnsOf(jobTypes: JobTypes, jobType: ResolvedJobType): Column[] {
-  const columns = new Map<string, Column>();
+export function tableColumnsOf(
+  jobTypes: JobTypes,
+  jobType: ResolvedJobType,
+  released: Readonly<Record<string, string>> = releasedColumns,
+): Column[] {
+  const columns = new Map(parseReleased(released[jobType.kind.name]).map((column) => [column.name, column]));
   for (const each of jobTypesOf(jobTypes, jobType.kind)) {
     const isOwn = each === jobType;
-    for (const column of createColumns(recordFieldsOf(each)).map(deliveredColumn)) {
+    for (const column of [
+      ...placeColumnsOf(each),
+      ...createColumns(recordFieldsOf(each)).map(deliveredColumn),
+    ]) {
       const isFirst = (columns.get(column.name)?.type ?? column.type) === column.type;
       const name = isFirst ? column.name : `${column.name}_${column.type}`;
       if (isOwn || !columns.has(name))
         columns.set(name, { ...column, name, steps: isOwn ? column.steps : [] });
     }
   }
-  return [...placeColumnsOf(jobType), ...columns.values(), othersColumn];
+  return [...columns.values(), othersColumn];
 }
 
 /**

@@ -1,11 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { services } from '../../contract/services.ts';
 import { cellReader } from '../../formats/cells.ts';
+import { othersColumn } from '../../formats/columns.ts';
 import { kinds } from '../../kinds/list.ts';
 import { markets } from '../../markets/list.ts';
 import { resolveJobTypes } from '../job-types.ts';
 import { tableColumnsOf } from './files.ts';
+import { parseReleased, releasedColumns } from './table-columns.ts';
 
 const jobTypes = resolveJobTypes(services, kinds, markets);
 const names = ['mktb', 'mktc', 'mktd', 'mkte', 'mktf'];
@@ -45,14 +46,51 @@ describe('tableColumnsOf()', () => {
     expect(cellsOf('mktf', { id: 7 })).toEqual({ id_integer: 7 });
   });
 
-  test('returns every recorded column, with its type', () => {
-    const file = new URL('table-columns.txt', import.meta.url);
-    const recorded = readFileSync(file, 'utf8').trim().split('\n');
-    const current = [...new Set(everyJobType.flatMap(({ market, kind }) => textOf(market, kind)))];
-    // Tables that readers have created keep these columns.
-    expect(recorded.filter((line) => !current.includes(line))).toEqual([]);
-    // Add new columns to the end of the file.
-    expect(current.filter((line) => !recorded.includes(line))).toEqual([]);
+  test('returns the released columns, and no others', () => {
+    // Add new columns to the end of their kind.
+    for (const { market, kind } of everyJobType)
+      expect(textOf(market, kind)).toEqual(
+        [...parseReleased(releasedColumns[kind]), othersColumn].map(
+          ({ name, type }) => `${kind} ${name} ${type}`,
+        ),
+      );
+  });
+
+  test('keeps a released column whose type changed, and adds one with the type in its name', () => {
+    const withField = (type: string) =>
+      resolveJobTypes(
+        services,
+        kinds,
+        markets.map((market) =>
+          market.name === 'mktc'
+            ? { ...market, listedFields: { ...market.listedFields, product: `id: string; weight: ${type}` } }
+            : market,
+        ),
+      );
+    const released = {
+      ...releasedColumns,
+      pdp_bulk: `${releasedColumns.pdp_bulk}; weight: string; gone: number`,
+    };
+    const columnsOf = (type: string, row: object) => {
+      const types = withField(type);
+      const columns = tableColumnsOf(types, types.of({ market: 'mktc', kind: 'pdp_bulk' }), released);
+      const cells = cellReader(columns)(row as never);
+      return columns.flatMap(({ name, type: own }, at) =>
+        /^(?:weight|gone|other)/.test(name) ? [[name, own, cells[at]]] : [],
+      );
+    };
+    const gone = ['gone', 'number', null];
+    expect(columnsOf('string', { weight: '2 kg' })).toEqual([
+      ['weight', 'string', '2 kg'],
+      gone,
+      ['other_fields', 'others', null],
+    ]);
+    expect(columnsOf('number', { weight: 2 })).toEqual([
+      ['weight', 'string', null],
+      gone,
+      ['weight_number', 'number', 2],
+      ['other_fields', 'others', null],
+    ]);
   });
 
   test('returns no names that readers confuse with each other or with the folders', () => {

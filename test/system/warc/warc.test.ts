@@ -39,7 +39,11 @@ describe.skipIf('missing' in tool)('warcio, a library for WARC files', () => {
     return stdout.trim();
   };
 
+  /** Two batches, with ten units of the first in the second. */
+  const repeated = Array.from({ length: 60 }, (_, at) => `17290000001${10 + (at % 50)},th\n`).join('');
+
   test.each([
+    ['mktd', `product_id,country\n${repeated}`, 'GET'],
     ['mktd', 'product_id,country\n1729000000001,th\n1729000000002,th\n', 'GET'],
     ['mktb', 'shop_domain,product_key\ntoko-7,barang-1001\ntoko-7,barang-1002\n', 'POST'],
   ])('reads the kept pages of a job of %s, and finds no wrong digest', async (market, rows, method) => {
