@@ -4,16 +4,23 @@ import type { Config } from '../base/config.ts';
 import { createLog } from '../base/log.ts';
 import type { Origins } from '../base/origins.ts';
 import { Fault } from '../contract/fault.ts';
+import { declaredSites } from '../markets/declared-sites.ts';
 import { openFetching } from './open-fetching.ts';
 import { extractPage, type FetchedReading, readPage } from './page/reading.ts';
 import { recordRequests } from './page/request-recorder.ts';
 import { bodyFile, loadResponse, saveResponse } from './page/saved.ts';
 import { browserLines, exchangeLines, readingLines, responseLine, targetLine } from './page/show.ts';
-import type { Target } from './page/target.ts';
+import { type Target, targetOf } from './page/target.ts';
 import { openPageStore } from './page-store.ts';
 
 /** Prints a line. */
 export type Say = (line: string) => void;
+
+/** Finds a page as targetOf() does, also of a site that the configuration declares. */
+export function openTarget({ siteFiles }: Config, ...place: Parameters<typeof targetOf>): Target {
+  declaredSites.use(siteFiles);
+  return targetOf(...place);
+}
 
 /** Options for runFetch(). */
 interface FetchOptions {

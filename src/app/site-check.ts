@@ -6,8 +6,7 @@ import { Fault } from '../contract/fault.ts';
 import type { PageResponse } from '../fetch/page.ts';
 import { declaredSites } from '../markets/declared-sites.ts';
 import type { SiteDeclaration } from '../markets/site-declaration.ts';
-import { embeddedStates, readProductPage } from '../markets/site-page.ts';
-import { openPage, readProduct, siteOf } from '../markets/sites/product.ts';
+import { embeddedStates, openPage, readProduct, readProductPage, siteOf } from '../markets/site-page.ts';
 import type { FetchedReading } from './page/reading.ts';
 import { readingLines } from './page/show.ts';
 import { targetOf } from './page/target.ts';
@@ -120,7 +119,7 @@ export function proposeSite(
 /** Maximum depth of a member that is proposed. */
 const maxDepth = 12;
 
-/** Yields the members with a plain value that is not empty, by their paths. The first of a list are enough. */
+/** Yields the members with a plain value that is not empty, by their paths, and the first of each list. */
 function* membersOf(value: Json | undefined, path: readonly string[]): Generator<[string, Json]> {
   if (isObject(value) || Array.isArray(value)) {
     const members = Array.isArray(value) ? value.slice(0, 3) : value;

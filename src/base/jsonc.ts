@@ -22,9 +22,9 @@ type Path = readonly PropertyKey[];
 
 /**
  * Parses JSON with comments and trailing commas by a schema. `positionAt` returns the position of a value, or
- * of the innermost one around it that the text has: "line 3, column 7". Throws an Error with the position of a
- * mistake, or with a line for each problem: its position, and its key. `unknownKey` returns the message about
- * a key that the schema does not have, which ends its path.
+ * of the innermost one around it that the text has: "line 3, column 7". Throws an Error with the position of
+ * a mistake, or with a line for each problem: its position, and its key. `unknownKey` returns the message
+ * about a key that the schema does not have, which ends its path.
  */
 export function readJsonc<T>(
   text: string,

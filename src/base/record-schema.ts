@@ -83,8 +83,9 @@ interface Place {
   /** True if null is a valid value, below which no field is missing. */
   nullable: boolean;
   next: Place[];
-  /** Positions of the fields from here on, and of those that have a place also if their path ends before it. */
+  /** Positions of the fields from here on. */
   below: number[];
+  /** Those of them that have a place also if their path ends before it. */
   required: number[];
 }
 

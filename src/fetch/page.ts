@@ -17,8 +17,9 @@ export interface PageRequest {
   origin?: string;
   /**
    * Redirects to follow, up to three: within the origin, or to any site, or to the addresses for which the
-   * function returns true, for a store that the caller names. For a robots.txt up to five, to any site, as RFC 9309 requires; other origins are checked like origins
-   * that callers name. By default, and for any other redirect, the redirect itself is the response.
+   * function returns true, for a store that the caller names. For a robots.txt up to five, to any site, as
+   * RFC 9309 requires; other origins are checked like origins that callers name. By default, and for any
+   * other redirect, the redirect itself is the response.
    */
   redirects?: 'same_origin' | 'anywhere' | 'robots_file' | ((target: URL) => boolean);
   /**

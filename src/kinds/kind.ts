@@ -182,6 +182,11 @@ export interface Kind {
    * of the page that the record comes from, and the fields that the kind adds.
    */
   resultFields(page: string, contract: ResultContract): string;
+  /**
+   * Columns of delivered tables, in the notation of parseFields(). Tables that readers have created keep
+   * them: no release removes one or changes its type. Add new columns to the end.
+   */
+  readonly tableColumns: string;
   /** `batch` and `job` have the same rows. */
   readonly files: { batch?: FilePack; job?: FilePack; unit?: UnitFilePack };
   /** Parts of the job that the response to a submission needs. */

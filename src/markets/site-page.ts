@@ -1,23 +1,30 @@
 import { sha256 } from '../base/id.ts';
 import type { Json, JsonObject } from '../base/json.ts';
+import { Fault } from '../contract/fault.ts';
+import type { PageResponse } from '../fetch/page.ts';
 import { readAvailability } from './availability.ts';
+import { declaredSites } from './declared-sites.ts';
 import { count, list, number, object, objects, positive, text } from './fields.ts';
 import {
   attribute,
+  bodyText,
   byId,
   type Document,
   type Element,
   find,
   findAll,
   type HtmlPage,
+  parseHtml,
   scriptText,
   words,
 } from './html.ts';
 import { priceCurrency, shownAmount } from './money.ts';
+import { statusFault } from './response.ts';
 import { jsonAfter, parseJson } from './script-json.ts';
 import {
   type FieldSource,
   type FieldSources,
+  hasHost,
   productFields,
   type SiteDeclaration,
   type ValueType,
@@ -31,6 +38,7 @@ import {
   plainName,
 } from './structured-product.ts';
 import { valueAt } from './tracked.ts';
+import { unexpectedPage } from './unexpected-page.ts';
 
 /** A parsed page of a declared site. */
 export interface SitePage {
@@ -247,4 +255,49 @@ export function recordOf({ values }: SourcedValues, url: string, site: string): 
     variants: objects(values.variants),
     extra: Object.fromEntries(extra),
   };
+}
+
+/** Returns the site of a unit. Throws `origin_missing` if its declaration was removed. */
+export function siteOf(name: string, url?: URL): SiteDeclaration {
+  const site = declaredSites.find(name, url);
+  if (site !== undefined) return site;
+  throw new Fault(
+    'origin_missing',
+    `the site ${name} is not declared: an operator must add it to GLEANER_SITES`,
+  );
+}
+
+/**
+ * Parses a page of a site. Throws the faults of statusFault(), and `page_mismatch` for a redirect to a host
+ * that the site does not have.
+ */
+export function openPage(response: PageResponse, site: SiteDeclaration): SitePage & { text: string } {
+  if (response.status < 200 || response.status > 299) throw statusFault(response, null);
+  const url = URL.parse(response.url);
+  if (url === null || !hasHost(site, url))
+    throw new Fault(
+      'page_mismatch',
+      `${site.name} redirected to ${url?.host}, which is not one of its hosts`,
+    );
+  const html = bodyText(response);
+  return { ...openSitePage(parseHtml(html), url.href, site), text: html };
+}
+
+/** Reads the record of a response, and the source of each of its fields. */
+export function readProduct(
+  response: PageResponse,
+  input: JsonObject,
+  region: string,
+): { record: JsonObject; from: Record<string, string> } {
+  const site = siteOf(region);
+  const page = openPage(response, site);
+  const read = readProductPage(page);
+  if (read === null) {
+    const asked = URL.parse(String(input.url))?.pathname;
+    // Shops redirect from removed products to their first page.
+    if (new URL(page.url).pathname === '/' && asked !== '/')
+      throw new Fault('page_not_found', 'the site redirected to its first page');
+    throw unexpectedPage(page.text, 'a product');
+  }
+  return { record: recordOf(read, page.url, site.name), from: read.from };
 }

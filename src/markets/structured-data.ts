@@ -89,7 +89,7 @@ function jsonLd({ root }: HtmlPage): JsonObject[] {
   });
 }
 
-/** Parses JSON with comments and trailing commas. Undefined for any other mistake, whose meaning is unclear. */
+/** Parses JSON with comments and trailing commas. Undefined for other mistakes, whose meaning is unclear. */
 function parseLenient(text: string): Json | undefined {
   try {
     // Read again within the limits of parseJson().

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { Io } from '../io.ts';
 import { onRun } from '../program.ts';
 
 /** Options of the page commands. */
@@ -8,11 +7,6 @@ interface PageFlags {
   save?: string;
   browser?: true;
   body?: string;
-}
-
-/** Puts the declared sites in force. */
-async function useSites(io: Io): Promise<void> {
-  (await import('../../markets/declared-sites.ts')).declaredSites.use(io.config().siteFiles);
 }
 
 /** Adds `page fetch` and `page extract`. */
@@ -25,11 +19,9 @@ export function addPageCommands(program: Command): void {
     .option('--save <file>', 'path of the saved body (default: in the data folder)')
     .option('--browser', 'fetch with the browser, whatever the origins file says');
   onRun(fetching, async (io, { region, save, ...options }: PageFlags, market, kind, id) => {
-    const { runFetch } = await import('../../app/page.ts');
-    const { targetOf } = await import('../../app/page/target.ts');
-    await useSites(io);
+    const { openTarget, runFetch } = await import('../../app/page.ts');
     const place = save === undefined ? {} : { save: io.path(save) };
-    const target = targetOf(market, kind, id, region);
+    const target = openTarget(io.config(), market, kind, id, region);
     return (await runFetch(io.config(), target, { ...options, ...place }, io.say)) ? 0 : 1;
   });
   const extract = page
@@ -38,10 +30,8 @@ export function addPageCommands(program: Command): void {
     .option('--region <id>', 'region, if the market has several')
     .option('--body <file>', 'path of the saved body (default: saved by the last fetch)');
   onRun(extract, async (io, { region, body }: PageFlags, market, kind, id) => {
-    const { runExtract } = await import('../../app/page.ts');
-    const { targetOf } = await import('../../app/page/target.ts');
-    await useSites(io);
-    const target = targetOf(market, kind, id, region);
+    const { openTarget, runExtract } = await import('../../app/page.ts');
+    const target = openTarget(io.config(), market, kind, id, region);
     const file = body === undefined ? undefined : io.path(body);
     return (await runExtract(io.config(), target, file, io.say)) ? 0 : 1;
   });

@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { parseFields } from '../../base/record-schema.ts';
 import { Fault } from '../../contract/fault.ts';
 import { problemText } from '../../contract/problem-texts.ts';
 import type { JobFile } from '../../delivery/destination/job-file.ts';
 import { createConcurrencyLimit } from '../../fetch/concurrency-limit.ts';
-import { type Column, createColumns, othersColumn } from '../../formats/columns.ts';
+import { type Column, type ColumnType, createColumns, othersColumn } from '../../formats/columns.ts';
 import {
   createFormat,
   type FormatName,
@@ -27,7 +28,6 @@ import {
   rowsIn,
   rowsOf,
 } from './rows.ts';
-import { parseReleased, releasedColumns } from './table-columns.ts';
 import { columnChoices, tableOf } from './tables.ts';
 
 /**
@@ -179,12 +179,11 @@ async function* convert(
  * market does not have, or no longer has, is null. A column whose type differs from the released one, or from
  * that of an earlier market, has its type in its name: `price`, a number, and `price_string`.
  */
-export function tableColumnsOf(
-  jobTypes: JobTypes,
-  jobType: ResolvedJobType,
-  released: Readonly<Record<string, string>> = releasedColumns,
-): Column[] {
-  const columns = new Map(parseReleased(released[jobType.kind.name]).map((column) => [column.name, column]));
+export function tableColumnsOf(jobTypes: JobTypes, jobType: ResolvedJobType): Column[] {
+  const released = parseFields(jobType.kind.tableColumns).map(
+    ({ path, type }): Column => ({ name: path, steps: [], type: type as ColumnType }),
+  );
+  const columns = new Map(released.map((column) => [column.name, column]));
   for (const each of jobTypesOf(jobTypes, jobType.kind)) {
     const isOwn = each === jobType;
     for (const column of [

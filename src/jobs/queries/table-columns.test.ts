@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { parseFields } from '../../base/record-schema.ts';
 import { services } from '../../contract/services.ts';
 import { cellReader } from '../../formats/cells.ts';
-import { othersColumn } from '../../formats/columns.ts';
 import { kinds } from '../../kinds/list.ts';
 import { markets } from '../../markets/list.ts';
 import { resolveJobTypes } from '../job-types.ts';
 import { tableColumnsOf } from './files.ts';
-import { parseReleased, releasedColumns } from './table-columns.ts';
 
 const jobTypes = resolveJobTypes(services, kinds, markets);
 const names = ['mktb', 'mktc', 'mktd', 'mkte', 'mktf'];
@@ -47,33 +46,30 @@ describe('tableColumnsOf()', () => {
   });
 
   test('returns the released columns, and no others', () => {
-    // Add new columns to the end of their kind.
-    for (const { market, kind } of everyJobType)
-      expect(textOf(market, kind)).toEqual(
-        [...parseReleased(releasedColumns[kind]), othersColumn].map(
-          ({ name, type }) => `${kind} ${name} ${type}`,
-        ),
-      );
+    for (const { kind, market } of everyJobType) {
+      const { tableColumns } = kinds.find(({ name }) => name === kind)!;
+      const released = parseFields(`${tableColumns}; other_fields: others`);
+      expect(textOf(market, kind)).toEqual(released.map(({ path, type }) => `${kind} ${path} ${type}`));
+    }
   });
 
   test('keeps a released column whose type changed, and adds one with the type in its name', () => {
     const withField = (type: string) =>
       resolveJobTypes(
         services,
-        kinds,
+        kinds.map((kind) => ({
+          ...kind,
+          tableColumns: `${kind.tableColumns}; weight: string; gone: number`,
+        })),
         markets.map((market) =>
           market.name === 'mktc'
             ? { ...market, listedFields: { ...market.listedFields, product: `id: string; weight: ${type}` } }
             : market,
         ),
       );
-    const released = {
-      ...releasedColumns,
-      pdp_bulk: `${releasedColumns.pdp_bulk}; weight: string; gone: number`,
-    };
     const columnsOf = (type: string, row: object) => {
       const types = withField(type);
-      const columns = tableColumnsOf(types, types.of({ market: 'mktc', kind: 'pdp_bulk' }), released);
+      const columns = tableColumnsOf(types, types.of({ market: 'mktc', kind: 'pdp_bulk' }));
       const cells = cellReader(columns)(row as never);
       return columns.flatMap(({ name, type: own }, at) =>
         /^(?:weight|gone|other)/.test(name) ? [[name, own, cells[at]]] : [],

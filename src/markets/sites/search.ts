@@ -5,10 +5,10 @@ import { attribute, find, findAll } from '../html.ts';
 import type { ListReader } from '../market.ts';
 import { newEntries } from '../new-entries.ts';
 import { hasHost, type SiteDeclaration } from '../site-declaration.ts';
-import { readFields, recordOf, type SitePage } from '../site-page.ts';
+import { openPage, readFields, recordOf, type SitePage, siteOf } from '../site-page.ts';
 import { addressOn, listedProducts } from '../structured-product.ts';
 import { unexpectedPage } from '../unexpected-page.ts';
-import { openPage, pageRequest, placeOf, siteOf } from './product.ts';
+import { pageRequest, placeOf } from './product.ts';
 
 /** Pages of a listing that are read, unless the declaration says otherwise. */
 const defaultMaxPages = 100;

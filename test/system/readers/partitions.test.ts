@@ -9,7 +9,6 @@ import { createFormat } from '../../../src/formats/format.ts';
 import type { ExactObject } from '../../../src/formats/json-text.ts';
 import { resolveJobTypes } from '../../../src/jobs/job-types.ts';
 import { tableColumnsOf } from '../../../src/jobs/queries/files.ts';
-import { releasedColumns } from '../../../src/jobs/queries/table-columns.ts';
 import { kinds } from '../../../src/kinds/list.ts';
 import { markets } from '../../../src/markets/list.ts';
 import { findEngine } from '../../engines/missing.ts';
@@ -30,9 +29,9 @@ function release(type: string): Column[] {
       ? { ...market, listedFields: { ...market.listedFields, product: fields } }
       : market,
   );
-  const types = resolveJobTypes(services, kinds, changed);
-  const released = { ...releasedColumns, [kind]: `${releasedColumns[kind]}; weight: string` };
-  return tableColumnsOf(types, types.of({ market: 'mktc', kind }), released);
+  const released = kinds.map((each) => ({ ...each, tableColumns: `${each.tableColumns}; weight: string` }));
+  const types = resolveJobTypes(services, released, changed);
+  return tableColumnsOf(types, types.of({ market: 'mktc', kind }));
 }
 
 /** Files of jobs: market, day, rows, and columns of a later or an earlier version of the service. */
