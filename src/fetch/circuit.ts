@@ -1,3 +1,4 @@
+import { backOffMs } from '../base/back-off.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
@@ -194,7 +195,8 @@ class SharedCircuit implements Circuit {
 
   #backOffMs(failures: number): number {
     const { firstPauseMs, random } = this.#options;
-    return Math.min(firstPauseMs * 2 ** (failures - 1), maxPauseMs) * (1 + random() / 4);
+    // An origin says nothing sooner, so that the random part is added.
+    return backOffMs({ firstMs: firstPauseMs, maxMs: maxPauseMs }, failures, 0) * (1 + random() / 4);
   }
 
   async #resume(): Promise<void> {

@@ -1,15 +1,16 @@
 import { setTimeout } from 'node:timers/promises';
 import { MongoBulkWriteError, MongoServerError } from 'mongodb';
+import { backOffMs } from '../../base/back-off.ts';
 
 /** Code of the error "deadlock detected" (40P01) of PostgreSQL, as engines built on it report it. */
 export const deadlockCode = 16_908_292;
 /** How often a statement is repeated that a deadlock rolled back. */
 const deadlockRepeats = 6;
 /**
- * Longest wait before the first repeat, in milliseconds; it doubles. PostgreSQL rolls back one statement of a
- * deadlock per second, and a repeat before it is resolved joins it again.
+ * Longest wait before a repeat. PostgreSQL rolls back one statement of a deadlock per second, and a repeat
+ * before it is resolved joins it again.
  */
-const deadlockWaitMs = 1_000;
+const deadlockWait = { firstMs: 1_000, maxMs: 32_000 };
 
 /**
  * Runs an insert, or an update of a unique value. Returns null if a document with the same unique value
@@ -25,7 +26,7 @@ export async function unlessDuplicate<T>(write: () => Promise<T>): Promise<T | n
     } catch (thrown) {
       if (isDuplicate(thrown)) return null;
       if (repeats === deadlockRepeats || !isDeadlock(thrown)) throw thrown;
-      await setTimeout(Math.random() * deadlockWaitMs * 2 ** repeats);
+      await setTimeout(Math.random() * backOffMs(deadlockWait, repeats + 1, 0));
     }
   }
 }

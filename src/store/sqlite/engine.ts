@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { type BackOff, backOffMs } from '../../base/back-off.ts';
 import { openPrivateFile, openPrivateFolder, restrictFile } from '../../base/data-dir.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { SqliteConnection, Value } from './connection.ts';
@@ -30,11 +31,10 @@ export interface SqliteEngine extends SqliteConnection {
 export const busyTimeoutMs = 5_000;
 
 /**
- * Intervals at which a statement is tried again while another process writes, in milliseconds: the first,
- * which doubles, and the longest. SQLite itself would sleep for 1, 2, 5, 10, and more milliseconds, but most
- * transactions take less than one.
+ * Intervals at which a statement is tried again while another process writes. SQLite itself would sleep for
+ * 1, 2, 5, 10, and more milliseconds, but most transactions take less than one.
  */
-const busyRetry = { firstMs: 0.25, maxMs: 1 };
+const busyRetry: BackOff = { firstMs: 0.25, maxMs: 1 };
 
 /** Never notified: waiting for it is a sleep of the thread. */
 const sleeper = new Int32Array(new SharedArrayBuffer(4));
@@ -92,12 +92,13 @@ export function openEngine(path: string, cacheBytes = defaultCacheBytes): Sqlite
   };
   /** Repeats a call while another process writes. Within a transaction, no other process does. */
   const whenFree = <T>(call: () => T): T => {
-    for (let waitedMs = 0, ms = busyRetry.firstMs; ; ms = Math.min(2 * ms, busyRetry.maxMs)) {
+    for (let waitedMs = 0, failures = 1; ; failures += 1) {
       try {
         return call();
       } catch (thrown) {
         if (!isBusy(thrown) || database.isTransaction || waitedMs > busyTimeoutMs) throw thrown;
       }
+      const ms = backOffMs(busyRetry, failures, 0);
       Atomics.wait(sleeper, 0, 0, ms);
       waitedMs += ms;
     }
