@@ -1,5 +1,5 @@
 import { markets } from '../markets/list.ts';
-import { hasUnfinished } from '../sweep/has-unfinished-jobs.ts';
+import { workingStates } from '../store/job-states.ts';
 import { startWorkerPool, type WorkerPool, type WorkerPoolStats } from '../worker/pool.ts';
 import type { Program } from './compose.ts';
 import { programs } from './programs.ts';
@@ -38,7 +38,7 @@ export async function startPageWork(
       countRequests: requestCounter.putBack,
     });
   // Only this process uses the embedded queue, so no other can publish the first batch.
-  if (config.natsUrl !== null || (await hasUnfinished(context))) return start();
+  if (config.natsUrl !== null || (await context.store.hasJobs(workingStates))) return start();
   return startWithFirstBatch(program, start);
 }
 

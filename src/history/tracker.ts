@@ -1,4 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { processDue, repeat } from '../base/due-work.ts';
 import { Fault } from '../contract/fault.ts';
 import type { Batch, BatchSummary } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
@@ -23,7 +24,7 @@ const waitMs = 2_000;
  * block later runs of its series.
  */
 const giveUpMs = 24 * 3_600_000;
-/** Maximum runs claimed in one call. */
+/** Runs claimed at once. */
 const claimSize = 4;
 /** Items compared per batch. */
 const chunkSize = 200;
@@ -34,26 +35,31 @@ const chunkSize = 200;
  * trace. Returns true if a run was due. Throws `unavailable` while the store is unreachable.
  */
 export async function track(context: HistoryContext, signal: AbortSignal): Promise<boolean> {
-  const { store, clock, log } = context;
+  const { store, clock } = context;
   const now = clock.now();
-  const runs = await store.claimTrackingRuns(now, now + leaseMs, claimSize);
-  for (const run of runs) {
-    if (signal.aborted) return false;
-    try {
-      await advance(context, run, signal);
-    } catch (error) {
-      const { code, component } = Fault.from(error);
-      const isFile = component === 'file store';
-      if (code === 'unavailable' && !isFile) throw error;
-      log.error({ jobId: run.jobId, stage: run.stage, err: error }, 'comparison failed');
-      // One file may be unreadable for good, but no run is given up during an outage of the result storage.
-      const isOutage = isFile && !(await responds(context));
-      const isLost = !isOutage && clock.now() - run.at > giveUpMs;
-      const retry = { turn: 'failed', dueAt: clock.now() + retryMs } as const;
-      await (isLost ? finish(context, run) : save(context, run, retry));
-    }
-  }
-  return runs.length > 0;
+  const runs = {
+    claim: (limit: number) => store.claimTrackingRuns(now, now + leaseMs, limit),
+    claimSize,
+    concurrency: 1,
+    maxMs: 0,
+    process: (run: TrackingRun) => advance(context, run, signal),
+    onError: (run: TrackingRun, error: unknown) => retryLater(context, run, error),
+  };
+  return (await processDue(runs, clock, signal)) > 0 && !signal.aborted;
+}
+
+/** Makes a run that failed due again, or gives it up. Throws `unavailable` while the store is unreachable. */
+async function retryLater(context: HistoryContext, run: TrackingRun, error: unknown): Promise<void> {
+  const { clock, log } = context;
+  const { code, component } = Fault.from(error);
+  const isFile = component === 'file store';
+  if (code === 'unavailable' && !isFile) throw error;
+  log.error({ jobId: run.jobId, stage: run.stage, err: error }, 'comparison failed');
+  // One file may be unreadable for good, but no run is given up during an outage of the result storage.
+  const isOutage = isFile && !(await responds(context));
+  const isLost = !isOutage && clock.now() - run.at > giveUpMs;
+  const retry = { turn: 'failed', dueAt: clock.now() + retryMs } as const;
+  await (isLost ? finish(context, run) : save(context, run, retry));
 }
 
 /** Returns true if the result storage responds. */
@@ -69,14 +75,9 @@ export async function trackForever(
   intervalMs: number,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
-    const isBusy = await track(context, signal).catch((error: unknown) => {
-      context.log.warn({ step: 'history', error: Fault.from(error).message }, 'comparison interrupted');
-      return false;
-    });
-    if (isBusy) await yieldToEventLoop();
-    else await context.clock.sleep(intervalMs, signal).catch(() => {});
-  }
+  const onError = (error: unknown) =>
+    context.log.warn({ step: 'history', error: Fault.from(error).message }, 'comparison interrupted');
+  await repeat(() => track(context, signal), { ...context, intervalMs, onError }, signal);
 }
 
 /** Advances a run until it is done, its turn is over, or the signal is aborted. */

@@ -1,25 +1,26 @@
 import { idFromName } from '../base/id.ts';
 import type { Schedule, SchedulePatch, ScheduleRun } from '../store/schedules.ts';
-import { leaseMs, missedMs, openPollMs, type ScheduleContext, waitPollMs } from './context.ts';
+import { missedMs, openPollMs, type ScheduleContext, waitPollMs } from './context.ts';
 import { nextTime } from './cron.ts';
 import { finalizeRuns } from './finalize-runs.ts';
 import { recordRun, skippedRun, startRun } from './run.ts';
 import { endOf } from './state.ts';
 
 /**
- * Does what is due for a schedule: begins its next run, starts a begun one, and reads the jobs of its runs.
- * One update claims the schedule and begins the run, so that no two processes begin the same one; another
- * update, from the revision of the claim, stores the result. A process that dies in between loses the claim,
- * and the next one resumes the begun run: its id, and so its job's, are known.
+ * Does what is due for a schedule that this process has claimed: begins its next run, starts a begun one, and
+ * reads the jobs of its runs. One update, from the revision of the claim, begins the run, so that no two
+ * processes begin the same one; another, from that of the first, stores the result. A process that dies in
+ * between loses the claim, and the next one resumes the begun run: its id, and so its job's, are known.
  */
-export async function advance(context: ScheduleContext, due: Schedule): Promise<void> {
+export async function advance(context: ScheduleContext, claimed: Schedule): Promise<void> {
   const now = context.clock.now();
-  const claim = { ...beginRun(due, now), dueAt: now + leaseMs };
-  const claimed = await context.store.updateSchedule(due.id, due.revision, claim);
-  if (claimed !== null) await advanceClaimed(context, claimed);
+  const begin = beginRun(claimed, now);
+  const begun =
+    begin === null ? claimed : await context.store.updateSchedule(claimed.id, claimed.revision, begin);
+  if (begun !== null) await advanceClaimed(context, begun);
 }
 
-/** Does what is due for a schedule that this process has claimed. */
+/** Starts the begun run of a claimed schedule, and reads the jobs of its runs. */
 export async function advanceClaimed(context: ScheduleContext, claimed: Schedule): Promise<void> {
   const { store, clock } = context;
   let schedule = await finalizeRuns(context, claimed);
@@ -31,10 +32,10 @@ export async function advanceClaimed(context: ScheduleContext, claimed: Schedule
   await store.updateSchedule(claimed.id, claimed.revision, changesOf(claimed, schedule, clock.now()));
 }
 
-/** Returns the patch that begins the due run of a schedule; an empty one if no run is due. */
-function beginRun(schedule: Schedule, now: number): SchedulePatch {
+/** Returns the patch that begins the due run of a schedule; null if no run is due. */
+function beginRun(schedule: Schedule, now: number): SchedulePatch | null {
   const { id, keyId, nextRunAt, pending, state } = schedule;
-  if (pending !== null || state !== 'active' || nextRunAt === null || nextRunAt > now) return {};
+  if (pending !== null || state !== 'active' || nextRunAt === null || nextRunAt > now) return null;
   const trigger = now - nextRunAt > missedMs ? 'missed' : 'schedule';
   return {
     pending: {

@@ -272,6 +272,8 @@ export const declarations: { readonly [K in CollectionName]: Declaration<FieldOf
         { fields: ['noticeAt', 'id'], set: 'noticeAt' },
       ],
       lazy: ['request'],
+      due: 'dueAt',
+      claim: 'revision',
       owner: 'userId',
     },
   ),

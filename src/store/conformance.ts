@@ -8,7 +8,7 @@ import { createConformance } from './conformance/create.ts';
 import { destinationConformance } from './conformance/destinations.ts';
 import { driftConformance } from './conformance/drift.ts';
 import { historyConformance } from './conformance/history.ts';
-import { jobConformance } from './conformance/jobs.ts';
+import { dueJobConformance, jobConformance } from './conformance/jobs.ts';
 import { keyLimitConformance } from './conformance/key-limits.ts';
 import { ledgerConformance } from './conformance/ledger.ts';
 import { noticeConformance } from './conformance/notices.ts';
@@ -35,6 +35,7 @@ export function storeConformance(open: OpenStores): void {
   describe('limits of keys', () => keyLimitConformance(open));
   describe('creating jobs', () => createConformance(open));
   describe('jobs', () => jobConformance(open));
+  describe('due jobs', () => dueJobConformance(open));
   describe('submissions', () => submissionConformance(open));
   describe('claims', () => claimConformance(open));
   describe('claims without progress', () => attemptConformance(open));

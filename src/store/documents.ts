@@ -126,8 +126,10 @@ export interface Job {
   region: string;
   lane: Lane;
   state: JobState;
-  /** Time of the last transition. The sweep uses it to find interrupted steps. */
+  /** Time of the last transition. */
   stateSince: number;
+  /** Time at which the sweep has to continue the job (job-states.ts). Null if it waits for nothing. */
+  dueAt: number | null;
   /** Parameters of the request other than the units. */
   params: JsonObject;
   /** Options of the submission. Empty if there are none, and for jobs of versions without options. */

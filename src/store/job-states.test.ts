@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import { aTime, storeJob } from './conformance/samples.ts';
-import { endingStates, openStates, refuseOtherMoves, statesOf, submittingStates } from './job-states.ts';
+import {
+  endingStates,
+  openStates,
+  refuseOtherMoves,
+  statesOf,
+  submittingStates,
+  workingStates,
+} from './job-states.ts';
 import { openSqliteStore } from './sqlite/open.ts';
 
 test('refuseOtherMoves() lets a job move only along its life, or stay in its state', async () => {
@@ -20,6 +27,7 @@ test('the sets of states follow from the phases', () => {
   expect(submittingStates).toEqual(['submitted', 'discarding']);
   expect(endingStates).toEqual(['settling', 'rejecting', 'terminating']);
   expect(openStates).toHaveLength(9);
+  expect(workingStates).toEqual(openStates.filter((state) => state !== 'awaiting_approval'));
   expect(statesOf('processing')).toEqual(['approved', 'processing', 'settling', 'terminating']);
   expect(statesOf('awaiting_approval')).toEqual([
     'submitted',

@@ -1,4 +1,4 @@
-import type { JobState } from './documents.ts';
+import type { Job, JobState } from './documents.ts';
 import type { JobStore } from './store.ts';
 
 /** Properties of a state of a job. */
@@ -11,14 +11,19 @@ interface StateInfo {
   statuses: readonly string[];
   /** True if a job of a kind that is charged at approval has been charged, or will be when it is refunded. */
   charged: boolean;
+  /**
+   * What makes a job due. `step`: an interrupted step. `decision`: the deadline of its approval. `check`:
+   * batches that a lost event left. `nothing`: it waits for nothing.
+   */
+  due: 'step' | 'decision' | 'check' | 'nothing';
 }
 
 const state = (
   phase: StateInfo['phase'],
   statuses: StateInfo['statuses'],
   next: StateInfo['next'],
-  charged = true,
-): StateInfo => ({ phase, statuses, next, charged });
+  { charged = true, due = phase === 'ended' ? 'nothing' : 'step' }: Partial<StateInfo> = {},
+): StateInfo => ({ phase, statuses, next, charged, due });
 
 const results = ['completed', 'partial_complete', 'failed'] as const;
 
@@ -26,17 +31,22 @@ const results = ['completed', 'partial_complete', 'failed'] as const;
 const jobStates: Readonly<Record<JobState, StateInfo>> = {
   submitted: state('submitting', ['awaiting_approval'], ['awaiting_approval', 'approved', 'discarding']),
   discarding: state('submitting', ['awaiting_approval'], []),
-  awaiting_approval: state('running', ['awaiting_approval'], ['approving', 'rejecting', 'discarding'], false),
-  approving: state('running', ['awaiting_approval'], ['approved', 'awaiting_approval'], false),
-  approved: state('running', ['initializing', 'processing'], ['processing', 'terminating', 'discarding']),
-  processing: state('running', ['processing'], ['settling', 'terminating']),
+  awaiting_approval: state('running', ['awaiting_approval'], ['approving', 'rejecting', 'discarding'], {
+    charged: false,
+    due: 'decision',
+  }),
+  approving: state('running', ['awaiting_approval'], ['approved', 'awaiting_approval'], { charged: false }),
+  approved: state('running', ['initializing', 'processing'], ['processing', 'terminating', 'discarding'], {
+    due: 'check',
+  }),
+  processing: state('running', ['processing'], ['settling', 'terminating'], { due: 'check' }),
   settling: state('ending', ['processing'], results),
-  rejecting: state('ending', ['rejected'], ['rejected'], false),
+  rejecting: state('ending', ['rejected'], ['rejected'], { charged: false }),
   terminating: state('ending', ['processing'], ['terminated', ...results]),
   completed: state('ended', ['completed'], []),
   partial_complete: state('ended', ['partial_complete'], []),
   failed: state('ended', ['failed'], []),
-  rejected: state('ended', ['rejected'], [], false),
+  rejected: state('ended', ['rejected'], [], { charged: false }),
   terminated: state('ended', ['terminated'], []),
 };
 
@@ -57,6 +67,43 @@ export const endingStates = statesWhere(({ phase }) => phase === 'ending');
 
 /** States of jobs whose submission is not finished. Their owners cannot see them. */
 export const submittingStates = statesWhere(({ phase }) => phase === 'submitting');
+
+/** States of jobs that the program works on: neither ended nor waiting for a decision. */
+export const workingStates = statesWhere(({ due }) => due === 'step' || due === 'check');
+
+/** States of jobs that the sweep checks regularly, and all others. */
+export const runningStates = statesWhere(({ due }) => due === 'check');
+export const notRunningStates = statesWhere(({ due }) => due !== 'check');
+
+/** Time after which an unfinished step counts as interrupted, in milliseconds. */
+export const interruptedMs = 30_000;
+/**
+ * Time from one check of a running job to the next, in milliseconds: shorter than the pause between sweeps, so
+ * that every sweep checks it.
+ */
+const checkMs = 4_000;
+
+/** Time from now after which no job is due that does not wait for a decision, in milliseconds. */
+export const maxDueMs = 2 * interruptedMs;
+
+/** True if a job in a state is due at its `decideBy`. */
+export const awaitsDecision = (name: JobState) => jobStates[name].due === 'decision';
+
+/**
+ * Returns the time at which a job is due that entered its state at `at`, or null if it waits for nothing.
+ */
+export function dueOnEntry({ state: name, decideBy }: Pick<Job, 'state' | 'decideBy'>, at: number) {
+  const { due } = jobStates[name];
+  if (due === 'step') return at + interruptedMs;
+  if (due === 'decision') return decideBy === null ? null : Math.max(decideBy, at);
+  return due === 'check' ? at : null;
+}
+
+/** Returns the time at which a job is due again that is claimed at `now`. */
+export function dueAfterClaim(job: Pick<Job, 'state' | 'decideBy'>, now: number): number | null {
+  const leaseMs = { step: 0, decision: interruptedMs, check: checkMs, nothing: 0 };
+  return dueOnEntry(job, now + leaseMs[jobStates[job.state].due]);
+}
 
 /** Returns the states that users see by a status. */
 export const statesOf = (status: string) => statesWhere(({ statuses }) => statuses.includes(status));

@@ -1,6 +1,6 @@
 import type { AuditLogStore } from './audit-log.ts';
 import type { Batch, BatchStore, PagePlaceStore } from './batches.ts';
-import type { Cursor, Page, PageOptions } from './cursor.ts';
+import type { Page, PageOptions } from './cursor.ts';
 import type { DestinationStore } from './destinations.ts';
 import type {
   ApiKey,
@@ -178,7 +178,6 @@ export interface AuditedAccount {
 export type JobPatch = Partial<
   Pick<
     Job,
-    | 'decideBy'
     | 'decidedBy'
     | 'reason'
     | 'startedAt'
@@ -241,8 +240,9 @@ export interface JobStore extends SubmissionStore {
   /** Lists jobs, newest first. */
   listJobs(filter: JobFilter, page: PageOptions): Promise<Page<Job>>;
   /**
-   * Moves a job from one of the states `from` to `to`, sets `stateSince` to `at`, and writes the patch.
-   * Returns the updated job, or null if it is in none of the states because another caller moved it.
+   * Moves a job from one of the states `from` to `to`, sets `stateSince` to `at` and `dueAt` to what the new
+   * state waits for, and writes the patch. Returns the updated job, or null if it is in none of the states
+   * because another caller moved it.
    */
   moveJob(
     jobId: string,
@@ -252,15 +252,18 @@ export interface JobStore extends SubmissionStore {
     patch?: JobPatch,
   ): Promise<Job | null>;
   /**
-   * Returns jobs that have been in one of `states` since before `since`, ordered by `stateSince` and id,
-   * starting after the cursor.
+   * Claims up to `limit` jobs that are due at `now`, the longest due first, without those in the states
+   * `except`. Makes them due again as their states say (dueAfterClaim()), or not at all. Each goes to one
+   * caller. Returns them in the order in which they were due.
    */
-  findJobs(states: readonly JobState[], since: number, limit: number, after?: Cursor | null): Promise<Job[]>;
+  claimDueJobs(now: number, limit: number, except?: readonly JobState[]): Promise<Job[]>;
   /**
-   * Returns `awaiting_approval` jobs whose `decideBy` is at or before `now`, ordered by `decideBy` and id,
-   * starting after the cursor.
+   * Makes jobs due that are not due in time, because a program without due times moved them. Returns their
+   * number.
    */
-  findExpiredApprovals(now: number, limit: number, after?: Cursor | null): Promise<Job[]>;
+  repairDueTimes(now: number): Promise<number>;
+  /** Returns true if a job is in one of the states. */
+  hasJobs(states: readonly JobState[]): Promise<boolean>;
   /** Counts the live jobs in each of `states`, by kind. */
   countJobsByState(states: readonly JobState[]): Promise<{ kind: string; state: JobState; jobs: number }[]>;
   /**

@@ -10,7 +10,7 @@ import { audit } from '../jobs/queries/audit.ts';
 import { approve, reject } from '../jobs/steps/decide.ts';
 import { deleteFiles, eraseDelayMs, filesExpireAt } from '../jobs/steps/delete.ts';
 import { retry } from '../jobs/steps/retry.ts';
-import { aKey } from '../store/conformance/samples.ts';
+import { aKey, storeJob } from '../store/conformance/samples.ts';
 import type { Job } from '../store/documents.ts';
 import { sweep } from './sweep.ts';
 
@@ -83,6 +83,26 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
       expect(await fixture.problems()).toEqual([]);
     },
   );
+
+  test.skipIf(open === null)('a job whose files cannot be deleted does not block the others', async () => {
+    await openFixture({ resultsMs: dayMs });
+    const { store, blobs } = fixture.context;
+    const jobs = [];
+    for (let at = 0; at < 210; at += 1) {
+      const finishedAt = fixture.clock.now() - 2 * dayMs + at;
+      jobs.push((await storeJob(store, 0, { state: 'completed', finishedAt })).job);
+    }
+    const good = jobs.at(-1)!;
+    const removeJob = async (id: string) => {
+      if (id !== good.id) throw new Error('broken');
+      return blobs.removeJob(id);
+    };
+    await sweep({ ...fixture.context, blobs: { ...blobs, removeJob } });
+    expect(await jobOf(good)).toMatchObject({ filesDeletedAt: fixture.clock.now(), fileDeletionDue: false });
+    expect(await jobOf(jobs[0]!)).toMatchObject({ fileDeletionDue: true });
+    await sweep(fixture.context);
+    expect(await jobOf(jobs[0]!)).toMatchObject({ fileDeletionDue: false });
+  });
 
   test.skipIf(open === null)(
     'deletes jobs that ended long ago, and keeps summaries that agree with the ledger',

@@ -1,3 +1,4 @@
+import { processDue } from '../base/due-work.ts';
 import { expiredSessionMs } from '../contract/expired-session.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { testResultsMs } from '../jobs/sandbox.ts';
@@ -6,10 +7,10 @@ import type { Cursor } from '../store/cursor.ts';
 import type { Job } from '../store/documents.ts';
 import type { Cutoffs } from '../store/expiry.ts';
 import type { EndedJobs } from '../store/retention.ts';
-import type { JobList, PageLimits } from './pages.ts';
 
-/** Limits on the deletions of one round. */
-const retentionLimits: PageLimits = { pageSize: 100, maxJobs: 1_000, maxMs: 2_000 };
+/** Jobs read at once, and time for each list of one round. */
+const pageSize = 100;
+const maxListMs = 2_000;
 
 /** Users erased per round. */
 const maxUsers = 10;
@@ -36,6 +37,15 @@ export function computeCutoffs({ recentCrawlMs, retention }: JobContext['setting
     ...(deliveriesMs === null ? {} : { deliveries: now - deliveriesMs }),
     ...(jobsMs === null ? {} : { scheduleRuns: now - jobsMs }),
   };
+}
+
+/** A list of jobs to delete, or whose files to delete, which they leave then. */
+interface JobList {
+  name: string;
+  /** Returns up to `limit` jobs in the list's order, starting after a position. */
+  find(limit: number, after: Cursor | null): Promise<Job[]>;
+  placeOf(job: Job): Cursor;
+  run(job: Job): Promise<unknown>;
 }
 
 /**
@@ -88,15 +98,44 @@ function deletionLists(context: JobContext, now: number): JobList[] {
   ];
 }
 
-/** Functions of the sweep that run steps, so that a failing one does not block the others. */
-interface Steps {
+/** Deletes the jobs of a list, or their files. The next round tries those again that fail. */
+function clear(
+  context: JobContext,
+  { name, find, placeOf, run }: JobList,
+  { step, signal }: RetainOptions,
+): Promise<number> {
+  let after: Cursor | null = null;
+  return processDue<Job>(
+    {
+      claim: async (limit) => {
+        const page = await find(limit, after);
+        after = page.length === 0 ? after : placeOf(page.at(-1)!);
+        return page;
+      },
+      claimSize: pageSize,
+      concurrency: 1,
+      maxMs: maxListMs,
+      process: (job) => step(name, () => run(job)),
+      onError: () => {},
+    },
+    context.clock,
+    signal,
+  );
+}
+
+/** Options for retain(). */
+interface RetainOptions {
+  /** Runs a step of the sweep, whose failure does not block the others. */
   step(name: string, run: () => Promise<unknown>): Promise<boolean>;
-  each(name: string, list: JobList, run: JobList['run'], limits: PageLimits): Promise<boolean>;
+  signal: AbortSignal | undefined;
 }
 
 /** Deletes expired jobs and files, completes interrupted deletions, and erases deleted users. */
-export async function retain(context: JobContext, now: number, { step, each }: Steps): Promise<void> {
-  for (const list of deletionLists(context, now)) await each(list.name, list, list.run, retentionLimits);
-  for (const user of await context.store.findUserDeletions(maxUsers))
-    await step('user deletion', () => eraseUser(context, user));
+export async function retain(context: JobContext, now: number, options: RetainOptions): Promise<void> {
+  const { step } = options;
+  for (const list of deletionLists(context, now)) await step(list.name, () => clear(context, list, options));
+  await step('user deletion', async () => {
+    for (const user of await context.store.findUserDeletions(maxUsers))
+      await step('user deletion', () => eraseUser(context, user));
+  });
 }

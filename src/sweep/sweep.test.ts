@@ -9,7 +9,8 @@ import type { Queue } from '../queue/queue.ts';
 import type { BatchReference } from '../store/batches.ts';
 import { aBatch, aFailure, aJob, units } from '../store/conformance/samples.ts';
 import type { Job } from '../store/documents.ts';
-import { refill, sweep } from './sweep.ts';
+import { interruptedMs } from '../store/job-states.ts';
+import { refill, sweep, sweepMs } from './sweep.ts';
 
 const hour = 3_600_000;
 const operatorId = newId();
@@ -114,12 +115,12 @@ describe('working hours', () => {
     const { userId, jobId } = await submitted(60);
     await approve(fixture.context, jobId, operatorId);
     await sweep(fixture.context);
-    await fixture.clock.advance(14 * hour - 1);
+    await fixture.clock.advance(14 * hour - sweepMs);
     await sweep(fixture.context);
     expect(await inFlight(jobId)).toBe(0);
     const shown = await fixture.read(userId, 'RetrieveVariantSold', { jobId });
     expect(shown).toMatchObject({ status: 'processing', jobStatus: 'pending' });
-    await fixture.clock.advance(1);
+    await fixture.clock.advance(sweepMs);
     await sweep(fixture.context);
     await fixture.waitForState(jobId, 'completed');
   });
@@ -154,11 +155,12 @@ describe('an unavailable queue', () => {
     wire.isAvailable = false;
     await approve(wire.context, jobId, operatorId);
     for (let round = 0; round < 20; round++) {
-      await fixture.clock.advance(5_000);
+      await fixture.clock.advance(sweepMs);
       await sweep(wire.context);
     }
     expect(wire.published).toEqual([]);
     wire.isAvailable = true;
+    await fixture.clock.advance(sweepMs);
     await sweep(wire.context);
     expect(wire.published).toHaveLength(2);
     await fixture.waitForState(jobId, 'completed');
@@ -174,7 +176,7 @@ describe('an unavailable queue', () => {
   });
 });
 
-describe('a list longer than a page', () => {
+describe('many jobs', () => {
   const many = 1_203;
   /** Stores a job with no batches or with one waiting batch. */
   const insertJob = async (fields: Partial<Job>, batches = 0) => {
@@ -354,12 +356,77 @@ test('removes the orphaned batches of a failed submit after an hour', async () =
   expect(await store.deleteOrphanedBatches(fixture.clock.now())).toBe(0);
 });
 
+describe('a job that is due', () => {
+  /** Stores an approval that a crash interrupted, and a context in which it cannot be resumed. */
+  const interrupted = async () => {
+    const { jobId } = await submitted(3);
+    const { store, clock } = fixture.context;
+    await store.moveJob(jobId, ['awaiting_approval'], 'approving', clock.now(), { decidedBy: operatorId });
+    await fixture.clock.advance(interruptedMs);
+    const moveJob = async () => {
+      throw new Error('broken');
+    };
+    return { jobId, broken: { ...fixture.context, store: { ...store, moveJob } } };
+  };
+
+  test('comes back later if a step fails', async () => {
+    const { jobId, broken } = await interrupted();
+    await sweep(broken);
+    await fixture.clock.advance(interruptedMs - 1);
+    await sweep(fixture.context);
+    expect(await stateOf(jobId)).toBe('approving');
+    await fixture.clock.advance(1);
+    await sweep(fixture.context);
+    expect(await stateOf(jobId)).toBe('processing');
+  });
+
+  test('comes back later if the process that claimed it dies', async () => {
+    const { jobId } = await interrupted();
+    const { store, clock } = fixture.context;
+    expect(await store.claimDueJobs(clock.now(), 10)).toHaveLength(1);
+    await sweep(fixture.context);
+    expect(await stateOf(jobId)).toBe('approving');
+    await fixture.clock.advance(interruptedMs);
+    await sweep(fixture.context);
+    expect(await stateOf(jobId)).toBe('processing');
+  });
+
+  test('is continued by one of two sweeps', async () => {
+    const { jobId } = await interrupted();
+    const moved: string[] = [];
+    const { store } = fixture.context;
+    const context = {
+      ...fixture.context,
+      store: {
+        ...store,
+        moveJob: async (...parameters: Parameters<typeof store.moveJob>) => {
+          moved.push(`${parameters[1]} ${parameters[2]}`);
+          return store.moveJob(...parameters);
+        },
+      },
+    };
+    await Promise.all([sweep(context), sweep(context)]);
+    expect(await stateOf(jobId)).toBe('processing');
+    expect(moved).toEqual(['approving approved', 'approved processing']);
+  });
+
+  test('waits for its decision if a program without due times moved it', async () => {
+    const { jobId } = await submitted(3);
+    const { store, clock } = fixture.context;
+    const early = (await store.getJob(jobId))!;
+    const claimDueJobs = async () => [early];
+    await sweep({ ...fixture.context, store: { ...store, claimDueJobs } });
+    expect(await store.getJob(jobId)).toEqual(early);
+    expect(early.dueAt).toBe(clock.now() + 24 * hour);
+  });
+});
+
 test('a failing step does not block the others', async () => {
   const { jobId } = await submitted(3);
   await fixture.clock.advance(24 * hour);
   const store = {
     ...fixture.context.store,
-    findJobs: async () => {
+    requeueExpired: async () => {
       throw new Error('broken');
     },
   };
@@ -377,16 +444,16 @@ test('stops after the current step when the store is unavailable or the signal i
   const ping = async () => {
     throw new Fault('unavailable', 'The store is unavailable.');
   };
-  const steps = { findJobs: step('findJobs'), findExpiredApprovals: step('findExpiredApprovals') };
+  const steps = { claimDueJobs: step('claimDueJobs'), claimSchedules: step('claimSchedules') };
   await sweep({ ...fixture.context, store: { ...store, ...steps, ping } });
   const stopping = new AbortController();
   const stop = async () => {
     stopping.abort(new Error('stop'));
-    return step('findJobs')();
+    return step('claimDueJobs')();
   };
   expect(taken).toEqual([]);
-  await sweep({ ...fixture.context, store: { ...store, ...steps, findJobs: stop } }, stopping.signal);
-  expect(taken).toEqual(['findJobs']);
+  await sweep({ ...fixture.context, store: { ...store, ...steps, claimDueJobs: stop } }, stopping.signal);
+  expect(taken).toEqual(['claimDueJobs']);
 });
 
 test('deletes dead processes after an hour and origin statistics after a day', async () => {

@@ -1,3 +1,4 @@
+import { processDue, repeat } from '../base/due-work.ts';
 import { Fault } from '../contract/fault.ts';
 import { resealDestinations } from '../delivery/destination/reencrypt-secrets.ts';
 import { type JobContext, leaseMs } from '../jobs/context.ts';
@@ -8,14 +9,10 @@ import { finalizeJob, finishEnding } from '../jobs/steps/finalize-job.ts';
 import { finishTerminating } from '../jobs/steps/lifecycle.ts';
 import { runDueSchedules } from '../schedules/due.ts';
 import type { BatchReference } from '../store/batches.ts';
-import type { Cursor } from '../store/cursor.ts';
 import type { Job, JobState } from '../store/documents.ts';
-import { endingStates, submittingStates } from '../store/job-states.ts';
-import { type JobList, type PageLimits, processJobs, type SweepPlaces } from './pages.ts';
+import { interruptedMs, notRunningStates, runningStates } from '../store/job-states.ts';
 import { computeCutoffs, retain } from './retention.ts';
 
-/** Age at which an unfinished step counts as interrupted. */
-const interruptedMs = 30_000;
 /** Age at which an unclaimed batch is republished, in case its message was lost. */
 const lostMs = 60_000;
 /** Age at which batches without a job and half-posted ledger entries are removed. */
@@ -30,19 +27,22 @@ const expiryMs = 60_000;
 export const sweepMs = 5_000;
 
 /**
- * Runs one sweep: resumes steps that a crash interrupted, expires undecided jobs, dispatches running ones and
- * republishes lost batches. All steps are idempotent, so several processes may sweep concurrently. A failing
- * step does not block the others. The sweep stops if the store is unavailable or the signal is aborted.
- * `places` carries the positions of unfinished lists to the next round. Expired records are deleted if
+ * Jobs claimed at once. Steps may take long. Checks of running jobs are short and many, and their claims cost
+ * little in large groups.
+ */
+const stepsPerClaim = 20;
+const checksPerClaim = 500;
+/** Jobs at the same time, and time of one sweep for steps, and for checks. */
+const jobLimits = { concurrency: 4, maxMs: 10_000 };
+
+/**
+ * Runs one sweep: continues the jobs that are due, republishes lost batches, and starts due runs of schedules.
+ * All steps are idempotent, so several processes may sweep concurrently. A failing step does not block the
+ * others. The sweep stops if the store is unavailable or the signal is aborted. Expired records are deleted if
  * `expires`.
  */
-export async function sweep(
-  context: JobContext,
-  signal?: AbortSignal,
-  places: SweepPlaces = new Map(),
-  expires = true,
-): Promise<void> {
-  const { store, clock, log, metrics } = context;
+export async function sweep(context: JobContext, signal?: AbortSignal, expires = true): Promise<void> {
+  const { store, clock } = context;
   const now = clock.now();
   const step = async (name: string, run: () => Promise<unknown>): Promise<boolean> => {
     if (signal?.aborted) return false;
@@ -50,78 +50,92 @@ export async function sweep(
       await run();
       return true;
     } catch (error) {
-      const fault = Fault.from(error);
-      log[fault.code === 'unavailable' ? 'warn' : 'error'](
-        { step: name, error: fault.message },
-        'sweep step failed',
-      );
+      reportFailure(context, name, error);
       return false;
     }
   };
-  const each = (
-    name: string,
-    list: Pick<JobList, 'find' | 'placeOf'>,
-    run: JobList['run'],
-    limits?: PageLimits,
-  ) =>
-    step(`${name} jobs`, () =>
-      processJobs({ ...list, name, run: (job) => step(name, () => run(job)) }, places, clock, signal, limits),
-    );
-  /** Returns a function that resumes a job and counts it. */
-  const resume =
-    (name: string, run: JobList['run']): JobList['run'] =>
-    async (job) => {
-      await run(job);
-      metrics.add('gleaner_sweep_resumed_total', { step: name });
-    };
-  const inState = (states: readonly JobState[], since: number) => ({
-    find: (limit: number, after: Cursor | null) => store.findJobs(states, since, limit, after),
-    placeOf: ({ stateSince, id }: Job) => ({ at: stateSince, id }),
-  });
-  const expired = {
-    find: (limit: number, after: Cursor | null) => store.findExpiredApprovals(now, limit, after),
-    placeOf: ({ decideBy, id }: Job) => ({ at: decideBy ?? 0, id }),
-  };
 
   if (!(await step('store', () => store.ping()))) return;
-  await each(
-    'submit',
-    inState(submittingStates, now - interruptedMs),
-    resume('submit', (job) => {
-      if (job.state === 'discarding') return finishDiscard(context, job);
-      return job.resumable ? finishSubmit(context, job.id) : discardSubmitted(context, job.id);
-    }),
-  );
-  await each('expiry', expired, (job) => decideDue(context, job));
-  await each(
-    'approval',
-    inState(['approving'], now - interruptedMs),
-    resume('approval', (job) => finishApproval(context, job)),
-  );
   // Batches are not marked as published while the queue is unavailable, so they resume as soon as it
   // recovers.
   const isQueueAvailable = await step('queue', () => context.queue.ping());
   if (isQueueAvailable) await step('stalled batches', () => republish(context, now));
-  await each('running', inState(['approved', 'processing'], now), async (job) => {
-    if (isQueueAvailable) await step('dispatch', () => dispatch(context, job));
-    await finalizeJob(context, job.id);
-  });
-  const resumeEnd = resume('ending', (job) => finishEnded(context, job));
   // Settling reads the whole job, which is wasted if its merged file cannot be written.
   const isWritable = await step('result storage', () => context.blobs.ping());
-  await each('ending', inState(endingStates, now - interruptedMs), async (job) => {
-    if (isWritable || job.state !== 'settling') await resumeEnd(job);
-  });
+  const continueDue = (claimSize: number, except: readonly JobState[]) =>
+    processDue<Job>(
+      {
+        claim: (limit) => store.claimDueJobs(now, limit, except),
+        claimSize,
+        process: (job) => continueJob(context, job, isQueueAvailable),
+        onError: (job, error) => {
+          if (isStoreOutage(error)) throw error;
+          reportFailure(context, job.state, error);
+        },
+        ...jobLimits,
+      },
+      clock,
+      signal,
+    );
+  const others: JobState[] = isWritable ? [] : ['settling'];
+  await step('jobs', () => continueDue(stepsPerClaim, [...runningStates, ...others]));
+  await step('running jobs', () => continueDue(checksPerClaim, notRunningStates));
   await step('schedules', () => runDueSchedules(context, signal));
   await step('drift', () => context.drift.flush());
   await step('destination keys', () => resealDestinations(context));
   if (expires) await step('expiry', () => expireRecords(context, now));
-  if (isWritable) await step('retention', () => retain(context, now, { step, each }));
+  if (isWritable) await retain(context, now, { step, signal });
+}
+
+function isStoreOutage(error: unknown): boolean {
+  const { code, component } = Fault.from(error);
+  return code === 'unavailable' && component === 'store';
+}
+
+function reportFailure({ log }: Pick<JobContext, 'log'>, step: string, error: unknown): void {
+  const { code, message } = Fault.from(error);
+  log[code === 'unavailable' ? 'warn' : 'error']({ step, error: message }, 'sweep step failed');
+}
+
+/** Continues a job that is due: resumes an interrupted step, decides, or dispatches and ends a running job. */
+async function continueJob(context: JobContext, job: Job, isQueueAvailable: boolean): Promise<void> {
+  const resume = async (step: string, run: Promise<unknown>) => {
+    await run;
+    context.metrics.add('gleaner_sweep_resumed_total', { step });
+  };
+  switch (job.state) {
+    case 'discarding':
+      return resume('submit', finishDiscard(context, job));
+    case 'submitted':
+      return resume(
+        'submit',
+        job.resumable ? finishSubmit(context, job.id) : discardSubmitted(context, job.id),
+      );
+    case 'awaiting_approval':
+      if (job.decideBy !== null && job.decideBy <= context.clock.now()) await decideDue(context, job);
+      return;
+    case 'approving':
+      return resume('approval', finishApproval(context, job));
+    case 'approved':
+    case 'processing':
+      try {
+        if (isQueueAvailable) await dispatch(context, job);
+      } finally {
+        await finalizeJob(context, job.id);
+      }
+      return;
+    case 'terminating':
+      return resume('ending', finishTerminating(context, job));
+    case 'settling':
+    case 'rejecting':
+      return resume('ending', finishEnding(context, job));
+  }
 }
 
 /** Deletes what crashes left half-written, and expired records. */
 async function expireRecords({ store, settings }: JobContext, now: number): Promise<void> {
   await store.repairLedger(now - interruptedMs);
+  await store.repairDueTimes(now);
   await store.deleteOrphanedBatches(now - orphanMs);
   await store.expire(computeCutoffs(settings, now));
 }
@@ -153,16 +167,6 @@ async function publishStalled(context: JobContext, batches: readonly BatchRefere
     context.metrics.add('gleaner_sweep_resumed_total', { step: 'batch' }, batches.length);
 }
 
-/** Finishes an ending job. A failure is retried after `interruptedMs`. */
-async function finishEnded(context: JobContext, job: Job): Promise<void> {
-  try {
-    await (job.state === 'terminating' ? finishTerminating(context, job) : finishEnding(context, job));
-  } catch (error) {
-    await context.store.moveJob(job.id, [job.state], job.state, context.clock.now());
-    throw error;
-  }
-}
-
 /**
  * Republishes every outstanding batch, claimed or not, and returns their number. Only for the start of the
  * embedded stack, when no other process can hold a claim.
@@ -186,18 +190,14 @@ export async function sweepForever(
   signal: AbortSignal,
   isSweeper: () => Promise<boolean>,
 ): Promise<void> {
-  const places: SweepPlaces = new Map();
   let expiredAt = Number.NEGATIVE_INFINITY;
-  while (!signal.aborted) {
-    if (await isSweeper()) {
-      const isDue = context.clock.now() - expiredAt >= expiryMs;
-      if (isDue) expiredAt = context.clock.now();
-      await sweep(context, signal, places, isDue);
-    } else {
-      await flushDrift(context);
-    }
-    await context.clock.sleep(intervalMs, signal).catch(() => {});
-  }
+  const run = async () => {
+    if (!(await isSweeper())) return context.drift.flush();
+    const isDue = context.clock.now() - expiredAt >= expiryMs;
+    if (isDue) expiredAt = context.clock.now();
+    await sweep(context, signal, isDue);
+  };
+  await repeat(run, { ...context, intervalMs, onError: driftFailure(context) }, signal);
 }
 
 /**
@@ -209,16 +209,13 @@ export async function flushDriftForever(
   intervalMs: number,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
-    await flushDrift(context);
-    await context.clock.sleep(intervalMs, signal).catch(() => {});
-  }
+  await repeat(
+    () => context.drift.flush(),
+    { ...context, intervalMs, onError: driftFailure(context) },
+    signal,
+  );
 }
 
-async function flushDrift({ drift, log }: Pick<JobContext, 'drift' | 'log'>): Promise<void> {
-  try {
-    await drift.flush();
-  } catch (error) {
-    log.warn({ step: 'drift', error: Fault.from(error).message }, 'sweep step failed');
-  }
-}
+/** Returns a function that reports that statistics of this process could not be stored. */
+const driftFailure = (context: Pick<JobContext, 'log'>) => (error: unknown) =>
+  reportFailure(context, 'drift', error);

@@ -55,6 +55,7 @@ async function* exportJob(context: JobContext, job: Job): AsyncGenerator<string>
     noticeAt: ___,
     stateSince: ____,
     resumable: _____,
+    dueAt: ______,
     ...shown
   } = job;
   yield line('job', shown);

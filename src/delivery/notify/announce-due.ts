@@ -1,11 +1,12 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { processDue } from '../../base/due-work.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { NotifyContext } from './context.ts';
 
 /** Delay before a failed announcement is retried. */
 const retryMs = 60_000;
-/** Subjects read per query. */
+/** Subjects read per query, and time for the messages of one poll. */
 const pageSize = 100;
+const maxMs = 10_000;
 /** Time between the reminder to operators and an approval deadline. */
 const reminderMs = 2 * 3_600_000;
 
@@ -26,7 +27,7 @@ export interface Subjects<Subject, Reason> {
 }
 
 /**
- * Creates the deliveries of all messages that are due. A subject advances to its next message only after its
+ * Creates the deliveries of the messages that are due. A subject advances to its next message only after its
  * deliveries are stored, so a crash neither loses nor duplicates a message and several processes may announce
  * concurrently. A failed announcement is retried later. Throws `unavailable` while the store is unreachable.
  */
@@ -35,26 +36,24 @@ export async function announceDue<Subject extends { id: string }, Reason>(
   { idField, find, reasonOf, announce, advance }: Subjects<Subject, Reason>,
   signal: AbortSignal,
 ): Promise<void> {
-  let due: Subject[];
-  do {
-    due = await find(clock.now(), pageSize);
-    for (const subject of due) {
-      if (signal.aborted) return;
-      const reason = reasonOf(subject);
-      let next: Due<Reason>;
-      try {
-        next = await announce(subject, reason);
-      } catch (error) {
+  await processDue(
+    {
+      claim: (limit) => find(clock.now(), limit),
+      claimSize: pageSize,
+      concurrency: 1,
+      maxMs,
+      process: async (subject) =>
+        advance(subject, reasonOf(subject), await announce(subject, reasonOf(subject))),
+      onError: async (subject, error) => {
         if (Fault.from(error).code === 'unavailable') throw error;
+        const reason = reasonOf(subject);
         log.error({ [idField]: subject.id, notice: reason, err: error }, 'announcement failed');
-        next = { reason, at: clock.now() + retryMs };
-      }
-      await advance(subject, reason, next);
-    }
-    // The embedded store resolves without I/O, so this loop would otherwise block the event loop until the
-    // last page.
-    await yieldToEventLoop();
-  } while (due.length === pageSize);
+        await advance(subject, reason, { reason, at: clock.now() + retryMs });
+      },
+    },
+    clock,
+    signal,
+  );
 }
 
 /** Returns the reminder that follows the message to operators about a job that awaits approval. */

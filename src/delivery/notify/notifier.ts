@@ -1,4 +1,4 @@
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { processDue, repeat } from '../../base/due-work.ts';
 import { Fault } from '../../contract/fault.ts';
 import { createPermits, type Permits } from '../../fetch/permits.ts';
 import type { Delivery } from '../../store/documents.ts';
@@ -51,8 +51,9 @@ function createDeliveryPermits(
 
 /** Interval between polls for due messages. */
 const pollMs = 1_000;
-/** Deliveries claimed per query. */
+/** Deliveries claimed per query, and time for the claims of one poll. */
 const claimSize = 100;
+const maxPollMs = 10_000;
 /** Time that deliveries in progress have to finish when the process stops. */
 const graceMs = 1_500;
 
@@ -72,7 +73,6 @@ export function createNotifier(context: NotifyContext): Notifier {
   const stopping = new AbortController();
   const permits = createDeliveryPermits(context, stopping.signal);
   const queues = createReceiverQueues(clock, permits.acquire);
-  let storeUnavailable = false;
 
   /** Attempts a delivery; returns false unless the receiver is known to have accepted it. */
   const send = async (delivery: Delivery): Promise<boolean> => {
@@ -100,45 +100,47 @@ export function createNotifier(context: NotifyContext): Notifier {
     await store.postponeDelivery(id, take, clock.now() + ms).catch(() => {});
   };
 
-  const sendDue = async (signal: AbortSignal) => {
-    while (!signal.aborted) {
-      const limit = Math.min(claimSize, maxHeld - queues.held());
-      const now = clock.now();
-      const taken = await store.claimDeliveries(now, now + leaseMs, limit);
-      for (const delivery of taken) {
-        await queues.add(receiverKey(delivery), {
-          run: () => send(delivery),
-          postpone: (ms) => postpone(delivery, ms),
-        });
-      }
-      if (taken.length < limit || limit === 0) return;
-      await yieldToEventLoop();
-    }
+  const sendDue = (signal: AbortSignal) =>
+    processDue<Delivery>(
+      {
+        claim: (limit) => {
+          const now = clock.now();
+          return store.claimDeliveries(now, now + leaseMs, Math.min(limit, maxHeld - queues.held()));
+        },
+        claimSize,
+        concurrency: 1,
+        maxMs: maxPollMs,
+        // The queue of the receiver sends it.
+        process: (delivery) =>
+          queues.add(receiverKey(delivery), {
+            run: () => send(delivery),
+            postpone: (ms) => postpone(delivery, ms),
+          }),
+        onError: (_delivery, error) => {
+          throw error;
+        },
+      },
+      clock,
+      signal,
+    );
+
+  const round = async (signal: AbortSignal) => {
+    await announce(context, signal);
+    await announceSchedules(context, signal);
+    await sendDue(signal);
   };
 
-  const poll = async (signal: AbortSignal) => {
-    try {
-      await announce(context, signal);
-      await announceSchedules(context, signal);
-      await sendDue(signal);
-      storeUnavailable = false;
-    } catch (error) {
-      const fault = Fault.from(error);
-      if (fault.code !== 'unavailable') log.error({ err: error }, 'notification poll failed');
-      else if (!storeUnavailable)
-        log.warn({ error: fault.message }, 'notifications paused: store unavailable');
-      storeUnavailable = fault.code === 'unavailable';
-    }
+  const onError = (error: unknown, failures: number) => {
+    const { code, message } = Fault.from(error);
+    if (code !== 'unavailable') log.error({ err: error }, 'notification poll failed');
+    else if (failures === 1) log.warn({ error: message }, 'notifications paused: store unavailable');
   };
 
   return {
-    poll: () => poll(stopping.signal),
+    poll: () => round(stopping.signal).catch((error) => onError(error, 1)),
     idle: () => queues.idle(),
     async run(signal) {
-      while (!signal.aborted) {
-        await poll(signal);
-        await clock.sleep(pollMs, signal).catch(() => {});
-      }
+      await repeat(() => round(signal), { clock, intervalMs: pollMs, onError }, signal);
       const grace = new AbortController();
       await queues.clear();
       await Promise.race([queues.idle(), clock.sleep(graceMs, grace.signal).catch(() => {})]);

@@ -5,6 +5,7 @@ import { seriesOf } from '../../contract/track.ts';
 import type { Plan } from '../../kinds/kind.ts';
 import type { Batch } from '../../store/batches.ts';
 import type { Job, Mode } from '../../store/documents.ts';
+import { dueOnEntry } from '../../store/job-states.ts';
 import { approvalWaitMs, type JobContext, type StoreUse } from '../context.ts';
 import { findExcess, findShortfall } from '../credits/job-credits.ts';
 import type { ResolvedJobType } from '../job-types.ts';
@@ -143,6 +144,7 @@ async function buildJob(
     lane: kind.lane,
     state: 'submitted',
     stateSince: now,
+    dueAt: dueOnEntry({ state: 'submitted', decideBy: null }, now),
     params: plan.params,
     options,
     ...size,

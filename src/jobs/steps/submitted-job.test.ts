@@ -34,6 +34,7 @@ describe('the job of a submission', () => {
       lane: job.lane,
       state: 'processing',
       stateSince: noon,
+      dueAt: noon,
       params: job.params,
       unitPrice: 8,
       cost: 24,

@@ -55,7 +55,12 @@ export function createConformance(open: OpenStores): void {
     await stores.store.createJob(job, batches);
     await stores.other.createJob({ ...job, cost: 1 }, someBatches(job, 3));
     expect(await collect(stores.store.readBatches(job.id))).toEqual(before);
-    expect(await stores.store.getJob(job.id)).toEqual({ ...job, state: 'processing', stateSince: aTime + 1 });
+    expect(await stores.store.getJob(job.id)).toEqual({
+      ...job,
+      state: 'processing',
+      stateSince: aTime + 1,
+      dueAt: aTime + 1,
+    });
   });
 
   test('concurrent calls for the same job write it once and completely', async () => {
@@ -72,7 +77,7 @@ export function createConformance(open: OpenStores): void {
     const move = () => stores.other.moveJob(job.id, ['submitted'], 'processing', aTime + 1);
     const first = stores.other.createJob(job, batches).then(move);
     await stores.store.createJob(job, batches);
-    const moved = { ...job, state: 'processing', stateSince: aTime + 1 };
+    const moved = { ...job, state: 'processing', stateSince: aTime + 1, dueAt: aTime + 1 };
     expect(await first).toEqual(moved);
     expect(await stores.store.getJob(job.id)).toEqual(moved);
     expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);

@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
-import type { Job } from '../documents.ts';
-import { aTime, storeJob } from './samples.ts';
+import type { Job, JobState } from '../documents.ts';
+import { interruptedMs } from '../job-states.ts';
+import { aBatch, aJob, aTime, storeJob } from './samples.ts';
 import { allPages, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /** Lists and transitions of jobs. */
@@ -98,7 +99,6 @@ export function jobConformance(open: OpenStores): void {
       refunded: 10,
       reason: 'a.$b',
       decidedBy: 'op',
-      decideBy: 5,
       startedAt: 6,
       finishedAt: 7,
       counts,
@@ -107,11 +107,11 @@ export function jobConformance(open: OpenStores): void {
       ...job,
       state: 'settling',
       stateSince: aTime + 9,
+      dueAt: aTime + 9 + interruptedMs,
       file,
       refunded: 10,
       reason: 'a.$b',
       decidedBy: 'op',
-      decideBy: 5,
       startedAt: 6,
       finishedAt: 7,
       counts,
@@ -119,7 +119,12 @@ export function jobConformance(open: OpenStores): void {
     expect(moved).toEqual(expected);
     expect(await stores.other.getJob(job.id)).toEqual(expected);
     const again = await stores.store.moveJob(job.id, ['settling'], 'settling', aTime + 10, { file: null });
-    expect(again).toEqual({ ...expected, stateSince: aTime + 10, file: null });
+    expect(again).toEqual({
+      ...expected,
+      stateSince: aTime + 10,
+      dueAt: aTime + 10 + interruptedMs,
+      file: null,
+    });
   });
 
   test('a transition from another state changes nothing', async () => {
@@ -141,24 +146,6 @@ export function jobConformance(open: OpenStores): void {
     expect(await stores.store.getJob(job.id)).toEqual(won[0]);
   });
 
-  test('jobs in a state since before a time are found, oldest first', async () => {
-    const since = (stateSince: number, state: Job['state']) => keep({ state, stateSince });
-    const late = await since(30, 'approving');
-    const early = await since(10, 'settling');
-    const between = await since(20, 'approving');
-    await since(15, 'completed');
-    const found = await stores.store.findJobs(['approving', 'settling'], 31, 10);
-    expect(found).toEqual([early, between, late]);
-    expect(await stores.store.findJobs(['approving', 'settling'], 30, 10)).toEqual([early, between]);
-    expect(await stores.store.findJobs(['approving', 'settling'], 31, 1)).toEqual([early]);
-    expect(await stores.store.findJobs(['approving'], 31, 0)).toEqual([]);
-    const rest = await stores.store.findJobs(['approving', 'settling'], 31, 10, {
-      at: early.stateSince,
-      id: early.id,
-    });
-    expect(rest).toEqual(found.slice(1));
-  });
-
   test('jobs in the given states are counted by kind and state', async () => {
     const kind = 'counted';
     await keep({ kind, state: 'processing' });
@@ -173,14 +160,107 @@ export function jobConformance(open: OpenStores): void {
     expect(await stores.store.countJobsByState([])).toEqual([]);
   });
 
-  test('jobs whose approval deadline passed are found, oldest first', async () => {
-    const second = await keep({ state: 'awaiting_approval', decideBy: 200 });
-    const first = await keep({ state: 'awaiting_approval', decideBy: 100 });
-    await keep({ state: 'processing', decideBy: 50 });
-    await keep({ state: 'awaiting_approval', decideBy: 201 });
+  test('hasJobs() says whether a job is in one of the states', async () => {
+    await keep({ state: 'discarding' });
+    expect(await stores.store.hasJobs(['discarding', 'terminating'])).toBe(true);
+    expect(await stores.store.hasJobs(['terminating'])).toBe(false);
+    expect(await stores.store.hasJobs([])).toBe(false);
+  });
+}
+
+/** Jobs that are due. */
+export function dueJobConformance(open: OpenStores): void {
+  const stores = setUpStores(open);
+  const keep = async (fields: Partial<Job>) => (await storeJob(stores.store, 1, fields)).job;
+  const claim = async (now: number, limit = 10, except: JobState[] = []) =>
+    (await stores.other.claimDueJobs(now, limit, except)).map(({ id }) => id);
+  /** Claims what other tests left. */
+  beforeEach(async () => {
+    while ((await stores.store.claimDueJobs(aTime * 2, 100)).length > 0);
+  });
+
+  test('a job is due as its state says, and a claim makes it due later', async () => {
+    const decideBy = aTime + 200_000;
+    for (const [state, firstMs, nextMs] of [
+      ['submitted', 30_000, 30_000],
+      ['discarding', 30_000, 30_000],
+      ['awaiting_approval', 200_000, 30_000],
+      ['approving', 30_000, 30_000],
+      ['approved', 0, 4_000],
+      ['processing', 0, 4_000],
+      ['settling', 30_000, 30_000],
+      ['rejecting', 30_000, 30_000],
+      ['terminating', 30_000, 30_000],
+    ] as const) {
+      const job = await keep({ state: 'submitted', decideBy });
+      const moved = await stores.store.moveJob(job.id, ['submitted'], state, aTime);
+      expect(moved, state).toMatchObject({ state, dueAt: aTime + firstMs });
+      expect(await claim(aTime + firstMs - 1), state).toEqual([]);
+      const [claimed] = await stores.store.claimDueJobs(aTime + firstMs, 10);
+      expect(claimed, state).toEqual({ ...moved, dueAt: aTime + firstMs + nextMs });
+      expect(await stores.other.getJob(job.id), state).toEqual(claimed);
+      expect(await claim(aTime + firstMs + nextMs - 1), state).toEqual([]);
+      expect(await claim(aTime + firstMs + nextMs), state).toEqual([job.id]);
+      await stores.store.moveJob(job.id, [state], 'failed', aTime);
+    }
+  });
+
+  test('a job that waits for nothing is in no list', async () => {
+    const ended = ['completed', 'partial_complete', 'failed', 'rejected', 'terminated'] as const;
+    for (let turn = 0; turn < 1_000; turn += 1) {
+      const state = ended[turn % ended.length]!;
+      if (turn < 900) await storeJob(stores.store, 0, { state, finishedAt: aTime, decideBy: aTime - 1 });
+      else {
+        const { id } = await keep({ state: 'settling', decideBy: aTime - 1 });
+        expect(await stores.store.moveJob(id, ['settling'], state, aTime)).toMatchObject({ dueAt: null });
+      }
+    }
     await keep({ state: 'awaiting_approval', decideBy: null });
-    expect(await stores.store.findExpiredApprovals(200, 10)).toEqual([first, second]);
-    expect(await stores.store.findExpiredApprovals(200, 1)).toEqual([first]);
-    expect(await stores.store.findExpiredApprovals(99, 10)).toEqual([]);
+    expect(await stores.store.claimDueJobs(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
+  }, 60_000);
+
+  test('the longest due jobs are claimed first, without those in the excepted states', async () => {
+    const late = await keep({ state: 'approved', stateSince: aTime + 2 });
+    const early = await keep({ state: 'settling', stateSince: aTime - interruptedMs });
+    const between = await keep({ state: 'processing', stateSince: aTime + 1 });
+    expect(await claim(aTime + 2, 0)).toEqual([]);
+    expect(await claim(aTime + 2, 1, ['settling'])).toEqual([between.id]);
+    expect(await claim(aTime + 2)).toEqual([early.id, late.id]);
+    expect(await claim(aTime + 2)).toEqual([]);
+  });
+
+  test('concurrent callers claim different jobs', async () => {
+    const jobs: string[] = [];
+    for (let turn = 0; turn < 30; turn += 1)
+      jobs.push((await keep({ state: turn % 2 ? 'processing' : 'approving', stateSince: 1 })).id);
+    const claims = await runConcurrently(12, stores, (store) => store.claimDueJobs(aTime, 10));
+    const ids = claims.flat().map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    while (ids.length < jobs.length) {
+      const more = await claim(aTime);
+      expect(more.length).toBeGreaterThan(0);
+      ids.push(...more);
+    }
+    expect(ids.sort()).toEqual(jobs.sort());
+  });
+
+  test('a claimed job that moves is due as its new state says', async () => {
+    const job = await keep({ state: 'processing' });
+    expect(await claim(aTime)).toEqual([job.id]);
+    const moved = await stores.store.moveJob(job.id, ['processing'], 'settling', aTime + 1);
+    expect(moved?.dueAt).toBe(aTime + 1 + interruptedMs);
+  });
+
+  test('a job is not due while it is written or removed', async () => {
+    const job = aJob({ state: 'approved' });
+    function* batches() {
+      yield aBatch(job, 0);
+      throw new Error('the process is gone');
+    }
+    await expect(stores.store.createJob(job, batches())).rejects.toThrow('gone');
+    expect(await claim(aTime)).toEqual([]);
+    const discarded = await keep({ state: 'discarding', stateSince: 1 });
+    await stores.store.discardJob(discarded.id);
+    expect(await claim(aTime)).toEqual([]);
   });
 }

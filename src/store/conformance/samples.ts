@@ -2,6 +2,7 @@ import { newId } from '../../base/id.ts';
 import type { Batch, Outcome, Segment, Unit } from '../batches.ts';
 import type { Destination } from '../destinations.ts';
 import type { ApiKey, DeletedJob, Delivery, Job, LedgerEntry, User } from '../documents.ts';
+import { dueOnEntry } from '../job-states.ts';
 import type { ProcessReport } from '../operations.ts';
 import { summaryOf } from '../retention.ts';
 import type { Store } from '../store.ts';
@@ -65,6 +66,7 @@ export function anEntry(userId: string, amount: number, fields: Partial<LedgerEn
 
 /** A job that was just submitted. */
 export function aJob(fields: Partial<Job> = {}): Job {
+  const { state = 'submitted', stateSince = aTime, decideBy = null } = fields;
   return {
     id: newId(),
     number: null,
@@ -75,8 +77,9 @@ export function aJob(fields: Partial<Job> = {}): Job {
     kind: 'variant_sold',
     region: 'id',
     lane: 'bulk',
-    state: 'submitted',
-    stateSince: aTime,
+    state,
+    stateSince,
+    dueAt: dueOnEntry({ state, decideBy }, stateSince),
     params: {},
     options: {},
     unitPrice: 10,
@@ -87,7 +90,7 @@ export function aJob(fields: Partial<Job> = {}): Job {
     totalBatches: 1,
     createdAt: aTime,
     resumable: true,
-    decideBy: null,
+    decideBy,
     decidedBy: null,
     reason: '',
     startedAt: null,

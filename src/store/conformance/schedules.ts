@@ -132,17 +132,20 @@ export function scheduleConformance(open: OpenStores): void {
     expect(await stores.other.countSchedules(newId(), 3)).toBe(0);
   });
 
-  test('finds due schedules, the longest due first', async () => {
+  test('claims due schedules, the longest due first', async () => {
     const past = aTime - 9_000_000;
     const [second, first] = [await storeSchedule({ dueAt: past + 2 }), await storeSchedule({ dueAt: past })];
     await storeSchedule({ dueAt: null });
-    const find = async (now: number, limit = 10) =>
-      (await stores.other.findDueSchedules(now, limit)).map(({ id }) => id);
-    expect(await find(past + 2)).toEqual([first.id, second.id]);
-    expect(await find(past + 1)).toEqual([first.id]);
-    expect(await find(past + 2, 1)).toEqual([first.id]);
-    expect(await find(past + 2, 0)).toEqual([]);
-    expect(await find(past - 1)).toEqual([]);
+    const claim = async (now: number, limit = 10) =>
+      (await stores.other.claimSchedules(now, past + 9, limit)).map(({ id }) => id);
+    expect(await claim(past + 2, 0)).toEqual([]);
+    expect(await claim(past - 1)).toEqual([]);
+    expect(await claim(past + 2, 1)).toEqual([first.id]);
+    expect(await stores.store.getSchedule(first.id)).toEqual({ ...first, dueAt: past + 9, revision: 2 });
+    expect(await stores.store.updateSchedule(first.id, 1, { failures: 1 })).toBeNull();
+    expect(await claim(past + 2)).toEqual([second.id]);
+    expect(await claim(past + 8)).toEqual([]);
+    expect(await claim(past + 9)).toHaveLength(2);
   });
 
   test('finds schedules with due messages, and replaces each message once', async () => {

@@ -22,8 +22,7 @@ export function scheduleStore({ schedules, scheduleRuns }: Collections): Schedul
       return isDeleted;
     },
 
-    findDueSchedules: (now, limit) =>
-      schedules.find({ dueAt: { atMost: now } }, { order: ['dueAt', 'id'], limit }),
+    claimSchedules: (now, leaseUntil, limit) => schedules.claimDue(now, leaseUntil, limit),
 
     findSchedulesWithDueNotice: (now, limit) =>
       schedules.find({ noticeAt: { atMost: now } }, { order: ['noticeAt', 'id'], limit }),

@@ -58,7 +58,9 @@ export async function removeJob(
   { jobs, batches, deliveries, itemChanges, trackingRuns }: MongoCollections,
   which: { _id: string } & Filter<JobDocument>,
 ): Promise<number | null> {
-  const job = await jobs.findOneAndUpdate(which, { $set: { state: 'removing', noticeAt: null } });
+  const job = await jobs.findOneAndUpdate(which, {
+    $set: { state: 'removing', dueAt: null, noticeAt: null },
+  });
   if (!job) return null;
   const { deletedCount } = await batches.deleteMany({ jobId: job._id, draft: job.draft });
   await deliveries.deleteMany({ jobId: job._id });

@@ -1,29 +1,21 @@
 import type { Filter } from 'mongodb';
-import type { Cursor } from '../cursor.ts';
 import type { Job, JobState, Mode } from '../documents.ts';
+import { awaitsDecision, dueOnEntry } from '../job-states.ts';
 import type { JobNoticeStore } from '../notices.ts';
 import type { JobStore, SubmissionStore } from '../store.ts';
 import { createJob, removeJob } from './create-job.ts';
+import { claimDueJobs, repairDueTimes } from './due-jobs.ts';
 import type { MongoEngine } from './engine.ts';
 import { olderThan, readNewest } from './paging.ts';
-import type { HiddenState, JobDocument } from './schema.ts';
+import { hiddenStates, type JobDocument } from './schema.ts';
 import { createSubstringPattern } from './search.ts';
 import { readJob } from './shapes.ts';
 
 /** Jobs that readers may see. */
-export const visible = { state: { $nin: ['writing', 'removing'] satisfies HiddenState[] as HiddenState[] } };
+export const visible = { state: { $nin: [...hiddenStates] } };
 
 /** Matches the jobs of a mode, or every job. */
 const ofMode = (mode: Mode | undefined): Filter<JobDocument> => (mode === undefined ? {} : { mode });
-
-/** Matches jobs that follow a place in the order of a time and the id; with null every job. */
-export function following(
-  time: 'stateSince' | 'decideBy' | 'finishedAt' | 'pagesUntil',
-  after: Cursor | null,
-): Filter<JobDocument> {
-  if (after === null) return {};
-  return { $or: [{ [time]: { $gt: after.at } }, { [time]: after.at, _id: { $gt: after.id } }] };
-}
 
 const read = (document: JobDocument | null): Job | null => document && readJob(document);
 
@@ -51,26 +43,26 @@ export function jobStore(engine: MongoEngine): Omit<JobStore, keyof SubmissionSt
     },
 
     moveJob: (jobId, from, to, at, patch = {}) =>
-      engine.run(async ({ jobs }) =>
-        read(
-          await jobs.findOneAndUpdate(
-            { _id: jobId, state: { $in: [...from] } },
-            { $set: { ...patch, state: to, stateSince: at } },
-            { returnDocument: 'after' },
-          ),
-        ),
-      ),
-
-    findJobs: (states, since, limit, after = null) =>
       engine.run(async ({ jobs }) => {
-        if (limit <= 0) return [];
-        const found = jobs.find({
-          state: { $in: [...states] },
-          stateSince: { $lt: since },
-          ...following('stateSince', after),
-        });
-        return (await found.sort({ stateSince: 1, _id: 1 }).limit(limit).toArray()).map(readJob);
+        // The deadline of a job never changes.
+        const deadline = { projection: { decideBy: 1 } } as const;
+        const known = awaitsDecision(to) ? await jobs.findOne({ _id: jobId }, deadline) : null;
+        const dueAt = dueOnEntry({ state: to, decideBy: known?.decideBy ?? null }, at);
+        const change = { $set: { ...patch, state: to, stateSince: at, dueAt } };
+        const which = { _id: jobId, state: { $in: [...from] } };
+        return read(await jobs.findOneAndUpdate(which, change, { returnDocument: 'after' }));
       }),
+
+    claimDueJobs: (now, limit, except = []) =>
+      engine.run(({ jobs }) => claimDueJobs(jobs, now, limit, except)),
+
+    repairDueTimes: (now) => engine.run(({ jobs }) => repairDueTimes(jobs, now)),
+
+    hasJobs: (states) =>
+      engine.run(
+        async ({ jobs }) =>
+          (await jobs.findOne({ state: { $in: [...states] } }, { projection: { _id: 1 } })) !== null,
+      ),
 
     countJobsByState: (states) =>
       engine.run(async ({ jobs }) => {
@@ -82,17 +74,6 @@ export function jobStore(engine: MongoEngine): Omit<JobStore, keyof SubmissionSt
           ])
           .toArray();
         return groups.map(({ _id, jobs: count }) => ({ ..._id, jobs: count }));
-      }),
-
-    findExpiredApprovals: (now, limit, after = null) =>
-      engine.run(async ({ jobs }) => {
-        if (limit <= 0) return [];
-        const found = jobs.find({
-          state: 'awaiting_approval',
-          decideBy: { $ne: null, $lte: now },
-          ...following('decideBy', after),
-        });
-        return (await found.sort({ decideBy: 1, _id: 1 }).limit(limit).toArray()).map(readJob);
       }),
 
     findJobsWithDueNotice: (now, limit) =>

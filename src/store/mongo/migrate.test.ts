@@ -5,7 +5,8 @@ import { createManualClock, flushTasks } from '../../../test/support/clock.ts';
 import { until } from '../../../test/support/until.ts';
 import { systemClock } from '../../base/clock.ts';
 import { NewerDataError } from '../../base/data-refused-error.ts';
-import { aUser } from '../conformance/samples.ts';
+import { aTime, aUser, storeJob } from '../conformance/samples.ts';
+import { interruptedMs, openStates } from '../job-states.ts';
 import { openEngine } from './engine.ts';
 import { type MigrateOptions, type Migration, migrate, migrations } from './migrate.ts';
 import { openMongoStore } from './open.ts';
@@ -149,6 +150,47 @@ describe.skipIf('missing' in mongo)(`migrate()${'missing' in mongo ? ` (${mongo.
     const refused = openMongoStore({ uri });
     await expect(refused.ping()).rejects.toThrow(NewerDataError);
     await Promise.all([store, restarted, refused].map((each) => each.close()));
+  });
+
+  test('jobs of a version without due times are due as their states say', async () => {
+    const store = openMongoStore({ uri });
+    const jobs = [];
+    for (const state of [...openStates, 'completed'] as const) {
+      const fields = { state, decideBy: aTime + 7, finishedAt: state === 'completed' ? aTime : null };
+      jobs.push((await storeJob(store, 1, fields)).job);
+    }
+    await client
+      .db()
+      .collection('jobs')
+      .updateMany({}, { $unset: { dueAt: 1 } });
+    await client.db().collection('jobs').dropIndex('dueAt_1__id_1');
+    expect(await store.claimDueJobs(Number.MAX_SAFE_INTEGER, 100)).toEqual([]);
+    await schema().updateOne({}, { $set: { version: 1 } } as never);
+    const migrated = openMongoStore({ uri });
+    for (const job of jobs) expect(await migrated.getJob(job.id)).toEqual(job);
+    expect(await client.db().collection('jobs').indexExists('dueAt_1__id_1')).toBe(true);
+    expect(await migrated.claimDueJobs(aTime + interruptedMs, 100)).toHaveLength(openStates.length);
+    await Promise.all([store, migrated].map((each) => each.close()));
+  });
+
+  test('jobs that a version without due times moves are due within a minute', async () => {
+    const store = openMongoStore({ uri });
+    const raw = client.db().collection<{ _id: string }>('jobs');
+    const { job: late } = await storeJob(store, 1, { state: 'awaiting_approval', decideBy: aTime * 2 });
+    const { job: without } = await storeJob(store, 1, { state: 'submitted' });
+    const { job: ended } = await storeJob(store, 1, { state: 'settling' });
+    await raw.updateOne({ _id: late.id }, { $set: { state: 'processing', stateSince: aTime + 1 } });
+    await raw.updateOne({ _id: without.id }, { $unset: { dueAt: 1 } });
+    await raw.updateOne({ _id: ended.id }, { $set: { state: 'completed', finishedAt: aTime } });
+    expect(await store.repairDueTimes(aTime)).toBe(2);
+    expect(await store.repairDueTimes(aTime)).toBe(0);
+    expect((await store.getJob(late.id))?.dueAt).toBe(aTime + 1);
+    expect(await store.getJob(without.id)).toEqual(without);
+    // A claim finds that the job has ended.
+    const claimed = await store.claimDueJobs(aTime + interruptedMs, 10);
+    expect(claimed.map(({ id, dueAt }) => [id, dueAt])).toContainEqual([ended.id, null]);
+    expect(await store.claimDueJobs(aTime + 2 * interruptedMs, 10)).toHaveLength(2);
+    await store.close();
   });
 
   test('refuses a database of a newer program, and changes nothing', async () => {

@@ -2,8 +2,9 @@ import type { Collection, Db } from 'mongodb';
 import type { Clock } from '../../base/clock.ts';
 import { IncompleteMoveError, NewerDataError } from '../../base/data-refused-error.ts';
 import { Fault } from '../../contract/fault.ts';
+import { repairDueTimes } from './due-jobs.ts';
 import { unlessDuplicate } from './duplicates.ts';
-import { createIndexes, type SchemaDocument } from './schema.ts';
+import { collectionsOf, createIndexes, type SchemaDocument } from './schema.ts';
 
 /** A change of the database. It is repeated after a crash, so it must be idempotent. */
 export type Migration = (database: Db) => Promise<void>;
@@ -13,7 +14,13 @@ export type Migration = (database: Db) => Promise<void>;
  * applied ones. Never edit a released migration; append a new one. Processes of the versions since
  * `compatibleFrom` may be running meanwhile and afterwards, so a migration must not change what these read.
  */
-export const migrations: readonly Migration[] = [createIndexes];
+export const migrations: readonly Migration[] = [
+  createIndexes,
+  async (database) => {
+    await createIndexes(database);
+    await repairDueTimes(collectionsOf(database).jobs, Date.now());
+  },
+];
 
 /**
  * Lowest schema version whose programs can use data of the current one. Raise it only with a migration that

@@ -1,15 +1,23 @@
+import type { Filter } from 'mongodb';
 import { declarations } from '../collections.ts';
+import type { Cursor } from '../cursor.ts';
 import type { FileRetention } from '../retention.ts';
 import { writeDocument } from './collection.ts';
 import { removeJob } from './create-job.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
-import { following, visible } from './jobs.ts';
-import type { MongoCollections } from './schema.ts';
+import { visible } from './jobs.ts';
+import type { JobDocument, MongoCollections } from './schema.ts';
 import { readJob } from './shapes.ts';
 
 /** Jobs that have ended and that readers see. */
 const ended = { ...visible, finishedAt: { $ne: null } };
+
+/** Matches jobs that follow a place in the order of a time and the id; with null every job. */
+function following(time: 'finishedAt' | 'pagesUntil', after: Cursor | null): Filter<JobDocument> {
+  if (after === null) return {};
+  return { $or: [{ [time]: { $gt: after.at } }, { [time]: after.at, _id: { $gt: after.id } }] };
+}
 
 /** Creates the MongoDB implementation of FileRetention. */
 export function fileRetention(engine: MongoEngine): FileRetention {

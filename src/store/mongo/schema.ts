@@ -29,6 +29,7 @@ export type LedgerDocument = Omit<LedgerEntry, 'key'> & {
 
 /** States that no reader sees: a job that is being written or removed. */
 export type HiddenState = 'writing' | 'removing';
+export const hiddenStates: readonly HiddenState[] = ['writing', 'removing'];
 
 /** A job. The field `number` is absent without a number, since its index is sparse. */
 export type JobDocument = Omit<Stored<Job>, 'number' | 'state' | 'params'> & {
@@ -38,6 +39,8 @@ export type JobDocument = Omit<Stored<Job>, 'number' | 'state' | 'params'> & {
   params: string;
   /** Id of one writing of the job, also stored in its batches (create-job.ts). */
   draft: string;
+  /** Id of the call that last claimed the job, by which concurrent callers find those that they claimed. */
+  taker?: string;
 };
 
 /**
@@ -119,7 +122,7 @@ const indexes: Partial<Record<keyof OwnCollections, IndexDescription[]>> = {
     { key: { userId: 1, createdAt: -1, _id: -1 } },
     { key: { mode: 1, createdAt: -1, _id: -1 } },
     { key: { state: 1, stateSince: 1 } },
-    { key: { state: 1, decideBy: 1 } },
+    { key: { dueAt: 1, _id: 1 }, partialFilterExpression: { dueAt: { $gt: 0 } } },
     { key: { retryOf: 1 }, partialFilterExpression: { retryOf: { $gt: '' } } },
     { key: { rereadOf: 1 }, partialFilterExpression: { rereadOf: { $gt: '' } } },
     { key: { pagesUntil: 1, _id: 1 }, partialFilterExpression: { pagesUntil: { $gt: 0 } } },

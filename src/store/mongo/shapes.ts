@@ -44,14 +44,18 @@ export function writeJob(job: Job, draft: string, state: JobDocument['state'] = 
     params: JSON.stringify(params),
     draft,
     state,
+    ...(state === 'writing' ? { dueAt: null } : {}),
   };
 }
 
 /** Converts a stored job in a visible state. */
-export function readJob({ _id, draft: _, number, params, state, ...rest }: JobDocument): Job {
+export function readJob(document: JobDocument): Job {
+  const { _id, draft: _, taker: __, number, params, state, ...rest } = document;
   return {
     id: _id,
     ...rest,
+    // Absent in jobs of versions without due times.
+    dueAt: rest.dueAt ?? null,
     number: number ?? null,
     params: JSON.parse(params),
     state: state as JobState,

@@ -7,7 +7,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { NewerDataError } from '../../base/data-refused-error.ts';
-import { anEntry, aUser } from '../conformance/samples.ts';
+import { anEntry, aTime, aUser, storeJob } from '../conformance/samples.ts';
+import { interruptedMs, openStates } from '../job-states.ts';
 import { openSqliteStore } from './open.ts';
 import { migrate, migrations, readVersion } from './schema.ts';
 
@@ -58,6 +59,31 @@ test('a next version keeps the data of this one, migrates once, and this one ref
   expect(file.prepare('SELECT id, phone FROM users').get()).toEqual({ id: user.id, phone: '-' });
   file.close();
   expect(() => openSqliteStore({ path })).toThrow(NewerDataError);
+});
+
+test('jobs of a version without due times are due as their states say', async () => {
+  const path = join(folder, 'due.sqlite');
+  const store = openSqliteStore({ path });
+  const { id: userId } = aUser();
+  const jobs = [];
+  for (const state of [...openStates, 'completed'] as const) {
+    const fields = { userId, state, decideBy: aTime + 7, finishedAt: state === 'completed' ? aTime : null };
+    jobs.push((await storeJob(store, 1, fields)).job);
+  }
+  await store.close();
+  const file = new DatabaseSync(path);
+  const indexes = () =>
+    file.prepare(`SELECT name FROM sqlite_master WHERE type = 'index' ORDER BY name`).all();
+  const current = indexes();
+  file.exec(`DROP INDEX jobs_by_due; ALTER TABLE jobs DROP COLUMN due_at; PRAGMA user_version = 1;
+    CREATE INDEX jobs_by_deadline ON jobs (decide_by) WHERE state = 'awaiting_approval'`);
+  migrate(file, path);
+  expect(indexes()).toEqual(current);
+  file.close();
+  const migrated = openSqliteStore({ path });
+  for (const job of jobs) expect(await migrated.getJob(job.id)).toEqual(job);
+  expect(await migrated.claimDueJobs(aTime + interruptedMs, 100)).toHaveLength(openStates.length);
+  await migrated.close();
 });
 
 test('a file that is not a database, and one of a newer version, are rejected with a reason', async () => {

@@ -2,9 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../contract/fault.ts';
 import type { Batch } from '../batches.ts';
 import { inChunks } from '../chunks.ts';
-import type { Cursor } from '../cursor.ts';
 import type { Job, JobState } from '../documents.ts';
-import { passingStates } from '../job-states.ts';
+import {
+  awaitsDecision,
+  dueAfterClaim,
+  dueOnEntry,
+  maxDueMs,
+  openStates,
+  passingStates,
+} from '../job-states.ts';
 import type { JobNoticeStore } from '../notices.ts';
 import { deletedFault, removedFault } from '../removed-job-fault.ts';
 import type { JobStore, SubmissionStore } from '../store.ts';
@@ -77,26 +83,50 @@ export function jobStore(engine: SqliteEngine): Omit<JobStore, keyof SubmissionS
     moveJob: async (jobId, from, to, at, patch = {}) => {
       const fields = Object.entries({ ...patch, state: to, stateSince: at });
       const writer = passingStates.has(to) ? relaxed : engine;
+      const isDecided = awaitsDecision(to);
       return writer.document(
         jobs,
-        `UPDATE jobs SET ${fields.map(([field]) => `${columnOf(field)} = ?`).join(', ')}
+        `UPDATE jobs SET ${fields.map(([field]) => `${columnOf(field)} = ?`).join(', ')},
+           due_at = ${isDecided ? 'max(decide_by, ?)' : '?'}
            WHERE id = ? AND state IN (SELECT value FROM json_each(?)) RETURNING ${jobs.select}`,
         ...fields.map(([, value]) => toColumn(value)),
+        isDecided ? at : dueOnEntry({ state: to, decideBy: null }, at),
         jobId,
         JSON.stringify(from),
       );
     },
 
-    findJobs: async (states, since, limit, after = null) =>
-      engine.documents(
-        jobs,
-        `SELECT ${jobs.select} FROM jobs WHERE state IN (SELECT value FROM json_each(?)) AND state_since < ?
-           AND (state_since, id) > (?, ?) ORDER BY state_since, id LIMIT ?`,
+    claimDueJobs: async (now, limit, except = []) => {
+      const sought = (columns: string) => `SELECT ${columns} FROM jobs
+        WHERE due_at <= ? AND ${visible} AND state NOT IN (SELECT value FROM json_each(?))
+        ORDER BY due_at, rowid LIMIT ?`;
+      const excluded = JSON.stringify(except);
+      // A read before the write, because the sweep looks often and seldom finds a job.
+      if (limit <= 0 || engine.get(sought('1'), now, excluded, 1) === null) return [];
+      return relaxed.write(() => {
+        const due = relaxed.documents(jobs, sought(jobs.select), now, excluded, limit);
+        return setDueTimes(relaxed, due, (job) => dueAfterClaim(job, now));
+      });
+    },
+
+    repairDueTimes: async (now) =>
+      relaxed.write(() => {
+        const lost = relaxed.documents(
+          jobs,
+          `SELECT ${jobs.select} FROM jobs WHERE state IN (SELECT value FROM json_each(?))
+             AND (due_at IS NULL AND (decide_by IS NOT NULL OR state <> 'awaiting_approval')
+               OR due_at > ? AND state <> 'awaiting_approval')`,
+          JSON.stringify(openStates),
+          now + maxDueMs,
+        );
+        return setDueTimes(relaxed, lost, (job) => dueOnEntry(job, job.stateSince)).length;
+      }),
+
+    hasJobs: async (states) =>
+      engine.get(
+        'SELECT 1 FROM jobs WHERE state IN (SELECT value FROM json_each(?)) LIMIT 1',
         JSON.stringify(states),
-        since,
-        ...placeOf(after),
-        Math.max(0, limit),
-      ),
+      ) !== null,
 
     countJobsByState: async (states) =>
       engine
@@ -107,16 +137,6 @@ export function jobStore(engine: SqliteEngine): Omit<JobStore, keyof SubmissionS
           JSON.stringify(states),
         )
         .map((row) => ({ ...row })),
-
-    findExpiredApprovals: async (now, limit, after = null) =>
-      engine.documents(
-        jobs,
-        `SELECT ${jobs.select} FROM jobs WHERE state = 'awaiting_approval' AND decide_by <= ?
-           AND (decide_by, id) > (?, ?) ORDER BY decide_by, id LIMIT ?`,
-        now,
-        ...placeOf(after),
-        Math.max(0, limit),
-      ),
 
     findJobsWithDueNotice: async (now, limit) =>
       engine.documents(
@@ -159,9 +179,21 @@ export function jobStore(engine: SqliteEngine): Omit<JobStore, keyof SubmissionS
   };
 }
 
-/** Values that the order of a list is compared with; without a position, those before every job. */
-export const placeOf = (after: Cursor | null): [number, string] =>
-  after === null ? [Number.MIN_SAFE_INTEGER, ''] : [after.at, after.id];
+/** Sets the due times of jobs and returns the changed jobs. Must run in a transaction. */
+function setDueTimes(
+  engine: SqliteConnection,
+  found: readonly Job[],
+  dueOf: (job: Job) => number | null,
+): Job[] {
+  const changed = found.map((job) => ({ ...job, dueAt: dueOf(job) }));
+  for (const [dueAt, jobsOfTime] of Map.groupBy(changed, (job) => job.dueAt))
+    engine.run(
+      'UPDATE jobs SET due_at = ? WHERE id IN (SELECT value FROM json_each(?))',
+      dueAt,
+      JSON.stringify(jobsOfTime.map(({ id }) => id)),
+    );
+  return changed;
+}
 
 /** Inserts the row that batches belong to. Returns false if the job is already written. */
 function openDraft(engine: SqliteConnection, job: Job): boolean {
@@ -170,7 +202,7 @@ function openDraft(engine: SqliteConnection, job: Job): boolean {
     if (known?.state === 'removing') throw removedFault(job.id);
     if (known) return known.state === 'writing';
     if (engine.get('SELECT 1 FROM deleted_jobs WHERE id = ?', job.id)) throw deletedFault(job.id);
-    const values = jobs.values({ ...job, state: 'writing' as Job['state'] });
+    const values = jobs.values({ ...job, state: 'writing' as Job['state'], dueAt: null });
     try {
       engine.run(`INSERT INTO jobs (${jobs.columns}) VALUES (${jobs.marks})`, ...values);
     } catch (thrown) {

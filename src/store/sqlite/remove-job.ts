@@ -20,7 +20,7 @@ export async function removeJob(
   state: string,
 ): Promise<number | null> {
   const hidden = engine.run(
-    `UPDATE jobs SET state = 'removing', notice_at = NULL WHERE id = ? AND state = ?`,
+    `UPDATE jobs SET state = 'removing', due_at = NULL, notice_at = NULL WHERE id = ? AND state = ?`,
     jobId,
     state,
   );

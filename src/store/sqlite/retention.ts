@@ -1,9 +1,9 @@
 import { declarations } from '../collections.ts';
+import type { Cursor } from '../cursor.ts';
 import type { DeletedJob } from '../documents.ts';
 import type { EndedJobs, FileRetention } from '../retention.ts';
 import { mapRows } from './collection.ts';
 import type { SqliteEngine } from './engine.ts';
-import { placeOf } from './jobs.ts';
 import { finishRemoval, visible } from './remove-job.ts';
 import { jobs } from './shapes.ts';
 
@@ -14,6 +14,10 @@ const endedJobs: Readonly<Record<EndedJobs, string>> = {
   with_files: 'AND files_deleted_at IS NULL',
   test_with_files: `AND files_deleted_at IS NULL AND mode = 'test'`,
 };
+
+/** Values that the order of a list is compared with; without a position, those before every job. */
+const placeOf = (after: Cursor | null): [number, string] =>
+  after === null ? [Number.MIN_SAFE_INTEGER, ''] : [after.at, after.id];
 
 /** Creates the SQLite implementation of FileRetention. */
 export function fileRetention(engine: SqliteEngine): FileRetention {
@@ -84,7 +88,7 @@ export function fileRetention(engine: SqliteEngine): FileRetention {
     deleteJob: async (summary) => {
       const isHidden = engine.write(() => {
         const hidden = engine.run(
-          `UPDATE jobs SET state = 'removing', notice_at = NULL
+          `UPDATE jobs SET state = 'removing', due_at = NULL, notice_at = NULL
            WHERE id = ? AND finished_at IS NOT NULL AND ${visible}`,
           summary.id,
         );

@@ -50,7 +50,7 @@ const ownTables = `
   CREATE INDEX jobs_by_time ON jobs (created_at, id);
   CREATE INDEX jobs_by_user ON jobs (user_id, created_at, id);
   CREATE INDEX jobs_by_state ON jobs (state, state_since);
-  CREATE INDEX jobs_by_deadline ON jobs (decide_by) WHERE state = 'awaiting_approval';
+  CREATE INDEX jobs_by_due ON jobs (due_at) WHERE due_at IS NOT NULL;
   CREATE INDEX jobs_by_notice ON jobs (notice_at) WHERE notice_at IS NOT NULL;
   CREATE INDEX jobs_by_retried ON jobs (retry_of) WHERE retry_of IS NOT NULL;
   CREATE INDEX jobs_by_reread ON jobs (reread_of) WHERE reread_of IS NOT NULL;
@@ -68,11 +68,23 @@ const ownTables = `
 /** Creates the tables of a new file. */
 const currentSchema = [...Object.values(declarations), jobTable].map(createTable).join('\n') + ownTables;
 
+/** Jobs wait for what their states say (job-states.ts). */
+const dueTimes = `
+  ALTER TABLE jobs ADD COLUMN due_at REAL;
+  UPDATE jobs SET due_at = CASE
+    WHEN state = 'awaiting_approval' THEN decide_by
+    WHEN state IN ('approved', 'processing') THEN state_since
+    ELSE state_since + 30000
+  END WHERE finished_at IS NULL AND state NOT IN ('writing', 'removing');
+  DROP INDEX jobs_by_deadline;
+  CREATE INDEX jobs_by_due ON jobs (due_at) WHERE due_at IS NOT NULL;
+`;
+
 /**
  * Migrations in order. `user_version` is the number of applied ones. The first creates the current tables of
  * a new file, which needs no other. Append a migration for every change of a table that was released.
  */
-export const migrations: readonly string[] = [currentSchema];
+export const migrations: readonly string[] = [currentSchema, dueTimes];
 
 /** Version of this program's schema. */
 export const schemaVersion = migrations.length;

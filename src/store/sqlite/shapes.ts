@@ -21,7 +21,7 @@ export const jobTable = declare<Job>()(
   {
     text: 'id userId keyId? mode market kind region lane state decidedBy? reason retryOf? rereadOf? noticeDue?',
     integer: 'number? unitPrice reusedUnitPrice? cost refunded totalUnits totalBatches',
-    real: 'stateSince createdAt decideBy? startedAt? finishedAt? noticeAt? filesDeletedAt? pagesUntil?',
+    real: 'stateSince dueAt? createdAt decideBy? startedAt? finishedAt? noticeAt? filesDeletedAt? pagesUntil?',
     flag: 'resumable fileDeletionDue',
     json: 'schedule? hold? counts? options file? params',
   },
