@@ -9,16 +9,14 @@ export interface DueWork<T> {
    * claims them, or because processing makes them due later.
    */
   claim(limit: number): Promise<T[]>;
-  /** Documents claimed at once: few, because those that a stopped process leaves wait until they are due again. */
+  /** Documents claimed at once. Those that a stopped process leaves wait until they are due again. */
   claimSize: number;
   /** Documents processed at the same time. */
   concurrency: number;
   /** Time after which a round claims no more documents, in milliseconds. */
   maxMs: number;
   process(document: T): Promise<unknown>;
-  /**
-   * Handles the error of a document, which does not block the others. An error that it throws ends the round.
-   */
+  /** Handles the error of a document, which does not block others. Ends the round by throwing. */
   onError(document: T, error: unknown): unknown;
 }
 

@@ -191,7 +191,7 @@ describe('a pause', () => {
     other.update(await store.getPause(origin));
     expect(other.paused).toBe(true);
     // An older state is ignored.
-    other.update({ ...(await store.getPause(origin)), change: 0, until: 0 });
+    other.update({ ...(await store.getPause(origin)), revision: 0, until: 0 });
     expect(other.paused).toBe(true);
   });
 });

@@ -141,13 +141,13 @@ class SharedCircuit implements Circuit {
   }
 
   update(pause: OriginPause): void {
-    if (pause.change > this.#pause.change) this.#apply(pause);
-    else if (pause.change === this.#pause.change) this.#updatedAt = this.#options.clock.now();
+    if (pause.revision > this.#pause.revision) this.#apply(pause);
+    else if (pause.revision === this.#pause.revision) this.#updatedAt = this.#options.clock.now();
   }
 
   #apply(pause: OriginPause): void {
     const { clock, onPause } = this.#options;
-    const isChanged = pause.change !== this.#pause.change;
+    const isChanged = pause.revision !== this.#pause.revision;
     if (isChanged && pause.failures > 0) this.#history.pauseStarted();
     this.#pause = pause;
     this.#updatedAt = clock.now();
@@ -155,9 +155,9 @@ class SharedCircuit implements Circuit {
   }
 
   /** Replaces the known pause. If another process changed it first, applies that change and returns false. */
-  async #write(next: Omit<OriginPause, 'change'>): Promise<boolean> {
+  async #write(next: Omit<OriginPause, 'revision'>): Promise<boolean> {
     const { origin, store } = this.#options;
-    const { written, pause } = await store.putPause(origin, { ...next, change: this.#pause.change + 1 });
+    const { written, pause } = await store.putPause(origin, { ...next, revision: this.#pause.revision + 1 });
     this.#apply(pause);
     return written;
   }

@@ -78,8 +78,8 @@ export const notRunningStates = statesWhere(({ due }) => due !== 'check');
 /** Time after which an unfinished step counts as interrupted, in milliseconds. */
 export const interruptedMs = 30_000;
 /**
- * Time from one check of a running job to the next, in milliseconds: shorter than the pause between sweeps, so
- * that every sweep checks it.
+ * Time from one check of a running job to the next, in milliseconds: shorter than the pause between sweeps,
+ * so that every sweep checks it.
  */
 const checkMs = 4_000;
 

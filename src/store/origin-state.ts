@@ -1,7 +1,7 @@
 /** State of an origin's circuit breaker, shared by all workers. */
 export interface OriginPause {
-  /** Version number, incremented by each write; 0 before the first. */
-  change: number;
+  /** Incremented by each write; 0 before the first. */
+  revision: number;
   /** No requests are sent before this time; 0 without a pause. During a trial request, its timeout. */
   until: number;
   /** Fault code or status that caused the pause, such as "page_blocked". Empty if there is no pause. */
@@ -16,7 +16,7 @@ export interface OriginPause {
 
 /** State of an origin that was never paused. */
 export const noPause: OriginPause = {
-  change: 0,
+  revision: 0,
   until: 0,
   reason: '',
   failures: 0,
@@ -61,8 +61,8 @@ export interface OriginStore {
   /** Returns the current state of the origin. */
   getPause(origin: string): Promise<OriginPause>;
   /**
-   * Replaces the state that the caller read: `change` must be one more than in that state. Returns `written:
-   * false` if another writer was faster, and the state after the call.
+   * Replaces the state that the caller read: `revision` must be one more than in that state. Returns
+   * `written: false` if another writer was faster, and the state after the call.
    */
   putPause(origin: string, pause: OriginPause): Promise<{ written: boolean; pause: OriginPause }>;
   /** Lists origins with failures by name. */

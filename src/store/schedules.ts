@@ -179,8 +179,9 @@ export interface ScheduleStore {
   /** Deletes a schedule and its runs. Returns false if it does not exist. */
   deleteSchedule(id: string): Promise<boolean>;
   /**
-   * Claims up to `limit` schedules whose `dueAt` is at or before `now`, the longest due first, by incrementing
-   * their revisions. Each goes to one caller and is due again at `leaseUntil`, unless it is changed before.
+   * Claims up to `limit` schedules whose `dueAt` is at or before `now`, the longest due first, by
+   * incrementing their revisions. Each goes to one caller and is due again at `leaseUntil`, unless it is
+   * changed before.
    */
   claimSchedules(now: number, leaseUntil: number, limit: number): Promise<Schedule[]>;
   /** Returns schedules with a message that is due, the longest due first. */

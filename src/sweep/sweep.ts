@@ -36,10 +36,10 @@ const checksPerClaim = 500;
 const jobLimits = { concurrency: 4, maxMs: 10_000 };
 
 /**
- * Runs one sweep: continues the jobs that are due, republishes lost batches, and starts due runs of schedules.
- * All steps are idempotent, so several processes may sweep concurrently. A failing step does not block the
- * others. The sweep stops if the store is unavailable or the signal is aborted. Expired records are deleted if
- * `expires`.
+ * Runs one sweep: continues the jobs that are due, republishes lost batches, and starts due runs of
+ * schedules. All steps are idempotent, so several processes may sweep concurrently. A failing step does not
+ * block the others. The sweep stops if the store is unavailable or the signal is aborted. Expired records are
+ * deleted if `expires`.
  */
 export async function sweep(context: JobContext, signal?: AbortSignal, expires = true): Promise<void> {
   const { store, clock } = context;
@@ -97,7 +97,7 @@ function reportFailure({ log }: Pick<JobContext, 'log'>, step: string, error: un
   log[code === 'unavailable' ? 'warn' : 'error']({ step, error: message }, 'sweep step failed');
 }
 
-/** Continues a job that is due: resumes an interrupted step, decides, or dispatches and ends a running job. */
+/** Continues a job that is due: resumes its step, decides, or dispatches and ends a running job. */
 async function continueJob(context: JobContext, job: Job, isQueueAvailable: boolean): Promise<void> {
   const resume = async (step: string, run: Promise<unknown>) => {
     await run;

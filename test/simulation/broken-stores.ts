@@ -57,7 +57,7 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'does not mark reused records',
-    seed: 6,
+    seed: 13,
     change: (store) => {
       const unmark = (outcomes: Record<number, Outcome>) =>
         Object.fromEntries(
@@ -75,12 +75,24 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'forgets what ended an observation',
-    seed: 6,
+    seed: 22,
     change: (store) => ({
       addObservations: (added) => store.addObservations(added.map((each) => ({ ...each, previous: null }))),
     }),
   },
-  { defect: 'compares jobs in any order', seed: 55, change: () => ({ hasEarlierRun: async () => false }) },
+  {
+    defect: 'does not make a claimed job due again',
+    seed: 1,
+    change: (store) => {
+      const claimed = new Set<string>();
+      const isFirst = (step: string) => !claimed.has(step) && claimed.add(step);
+      return {
+        claimDueJobs: async (...parameters) =>
+          (await store.claimDueJobs(...parameters)).filter(({ id, state }) => isFirst(`${state} ${id}`)),
+      };
+    },
+  },
+  { defect: 'compares jobs in any order', seed: 9, change: () => ({ hasEarlierRun: async () => false }) },
   {
     defect: 'keeps a notification twice',
     seed: 6,

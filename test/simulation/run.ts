@@ -1,7 +1,7 @@
 import { newId } from '../../src/base/id.ts';
 import { keyScopes } from '../../src/contract/permission.ts';
 import { setWebhook } from '../../src/delivery/notify/webhook.ts';
-import type { JobState } from '../../src/store/documents.ts';
+import { openStates } from '../../src/store/job-states.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newTrackingRun } from '../../src/store/tracking-run.ts';
@@ -43,18 +43,6 @@ const faultsMs = 120_000;
 const settleWithinMs = 30 * 60_000;
 const checkMs = 2_000;
 const startCredits = 400;
-
-const open: readonly JobState[] = [
-  'submitted',
-  'discarding',
-  'awaiting_approval',
-  'approving',
-  'approved',
-  'processing',
-  'settling',
-  'rejecting',
-  'terminating',
-];
 
 /** Runs the core with the faults of a seed, waits until all jobs have ended, and checks the invariants. */
 export async function simulate(options: RunOptions): Promise<RunReport> {
@@ -110,6 +98,8 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
     if (answered) await clients;
     else world.problems.push('a client never got its response');
     await shared.witness.checkOutcomes();
+    if (settled && (await store.claimDueJobs(Number.MAX_SAFE_INTEGER, 1)).length > 0)
+      world.problems.push('a job that has ended is due');
     const { files, receiver, served, witness } = shared;
     const { comparisons } = witness;
     const state = { store, files, receiver, served, comparisons, history, userIds };
@@ -162,7 +152,7 @@ async function stopWorkers({ world }: Shared, actors: Actors): Promise<void> {
 
 /** Returns true once every job has ended and was compared, and every notification was delivered. */
 async function isSettled(store: Store): Promise<boolean> {
-  const { items } = await store.listJobs({ states: open }, { limit: 1 });
+  const { items } = await store.listJobs({ states: openStates }, { limit: 1 });
   if (items.length > 0) return false;
   if ((await store.findJobsWithDueNotice(Number.MAX_SAFE_INTEGER, 1)).length > 0) return false;
   const { items: jobs } = await store.listJobs({}, { limit: 10_000 });

@@ -110,7 +110,7 @@ test('listOrigins returns configured origins with request counts and pauses', as
     row(store1),
   ]);
   const pause = {
-    change: 1,
+    revision: 1,
     until: now + 5_000,
     reason: 'page_blocked',
     failures: 2,

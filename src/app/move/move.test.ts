@@ -121,7 +121,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       const origin = 'https://shop.example';
       await store.reserveRequests(origin, 2, 100, aTime);
       const pause = { until: aTime + 5, reason: 'blocked', failures: 2, since: aTime, probing: true };
-      await store.putPause(origin, { change: 1, ...pause });
+      await store.putPause(origin, { revision: 1, ...pause });
       const wait = { since: aTime, until: aTime + 9, reason: 'blocked', tries: { 1: 2 }, failures: 1 };
       await store.setWait(claimed.id, 1, wait);
       await store.putCrawl('page', aTime, new Uint8Array([0, 255, 7]));

@@ -33,7 +33,7 @@ const quote = async (request: object, options: SubmitOptionValues = {}, method =
 /** Pauses the origin of a region for a time in milliseconds. */
 const pause = (region: string, ms: number) =>
   fixture.context.store.putPause(`https://${region}.example`, {
-    ...{ change: 1, until: noon + ms, reason: 'page_blocked', failures: 1, since: noon, probing: false },
+    ...{ revision: 1, until: noon + ms, reason: 'page_blocked', failures: 1, since: noon, probing: false },
   });
 
 describe('the quote of a submission', () => {

@@ -11,8 +11,8 @@ export function originConformance(open: OpenStores): void {
   const anOrigin = () => `https://${newId()}.example:8443`;
   const first = async (store: Store, origin: string, slots: number, intervalMs: number, now: number) =>
     (await store.reserveRequests(origin, slots, intervalMs, now)).first;
-  const pause = (change: number, fields: Partial<OriginPause> = {}): OriginPause => ({
-    change,
+  const pause = (revision: number, fields: Partial<OriginPause> = {}): OriginPause => ({
+    revision,
     until: aTime + 1_000,
     reason: 'page_blocked',
     failures: 1,
@@ -65,9 +65,9 @@ export function originConformance(open: OpenStores): void {
 
     test('are written by one of several concurrent writers', async () => {
       const origin = anOrigin();
-      for (const change of [1, 2]) {
+      for (const revision of [1, 2]) {
         const tries = await runConcurrently(20, stores, (store, turn) =>
-          store.putPause(origin, pause(change, { until: aTime + turn })),
+          store.putPause(origin, pause(revision, { until: aTime + turn })),
         );
         const written = tries.filter((one) => one.written);
         expect(written).toHaveLength(1);
@@ -85,7 +85,7 @@ export function originConformance(open: OpenStores): void {
         { origin: one, ...pause(1, { failures: 4 }) },
         { origin: other, ...pause(1) },
       ]);
-      await stores.other.putPause(one, { ...noPause, change: 2 });
+      await stores.other.putPause(one, { ...noPause, revision: 2 });
       expect(await listed()).toEqual([{ origin: other, ...pause(1) }]);
     });
   });
@@ -163,7 +163,7 @@ export function originConformance(open: OpenStores): void {
     expect(await stores.store.expire({ origins: before })).toBeGreaterThanOrEqual(1);
     expect(await first(stores.store, idle, 1, 10, 0)).toBe(0);
     expect(await first(stores.store, asked, 1, 10, 0)).toBe(before + 10);
-    expect(await stores.store.getPause(paused)).toMatchObject({ change: 1 });
+    expect(await stores.store.getPause(paused)).toMatchObject({ revision: 1 });
     expect(await stores.store.leasePermits(held, { ...request, holder: 'b' })).toMatchObject({ permits: 0 });
   });
 }

@@ -68,9 +68,9 @@ export function originStore(engine: MongoEngine): OriginStore {
 
     putPause: (origin, pause) =>
       engine.run(async ({ origins }) => {
-        if (pause.change === 1) await ensureOrigin(origins, origin);
+        if (pause.revision === 1) await ensureOrigin(origins, origin);
         const { matchedCount } = await origins.updateOne(
-          { _id: origin, 'pause.change': pause.change - 1 },
+          { _id: origin, 'pause.change': pause.revision - 1 },
           { $set: { pause: writePause(pause) } },
         );
         if (matchedCount === 1) return { written: true, pause };
@@ -105,11 +105,11 @@ async function ensureOrigin(origins: MongoCollections['origins'], origin: string
   await unlessDuplicate(() => origins.updateOne({ _id: origin }, { $setOnInsert: start }, { upsert: true }));
 }
 
-function readPause({ strikes: failures, ...pause }: PauseDocument): OriginPause {
-  return { ...pause, failures };
+function readPause({ change: revision, strikes: failures, ...pause }: PauseDocument): OriginPause {
+  return { ...pause, revision, failures };
 }
 
 /** Converts a pause for storage. */
-export function writePause({ failures, ...pause }: OriginPause): PauseDocument {
-  return { ...pause, strikes: failures };
+export function writePause({ revision, failures, ...pause }: OriginPause): PauseDocument {
+  return { ...pause, change: revision, strikes: failures };
 }

@@ -58,8 +58,8 @@ export type BatchDocument = Omit<Stored<Batch>, 'units' | 'outcomes'> & {
   taker: string;
 };
 
-/** A pause, with `failures` under its stored name. */
-export type PauseDocument = Omit<OriginPause, 'failures'> & { strikes: number };
+/** A pause, with `revision` and `failures` under their stored names. */
+export type PauseDocument = Omit<OriginPause, 'revision' | 'failures'> & { change: number; strikes: number };
 
 /** Shared state of an origin. */
 export interface OriginDocument {

@@ -59,8 +59,8 @@ const voidKeys = mapRows<StoreContents['voidLedgerKeys']>(
 const origins: ContentSource<StoreContents['origins']> = {
   ...wholeTable('origins', originRows),
   read: (row) => {
-    const { origin, nextFree, pausedUntil, strikes, ...pause } = originRows.read(row);
-    return { origin, nextFree, pause: { ...pause, until: pausedUntil, failures: strikes } };
+    const { origin, nextFree, pausedUntil, change, strikes, ...pause } = originRows.read(row);
+    return { origin, nextFree, pause: { ...pause, revision: change, until: pausedUntil, failures: strikes } };
   },
 };
 

@@ -2,7 +2,7 @@ import { noPause, type OriginPause, type OriginStore } from '../origin-state.ts'
 import { grant, type Holding } from '../permits.ts';
 import type { SqliteConnection } from './connection.ts';
 
-const columns = 'change, paused_until AS until, reason, strikes AS failures, since, probing';
+const columns = 'change AS revision, paused_until AS until, reason, strikes AS failures, since, probing';
 
 /** Creates the SQLite implementation of OriginStore. */
 export function originStore(engine: SqliteConnection): OriginStore {
@@ -60,7 +60,7 @@ export function originStore(engine: SqliteConnection): OriginStore {
 
     getPause: async (origin) => pauseOf(origin),
 
-    putPause: async (origin, { change, until, reason, failures, since, probing }) =>
+    putPause: async (origin, { revision, until, reason, failures, since, probing }) =>
       engine.write(() => {
         const written = engine.run(
           `INSERT INTO origins (origin, change, paused_until, reason, strikes, since, probing)
@@ -69,7 +69,7 @@ export function originStore(engine: SqliteConnection): OriginStore {
              change = ?2, paused_until = ?3, reason = ?4, strikes = ?5, since = ?6, probing = ?7
              WHERE change = ?2 - 1`,
           origin,
-          change,
+          revision,
           until,
           reason,
           failures,
@@ -91,6 +91,6 @@ export function originStore(engine: SqliteConnection): OriginStore {
 /** A pause as read from a row. */
 type PauseRow = Omit<OriginPause, 'probing'> & { probing: number };
 
-function readPause({ change, until, reason, failures, since, probing }: PauseRow): OriginPause {
-  return { change, until, reason, failures, since, probing: probing === 1 };
+function readPause({ revision, until, reason, failures, since, probing }: PauseRow): OriginPause {
+  return { revision, until, reason, failures, since, probing: probing === 1 };
 }
