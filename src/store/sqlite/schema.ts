@@ -68,8 +68,9 @@ const ownTables = `
 /** Creates the tables of a new file. */
 const currentSchema = [...Object.values(declarations), jobTable].map(createTable).join('\n') + ownTables;
 
-/** Jobs wait for what their states say (job-states.ts). */
-const dueTimes = `
+/** Jobs wait for what their states say (job-states.ts), and kept pages have places. */
+const secondVersion = `
+  ${createTable(declarations.pagePlaces)}
   ALTER TABLE jobs ADD COLUMN due_at REAL;
   UPDATE jobs SET due_at = CASE
     WHEN state = 'awaiting_approval' THEN decide_by
@@ -84,7 +85,7 @@ const dueTimes = `
  * Migrations in order. `user_version` is the number of applied ones. The first creates the current tables of
  * a new file, which needs no other. Append a migration for every change of a table that was released.
  */
-export const migrations: readonly string[] = [currentSchema, dueTimes];
+export const migrations: readonly string[] = [currentSchema, secondVersion];
 
 /** Version of this program's schema. */
 export const schemaVersion = migrations.length;
