@@ -21,7 +21,8 @@ export interface DueWork<T> {
 }
 
 /**
- * Runs a round: processes the documents that are due, until none is left or the signal is aborted. Returns the number of documents. Throws what claim() and onError() throw, once no document is in progress.
+ * Runs a round: processes the documents that are due, until none is left or the signal is aborted. Returns
+ * the number of documents. Throws what claim() and onError() throw, once no document is in progress.
  */
 export async function processDue<T>(
   { claim, claimSize, concurrency, maxMs, process, onError }: DueWork<T>,

@@ -50,8 +50,14 @@ const jobStates: Readonly<Record<JobState, StateInfo>> = {
   terminated: state('ended', ['terminated'], []),
 };
 
+/** Every state. */
+export const jobStateNames = Object.keys(jobStates) as readonly JobState[];
+
 const statesWhere = (holds: (info: StateInfo) => boolean): readonly JobState[] =>
-  (Object.keys(jobStates) as JobState[]).filter((name) => holds(jobStates[name]));
+  jobStateNames.filter((name) => holds(jobStates[name]));
+
+/** Returns true if a job may move from one state to another, or stay in it. */
+export const canMove = (from: JobState, to: JobState) => from === to || jobStates[from].next.includes(to);
 
 /**
  * States between two that are acknowledged to callers: a job that loses such a move in a power failure makes
@@ -117,8 +123,7 @@ export function refuseOtherMoves<S extends Pick<JobStore, 'moveJob'>>(store: S):
     ...store,
     async moveJob(jobId, from, to, at, patch) {
       for (const name of from)
-        if (name !== to && !jobStates[name].next.includes(to))
-          throw new Error(`a job cannot move from ${name} to ${to}`);
+        if (!canMove(name, to)) throw new Error(`a job cannot move from ${name} to ${to}`);
       return store.moveJob(jobId, from, to, at, patch);
     },
   };

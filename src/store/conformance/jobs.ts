@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import type { Job, JobState } from '../documents.ts';
-import { interruptedMs } from '../job-states.ts';
+import { canMove, interruptedMs, jobStateNames, refuseOtherMoves } from '../job-states.ts';
 import { aBatch, aJob, aTime, storeJob } from './samples.ts';
 import { allPages, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
@@ -134,6 +134,22 @@ export function jobConformance(open: OpenStores): void {
     ).toBeNull();
     expect(await stores.store.moveJob(job.id, [], 'failed', aTime + 1)).toBeNull();
     expect(await stores.store.getJob(job.id)).toEqual(job);
+  });
+
+  test('a job moves only along its life, or stays in its state', async () => {
+    const store = refuseOtherMoves(stores.store);
+    for (const from of jobStateNames) {
+      const { job } = await storeJob(store, 0, { state: from });
+      for (const to of jobStateNames) {
+        if (canMove(from, to)) continue;
+        const moving = store.moveJob(job.id, [from], to, aTime + 1);
+        await expect(moving).rejects.toThrow(`a job cannot move from ${from} to ${to}`);
+      }
+      await expect(store.moveJob(job.id, [from, 'failed'], 'settling', aTime + 1)).rejects.toThrow();
+      expect(await stores.other.getJob(job.id)).toEqual(job);
+      const next = jobStateNames.find((to) => to !== from && canMove(from, to)) ?? from;
+      expect(await store.moveJob(job.id, [from], next, aTime + 1)).toMatchObject({ state: next });
+    }
   });
 
   test('accepts one of concurrent transitions of a job', async () => {
