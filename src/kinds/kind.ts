@@ -183,10 +183,10 @@ export interface Kind {
    */
   resultFields(page: string, contract: ResultContract): string;
   /**
-   * Columns of delivered tables, in the notation of parseFields(). Tables that readers have created keep
-   * them: no release removes one or changes its type. Add new columns to the end.
+   * Columns of its delivered tables that no field fills any more, or whose fields have another type now, in
+   * the notation of parseFields(). Tables that readers have created keep them.
    */
-  readonly tableColumns: string;
+  readonly formerColumns?: string;
   /** `batch` and `job` have the same rows. */
   readonly files: { batch?: FilePack; job?: FilePack; unit?: UnitFilePack };
   /** Parts of the job that the response to a submission needs. */

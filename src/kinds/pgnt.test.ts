@@ -8,13 +8,7 @@ import { aBatch, aFailure, aJob, aSuccess } from '../store/conformance/samples.t
 import type { Job } from '../store/documents.ts';
 import { pgntKind } from './pgnt.ts';
 
-const kind = pgntKind({
-  tableColumns: '',
-  name: 'search_items',
-  page: 'search',
-  files: {},
-  resultFields: (page) => page,
-});
+const kind = pgntKind({ name: 'search_items', page: 'search', files: {}, resultFields: (page) => page });
 const market = createTestMarket({
   regions: ['sg'],
   parseUrl: (page, url) => {

@@ -5,7 +5,7 @@ import type { Job, StoredFile } from '../store/documents.ts';
 import type { JobSnapshot } from './kind.ts';
 import { taskKind } from './tasks.ts';
 
-const kind = taskKind({ tableColumns: '', name: 'search_bulk', page: 'search', price: 6 });
+const kind = taskKind({ name: 'search_bulk', page: 'search', price: 6 });
 const file: StoredFile = { path: 'f', contentType: '', items: 1, bytes: 1, sha256: '' };
 const done: Outcome = { ...aSuccess(), file } as Outcome;
 const identity = [

@@ -1,10 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { parseFields } from '../../base/record-schema.ts';
 import { Fault } from '../../contract/fault.ts';
 import { problemText } from '../../contract/problem-texts.ts';
 import type { JobFile } from '../../delivery/destination/job-file.ts';
 import { createConcurrencyLimit } from '../../fetch/concurrency-limit.ts';
-import { type Column, type ColumnType, createColumns, othersColumn } from '../../formats/columns.ts';
+import { type Column, createColumns, othersColumn } from '../../formats/columns.ts';
 import {
   createFormat,
   type FormatName,
@@ -175,28 +174,26 @@ async function* convert(
 
 /**
  * Returns the columns of delivered Parquet files of a job type's jobs. They are equal for all markets of its
- * kind, and those that were released stay, so that readers take all files for one table: a column that the
- * market does not have, or no longer has, is null. A column whose type differs from the released one, or from
- * that of an earlier market, has its type in its name: `price`, a number, and `price_string`.
+ * kind, also in later releases, so that readers take the files for one table: a column that the market does
+ * not have is null. A column whose type differs from that of a former one, or of an earlier market, has its
+ * type in its name: `price`, a number, and `price_string`.
  */
 export function tableColumnsOf(jobTypes: JobTypes, jobType: ResolvedJobType): Column[] {
-  const released = parseFields(jobType.kind.tableColumns).map(
-    ({ path, type }): Column => ({ name: path, steps: [], type: type as ColumnType }),
+  const { formerColumns } = jobType.kind;
+  const former = formerColumns === undefined ? [] : createColumns(formerColumns);
+  const columns = new Map(
+    former.map((column) => [column.name, { ...column, steps: [] as readonly string[] }]),
   );
-  const columns = new Map(released.map((column) => [column.name, column]));
   for (const each of jobTypesOf(jobTypes, jobType.kind)) {
     const isOwn = each === jobType;
-    for (const column of [
-      ...placeColumnsOf(each),
-      ...createColumns(recordFieldsOf(each)).map(deliveredColumn),
-    ]) {
+    for (const column of createColumns(recordFieldsOf(each)).map(deliveredColumn)) {
       const isFirst = (columns.get(column.name)?.type ?? column.type) === column.type;
       const name = isFirst ? column.name : `${column.name}_${column.type}`;
       if (isOwn || !columns.has(name))
         columns.set(name, { ...column, name, steps: isOwn ? column.steps : [] });
     }
   }
-  return [...columns.values(), othersColumn];
+  return [...placeColumnsOf(jobType), ...columns.values(), othersColumn];
 }
 
 /**

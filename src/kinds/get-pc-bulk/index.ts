@@ -52,15 +52,6 @@ const retrieve: View = {
   }),
 };
 
-/** Columns of its delivered tables so far: see Kind. */
-const tableColumns = `
-  unit_index: integer; unit_key: string; unit_region: string; collected_at: integer; bff_meta: json;
-  error: json; error_msg: json; data.item.item_id: integer; data.item.shop_id: integer;
-  data.item.item_status: string; data.item.status: integer; data.item.item_type: integer;
-  data.item.reference_item_id: string; data.item.title: string; data.item.image: string;
-  data.item.label_ids: json; data.item.attributes: json; data.item.description: string;
-  data.item.models: json`;
-
 /** Product pages of the rows of a CSV, in one CSV or JSON Lines file. */
 export const getPcBulk: Kind = {
   name: 'get_pc_bulk',
@@ -80,7 +71,6 @@ export const getPcBulk: Kind = {
     serves: (job) => job.params.rescrape === false,
   },
   price: 8,
-  tableColumns,
   resultFields: rowFields,
   files: { job: jobFile },
   submittedNeeds: [],

@@ -32,15 +32,6 @@ function submitted({ job }: JobSnapshot) {
   return { ...job.params, taskId: job.number, status: 'pending', cost: job.cost, region: job.region };
 }
 
-/** Columns of its delivered tables so far: see Kind. */
-const tableColumns = `
-  unit_index: integer; unit_key: string; unit_region: string; collected_at: integer; bff_meta: json;
-  error: json; error_msg: json; data.item.item_id: integer; data.item.shop_id: integer;
-  data.item.item_status: string; data.item.status: integer; data.item.item_type: integer;
-  data.item.reference_item_id: string; data.item.title: string; data.item.image: string;
-  data.item.label_ids: json; data.item.attributes: json; data.item.description: string;
-  data.item.models: json`;
-
 /** One product page. The job is identified by an integer. */
 export const getPc: Kind = {
   name: 'get_pc',
@@ -56,7 +47,6 @@ export const getPc: Kind = {
   plan,
   recent: { key: recentKey, serves: () => false },
   price: 8,
-  tableColumns,
   resultFields: (page) => page,
   files: {},
   submittedNeeds: [],

@@ -71,20 +71,6 @@ export const batchFile: FilePack = {
   name: (_job, batch) => `batch_${batch!.id}_${batch!.attempt}.json`,
 };
 
-/** Columns of its delivered tables so far: see Kind. */
-const tableColumns = `
-  unit_index: integer; unit_key: string; unit_region: string; collected_at: integer; cbOption: integer;
-  cmtCount: integer; condition: integer; createTime: integer; currency: string; description: string;
-  flag: integer; globalBrandId: integer; images: json; itemCardV2.displayPrice.currency: string;
-  itemCardV2.displayPrice.discount: number; itemCardV2.displayPrice.discountPrice: string;
-  itemCardV2.displayPrice.discountText.text: string;
-  itemCardV2.displayPrice.discountText.buyerTranslatedText.source: string;
-  itemCardV2.displayPrice.discountText.buyerTranslatedText.translatedLanguage: string;
-  itemCardV2.displayPrice.discountText.buyerTranslatedText.translatedText: string;
-  itemCardV2.displayPrice.displayFinalPriceIcon: boolean; itemCardV2.displayPrice.priceMask: string;
-  itemId: string; likedCount: integer; localBrand: string; localCatIds: json; shopId: string;
-  country: string; title: string; historicalSold: integer; rating: number; models: json`;
-
 /** Sold counts of items' variants, in batches of 50 items. Jobs need an operator's approval. */
 export const variantSold: Kind = {
   name: 'variant_sold',
@@ -98,7 +84,6 @@ export const variantSold: Kind = {
   unqueued: 'refund',
   plan,
   price: 10,
-  tableColumns,
   resultFields: (page) => page,
   files: { batch: batchFile, job: jobFile },
   submittedNeeds: [],

@@ -29,7 +29,7 @@ function release(type: string): Column[] {
       ? { ...market, listedFields: { ...market.listedFields, product: fields } }
       : market,
   );
-  const released = kinds.map((each) => ({ ...each, tableColumns: `${each.tableColumns}; weight: string` }));
+  const released = kinds.map((each) => ({ ...each, formerColumns: 'weight: string' }));
   const types = resolveJobTypes(services, released, changed);
   return tableColumnsOf(types, types.of({ market: 'mktc', kind }));
 }
