@@ -155,6 +155,13 @@ describe('the product of a page with several', () => {
     expect(read(jsonLd(value))).toMatchObject({ title: 'Oat mug', price: 12 });
   });
 
+  test('is the only one, unless it has another address and is not named', () => {
+    const page = (title: string) => `<h1>${title}</h1>${jsonLd({ ...main, url: '/c/mugs/p/mug' })}`;
+    expect(read(page('Our oat mug'))).toMatchObject({ title: 'Oat mug', price: 12 });
+    expect(read(page('Bowl'))).toBeNull();
+    expect(read(`<h1>Bowl</h1>${jsonLd(main)}`)).toMatchObject({ title: 'Oat mug' });
+  });
+
   test('is none if any could be meant', () => {
     expect(read(`<h1>Mugs and bowls</h1>${jsonLd(related('Bowl'), main)}`)).toBeNull();
   });
@@ -166,6 +173,8 @@ describe('the product of a page with several', () => {
     const other = `<meta property="product:price:amount" content="5"><meta property="og:title" content="Oat mug">
       <meta property="product:retailer_item_id" content="M-2">`;
     expect(read(jsonLd(mug({ sku: 'M-1' })) + other)).toMatchObject({ sku: 'M-1', price: null });
+    const same = other.replace('Oat mug', 'Buy mugs online').replace('M-2', 'M-1');
+    expect(read(jsonLd(mug({ sku: 'M-1' })) + same)).toMatchObject({ title: 'Oat mug', price: 5 });
   });
 });
 

@@ -205,10 +205,13 @@ export function readFields(
   return { values, from };
 }
 
-/** Returns true if the values of another format are those of the same product, as far as both tell. */
-function isSame(one: ProductValues, other: ProductValues): boolean {
+/**
+ * Returns true if the values of another format are those of the same product, as far as both tell. OpenGraph
+ * describes the page, often under another title.
+ */
+function isSame(one: ProductValues, other: ProductValues, format: string): boolean {
   if (one.sku && other.sku && one.sku !== other.sku) return false;
-  if (!one.title || !other.title) return true;
+  if (!one.title || !other.title || format === 'opengraph') return true;
   const [name, another] = [plainName(text(one.title)), plainName(text(other.title))];
   return name.includes(another) || another.includes(name);
 }
@@ -223,7 +226,7 @@ export function readProductPage(page: SitePage): SourcedValues | null {
     const item = findProduct(data, page.url, titles);
     return item === null ? [] : [{ format: data.format, values: describeProduct(item, data, page.url) }];
   });
-  const found = stated.filter(({ values }) => isSame(stated[0]!.values, values));
+  const found = stated.filter(({ format, values }) => isSame(stated[0]!.values, values, format));
   const read = readFields(page, root, fields, found);
   const isDeclared = Object.keys(fields).some((name) => name !== 'title' && name in read.from);
   return read.values.title !== undefined && (found.length > 0 || isDeclared) ? read : null;

@@ -217,10 +217,13 @@ export function findProduct(
   const candidates = offered.length > 0 ? offered : about;
   const [first = null, ...others] = candidates;
   const nameOf = (item: JsonObject) => plainName(plainText(item.name));
-  if (first === null || others.every((item) => nameOf(item) === nameOf(first))) return first;
-  const titles = shown.map(plainName);
+  const titles = shown.filter((title) => title !== null).map(plainName);
   const named = candidates.filter((item) => titles.some((title) => title.includes(nameOf(item))));
-  return named.sort((one, other) => nameOf(other).length - nameOf(one).length)[0] ?? null;
+  if (first === null || others.some((item) => nameOf(item) !== nameOf(first)))
+    return named.sort((one, other) => nameOf(other).length - nameOf(one).length)[0] ?? null;
+  // The only product can be a related one, with the address of its own page.
+  const isElsewhere = address === undefined && linksOf(first)[0] !== undefined && titles.length > 0;
+  return isElsewhere ? (named[0] ?? null) : first;
 }
 
 /** Returns the elements of the first list of products or addresses on a page, in order. */
