@@ -14,7 +14,6 @@ import { inOrder } from '../../kinds/items.ts';
 import type { Plan } from '../../kinds/kind.ts';
 import type { Outcome, Unit } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
-import type { JobStore } from '../../store/store.ts';
 import type { JobContext } from '../context.ts';
 import { isChargeVoid } from '../credits/job-credits.ts';
 import { mayHoldFailed, readIndexedBatches, unitsOf } from '../indexed-units.ts';
@@ -103,31 +102,27 @@ export function deriveJob(derivation: Derivation): DeriveJob {
   };
 }
 
+/** Returns the newest job derived from a job that was not discarded. */
+async function lastDerived(
+  { store }: JobContext,
+  { of }: Derivation,
+  { id }: Job,
+): Promise<Job | undefined> {
+  const { items } = await store.listJobs({ [of]: id }, { limit: 10 });
+  return items.find(({ state }) => state !== 'discarding');
+}
+
 /**
  * Returns the id of the next job derived from a job. Concurrent calls get the same id, so that they create
  * one job.
  */
-async function nextDerivedId(
-  { store }: JobContext,
-  { of, words: { noun } }: Derivation,
-  { id }: Job,
-): Promise<string> {
-  const last = await lastDerived(store, of, id);
-  let next = idFromName(`${noun} of ${id} after ${last?.id ?? 'none'}`);
+async function nextDerivedId(context: JobContext, derivation: Derivation, source: Job): Promise<string> {
+  const { store } = context;
+  const idAfter = (id: string) => idFromName(`${derivation.words.noun} of ${source.id} after ${id}`);
+  let next = idAfter((await lastDerived(context, derivation, source))?.id ?? 'none');
   // The id of a discarded or deleted job cannot be used again.
-  while ((await isChargeVoid(store, next)) || (await store.getDeletedJob(next)) !== null)
-    next = idFromName(`${noun} of ${id} after ${next}`);
+  while ((await isChargeVoid(store, next)) || (await store.getDeletedJob(next)) !== null) next = idAfter(next);
   return next;
-}
-
-/** Returns the newest job derived from a job that was not discarded. */
-async function lastDerived(
-  store: Pick<JobStore, 'listJobs'>,
-  of: Derivation['of'],
-  id: string,
-): Promise<Job | undefined> {
-  const { items } = await store.listJobs({ [of]: id }, { limit: 10 });
-  return items.find(({ state }) => state !== 'discarding');
 }
 
 /** Returns the quote of a derived job. Faults as for the job. */
@@ -141,14 +136,8 @@ async function quoteDerived(
   await findRunning(context, derivation, source, jobId);
   const plan = await derivation.plan(context, source);
   const warning = await derivation.warning(context, source);
-  const isReread = derivation.of === 'rereadOf';
-  const caller = {
-    userId,
-    mode: source.mode,
-    keyId,
-    options: derivation.optionsOf(source, options),
-    isReread,
-  };
+  const given = { options: derivation.optionsOf(source, options), isReread: derivation.of === 'rereadOf' };
+  const caller = { userId, mode: source.mode, keyId, ...given };
   return quoteJob(context, context.jobTypes.of(source), plan, caller, warning === null ? [] : [warning]);
 }
 
@@ -158,17 +147,17 @@ async function quoteDerived(
  */
 async function findRunning(
   context: JobContext,
-  { of, words, check }: Derivation,
+  derivation: Derivation,
   source: Job,
   jobId: string,
 ): Promise<Job | undefined> {
-  const { id, state, finishedAt } = source;
-  if (finishedAt === null) {
-    const message = `The job has not ended: it is ${state}. Only ended jobs can be ${words.done}.`;
+  const { words, check } = derivation;
+  if (source.finishedAt === null) {
+    const message = `The job has not ended: it is ${source.state}. Only ended jobs can be ${words.done}.`;
     throw new Fault('conflict', message);
   }
   check(context, source);
-  const last = await lastDerived(context.store, of, id);
+  const last = await lastDerived(context, derivation, source);
   const other = last?.finishedAt === null && last.id !== jobId ? last : undefined;
   if (other !== undefined && other.state !== 'submitted')
     throw new Fault('conflict', `The job ${other.id} ${words.does} and has not ended.`);
