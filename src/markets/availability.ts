@@ -7,22 +7,16 @@ export interface Availability {
 }
 
 /** Names of schema.org (ItemAvailability) and of product feeds, in lower case, with their schema.org name. */
-const states: Readonly<Record<string, string>> = Object.fromEntries(
-  (
-    'InStock InStoreOnly OnlineOnly LimitedAvailability PreOrder PreSale BackOrder MadeToOrder ' +
-    'OutOfStock SoldOut Discontinued Reserved'
-  )
-    .split(' ')
-    .map((name) => [name.toLowerCase(), name] as const)
-    .concat([
-      ['available', 'InStock'],
-      ['instock', 'InStock'],
-      ['oos', 'OutOfStock'],
-      ['unavailable', 'OutOfStock'],
-      ['notavailable', 'OutOfStock'],
-      ['availablefororder', 'BackOrder'],
-    ]),
-);
+const states: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    `InStock InStoreOnly OnlineOnly LimitedAvailability PreOrder PreSale BackOrder MadeToOrder OutOfStock SoldOut
+    Discontinued Reserved`
+      .split(/\s+/)
+      .map((name) => [name.toLowerCase(), name]),
+  ),
+  ...{ available: 'InStock', availablefororder: 'BackOrder' },
+  ...{ oos: 'OutOfStock', unavailable: 'OutOfStock', notavailable: 'OutOfStock' },
+};
 const notForSale: ReadonlySet<string> = new Set(['OutOfStock', 'SoldOut', 'Discontinued', 'Reserved']);
 
 /** Wording of offers that cannot be bought, and of those that can. The first is checked first. */

@@ -34,6 +34,7 @@ import {
   addressOn,
   describeProduct,
   findProduct,
+  hasProduct,
   type ProductValues,
   plainName,
 } from './structured-product.ts';
@@ -300,7 +301,9 @@ export function readProduct(
     // Shops redirect from removed products to their first page.
     if (new URL(page.url).pathname === '/' && asked !== '/')
       throw new Fault('page_not_found', 'the site redirected to its first page');
-    throw unexpectedPage(page.text, 'a product');
+    const fault = unexpectedPage(page.text, 'a product');
+    if (fault.code !== 'page_unreadable' || !page.data.some(hasProduct)) throw fault;
+    throw new Fault('page_unreadable', 'the page states products, but none with its address or its name');
   }
   return { record: recordOf(read, page.url, site.name), from: read.from };
 }

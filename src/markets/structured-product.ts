@@ -18,6 +18,9 @@ const productTypes: ReadonlySet<string> = new Set(
 );
 const isProduct = (item: JsonObject) => typesOf(item).some((type) => productTypes.has(type.toLowerCase()));
 
+/** Returns true if structured data states a product, of the page or not. */
+export const hasProduct = ({ items }: StructuredData): boolean => items.some(isProduct);
+
 /** Maximum variants and pictures of a record. */
 const maxVariants = 500;
 const maxImages = 50;

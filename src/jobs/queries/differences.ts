@@ -1,4 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { RecordDifferenceSchema } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type Cell, cellReader } from '../../formats/cells.ts';
 import { createColumns } from '../../formats/columns.ts';
@@ -10,24 +12,8 @@ import { createScans } from './scans.ts';
 /** Difference of a record, or of a field in it. */
 type Difference = 'gained' | 'changed' | 'lost';
 
-/** A record that differs between a reread and the first job. */
-export interface RecordChange {
-  unitIndex: number;
-  unitKey: string;
-  position: number;
-  difference: Difference;
-  /** Names of the columns that differ. Empty for a record that one job has. */
-  fields: string[];
-}
-
-/** Differences between a reread and the first job. */
-export type Differences = Record<Difference | 'equal', number> & {
-  rereadOf: string;
-  /** Fields with a difference, counted in records that both jobs have. */
-  fields: ({ name: string } & Record<Difference, number>)[];
-  /** The first records with a difference. */
-  records: RecordChange[];
-};
+/** Differences between a reread and the first job (ListDifferencesResponse). */
+type Differences = Awaited<ReturnType<typeof compare>>;
 
 type DifferencesContext = RowsContext & StoreUse<'getJob'>;
 
@@ -53,12 +39,12 @@ export function createDifferences(): (context: DifferencesContext, job: Job) => 
   };
 }
 
-async function compare(context: DifferencesContext, first: Job, reread: Job): Promise<Differences> {
+async function compare(context: DifferencesContext, first: Job, reread: Job) {
   const columns = createColumns(recordFieldsOf(context.jobTypes.of(reread)));
   const cellsOf = cellReader(columns);
   const fields = columns.map(({ name }) => ({ name, gained: 0, changed: 0, lost: 0 }));
   const counts = { gained: 0, changed: 0, lost: 0, equal: 0 };
-  const records: RecordChange[] = [];
+  const records: MessageInitShape<typeof RecordDifferenceSchema>[] = [];
   let turn = 0;
   for await (const [before, after] of pairs(
     readEntries(context, first, {}),

@@ -103,11 +103,7 @@ export function deriveJob(derivation: Derivation): DeriveJob {
 }
 
 /** Returns the newest job derived from a job that was not discarded. */
-async function lastDerived(
-  { store }: JobContext,
-  { of }: Derivation,
-  { id }: Job,
-): Promise<Job | undefined> {
+async function lastDerived({ store }: JobContext, { of }: Derivation, { id }: Job): Promise<Job | undefined> {
   const { items } = await store.listJobs({ [of]: id }, { limit: 10 });
   return items.find(({ state }) => state !== 'discarding');
 }
@@ -121,7 +117,8 @@ async function nextDerivedId(context: JobContext, derivation: Derivation, source
   const idAfter = (id: string) => idFromName(`${derivation.words.noun} of ${source.id} after ${id}`);
   let next = idAfter((await lastDerived(context, derivation, source))?.id ?? 'none');
   // The id of a discarded or deleted job cannot be used again.
-  while ((await isChargeVoid(store, next)) || (await store.getDeletedJob(next)) !== null) next = idAfter(next);
+  while ((await isChargeVoid(store, next)) || (await store.getDeletedJob(next)) !== null)
+    next = idAfter(next);
   return next;
 }
 

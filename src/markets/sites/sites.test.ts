@@ -75,6 +75,15 @@ describe('product', () => {
     expect(() => product.extract(response, { url: `${shop}/p/1` }, 'example')).toThrow(/its first page/);
   });
 
+  it('rejects a page whose products are others', () => {
+    const named = (name: string) => ({ '@type': 'Product', name, offers: { price: 5 } });
+    const data = JSON.stringify([named('Bowl'), named('Jug')]);
+    const response = page(`<h1>Mug</h1><script type="application/ld+json">${data}</script>`, `${shop}/p/1`);
+    expect(() => product.extract(response, { url: `${shop}/p/1` }, 'example')).toThrow(
+      'the page states products, but none with its address or its name',
+    );
+  });
+
   it('rejects a redirect to another host', () => {
     const response = page('<h1>Mug</h1>', 'https://other.example/p/1');
     expect(() => product.extract(response, { url: `${shop}/p/1` }, 'example')).toThrow(/other\.example/);
