@@ -34,9 +34,7 @@ export interface OriginSchedulerOptions {
   observer?: RequestObserver;
   /** Returns the limits of a market's site. Default: the limits of a market that declares none. */
   limitsOf?: (market: string) => MarketLimits;
-  /**
-   * Returns the policy that a market declares for its origins of a region. The same object until it changes.
-   */
+  /** Returns the policy that a market declares for its origins of a region. */
   policyOf: (market: string, region: string) => Partial<OriginPolicy>;
   /** Memory for the pages of all sessions and for records; unbounded by default. */
   memory?: PageMemory;
@@ -86,16 +84,9 @@ export function createOriginScheduler(options: OriginSchedulerOptions): OriginSc
   const memory = options.memory ?? createPageMemory({ maxBytes: Number.POSITIVE_INFINITY, clock });
   const limitsOf = options.limitsOf ?? (() => defaultMarketLimits);
   const robots = createRobots({ clock, userAgent });
-  const policies = new Map<string, { declared: Partial<OriginPolicy>; policy: OriginPolicy }>();
-  const policyOf = (market: string, region: string): OriginPolicy => {
-    const declared = options.policyOf(market, region);
-    const name = `${market}/${region}`;
-    const known = policies.get(name);
-    if (known?.declared === declared) return known.policy;
-    const policy = originPolicy(declared, origins.get(market));
-    policies.set(name, { declared, policy });
-    return policy;
-  };
+  // Declarations change while the service runs.
+  const policyOf = (market: string, region: string): OriginPolicy =>
+    originPolicy(options.policyOf(market, region), origins.get(market));
   const urgentTasks = createUrgentTasks(clock);
   const throttles = createOriginThrottles({
     urgentTasks,

@@ -13,22 +13,13 @@ export function limitsOf(market: Pick<Market, 'limits'> | undefined): MarketLimi
 /** Returns the limits of the market with a name; the defaults for an unknown one. */
 export const limitsOfMarket = (name: string): MarketLimits => limitsOf(marketNamed(name));
 
-const noPolicy: Partial<OriginPolicy> = {};
-/** Policies of regions, so that equal ones are the same object. */
-const regionPolicies = new WeakMap<object, Partial<OriginPolicy>>();
-
 /**
  * Returns the request policy that a market declares for its origins of a region, or an empty one if it
- * declares none. The same object until the declaration changes.
+ * declares none.
  */
 export function policyOfMarket(name: string, region: string): Partial<OriginPolicy> {
   const market = marketNamed(name);
-  const policy = market?.policy ?? noPolicy;
-  const own = market?.regionPolicy?.(region);
-  if (own === undefined) return policy;
-  const merged = regionPolicies.get(own) ?? { ...policy, ...own };
-  regionPolicies.set(own, merged);
-  return merged;
+  return { ...market?.policy, ...market?.regionPolicy?.(region) };
 }
 
 /** Listed fields of every market's pages, by market. */
