@@ -62,12 +62,50 @@ const characterNames: ReadonlyMap<string, string> = new Map([
   ['!-~', 'visible ASCII characters'],
 ]);
 
-/** Returns a pattern of one counted class of characters in words: "1 to 20 digits". Null for others. */
+/** Patterns of the contract that are not one class of characters, in words with an example. */
+const patternWords: ReadonlyMap<string, string> = new Map([
+  ['([0-9]{1,16}(\\.[0-9]{1,9})?-[A-Za-z0-9_-]{1,1000})?', 'the next_page_token of an earlier response'],
+  ['([0-9]{1,9}\\.[0-9]{1,9})?', 'the next_page_token of an earlier response'],
+  [
+    '([0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9]{1,15})',
+    'a UUID or the number of a task, such as 1042',
+  ],
+  ['([1-9][0-9]{0,5}(s|m|h|d))?', 'a number with s, m, h, or d, such as 6h'],
+  ['(([1-9]|[12][0-9]|30)d)?', 'a number of days from 1d to 30d, such as 7d'],
+  [
+    '([A-Za-z0-9][A-Za-z0-9._-]{0,63})?',
+    'a name of at most 64 letters, digits, dots, hyphens, and underscores, such as weekly-prices',
+  ],
+  ['([A-Za-z0-9_-]{1,64}(,[A-Za-z0-9_-]{1,64})*)?', 'names separated by commas, such as archive,backup'],
+  [
+    '([A-Za-z0-9_.*\\[\\]-]+:[0-9]{1,3}(\\.[0-9]{1,2})?(,[A-Za-z0-9_.*\\[\\]-]+:[0-9]{1,3}(\\.[0-9]{1,2})?)*)?',
+    'fields with percentages, such as price.amount:95,title:99',
+  ],
+  [
+    '[a-z0-9][a-z0-9_-]{0,63}',
+    'at most 64 lowercase letters, digits, hyphens, and underscores, such as weekly-prices',
+  ],
+  ['([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])?', 'the name of a bucket in lowercase, such as acme-results'],
+  ["[A-Za-z0-9!#$%&'*+.^_`|~-]+", 'the name of a header, such as Authorization'],
+  ['[!-~]([ -~]*[!-~])?', 'ASCII characters without spaces at the ends, such as Bearer abc'],
+  [
+    '[^\\x00-\\x1f\\x7f-\\x9f]*[^\\s\\x00-\\x1f\\x7f-\\x9f][^\\x00-\\x1f\\x7f-\\x9f]*',
+    'text in one line, such as Weekly prices',
+  ],
+]);
+
+/**
+ * Returns a pattern in words: "1 to 20 digits". Null for a pattern that is neither one class of characters
+ * nor known.
+ */
 export function describePattern(pattern: string): string | null {
+  const known = patternWords.get(pattern.slice(1, -1));
+  if (known !== undefined) return known;
   const [, characters = '', least = '', most = least] =
-    /^\^\[([^\]]+)\]\{(\d+)(?:,(\d+))?\}\$$/.exec(pattern) ?? [];
+    /^\^\[([^\]]+)\](?:\{(\d+)(?:,(\d+))?\}|[*+])\$$/.exec(pattern) ?? [];
   const name = characterNames.get(characters);
   if (name === undefined) return null;
+  if (most === '') return name;
   if (least === most) return `${most} ${name}`;
   return least === '0' ? `at most ${most} ${name}` : `${least} to ${most} ${name}`;
 }

@@ -1,6 +1,7 @@
-import { create } from '@bufbuild/protobuf';
+import { create, type DescMessage } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { AccountService } from '../../gen/gleaner/account/v1/account_pb.ts';
+import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
 import {
   DownloadVariantSoldItemRequestSchema,
   MktaService,
@@ -12,8 +13,10 @@ import {
   ListUsersRequestSchema,
 } from '../../gen/gleaner/operator/v1/operator_pb.ts';
 import { Fault } from './fault.ts';
+import { describePattern } from './problem-texts.ts';
 import { placeProblems, problemsOf, validateMessage } from './problems.ts';
-import { isRequired } from './rules.ts';
+import { isRequired, rulesOf } from './rules.ts';
+import { services } from './services.ts';
 
 const submit = MktaService.method.submitVariantSold;
 const item = { itemId: '1', shopId: '2' };
@@ -40,6 +43,24 @@ test('describes every violated rule with its location, type and value', () => {
     },
     { loc: ['body', 'items', 1, 'shop_id'], type: 'missing', msg: 'Field required' },
   ]);
+});
+
+/** Returns the patterns of the texts of a message and of the messages inside it. */
+function patternsOf(message: DescMessage, seen = new Set<DescMessage>()): string[] {
+  if (seen.has(message)) return [];
+  seen.add(message);
+  return message.fields.flatMap((field) => {
+    const { type } = rulesOf(field);
+    const own = type.case === 'string' ? [type.value.pattern] : [];
+    return [...own, ...(field.message ? patternsOf(field.message, seen) : [])];
+  });
+}
+
+test('describes every pattern of the contract in words', () => {
+  const inputs = services.flatMap(({ methods }) => methods.map(({ input }) => input));
+  const patterns = [SubmitOptionsSchema, ...inputs].flatMap((input) => patternsOf(input)).filter(Boolean);
+  expect(patterns.length).toBeGreaterThan(20);
+  expect(patterns.filter((pattern) => describePattern(pattern) === null)).toEqual([]);
 });
 
 test('reports lists that are too short or too long', () => {

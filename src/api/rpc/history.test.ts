@@ -201,7 +201,7 @@ describe('rules', () => {
     [{ ...fields, market: '', region: 'xx' }, 'region', /^"xx" is not a region \(id, /],
     [{ ...fields, region: 'sg' }, 'region', /^Marketplace mktf has no regions/],
     [{ ...fields, series: 'true' }, 'series', /^No series is named "true"/],
-    [{ ...fields, series: 'my shop' }, 'series', /match pattern/],
+    [{ ...fields, series: 'my shop' }, 'series', /such as weekly-prices, not "my shop"$/],
     [{ ...fields, channel: 'email' }, 'channel', /^This service sends no email/],
   ])('rejects %j and names the field', async (request, name, message) => {
     await expect(user.call(method.createRule, request)).rejects.toMatchObject({
