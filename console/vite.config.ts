@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 
@@ -22,37 +25,122 @@ const componentStyles: Plugin = {
   load: (id) =>
     id.startsWith('\0@mantine/') ? (id.startsWith('\0@mantine/core/') ? baseStyles : 'export {};') : null,
   transform(code, id) {
-    const [, name, component] = /@mantine\/(\w+)\/esm\/.*\/(\w+)\.module\.mjs$/.exec(id) ?? [];
+    const [, name, component] = /@mantine\/(\w+)\/esm\/(?:.*\/)?(\w+)\.module\.mjs$/.exec(id) ?? [];
     if (name === undefined) return null;
     const sheet = name === 'core' ? `styles/${component}` : 'styles';
-    return { code: `import '@mantine/${name}/${sheet}.css';\n${code}`, map: null };
+    // Without side effects, the bundler may leave out a module with its styles.
+    return { code: `import '@mantine/${name}/${sheet}.css';\n${code}`, map: null, moduleSideEffects: true };
   },
 };
+
+/** Packages whose index imports every module of theirs, and the folder of the index. */
+const indexed = ['@mantine/core', '@mantine/hooks', '@tabler/icons-react'];
+
+/** Returns the module and the export behind each name of a package's index. */
+function exportsOf(name: string): Map<string, [file: string, as: string]> {
+  const index = fileURLToPath(import.meta.resolve(name)).replace(/\/cjs\/(.*)\.[a-z]+$/, '/esm/$1.mjs');
+  const folder = dirname(index);
+  const lines = readFileSync(index, 'utf8').matchAll(/^(?:im|ex)port \{ (.+) \} from ["'](\..+)["'];$/gm);
+  return new Map(
+    [...lines].flatMap(([, names, file]) =>
+      names!.split(', ').map((each) => {
+        const [from, to = from] = each.split(' as ');
+        return [to!, [join(folder, file!), from!]] as const;
+      }),
+    ),
+  );
+}
+
+/** Imports the modules of a component instead of the index of its package, so that they are known by page. */
+const directImports: Plugin = {
+  name: 'direct-imports',
+  apply: 'build',
+  enforce: 'pre',
+  transform(code, id) {
+    if (!/\/console\/src\/.*\.tsx?$/.test(id)) return null;
+    let direct = code;
+    for (const name of indexed)
+      direct = direct.replace(
+        new RegExp(`^import \\{([^}]+)\\} from '${name}';$`, 'gm'),
+        (_all, names: string) =>
+          names
+            .split(',')
+            .map((each) => each.trim())
+            .filter((each) => each !== '' && !each.startsWith('type '))
+            .map((each) => importOf(name, each))
+            .join(' '),
+      );
+    return { code: direct, map: null };
+  },
+};
+
+const known = new Map<string, ReturnType<typeof exportsOf>>();
+
+/** Returns the import of a name of an indexed package from the module that has it. */
+function importOf(name: string, imported: string): string {
+  const exported = known.get(name) ?? exportsOf(name);
+  known.set(name, exported);
+  const [file, as] = exported.get(imported) ?? [name, imported];
+  return `import { ${as} as ${imported} } from '${file}';`;
+}
+
+const sourceOf = (name: string) => `${import.meta.dirname}/src/${name}`;
 
 /** The modules of a build. */
 interface Modules {
   getModuleInfo(id: string): { importedIds: readonly string[] } | null;
 }
 
-let start: Set<string> | undefined;
-
-/** Returns true for a module that the sign-in page needs. */
-function isStart(id: string, modules: Modules): boolean {
-  if (start === undefined) {
-    start = new Set();
-    const add = (needed: string): void => {
-      if (start!.has(needed)) return;
-      start!.add(needed);
-      for (const imported of modules.getModuleInfo(needed)?.importedIds ?? []) add(imported);
-    };
-    for (const page of ['main.tsx', 'app/SignIn.tsx']) add(`${import.meta.dirname}/src/${page}`);
-  }
-  return start.has(id);
+/** Returns a module and the modules that it imports, except for those that it loads later. */
+function withImports(id: string, modules: Modules, found = new Set<string>()): Set<string> {
+  if (found.has(id)) return found;
+  found.add(id);
+  for (const imported of modules.getModuleInfo(id)?.importedIds ?? []) withImports(imported, modules, found);
+  return found;
 }
+
+/** Files of the build that every page loads, in their order, and the module that needs them. */
+const parts = {
+  entry: 'main.tsx',
+  start: 'app/App.tsx',
+  shell: 'app/Pages.tsx',
+  jobs: 'jobs/JobsPage.tsx',
+  job: 'jobs/JobPage.tsx',
+};
+let modulesOf: [name: string, ids: Set<string>][] | undefined;
+
+/** Returns the file for a module; null for modules of other pages. */
+function partOf(id: string, modules: Modules): string | null {
+  modulesOf ??= Object.entries(parts).map(([name, file]) => [name, withImports(sourceOf(file), modules)]);
+  return modulesOf.find(([, ids]) => ids.has(id))?.[0] ?? null;
+}
+
+/** Lets browsers load the code of the sign-in page beside the entry, which imports it. */
+const preloadStart: Plugin = {
+  name: 'preload-start',
+  apply: 'build',
+  transformIndexHtml: {
+    order: 'post',
+    handler(_html, { bundle, filename }) {
+      if (!filename.endsWith('index.html')) return [];
+      const chunks = Object.values(bundle ?? {}).filter((output) => output.type === 'chunk');
+      const start = chunks.find(({ moduleIds }) => moduleIds.includes(sourceOf(parts.start)));
+      const style = [...(start?.viteMetadata?.importedCss ?? [])];
+      const link = (rel: string) => (file: string) => ({
+        tag: 'link',
+        attrs: { rel, crossorigin: true, href: `/console/${file}` },
+      });
+      return [
+        ...(start ? [start.fileName] : []).map(link('modulepreload')),
+        ...style.map(link('stylesheet')),
+      ];
+    },
+  },
+};
 
 export default defineConfig({
   base: '/console/',
-  plugins: [componentStyles, react()],
+  plugins: [componentStyles, directImports, preloadStart, react()],
   build: {
     outDir: 'dist',
     rolldownOptions: {
@@ -60,13 +148,12 @@ export default defineConfig({
         codeSplitting: {
           // Few files: each costs a request. The sign-in page loads no code of the other pages.
           groups: [
-            {
-              debugName: 'start',
-              name: (id, chunking) => (isStart(id, chunking) ? 'start' : null),
-              minShareCount: 6,
-              priority: 2,
-            },
-            { name: 'shared', minShareCount: 6, priority: 1 },
+            ...Object.keys(parts).map((name, at) => ({
+              debugName: name,
+              name: (id: string, modules: Modules) => (partOf(id, modules) === name ? name : null),
+              priority: 9 - at,
+            })),
+            { name: 'shared', minShareCount: 13, priority: 1 },
           ],
         },
       },

@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { registryTexts } from './registries.ts';
+import { jobNamesText, registryTexts } from './registries.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -13,7 +13,7 @@ function write(files: Record<string, string>): void {
 
 // The other files are derived from the folders in the registries, so that their modules are loaded
 // afterwards.
-write(registryTexts(root));
+write({ ...registryTexts(root), 'gen/job-names.ts': await jobNamesText() });
 const { openApiDocument } = await import('./openapi-document.ts');
 const { pythonModels, pythonOperations } = await import('./python-models.ts');
 const { commandsPage, marketplacesPage, settingsPage } = await import('./reference-pages.ts');

@@ -3,12 +3,12 @@ import type { Command } from 'commander';
 import { settings } from '../src/base/settings.ts';
 import { createIo } from '../src/cli/io.ts';
 import { createProgram } from '../src/cli/run.ts';
-import { marketTitle } from '../src/contract/job-types.ts';
 import { services } from '../src/contract/services.ts';
 import { originPolicy } from '../src/fetch/policy.ts';
 import { resolveJobTypes } from '../src/jobs/job-types.ts';
 import { kinds } from '../src/kinds/list.ts';
 import { markets } from '../src/markets/list.ts';
+import { marketTitle } from '../src/present/names.ts';
 
 /** Returns the text of docs/marketplaces.md. */
 export function marketplacesPage(): string {

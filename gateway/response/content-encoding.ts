@@ -14,6 +14,8 @@ export const minBytes = 1024;
 const gzipOptions = { level: 4 };
 // Stryker disable next-line ObjectLiteral: as above
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
+// Stryker disable next-line ObjectLiteral: as above
+const keptBrotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
 // In order of preference among codings of equal weight. x-gzip is an alias of gzip (RFC 9110, section
 // 8.4.1.3).
@@ -41,15 +43,15 @@ export function isCompressible(contentType: string): boolean {
 const gzipped = promisify(gzip) as (bytes: Buffer, options: object) => Promise<Buffer>;
 const brotlied = promisify(brotliCompress) as (bytes: Buffer, options: object) => Promise<Buffer>;
 
-/** Encodes bytes, off the main thread. */
-export function encode(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
-  return encoding === 'br'
-    ? // Stryker disable next-line ObjectLiteral: as above
-      brotlied(bytes, {
-        // Stryker disable next-line ObjectLiteral: as above
-        params: { ...brotliOptions.params, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
-      })
-    : gzipped(bytes, gzipOptions);
+/**
+ * Encodes bytes, off the main thread. Content that is kept is encoded once, so that a slow encoding pays off.
+ */
+export function encode(bytes: Buffer, encoding: Encoding, isKept = false): Promise<Buffer> {
+  // Stryker disable ObjectLiteral,ConditionalExpression: the levels decide on speed and size only
+  if (encoding === 'gzip') return gzipped(bytes, isKept ? { level: 9 } : gzipOptions);
+  const { params } = isKept ? keptBrotliOptions : brotliOptions;
+  return brotlied(bytes, { params: { ...params, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } });
+  // Stryker restore ObjectLiteral,ConditionalExpression
 }
 
 /** An encoding stream. `flush` emits buffered output. */

@@ -23,7 +23,7 @@ export function createPublicContent(type: string, content: string | Buffer): Pub
     encoded(encoding) {
       let encoded = encodings.get(encoding);
       if (encoded === undefined) {
-        encoded = encode(bytes, encoding);
+        encoded = encode(bytes, encoding, true);
         encodings.set(encoding, encoded);
         encoded.catch(() => encodings.delete(encoding));
       }

@@ -6,12 +6,7 @@ import {
   getOption,
   ScalarType,
 } from '@bufbuild/protobuf';
-import {
-  job as jobOption,
-  market as marketOption,
-  Step,
-  title as titleOption,
-} from '../../gen/gleaner/options/v1/options_pb.ts';
+import { job as jobOption, market as marketOption, Step } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { marketServices } from '../../gen/services.ts';
 import { type Endpoint, endpointOf } from './endpoint.ts';
 
@@ -44,16 +39,6 @@ export const jobTypes: readonly JobType[] = marketServices.flatMap((service) =>
 
 /** Path segments of the marketplaces that have job types. */
 export const knownMarkets: readonly string[] = [...new Set(jobTypes.map(({ market }) => market))];
-
-const marketTitles: ReadonlyMap<string, string> = new Map(
-  marketServices.map((service) => [getOption(service, marketOption), getOption(service, titleOption)]),
-);
-
-/** Returns the name of a marketplace: "Shopee" for "mkta". Other texts are returned unchanged. */
-export const marketTitle = (market: string): string => marketTitles.get(market) ?? market;
-
-/** Kinds of jobs that can be submitted. */
-export const knownKinds: readonly string[] = [...new Set(jobTypes.map(({ kind }) => kind))];
 
 function jobTypeOf(method: DescMethodUnary): JobType {
   const { fields } = method.input;

@@ -1,5 +1,5 @@
 import type { FieldChange, ItemValues, TrackedItem } from '../../gen/gleaner/history/v1/history_pb.ts';
-import { marketTitle } from '../contract/job-types.ts';
+import { marketTitle } from './names.ts';
 import { capitalize, formatCount } from './text.ts';
 
 /** Returns the marketplace and region of an item: "Shopee, id". */

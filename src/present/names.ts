@@ -1,4 +1,4 @@
-import { marketTitle } from '../contract/job-types.ts';
+import { marketTitles } from '../../gen/job-names.ts';
 import { capitalize } from './text.ts';
 
 /** Expansions of abbreviations in kinds. */
@@ -8,6 +8,10 @@ const expansions: Record<string, string> = {
   api: 'API',
   url: 'URL',
 };
+
+/** Returns the name of a marketplace: "Shopee" for "mkta". Other texts are returned unchanged. */
+export const marketTitle = (market: string): string =>
+  Object.hasOwn(marketTitles, market) ? marketTitles[market]! : market;
 
 /** Formats a kind: "Variant sold". */
 export const kindText = (kind: string): string =>

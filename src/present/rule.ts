@@ -1,6 +1,6 @@
 import type { Rule } from '../../gen/gleaner/history/v1/history_pb.ts';
-import { marketTitle } from '../contract/job-types.ts';
 import { valueName } from './item.ts';
+import { marketTitle } from './names.ts';
 import { regionText } from './text.ts';
 
 /** Condition of a rule with its label, and whether it needs a threshold or a field. */

@@ -7,8 +7,6 @@ import type { AccountRole } from '../ui/session/session.ts';
 import { transport } from '../ui/session/transport.ts';
 import { createRouter } from './routes.tsx';
 
-export { preload } from './routes.tsx';
-
 /** Pages of a role, for one session. */
 export function Pages({ role }: { role: AccountRole }) {
   const [router] = useState(() => createRouter(role));

@@ -10,36 +10,33 @@ import {
   Text,
   Title,
 } from '@mantine/core';
-import { useForm } from '@mantine/form';
 import { IconInfoCircle, IconKey, IconPlant } from '@tabler/icons-react';
-import { useState } from 'react';
-import { describeError } from '../ui/errors/describe.ts';
+import { type FormEvent, useState } from 'react';
+import { explainRestError } from '../ui/errors/rest-error.ts';
 import { linkedKey, signIn } from '../ui/session/sign-in.ts';
 
 /** Sign-in page; `message` explains why the previous session ended. */
 export function SignIn({ message }: { message: string }) {
   const [busy, setBusy] = useState(false);
-  const form = useForm({
-    initialValues: { key: linkedKey() },
-    validate: {
-      key: (value) => (/^[\x21-\x7e]+$/.test(value.trim()) ? null : 'Enter your API key. It has no spaces.'),
-    },
-  });
-  const submit = form.onSubmit(async ({ key }) => {
+  const [key, setKey] = useState(linkedKey);
+  const [problem, setProblem] = useState('');
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (!/^[\x21-\x7e]+$/.test(key.trim())) return setProblem('Enter your API key. It has no spaces.');
     setBusy(true);
     try {
       await signIn(key.trim());
     } catch (error) {
-      form.setFieldError('key', describeError(error).detail);
+      setProblem(explainRestError(error));
     } finally {
       setBusy(false);
     }
-  });
+  };
   return (
     <Center component="main" mih="100dvh" p="md">
       <title>Sign in · Gleaner</title>
       <Paper withBorder p="xl" radius="md" w="100%" maw={420}>
-        <form onSubmit={submit} noValidate>
+        <form onSubmit={(event) => void submit(event)} noValidate>
           <Stack>
             <Group gap="xs">
               <IconPlant aria-hidden size={28} />
@@ -58,7 +55,12 @@ export function SignIn({ message }: { message: string }) {
               autoComplete="current-password"
               leftSection={<IconKey size={16} aria-hidden />}
               data-autofocus
-              {...form.getInputProps('key')}
+              value={key}
+              error={problem}
+              onChange={({ currentTarget }) => {
+                setKey(currentTarget.value);
+                setProblem('');
+              }}
             />
             <Button type="submit" loading={busy}>
               Sign in

@@ -27,7 +27,7 @@ export const theme = createTheme({
   // By name: a component loads with the pages that use it.
   components: {
     // A truncated status is unreadable.
-    Badge: { defaultProps: { miw: 'max-content' } },
+    Badge: { defaultProps: { miw: 'max-content', variant: 'light', tt: 'none' } },
     // A close button has an icon only.
     Drawer: { defaultProps: closeLabel },
     Modal: { defaultProps: closeLabel },

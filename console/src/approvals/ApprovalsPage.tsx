@@ -156,7 +156,7 @@ function SelectionBar({ jobs, busy, approve, reject }: SelectionBarProps) {
             call={OperatorService.method.approveJob}
             size="xs"
             loading={busy}
-            leftSection={<IconCheck size={16} aria-hidden />}
+            icon={IconCheck}
             onClick={approve}
           >
             Approve {jobs.length}
@@ -166,7 +166,7 @@ function SelectionBar({ jobs, busy, approve, reject }: SelectionBarProps) {
             size="xs"
             variant="default"
             disabled={busy}
-            leftSection={<IconX size={16} aria-hidden />}
+            icon={IconX}
             onClick={reject}
           >
             Reject {jobs.length}

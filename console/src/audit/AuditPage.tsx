@@ -1,9 +1,9 @@
 import { timestampFromDate } from '@bufbuild/protobuf/wkt';
 import { createClient } from '@connectrpc/connect';
-import { useSearchParams } from 'react-router';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { ExportMenu } from '../ui/actions/ExportMenu.tsx';
 import { Page } from '../ui/layout/Page.tsx';
+import { useAddressFilter } from '../ui/list/useAddressFilter.ts';
 import { useList } from '../ui/list/useList.ts';
 import { saveStream } from '../ui/session/download.ts';
 import { transport } from '../ui/session/transport.ts';
@@ -23,18 +23,9 @@ function filterOf({ actorId, target, action, outcome, since, until }: AuditSearc
   };
 }
 
-const names = Object.keys(emptySearch) as (keyof AuditSearch)[];
-
 /** Actions of operators and users, with filters, which the address keeps, and export. */
 export function AuditPage() {
-  const [parameters, setParameters] = useSearchParams();
-  const search = Object.fromEntries(
-    names.map((name) => [name, parameters.get(name) ?? '']),
-  ) as unknown as AuditSearch;
-  const change = (next: AuditSearch) =>
-    setParameters(Object.fromEntries(Object.entries(next).filter(([, value]) => value !== '')), {
-      replace: true,
-    });
+  const [search, change] = useAddressFilter(emptySearch);
   const filter = filterOf(search);
   const { query, rows } = useList(
     OperatorService.method.listAuditEntries,

@@ -42,7 +42,7 @@ const columns: ListColumn<AuditEntry>[] = [
   {
     title: 'Outcome',
     cell: ({ outcome }) => (
-      <Badge variant="light" tt="none" color={outcome === 'ok' ? 'teal' : 'red'}>
+      <Badge color={outcome === 'ok' ? 'teal' : 'red'}>
         {outcome === 'ok' ? 'OK' : capitalize(outcome.replaceAll('_', ' '))}
       </Badge>
     ),

@@ -27,7 +27,7 @@ export function DeliveriesPage() {
             return null;
           }}
           variant="filled"
-          leftSection={<IconSend size={16} aria-hidden />}
+          icon={IconSend}
         >
           Send test message
         </ActionButton>

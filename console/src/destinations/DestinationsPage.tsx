@@ -1,8 +1,7 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Anchor, Code, Text } from '@mantine/core';
+import { Code, Text } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
-import { Link } from 'react-router';
 import { type Destination, DestinationService } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
 import { exportFormats } from '../../../src/present/export-formats.ts';
 import { Page } from '../ui/layout/Page.tsx';
@@ -10,6 +9,7 @@ import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
 import { CallButton } from '../ui/permission/CallButton.tsx';
 import { pollMs } from '../ui/queries.ts';
+import { TextLink } from '../ui/TextLink.tsx';
 import { Moment } from '../ui/time/Moment.tsx';
 import { DestinationActions } from './DestinationActions.tsx';
 import { DestinationModal } from './DestinationModal.tsx';
@@ -44,11 +44,7 @@ export function DestinationsPage() {
   /** Destination in the dialog; null for a new one, undefined while the dialog is closed. */
   const [edited, edit] = useState<Destination | null>();
   const createButton = (
-    <CallButton
-      call={method.createDestination}
-      leftSection={<IconPlus size={16} aria-hidden />}
-      onClick={() => edit(null)}
-    >
+    <CallButton call={method.createDestination} icon={IconPlus} onClick={() => edit(null)}>
       Create destination
     </CallButton>
   );
@@ -62,9 +58,9 @@ export function DestinationsPage() {
       description={
         <>
           Your own storage, to which the results of a job can be delivered.{' '}
-          <Anchor component={Link} to="/webhook" size="sm" underline="always">
+          <TextLink to="/webhook" underline="always">
             Delivery log
-          </Anchor>
+          </TextLink>
         </>
       }
       actions={createButton}

@@ -1,12 +1,11 @@
-import { TextInput } from '@mantine/core';
-import { useDebouncedValue } from '@mantine/hooks';
-import { useState } from 'react';
 import { HistoryService, type TrackedItem } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { priceText, stockText } from '../../../src/present/item.ts';
 import { ItemName } from '../ui/ItemName.tsx';
 import { Page } from '../ui/layout/Page.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
+import { SearchInput } from '../ui/list/SearchInput.tsx';
+import { useAddressFilter } from '../ui/list/useAddressFilter.ts';
 import { useList } from '../ui/list/useList.ts';
 import { itemPath } from '../ui/paths.ts';
 import { Moment } from '../ui/time/Moment.tsx';
@@ -25,19 +24,16 @@ const columns: ListColumn<TrackedItem>[] = [
 
 /** Items of the caller's tracked jobs, the latest change first. */
 export function HistoryPage() {
-  const [text, setText] = useState('');
-  const [search] = useDebouncedValue(text.trim(), 300);
+  const [{ search }, change] = useAddressFilter({ search: '' });
   const { query, rows } = useList(HistoryService.method.listTrackedItems, { search }, (page) => page.items);
   return (
     <Page title="History" description="Items of tracked jobs with their latest values.">
-      <TextInput
+      <SearchInput
         label="Search"
         placeholder="Title or item ID"
-        value={text}
-        onChange={({ currentTarget }) => setText(currentTarget.value)}
-        maxLength={200}
         maw={360}
-        mb="md"
+        search={search}
+        change={(text) => change({ search: text.trim() })}
       />
       <ListTable
         label="Tracked items"

@@ -34,11 +34,7 @@ export function RulesPage() {
       title="Rules"
       description="Get a webhook message or an email when a tracked item changes."
       actions={
-        <CallButton
-          call={createRule}
-          leftSection={<IconPlus size={16} aria-hidden />}
-          onClick={() => edit(null)}
-        >
+        <CallButton call={createRule} icon={IconPlus} onClick={() => edit(null)}>
           Create rule
         </CallButton>
       }

@@ -42,9 +42,7 @@ function FailureGroup({ group: { code, units, examples } }: { group: FaultGroup 
     <Accordion.Item value={code}>
       <Accordion.Control>
         <Group gap="sm">
-          <Badge color={isNotRun(code) ? 'gray' : 'red'} variant="light">
-            {formatCount(units)}
-          </Badge>
+          <Badge color={isNotRun(code) ? 'gray' : 'red'}>{formatCount(units)}</Badge>
           <Text fw={500} size="sm">
             {heading}
           </Text>

@@ -1,26 +1,24 @@
-import { Code, Text, Tooltip } from '@mantine/core';
+import { Code, Group, Text, Tooltip } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { JobService, type ResultFile } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { formatBytes, formatCount } from '../../../src/present/text.ts';
 import { type ListQuery, ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
 import { CallButton } from '../ui/permission/CallButton.tsx';
-import { useSession } from '../ui/session/session.ts';
 import { useFileDownload } from './records/useFileDownload.ts';
 
 /** Button that downloads a file. */
 function DownloadButton({ jobId, file }: { jobId: string; file: ResultFile }) {
-  const { role } = useSession();
   const { download, busy } = useFileDownload(jobId);
   return (
     <CallButton
-      call={role === 'operator' ? OperatorService.method.createFileLink : JobService.method.listFiles}
+      // Operators need the role that reads records.
+      call={JobService.method.listRecords}
       size="xs"
       variant="default"
       loading={busy}
       onClick={() => download(file)}
-      leftSection={<IconDownload size={16} aria-hidden />}
+      icon={IconDownload}
       aria-label={`Download ${file.name}`}
     >
       Download
@@ -57,28 +55,40 @@ const columns: ListColumn<ResultFile>[] = [
   },
 ];
 
-/** Result files of a job. */
-export function Files({
-  jobId,
-  files,
-  query,
-}: {
+const download = (jobId: string): ListColumn<ResultFile> => ({
+  title: 'Download',
+  align: 'right',
+  cell: (file) => <DownloadButton jobId={jobId} file={file} />,
+});
+
+/** File on a narrow screen: its name and size beside its download. */
+function FileBrief({ jobId, file }: { jobId: string; file: ResultFile }) {
+  return (
+    <Group justify="space-between" gap="xs" wrap="nowrap">
+      <Text size="xs" c="dimmed" miw={0} style={{ overflowWrap: 'anywhere' }}>
+        {file.name}, {formatBytes(file.bytes)}
+      </Text>
+      <DownloadButton jobId={jobId} file={file} />
+    </Group>
+  );
+}
+
+interface FilesProps {
   jobId: string;
   files: readonly ResultFile[];
   query: ListQuery;
-}) {
-  const download: ListColumn<ResultFile> = {
-    title: 'Download',
-    align: 'right',
-    cell: (file) => <DownloadButton jobId={jobId} file={file} />,
-  };
+}
+
+/** Result files of a job. */
+export function Files({ jobId, files, query }: FilesProps) {
   return (
     <ListTable
       label="Files"
       rows={files}
       keyOf={({ scope, index, name }) => `${scope} ${index} ${name}`}
       query={query}
-      columns={[...columns, download]}
+      columns={[...columns, download(jobId)]}
+      brief={(file) => <FileBrief jobId={jobId} file={file} />}
       empty={{ title: 'No files yet', description: 'Files appear when the first results are complete.' }}
     />
   );

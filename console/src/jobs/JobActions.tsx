@@ -1,26 +1,35 @@
 import { type Timestamp, timestampMs } from '@bufbuild/protobuf/wkt';
-import { useDisclosure } from '@mantine/hooks';
 import { IconFileSearch, IconPlayerStop, IconReload } from '@tabler/icons-react';
+import { lazy, Suspense } from 'react';
 import { useNavigate } from 'react-router';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { findJobType } from '../../../src/contract/job-types.ts';
+import { jobKinds, marketTitles } from '../../../gen/job-names.ts';
 import { formatCount, formatUnits } from '../../../src/present/text.ts';
-import { ConfirmButton, useAction } from '../ui/actions/ActionButton.tsx';
-import { DecisionButtons } from '../ui/jobs/DecisionButtons.tsx';
+import { ConfirmButton } from '../ui/actions/ActionButton.tsx';
 import { CallButton } from '../ui/permission/CallButton.tsx';
-import { ReasonModal } from '../ui/reason/ReasonModal.tsx';
-import { maxDraftUnits } from '../ui/request/draft.ts';
 import { useSession } from '../ui/session/session.ts';
 import { JobMenu } from './JobMenu.tsx';
 import { DownloadMenu } from './records/DownloadMenu.tsx';
+
+// Users do not load its code.
+const OperatorActions = lazy(async () => ({
+  default: (await import('./OperatorActions.tsx')).OperatorActions,
+}));
+
+const cancelTexts = {
+  title: 'Cancel this job?',
+  text: 'Results so far are kept. Outstanding units are refunded.',
+  confirm: 'Cancel job',
+  done: 'Job cancelled. Outstanding units are refunded.',
+};
 
 /** Actions available in the job's current state. */
 export function JobActions({ job }: { job: Job }) {
   const operator = useSession().role === 'operator';
   return (
     <>
-      {operator && job.status === 'awaiting_approval' && <DecisionButtons job={job} />}
-      {!job.ended && !(operator && job.status === 'awaiting_approval') && <Cancel job={job} />}
+      {!job.ended && !operator && <Cancel job={job} />}
+      <Suspense>{!job.ended && operator && <OperatorActions job={job} texts={cancelTexts} />}</Suspense>
       {hasPages(job) && <Reread job={job} />}
       {!operator && <RunAgain job={job} />}
       {job.success > 0 && !job.filesDeletedAt && <DownloadMenu job={job} />}
@@ -51,28 +60,31 @@ function Reread({ job: { jobId, total, keptPages } }: { job: Job }) {
         void navigate(`/jobs/${created.jobId}`);
         return 'New job created.';
       }}
-      leftSection={<IconFileSearch size={16} aria-hidden />}
+      icon={IconFileSearch}
     >
       Reread pages
     </ConfirmButton>
   );
 }
 
+/** Maximum units of a job whose request can be filled in again. */
+const maxDraftUnits = 10_000;
+
 /** Link to the submit form with the request of a job. */
 function RunAgain({ job: { jobId, market, kind, total } }: { job: Job }) {
   const navigate = useNavigate();
-  const jobType = findJobType({ market, kind });
-  if (!jobType) return null;
+  if (!jobKinds.includes(kind) || marketTitles[market] === undefined) return null;
   return (
     <CallButton
-      call={jobType.method}
+      // Requires what a submit requires.
+      call={JobService.method.retryJob}
       refusal={
         total > maxDraftUnits
           ? `Jobs of more than ${formatUnits(maxDraftUnits)} are submitted by file.`
           : null
       }
       variant="default"
-      leftSection={<IconReload size={16} aria-hidden />}
+      icon={IconReload}
       onClick={() => void navigate(`/submit/${market}/${kind}?job=${jobId}`)}
     >
       Run again
@@ -80,45 +92,17 @@ function RunAgain({ job: { jobId, market, kind, total } }: { job: Job }) {
   );
 }
 
+/** Button that cancels the caller's job. */
 function Cancel({ job: { jobId } }: { job: Job }) {
-  const call = JobService.method.cancelJob;
-  const operator = useSession().role === 'operator';
-  const [opened, { open, close }] = useDisclosure();
-  const done = 'Job cancelled. Outstanding units are refunded.';
-  const { run, busy } = useAction(call, done);
-  const leftSection = <IconPlayerStop size={16} aria-hidden />;
-  const title = 'Cancel this job?';
-  const text = 'Results so far are kept. Outstanding units are refunded.';
-  const confirm = 'Cancel job';
-  if (!operator)
-    return (
-      <ConfirmButton
-        call={call}
-        request={{ jobId }}
-        question={{ title, text, confirm }}
-        done={done}
-        leftSection={leftSection}
-      >
-        Cancel job
-      </ConfirmButton>
-    );
+  const { done, ...question } = cancelTexts;
   return (
-    <>
-      <CallButton call={call} variant="default" leftSection={leftSection} loading={busy} onClick={open}>
-        Cancel job
-      </CallButton>
-      <ReasonModal
-        opened={opened}
-        title={title}
-        description={`${text} The user sees the reason.`}
-        confirm={confirm}
-        busy={busy}
-        close={close}
-        onConfirm={async (reason) => {
-          await run({ jobId, reason });
-          close();
-        }}
-      />
-    </>
+    <ConfirmButton
+      {...{ question, done }}
+      call={JobService.method.cancelJob}
+      request={{ jobId }}
+      icon={IconPlayerStop}
+    >
+      {question.confirm}
+    </ConfirmButton>
   );
 }

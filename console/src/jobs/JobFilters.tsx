@@ -1,9 +1,9 @@
 import { Button, Group, NativeSelect } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useState } from 'react';
+import { jobKinds, marketTitles } from '../../../gen/job-names.ts';
 import { jobStatuses } from '../../../src/contract/job-status.ts';
-import { knownKinds, knownMarkets, marketTitle } from '../../../src/contract/job-types.ts';
-import { kindText } from '../../../src/present/names.ts';
+import { kindText, marketTitle } from '../../../src/present/names.ts';
 import { formatStatus } from '../../../src/present/status.ts';
 import { emptyFilter, type JobListFilter } from '../ui/jobs/useJobs.ts';
 import { FoldedFilters } from '../ui/list/FoldedFilters.tsx';
@@ -47,13 +47,13 @@ export function JobFilters({ filter, change, operator }: JobFiltersProps) {
           label="Kind"
           value={filter.kind}
           onChange={(event) => set({ kind: event.currentTarget.value })}
-          data={options('Any kind', knownKinds, kindText)}
+          data={options('Any kind', jobKinds, kindText)}
         />
         <NativeSelect
           label="Marketplace"
           value={filter.market}
           onChange={(event) => set({ market: event.currentTarget.value })}
-          data={options('Any marketplace', knownMarkets, marketTitle)}
+          data={options('Any marketplace', Object.keys(marketTitles), marketTitle)}
         />
         {operator && (
           <NativeSelect

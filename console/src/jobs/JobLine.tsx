@@ -1,6 +1,5 @@
-import { Anchor, Group } from '@mantine/core';
+import { Group } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { Link } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { seriesOf } from '../../../src/contract/track.ts';
 import { creditsText, durationMs } from '../../../src/present/job.ts';
@@ -10,6 +9,7 @@ import { JobProgress } from '../ui/jobs/JobProgress.tsx';
 import { StatusBadge } from '../ui/jobs/StatusBadge.tsx';
 import { TestBadge } from '../ui/layout/TestBadge.tsx';
 import { useSession } from '../ui/session/session.ts';
+import { TextLink } from '../ui/TextLink.tsx';
 import { Moment } from '../ui/time/Moment.tsx';
 import { TimeLeft } from './TimeLeft.tsx';
 
@@ -37,9 +37,9 @@ export function JobLine({ job }: { job: Job }) {
 }
 
 const LinkTo = ({ to, children }: { to: string; children: ReactNode }) => (
-  <Anchor component={Link} to={to} size="sm" underline="always">
+  <TextLink to={to} underline="always">
     {children}
-  </Anchor>
+  </TextLink>
 );
 
 /** Links to the schedule or the series of a job, and to the job that it retries or rereads. */

@@ -1,11 +1,12 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import { IconDots, IconTerminal2, IconTrash } from '@tabler/icons-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { useAction } from '../ui/actions/ActionButton.tsx';
 import { ConfirmModal } from '../ui/actions/ConfirmModal.tsx';
 import { useRefusal } from '../ui/permission/useRefusal.ts';
-import { CurlModal } from './CurlModal.tsx';
+
+const CurlModal = lazy(async () => ({ default: (await import('./CurlModal.tsx')).CurlModal }));
 
 /** Menu with the rare actions of a job. */
 export function JobMenu({ job }: { job: Job }) {
@@ -39,7 +40,7 @@ export function JobMenu({ job }: { job: Job }) {
           )}
         </Menu.Dropdown>
       </Menu>
-      {dialog === 'curl' && <CurlModal job={job} close={close} />}
+      <Suspense>{dialog === 'curl' && <CurlModal job={job} close={close} />}</Suspense>
       <ConfirmModal
         opened={dialog === 'delete'}
         title="Delete the files of this job?"

@@ -1,36 +1,35 @@
-import { Alert, SegmentedControl, Skeleton, Stack, Tabs } from '@mantine/core';
+import { Alert, Skeleton, Tabs } from '@mantine/core';
 import { IconHourglass, IconMessage } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
 import { useParams } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { jobTitle } from '../../../src/present/job.ts';
+import { capitalize } from '../../../src/present/text.ts';
 import { formatLocalTime } from '../../../src/present/time.ts';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
 import { LoadFailure } from '../ui/errors/LoadFailure.tsx';
-import { UnitsTable } from '../ui/jobs/UnitsTable.tsx';
+import { Loading } from '../ui/layout/Loading.tsx';
 import { Page } from '../ui/layout/Page.tsx';
-import { Section } from '../ui/layout/Section.tsx';
 import { useTab } from '../ui/layout/useTab.ts';
 import { useSession } from '../ui/session/session.ts';
-import { Batches } from './Batches.tsx';
-import { Changes } from './Changes.tsx';
-import { Differences } from './Differences.tsx';
-import { Failures } from './Failures.tsx';
 import { Hold } from './Hold.tsx';
 import { JobActions } from './JobActions.tsx';
 import { JobLine } from './JobLine.tsx';
-import { JobSummary } from './JobSummary.tsx';
 import { Results } from './Results.tsx';
-import { RetryButton } from './RetryButton.tsx';
+import { useRecords } from './records/record-queries.ts';
 import { initialTab, jobTabs } from './tabs.ts';
 import { useJob } from './useJob.ts';
 
-const ProgressChart = lazy(async () => ({ default: (await import('./ProgressChart.tsx')).ProgressChart }));
+const OtherTab = lazy(async () => ({ default: (await import('./OtherTab.tsx')).OtherTab }));
 
 /** Status, progress, results and actions of a job. */
 export function JobPage() {
   const { jobId = '' } = useParams();
   const { job, error, isPending, refetch } = useJob(jobId);
+  const { role } = useSession();
+  const [tab] = useTab(jobTabs(role), 'results');
+  // Most jobs open with their records, which are requested beside the job. Reads of operators are logged.
+  useRecords(isPending && role === 'user' && tab === 'results' ? { jobId } : undefined);
   if (job) return <Loaded job={job} stale={error} refetch={refetch} />;
   if (!isPending)
     return <LoadFailure title="Job" error={error} retry={refetch} list={['/jobs', 'All jobs']} />;
@@ -58,7 +57,6 @@ function Notices({ job }: { job: Job }) {
 
 function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: () => unknown }) {
   const { role } = useSession();
-  const operator = role === 'operator';
   // The tab does not change by itself while the job progresses.
   const [initial] = useState(() => initialTab(job, role));
   const [tab, selectTab] = useTab(jobTabs(role), initial);
@@ -69,80 +67,24 @@ function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: ()
       <Notices job={job} />
       <Tabs value={tab} onChange={selectTab} keepMounted={false}>
         <Tabs.List mb="sm">
-          <Tabs.Tab value="results">Results</Tabs.Tab>
-          <Tabs.Tab value="failures">Failures</Tabs.Tab>
-          <Tabs.Tab value="units">Units</Tabs.Tab>
-          {!operator && <Tabs.Tab value="changes">Changes</Tabs.Tab>}
-          {operator && <Tabs.Tab value="batches">Batches</Tabs.Tab>}
-          <Tabs.Tab value="details">Details</Tabs.Tab>
+          {jobTabs(role).map((each) => (
+            <Tabs.Tab value={each} key={each}>
+              {capitalize(each)}
+            </Tabs.Tab>
+          ))}
         </Tabs.List>
         <Tabs.Panel value="results">
           <Results job={job} />
         </Tabs.Panel>
-        <Tabs.Panel value="failures">
-          <Stack>
-            {job.ended && job.failed > 0 && <RetryButton job={job} />}
-            <Failures job={job} />
-          </Stack>
-        </Tabs.Panel>
-        <Tabs.Panel value="units">
-          <Units job={job} />
-        </Tabs.Panel>
-        <Tabs.Panel value="changes">
-          <Changes jobId={job.jobId} />
-        </Tabs.Panel>
-        <Tabs.Panel value="batches">
-          <Batches job={job} />
-        </Tabs.Panel>
-        <Tabs.Panel value="details">
-          <Details job={job} />
-        </Tabs.Panel>
+        {tab !== 'results' && (
+          <Tabs.Panel value={tab}>
+            <Suspense fallback={<Loading />}>
+              <OtherTab job={job} tab={tab} />
+            </Suspense>
+          </Tabs.Panel>
+        )}
       </Tabs>
     </Page>
-  );
-}
-
-/** Facts of a job and the chart of its progress. */
-function Details({ job }: { job: Job }) {
-  return (
-    <Stack>
-      <JobSummary job={job} />
-      {job.rereadOf !== '' && job.ended && (
-        <Section title="Differences from the first job">
-          <Differences job={job} />
-        </Section>
-      )}
-      {job.startedAt && job.total > 1 && (
-        <Section title="Progress">
-          <Suspense fallback={<Skeleton height={220} />}>
-            <ProgressChart job={job} />
-          </Suspense>
-        </Section>
-      )}
-    </Stack>
-  );
-}
-
-const choices = [
-  { value: '', label: 'All' },
-  { value: 'PENDING', label: 'Outstanding' },
-  { value: 'SUCCESS', label: 'Succeeded' },
-];
-
-/** Units of a job, filtered by status. */
-function Units({ job }: { job: Job }) {
-  const [status, setStatus] = useState('');
-  return (
-    <Stack align="stretch">
-      <SegmentedControl
-        aria-label="Filter by status"
-        value={status}
-        onChange={setStatus}
-        data={[...choices, { value: 'FAILED', label: job.notRun > 0 ? 'Failed or not run' : 'Failed' }]}
-        style={{ alignSelf: 'flex-start' }}
-      />
-      <UnitsTable jobId={job.jobId} status={status} live={!job.ended} />
-    </Stack>
   );
 }
 

@@ -1,5 +1,4 @@
-import { Anchor, SimpleGrid } from '@mantine/core';
-import { Link } from 'react-router';
+import { SimpleGrid } from '@mantine/core';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { creditsText, durationMs } from '../../../src/present/job.ts';
 import { jobTypeText } from '../../../src/present/names.ts';
@@ -9,6 +8,7 @@ import { CopyId } from '../ui/CopyId.tsx';
 import { Id } from '../ui/Id.tsx';
 import { Fact } from '../ui/layout/Fact.tsx';
 import { useSession } from '../ui/session/session.ts';
+import { TextLink } from '../ui/TextLink.tsx';
 import { Moment } from '../ui/time/Moment.tsx';
 
 /** All facts of a job. */
@@ -23,9 +23,9 @@ export function JobSummary({ job }: { job: Job }) {
       {job.options?.name && <Fact name="Kind">{jobTypeText(job)}</Fact>}
       {operator && (
         <Fact name="User">
-          <Anchor component={Link} to={`/users/${job.userId}`} size="sm" underline="always">
+          <TextLink to={`/users/${job.userId}`} underline="always">
             {job.userName || job.userId}
-          </Anchor>
+          </TextLink>
           {job.userBalance !== undefined && ` (balance ${formatCount(job.userBalance)})`}
         </Fact>
       )}

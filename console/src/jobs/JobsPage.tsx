@@ -1,26 +1,18 @@
 import { Button } from '@mantine/core';
-import { Link, useSearchParams } from 'react-router';
+import { Link } from 'react-router';
 import { JobsTable } from '../ui/jobs/JobsTable.tsx';
-import { emptyFilter, type JobListFilter, useJobs } from '../ui/jobs/useJobs.ts';
+import { emptyFilter, useJobs } from '../ui/jobs/useJobs.ts';
 import { Page } from '../ui/layout/Page.tsx';
+import { useAddressFilter } from '../ui/list/useAddressFilter.ts';
 import { useSession } from '../ui/session/session.ts';
 import { JobFilters } from './JobFilters.tsx';
-
-const names = Object.keys(emptyFilter) as (keyof JobListFilter)[];
 
 /** Jobs visible to the caller, with filters kept in the address. */
 export function JobsPage() {
   const { role } = useSession();
-  const [parameters, setParameters] = useSearchParams();
-  const filter = Object.fromEntries(
-    names.map((name) => [name, parameters.get(name) ?? '']),
-  ) as unknown as JobListFilter;
+  const [filter, change] = useAddressFilter(emptyFilter);
   const { jobs, query } = useJobs(filter);
-  const change = (next: JobListFilter) =>
-    setParameters(Object.fromEntries(Object.entries(next).filter(([, value]) => value !== '')), {
-      replace: true,
-    });
-  const filtered = names.some((name) => filter[name] !== '');
+  const filtered = Object.values(filter).some((value) => value !== '');
   const empty = filtered
     ? { title: 'No matching jobs', description: 'Change or clear the filters.' }
     : role === 'operator'

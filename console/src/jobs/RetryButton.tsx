@@ -40,7 +40,7 @@ export function RetryButton({ job }: { job: Job }) {
         return 'New job created.';
       }}
       style={{ alignSelf: 'flex-start' }}
-      leftSection={<IconRefresh size={16} aria-hidden />}
+      icon={IconRefresh}
     >
       {isNotRun ? 'Resubmit units' : 'Retry failed units'}
     </ConfirmButton>

@@ -3,6 +3,7 @@ import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { ExportMenu } from '../ui/actions/ExportMenu.tsx';
 import { Page } from '../ui/layout/Page.tsx';
 import { LedgerTable } from '../ui/ledger/LedgerTable.tsx';
+import { UserLedger } from '../ui/ledger/UserLedger.tsx';
 import { useList } from '../ui/list/useList.ts';
 import { saveStream } from '../ui/session/download.ts';
 import { transport } from '../ui/session/transport.ts';
@@ -27,6 +28,15 @@ export function LedgerPage() {
       }
     >
       <LedgerTable entries={rows} query={query} />
+    </Page>
+  );
+}
+
+/** Ledger of all users. */
+export function AllLedgersPage() {
+  return (
+    <Page title="Ledger" description="Credits granted, charged and refunded, for all users.">
+      <UserLedger userId="" />
     </Page>
   );
 }

@@ -1,12 +1,9 @@
 import { timestampMs } from '@bufbuild/protobuf/wkt';
 import { useMutation } from '@connectrpc/connect-query';
-import { useDisclosure } from '@mantine/hooks';
-import { IconPlus } from '@tabler/icons-react';
 import { type Operator, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { KeyList } from '../ui/keys/KeyList.tsx';
+import { useKeys } from '../ui/keys/useKeys.tsx';
 import { Section } from '../ui/layout/Section.tsx';
 import type { ListQuery } from '../ui/list/ListTable.tsx';
-import { CallButton } from '../ui/permission/CallButton.tsx';
 import { Moment } from '../ui/time/Moment.tsx';
 
 /** API keys of an operator. */
@@ -18,7 +15,13 @@ export function OperatorKeys({
   query: ListQuery;
 }) {
   const creation = useMutation(OperatorService.method.createApiKey);
-  const [opened, { open, close }] = useDisclosure();
+  const [list, createButton] = useKeys({
+    query: { isPending: false, error: null, refetch: query.refetch, data: { keys } },
+    methods: OperatorService.method,
+    owner: 'operator',
+    create: (request) => creation.mutateAsync({ ...request, userId: id }),
+    button: { size: 'xs', variant: 'default', 'aria-label': `Create key for ${name}` },
+  });
   const [lastUsed] = keys
     .flatMap(({ lastUsedAt }) => lastUsedAt ?? [])
     .sort((one, other) => timestampMs(other) - timestampMs(one));
@@ -30,27 +33,9 @@ export function OperatorKeys({
           Last active: <Moment at={lastUsed} relative none="never" />
         </>
       }
-      actions={
-        <CallButton
-          call={OperatorService.method.createApiKey}
-          size="xs"
-          variant="default"
-          leftSection={<IconPlus size={16} aria-hidden />}
-          onClick={open}
-          aria-label={`Create key for ${name}`}
-        >
-          Create key
-        </CallButton>
-      }
+      actions={createButton}
     >
-      <KeyList
-        query={{ isPending: false, error: null, refetch: query.refetch, data: { keys } }}
-        methods={OperatorService.method}
-        owner="operator"
-        create={(request) => creation.mutateAsync({ ...request, userId: id })}
-        creating={opened}
-        close={close}
-      />
+      {list}
     </Section>
   );
 }

@@ -24,11 +24,7 @@ export function OperatorsPage() {
       title="Operators"
       description="Operators approve jobs and manage users. Create one operator per person."
       actions={
-        <CallButton
-          call={OperatorService.method.createOperator}
-          leftSection={<IconPlus size={16} aria-hidden />}
-          onClick={open}
-        >
+        <CallButton call={OperatorService.method.createOperator} icon={IconPlus} onClick={open}>
           Create operator
         </CallButton>
       }

@@ -2,7 +2,7 @@ import { useQuery } from '@connectrpc/connect-query';
 import { Code, Group, Switch, Text } from '@mantine/core';
 import { useState } from 'react';
 import { type FieldDrift, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { marketTitle } from '../../../src/contract/job-types.ts';
+import { marketTitle } from '../../../src/present/names.ts';
 import { formatCount, formatPercent } from '../../../src/present/text.ts';
 import { ConfirmButton } from '../ui/actions/ActionButton.tsx';
 import { Section } from '../ui/layout/Section.tsx';

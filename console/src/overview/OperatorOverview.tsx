@@ -1,6 +1,4 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Anchor } from '@mantine/core';
-import { Link } from 'react-router';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { counted, formatCount } from '../../../src/present/text.ts';
 import { LatestJobs } from '../ui/jobs/LatestJobs.tsx';
@@ -8,10 +6,9 @@ import { emptyFilter, maxPending, pendingText, useJobs, usePending } from '../ui
 import { Page } from '../ui/layout/Page.tsx';
 import { Section } from '../ui/layout/Section.tsx';
 import { Tiles } from '../ui/layout/Tiles.tsx';
-import { ListTable } from '../ui/list/ListTable.tsx';
-import { OriginBrief, originColumns } from '../ui/origins/columns.tsx';
-import { sortByUrgency } from '../ui/origins/totals.ts';
+import { OriginsTable } from '../ui/origins/OriginsTable.tsx';
 import { pollMs } from '../ui/queries.ts';
+import { TextLink } from '../ui/TextLink.tsx';
 import { summarizeOrigins } from './figures.ts';
 
 const shownOrigins = 5;
@@ -75,24 +72,8 @@ function OperatorTiles() {
 function Marketplaces() {
   const origins = useOrigins();
   return (
-    <Section
-      title="Marketplaces"
-      actions={
-        <Anchor component={Link} to="/origins" size="sm">
-          All origins
-        </Anchor>
-      }
-    >
-      <ListTable
-        label="Origins"
-        rows={sortByUrgency(origins.data?.origins ?? []).slice(0, shownOrigins)}
-        keyOf={({ origin, region }) => `${origin} ${region}`}
-        query={origins}
-        columns={originColumns}
-        brief={(origin) => <OriginBrief origin={origin} />}
-        minWidth={900}
-        empty={{ title: 'No recent requests', description: 'Sites appear here when jobs run.' }}
-      />
+    <Section title="Marketplaces" actions={<TextLink to="/origins">All origins</TextLink>}>
+      <OriginsTable query={origins} shown={shownOrigins} />
     </Section>
   );
 }

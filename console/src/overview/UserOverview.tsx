@@ -1,13 +1,13 @@
 import { createClient } from '@connectrpc/connect';
 import { useQuery } from '@connectrpc/connect-query';
 import { Button, Skeleton } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
 import { lazy, Suspense } from 'react';
 import { Link } from 'react-router';
 import { AccountService } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { HistoryService } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { formatCount } from '../../../src/present/text.ts';
+import { DownloadButton } from '../ui/actions/DownloadButton.tsx';
 import { ErrorAlert } from '../ui/errors/ErrorAlert.tsx';
 import { LatestJobs } from '../ui/jobs/LatestJobs.tsx';
 import { emptyFilter, maxPending, pendingText, useJobs } from '../ui/jobs/useJobs.ts';
@@ -17,30 +17,10 @@ import { useList } from '../ui/list/useList.ts';
 import { pollMs } from '../ui/queries.ts';
 import { saveStream } from '../ui/session/download.ts';
 import { transport } from '../ui/session/transport.ts';
-import { useDownload } from '../ui/session/useDownload.ts';
 import { Moment } from '../ui/time/Moment.tsx';
 import { burnText, changedText, nextSchedule } from './figures.ts';
 
 const Usage = lazy(async () => ({ default: (await import('./Usage.tsx')).Usage }));
-
-/** Button that downloads everything that is stored of the account. */
-function ExportButton() {
-  const { download, busy } = useDownload();
-  return (
-    <Button
-      variant="default"
-      loading={busy}
-      leftSection={<IconDownload size={16} aria-hidden />}
-      onClick={() =>
-        void download(() =>
-          saveStream(createClient(AccountService, transport).exportAccount({}), 'account.jsonl'),
-        )
-      }
-    >
-      Export data
-    </Button>
-  );
-}
 
 /** Figures of the caller's account, each with its page. */
 function UserTiles({ balance }: { balance: bigint | undefined }) {
@@ -111,7 +91,14 @@ export function UserOverview() {
           <Button component={Link} to="/submit">
             Submit a job
           </Button>
-          <ExportButton />
+          <DownloadButton
+            call={AccountService.method.exportAccount}
+            save={() =>
+              saveStream(createClient(AccountService, transport).exportAccount({}), 'account.jsonl')
+            }
+          >
+            Export data
+          </DownloadButton>
         </>
       }
     >

@@ -1,21 +1,16 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Anchor, Group, Text } from '@mantine/core';
-import { Link } from 'react-router';
+import { Group, Text } from '@mantine/core';
 import { type KindPrice, PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
-import { marketTitle } from '../../../src/contract/job-types.ts';
-import { kindText } from '../../../src/present/names.ts';
+import { kindText, marketTitle } from '../../../src/present/names.ts';
 import { formatBytes, formatCount } from '../../../src/present/text.ts';
 import { Page } from '../ui/layout/Page.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
+import { TextLink } from '../ui/TextLink.tsx';
 
 const kind: ListColumn<KindPrice> = {
   title: 'Kind',
-  cell: ({ market, kind }) => (
-    <Anchor component={Link} to={`/submit/${market}/${kind}`} size="sm">
-      {kindText(kind)}
-    </Anchor>
-  ),
+  cell: ({ market, kind }) => <TextLink to={`/submit/${market}/${kind}`}>{kindText(kind)}</TextLink>,
 };
 
 const columns = (workingHours: string): ListColumn<KindPrice>[] => [

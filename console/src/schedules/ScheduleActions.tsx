@@ -8,18 +8,11 @@ import { EditScheduleModal } from '../ui/schedules/ScheduleModal.tsx';
 
 const { method } = ScheduleService;
 
-const icon = { size: 16, 'aria-hidden': true } as const;
-
 function EditButton({ schedule }: { schedule: Schedule }) {
   const [opened, { open, close }] = useDisclosure();
   return (
     <>
-      <CallButton
-        call={method.updateSchedule}
-        variant="default"
-        leftSection={<IconEdit {...icon} />}
-        onClick={open}
-      >
+      <CallButton call={method.updateSchedule} variant="default" icon={IconEdit} onClick={open}>
         Edit
       </CallButton>
       {opened && <EditScheduleModal schedule={schedule} close={close} />}
@@ -42,7 +35,7 @@ export function ScheduleActions({ schedule }: { schedule: Schedule }) {
             return jobId === '' ? 'The run waits for the last one.' : 'Run started.';
           }}
           variant="filled"
-          leftSection={<IconRefresh {...icon} />}
+          icon={IconRefresh}
         >
           Run now
         </ActionButton>
@@ -52,7 +45,7 @@ export function ScheduleActions({ schedule }: { schedule: Schedule }) {
           call={method.pauseSchedule}
           request={{ scheduleId }}
           done="Schedule paused."
-          leftSection={<IconPlayerPause {...icon} />}
+          icon={IconPlayerPause}
         >
           Pause
         </ActionButton>
@@ -62,7 +55,7 @@ export function ScheduleActions({ schedule }: { schedule: Schedule }) {
           call={method.resumeSchedule}
           request={{ scheduleId }}
           done="Schedule resumed."
-          leftSection={<IconPlayerPlay {...icon} />}
+          icon={IconPlayerPlay}
         >
           Resume
         </ActionButton>
@@ -80,7 +73,7 @@ export function ScheduleActions({ schedule }: { schedule: Schedule }) {
           void navigate('/schedules');
           return 'Schedule deleted.';
         }}
-        leftSection={<IconTrash {...icon} />}
+        icon={IconTrash}
       >
         Delete
       </ConfirmButton>

@@ -1,6 +1,6 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Anchor } from '@mantine/core';
-import { Link, useParams } from 'react-router';
+import { Code } from '@mantine/core';
+import { useParams } from 'react-router';
 import { type Schedule, ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { jobTypeText } from '../../../src/present/names.ts';
 import { LoadFailure } from '../ui/errors/LoadFailure.tsx';
@@ -12,21 +12,32 @@ import { useList } from '../ui/list/useList.ts';
 import { pollMs } from '../ui/queries.ts';
 import { runColumns } from '../ui/schedules/columns.tsx';
 import { Times } from '../ui/schedules/Times.tsx';
+import { useSession } from '../ui/session/session.ts';
+import { TextLink } from '../ui/TextLink.tsx';
 import { ScheduleActions } from './ScheduleActions.tsx';
 import { ScheduleSummary } from './ScheduleSummary.tsx';
 
-/** A schedule with its next times and its runs. */
+/** Characters of a request that are shown. Requests with files have megabytes. */
+const maxShown = 20_000;
+
+/** List to which the page of a schedule links: that of the role. */
+const lists = {
+  operator: ['/approvals', 'All approvals'],
+  user: ['/schedules', 'All schedules'],
+} as const;
+
+/** A schedule with its next times and its runs for its owner, and with its request for operators. */
 export function SchedulePage() {
   const { scheduleId = '' } = useParams();
+  const { role } = useSession();
   const query = useQuery(
     ScheduleService.method.getSchedule,
     { scheduleId },
     { refetchInterval: pollMs.list },
   );
-  if (query.error) {
-    const list = ['/schedules', 'All schedules'] as const;
+  const list = lists[role];
+  if (query.error)
     return <LoadFailure title="Schedule" error={query.error} retry={query.refetch} list={list} />;
-  }
   if (!query.data) return <Loading />;
   const schedule = query.data;
   return (
@@ -35,18 +46,28 @@ export function SchedulePage() {
       description={jobTypeText(schedule)}
       actions={
         <>
-          <Anchor component={Link} to="/schedules" size="sm">
-            All schedules
-          </Anchor>
-          <ScheduleActions schedule={schedule} />
+          <TextLink to={list[0]}>{list[1]}</TextLink>
+          {role === 'user' && <ScheduleActions schedule={schedule} />}
         </>
       }
     >
       <ScheduleSummary schedule={schedule} />
-      {schedule.state === 'active' && <NextTimes schedule={schedule} />}
-      <Runs scheduleId={schedule.scheduleId} />
+      {role === 'user' && schedule.state === 'active' && <NextTimes schedule={schedule} />}
+      {role === 'user' && <Runs scheduleId={schedule.scheduleId} />}
+      {role === 'operator' && (
+        <Section title="Request of each run">
+          <Code block tabIndex={0} role="region" aria-label="Request" style={{ overflow: 'auto' }}>
+            {shownRequest(schedule.request ?? '')}
+          </Code>
+        </Section>
+      )}
     </Page>
   );
+}
+
+function shownRequest(request: string): string {
+  if (request.length > maxShown) return `${request.slice(0, maxShown)}…`;
+  return request === '' ? '' : JSON.stringify(JSON.parse(request), null, 2);
 }
 
 function NextTimes({ schedule: { cron, timeZone, startAt, endAt } }: { schedule: Schedule }) {

@@ -20,11 +20,7 @@ const columns: ListColumn<Setting>[] = [
   },
   {
     title: 'Source',
-    cell: ({ set }) => (
-      <Badge variant="light" tt="none" color={set ? 'blue' : 'gray'}>
-        {set ? 'Environment' : 'Default'}
-      </Badge>
-    ),
+    cell: ({ set }) => <Badge color={set ? 'blue' : 'gray'}>{set ? 'Environment' : 'Default'}</Badge>,
   },
   { title: 'Description', cell: ({ about }) => <Text size="sm">{about}</Text> },
 ];

@@ -4,7 +4,7 @@ import { randomId } from '@mantine/hooks';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { JobType } from '../../../src/contract/job-types.ts';
-import { showError } from '../ui/errors/toast.ts';
+import { showError } from '../ui/errors/describe.ts';
 import { buildBody, type FieldTexts, splitLines, validateField } from '../ui/request/body.ts';
 import { type Draft, sharedTexts } from '../ui/request/draft.ts';
 import type { FieldShape, RequestShape } from '../ui/request/fields.ts';

@@ -1,11 +1,12 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Anchor, Badge, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Badge, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { Link } from 'react-router';
 import { PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
 import { marketComments } from '../../../gen/market-comments.ts';
-import { type JobType, jobTypes, knownMarkets, marketTitle } from '../../../src/contract/job-types.ts';
-import { kindText } from '../../../src/present/names.ts';
+import { type JobType, jobTypes, knownMarkets } from '../../../src/contract/job-types.ts';
+import { kindText, marketTitle } from '../../../src/present/names.ts';
 import { Page } from '../ui/layout/Page.tsx';
+import { TextLink } from '../ui/TextLink.tsx';
 import { InlineCode } from './InlineCode.tsx';
 
 /** Returns the first sentence of the description of a job type in the contract. */
@@ -26,11 +27,7 @@ export function JobTypesPage() {
     <Page
       title="Submit a job"
       description="Choose a job type."
-      actions={
-        <Anchor component={Link} to="/try" size="sm">
-          Try one product
-        </Anchor>
-      }
+      actions={<TextLink to="/try">Try one product</TextLink>}
     >
       {knownMarkets.map((market) => (
         <Stack key={market} gap="sm" component="section">
@@ -51,9 +48,7 @@ export function JobTypesPage() {
                   <Group justify="space-between" wrap="nowrap" gap="xs">
                     <Text fw={600}>{kindText(jobType.kind)}</Text>
                     {limited.has(`${market} ${jobType.kind}`) && (
-                      <Badge variant="light" color="gray" tt="none">
-                        {data?.workingHours}
-                      </Badge>
+                      <Badge color="gray">{data?.workingHours}</Badge>
                     )}
                   </Group>
                   <Text size="sm" c="dimmed">

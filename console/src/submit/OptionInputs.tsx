@@ -1,7 +1,6 @@
 import { useQuery } from '@connectrpc/connect-query';
 import {
   ActionIcon,
-  Anchor,
   Button,
   Group,
   Input,
@@ -15,11 +14,11 @@ import {
 } from '@mantine/core';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
-import { Link } from 'react-router';
 import { DestinationService } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
 import { seriesOf } from '../../../src/contract/track.ts';
 import type { FieldTexts } from '../ui/request/body.ts';
 import type { FieldShape } from '../ui/request/fields.ts';
+import { TextLink } from '../ui/TextLink.tsx';
 import { Field } from './Field.tsx';
 import { type HoldRow, readHold, writeHold } from './hold-text.ts';
 
@@ -67,9 +66,9 @@ function DeliverInput({ field, value, change, error }: OptionInputProps) {
       <Input.Wrapper label={field.label}>
         <Text size="sm" c="dimmed">
           You have no destinations.{' '}
-          <Anchor component={Link} to="/destinations" size="sm" underline="always">
+          <TextLink to="/destinations" underline="always">
             Create a destination
-          </Anchor>
+          </TextLink>
         </Text>
       </Input.Wrapper>
     );

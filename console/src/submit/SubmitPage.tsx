@@ -1,6 +1,6 @@
-import { Anchor, Tabs } from '@mantine/core';
+import { Tabs } from '@mantine/core';
 import { useMemo, useState } from 'react';
-import { Link, useParams, useSearchParams } from 'react-router';
+import { useParams, useSearchParams } from 'react-router';
 import { findJobType, type JobType } from '../../../src/contract/job-types.ts';
 import { jobTypeText } from '../../../src/present/names.ts';
 import { describeError } from '../ui/errors/describe.ts';
@@ -14,6 +14,7 @@ import { type RequestShape, readRequestShape } from '../ui/request/fields.ts';
 import { isFormField } from '../ui/request/form-layout.ts';
 import { optionQuery } from '../ui/request/options.ts';
 import { useDraft } from '../ui/request/useDraft.ts';
+import { TextLink } from '../ui/TextLink.tsx';
 import { FileMode } from './FileMode.tsx';
 import { FormMode } from './FormMode.tsx';
 import { InlineCode } from './InlineCode.tsx';
@@ -46,11 +47,7 @@ function Loaded({ jobType, draft }: { jobType: JobType; draft: Draft }) {
     <Page
       title={jobTypeText(jobType)}
       description={<InlineCode text={describeJobType(jobType)} />}
-      actions={
-        <Anchor component={Link} to="/submit" size="sm">
-          All job types
-        </Anchor>
-      }
+      actions={<TextLink to="/submit">All job types</TextLink>}
     >
       {error ? (
         <ErrorAlert

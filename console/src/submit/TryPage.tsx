@@ -1,9 +1,9 @@
-import { Alert, Anchor, Group, NativeSelect, Stack, Table, Tabs, Text, TextInput } from '@mantine/core';
+import { Alert, Group, NativeSelect, Stack, Table, Tabs, Text, TextInput } from '@mantine/core';
 import { useMemo, useState } from 'react';
-import { Link, useSearchParams } from 'react-router';
+import { useSearchParams } from 'react-router';
 import { hasItemText, parseItemText } from '../../../src/contract/item-text.ts';
-import { type JobType, jobTypes, marketTitle, unitMessage } from '../../../src/contract/job-types.ts';
-
+import { type JobType, jobTypes, unitMessage } from '../../../src/contract/job-types.ts';
+import { marketTitle } from '../../../src/present/names.ts';
 import { counted } from '../../../src/present/text.ts';
 import { CodeBlock } from '../ui/CodeBlock.tsx';
 import { describeError } from '../ui/errors/describe.ts';
@@ -15,6 +15,7 @@ import { jsonCommand } from '../ui/request/curl.ts';
 import { readRequestShape } from '../ui/request/fields.ts';
 import { isFormField } from '../ui/request/form-layout.ts';
 import { withQuery } from '../ui/request/options.ts';
+import { TextLink } from '../ui/TextLink.tsx';
 import { FormMode } from './FormMode.tsx';
 import { leavesOf } from './leaves.ts';
 import { QuotePanel } from './QuotePanel.tsx';
@@ -117,11 +118,7 @@ function Request({ jobType, body }: { jobType: JobType; body: string }) {
 
 /** Record of a job with one unit, or why there is none. */
 function Result({ job: { jobId, outcome } }: { job: SubmittedJob }) {
-  const link = (
-    <Anchor component={Link} to={`/jobs/${jobId}`} size="sm">
-      Open the job
-    </Anchor>
-  );
+  const link = <TextLink to={`/jobs/${jobId}`}>Open the job</TextLink>;
   if (outcome?.record === undefined) {
     const { message = '', code = '', refunded = 0, status } = outcome ?? {};
     const reason = message === '' ? `The job is ${status}.` : `${message} (${code}).`;

@@ -19,18 +19,25 @@ export function CodeBlock({ label, text, children }: CodeBlockProps) {
       </Code>
       <Group justify="flex-end">
         {children}
-        <CopyButton value={text}>
-          {({ copied, copy }) => (
-            <Button
-              leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
-              onClick={copy}
-              variant="default"
-            >
-              {copied ? 'Copied' : 'Copy'}
-            </Button>
-          )}
-        </CopyButton>
+        <CopyTextButton text={text} />
       </Group>
     </Stack>
+  );
+}
+
+/** Button that copies a text. */
+export function CopyTextButton({ text }: { text: string }) {
+  return (
+    <CopyButton value={text}>
+      {({ copied, copy }) => (
+        <Button
+          leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
+          onClick={copy}
+          variant="default"
+        >
+          {copied ? 'Copied' : 'Copy'}
+        </Button>
+      )}
+    </CopyButton>
   );
 }

@@ -1,6 +1,6 @@
-import { Anchor, type AnchorProps } from '@mantine/core';
-import { Link } from 'react-router';
+import type { AnchorProps } from '@mantine/core';
 import { shortId } from '../../../src/present/text.ts';
+import { TextLink } from './TextLink.tsx';
 
 interface IdProps extends AnchorProps {
   /** Path of the pages of its kind: "jobs". */
@@ -13,8 +13,8 @@ interface IdProps extends AnchorProps {
 /** Id as a link to its page. */
 export function Id({ of, value, name, ...props }: IdProps) {
   return (
-    <Anchor component={Link} to={`/${of}/${value}`} size="sm" {...props}>
+    <TextLink to={`/${of}/${value}`} {...props}>
       {name || shortId(value)}
-    </Anchor>
+    </TextLink>
   );
 }

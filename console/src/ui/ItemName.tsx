@@ -1,8 +1,8 @@
-import { Anchor, Text } from '@mantine/core';
-import { Link } from 'react-router';
+import { Text } from '@mantine/core';
 import type { TrackedItem } from '../../../gen/gleaner/history/v1/history_pb.ts';
 import { placeText } from '../../../src/present/item.ts';
 import { itemPath } from './paths.ts';
+import { TextLink } from './TextLink.tsx';
 
 interface ItemNameProps {
   item: Pick<TrackedItem, 'market' | 'region' | 'key'>;
@@ -13,9 +13,7 @@ interface ItemNameProps {
 export function ItemName({ item, title }: ItemNameProps) {
   return (
     <>
-      <Anchor component={Link} to={itemPath(item)} size="sm">
-        {title ?? item.key}
-      </Anchor>{' '}
+      <TextLink to={itemPath(item)}>{title ?? item.key}</TextLink>{' '}
       <Text span size="xs" c="dimmed">
         {item.key} on {placeText(item)}
       </Text>

@@ -2,11 +2,12 @@ import { createClient } from '@connectrpc/connect';
 import { useQuery } from '@connectrpc/connect-query';
 import { Alert, Skeleton, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconBan, IconCoins, IconDownload } from '@tabler/icons-react';
+import { IconBan, IconCoins } from '@tabler/icons-react';
 import { useParams } from 'react-router';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { formatCount } from '../../../src/present/text.ts';
+import { DownloadButton } from '../ui/actions/DownloadButton.tsx';
 import { CopyId } from '../ui/CopyId.tsx';
 import { LoadFailure } from '../ui/errors/LoadFailure.tsx';
 import { LatestJobs } from '../ui/jobs/LatestJobs.tsx';
@@ -18,11 +19,9 @@ import { CallButton } from '../ui/permission/CallButton.tsx';
 import { pollMs } from '../ui/queries.ts';
 import { saveStream } from '../ui/session/download.ts';
 import { transport } from '../ui/session/transport.ts';
-import { useDownload } from '../ui/session/useDownload.ts';
 import { Moment } from '../ui/time/Moment.tsx';
 import { CreditsModal } from './CreditsModal.tsx';
-import { DeleteUserButton } from './DeleteUserButton.tsx';
-import { SuspendButton } from './SuspendButton.tsx';
+import { DeleteUserButton, SuspendButton } from './UserButtons.tsx';
 import { UserKeys } from './UserKeys.tsx';
 
 /** Balance, keys, jobs and ledger of a user. */
@@ -42,6 +41,10 @@ export function UserPage() {
     </Page>
   );
 }
+
+/** Saves everything that is stored of a user. */
+const exportUser = (userId: string) =>
+  saveStream(createClient(OperatorService, transport).exportUser({ userId }), `user-${userId}.jsonl`);
 
 /** Says that a user is deleted or suspended. */
 function State({ user }: { user: Account }) {
@@ -70,17 +73,15 @@ function Loaded({ user }: { user: Account }) {
         <>
           {!user.deletedAt && (
             <>
-              <CallButton
-                call={OperatorService.method.grantCredits}
-                leftSection={<IconCoins size={16} aria-hidden />}
-                onClick={open}
-              >
+              <CallButton call={OperatorService.method.grantCredits} icon={IconCoins} onClick={open}>
                 Adjust credits
               </CallButton>
               <SuspendButton user={user} />
             </>
           )}
-          <ExportButton userId={user.id} />
+          <DownloadButton call={OperatorService.method.exportUser} save={() => exportUser(user.id)}>
+            Export data
+          </DownloadButton>
           {!user.deletedAt && <DeleteUserButton user={user} />}
         </>
       }
@@ -107,25 +108,5 @@ function Loaded({ user }: { user: Account }) {
       </Section>
       <CreditsModal user={user} opened={opened} close={close} />
     </Page>
-  );
-}
-
-/** Button that downloads everything that is stored of a user. */
-function ExportButton({ userId }: { userId: string }) {
-  const { download, busy } = useDownload();
-  const save = () =>
-    download(() =>
-      saveStream(createClient(OperatorService, transport).exportUser({ userId }), `user-${userId}.jsonl`),
-    );
-  return (
-    <CallButton
-      call={OperatorService.method.exportUser}
-      variant="default"
-      loading={busy}
-      onClick={() => void save()}
-      leftSection={<IconDownload size={16} aria-hidden />}
-    >
-      Export data
-    </CallButton>
   );
 }

@@ -1,7 +1,6 @@
-import { Anchor, Badge } from '@mantine/core';
+import { Badge } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
-import { Link, useSearchParams } from 'react-router';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { formatCount } from '../../../src/present/text.ts';
@@ -9,8 +8,10 @@ import { Page } from '../ui/layout/Page.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
 import { SearchInput } from '../ui/list/SearchInput.tsx';
+import { useAddressFilter } from '../ui/list/useAddressFilter.ts';
 import { useList } from '../ui/list/useList.ts';
 import { CallButton } from '../ui/permission/CallButton.tsx';
+import { TextLink } from '../ui/TextLink.tsx';
 import { Moment } from '../ui/time/Moment.tsx';
 import { NewUserModal } from './NewUserModal.tsx';
 
@@ -18,9 +19,9 @@ const columns: ListColumn<Account>[] = [
   {
     title: 'Name',
     cell: ({ id, name }) => (
-      <Anchor component={Link} to={`/users/${id}`} fw={500} size="sm">
+      <TextLink to={`/users/${id}`} fw={500}>
         {name}
-      </Anchor>
+      </TextLink>
     ),
     sortBy: ({ name }) => name,
   },
@@ -33,12 +34,7 @@ const columns: ListColumn<Account>[] = [
   },
   {
     title: 'Status',
-    cell: ({ suspended }) =>
-      suspended ? (
-        <Badge variant="light" color="red" tt="none">
-          Suspended
-        </Badge>
-      ) : null,
+    cell: ({ suspended }) => (suspended ? <Badge color="red">Suspended</Badge> : null),
   },
   {
     title: 'Created',
@@ -49,16 +45,11 @@ const columns: ListColumn<Account>[] = [
 
 /** Users with search. */
 export function UsersPage() {
-  const [parameters, setParameters] = useSearchParams();
-  const search = parameters.get('search') ?? '';
+  const [{ search }, change] = useAddressFilter({ search: '' });
   const [opened, { open, close }] = useDisclosure();
   const { query, rows } = useList(OperatorService.method.listUsers, { search }, (page) => page.users);
   const create = (
-    <CallButton
-      call={OperatorService.method.createUser}
-      leftSection={<IconPlus size={16} aria-hidden />}
-      onClick={open}
-    >
+    <CallButton call={OperatorService.method.createUser} icon={IconPlus} onClick={open}>
       Create user
     </CallButton>
   );
@@ -69,7 +60,7 @@ export function UsersPage() {
         placeholder="Name, email or ID"
         maw={360}
         search={search}
-        change={(text) => setParameters(text === '' ? {} : { search: text }, { replace: true })}
+        change={(text) => change({ search: text })}
       />
       <ListTable
         label="Users"

@@ -43,7 +43,7 @@ export function WebhookPage() {
           request={{}}
           done="Test message queued."
           variant="filled"
-          leftSection={<IconSend size={16} aria-hidden />}
+          icon={IconSend}
           disabled={!url}
         >
           Send test message

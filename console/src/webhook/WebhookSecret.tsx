@@ -1,7 +1,8 @@
-import { Button, CopyButton, Group, PasswordInput, Text } from '@mantine/core';
-import { IconCopy, IconRefresh } from '@tabler/icons-react';
+import { Group, PasswordInput, Text } from '@mantine/core';
+import { IconRefresh } from '@tabler/icons-react';
 import { AccountService, type Webhook } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { ConfirmButton } from '../ui/actions/ActionButton.tsx';
+import { CopyTextButton } from '../ui/CodeBlock.tsx';
 import { Section } from '../ui/layout/Section.tsx';
 import { Moment } from '../ui/time/Moment.tsx';
 
@@ -20,13 +21,7 @@ export function WebhookSecret({ webhook }: { webhook: Webhook }) {
           autoComplete="off"
           style={{ flex: '1 1 16rem' }}
         />
-        <CopyButton value={webhook.secret}>
-          {({ copied, copy }) => (
-            <Button variant="default" leftSection={<IconCopy size={16} aria-hidden />} onClick={copy}>
-              {copied ? 'Copied' : 'Copy'}
-            </Button>
-          )}
-        </CopyButton>
+        <CopyTextButton text={webhook.secret} />
         <ConfirmButton
           call={AccountService.method.rotateWebhookSecret}
           request={{}}
@@ -37,7 +32,7 @@ export function WebhookSecret({ webhook }: { webhook: Webhook }) {
             isHarmless: true,
           }}
           done="Signing secret rotated."
-          leftSection={<IconRefresh size={16} aria-hidden />}
+          icon={IconRefresh}
         >
           Rotate secret
         </ConfirmButton>

@@ -1,7 +1,7 @@
 import { useQuery } from '@connectrpc/connect-query';
 import { Code } from '@mantine/core';
 import { type Backlog, OperatorService, type Process } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { marketTitle } from '../../../src/contract/job-types.ts';
+import { marketTitle } from '../../../src/present/names.ts';
 import { capitalize, formatBytes, formatCount } from '../../../src/present/text.ts';
 import { Page } from '../ui/layout/Page.tsx';
 import { Section } from '../ui/layout/Section.tsx';

@@ -31,7 +31,7 @@ export function Navigation() {
             leftSection={<Icon size={18} aria-hidden />}
             rightSection={
               to === '/approvals' && pending !== '0' ? (
-                <Badge size="sm" color="yellow" variant="light" aria-label={`${pending} awaiting approval`}>
+                <Badge size="sm" color="yellow" aria-label={`${pending} awaiting approval`}>
                   {pending}
                 </Badge>
               ) : null

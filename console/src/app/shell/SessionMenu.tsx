@@ -1,6 +1,6 @@
 import { Button, Menu, Text } from '@mantine/core';
 import { IconDevices, IconLogout, IconUser } from '@tabler/icons-react';
-import { showError } from '../../ui/errors/toast.ts';
+import { showError } from '../../ui/errors/describe.ts';
 import { useSession } from '../../ui/session/session.ts';
 import { signOut } from '../../ui/session/sign-in.ts';
 

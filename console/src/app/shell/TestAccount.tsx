@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Switch, Text } from '@mantine/core';
 import { IconFlask } from '@tabler/icons-react';
 import { useState } from 'react';
-import { showError } from '../../ui/errors/toast.ts';
+import { showError } from '../../ui/errors/describe.ts';
 import { useSession } from '../../ui/session/session.ts';
 import { changeMode } from '../../ui/session/sign-in.ts';
 

@@ -34,7 +34,7 @@ export function DownloadMenu({ job: { jobId, success } }: { job: Job }) {
         <CallButton
           call={JobService.method.listRecords}
           loading={records.busy || files.busy}
-          leftSection={<IconDownload size={16} aria-hidden />}
+          icon={IconDownload}
           rightSection={<IconChevronDown size={16} aria-hidden />}
         >
           Download

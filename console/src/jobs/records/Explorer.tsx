@@ -1,17 +1,13 @@
 import { Drawer, Stack, Text } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
-import { type Job, JobService, type RecordEntry } from '../../../../gen/gleaner/job/v1/job_pb.ts';
+import type { Job, RecordEntry } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { formatCount } from '../../../../src/present/text.ts';
 import { ListTable } from '../../ui/list/ListTable.tsx';
-import { useList } from '../../ui/list/useList.ts';
-import { pollMs } from '../../ui/queries.ts';
-import { useSession } from '../../ui/session/session.ts';
 import { entryTitle, RecordBrief, recordColumns } from './columns.tsx';
 import { FieldChooser } from './FieldChooser.tsx';
 import { FilterBar } from './FilterBar.tsx';
 import { InvalidRecords } from './InvalidRecords.tsx';
-import { defaultSort } from './query.ts';
-import { recordQueryOptions } from './record-queries.ts';
+import { useRecords } from './record-queries.ts';
 import { useRecordView } from './view.ts';
 import { WholeRecord } from './WholeRecord.tsx';
 
@@ -21,26 +17,10 @@ import { WholeRecord } from './WholeRecord.tsx';
  */
 export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
   const { jobId, ended } = job;
-  const { role } = useSession();
   const [view, change] = useRecordView();
   const [opened, open] = useState<RecordEntry | null>(null);
-  const { search, conditions, status, sort, fields } = view;
-  const {
-    query,
-    rows: entries,
-    first,
-  } = useList(
-    JobService.method.listRecords,
-    {
-      ...{ jobId, search, filter: [...conditions], status, sort: sort || defaultSort(job) },
-      // A screenful: each row costs time on a phone.
-      pageSize: 25,
-      // The drawer requests the whole record.
-      column: fields.length === 0 ? ['unit_index'] : [...fields],
-    },
-    (page) => page.records,
-    { ...recordQueryOptions(role, ended ? false : pollMs.list), keepsRows: true },
-  );
+  const { sort, fields } = view;
+  const { query, rows: entries, first } = useRecords(job);
   const total = first?.total;
   const sorted = sort.replace(/^-/, '');
   const columns = recordColumns({ entries, fields, sorted, open });
@@ -57,7 +37,6 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
         <Text size="sm" c="dimmed" role="status">
           {total === undefined ? '' : `${formatCount(total)} found`}
         </Text>
-        <InvalidRecords jobId={jobId} ended={ended} />
       </FilterBar>
       <ListTable
         label="Records"
@@ -76,7 +55,12 @@ export function Explorer({ job, below }: { job: Job; below?: ReactNode }) {
         }}
         empty={{ title: 'No matching records', description: 'Change the filters to see others.' }}
       />
-      {!query.isPending && below}
+      {!query.isPending && (
+        <>
+          <InvalidRecords jobId={jobId} ended={ended} />
+          {below}
+        </>
+      )}
       <RecordDrawer jobId={jobId} entry={opened} close={() => open(null)} />
     </Stack>
   );

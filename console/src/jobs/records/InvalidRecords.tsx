@@ -11,11 +11,13 @@ export function InvalidRecords({ jobId, ended }: { jobId: string; ended: boolean
     { jobId },
     { refetchInterval: ended ? false : pollMs.list },
   );
-  if (!data || data.records === 0n) return null;
-  const { invalid, records } = data;
+  const { invalid = 0n, records } = data ?? {};
+  if (records === 0n) return null;
   return (
-    <Text size="xs" c={invalid > 0n ? 'var(--mantine-color-error)' : 'dimmed'}>
-      {formatCount(invalid)} of {formatCount(records)} records violate the schema
+    // Its line is kept free until the numbers are known, so that nothing moves.
+    <Text size="xs" mih={18} c={invalid > 0n ? 'var(--mantine-color-error)' : 'dimmed'}>
+      {records !== undefined &&
+        `${formatCount(invalid)} of ${formatCount(records)} records violate the schema`}
     </Text>
   );
 }

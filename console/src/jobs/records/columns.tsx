@@ -29,7 +29,7 @@ function Failure({ entry: { code, message } }: { entry: RecordEntry }) {
   const notRun = isNotRun(code);
   return (
     <Group gap={6} wrap="nowrap">
-      <Badge size="sm" color={notRun ? 'gray' : 'red'} variant="light">
+      <Badge size="sm" color={notRun ? 'gray' : 'red'}>
         {notRun ? 'Not run' : 'Failed'}
       </Badge>
       <Text size="xs" truncate title={message}>

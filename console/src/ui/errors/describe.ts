@@ -1,6 +1,7 @@
 import { Code, ConnectError } from '@connectrpc/connect';
 import { detailParts, FaultSchema } from '../../../../src/contract/fault-detail.ts';
-import { RestError } from './rest-error.ts';
+import { explainRestError, isNetworkError, keyMessage, RestError, unreachable } from './rest-error.ts';
+import { showToast } from './toast.ts';
 
 /** Error in plain words. */
 export interface ErrorDescription {
@@ -23,23 +24,18 @@ const titles: Partial<Record<Code, string>> = {
   [Code.Internal]: 'Internal error',
 };
 
-/** Messages of browsers for a network error. */
-const networkError = /^(?:Failed to fetch|NetworkError when attempting to fetch resource\.?|Load failed)/;
-
 /** Describes any thrown value: an RPC error, a REST error or a network error. */
 export function describeError(thrown: unknown): ErrorDescription {
   if (thrown instanceof RestError) {
-    const detail = thrown.status === 401 ? keyMessage(thrown.message) : thrown.message;
-    return { title: thrown.title, detail, problems: thrown.problems.map(toProblem) };
-  }
-  const error = ConnectError.from(thrown);
-  if (networkError.test(error.rawMessage)) {
     return {
-      title: 'Connection failed',
-      detail: 'Cannot reach the service. Check that it is running and that you are online.',
-      problems: [],
+      title: thrown.title,
+      detail: explainRestError(thrown),
+      problems: thrown.problems.map(toProblem),
     };
   }
+  const error = ConnectError.from(thrown);
+  if (isNetworkError(error.rawMessage))
+    return { title: 'Connection failed', detail: unreachable, problems: [] };
   if (error.code === Code.Unauthenticated) {
     return { title: 'Invalid API key', detail: keyMessage(error.rawMessage), problems: [] };
   }
@@ -69,11 +65,16 @@ export function canRepeat(thrown: unknown): boolean {
   return !final.includes(ConnectError.from(thrown).code);
 }
 
-/** Replaces the service's terms for credentials with the console's. */
-const keyMessage = (message: string) =>
-  message.replace('A Bearer token is missing.', 'The session has ended. Sign in again.');
-
 const toProblem = ({ loc, msg }: { loc: readonly (string | number)[]; msg: string }) => ({
   where: loc.slice(1).join('.'),
   message: msg,
 });
+
+/** Shows an error notification with the cause. */
+export function showError(error: unknown): void {
+  const { title, detail, problems } = describeError(error);
+  const message = [detail, ...problems.slice(0, 3).map((problem) => problem.message)]
+    .filter((text, index, all) => all.indexOf(text) === index)
+    .join(' ');
+  showToast({ color: 'red', title, message, autoClose: 10_000 });
+}

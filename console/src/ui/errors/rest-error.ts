@@ -32,3 +32,23 @@ export async function readRestError(response: Response): Promise<RestError> {
     return new RestError(response.status, title, text.slice(0, 300) || 'The response has no details.');
   }
 }
+
+/** Messages of browsers for a network error. */
+const networkError = /^(?:Failed to fetch|NetworkError when attempting to fetch resource\.?|Load failed)/;
+
+/** Returns whether the message of an error is that of a browser which cannot reach the service. */
+export const isNetworkError = (message: string): boolean => networkError.test(message);
+
+/** Explanation of a network error. */
+export const unreachable = 'Cannot reach the service. Check that it is running and that you are online.';
+
+/** Replaces the service's terms for credentials with the console's. */
+export const keyMessage = (message: string): string =>
+  message.replace('A Bearer token is missing.', 'The session has ended. Sign in again.');
+
+/** Explains the error of a REST call. */
+export function explainRestError(thrown: unknown): string {
+  const { message } = thrown as Error;
+  if (thrown instanceof RestError) return thrown.status === 401 ? keyMessage(message) : message;
+  return isNetworkError(message) ? unreachable : message;
+}

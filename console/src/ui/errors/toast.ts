@@ -1,5 +1,4 @@
 import type { NotificationData } from '@mantine/notifications';
-import { describeError } from './describe.ts';
 
 let isUsed = false;
 const listeners = new Set<() => void>();
@@ -28,13 +27,4 @@ export function showSuccess(message: string): void {
 /** Shows a warning until the user closes it. */
 export function showWarning(message: string): void {
   showToast({ color: 'yellow', message, autoClose: false });
-}
-
-/** Shows an error notification with the cause. */
-export function showError(error: unknown): void {
-  const { title, detail, problems } = describeError(error);
-  const message = [detail, ...problems.slice(0, 3).map((problem) => problem.message)]
-    .filter((text, index, all) => all.indexOf(text) === index)
-    .join(' ');
-  showToast({ color: 'red', title, message, autoClose: 10_000 });
 }

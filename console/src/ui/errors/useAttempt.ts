@@ -1,5 +1,6 @@
 import { useRefresh } from '../list/useRefresh.ts';
-import { showError, showSuccess } from './toast.ts';
+import { showError } from './describe.ts';
+import { showSuccess } from './toast.ts';
 
 /**
  * Returns a function that waits for a call that changes something, shows a message, and refreshes the page's

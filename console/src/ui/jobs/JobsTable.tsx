@@ -1,5 +1,4 @@
-import { Anchor, Group, Text } from '@mantine/core';
-import { Link } from 'react-router';
+import { Group, Text } from '@mantine/core';
 import type { Job } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { jobTitle } from '../../../../src/present/job.ts';
 import { jobTypeText } from '../../../../src/present/names.ts';
@@ -8,6 +7,7 @@ import { Id } from '../Id.tsx';
 import { TestBadge } from '../layout/TestBadge.tsx';
 import { type EmptyList, type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { ListColumn } from '../list/list-content.ts';
+import { TextLink } from '../TextLink.tsx';
 import { Moment } from '../time/Moment.tsx';
 import { JobProgress } from './JobProgress.tsx';
 import { StatusBadge } from './StatusBadge.tsx';
@@ -16,9 +16,9 @@ import { StatusBadge } from './StatusBadge.tsx';
 export function JobName({ job }: { job: Job }) {
   return (
     <>
-      <Anchor component={Link} to={`/jobs/${job.jobId}`} fw={500} size="sm">
+      <TextLink to={`/jobs/${job.jobId}`} fw={500}>
         {jobTitle(job)}
-      </Anchor>{' '}
+      </TextLink>{' '}
       {job.mode === 'test' && <TestBadge />}{' '}
       <Text span size="xs" c="dimmed">
         {[

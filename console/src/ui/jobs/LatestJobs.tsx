@@ -1,8 +1,7 @@
-import { Anchor } from '@mantine/core';
-import { Link } from 'react-router';
 import type { Job } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { Section } from '../layout/Section.tsx';
 import type { EmptyList, ListQuery } from '../list/ListTable.tsx';
+import { TextLink } from '../TextLink.tsx';
 import { JobsTable } from './JobsTable.tsx';
 
 interface LatestJobsProps {
@@ -28,14 +27,7 @@ export function LatestJobs({
   shown = 5,
 }: LatestJobsProps) {
   return (
-    <Section
-      title={title}
-      actions={
-        <Anchor component={Link} to={to} size="sm">
-          All jobs
-        </Anchor>
-      }
-    >
+    <Section title={title} actions={<TextLink to={to}>All jobs</TextLink>}>
       <JobsTable
         label={title}
         jobs={jobs.slice(0, shown)}

@@ -11,9 +11,5 @@ const colors: Readonly<Record<Tone, string>> = {
 
 /** Status of a job, batch, unit or delivery. */
 export function StatusBadge({ status }: { status: string }) {
-  return (
-    <Badge variant="light" color={colors[statusTone(status)]} tt="none">
-      {formatStatus(status)}
-    </Badge>
-  );
+  return <Badge color={colors[statusTone(status)]}>{formatStatus(status)}</Badge>;
 }

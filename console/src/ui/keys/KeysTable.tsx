@@ -30,11 +30,7 @@ const columns: ListColumn<ApiKey>[] = [
     title: 'Status',
     cell: (key) => {
       const status = keyStatus(key, Date.now());
-      return (
-        <Badge variant="light" tt="none" color={status === 'active' ? 'teal' : 'gray'}>
-          {capitalize(status)}
-        </Badge>
-      );
+      return <Badge color={status === 'active' ? 'teal' : 'gray'}>{capitalize(status)}</Badge>;
     },
   },
   { title: 'Allows', cell: ({ scopes, operatorRole }) => capitalize(operatorRole || scopes.join(', ')) },

@@ -1,22 +1,11 @@
 import { type Timestamp, timestampFromMs } from '@bufbuild/protobuf/wkt';
-import {
-  Alert,
-  Button,
-  Code,
-  CopyButton,
-  Group,
-  Modal,
-  NativeSelect,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Alert, Button, Code, Group, Modal, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { ApiKey } from '../../../../gen/gleaner/account/v1/account_pb.ts';
 import { keyScopes } from '../../../../src/contract/permission.ts';
 import { FormModal } from '../actions/FormModal.tsx';
+import { CopyTextButton } from '../CodeBlock.tsx';
 import { describeError } from '../errors/describe.ts';
 import { type AccountRole, useSession } from '../session/session.ts';
 import { KeyLimits } from './KeyLimits.tsx';
@@ -151,17 +140,7 @@ function CreatedKey({ apiKey, rotatedName, done }: CreatedKeyProps) {
         {apiKey}
       </Code>
       <Group justify="flex-end">
-        <CopyButton value={apiKey}>
-          {({ copied, copy }) => (
-            <Button
-              variant="default"
-              onClick={copy}
-              leftSection={copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
-            >
-              {copied ? 'Copied' : 'Copy'}
-            </Button>
-          )}
-        </CopyButton>
+        <CopyTextButton text={apiKey} />
         <Button onClick={done}>Done</Button>
       </Group>
     </Stack>

@@ -2,9 +2,5 @@ import { Badge } from '@mantine/core';
 
 /** Mark of test accounts, and of their keys and jobs. */
 export function TestBadge({ label = 'Test' }: { label?: string }) {
-  return (
-    <Badge variant="light" color="orange" tt="none">
-      {label}
-    </Badge>
-  );
+  return <Badge color="orange">{label}</Badge>;
 }

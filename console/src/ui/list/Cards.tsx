@@ -1,11 +1,11 @@
-import { Card, Group, Stack, Text } from '@mantine/core';
+import classes from './cards.module.css';
 import type { ListColumn, ListContent } from './list-content.ts';
 import { SelectAllCheckbox, SelectionCheckbox } from './SelectionCheckbox.tsx';
 
-/** Renders a list as cards, for narrow screens. */
+/** Renders a list as cards, for narrow screens. Plain elements: a list may have hundreds of them. */
 export function Cards<T>({ label, columns, rows, keyOf, selection, below, brief }: ListContent<T>) {
   return (
-    <Stack gap="xs" component="ul" aria-label={label} m={0} p={0} style={{ listStyle: 'none' }}>
+    <ul className={classes.cards} aria-label={label}>
       {selection && (
         <li>
           <SelectAllCheckbox selection={selection} keys={rows.map(keyOf)} label="Select all" />
@@ -14,28 +14,20 @@ export function Cards<T>({ label, columns, rows, keyOf, selection, below, brief 
       {rows.map((row) => {
         const key = keyOf(row);
         return (
-          <Card component="li" key={key} withBorder radius="md" p={brief ? 'xs' : 'sm'}>
-            <Stack gap={6}>
-              {selection && <SelectionCheckbox selection={selection} row={row} rowKey={key} showLabel />}
-              {brief?.(row)}
-              {shownCells(brief ? [] : columns, row).map(({ title, content }) => (
-                <Group key={title} justify="space-between" wrap="nowrap" align="flex-start" gap="md">
-                  {title !== 'Actions' && (
-                    <Text size="xs" c="dimmed" style={{ flex: '0 0 auto' }}>
-                      {title}
-                    </Text>
-                  )}
-                  <Text component="div" size="sm" ta="right" miw={0} style={{ overflowWrap: 'anywhere' }}>
-                    {content}
-                  </Text>
-                </Group>
-              ))}
-              {below?.(row)}
-            </Stack>
-          </Card>
+          <li className={`${classes.card} ${brief ? classes.brief : ''}`} key={key}>
+            {selection && <SelectionCheckbox selection={selection} row={row} rowKey={key} showLabel />}
+            {brief?.(row)}
+            {shownCells(brief ? [] : columns, row).map(({ title, content }) => (
+              <div className={classes.value} key={title}>
+                {title !== 'Actions' && <small>{title}</small>}
+                <div>{content}</div>
+              </div>
+            ))}
+            {below?.(row)}
+          </li>
         );
       })}
-    </Stack>
+    </ul>
   );
 }
 

@@ -27,9 +27,7 @@ export function State({ origin }: { origin: Origin }) {
   const { color, label } = badges[state];
   return (
     <Stack gap={2} align="flex-start">
-      <Badge variant="light" color={color} tt="none">
-        {label}
-      </Badge>
+      <Badge color={color}>{label}</Badge>
       {pausedUntil && (
         <Text size="xs" span>
           {failureGuide(reason).heading}. {state === 'paused' ? <PauseEnd at={pausedUntil} /> : null}

@@ -1,11 +1,14 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { Button, type ButtonProps, type ElementProps, Tooltip } from '@mantine/core';
+import type { Icon } from '@tabler/icons-react';
 import { useRefusal } from './useRefusal.ts';
 
 /** Properties of CallButton. */
 export interface CallButtonProps extends ButtonProps, ElementProps<'button', keyof ButtonProps> {
   /** Method that the button calls, directly or after a dialog. */
   call: DescMethod;
+  /** Icon before the label. */
+  icon?: Icon;
   /** Another reason why the caller may not use the button; null if there is none. */
   refusal?: string | null;
 }
@@ -13,8 +16,9 @@ export interface CallButtonProps extends ButtonProps, ElementProps<'button', key
 /**
  * Button of a call. Disabled, with the reason as its tooltip, if the session's key does not allow the call.
  */
-export function CallButton({ call, refusal = null, onClick, ...props }: CallButtonProps) {
+export function CallButton({ call, icon: Icon, refusal = null, onClick, ...rest }: CallButtonProps) {
   const reason = useRefusal(call) ?? refusal;
+  const props = { ...rest, ...(Icon ? { leftSection: <Icon size={16} aria-hidden /> } : {}) };
   if (reason === null) return <Button {...props} {...(onClick ? { onClick } : {})} />;
   return (
     <Tooltip label={reason} multiline maw={320}>

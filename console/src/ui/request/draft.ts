@@ -19,9 +19,6 @@ export interface Draft {
 /** Draft without values. */
 export const emptyDraft: Draft = { own: {}, units: [], options: {} };
 
-/** Maximum units of a job whose request can be filled in again. */
-export const maxDraftUnits = 10_000;
-
 const textsOf = (values: object): FieldTexts =>
   Object.fromEntries(
     Object.entries(values)

@@ -22,7 +22,7 @@ export function ScheduleButton({ jobType, body, options }: ScheduleButtonProps) 
       <CallButton
         call={ScheduleService.method.createSchedule}
         variant="default"
-        leftSection={<IconCalendarRepeat size={16} aria-hidden />}
+        icon={IconCalendarRepeat}
         disabled={body === null}
         onClick={open}
       >

@@ -1,5 +1,4 @@
-import { Anchor, Stack, Text } from '@mantine/core';
-import { Link } from 'react-router';
+import { Stack, Text } from '@mantine/core';
 import type { Schedule, ScheduleRun } from '../../../../gen/gleaner/schedule/v1/schedule_pb.ts';
 import { cronText } from '../../../../src/present/cron.ts';
 import { jobTypeText } from '../../../../src/present/names.ts';
@@ -7,6 +6,7 @@ import { formatCount, shortId } from '../../../../src/present/text.ts';
 import { Id } from '../Id.tsx';
 import { StatusBadge } from '../jobs/StatusBadge.tsx';
 import type { ListColumn } from '../list/list-content.ts';
+import { TextLink } from '../TextLink.tsx';
 import { Moment } from '../time/Moment.tsx';
 
 /** Formats the credits of all runs: "30 of 500". */
@@ -20,9 +20,7 @@ const nameColumn: ListColumn<Schedule> = {
   title: 'Schedule',
   cell: (schedule) => (
     <Stack gap={0}>
-      <Anchor component={Link} to={`/schedules/${schedule.scheduleId}`} size="sm">
-        {schedule.name}
-      </Anchor>
+      <TextLink to={`/schedules/${schedule.scheduleId}`}>{schedule.name}</TextLink>
       <Text size="xs" c="dimmed">
         {jobTypeText(schedule)}
       </Text>

@@ -1,10 +1,7 @@
 import type { KeyScope, OperatorRole } from '../../../../src/contract/permission.ts';
-import { describeError } from '../errors/describe.ts';
-import { RestError, readRestError } from '../errors/rest-error.ts';
+import { explainRestError, RestError, readRestError } from '../errors/rest-error.ts';
+import { sessionAddress, takeFirstSession } from './first-session.ts';
 import { type AccountRole, type ConsoleSession, currentSession, setSession } from './session.ts';
-
-/** Address of the browser's session. */
-const address = '/console/session';
 
 /** Header with the session's CSRF token. */
 export const csrfHeader = 'x-csrf-token';
@@ -88,7 +85,7 @@ async function loadSession(): Promise<void> {
   try {
     showSession(await readSession());
   } catch (error) {
-    setSession(null, describeError(error).detail);
+    setSession(null, explainRestError(error));
   }
 }
 
@@ -136,7 +133,8 @@ async function readSession(): Promise<ConsoleSession | null> {
 }
 
 async function request(method: string, headers: Record<string, string>, rest = ''): Promise<Response> {
-  const response = await fetch(address + rest, { method, headers });
+  const first = method === 'GET' ? takeFirstSession() : undefined;
+  const response = await (first ?? fetch(sessionAddress + rest, { method, headers }));
   if (!response.ok) throw await readRestError(response);
   return response;
 }

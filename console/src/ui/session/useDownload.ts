@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { showError } from '../errors/toast.ts';
+import { showError } from '../errors/describe.ts';
 
 /** Returns a function that runs a download and shows its error, and whether one is running. */
 export function useDownload() {

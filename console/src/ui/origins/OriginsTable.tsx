@@ -1,11 +1,12 @@
 import { AreaChart } from '@mantine/charts';
 import { Group, Stack, Text } from '@mantine/core';
 import type { Origin } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { marketTitle } from '../../../../src/contract/job-types.ts';
+import { marketTitle } from '../../../../src/present/names.ts';
 import { formatCount, formatPercent } from '../../../../src/present/text.ts';
+import { type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { ListColumn } from '../list/list-content.ts';
 import { State } from './State.tsx';
-import { summarizeMinutes } from './totals.ts';
+import { sortByUrgency, summarizeMinutes } from './totals.ts';
 
 type Totals = ReturnType<typeof summarizeMinutes>;
 
@@ -63,7 +64,7 @@ function ofRequests(minutes: Origin['minutes'], format: (totals: Totals) => stri
 }
 
 /** Columns of the list of origins. */
-export const originColumns: ListColumn<Origin>[] = [
+const columns: ListColumn<Origin>[] = [
   {
     title: 'Site',
     cell: (origin) => (
@@ -98,7 +99,7 @@ export const originColumns: ListColumn<Origin>[] = [
 ];
 
 /** Origin on a narrow screen: its site, and its state beside the last hour. */
-export function OriginBrief({ origin }: { origin: Origin }) {
+function OriginBrief({ origin }: { origin: Origin }) {
   const totals = summarizeMinutes(origin.minutes);
   const { requests, refusedShare, failedShare } = totals;
   const figures = [
@@ -122,5 +123,27 @@ export function OriginBrief({ origin }: { origin: Origin }) {
         </Text>
       </Group>
     </>
+  );
+}
+
+interface OriginsTableProps {
+  query: ListQuery & { data?: { origins: Origin[] } | undefined };
+  /** Number of origins; all by default. */
+  shown?: number;
+}
+
+/** Origins with their state and recent requests, the most urgent first. */
+export function OriginsTable({ query, shown }: OriginsTableProps) {
+  return (
+    <ListTable
+      label="Origins"
+      rows={sortByUrgency(query.data?.origins ?? []).slice(0, shown)}
+      keyOf={({ origin, region }) => `${origin} ${region}`}
+      query={query}
+      columns={columns}
+      brief={(origin) => <OriginBrief origin={origin} />}
+      minWidth={900}
+      empty={{ title: 'No recent requests', description: 'Sites appear here when jobs run.' }}
+    />
   );
 }
