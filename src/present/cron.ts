@@ -1,3 +1,5 @@
+import { capitalize } from './text.ts';
+
 /** Times of a schedule that have a form of their own, with their labels. */
 export const repeats = {
   hourly: 'Every hour',
@@ -29,10 +31,18 @@ export function writeCron({ repeat, time }: Repeat): string {
   return `${minute} ${hour} * * ${repeat === 'daily' ? '*' : '1-5'}`;
 }
 
+/** Days of the week in the order of cron, where 7 is Sunday as well. */
+const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
+
 /** Describes a cron expression: "Every day at 08:00"; other expressions are returned unchanged. */
 export function cronText(cron: string): string {
-  const read = readCron(cron);
+  const [, daily = '', day = ''] = /^(\S+ \S+ \* \*) ([0-7]|[a-z]{3})$/i.exec(cron.trim()) ?? [];
+  const weekday = weekdays.find(
+    (name, at) => day === String(at) || name.slice(0, 3) === capitalize(day.toLowerCase()),
+  );
+  const read = readCron(weekday === undefined ? cron : `${daily} *`);
   if (read === null) return cron;
   const time = read.repeat === 'hourly' ? `minute ${Number(read.time.slice(3))}` : read.time;
-  return `${repeats[read.repeat]} at ${time}`;
+  if (weekday === undefined) return `${repeats[read.repeat]} at ${time}`;
+  return read.repeat === 'hourly' ? cron : `Every ${weekday} at ${time}`;
 }

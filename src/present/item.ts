@@ -1,6 +1,6 @@
 import type { FieldChange, ItemValues, TrackedItem } from '../../gen/gleaner/history/v1/history_pb.ts';
 import { marketTitle } from './names.ts';
-import { capitalize, formatCount } from './text.ts';
+import { capitalize, formatCount, numberFormat } from './text.ts';
 
 /** Returns the marketplace and region of an item: "Shopee, id". */
 export const placeText = ({ market, region }: Pick<TrackedItem, 'market' | 'region'>): string =>
@@ -9,9 +9,9 @@ export const placeText = ({ market, region }: Pick<TrackedItem, 'market' | 'regi
 /** Formats a price with its currency: "€1,915.30"; an unknown currency is shown as it is. */
 export function formatPrice(price: number, currency = ''): string {
   try {
-    return new Intl.NumberFormat('en-US', { style: 'currency', currency }).format(price);
+    return numberFormat({ style: 'currency', currency }).format(price);
   } catch {
-    const amount = price.toLocaleString('en-US', { maximumFractionDigits: 2 });
+    const amount = numberFormat({ maximumFractionDigits: 2 }).format(price);
     return `${amount} ${currency}`.trim();
   }
 }

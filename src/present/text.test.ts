@@ -48,6 +48,7 @@ describe('regionText()', () => {
   test.each([
     ['id', 'Indonesia (id)'],
     ['uk', 'United Kingdom (uk)'],
+    ['example', 'example'],
   ])('formats %s as "%s"', (region, expected) => {
     expect(regionText(region)).toBe(expected);
   });

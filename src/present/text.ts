@@ -1,16 +1,37 @@
-const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
-const signed = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0, signDisplay: 'exceptZero' });
-const precise = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
-const countries = new Intl.DisplayNames('en', { type: 'region' });
+const formats = new Map<string, Intl.NumberFormat>();
+
+/**
+ * Returns the number format of an option set. It is created on its first use, which takes milliseconds on a
+ * phone, and kept. Throws a RangeError for invalid options.
+ */
+export function numberFormat(options: Intl.NumberFormatOptions): Intl.NumberFormat {
+  const key = JSON.stringify(options);
+  const format = formats.get(key) ?? new Intl.NumberFormat('en-US', options);
+  formats.set(key, format);
+  return format;
+}
+
+/** Returns a function that creates a value on its first call and keeps it. */
+export function once<Value>(create: () => Value): () => Value {
+  let value: Value | undefined;
+  return () => {
+    value ??= create();
+    return value;
+  };
+}
+
+const whole = { maximumFractionDigits: 0 } as const;
+const countries = once(() => new Intl.DisplayNames('en', { type: 'region' }));
 
 /** Capitalizes the first letter of a text. */
 export const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Formats a count or credits: "12,345". */
-export const formatCount = (value: number | bigint): string => whole.format(value);
+export const formatCount = (value: number | bigint): string => numberFormat(whole).format(value);
 
 /** Formats credits with a sign: "+100", "-40". */
-export const formatSignedCount = (value: number | bigint): string => signed.format(value);
+export const formatSignedCount = (value: number | bigint): string =>
+  numberFormat({ ...whole, signDisplay: 'exceptZero' }).format(value);
 
 /** Formats a count with its noun: "1 unit", "2,000 units". */
 export const counted = (value: number | bigint, noun: string, plural = `${noun}s`): string =>
@@ -21,10 +42,11 @@ export const formatUnits = (count: number): string => counted(count, 'unit');
 
 /** Formats a share from 0 to 1 as a percentage: "12%", "0.4%". */
 export const formatPercent = (share: number): string =>
-  `${new Intl.NumberFormat('en-US', { maximumSignificantDigits: share < 0.1 ? 1 : 2 }).format(share * 100)}%`;
+  `${numberFormat({ maximumSignificantDigits: share < 0.1 ? 1 : 2 }).format(share * 100)}%`;
 
 /** Formats a percentage with up to two decimals: "61.5%". */
-export const formatPercentage = (percent: number): string => `${precise.format(percent)}%`;
+export const formatPercentage = (percent: number): string =>
+  `${numberFormat({ maximumFractionDigits: 2 }).format(percent)}%`;
 
 /** Formats bytes with a decimal unit: "1.2 MB". */
 export function formatBytes(bytes: number | bigint): string {
@@ -38,9 +60,9 @@ export function formatBytes(bytes: number | bigint): string {
   return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${names[unit]}`;
 }
 
-/** Formats the code of a region: "Indonesia (id)". */
+/** Formats a country code: "Indonesia (id)". The names of other places, such as shops, are returned unchanged. */
 export const regionText = (region: string): string =>
-  `${countries.of(region.toUpperCase()) ?? region} (${region})`;
+  /^[a-z]{2}$/i.test(region) ? `${countries().of(region.toUpperCase()) ?? region} (${region})` : region;
 
 /** Returns the start of an id, which tells it from others on a page. */
 export const shortId = (id: string): string => id.slice(0, 8);

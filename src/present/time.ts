@@ -1,8 +1,10 @@
-const local = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+import { once } from './text.ts';
+
+const local = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' }));
+const relative = once(() => new Intl.RelativeTimeFormat('en', { numeric: 'auto' }));
 
 /** Formats date and time in the local time zone. */
-export const formatLocalTime = (date: Date): string => local.format(date);
+export const formatLocalTime = (date: Date): string => local().format(date);
 
 /** Formats date and time in UTC: "2030-01-07 04:00:00 UTC". */
 export const formatUtcTime = (date: Date): string =>
@@ -23,9 +25,9 @@ export function formatRelativeTime(date: Date, nowMs: number): string {
   const seconds = Math.round((date.getTime() - nowMs) / 1000);
   if (Math.abs(seconds) > maxRelativeDays * 86_400) return date.toISOString().slice(0, 10);
   for (const [unit, size] of units) {
-    if (Math.abs(seconds) >= size) return relative.format(Math.trunc(seconds / size), unit);
+    if (Math.abs(seconds) >= size) return relative().format(Math.trunc(seconds / size), unit);
   }
-  if (Math.abs(seconds) >= 10) return relative.format(seconds, 'second');
+  if (Math.abs(seconds) >= 10) return relative().format(seconds, 'second');
   // The clocks of the reader's machine and of the service may differ by a second.
   return seconds > 1 ? 'in a moment' : 'just now';
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { chromium, skipped } from '../browser/chromium.ts';
 import { useConsole } from './suite.ts';
-import { click, clickInDialog, fill, waitForText } from './tab.ts';
+import { click, clickInDialog, fill, named, waitForText } from './tab.ts';
 
 describe.skipIf('missing' in chromium)(`the rules page${skipped}`, () => {
   const suite = useConsole();
@@ -30,5 +30,16 @@ describe.skipIf('missing' in chromium)(`the rules page${skipped}`, () => {
     const { rules } = (await suite.env.api.get(user, '/v1/rules')).body;
     expect(rules).toMatchObject([{ condition: 'back_in_stock', market: 'mktb', series: 'weekly' }]);
     expect(rules[0].region ?? '').toBe('');
+  });
+
+  test('returns the focus to the button that opened a dialog', async () => {
+    const user = await suite.createUser('Keyboard Ltd', 0);
+    const page = await suite.open(user.key, '/rules');
+    await page.locator(named('button', 'Create rule')).wait();
+    await page.focus(named('button', 'Create rule'));
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('[role=dialog][data-had-focus]');
+    await page.keyboard.press('Escape');
+    await page.waitForFunction(`document.activeElement.textContent === 'Create rule'`);
   });
 });

@@ -1,7 +1,7 @@
 import { MantineProvider } from '@mantine/core';
-import { lazy, StrictMode, Suspense, useEffect } from 'react';
+import { lazy, StrictMode, Suspense, useEffect, useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
-import { Toasts } from '../ui/errors/Toasts.tsx';
+import { followToasts, hasToasts } from '../ui/errors/toast.ts';
 import { Loading } from '../ui/layout/Loading.tsx';
 import { useSessionState } from '../ui/session/session.ts';
 import { followSession } from '../ui/session/sign-in.ts';
@@ -10,6 +10,20 @@ import { SignIn } from './SignIn.tsx';
 import { cssVariables, theme } from './theme.ts';
 
 const Pages = lazy(async () => ({ default: (await import('./Pages.tsx')).Pages }));
+
+const Notifications = lazy(async () => ({
+  default: (await import('@mantine/notifications')).Notifications,
+}));
+
+/** Place of the notifications, from the first one on. */
+function Toasts() {
+  const isUsed = useSyncExternalStore(followToasts, hasToasts);
+  return isUsed ? (
+    <Suspense>
+      <Notifications position="bottom-right" />
+    </Suspense>
+  ) : null;
+}
 
 /** The console: the sign-in page, or the pages of the signed-in role. */
 function App() {

@@ -19,12 +19,12 @@ import { ReasonModal } from '../ui/reason/ReasonModal.tsx';
 import { Moment } from '../ui/time/Moment.tsx';
 
 const columns: ListColumn<Job>[] = [
+  { title: 'Job', cell: (job) => <JobName job={job} /> },
   {
     title: 'User',
     cell: (job) => <Id of="users" value={job.userId} name={job.userName} />,
     sortBy: ({ userName, userId }) => userName || userId,
   },
-  { title: 'Job', cell: (job) => <JobName job={job} /> },
   { title: 'Units', align: 'right', cell: (job) => formatCount(job.total), sortBy: ({ total }) => total },
   { title: 'Cost', align: 'right', cell: (job) => formatCount(job.cost), sortBy: ({ cost }) => cost },
   { title: 'Balance', align: 'right', cell: (job) => <Balance job={job} /> },
@@ -74,9 +74,8 @@ export function ApprovalsPage() {
           Approve
         </CallButton>
         <CallButton
+          inRow
           call={OperatorService.method.rejectJob}
-          size="compact-sm"
-          variant="default"
           disabled={busy}
           onClick={() => setToReject([job])}
         >

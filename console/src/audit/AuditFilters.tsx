@@ -46,7 +46,7 @@ const actions = [
 ];
 
 const texts = [
-  ['actorId', 'Who', 'Operator or user ID'],
+  ['actorId', 'Who', 'Operator or user'],
   ['target', 'On what', 'Job, user, or key ID'],
 ] as const;
 

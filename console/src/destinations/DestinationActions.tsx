@@ -14,10 +14,10 @@ interface DestinationActionsProps {
 
 /** Buttons of a destination. */
 export function DestinationActions({ destination: { destinationId, name }, edit }: DestinationActionsProps) {
-  const size = 'compact-sm';
   return (
     <Group gap={6} wrap="nowrap">
       <ActionButton
+        inRow
         call={method.testDestination}
         request={{ destinationId }}
         done={({ ok, target, error }) => {
@@ -26,21 +26,15 @@ export function DestinationActions({ destination: { destinationId, name }, edit 
           showToast({ color: 'red', title: 'Test failed', message, autoClose: false });
           return null;
         }}
-        size={size}
         aria-label={`Test ${name}`}
       >
         Test
       </ActionButton>
-      <CallButton
-        call={method.updateDestination}
-        size={size}
-        variant="default"
-        aria-label={`Edit ${name}`}
-        onClick={edit}
-      >
+      <CallButton inRow call={method.updateDestination} aria-label={`Edit ${name}`} onClick={edit}>
         Edit
       </CallButton>
       <ConfirmButton
+        inRow
         call={method.deleteDestination}
         request={{ destinationId }}
         question={{
@@ -49,7 +43,6 @@ export function DestinationActions({ destination: { destinationId, name }, edit 
           confirm: 'Delete destination',
         }}
         done="Destination deleted."
-        size={size}
         aria-label={`Delete ${name}`}
       >
         Delete

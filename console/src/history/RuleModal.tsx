@@ -3,7 +3,10 @@ import { Alert, NativeSelect, Switch, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useState } from 'react';
 import { HistoryService, type Rule } from '../../../gen/gleaner/history/v1/history_pb.ts';
+import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
+import { ScheduleService } from '../../../gen/gleaner/schedule/v1/schedule_pb.ts';
+import { seriesOf } from '../../../src/contract/track.ts';
 import { trackedValues, valueName } from '../../../src/present/item.ts';
 import { marketTitle } from '../../../src/present/names.ts';
 import { conditions } from '../../../src/present/rule.ts';
@@ -11,7 +14,6 @@ import { capitalize, regionText } from '../../../src/present/text.ts';
 import { FormModal } from '../ui/actions/FormModal.tsx';
 import { describeError } from '../ui/errors/describe.ts';
 import { useRefresh } from '../ui/list/useRefresh.ts';
-import { useSeries } from './useSeries.ts';
 
 const channels = [
   { value: 'webhook', label: 'Webhook' },
@@ -137,4 +139,25 @@ function ScopeInputs({ form }: Pick<ReturnType<typeof useRuleForm>, 'form'>) {
       />
     </>
   );
+}
+
+/** Jobs and schedules whose series are offered. */
+const pageSize = 100;
+
+/**
+ * Returns the series of the caller's latest jobs and schedules with their labels, and `chosen` if it is not
+ * empty.
+ */
+function useSeries(chosen: string): { value: string; label: string }[] {
+  const jobs = useQuery(JobService.method.listJobs, { pageSize }).data?.jobs ?? [];
+  const schedules = useQuery(ScheduleService.method.listSchedules, { pageSize }).data?.schedules ?? [];
+  const labels = new Map<string, string>();
+  for (const { scheduleId, name, options } of schedules) {
+    const series = seriesOf(options?.track);
+    if (series === '') labels.set(`schedule-${scheduleId}`, `Schedule “${name}”`);
+    else if (series !== null) labels.set(series, series);
+  }
+  for (const series of [...jobs.map(({ options }) => seriesOf(options?.track)), chosen])
+    if (series && !labels.has(series)) labels.set(series, series);
+  return [...labels].map(([value, label]) => ({ value, label }));
 }

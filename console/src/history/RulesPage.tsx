@@ -59,20 +59,19 @@ function RuleActions({ rule, edit }: { rule: Rule; edit: () => void }) {
   return (
     <Group gap={6} wrap="nowrap">
       <CallButton
+        inRow
         call={updateRule}
-        size="compact-sm"
-        variant="default"
         aria-label={`Edit ${rule.name || conditionText(rule)}`}
         onClick={edit}
       >
         Edit
       </CallButton>
       <ConfirmButton
+        inRow
         call={deleteRule}
         request={{ ruleId: rule.ruleId }}
         question={{ title: 'Delete rule?', text: 'It sends no more messages.', confirm: 'Delete' }}
         done="Rule deleted."
-        size="compact-sm"
         aria-label={`Delete ${rule.name || conditionText(rule)}`}
       >
         Delete

@@ -46,7 +46,8 @@ export function Hold({ jobId, hold: { state, reasons, decidedAt } }: { jobId: st
 function Reason({ reason: { field, minimum, percent } }: { reason: HoldReason }) {
   return (
     <>
-      <Code>{field}</Code>: {formatPercentage(percent)}, minimum {formatPercentage(minimum)}
+      <Code style={{ overflowWrap: 'anywhere' }}>{field}</Code>: {formatPercentage(percent)}, minimum{' '}
+      {formatPercentage(minimum)}
     </>
   );
 }

@@ -23,7 +23,11 @@ export function JobLine({ job }: { job: Job }) {
       {job.mode === 'test' && <TestBadge />}
       <JobProgress job={job} />
       <span>{creditsText(job)}</span>
-      {duration !== null && <span>{formatDuration(duration)}</span>}
+      {duration !== null && (
+        <span>
+          {job.ended ? 'took' : 'running for'} {formatDuration(duration)}
+        </span>
+      )}
       {!job.ended && job.startedAt && job.total > 1 && <TimeLeft job={job} />}
       <span>
         <Moment at={job.createdAt} relative />

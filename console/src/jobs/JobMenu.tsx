@@ -1,6 +1,6 @@
 import { ActionIcon, Menu } from '@mantine/core';
 import { IconDots, IconTerminal2, IconTrash } from '@tabler/icons-react';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useRef, useState } from 'react';
 import { type Job, JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { useAction } from '../ui/actions/ActionButton.tsx';
 import { ConfirmModal } from '../ui/actions/ConfirmModal.tsx';
@@ -14,12 +14,17 @@ export function JobMenu({ job }: { job: Job }) {
   const call = JobService.method.deleteFiles;
   const refusal = useRefusal(call);
   const { run } = useAction(call, 'Files deleted.');
-  const close = () => setDialog(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const close = () => {
+    setDialog(null);
+    // The item that opened the dialog is gone.
+    button.current?.focus();
+  };
   return (
     <>
       <Menu position="bottom-end">
         <Menu.Target>
-          <ActionIcon variant="default" size="input-sm" aria-label="More actions">
+          <ActionIcon ref={button} variant="default" size="input-sm" aria-label="More actions">
             <IconDots size={16} aria-hidden />
           </ActionIcon>
         </Menu.Target>

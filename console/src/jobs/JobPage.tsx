@@ -15,6 +15,7 @@ import { useSession } from '../ui/session/session.ts';
 import { Hold } from './Hold.tsx';
 import { JobActions } from './JobActions.tsx';
 import { JobLine } from './JobLine.tsx';
+import classes from './job.module.css';
 import { Results } from './Results.tsx';
 import { useRecords } from './records/record-queries.ts';
 import { initialTab, jobTabs } from './tabs.ts';
@@ -66,7 +67,7 @@ function Loaded({ job, stale, refetch }: { job: Job; stale: unknown; refetch: ()
       <JobLine job={job} />
       <Notices job={job} />
       <Tabs value={tab} onChange={selectTab} keepMounted={false}>
-        <Tabs.List mb="sm">
+        <Tabs.List mb="sm" className={classes.tabs}>
           {jobTabs(role).map((each) => (
             <Tabs.Tab value={each} key={each}>
               {capitalize(each)}

@@ -1,42 +1,36 @@
-import { useMutation } from '@connectrpc/connect-query';
 import { TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
+import { useAction } from '../ui/actions/ActionButton.tsx';
 import { FormModal } from '../ui/actions/FormModal.tsx';
 import { describeError } from '../ui/errors/describe.ts';
-import { showSuccess } from '../ui/errors/toast.ts';
-import { useRefresh } from '../ui/list/useRefresh.ts';
 
 /** Dialog that creates an operator. */
 export function NewOperatorModal({ opened, close }: { opened: boolean; close: () => void }) {
-  const creation = useMutation(OperatorService.method.createOperator);
-  const refresh = useRefresh();
   const form = useForm({
     initialValues: { name: '' },
     validate: {
       name: (value) => (/^.{1,200}$/.test(value.trim()) ? null : 'Enter a name of 1 to 200 characters.'),
     },
   });
-  const submit = form.onSubmit(async ({ name }) => {
-    try {
-      await creation.mutateAsync({ name: name.trim() });
-      showSuccess('Operator created. Create an API key for them next.');
+  const { run, busy } = useAction(
+    OperatorService.method.createOperator,
+    () => {
       form.reset();
       close();
-      await refresh();
-    } catch (error) {
-      form.setFieldError('name', describeError(error).detail);
-    }
-  });
+      return 'Operator created. Create an API key for them next.';
+    },
+    (error) => form.setFieldError('name', describeError(error).detail),
+  );
   return (
     <FormModal
       opened={opened}
       close={close}
       title="Create operator"
-      onSubmit={submit}
+      onSubmit={form.onSubmit(({ name }) => void run({ name: name.trim() }))}
       submit="Create operator"
       call={OperatorService.method.createOperator}
-      busy={creation.isPending}
+      busy={busy}
     >
       <TextInput
         label="Name"

@@ -1,5 +1,5 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Code, Group, Switch, Text } from '@mantine/core';
+import { Code, Switch } from '@mantine/core';
 import { useState } from 'react';
 import { type FieldDrift, OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { marketTitle } from '../../../src/present/names.ts';
@@ -11,9 +11,6 @@ import type { ListColumn } from '../ui/list/list-content.ts';
 import { pollMs } from '../ui/queries.ts';
 import { Moment } from '../ui/time/Moment.tsx';
 
-const baselineText = ({ usualShare: share }: FieldDrift) =>
-  share === undefined ? 'Unknown' : formatPercent(share);
-
 const columns: ListColumn<FieldDrift>[] = [
   { title: 'Page', cell: ({ market, page }) => `${marketTitle(market)}, ${page}` },
   { title: 'Field', cell: ({ field }) => <Code>{field}</Code> },
@@ -21,7 +18,7 @@ const columns: ListColumn<FieldDrift>[] = [
   {
     title: 'Baseline',
     align: 'right',
-    cell: baselineText,
+    cell: ({ usualShare: share }) => (share === undefined ? 'Unknown' : formatPercent(share)),
   },
   { title: 'Pages', align: 'right', cell: ({ pages }) => formatCount(pages) },
   { title: 'Since', cell: ({ since }) => <Moment at={since} relative none="–" /> },
@@ -30,26 +27,6 @@ const columns: ListColumn<FieldDrift>[] = [
     cell: ({ exampleUnit }) => <Code style={{ overflowWrap: 'anywhere' }}>{exampleUnit}</Code>,
   },
 ];
-
-/** Field on a narrow screen: its page and name, and its shares. */
-function FieldBrief({ alarm }: { alarm: FieldDrift }) {
-  return (
-    <div>
-      <Text size="sm">
-        {marketTitle(alarm.market)}, {alarm.page}: <Code>{alarm.field}</Code>
-      </Text>
-      <Text size="xs" c="dimmed">
-        {formatPercent(alarm.absentShare)} of {formatCount(alarm.pages)} pages without it, baseline{' '}
-        {baselineText(alarm)}
-        {alarm.since && (
-          <>
-            , since <Moment at={alarm.since} relative />
-          </>
-        )}
-      </Text>
-    </div>
-  );
-}
 
 /** Fields missing from pages more often than in the baseline: signs that a site has changed. */
 export function DriftAlarms() {
@@ -61,6 +38,7 @@ export function DriftAlarms() {
     cell: (alarm) =>
       alarm.since ? (
         <ConfirmButton
+          inRow
           call={OperatorService.method.acceptDrift}
           request={{ market: alarm.market, page: alarm.page, field: alarm.field }}
           question={{
@@ -70,7 +48,6 @@ export function DriftAlarms() {
             isHarmless: true,
           }}
           done={({ fields }) => (fields.length === 0 ? 'The alarm was already cleared.' : 'Alarm cleared.')}
-          size="compact-sm"
           aria-label={`Accept ${alarm.field}`}
         >
           Accept
@@ -95,12 +72,6 @@ export function DriftAlarms() {
         keyOf={({ market, page, field }) => `${market} ${page} ${field}`}
         query={query}
         columns={[...columns, action]}
-        brief={(alarm) => (
-          <Group justify="space-between" gap="xs">
-            <FieldBrief alarm={alarm} />
-            {action.cell(alarm)}
-          </Group>
-        )}
         minWidth={820}
         empty={
           all

@@ -92,7 +92,7 @@ export function OperatorOverview() {
         jobs={pending.jobs}
         query={pending.query}
         owners
-        to="/approvals"
+        all={['/approvals', 'All approvals']}
         empty={{ title: 'Nothing to decide' }}
       />
       <Marketplaces />
@@ -101,7 +101,7 @@ export function OperatorOverview() {
         jobs={failed.jobs}
         query={failed.query}
         owners
-        to="/jobs?status=failed"
+        all={['/jobs?status=failed', 'All failed jobs']}
         empty={{ title: 'No job has failed' }}
       />
     </Page>

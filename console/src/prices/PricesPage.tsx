@@ -1,5 +1,4 @@
 import { useQuery } from '@connectrpc/connect-query';
-import { Group, Text } from '@mantine/core';
 import { type KindPrice, PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
 import { kindText, marketTitle } from '../../../src/present/names.ts';
 import { formatBytes, formatCount } from '../../../src/present/text.ts';
@@ -8,13 +7,11 @@ import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
 import { TextLink } from '../ui/TextLink.tsx';
 
-const kind: ListColumn<KindPrice> = {
-  title: 'Kind',
-  cell: ({ market, kind }) => <TextLink to={`/submit/${market}/${kind}`}>{kindText(kind)}</TextLink>,
-};
-
 const columns = (workingHours: string): ListColumn<KindPrice>[] => [
-  kind,
+  {
+    title: 'Kind',
+    cell: ({ market, kind }) => <TextLink to={`/submit/${market}/${kind}`}>{kindText(kind)}</TextLink>,
+  },
   { title: 'Marketplace', cell: ({ market }) => marketTitle(market) },
   { title: 'Credits per unit', align: 'right', cell: ({ unitPrice }) => formatCount(unitPrice) },
   {
@@ -43,15 +40,6 @@ export function PricesPage() {
         query={query}
         columns={columns(query.data?.workingHours ?? '')}
         minWidth={820}
-        brief={(price) => (
-          <Group justify="space-between" gap="xs" wrap="nowrap">
-            {kind.cell(price)}
-            <Text size="sm">
-              {marketTitle(price.market)}, {formatCount(price.unitPrice)} per unit
-              {price.needsApproval && ', with approval'}
-            </Text>
-          </Group>
-        )}
         empty={{ title: 'No kinds of jobs' }}
       />
     </Page>

@@ -1,13 +1,11 @@
-import { useMutation } from '@connectrpc/connect-query';
 import { NumberInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { formatCount } from '../../../src/present/text.ts';
+import { useAction } from '../ui/actions/ActionButton.tsx';
 import { FormModal } from '../ui/actions/FormModal.tsx';
 import { describeError } from '../ui/errors/describe.ts';
-import { showSuccess } from '../ui/errors/toast.ts';
-import { useRefresh } from '../ui/list/useRefresh.ts';
 
 interface CreditsModalProps {
   user: Account;
@@ -17,8 +15,6 @@ interface CreditsModalProps {
 
 /** Dialog that adds credits to a user's balance or removes some. */
 export function CreditsModal({ user, opened, close }: CreditsModalProps) {
-  const grant = useMutation(OperatorService.method.grantCredits);
-  const refresh = useRefresh();
   const form = useForm<{ amount: number | string; note: string }>({
     initialValues: { amount: '', note: '' },
     validate: {
@@ -27,17 +23,18 @@ export function CreditsModal({ user, opened, close }: CreditsModalProps) {
       note: (value) => (value.length <= 1000 ? null : 'Enter at most 1,000 characters.'),
     },
   });
-  const submit = form.onSubmit(async ({ amount, note }) => {
-    try {
-      const { balance } = await grant.mutateAsync({ userId: user.id, amount: BigInt(amount), note });
-      showSuccess(`Balance updated: ${formatCount(balance)} credits.`);
+  const { run, busy } = useAction(
+    OperatorService.method.grantCredits,
+    ({ balance }) => {
       form.reset();
       close();
-      await refresh();
-    } catch (error) {
-      form.setFieldError('amount', describeError(error).detail);
-    }
-  });
+      return `Balance updated: ${formatCount(balance)} credits.`;
+    },
+    (error) => form.setFieldError('amount', describeError(error).detail),
+  );
+  const submit = form.onSubmit(
+    ({ amount, note }) => void run({ userId: user.id, amount: BigInt(amount), note }),
+  );
   return (
     <FormModal
       opened={opened}
@@ -46,7 +43,7 @@ export function CreditsModal({ user, opened, close }: CreditsModalProps) {
       onSubmit={submit}
       submit="Adjust credits"
       call={OperatorService.method.grantCredits}
-      busy={grant.isPending}
+      busy={busy}
     >
       <NumberInput
         label="Credits to add"

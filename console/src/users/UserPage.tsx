@@ -99,7 +99,7 @@ function Loaded({ user }: { user: Account }) {
         jobs={jobs}
         query={query}
         owners={false}
-        to={`/jobs?userId=${user.id}`}
+        all={[`/jobs?userId=${user.id}`, 'All jobs of this user']}
         empty={{ title: 'No jobs yet', description: 'Jobs appear here when the user submits them.' }}
         shown={10}
       />

@@ -1,17 +1,13 @@
-import { useMutation } from '@connectrpc/connect-query';
 import { Group, Stack, Switch, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { AccountService, type Webhook } from '../../../gen/gleaner/account/v1/account_pb.ts';
+import { useAction } from '../ui/actions/ActionButton.tsx';
 import { describeError } from '../ui/errors/describe.ts';
-import { showSuccess } from '../ui/errors/toast.ts';
 import { Section } from '../ui/layout/Section.tsx';
-import { useRefresh } from '../ui/list/useRefresh.ts';
 import { CallButton } from '../ui/permission/CallButton.tsx';
 
 /** Form for the webhook's address. */
 export function WebhookForm({ webhook }: { webhook: Webhook }) {
-  const saving = useMutation(AccountService.method.setWebhook);
-  const refresh = useRefresh();
   const form = useForm({
     initialValues: { url: webhook.url, enabled: webhook.url === '' || webhook.enabled },
     validate: {
@@ -19,16 +15,15 @@ export function WebhookForm({ webhook }: { webhook: Webhook }) {
         value.trim() === '' || /^https?:\/\/[^/]/.test(value.trim()) ? null : 'Enter an http or https URL.',
     },
   });
-  const submit = form.onSubmit(async ({ url, enabled }) => {
-    try {
-      await saving.mutateAsync({ url: url.trim(), disabled: !enabled });
-      showSuccess(url.trim() === '' ? 'Webhook removed.' : 'Webhook saved.');
-      await refresh();
-    } catch (error) {
+  const { run, busy } = useAction(
+    AccountService.method.setWebhook,
+    ({ url }) => (url === '' ? 'Webhook removed.' : 'Webhook saved.'),
+    (error) => {
       const { detail, problems } = describeError(error);
       form.setFieldError('url', problems[0]?.message ?? detail);
-    }
-  });
+    },
+  );
+  const submit = form.onSubmit(({ url, enabled }) => void run({ url: url.trim(), disabled: !enabled }));
   return (
     <Section title="Endpoint">
       <form onSubmit={submit} noValidate>
@@ -42,7 +37,7 @@ export function WebhookForm({ webhook }: { webhook: Webhook }) {
           />
           <Switch label="Enabled" {...form.getInputProps('enabled', { type: 'checkbox' })} />
           <Group>
-            <CallButton call={AccountService.method.setWebhook} type="submit" loading={saving.isPending}>
+            <CallButton call={AccountService.method.setWebhook} type="submit" loading={busy}>
               Save
             </CallButton>
           </Group>

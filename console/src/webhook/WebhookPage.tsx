@@ -22,10 +22,10 @@ export function WebhookPage() {
     cell: ({ deliveryId, type, state }) =>
       state === 'pending' ? null : (
         <ActionButton
+          inRow
           call={AccountService.method.redeliverWebhook}
           request={{ deliveryId }}
           done="Message queued."
-          size="compact-sm"
           aria-label={`Resend ${type}`}
         >
           Resend

@@ -12,7 +12,10 @@ import { useRecordView } from './view.ts';
  * reads some, so an operator's page does not read them again by itself.
  */
 export const recordQueryOptions = (role: AccountRole, refetchInterval: number | false) =>
-  role === 'operator' ? ({ staleTime: 'static', refetchInterval: false } as const) : { refetchInterval };
+  role === 'operator'
+    ? ({ staleTime: 'static', refetchInterval: false } as const)
+    : // Those that were requested beside the job are not requested again when they are shown.
+      { staleTime: pollMs.idle, refetchInterval };
 
 /** Job whose records are shown; only its id while the job is loading. */
 type ShownJob = Pick<Job, 'jobId'> & Partial<Job>;

@@ -1,7 +1,9 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from '@bufbuild/protobuf';
 import { useMutation } from '@connectrpc/connect-query';
 import { useDisclosure } from '@mantine/hooks';
-import { useAttempt } from '../errors/useAttempt.ts';
+import { showError } from '../errors/describe.ts';
+import { showSuccess } from '../errors/toast.ts';
+import { useRefresh } from '../list/useRefresh.ts';
 import { CallButton, type CallButtonProps } from '../permission/CallButton.tsx';
 import { ConfirmModal, type Question } from './ConfirmModal.tsx';
 
@@ -46,16 +48,24 @@ export function ConfirmButton<I extends DescMessage, O extends DescMessage>({
 
 /**
  * Returns a function that calls a method, shows the outcome, and reloads the data on screen, and whether it
- * runs.
+ * runs. `fail` shows the error of a call.
  */
 export function useAction<I extends DescMessage, O extends DescMessage>(
   call: DescMethodUnary<I, O>,
   done: ActionButtonProps<I, O>['done'],
+  fail: (error: unknown) => void = showError,
 ) {
   const { mutateAsync, isPending } = useMutation(call);
-  const attempt = useAttempt();
-  return {
-    run: (request: MessageInitShape<I>) => attempt(mutateAsync(request), done),
-    busy: isPending,
+  const refresh = useRefresh();
+  const run = async (request: MessageInitShape<I>) => {
+    try {
+      const response = await mutateAsync(request);
+      const text = typeof done === 'string' ? done : done(response);
+      if (text !== null) showSuccess(text);
+      await refresh();
+    } catch (error) {
+      fail(error);
+    }
   };
+  return { run, busy: isPending };
 }

@@ -1,6 +1,6 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { Button, Group, Modal, Stack } from '@mantine/core';
-import type { FormEvent, ReactNode } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { CallButton } from '../permission/CallButton.tsx';
 
 interface FormModalProps {
@@ -21,9 +21,21 @@ interface FormModalProps {
   children: ReactNode;
 }
 
+/** Returns the focus to where it was when a dialog ends by being removed, which closes it without a trace. */
+function useFocusReturn(): void {
+  const [before] = useState(() => document.activeElement);
+  useEffect(
+    () => () => {
+      if (before instanceof HTMLElement) setTimeout(() => before.focus());
+    },
+    [before],
+  );
+}
+
 /** Dialog with a form. */
 export function FormModal(props: FormModalProps) {
   const { title, opened = true, close, onSubmit, submit, call, busy, keepsInput = false, children } = props;
+  useFocusReturn();
   const look = { type: 'submit', loading: busy, ...(props.color ? { color: props.color } : {}) } as const;
   const handle = (event: FormEvent<HTMLFormElement>) => {
     // React passes the event on to the form that the dialog was opened from.

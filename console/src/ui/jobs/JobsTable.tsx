@@ -2,7 +2,7 @@ import { Group, Text } from '@mantine/core';
 import type { Job } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { jobTitle } from '../../../../src/present/job.ts';
 import { jobTypeText } from '../../../../src/present/names.ts';
-import { formatCount } from '../../../../src/present/text.ts';
+import { formatCount, regionText } from '../../../../src/present/text.ts';
 import { Id } from '../Id.tsx';
 import { TestBadge } from '../layout/TestBadge.tsx';
 import { type EmptyList, type ListQuery, ListTable } from '../list/ListTable.tsx';
@@ -23,7 +23,7 @@ export function JobName({ job }: { job: Job }) {
       <Text span size="xs" c="dimmed">
         {[
           job.options?.name ? jobTypeText(job) : '',
-          job.region,
+          job.region === '' ? '' : regionText(job.region),
           job.taskId === undefined ? '' : `task ${job.taskId}`,
         ]
           .filter(Boolean)
@@ -61,7 +61,7 @@ const owner: ListColumn<Job> = {
 const columns: ListColumn<Job>[] = [
   {
     title: 'Job',
-    maxWidth: 300,
+    maxWidth: 420,
     cell: (job) => <JobName job={job} />,
     sortBy: jobTitle,
   },

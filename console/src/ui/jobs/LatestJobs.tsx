@@ -9,8 +9,8 @@ interface LatestJobsProps {
   jobs: readonly Job[];
   query: ListQuery;
   owners: boolean;
-  /** Page with all of them. */
-  to?: string;
+  /** Path and label of the page with all of them. */
+  all?: readonly [path: string, label: string];
   empty?: EmptyList;
   /** Number of jobs. */
   shown?: number;
@@ -22,12 +22,12 @@ export function LatestJobs({
   jobs,
   query,
   owners,
-  to = '/jobs',
+  all: [to, label] = ['/jobs', 'All jobs'],
   empty = { title: 'None' },
   shown = 5,
 }: LatestJobsProps) {
   return (
-    <Section title={title} actions={<TextLink to={to}>All jobs</TextLink>}>
+    <Section title={title} actions={<TextLink to={to}>{label}</TextLink>}>
       <JobsTable
         label={title}
         jobs={jobs.slice(0, shown)}

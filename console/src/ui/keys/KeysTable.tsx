@@ -72,15 +72,15 @@ export function KeysTable({ keys, query, methods, rotate }: KeysTableProps) {
       key.revokedAt ? null : (
         <Group gap={6} wrap="nowrap" justify="flex-end">
           <CallButton
+            inRow
             call={methods.createApiKey}
-            size="compact-sm"
-            variant="default"
             onClick={() => rotate(key)}
             aria-label={`Rotate ${key.name}`}
           >
             Rotate
           </CallButton>
           <ConfirmButton
+            inRow
             // The request of both methods is the id of the key.
             call={methods.revokeApiKey as typeof AccountService.method.revokeApiKey}
             request={{ keyId: key.keyId }}
@@ -90,7 +90,6 @@ export function KeysTable({ keys, query, methods, rotate }: KeysTableProps) {
               confirm: 'Revoke',
             }}
             done={`Key “${key.name}” revoked.`}
-            size="compact-sm"
             aria-label={`Revoke ${key.name}`}
           >
             Revoke

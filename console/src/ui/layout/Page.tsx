@@ -28,7 +28,7 @@ export function Page({ title, description, actions, children }: PageProps) {
             </Text>
           )}
         </Stack>
-        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+        {actions !== undefined && <Group gap={6}>{actions}</Group>}
       </Group>
       {children}
     </Stack>

@@ -1,9 +1,15 @@
 import classes from './cards.module.css';
-import type { ListColumn, ListContent } from './list-content.ts';
+import { isEmpty, type ListColumn, type ListContent } from './list-content.ts';
 import { SelectAllCheckbox, SelectionCheckbox } from './SelectionCheckbox.tsx';
 
-/** Renders a list as cards, for narrow screens. Plain elements: a list may have hundreds of them. */
+/**
+ * Renders a list as cards, for narrow screens: the first column of text is the title of a card. Plain
+ * elements: a list may have hundreds of them.
+ */
 export function Cards<T>({ label, columns, rows, keyOf, selection, below, brief }: ListContent<T>) {
+  const title = columns.find(({ align }) => align !== 'right');
+  const actions = columns.find((column) => column.title === 'Actions' || column.title === 'Download');
+  const values = columns.filter((column) => column !== title && column !== actions);
   return (
     <ul className={classes.cards} aria-label={label}>
       {selection && (
@@ -11,30 +17,36 @@ export function Cards<T>({ label, columns, rows, keyOf, selection, below, brief 
           <SelectAllCheckbox selection={selection} keys={rows.map(keyOf)} label="Select all" />
         </li>
       )}
-      {rows.map((row) => {
-        const key = keyOf(row);
-        return (
-          <li className={`${classes.card} ${brief ? classes.brief : ''}`} key={key}>
-            {selection && <SelectionCheckbox selection={selection} row={row} rowKey={key} showLabel />}
-            {brief?.(row)}
-            {shownCells(brief ? [] : columns, row).map(({ title, content }) => (
-              <div className={classes.value} key={title}>
-                {title !== 'Actions' && <small>{title}</small>}
-                <div>{content}</div>
+      {rows.map((row) => (
+        <li className={classes.card} key={keyOf(row)}>
+          {brief ? (
+            brief(row)
+          ) : (
+            <>
+              <div className={classes.title}>
+                {selection && <SelectionCheckbox selection={selection} row={row} rowKey={keyOf(row)} />}
+                <div>{title?.cell(row)}</div>
               </div>
-            ))}
-            {below?.(row)}
-          </li>
-        );
-      })}
+              <dl className={classes.values}>
+                {shownCells(values, row).map(({ title, content }) => (
+                  <div key={title}>
+                    <dt>{title}</dt>
+                    <dd>{content}</dd>
+                  </div>
+                ))}
+              </dl>
+              {actions?.cell(row)}
+            </>
+          )}
+          {below?.(row)}
+        </li>
+      ))}
     </ul>
   );
 }
-
-const empty: readonly unknown[] = [null, undefined, '', '–'];
 
 /** Returns the cells of a row that have a content. */
 const shownCells = <T,>(columns: readonly ListColumn<T>[], row: T) =>
   columns
     .map(({ title, cell }) => ({ title, content: cell(row) }))
-    .filter(({ content }) => !empty.includes(content));
+    .filter(({ content }) => !isEmpty(content));

@@ -1,13 +1,13 @@
 import { Table, UnstyledButton } from '@mantine/core';
 import { IconArrowDown, IconArrowsSort, IconArrowUp } from '@tabler/icons-react';
 import { Fragment } from 'react';
-import type { ListColumn, SortedContent } from './list-content.ts';
+import { isEmpty, type ListColumn, type SortedContent } from './list-content.ts';
 import { SelectAllCheckbox, SelectionCheckbox } from './SelectionCheckbox.tsx';
 
-/** Renders a list as a table that scrolls horizontally if it does not fit. */
+/** Renders a list as a table that scrolls horizontally if it does not fit, without columns that are empty. */
 export function Rows<T>({
   label,
-  columns,
+  columns: all,
   rows,
   keyOf,
   minWidth = 640,
@@ -17,6 +17,7 @@ export function Rows<T>({
   sort,
   toggleSort,
 }: SortedContent<T>) {
+  const columns = all.filter(({ cell }) => rows.some((row) => !isEmpty(cell(row))));
   return (
     <Table.ScrollContainer minWidth={minWidth} type="native" tabIndex={0} role="region" aria-label={label}>
       <Table tabularNums verticalSpacing={dense ? 1 : 4} striped={below === undefined} aria-label={label}>

@@ -6,17 +6,10 @@ interface SelectionCheckboxProps<T> {
   row: T;
   /** Key of the row. */
   rowKey: string;
-  /** Shows the label beside the checkbox. */
-  showLabel?: boolean;
 }
 
 /** Checkbox that selects one row of a list. */
-export function SelectionCheckbox<T>({
-  selection,
-  row,
-  rowKey,
-  showLabel = false,
-}: SelectionCheckboxProps<T>) {
+export function SelectionCheckbox<T>({ selection, row, rowKey }: SelectionCheckboxProps<T>) {
   const { selected, onChange, labelOf } = selection;
   const toggle = (on: boolean) => {
     const next = new Set(selected);
@@ -26,7 +19,7 @@ export function SelectionCheckbox<T>({
   };
   return (
     <Checkbox
-      {...(showLabel ? { label: `Select ${labelOf(row)}` } : { 'aria-label': `Select ${labelOf(row)}` })}
+      aria-label={`Select ${labelOf(row)}`}
       checked={selected.has(rowKey)}
       onChange={(event) => toggle(event.currentTarget.checked)}
     />

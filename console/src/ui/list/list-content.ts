@@ -46,3 +46,8 @@ export interface SortedContent<T> extends ListContent<T> {
   /** Sorts by a column, then reverses, then returns to the order of the service. */
   toggleSort: (title: string) => void;
 }
+
+const empty: readonly unknown[] = [null, undefined, '', '–'];
+
+/** Returns whether the content of a cell says nothing. */
+export const isEmpty = (content: ReactNode): boolean => empty.includes(content);

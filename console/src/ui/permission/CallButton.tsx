@@ -7,6 +7,8 @@ import { useRefusal } from './useRefusal.ts';
 export interface CallButtonProps extends ButtonProps, ElementProps<'button', keyof ButtonProps> {
   /** Method that the button calls, directly or after a dialog. */
   call: DescMethod;
+  /** Looks like the buttons in a row of a list: small and without a colour. */
+  inRow?: boolean;
   /** Icon before the label. */
   icon?: Icon;
   /** Another reason why the caller may not use the button; null if there is none. */
@@ -16,9 +18,11 @@ export interface CallButtonProps extends ButtonProps, ElementProps<'button', key
 /**
  * Button of a call. Disabled, with the reason as its tooltip, if the session's key does not allow the call.
  */
-export function CallButton({ call, icon: Icon, refusal = null, onClick, ...rest }: CallButtonProps) {
+export function CallButton(properties: CallButtonProps) {
+  const { call, icon: Icon, inRow = false, refusal = null, onClick, ...rest } = properties;
   const reason = useRefusal(call) ?? refusal;
-  const props = { ...rest, ...(Icon ? { leftSection: <Icon size={16} aria-hidden /> } : {}) };
+  const look = inRow ? ({ size: 'compact-sm', variant: 'default' } as const) : {};
+  const props = { ...look, ...rest, ...(Icon ? { leftSection: <Icon size={16} aria-hidden /> } : {}) };
   if (reason === null) return <Button {...props} {...(onClick ? { onClick } : {})} />;
   return (
     <Tooltip label={reason} multiline maw={320}>
