@@ -1,5 +1,6 @@
 import type { AuditLogStore } from './audit-log.ts';
 import type { Batch, BatchStore } from './batches.ts';
+import type { Collections } from './collections.ts';
 import type { Cursor, Page, PageOptions } from './cursor.ts';
 import type { DestinationStore } from './destinations.ts';
 import type {
@@ -29,7 +30,8 @@ import type { SessionStore } from './sessions.ts';
  * database does not respond. Callers must not change returned documents: they may be shared.
  */
 export interface Store
-  extends AccountStore,
+  extends Omit<Collections, 'apiKeys'>,
+    AccountStore,
     SessionStore,
     AuditLogStore,
     LedgerStore,

@@ -3,6 +3,7 @@ import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/
 import type { Blobs } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
 import type { Job } from '../store/documents.ts';
+import { wrapMethods } from '../store/wrap.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { createStorageBreaker } from './storage-breaker.ts';
 
@@ -214,20 +215,11 @@ test('units read before an engine failed are not read again', async () => {
 });
 
 test('pages are not fetched repeatedly while the store is unavailable', async () => {
-  const { store } = fixture.context;
   let isAway = false;
-  const failing = <T extends object>(whole: T): T =>
-    new Proxy(whole, {
-      get: (target, name) => {
-        const value = Reflect.get(target, name);
-        if (typeof value !== 'function') return value;
-        return (...parameters: unknown[]) => {
-          if (isAway) return Promise.reject(away());
-          return value.apply(target, parameters);
-        };
-      },
-    });
-  fixture.context.store = failing(store);
+  fixture.context.store = wrapMethods(fixture.context.store, (_, method) => (...parameters) => {
+    if (isAway) return Promise.reject(away());
+    return method(...parameters);
+  });
   fixture.wrapFetch((fetch) => async (request) => {
     isAway = true;
     return fetch(request);

@@ -37,6 +37,7 @@ import type { Store } from '../../src/store/store.ts';
 import { createMetricsBuffer, type MetricsBuffer } from '../../src/telemetry/buffer.ts';
 import { startWorker } from '../../src/worker/worker.ts';
 import { createManualClock, flushTasks, type ManualClock } from './clock.ts';
+import { requireIndexes } from './index-check.ts';
 
 /**
  * The steps of a job within the test process, on SQLite in memory, the local queue, files, and a fake
@@ -115,7 +116,10 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
   let freeBytes = 10 * minFreeBytes;
   const told = createJobChanges(clock);
   const metrics = createMetricsBuffer();
-  const store = meterStore(notifyOnMove(given ?? openSqliteStore({ path: ':memory:' }), told), metrics);
+  const store = meterStore(
+    notifyOnMove(requireIndexes(given ?? openSqliteStore({ path: ':memory:' })), told),
+    metrics,
+  );
   const context: JobContext = {
     store,
     queue: openLocalQueue({ clock, log }),

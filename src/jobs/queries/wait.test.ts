@@ -2,6 +2,7 @@ import { fromJson } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { flushTasks } from '../../../test/support/clock.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { wrapMethods } from '../../store/wrap.ts';
 import { createJobChanges } from '../changes.ts';
 import type { JobContext } from '../context.ts';
 import { type JobReadOptions, read } from './read.ts';
@@ -39,11 +40,9 @@ function asked(jobId: string, options: Partial<JobReadOptions> = {}, changes: Pa
 /** A store that counts its calls. */
 function counted() {
   const counts: Record<string, number> = {};
-  const store = new Proxy(fixture.context.store, {
-    get: (target, name: keyof JobContext['store']) => {
-      counts[name] = (counts[name] ?? 0) + 1;
-      return target[name];
-    },
+  const store = wrapMethods(fixture.context.store, (name, method) => (...parameters) => {
+    counts[name] = (counts[name] ?? 0) + 1;
+    return method(...parameters);
   });
   return { store, counts };
 }

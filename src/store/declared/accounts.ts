@@ -1,6 +1,5 @@
 import { Fault } from '../../contract/fault.ts';
 import type { AuditLogStore } from '../audit-log.ts';
-import { readPage } from '../collection.ts';
 import type { Collections } from '../collections.ts';
 import type { SessionStore } from '../sessions.ts';
 import type { KeyStore, SubmissionStore, UserStore } from '../store.ts';
@@ -12,11 +11,9 @@ export function userStore({ users }: Collections): UserStore {
     getUser: (id) => users.get(id),
     getUsers: (ids) => users.find({ id: { in: ids } }, { order: [] }),
     listUsers: (role, page, text = '') =>
-      readPage(
-        users,
+      users.list(
         { role, erased: false, testOf: null },
         page,
-        ['createdAt', 'id'],
         text === '' ? undefined : { fields: ['name', 'email', 'id'], text },
       ),
     suspendUser: async (id, at) => {
@@ -66,10 +63,7 @@ export function auditLogStore({ auditLog }: Collections): AuditLogStore {
     },
 
     listAuditEntries: ({ since = 0, until = Number.MAX_SAFE_INTEGER, ...filter }, page) =>
-      readPage(auditLog, { ...filter, createdAt: { atLeast: since, below: until } }, page, [
-        'createdAt',
-        'id',
-      ]),
+      auditLog.list({ ...filter, createdAt: { atLeast: since, below: until } }, page),
   };
 }
 

@@ -1,4 +1,3 @@
-import { readPage } from '../collection.ts';
 import type { Collections } from '../collections.ts';
 import type { DestinationStore } from '../destinations.ts';
 import type { DeliveryStore } from '../notices.ts';
@@ -24,7 +23,7 @@ export function deliveryStore({ webhooks, deliveries }: Collections): DeliverySt
     postponeDelivery: async (id, take, until) =>
       (await deliveries.update({ id, take, state: 'pending' }, { nextAttemptAt: until })) !== null,
 
-    listDeliveries: (userId, page) => readPage(deliveries, { userId }, page, ['createdAt', 'id']),
+    listDeliveries: (userId, page) => deliveries.list({ userId }, page),
 
     redeliver: async (id, now, userId) => {
       for (;;) {

@@ -1,4 +1,3 @@
-import { readPage } from '../collection.ts';
 import type { Collections } from '../collections.ts';
 import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import { changesOfJob, countsOf, type HistoryStore, type ItemKey, type RuleStore } from '../history.ts';
@@ -61,11 +60,7 @@ function itemStore({
 }: Collections): Omit<HistoryStore, keyof RunMethods | keyof RuleStore> {
   return {
     getTrackedItems: (ids) => trackedItems.find({ id: { in: ids } }, { order: [] }),
-    putTrackedItems: (items) =>
-      trackedItems.upsert(items, {
-        newer: ['seenAt', 'seenJob'],
-        keep: ['userId', 'series', 'market', 'region', 'key', 'firstAt'],
-      }),
+    putTrackedItems: (items) => trackedItems.upsert(items),
 
     addObservations: async (added) => {
       const ends = added.flatMap(({ observation, previous }) =>
@@ -102,16 +97,14 @@ function itemStore({
     },
 
     listTrackedItems: (userId, series, { market, region, search }, page) =>
-      readPage(
-        trackedItems,
+      trackedItems.list(
         { userId, series, market, region },
         page,
-        ['changedAt', 'id'],
         search === undefined ? undefined : { fields: ['key', 'values.title'], text: search },
       ),
 
     listObservations: (item, from, to, page) =>
-      readPage(observations, { ...keyOf(item), at: { atLeast: from, below: to } }, page, ['at', 'jobId']),
+      observations.list({ ...keyOf(item), at: { atLeast: from, below: to } }, page),
 
     findObservation: async (item, before) => {
       const [latest = null] = await observations.find(

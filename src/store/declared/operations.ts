@@ -5,7 +5,7 @@ import type { CrawlStore, DriftStore } from '../store.ts';
 /** Creates the store of processes and request counts. */
 export function operationsStore({ processes, originMinutes }: Collections): OperationsStore {
   return {
-    putProcess: (report) => processes.upsert([report], { newer: [] }),
+    putProcess: (report) => processes.upsert([report]),
 
     deleteProcess: async (id) => {
       await processes.remove({ id });
@@ -13,18 +13,16 @@ export function operationsStore({ processes, originMinutes }: Collections): Oper
 
     listProcesses: (since) => processes.find({ seenAt: { atLeast: since } }),
 
-    addOriginMinutes: (rows) =>
-      originMinutes.accumulate(rows, ['requests', 'refused', 'failed', 'milliseconds']),
+    addOriginMinutes: (rows) => originMinutes.accumulate(rows),
 
-    listOriginMinutes: (since) =>
-      originMinutes.find({ minute: { atLeast: since } }, { order: ['minute', 'origin', 'market', 'region'] }),
+    listOriginMinutes: (since) => originMinutes.find({ minute: { atLeast: since } }),
   };
 }
 
 /** Creates the store of crawled pages. */
 export function crawlStore({ crawls }: Collections): CrawlStore {
   return {
-    putCrawl: (key, at, body) => crawls.upsert([{ key, at, body }], { newer: ['at'] }),
+    putCrawl: (key, at, body) => crawls.upsert([{ key, at, body }]),
     findCrawl: async (key, since) => {
       const crawl = await crawls.get(key);
       return crawl === null || crawl.at < since ? null : { at: crawl.at, body: crawl.body };

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Collection, readPage } from '../collection.ts';
+import type { Collection } from '../collection.ts';
 import { type CollectionName, type Collections, declarations } from '../collections.ts';
 import type { ExpiryStore } from '../expiry.ts';
 import { changesOfJob } from '../history.ts';
@@ -15,7 +15,7 @@ export function userRetention(
   const { users, deletedJobs } = collections;
   return {
     getDeletedJob: (jobId) => deletedJobs.get(jobId),
-    listDeletedJobs: (userId, page) => readPage(deletedJobs, { userId }, page, ['createdAt', 'id']),
+    listDeletedJobs: (userId, page) => deletedJobs.list({ userId }, page),
 
     markUserDeleted: async (id, at) => {
       const change = { name: deletedUserName, email: '', erased: false, deletedAt: at };

@@ -1,4 +1,3 @@
-import { readPage } from '../collection.ts';
 import type { Collections } from '../collections.ts';
 import type { ScheduleStore } from '../schedules.ts';
 
@@ -11,7 +10,7 @@ export function scheduleStore({ schedules, scheduleRuns }: Collections): Schedul
     createSchedule: (schedule, request) => schedules.insert({ ...schedule, request }),
     getSchedule: (id) => schedules.get(id),
     getScheduleRequest: (id) => schedules.pick({ id }, ['request', 'revision']),
-    listSchedules: (filter, page) => readPage(schedules, filter, page, ['createdAt', 'id']),
+    listSchedules: (filter, page) => schedules.list(filter, page),
     countSchedules: (userId, max) => schedules.count({ userId }, max),
     updateSchedule: (id, revision, patch) =>
       schedules.update({ id, revision }, { ...patch, revision: revision + 1 }),
@@ -34,8 +33,8 @@ export function scheduleStore({ schedules, scheduleRuns }: Collections): Schedul
       return (await schedules.update({ id, stateSince, notice }, change)) !== null;
     },
 
-    putScheduleRun: (run) => scheduleRuns.upsert([run], { newer: ['revision'], strictly: true }),
+    putScheduleRun: (run) => scheduleRuns.upsert([run]),
     getScheduleRun: (id) => scheduleRuns.get(id),
-    listScheduleRuns: (scheduleId, page) => readPage(scheduleRuns, { scheduleId }, page, ['createdAt', 'id']),
+    listScheduleRuns: (scheduleId, page) => scheduleRuns.list({ scheduleId }, page),
   };
 }

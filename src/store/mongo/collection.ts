@@ -10,6 +10,7 @@ import {
   type Declaration,
   type FieldOf,
   fixedFields,
+  listBy,
   partsOf,
   readFields,
   type Search,
@@ -228,6 +229,26 @@ function createCollection<T extends object>(engine: Database, declaration: Decla
       );
       return changed && read(changed);
     });
+  const find: Collection<T>['find'] = (
+    where,
+    { order = declaredOrder, newestFirst = false, after = null, limit, search } = {},
+  ) =>
+    run(async (collection) => {
+      if (limit !== undefined && limit <= 0) return [];
+      const prefix = idPrefix(declaration, where as Record<string, unknown>);
+      const isById = prefix.length > 0 && order.every((field, place) => id[prefix.length + place] === field);
+      const keys = isById ? ['_id'] : order.map((field) => nameIn(declaration, field));
+      const position = isById && after !== null ? [idText([...prefix, ...after])] : after;
+      const terms = [
+        filter(where),
+        ...(position === null ? [] : [comparing(keys, position, newestFirst ? '$lt' : '$gt')]),
+        ...(search === undefined ? [] : [holding(declaration, search)]),
+      ] as Filter<StoredDocument>[];
+      const found = collection.find(terms.length > 1 ? { $and: terms } : terms[0]!, { projection });
+      const direction = newestFirst ? -1 : 1;
+      const sorted = found.sort(Object.fromEntries(keys.map((key) => [key, direction])));
+      return (await (limit === undefined ? sorted : sorted.limit(limit)).toArray()).map(read);
+    });
 
   return {
     insert,
@@ -261,24 +282,8 @@ function createCollection<T extends object>(engine: Database, declaration: Decla
         return found && readDocument(declaration, picked, found);
       }),
 
-    find: (where, { order = declaredOrder, newestFirst = false, after = null, limit, search } = {}) =>
-      run(async (collection) => {
-        if (limit !== undefined && limit <= 0) return [];
-        const prefix = idPrefix(declaration, where as Record<string, unknown>);
-        const isById =
-          prefix.length > 0 && order.every((field, place) => id[prefix.length + place] === field);
-        const keys = isById ? ['_id'] : order.map((field) => nameIn(declaration, field));
-        const position = isById && after !== null ? [idText([...prefix, ...after])] : after;
-        const terms = [
-          filter(where),
-          ...(position === null ? [] : [comparing(keys, position, newestFirst ? '$lt' : '$gt')]),
-          ...(search === undefined ? [] : [holding(declaration, search)]),
-        ] as Filter<StoredDocument>[];
-        const found = collection.find(terms.length > 1 ? { $and: terms } : terms[0]!, { projection });
-        const direction = newestFirst ? -1 : 1;
-        const sorted = found.sort(Object.fromEntries(keys.map((key) => [key, direction])));
-        return (await (limit === undefined ? sorted : sorted.limit(limit)).toArray()).map(read);
-      }),
+    find,
+    list: listBy(declaration, find),
 
     count: (where, max) => run((collection) => collection.countDocuments(filter(where), { limit: max })),
 
@@ -301,9 +306,10 @@ function createCollection<T extends object>(engine: Database, declaration: Decla
       return (await update({ ...which, revision: document.revision - 1 }, document)) !== null;
     },
 
-    upsert: (documents, { newer, strictly = false, keep = [] }) =>
+    upsert: (documents) =>
       run(async (collection) => {
         if (documents.length === 0) return;
+        const { newer, strictly = false, keep = [] } = declaration.upsert ?? { newer: [] };
         const writes = documents.map((document) => {
           const { _id, ...stored } = write(document);
           const kept = Object.fromEntries(keep.map((field) => [field, stored[field]]));
@@ -321,8 +327,9 @@ function createCollection<T extends object>(engine: Database, declaration: Decla
         await unlessDuplicate(() => collection.bulkWrite(writes as never, { ordered: false }));
       }),
 
-    accumulate: (documents, counters) =>
+    accumulate: (documents) =>
       run(async (collection) => {
+        const { counters = [] } = declaration;
         for (const document of documents) {
           const { _id, ...stored } = write(document);
           const counts = Object.fromEntries(counters.map((field) => [field, stored[field]]));

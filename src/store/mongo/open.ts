@@ -34,13 +34,15 @@ export function storeOn(engine: MongoEngine): Store {
     ...originStore(engine),
     ...fileRetention(engine),
   };
+  const collections = createCollections(engine);
   return {
+    ...collections,
     engine: 'MongoDB',
     ping: () => engine.ping(),
     schemaVersion: () => engine.schemaVersion(),
     time: () => engine.time(),
     close: () => engine.close(),
     ...own,
-    ...declaredStore(createCollections(engine), own),
+    ...declaredStore(collections, own),
   };
 }

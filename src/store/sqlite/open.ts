@@ -37,7 +37,9 @@ export function storeOn(engine: SqliteEngine): Store {
     ...originStore(engine.relaxed),
     ...fileRetention(engine),
   };
+  const collections = createCollections(engine);
   return {
+    ...collections,
     engine: 'SQLite',
     ping: async () => {
       engine.get('SELECT 1 FROM sequences LIMIT 1');
@@ -46,6 +48,6 @@ export function storeOn(engine: SqliteEngine): Store {
     time: async () => Date.now(),
     close: async () => engine.close(),
     ...own,
-    ...declaredStore(createCollections(engine), own),
+    ...declaredStore(collections, own),
   };
 }
