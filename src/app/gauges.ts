@@ -13,7 +13,7 @@ const cacheMs = 5_000;
 
 /** Options for storeGauges(). */
 export interface StoreGaugeOptions {
-  store: Pick<Store, 'countJobsByState' | 'countBacklog' | 'findOldestDue' | 'listPauses'>;
+  store: Pick<Store, 'countBacklog' | 'countJobsByState' | 'findOldestDue' | 'origins'>;
   clock: Pick<Clock, 'now'>;
   origins: Origins;
 }
@@ -25,7 +25,7 @@ export function storeGauges({ store, clock, origins }: StoreGaugeOptions): Gauge
   const jobs = cached(clock, () => store.countJobsByState(openStates));
   const backlog = cached(clock, () => store.countBacklog());
   const oldest = cached(clock, () => store.findOldestDue(clock.now()));
-  const pauses = cached(clock, () => store.listPauses());
+  const pauses = cached(clock, () => store.origins.listPauses());
   return {
     gleaner_jobs: async () =>
       (await jobs()).map(({ kind, state, jobs: value }) => ({ labels: { kind, state }, value })),

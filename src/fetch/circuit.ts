@@ -1,7 +1,8 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
-import { noPause, type OriginPause, type OriginStore } from '../store/origin-state.ts';
+import { noPause, type OriginPause } from '../store/origin-state.ts';
+import type { Store } from '../store/store.ts';
 import { createFailureHistory } from './failure-history.ts';
 import { describePauseReason, type RequestOutcome } from './request-outcome.ts';
 import { maxRetryAfterMs } from './retry-after.ts';
@@ -34,7 +35,7 @@ export interface CircuitOptions {
   origin: string;
   /** Name of the origin in faults: "mkta/id". */
   name: string;
-  store: Pick<OriginStore, 'getPause' | 'putPause'>;
+  store: Pick<Store, 'origins'>;
   clock: Clock;
   log: Log;
   /** Called when a pause starts. */
@@ -87,7 +88,7 @@ class SharedCircuit implements Circuit {
     let leftMs = maxWaitMs;
     for (let now = clock.now(); this.#pause.until > now; now = clock.now()) {
       if (now - this.#updatedAt >= maxAgeMs) {
-        this.#apply(await store.getPause(origin));
+        this.#apply(await store.origins.getPause(origin));
         continue;
       }
       const ms = this.#waitMs(now);
@@ -110,7 +111,7 @@ class SharedCircuit implements Circuit {
         // A page that was refused before is a poor test of the origin: other pages go first.
         yields = false;
         await clock.sleep(Math.min(trialPollMs, maxWaitMs), signal);
-        this.#apply(await store.getPause(origin));
+        this.#apply(await store.origins.getPause(origin));
       } else if (await this.#write({ ...this.#pause, until: clock.now() + trialMs, probing: true })) {
         return true;
       }
@@ -156,7 +157,10 @@ class SharedCircuit implements Circuit {
   /** Replaces the known pause. If another process changed it first, applies that change and returns false. */
   async #write(next: Omit<OriginPause, 'change'>): Promise<boolean> {
     const { origin, store } = this.#options;
-    const { written, pause } = await store.putPause(origin, { ...next, change: this.#pause.change + 1 });
+    const { written, pause } = await store.origins.putPause(origin, {
+      ...next,
+      change: this.#pause.change + 1,
+    });
     this.#apply(pause);
     return written;
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { OriginStore } from '../store/origin-state.ts';
+import type { Store } from '../store/store.ts';
 import { type Circuit, createCircuit } from './circuit.ts';
 import { createPermits, type Permits } from './permits.ts';
 import type { OriginPolicy } from './policy.ts';
@@ -23,7 +23,7 @@ export interface OriginThrottle {
 
 /** Options for createOriginThrottles(). */
 export interface OriginThrottleOptions {
-  store: Pick<OriginStore, 'reserveRequests' | 'leasePermits' | 'getPause' | 'putPause'>;
+  store: Pick<Store, 'origins'>;
   /** Id of this process, as a holder of permits. */
   holder: string;
   clock: Clock;
@@ -65,7 +65,7 @@ function createOriginThrottle(
   const tokens = createTokenBucket({
     origin,
     intervalMs: intervalMs(),
-    reserve: store.reserveRequests,
+    reserve: store.origins.reserve,
     onPauseRead,
     clock,
   });
@@ -75,7 +75,7 @@ function createOriginThrottle(
     get limit() {
       return current.concurrency;
     },
-    lease: store.leasePermits,
+    lease: store.origins.lease,
     onPauseRead,
     clock,
     ...(options.urgentTasks ? { urgentTasks: options.urgentTasks } : {}),

@@ -2,7 +2,8 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Fault } from '../contract/fault.ts';
 import type { Batch, BatchSummary } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
-import type { Rule, RunProgress, TrackingRun } from '../store/history.ts';
+import { countChanges, type Rule, type TrackingRun } from '../store/history.ts';
+import { beginRun, hasEarlierRun, writeProgress } from '../store/tracking-run.ts';
 import { applySnapshots, type Snapshot } from './apply-snapshots.ts';
 import type { HistoryContext } from './context.ts';
 import { recordMissing } from './missing.ts';
@@ -36,7 +37,7 @@ const chunkSize = 200;
 export async function track(context: HistoryContext, signal: AbortSignal): Promise<boolean> {
   const { store, clock, log } = context;
   const now = clock.now();
-  const runs = await store.claimTrackingRuns(now, now + leaseMs, claimSize);
+  const runs = await store.trackingRuns.claimDue(now, now + leaseMs, claimSize);
   for (const run of runs) {
     if (signal.aborted) return false;
     try {
@@ -85,7 +86,7 @@ async function advance(context: HistoryContext, claimed: TrackingRun, signal: Ab
   const until = clock.now() + maxTurnMs;
   let run = claimed;
   if (run.turn !== 'active') {
-    if ((await store.hasEarlierRun(run)) || !(await store.beginRun(run))) {
+    if ((await hasEarlierRun(store, run)) || !(await beginRun(store, run))) {
       await save(context, run, { dueAt: clock.now() + waitMs });
       return;
     }
@@ -94,7 +95,7 @@ async function advance(context: HistoryContext, claimed: TrackingRun, signal: Ab
   const job = await store.getJob(run.jobId);
   // Without its files, nothing is left to compare.
   if (job === null || job.filesDeletedAt !== null) return finish(context, run);
-  const rules = (await store.listRules(run.userId)).filter(({ enabled }) => enabled);
+  const rules = (await store.rules.find({ userId: run.userId })).filter(({ enabled }) => enabled);
   for (const stage of ['items', 'missing'] as const) {
     if (run.stage !== stage) continue;
     for await (const batch of store.readBatches(job.id, await batchesOf(context, run))) {
@@ -158,16 +159,16 @@ async function advanceBatch(
 async function save(
   { store }: HistoryContext,
   run: TrackingRun,
-  change: Partial<RunProgress>,
+  change: Partial<TrackingRun>,
 ): Promise<TrackingRun | null> {
   const next = { ...run, ...change };
-  return (await store.putRunProgress(run.jobId, run.take, next)) ? next : null;
+  return (await writeProgress(store, next)) ? next : null;
 }
 
 /** Ends a run. Counts the stored changes, because a crash may have repeated a batch. */
 async function finish(context: HistoryContext, run: TrackingRun): Promise<void> {
   const { store, clock, log } = context;
-  const counts = { ...run.counts, ...(await store.countChanges(run.jobId)) };
+  const counts = { ...run.counts, ...(await countChanges(store, run.jobId)) };
   const done = { stage: 'done', turn: null, dueAt: null, doneAt: clock.now(), counts } as const;
   if ((await save(context, run, done)) === null) return;
   const { jobId, series, messages } = run;

@@ -1,16 +1,16 @@
 import type { Store } from '../store/store.ts';
+import { replaceMethods } from '../store/wrap.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
 /** Steps that are measured. */
-type MeteredSteps = Pick<Store, 'moveJob' | 'claimBatch' | 'postLedgerEntry'>;
+type MeteredSteps = Pick<Store, 'moveJob' | 'claimBatch' | 'ledger'>;
 
 /**
  * Wraps a store to count ended jobs, claims of batches, and credits. A step that is repeated after a crash
  * counts again where the store accepts it again.
  */
 export function meterStore<S extends MeteredSteps>(store: S, metrics: Metrics): S {
-  return {
-    ...store,
+  return replaceMethods<MeteredSteps>(store, {
     async moveJob(jobId, from, to, at, patch) {
       const job = await store.moveJob(jobId, from, to, at, patch);
       if (job === null) return null;
@@ -31,10 +31,13 @@ export function meterStore<S extends MeteredSteps>(store: S, metrics: Metrics): 
       metrics.record('gleaner_batch_schedule_to_start_seconds', waitedMs);
       return batch;
     },
-    async postLedgerEntry(entry) {
-      const posting = await store.postLedgerEntry(entry);
-      if (posting.posted) metrics.add('gleaner_credits_total', { type: entry.type }, Math.abs(entry.amount));
-      return posting;
+    ledger: {
+      async post(entry) {
+        const posting = await store.ledger.post(entry);
+        if (posting.posted)
+          metrics.add('gleaner_credits_total', { type: entry.type }, Math.abs(entry.amount));
+        return posting;
+      },
     },
-  };
+  }) as S;
 }

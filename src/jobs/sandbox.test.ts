@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { testAccountId } from '../access/test-account.ts';
 import { storeJob } from '../store/conformance/samples.ts';
+import { markUserDeleted } from '../store/users.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { sandboxQueue, testDecision, testDecisionMs, testResultsMs } from './sandbox.ts';
 import { eraseUser } from './steps/delete.ts';
@@ -27,8 +28,8 @@ async function open(): Promise<{ fixture: JobFixture; userId: string; testId: st
   const fixture = await openJobFixture();
   const userId = await fixture.createUser(10_000);
   const testId = testAccountId(userId);
-  const user = (await fixture.context.store.getUser(userId))!;
-  await fixture.context.store.createUser({ ...user, id: testId, balance: 0, testOf: userId });
+  const user = (await fixture.context.store.users.get(userId))!;
+  await fixture.context.store.users.insert({ ...user, id: testId, balance: 0, testOf: userId });
   return { fixture, userId, testId };
 }
 
@@ -80,9 +81,9 @@ test('the erasure of a user erases the test account', async () => {
     const { jobId } = await fixture.submit(testId, 'SubmitVariantSold', variantSoldRequest(1));
     await sweep(fixture.context);
     await fixture.waitForState(jobId, 'completed');
-    const user = (await store.markUserDeleted(userId, clock.now()))!;
+    const user = (await markUserDeleted(store, userId, clock.now()))!;
     await eraseUser(fixture.context, user);
-    const test = (await store.getUser(testId))!;
+    const test = (await store.users.get(testId))!;
     expect(test.deletedAt).not.toBeNull();
     expect(test.name).not.toBe('Test');
     await fixture.clock.advance(61_000);

@@ -1,5 +1,5 @@
 import { idFromName } from '../base/id.ts';
-import type { Schedule, SchedulePatch, ScheduleRun } from '../store/schedules.ts';
+import { type Schedule, type SchedulePatch, type ScheduleRun, writeSchedule } from '../store/schedules.ts';
 import { leaseMs, missedMs, openPollMs, type ScheduleContext, waitPollMs } from './context.ts';
 import { nextTime } from './cron.ts';
 import { finalizeRuns } from './finalize-runs.ts';
@@ -15,7 +15,7 @@ import { endOf } from './state.ts';
 export async function advance(context: ScheduleContext, due: Schedule): Promise<void> {
   const now = context.clock.now();
   const claim = { ...beginRun(due, now), dueAt: now + leaseMs };
-  const claimed = await context.store.updateSchedule(due.id, due.revision, claim);
+  const claimed = await writeSchedule(context.store, due, claim);
   if (claimed !== null) await advanceClaimed(context, claimed);
 }
 
@@ -28,7 +28,7 @@ export async function advanceClaimed(context: ScheduleContext, claimed: Schedule
   // Another process or a caller has changed the schedule: it is due again.
   if (started === null) return;
   schedule = endOf(started, clock.now());
-  await store.updateSchedule(claimed.id, claimed.revision, changesOf(claimed, schedule, clock.now()));
+  await writeSchedule(store, claimed, changesOf(claimed, schedule, clock.now()));
 }
 
 /** Returns the patch that begins the due run of a schedule; an empty one if no run is due. */

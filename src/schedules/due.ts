@@ -16,7 +16,10 @@ const maxMs = 5_000;
 export async function runDueSchedules(context: ScheduleContext, signal?: AbortSignal): Promise<void> {
   const { store, clock, log } = context;
   const until = clock.now() + maxMs;
-  const due = await store.findDueSchedules(clock.now(), maxDue);
+  const due = await store.schedules.find(
+    { dueAt: { atMost: clock.now() } },
+    { order: ['dueAt', 'id'], limit: maxDue },
+  );
   const next = async (): Promise<void> => {
     for (;;) {
       const schedule = clock.now() < until && !signal?.aborted ? due.shift() : undefined;

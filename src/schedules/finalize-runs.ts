@@ -24,7 +24,7 @@ export async function finalizeRuns(context: ScheduleContext, schedule: Schedule)
       openRuns.push(open);
       continue;
     }
-    current = await finalizeRun(context, current, open, job ?? (await store.getDeletedJob(open.jobId)));
+    current = await finalizeRun(context, current, open, job ?? (await store.deletedJobs.get(open.jobId)));
   }
   return { ...current, openRuns };
 }
@@ -70,7 +70,7 @@ async function finalizeRun(
   job: Job | DeletedJob | null,
 ): Promise<Schedule> {
   const { store, clock } = context;
-  const run = await store.getScheduleRun(runId);
+  const run = await store.scheduleRuns.get(runId);
   const credits = await creditsOf(context, job, counted);
   const state = job === null ? 'not_submitted' : (job.state as RunState);
   if (run !== null)
@@ -104,7 +104,7 @@ const isRejection = (
 
 /** Returns the credits that a run's ended job has cost, 0 if it was never charged, and those refunded. */
 async function creditsOf(
-  { store }: StoreUse<'getLedgerEntry'>,
+  { store }: StoreUse<'ledger'>,
   job: Pick<Job, 'id' | 'cost' | 'refunded'> | null,
   cost: number,
 ): Promise<Pick<ScheduleRun, 'cost' | 'refunded'>> {

@@ -7,7 +7,9 @@ import {
   type ScheduleFixture,
 } from '../../test/support/schedules.ts';
 import type { Fault } from '../contract/fault.ts';
-import type { Schedule } from '../store/schedules.ts';
+import { revokeApiKey } from '../store/keys.ts';
+import { deleteSchedule, type Schedule } from '../store/schedules.ts';
+import { suspendUser } from '../store/users.ts';
 import { pauseSchedule, resumeSchedule, runSchedule } from './change.ts';
 import { runDueSchedules } from './due.ts';
 import { updateSchedule } from './edit.ts';
@@ -47,7 +49,7 @@ describe('a run', () => {
       creditsSpent: 8,
       pending: null,
     });
-    expect(await fixture.context.store.getApiKey(caller.keyId)).toMatchObject({ creditsSpent: 8 });
+    expect(await fixture.context.store.apiKeys.get(caller.keyId)).toMatchObject({ creditsSpent: 8 });
   });
 
   test('has the name of its schedule, unless the options name another', async () => {
@@ -57,7 +59,7 @@ describe('a run', () => {
     const [first] = await jobsOf(caller.userId);
     expect(first!.options).toEqual({ name: 'Nightly prices' });
     expect((await fixture.get(named.id))!.options).toEqual({});
-    await fixture.context.store.deleteSchedule(named.id);
+    await deleteSchedule(fixture.context.store, named.id);
     await fixture.create(caller, { name: 'Nightly', options: { name: 'Prices' } });
     await fixture.tick(minute);
     expect((await jobsOf(caller.userId)).map(({ options }) => options.name)).toEqual([
@@ -170,7 +172,7 @@ describe('a run that is due while the last one has not ended', () => {
     await fixture.create(caller, { overlap: 'cancel' });
     const limited = await fixture.create(caller, { overlap: 'cancel', maxTotalCredits: 15 });
     await fixture.tick(minute);
-    await fixture.context.store.revokeApiKey(caller.keyId, fixture.clock.now());
+    await revokeApiKey(fixture.context.store, caller.keyId, fixture.clock.now());
     await fixture.tick(minute);
     expect((await jobsOf(caller.userId)).map(({ state }) => state)).toEqual(['processing', 'processing']);
     expect((await statesOf(limited)).map(([state]) => state)).toEqual(['running', 'skipped']);
@@ -256,7 +258,7 @@ describe('a schedule', () => {
   test('is paused when its key is revoked, and resumes with another key', async () => {
     const caller = await fixture.createCaller(100);
     const schedule = await fixture.create(caller);
-    await fixture.context.store.revokeApiKey(caller.keyId, fixture.clock.now());
+    await revokeApiKey(fixture.context.store, caller.keyId, fixture.clock.now());
     await fixture.tick(minute);
     const why = 'The API key of the schedule has been revoked.';
     expect(await statesOf(schedule)).toEqual([['skipped', why]]);
@@ -265,8 +267,8 @@ describe('a schedule', () => {
       reason: `${why} Resume the schedule with another key.`,
     });
     const other = await fixture.createCaller(0);
-    const key = (await fixture.context.store.getApiKey(other.keyId))!;
-    await fixture.context.store.createApiKey({ ...key, id: 'k2', hash: 'h2', userId: caller.userId });
+    const key = (await fixture.context.store.apiKeys.get(other.keyId))!;
+    await fixture.context.store.apiKeys.insert({ ...key, id: 'k2', hash: 'h2', userId: caller.userId });
     await resumeSchedule(fixture.context, schedule.id, { ...caller, keyId: 'k2' });
     await fixture.tick(minute);
     expect((await jobsOf(caller.userId)).map(({ keyId }) => keyId)).toEqual(['k2']);
@@ -275,7 +277,7 @@ describe('a schedule', () => {
   test('does not run while its owner is suspended', async () => {
     const caller = await fixture.createCaller(100);
     const schedule = await fixture.create(caller);
-    await fixture.context.store.suspendUser(caller.userId, fixture.clock.now());
+    await suspendUser(fixture.context.store, caller.userId, fixture.clock.now());
     await fixture.tick(minute);
     expect(await statesOf(schedule)).toEqual([['skipped', 'The account is suspended.']]);
     expect(await fixture.get(schedule.id)).toMatchObject({ state: 'active', failures: 1 });

@@ -73,12 +73,12 @@ async function refusal(
   { method }: SubmitMethod,
   { keyId, trigger }: PendingRun,
 ): Promise<SkipReason | null> {
-  const [user, key] = await Promise.all([store.getUser(userId), store.getApiKey(keyId)]);
+  const [user, key] = await Promise.all([store.users.get(userId), store.apiKeys.get(keyId)]);
   const counted = (reason: string): SkipReason => ({
     reason,
     apply: (schedule, now) => (trigger === 'manual' ? schedule : countFailure(schedule, now, reason)),
   });
-  const holder = user?.testOf ? await store.getUser(user.testOf) : user;
+  const holder = user?.testOf ? await store.users.get(user.testOf) : user;
   if (holder === null || holder.suspendedAt !== null) return counted('The account is suspended.');
   const { revokedAt = 0, expiresAt = null } = key ?? {};
   const isExpired = expiresAt !== null && expiresAt <= clock.now();

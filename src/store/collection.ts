@@ -49,7 +49,7 @@ export interface Declaration<F extends string = string> {
   readonly due?: F;
   /** Incremented by each claim of a due document. */
   readonly claim?: F;
-  /** Time whose cutoff decides whether a document is deleted (ExpiryStore). */
+  /** Time whose cutoff decides whether a document is deleted (expire() in expiry.ts). */
   readonly expires?: F;
   /** Which stored document upsert() replaces. By default each. */
   readonly upsert?: UpsertRule<F>;

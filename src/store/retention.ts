@@ -1,5 +1,5 @@
-import type { Cursor, Page, PageOptions } from './cursor.ts';
-import type { DeletedJob, Job, User } from './documents.ts';
+import type { Cursor } from './cursor.ts';
+import type { DeletedJob, Job } from './documents.ts';
 
 /**
  * Deletion of ended jobs and of their files. Each method can be repeated after a crash. The files themselves
@@ -41,37 +41,8 @@ export interface FileRetention {
   deleteJob(summary: DeletedJob): Promise<boolean>;
 }
 
-/** Deletion of users, and summaries of deleted jobs. Each method can be repeated after a crash. */
-export interface UserRetention {
-  getDeletedJob(jobId: string): Promise<DeletedJob | null>;
-  /** Lists the deleted jobs of a user, newest first. */
-  listDeletedJobs(userId: string, page: PageOptions): Promise<Page<DeletedJob>>;
-  /**
-   * Begins the deletion of a user: removes the name and the email address, and suspends the user at `at`. A
-   * user whose deletion has begun keeps the earlier time. Returns the user, or null if there is none with
-   * this id.
-   */
-  markUserDeleted(id: string, at: number): Promise<User | null>;
-  /** Returns deleted users that are not erased, by the start of the deletion. */
-  findUserDeletions(limit: number): Promise<User[]>;
-  /**
-   * Deletes keys, sessions, idempotency keys, schedules and their runs, the webhook, destinations, and
-   * deliveries of a user, up to `limit` of each, and empties as many notes of ledger entries and details and
-   * addresses of audit entries by or about the user. Returns the number of records; 0 if nothing is left.
-   */
-  eraseUserRecords(userId: string, limit: number): Promise<number>;
-  /** Ends the deletion of a user. */
-  markUserErased(id: string): Promise<void>;
-}
-
-/** Deletion of ended jobs, of their files, and of users. */
-export interface RetentionStore extends FileRetention, UserRetention {}
-
 /** Ended jobs: all; those whose files are not deleted; or of these the test jobs. */
 export type EndedJobs = 'all' | 'with_files' | 'test_with_files';
-
-/** Name of deleted users. */
-export const deletedUserName = 'Deleted user';
 
 /** Returns the credits that a job refunds for units with reused results. */
 export function discountOf(

@@ -10,7 +10,7 @@ type StreamMembers<T, N extends string> = { [M in keyof T & string]: StreamOf<T[
   string];
 type StreamOf<T, N> = T extends (...parameters: never[]) => AsyncIterable<unknown> ? N : never;
 
-const streams: Readonly<Record<StreamName, true>> = { auditAccounts: true, readBatches: true };
+const streams: Readonly<Record<StreamName, true>> = { 'ledger.audit': true, readBatches: true };
 
 /** Returns true if a method returns a stream of documents, which is no single step. */
 export const isStream = (name: string): boolean => Object.hasOwn(streams, name);
@@ -38,11 +38,13 @@ export function wrapMethods<S extends object>(
   return wrapMembers(port, '') as S;
 }
 
-/** Methods by their name, or by the name of their member of the store. */
-type Methods<S> = { readonly [N in keyof S]?: S[N] extends Method ? S[N] : Partial<S[N]> };
+/** Some methods of a store, by its member: `{ schedules: { get } }`. */
+export type StoreMethods<S = Store> = {
+  readonly [N in keyof S]?: S[N] extends Method ? S[N] : Partial<S[N]>;
+};
 
-/** Returns the store with some of its methods replaced: `{ schedules: { get } }`. */
-export function replaceMethods<S extends object>(store: S, methods: Methods<S>): S {
+/** Returns the store with some of its methods replaced. */
+export function replaceMethods<S extends object>(store: S, methods: StoreMethods<S>): S {
   const replaced = Object.entries(methods).map(([name, given]) => [
     name,
     typeof given === 'function' ? given : { ...store[name as keyof S], ...(given as object) },

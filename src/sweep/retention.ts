@@ -97,6 +97,9 @@ interface Steps {
 /** Deletes expired jobs and files, completes interrupted deletions, and erases deleted users. */
 export async function retain(context: JobContext, now: number, { step, each }: Steps): Promise<void> {
   for (const list of deletionLists(context, now)) await each(list.name, list, list.run, retentionLimits);
-  for (const user of await context.store.findUserDeletions(maxUsers))
+  for (const user of await context.store.users.find(
+    { deletedAt: { not: null }, erased: false },
+    { order: ['deletedAt', 'id'], limit: maxUsers },
+  ))
     await step('user deletion', () => eraseUser(context, user));
 }

@@ -401,21 +401,23 @@ test('deletes dead processes after an hour and origin statistics after a day', a
     workers: 0,
     batches: 0,
   };
-  await store.putProcess({
-    ...about,
-    id: newId(),
-    startedAt,
-    seenAt: startedAt,
-    unitsDone: 0,
-    paused: '',
-    clockSkewMs: 0,
-  });
+  await store.processes.upsert([
+    {
+      ...about,
+      id: newId(),
+      startedAt,
+      seenAt: startedAt,
+      unitsDone: 0,
+      paused: '',
+      clockSkewMs: 0,
+    },
+  ]);
   const counts = { requests: 1, refused: 0, failed: 0, milliseconds: 1 };
   const place = { origin: 'https://sg.example', market: 'mkta', region: 'sg' };
-  await store.addOriginMinutes([{ ...place, ...counts, minute: startedAt }]);
+  await store.originMinutes.accumulate([{ ...place, ...counts, minute: startedAt }]);
   const known = async () => [
-    (await store.listProcesses(0)).length,
-    (await store.listOriginMinutes(0)).length,
+    (await store.processes.find({ seenAt: { atLeast: 0 } })).length,
+    (await store.originMinutes.find({ minute: { atLeast: 0 } })).length,
   ];
   await fixture.clock.advance(hour);
   await sweep(fixture.context);

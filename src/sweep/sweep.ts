@@ -10,6 +10,7 @@ import { runDueSchedules } from '../schedules/due.ts';
 import type { BatchReference } from '../store/batches.ts';
 import type { Cursor } from '../store/cursor.ts';
 import type { Job, JobState } from '../store/documents.ts';
+import { expire } from '../store/expiry.ts';
 import { endingStates, submittingStates } from '../store/job-states.ts';
 import { type JobList, type PageLimits, processJobs, type SweepPlaces } from './pages.ts';
 import { computeCutoffs, retain } from './retention.ts';
@@ -121,9 +122,9 @@ export async function sweep(
 
 /** Deletes what crashes left half-written, and expired records. */
 async function expireRecords({ store, settings }: JobContext, now: number): Promise<void> {
-  await store.repairLedger(now - interruptedMs);
+  await store.ledger.repair(now - interruptedMs);
   await store.deleteOrphanedBatches(now - orphanMs);
-  await store.expire(computeCutoffs(settings, now));
+  await expire(store, computeCutoffs(settings, now));
 }
 
 /**

@@ -18,7 +18,7 @@ export interface WorkerPoolOptions {
   memoryBytes: number;
   setup: Omit<WorkerSetup, 'index' | 'holder'>;
   context: Pick<JobContext, 'queue' | 'clock' | 'log' | 'changes' | 'metrics'> &
-    StoreUse<'releaseBatch' | 'releasePermits'>;
+    StoreUse<'origins' | 'releaseBatch'>;
   /** Receives the counts of requests that workers sent to origins. */
   countRequests(rows: readonly OriginMinute[]): void;
 }
@@ -143,7 +143,7 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
 /** Releases the permits of origins that a dead worker held. If this fails, they expire. */
 async function releasePermits({ store, log }: WorkerPoolOptions['context'], holder: string): Promise<void> {
   try {
-    await store.releasePermits(holder);
+    await store.origins.release(holder);
   } catch (error) {
     log.warn({ error: Fault.from(error).message }, 'permits not released');
   }

@@ -1,6 +1,7 @@
 import type { Outcome } from '../../src/store/batches.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { replaceMethods, type StoreMethods } from '../../src/store/wrap.ts';
 import { simulate } from './run.ts';
 
 /** A store with a defect that the simulation must reveal. */
@@ -10,13 +11,13 @@ export interface BrokenStore {
   /** Seed of a run that reveals the defect. `npm run simulate -- --defects` finds seeds. */
   seed: number;
   /** Returns the methods that replace a correct store's methods. */
-  change(store: Store): Partial<Store>;
+  change(store: Store): StoreMethods;
 }
 
 /** Runs a seed on a broken store, and returns the problems that it reveals. */
 export async function revealDefect({ change }: BrokenStore, seed: number): Promise<string[]> {
   const store = openSqliteStore({ path: ':memory:' });
-  return (await simulate({ seed, store: { ...store, ...change(store) } })).problems;
+  return (await simulate({ seed, store: replaceMethods(store, change(store)) })).problems;
 }
 
 /** Broken stores, each of another kind of defect. */
@@ -27,10 +28,12 @@ export const brokenStores: readonly BrokenStore[] = [
     change: (store) => {
       let posts = 0;
       return {
-        postLedgerEntry: (entry) =>
-          store.postLedgerEntry(
-            entry.type === 'refund' && posts++ === 0 ? { ...entry, key: `${entry.key}:again` } : entry,
-          ),
+        ledger: {
+          post: (entry) =>
+            store.ledger.post(
+              entry.type === 'refund' && posts++ === 0 ? { ...entry, key: `${entry.key}:again` } : entry,
+            ),
+        },
       };
     },
   },
@@ -43,7 +46,11 @@ export const brokenStores: readonly BrokenStore[] = [
         store.finishBatch(batchId, attempt, outcomes, null, file, now),
     }),
   },
-  { defect: 'forgets idempotency keys', seed: 1, change: () => ({ claimSubmission: async () => null }) },
+  {
+    defect: 'forgets idempotency keys',
+    seed: 1,
+    change: () => ({ submissions: { insert: async () => true } }),
+  },
   {
     defect: 'forgets the owner of a claim',
     seed: 1,
@@ -77,17 +84,23 @@ export const brokenStores: readonly BrokenStore[] = [
     defect: 'forgets what ended an observation',
     seed: 6,
     change: (store) => ({
-      addObservations: (added) => store.addObservations(added.map((each) => ({ ...each, previous: null }))),
+      observations: { writeAll: (inserts) => store.observations.writeAll(inserts) },
     }),
   },
-  { defect: 'compares jobs in any order', seed: 55, change: () => ({ hasEarlierRun: async () => false }) },
+  {
+    defect: 'compares jobs in any order',
+    seed: 55,
+    change: () => ({ trackingRuns: { find: async () => [] } }),
+  },
   {
     defect: 'keeps a notification twice',
     seed: 6,
     change: (store) => {
       let kept = 0;
       return {
-        createDelivery: (delivery) => store.createDelivery({ ...delivery, key: `${delivery.key} ${kept++}` }),
+        deliveries: {
+          insert: (delivery) => store.deliveries.insert({ ...delivery, key: `${delivery.key} ${kept++}` }),
+        },
       };
     },
   },

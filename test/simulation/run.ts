@@ -136,8 +136,8 @@ async function addUser({ world, store }: Shared, id: string): Promise<void> {
     erased: false,
     testOf: null,
   };
-  await store.createUser(user);
-  await store.postLedgerEntry({
+  await store.users.insert(user);
+  await store.ledger.post({
     key: `grant:${id}`,
     userId: id,
     amount: startCredits,
@@ -167,8 +167,9 @@ async function isSettled(store: Store): Promise<boolean> {
   if ((await store.findJobsWithDueNotice(Number.MAX_SAFE_INTEGER, 1)).length > 0) return false;
   const { items: jobs } = await store.listJobs({}, { limit: 10_000 });
   for (const job of jobs) {
-    if (newTrackingRun(job) !== null && (await store.getTrackingRun(job.id))?.stage !== 'done') return false;
+    if (newTrackingRun(job) !== null && (await store.trackingRuns.get(job.id))?.stage !== 'done')
+      return false;
   }
-  const { items: deliveries } = await store.listDeliveries(undefined, { limit: 1_000 });
+  const { items: deliveries } = await store.deliveries.list({}, { limit: 1_000 });
   return deliveries.every(({ state }) => state !== 'pending');
 }

@@ -1,6 +1,7 @@
 import type { Batch, Outcome } from '../../src/store/batches.ts';
-import type { RunProgress, TrackingRun } from '../../src/store/history.ts';
-import type { PostingResult, Store } from '../../src/store/store.ts';
+import type { TrackingRun } from '../../src/store/history.ts';
+import type { PostingResult } from '../../src/store/ledger.ts';
+import type { Store } from '../../src/store/store.ts';
 import type { CallObserver, Process } from './process.ts';
 import type { World } from './world.ts';
 
@@ -58,13 +59,18 @@ export function createWitness(world: World, store: Store): Witness {
   };
 
   const comparisons = new Map<string, Comparison>();
-  const observeComparison = (name: string, [first, , progress]: unknown[], result: unknown) => {
+  const observeComparison = (name: string, [first, second]: unknown[], result: unknown) => {
     const step = world.scheduler.steps;
-    if (name === 'createTrackingRun' && result)
-      comparisons.set((first as TrackingRun).jobId, { created: step, checked: 0, done: 0 });
-    if (name === 'hasEarlierRun' && !result) comparisons.get((first as TrackingRun).jobId)!.checked = step;
-    if (name === 'putRunProgress' && result && (progress as RunProgress).stage === 'done')
-      comparisons.get(first as string)!.done = step;
+    const { jobId } = first as TrackingRun;
+    if (name === 'trackingRuns.insert' && result)
+      comparisons.set(jobId, { created: step, checked: 0, done: 0 });
+    // The last query for an earlier run that finds none.
+    if (name === 'trackingRuns.find' && (result as unknown[]).length === 0) {
+      const { after } = second as { after: [at: number, jobId: string] };
+      comparisons.get(after[1])!.checked = step;
+    }
+    if (name === 'trackingRuns.update' && result && (second as Partial<TrackingRun>).stage === 'done')
+      comparisons.get(jobId)!.done = step;
   };
 
   const observe: CallObserver = async (process, name, parameters, result) => {
@@ -74,15 +80,15 @@ export function createWitness(world: World, store: Store): Witness {
       jobOf.set(id, jobId);
       claimedAt.set(`${process.name} ${id}`, world.scheduler.now());
     }
-    observeComparison(name, parameters, result);
+    if (name.startsWith('trackingRuns.')) observeComparison(name, parameters, result);
     if (fenced.has(name)) observeFenced(process, name, first, result);
     if (name === 'requeueExpired' || name === 'republishQueued')
       if ((result as unknown[]).length > 0) seen.add('republished batch');
     if (name === 'moveJob' && result !== null && process.name.startsWith('sweep')) {
       if ((parameters[1] as string[]).includes('submitted')) seen.add('resumed submit');
     }
-    if (name === 'repairLedger' && (result as number) > 0) seen.add('repaired posting');
-    if (name === 'postLedgerEntry' && (result as PostingResult).posted) {
+    if (name === 'ledger.repair' && (result as number) > 0) seen.add('repaired posting');
+    if (name === 'ledger.post' && (result as PostingResult).posted) {
       const { key } = parameters[0] as { key: string };
       // Posted again by a process that did not see the first posting.
       if (posted.has(key)) seen.add('repaired posting');

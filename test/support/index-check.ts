@@ -5,8 +5,8 @@ import { wrapMethods } from '../../src/store/wrap.ts';
 
 type Conditions = Readonly<Record<string, unknown>>;
 
-/** Collections with a document per market, which may be read as a whole. */
-const small: readonly string[] = ['drift'];
+/** Calls that may read a whole collection: one document per market, and few schedules per user. */
+const accepted: readonly string[] = ['drift.find', 'schedules.list'];
 
 /** Position of the conditions among the parameters of the methods that have any. */
 const conditionsOf: Readonly<Record<string, (parameters: readonly unknown[]) => readonly unknown[]>> = {
@@ -29,7 +29,7 @@ export function requireIndexes(store: Store): Store {
     const [name = '', operation = ''] = path.split('.');
     const declaration = (declarations as Readonly<Record<string, Declaration>>)[name];
     const find = conditionsOf[operation];
-    if (declaration === undefined || find === undefined || small.includes(name)) return method;
+    if (declaration === undefined || find === undefined || accepted.includes(path)) return method;
     return (...parameters) => {
       const order = orderOf(declaration, operation, parameters);
       for (const where of find(parameters) as Conditions[]) {

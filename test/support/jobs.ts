@@ -189,7 +189,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     async createUser(credits, { testOf = null } = {}) {
       const id = newId();
       const createdAt = clock.now();
-      await store.createUser({
+      await store.users.insert({
         id,
         name: 'Test',
         email: '',
@@ -206,7 +206,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     },
     async submit(userId, name, request, idempotencyKey, options) {
       const method = methodOf(name);
-      const user = await context.store.getUser(userId);
+      const user = await context.store.users.get(userId);
       return submit(context, method, fromJson(method.method.input, request), {
         userId,
         mode: user === null ? 'live' : modeOf(user),
@@ -237,7 +237,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
       return job!;
     },
     eventually,
-    balance: async (userId) => (await store.getUser(userId))!.balance,
+    balance: async (userId) => (await store.users.get(userId))!.balance,
     problems: async () => (await audit(store)).problems,
     async close() {
       await Promise.all(workers.map((worker) => worker.stop()));
@@ -262,7 +262,7 @@ export async function grant({ store, clock }: JobContext, userId: string, amount
     note: '',
     createdAt: clock.now(),
   };
-  await store.postLedgerEntry({ ...entry, type: 'grant' });
+  await store.ledger.post({ ...entry, type: 'grant' });
 }
 
 /** Creates a variant-sold request for `plain` items that exist, followed by the items in `more`. */

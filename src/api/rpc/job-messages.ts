@@ -49,7 +49,7 @@ export function createJobMessages(context: JobContext): JobMessages {
     async forOperator(jobs) {
       const [shapes, users] = await Promise.all([
         forOwner(jobs),
-        jobs.length > 0 ? store.getUsers([...new Set(jobs.flatMap(peopleOf))]) : [],
+        jobs.length > 0 ? store.users.find({ id: { in: [...new Set(jobs.flatMap(peopleOf))] } }) : [],
       ]);
       const people = new Map(users.map((user) => [user.id, user]));
       return shapes.map((shape, index) => ({

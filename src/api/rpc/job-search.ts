@@ -1,6 +1,7 @@
 import { Fault } from '../../contract/fault.ts';
 import type { Job } from '../../store/documents.ts';
 import type { Store } from '../../store/store.ts';
+import { listUsers } from '../../store/users.ts';
 
 /** Maximum owners that a search may match. */
 const maxOwners = 1_000;
@@ -28,8 +29,8 @@ export async function findJob(
  * Returns the ids of users whose name or email address contains a text. Throws `invalid` if more than 1,000
  * match.
  */
-export async function findOwners(store: Pick<Store, 'listUsers'>, text: string): Promise<string[]> {
-  const { items, next } = await store.listUsers('user', { limit: maxOwners }, text.trim());
+export async function findOwners(store: Pick<Store, 'users'>, text: string): Promise<string[]> {
+  const { items, next } = await listUsers(store, 'user', { limit: maxOwners }, text.trim());
   if (next !== null) {
     const msg = `'${text}' matches more than ${maxOwners} users: enter more of the name`;
     throw Fault.invalid(['body', 'search'], msg, 'value_error');

@@ -454,9 +454,12 @@ describe('operators', () => {
     const { store } = fixture.context;
     const counting = {
       ...store,
-      getUsers: (ids: readonly string[]) => {
-        asked.push(['getUsers', ids]);
-        return store.getUsers(ids);
+      users: {
+        ...store.users,
+        find: (where: Parameters<typeof store.users.find>[0]) => {
+          asked.push(['users.find', where]);
+          return store.users.find(where);
+        },
       },
       countJobs: (ids: readonly string[]) => {
         asked.push(['countJobs', ids.length]);
@@ -470,7 +473,7 @@ describe('operators', () => {
     expect(asked).toEqual(
       expect.arrayContaining([
         ['countJobs', 2],
-        ['getUsers', [userId, operatorId]],
+        ['users.find', { id: { in: [userId, operatorId] } }],
       ]),
     );
     expect(asked).toHaveLength(2);

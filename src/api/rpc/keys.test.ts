@@ -120,7 +120,7 @@ describe('a credit ceiling', () => {
         "The work costs 30 credits. The API key's credit ceiling is 48, of which 30 are spent: 12 short.",
       quota: { required: 30, current: 18 },
     });
-    expect((await fixture.context.store.getApiKey(keyId))?.creditsSpent).toBe(30);
+    expect((await fixture.context.store.apiKeys.get(keyId))?.creditsSpent).toBe(30);
     expect(await fixture.balance(userId)).toBe(970);
   });
 
@@ -136,6 +136,6 @@ describe('a credit ceiling', () => {
     expect((await fixture.context.store.getJob(second.jobId))?.state).toBe('awaiting_approval');
     await core.operator.call(JobService.method.cancelJob, { jobId: first.jobId });
     await core.operator.call(approveJob, { jobId: second.jobId });
-    expect((await fixture.context.store.getApiKey(keyId))?.creditsSpent).toBe(30);
+    expect((await fixture.context.store.apiKeys.get(keyId))?.creditsSpent).toBe(30);
   });
 });

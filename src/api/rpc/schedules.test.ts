@@ -131,7 +131,7 @@ test('the export of an account contains its schedules and runs, which a deletion
   expect(runs).toMatchObject([{ data: { schedule_id: short, state: 'not_submitted' } }]);
   await core.operator.call(OperatorService.method.deleteUser, { userId });
   await sweep(fixture.context);
-  expect(await fixture.context.store.getSchedule(scheduleId)).toBeNull();
+  expect(await fixture.context.store.schedules.get(scheduleId)).toBeNull();
 });
 
 test('the runs of a test account cost nothing, for its owner, the credit limit, and operators', async () => {

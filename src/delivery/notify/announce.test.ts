@@ -22,11 +22,11 @@ test('creates the run of a tracked job that ended, once, and none for other jobs
   const tracked = await fixture.endedJob(userId, { track: 'daily' });
   const plain = await fixture.endedJob(userId);
   await fixture.poll();
-  const run = (await store.getTrackingRun(tracked))!;
+  const run = (await store.trackingRuns.get(tracked))!;
   expect(run).toMatchObject({ userId, series: 'daily', stage: 'items', dueAt: run.at });
-  expect(await store.getTrackingRun(plain)).toBeNull();
+  expect(await store.trackingRuns.get(plain)).toBeNull();
   await fixture.poll();
-  expect(await store.getTrackingRun(tracked)).toEqual(run);
+  expect(await store.trackingRuns.get(tracked)).toEqual(run);
 });
 
 test('sends the user one signed message when a job ends', async () => {
@@ -80,7 +80,7 @@ test('sends the user one signed message when a job ends', async () => {
 test('sends nothing to a user without an enabled webhook', async () => {
   await open();
   const { userId, webhook } = await fixture.createUser();
-  await fixture.context.store.putWebhook({ ...webhook, enabled: false, revision: 2 });
+  await fixture.context.store.webhooks.put({ ...webhook, enabled: false, revision: 2 });
   const other = await fixture.jobs.createUser(100);
   await fixture.endedJob(userId);
   await fixture.endedJob(other);
@@ -155,7 +155,7 @@ test('sends no reminder for a decided job and only one for a job whose approval 
     note: '',
     createdAt: 0,
   } as const;
-  await fixture.context.store.postLedgerEntry({ key: 'grant:taken', ...spent });
+  await fixture.context.store.ledger.post({ key: 'grant:taken', ...spent });
   await expect(approve(fixture.jobs.context, waiting, operatorId)).rejects.toMatchObject({
     code: 'insufficient_credits',
   });

@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Fault } from '../../contract/fault.ts';
 import { createPermits, type Permits } from '../../fetch/permits.ts';
+import { postponeDelivery, recordAttempt } from '../../store/deliveries.ts';
 import type { Delivery } from '../../store/documents.ts';
 import { announce } from './announce.ts';
 import { announceSchedules } from './announce-schedules.ts';
@@ -34,7 +35,7 @@ function createDeliveryPermits(
       origin: `notify:${receiver}`,
       holder,
       limit: maxConcurrency,
-      lease: store.leasePermits,
+      lease: store.origins.lease,
       onPauseRead: () => {},
       clock,
     });
@@ -76,10 +77,10 @@ export function createNotifier(context: NotifyContext): Notifier {
 
   /** Attempts a delivery; returns false unless the receiver is known to have accepted it. */
   const send = async (delivery: Delivery): Promise<boolean> => {
-    const { id, take, type, jobId, channel } = delivery;
+    const { id, type, jobId, channel } = delivery;
     try {
       const end = await attempt(context, delivery, stopping.signal);
-      await store.recordAttempt(id, take, end);
+      await recordAttempt(store, delivery, end);
       metrics.add('gleaner_deliveries_total', { outcome: end.state === 'pending' ? 'retried' : end.state });
       const line = { deliveryId: id, type, jobId, channel, state: end.state };
       if (end.state === 'delivered')
@@ -95,16 +96,16 @@ export function createNotifier(context: NotifyContext): Notifier {
     }
   };
 
-  const postpone = async ({ id, take }: Delivery, ms: number) => {
+  const postpone = async (delivery: Delivery, ms: number) => {
     // If this fails, the lease expires and the delivery is retried all the same.
-    await store.postponeDelivery(id, take, clock.now() + ms).catch(() => {});
+    await postponeDelivery(store, delivery, clock.now() + ms).catch(() => {});
   };
 
   const sendDue = async (signal: AbortSignal) => {
     while (!signal.aborted) {
       const limit = Math.min(claimSize, maxHeld - queues.held());
       const now = clock.now();
-      const taken = await store.claimDeliveries(now, now + leaseMs, limit);
+      const taken = await store.deliveries.claimDue(now, now + leaseMs, limit);
       for (const delivery of taken) {
         await queues.add(receiverKey(delivery), {
           run: () => send(delivery),

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { type Field, missingShare, parseFields } from '../../base/record-schema.ts';
-import type { DriftStore } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { changeHistories, type Histories } from './drift-record.ts';
 import { computeShares, type Example, learn, noHistory } from './drift-rule.ts';
 
@@ -23,7 +23,7 @@ export interface DriftWatcher {
 
 /** Options for createDriftWatcher(). */
 export interface DriftOptions {
-  store: DriftStore;
+  store: Pick<Store, 'drift'>;
   clock: Clock;
   log: Log;
   /** Listed fields by market and page, in the notation of parseFields(). */

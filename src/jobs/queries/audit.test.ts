@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { grant, type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
 import type { Job, LedgerEntry } from '../../store/documents.ts';
+import { replaceMethods } from '../../store/wrap.ts';
 import { approve } from '../steps/decide.ts';
 import { cancel } from '../steps/lifecycle.ts';
 import { audit } from './audit.ts';
@@ -19,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 const post = (entry: Partial<LedgerEntry>) =>
-  fixture.context.store.postLedgerEntry({
+  fixture.context.store.ledger.post({
     key: `test:${newId()}`,
     userId: job.userId,
     amount: 1,
@@ -126,16 +127,17 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
 
 test('reports a balance that is not the sum of its ledger, and a job that lost units', async () => {
   const { store } = fixture.context;
-  const spoiled = {
-    ...store,
-    async *auditAccounts() {
-      for await (const account of store.auditAccounts()) yield { ...account, balance: account.balance - 1 };
+  const spoiled = replaceMethods(store, {
+    ledger: {
+      async *audit() {
+        for await (const account of store.ledger.audit()) yield { ...account, balance: account.balance - 1 };
+      },
     },
     async countJob(jobId: string) {
       const counts = await store.countJob(jobId);
       return { ...counts, units: { ...counts.units, total: counts.units.total - 1 } };
     },
-  };
+  });
   expect((await audit(spoiled)).problems).toEqual([
     `account ${job.userId}: balance 909, sum of the ledger 910`,
     `job ${job.id}: 9 units, submitted 10`,
@@ -145,12 +147,13 @@ test('reports a balance that is not the sum of its ledger, and a job that lost u
 
 test('reports an account that changes all the time as not audited', async () => {
   const { store } = fixture.context;
-  const busy = {
-    ...store,
-    async *auditAccounts() {
-      for await (const account of store.auditAccounts()) yield { ...account, sum: null };
+  const busy = replaceMethods(store, {
+    ledger: {
+      async *audit() {
+        for await (const account of store.ledger.audit()) yield { ...account, sum: null };
+      },
     },
-  };
+  });
   expect((await audit(busy)).problems).toEqual([
     `account ${job.userId}: not audited, because it changed all the time`,
   ]);
@@ -161,13 +164,14 @@ test('checks deleted jobs by their summaries', async () => {
   const { success, failed } = job.counts!.units;
   await store.deleteJob({ ...job, discount: 0, success, failed, deletedAt: 0 });
   expect(await audit(store)).toMatchObject({ jobs: 0, deletedJobs: 1, problems: [] });
-  const spoiled = {
-    ...store,
-    listDeletedJobs: async (...parameters: Parameters<typeof store.listDeletedJobs>) => {
-      const page = await store.listDeletedJobs(...parameters);
-      return { ...page, items: page.items.map((item) => ({ ...item, success: success + 1 })) };
+  const spoiled = replaceMethods(store, {
+    deletedJobs: {
+      list: async (...parameters) => {
+        const page = await store.deletedJobs.list(...parameters);
+        return { ...page, items: page.items.map((item) => ({ ...item, success: success + 1 })) };
+      },
     },
-  };
+  });
   expect((await audit(spoiled)).problems).toEqual([
     `deleted job ${job.id}: 10 done + 1 failed of 10`,
     `deleted job ${job.id}: charged 100, earned 100, refunded 10`,
@@ -176,27 +180,26 @@ test('checks deleted jobs by their summaries', async () => {
 
 test('reports a negative balance', async () => {
   const { store } = fixture.context;
-  const spoiled = {
-    ...store,
-    async *auditAccounts() {
-      for await (const account of store.auditAccounts()) yield { ...account, balance: -1, sum: -1 };
+  const spoiled = replaceMethods(store, {
+    ledger: {
+      async *audit() {
+        for await (const account of store.ledger.audit()) yield { ...account, balance: -1, sum: -1 };
+      },
     },
-  };
+  });
   expect((await audit(spoiled)).problems).toEqual([`account ${job.userId}: balance -1 is below 0`]);
 });
 
 test('does not report a job that ended between two queries', async () => {
   const { store } = fixture.context;
   let reads = 0;
-  const earlier = {
-    ...store,
-    async listLedgerEntries(...parameters: Parameters<typeof store.listLedgerEntries>) {
-      const found = await store.listLedgerEntries(...parameters);
-      reads += 1;
-      // The refund was posted after the first read.
-      return reads > 1 ? found : { ...found, items: found.items.filter(({ type }) => type !== 'refund') };
-    },
+  const list: typeof store.ledger.list = async (...parameters) => {
+    const found = await store.ledger.list(...parameters);
+    reads += 1;
+    // The refund was posted after the first read.
+    return reads > 1 ? found : { ...found, items: found.items.filter(({ type }) => type !== 'refund') };
   };
+  const earlier = replaceMethods(store, { ledger: { list } });
   expect((await audit(earlier)).problems).toEqual([]);
   expect(reads).toBe(2);
 });

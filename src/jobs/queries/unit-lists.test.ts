@@ -210,7 +210,7 @@ describe('failures()', () => {
     const userId = await fixture.createUser(100);
     const job = await createJob(1, [ended(blocked)], { userId, unitPrice: 7 });
     const post = (type: 'charge' | 'refund', amount: number) =>
-      fixture.context.store.postLedgerEntry({
+      fixture.context.store.ledger.post({
         key: `${type}:${job.id}`,
         userId,
         amount,

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { grant, type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
+import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { approvalWaitMs } from '../context.ts';
 import { approve, finishApproval, reject } from './decide.ts';
@@ -19,7 +20,7 @@ afterEach(() => fixture.close());
 
 /** Types and amounts of a user's ledger entries, oldest first, without the grant. */
 async function entriesOf(userId: string): Promise<unknown[]> {
-  const { items } = await fixture.context.store.listLedgerEntries(userId, { limit: 100, after: null });
+  const { items } = await fixture.context.store.ledger.list(userId, { limit: 100, after: null });
   return items
     .filter(({ type }) => type !== 'grant')
     .map(({ type, amount }) => [type, amount])
@@ -123,10 +124,10 @@ describe('approval', () => {
     const userId = await fixture.createUser(20);
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
     const { store } = fixture.context;
-    const postLedgerEntry: typeof store.postLedgerEntry = async () => {
+    const post: typeof store.ledger.post = async () => {
       throw new Fault('unavailable', 'The store is away.');
     };
-    const away = { ...fixture.context, store: { ...store, postLedgerEntry } };
+    const away = { ...fixture.context, store: replaceMethods(store, { ledger: { post } }) };
     await expect(approve(away, jobId, operatorId)).rejects.toMatchObject({ code: 'unavailable' });
     const approving = (await store.getJob(jobId))!;
     expect(approving).toMatchObject({ state: 'approving', decidedBy: operatorId });

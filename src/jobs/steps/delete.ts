@@ -4,7 +4,9 @@ import type { Retention } from '../../base/limits.ts';
 import { Fault } from '../../contract/fault.ts';
 import { allOf } from '../../store/cursor.ts';
 import type { Job, User } from '../../store/documents.ts';
+import { eraseUserRecords } from '../../store/erasure.ts';
 import { summaryOf } from '../../store/retention.ts';
+import { markUserDeleted } from '../../store/users.ts';
 import type { JobContext } from '../context.ts';
 import { isPageFile } from '../kept-pages.ts';
 import { testResultsMs } from '../sandbox.ts';
@@ -95,7 +97,7 @@ export const eraseDelayMs = 60_000;
  */
 export async function eraseUser(context: JobContext, user: User): Promise<boolean> {
   const { store, clock, log } = context;
-  await store.markUserDeleted(testAccountId(user.id), clock.now());
+  await markUserDeleted(store, testAccountId(user.id), clock.now());
   await eraseRecords(context, user.id);
   const until = clock.now() + maxMs;
   let isEmpty = true;
@@ -106,13 +108,13 @@ export async function eraseUser(context: JobContext, user: User): Promise<boolea
   if (!isEmpty || user.deletedAt === null || clock.now() - user.deletedAt < eraseDelayMs) return false;
   // Jobs that were cancelled meanwhile have posted refunds.
   await eraseRecords(context, user.id);
-  await store.markUserErased(user.id);
+  await store.users.update({ id: user.id, deletedAt: { not: null } }, { erased: true });
   log.info({ userId: user.id }, 'user erased');
   return true;
 }
 
 async function eraseRecords({ store }: JobContext, userId: string): Promise<void> {
-  while ((await store.eraseUserRecords(userId, chunkSize)) > 0) await nextTurn();
+  while ((await eraseUserRecords(store, userId, chunkSize)) > 0) await nextTurn();
 }
 
 /** Deletes an ended job, and cancels one that has not ended. Returns true if the job is deleted. */

@@ -6,6 +6,7 @@ import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../te
 import { findStores } from '../../../test/support/stores.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Batch, BatchReference } from '../../store/batches.ts';
+import { markUserDeleted } from '../../store/users.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { type JobSettings, leaseMs } from '../context.ts';
 import { isPageFile } from '../kept-pages.ts';
@@ -174,7 +175,7 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     const jobId = await submitted(userId, 2, '30d');
     await workOff();
     await fixture.waitForState(jobId, 'completed');
-    const user = await fixture.context.store.markUserDeleted(userId, fixture.clock.now());
+    const user = await markUserDeleted(fixture.context.store, userId, fixture.clock.now());
     await eraseUser(fixture.context, user!);
     expect(await fixture.context.blobs.listJob(jobId)).toEqual([]);
   });

@@ -156,11 +156,11 @@ describe('a recent page is not reused', () => {
 test('old pages are deleted by the sweep', async () => {
   await crawl(['sg,7,20101'], false);
   const key = 'mkta/sg/7/20101';
-  expect(await fixture.context.store.findCrawl(key, 0)).not.toBeNull();
+  expect(await fixture.context.store.crawls.pick({ key, at: { atLeast: 0 } }, ['at', 'body'])).not.toBeNull();
   await fixture.clock.advance(23 * hour);
   await sweep(fixture.context);
-  expect(await fixture.context.store.findCrawl(key, 0)).not.toBeNull();
+  expect(await fixture.context.store.crawls.pick({ key, at: { atLeast: 0 } }, ['at', 'body'])).not.toBeNull();
   await fixture.clock.advance(2 * hour);
   await sweep(fixture.context);
-  expect(await fixture.context.store.findCrawl(key, 0)).toBeNull();
+  expect(await fixture.context.store.crawls.pick({ key, at: { atLeast: 0 } }, ['at', 'body'])).toBeNull();
 });

@@ -187,9 +187,9 @@ describe.each(await findStores())('a reread on $name', ({ open }) => {
       const source = await ended('SubmitVariantSold', variantSoldRequest(2));
       const seen: unknown[] = [];
       fixture.context.drift = { ...fixture.context.drift, look: (...call) => seen.push(call) };
-      fixture.context.store.putCrawl = async (key) => void seen.push(key);
-      fixture.context.store.findCrawl = async (key) => {
-        seen.push(key);
+      fixture.context.store.crawls.upsert = async (pages) => void seen.push(pages);
+      fixture.context.store.crawls.pick = async (where) => {
+        seen.push(where);
         return null;
       };
       expect(await done(await again(source))).toMatchObject({ state: 'completed' });

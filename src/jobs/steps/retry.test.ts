@@ -8,6 +8,7 @@ import { newId } from '../../base/id.ts';
 import { Fault, type FaultCode } from '../../contract/fault.ts';
 import type { BatchReference } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
+import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import type { JobContext } from '../context.ts';
 import { chargeJob, refundJob } from '../credits/job-credits.ts';
@@ -265,7 +266,7 @@ describe('a retry after an earlier one', () => {
   });
 
   test.each([
-    ['discarded', 'getUser'],
+    ['discarded', 'none'],
     ['left half discarded', 'discardJob'],
   ] as const)('creates a new job if the earlier one was %s', async (_what, failing) => {
     const { jobId } = await endedBulk(3);
@@ -278,10 +279,9 @@ describe('a retry after an earlier one', () => {
           await store.createJob(...job);
           await grant(fixture.context, userId, -balance);
         },
-        [failing]:
-          failing === 'getUser' ? store.getUser : () => Promise.reject(new Fault('unavailable', 'x')),
+        ...(failing === 'none' ? {} : { [failing]: () => Promise.reject(new Fault('unavailable', 'x')) }),
       };
-      const code = failing === 'getUser' ? 'insufficient_credits' : 'unavailable';
+      const code = failing === 'none' ? 'insufficient_credits' : 'unavailable';
       await expect(again(jobId)).rejects.toMatchObject({ code });
       fixture.context.store = store;
       await grant(fixture.context, userId, balance);
@@ -293,8 +293,11 @@ describe('a retry after an earlier one', () => {
     const { jobId } = await endedBulk(3);
     const { store, queue } = fixture.context;
     fixture.context.queue = { ...queue, publish: async () => true };
-    const completeSubmission = () => Promise.reject(new Fault('unavailable', 'The store is away.'));
-    const context = { ...fixture.context, store: { ...store, completeSubmission } };
+    const update: typeof store.submissions.update = async (where, change) => {
+      if (change.response !== undefined) throw new Fault('unavailable', 'The store is away.');
+      return store.submissions.update(where, change);
+    };
+    const context = { ...fixture.context, store: replaceMethods(store, { submissions: { update } }) };
     await expect(again(jobId, { key: 'k', context })).rejects.toMatchObject({ code: 'unavailable' });
     const { items } = await store.listJobs({ retryOf: jobId }, { limit: 9 });
     expect(items).toMatchObject([{ state: 'processing' }]);

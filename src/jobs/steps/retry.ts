@@ -115,7 +115,7 @@ async function nextDerivedId(
   const last = await lastDerived(store, of, id);
   let next = idFromName(`${noun} of ${id} after ${last?.id ?? 'none'}`);
   // The id of a discarded or deleted job cannot be used again.
-  while ((await isChargeVoid(store, next)) || (await store.getDeletedJob(next)) !== null)
+  while ((await isChargeVoid(store, next)) || (await store.deletedJobs.get(next)) !== null)
     next = idFromName(`${noun} of ${id} after ${next}`);
   return next;
 }

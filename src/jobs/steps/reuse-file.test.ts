@@ -5,6 +5,7 @@ import { chunksOf } from '../../blobs/conformance.ts';
 import type { SubmitOptionValues } from '../../contract/submit-options.ts';
 import type { Outcome } from '../../store/batches.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
+import { markUserDeleted } from '../../store/users.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { results } from '../queries/results.ts';
 import { qualityOf } from '../queries/units.ts';
@@ -137,7 +138,7 @@ describe('the listing is read again', () => {
     [
       'its owner was erased',
       async () => {
-        const user = (await fixture.context.store.markUserDeleted(userId, noon))!;
+        const user = (await markUserDeleted(fixture.context.store, userId, noon))!;
         await eraseUser(fixture.context, user);
         userId = await fixture.createUser(100);
       },

@@ -103,7 +103,7 @@ describe('a job with max_age', () => {
     ]);
     expect(await fixture.problems()).toEqual([]);
     await deleteJob(fixture.context, job);
-    expect(await fixture.context.store.getDeletedJob(job.id)).toMatchObject({ discount: 10 });
+    expect(await fixture.context.store.deletedJobs.get(job.id)).toMatchObject({ discount: 10 });
   });
 
   test('charges the configured percentage, rounded up', async () => {

@@ -10,6 +10,7 @@ import { Fault } from '../../contract/fault.ts';
 import { openLocalQueue } from '../../queue/local/open.ts';
 import type { Queue } from '../../queue/queue.ts';
 import type { BatchReference } from '../../store/batches.ts';
+import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 
 let fixture: JobFixture;
@@ -22,7 +23,7 @@ const page = { region: 'sg', itemId: '30000000001', shopId: '77' };
 const jobsOf = async (userId: string) =>
   (await fixture.context.store.listJobs({ userId }, { limit: 100 })).items;
 const ledgerOf = async (userId: string) =>
-  (await fixture.context.store.listLedgerEntries(userId, { limit: 100 })).items.map(({ type, amount }) => [
+  (await fixture.context.store.ledger.list(userId, { limit: 100 })).items.map(({ type, amount }) => [
     type,
     amount,
   ]);
@@ -355,12 +356,13 @@ describe('an idempotency key', () => {
     const died = async () => {
       throw new Error('the process is gone');
     };
-    fixture.context.store = {
-      ...store,
-      postLedgerEntry: died,
-      deleteSubmission: died,
-      markSubmissionInterrupted: died,
-    };
+    fixture.context.store = replaceMethods(store, {
+      ledger: { post: died },
+      submissions: {
+        remove: (where) => ('response' in where ? died() : store.submissions.remove(where)),
+        update: died,
+      },
+    });
     await expect(fixture.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toThrow('gone');
     fixture.context.store = store;
     const [left] = await jobsOf(userId);
@@ -398,10 +400,11 @@ describe('an idempotency key', () => {
   test('stays bound to the job of a submission that failed afterwards', async () => {
     const userId = await fixture.createUser(100);
     const { store } = fixture.context;
-    const broken = async () => {
-      throw new Error('a bug');
+    const update: typeof store.submissions.update = async (where, change) => {
+      if (change.response !== undefined) throw new Error('a bug');
+      return store.submissions.update(where, change);
     };
-    fixture.context.store = { ...store, completeSubmission: broken };
+    fixture.context.store = replaceMethods(store, { submissions: { update } });
     await expect(fixture.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toThrow('a bug');
     fixture.context.store = store;
     expect(await fixture.balance(userId)).toBe(70);

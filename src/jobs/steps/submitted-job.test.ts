@@ -7,6 +7,7 @@ import {
   variantSoldRequest,
 } from '../../../test/support/jobs.ts';
 import { Fault } from '../../contract/fault.ts';
+import { replaceMethods, wrapMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 
 let fixture: JobFixture;
@@ -106,7 +107,7 @@ describe('the job of a submission', () => {
         noticeAt: noon,
       });
       expect(await fixture.context.store.listBatches(job!.id)).toMatchObject([{ state: 'waiting' }]);
-      const { items } = await fixture.context.store.listLedgerEntries(userId, { limit: 9 });
+      const { items } = await fixture.context.store.ledger.list(userId, { limit: 9 });
       expect(items.filter(({ type }) => type === 'charge')).toHaveLength(charges);
     },
   );
@@ -208,18 +209,20 @@ describe('a submission suspended before it charges its job', () => {
   };
 
   /** Lets other processes act before a submission's next call to the store. */
-  function actBefore(call: 'postLedgerEntry' | 'createJob', act: () => Promise<void>): void {
+  function actBefore(call: 'ledger.post' | 'createJob', act: () => Promise<void>): void {
     const { store } = fixture.context;
-    const acting = async (...parameters: never[]) => {
-      fixture.context.store = store;
-      await act();
-      return (store[call] as (...parameters: never[]) => Promise<unknown>)(...parameters);
-    };
-    fixture.context.store = { ...store, [call]: acting };
+    fixture.context.store = wrapMethods(store, (name, method) => {
+      if (name !== call) return method;
+      return async (...parameters) => {
+        fixture.context.store = store;
+        await act();
+        return method(...parameters);
+      };
+    });
   }
 
   test('reports that the sweep discarded the job', async () => {
-    actBefore('postLedgerEntry', async () => {
+    actBefore('ledger.post', async () => {
       await fixture.clock.advance(31_000);
       await sweep(fixture.context);
     });
@@ -233,18 +236,18 @@ describe('a submission suspended before it charges its job', () => {
 
   test('returns the job that the sweep accepted while the charge was refused', async () => {
     const { store } = fixture.context;
-    const postLedgerEntry: typeof store.postLedgerEntry = async (...parameters) => {
+    const post: typeof store.ledger.post = async (...parameters) => {
       fixture.context.store = store;
       await grant(fixture.context, userId, -30);
       try {
-        return await store.postLedgerEntry(...parameters);
+        return await store.ledger.post(...parameters);
       } finally {
         await grant(fixture.context, userId, 30);
         await fixture.clock.advance(31_000);
         await sweep(fixture.context);
       }
     };
-    fixture.context.store = { ...store, postLedgerEntry };
+    fixture.context.store = replaceMethods(store, { ledger: { post } });
     expect(await fixture.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({ cost: 30 });
     expect(await statesOfUser()).toEqual(['processing']);
     expect(await fixture.balance(userId)).toBe(0);

@@ -3,20 +3,8 @@ import { newId } from '../../base/id.ts';
 import type { Outcome } from '../batches.ts';
 import type { Job } from '../documents.ts';
 import type { Store } from '../store.ts';
-import {
-  aDeletedJob,
-  aDelivery,
-  aDestination,
-  aJob,
-  aKey,
-  anEntry,
-  aSegment,
-  aSuccess,
-  aTime,
-  aUser,
-  storeJob,
-} from './samples.ts';
-import { allPages, collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
+import { aDeletedJob, aDelivery, aJob, aSegment, aSuccess, aTime, storeJob } from './samples.ts';
+import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /** Stores a job of `count` batches that ended at `finishedAt`. */
 async function storeEnded(
@@ -170,24 +158,24 @@ export function retentionConformance(open: OpenStores): void {
     const userId = newId();
     const job = await storeEnded(stores.store, aTime, { userId, number: 900_001 }, 120);
     const delivery = aDelivery({ jobId: job.id });
-    await stores.store.createDelivery(delivery);
+    await stores.store.deliveries.insert(delivery);
     const summary = aDeletedJob(job);
     expect(await stores.store.deleteJob(summary)).toBe(true);
     expect(await stores.other.getJob(job.id)).toBeNull();
     expect(await stores.other.getJobByNumber(900_001)).toBeNull();
     expect(await collect(stores.other.readBatches(job.id))).toEqual([]);
     expect(await stores.other.findUnit(job.id, '0/0')).toBeNull();
-    const { items } = await stores.other.listDeliveries(null, { limit: 100 });
+    const { items } = await stores.other.deliveries.list({ userId: null }, { limit: 100 });
     expect(items.map(({ id }) => id)).not.toContain(delivery.id);
-    expect(await stores.other.getDeletedJob(job.id)).toEqual(summary);
+    expect(await stores.other.deletedJobs.get(job.id)).toEqual(summary);
     expect(await stores.other.deleteJob({ ...summary, cost: 1 })).toBe(false);
-    expect(await stores.other.getDeletedJob(job.id)).toEqual(summary);
+    expect(await stores.other.deletedJobs.get(job.id)).toEqual(summary);
   });
 
   test('does not delete a job that has not ended', async () => {
     const { job, batches } = await storeJob(stores.store, 1, { state: 'processing' });
     expect(await stores.store.deleteJob(aDeletedJob(job))).toBe(false);
-    expect(await stores.store.getDeletedJob(job.id)).toBeNull();
+    expect(await stores.store.deletedJobs.get(job.id)).toBeNull();
     expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
   });
 
@@ -206,135 +194,4 @@ export function retentionConformance(open: OpenStores): void {
     await expect(stores.other.createJob(aJob({ id: job.id }), [])).rejects.toEqual(conflict);
     expect(await stores.store.getJob(job.id)).toBeNull();
   });
-
-  test('lists the deleted jobs of a user, newest first', async () => {
-    const userId = newId();
-    const summaries = [];
-    for (const at of [2, 3, 1]) {
-      const job = await storeEnded(stores.store, aTime, { userId, createdAt: aTime + at });
-      summaries.push(aDeletedJob(job));
-      await stores.store.deleteJob(summaries.at(-1)!);
-    }
-    const listed = await allPages(2, (page) => stores.other.listDeletedJobs(userId, page));
-    expect(listed).toEqual([summaries[1], summaries[0], summaries[2]]);
-    expect(await allPages(2, (page) => stores.other.listDeletedJobs(newId(), page))).toEqual([]);
-  });
-
-  test('begins the deletion of a user: removes name and address, and suspends for good', async () => {
-    const user = aUser();
-    await stores.store.createUser(user);
-    const marked = { ...user, name: 'Deleted user', email: '', deletedAt: aTime + 5, suspendedAt: aTime + 5 };
-    expect(await stores.store.markUserDeleted(user.id, aTime + 5)).toEqual(marked);
-    expect(await stores.other.markUserDeleted(user.id, aTime + 9)).toEqual(marked);
-    expect(await stores.other.suspendUser(user.id, null)).toEqual(marked);
-    expect(await stores.other.markUserDeleted(newId(), aTime)).toBeNull();
-  });
-
-  test('finds deleted users until they are erased, and hides erased ones from the list', async () => {
-    const user = aUser({ email: 'erased@example.org' });
-    await stores.store.createUser(user);
-    await stores.store.markUserErased(user.id);
-    const isListed = async () => {
-      const { items } = await stores.other.listUsers('user', { limit: 100 });
-      return items.some(({ id }) => id === user.id);
-    };
-    const isFound = async () => (await stores.other.findUserDeletions(100)).some(({ id }) => id === user.id);
-    expect([await isListed(), await isFound()]).toEqual([true, false]);
-    await stores.store.markUserDeleted(user.id, aTime);
-    expect([await isListed(), await isFound()]).toEqual([true, true]);
-    await stores.store.markUserErased(user.id);
-    expect([await isListed(), await isFound()]).toEqual([false, false]);
-    expect(await stores.other.getUser(user.id)).toMatchObject({ erased: true, deletedAt: aTime });
-  });
-
-  test('erases the records of a user, keeps those of others, and keeps the balance and its entries', async () => {
-    const [user, other] = [aUser(), aUser()];
-    const keys = [aKey({ userId: user.id }), aKey({ userId: user.id }), aKey({ userId: other.id })];
-    for (const its of [user, other]) await storeRecords(stores.store, its.id);
-    for (const its of [user, other]) await stores.store.createUser(its);
-    for (const key of keys) await stores.store.createApiKey(key);
-    for (const { id } of [user, other])
-      await stores.store.postLedgerEntry(anEntry(id, 70, { note: 'for Ana', key: `grant:${id}` }));
-
-    const before = await recordsOf(stores.store, other.id);
-    while ((await stores.store.eraseUserRecords(user.id, 1)) > 0);
-    expect(await stores.other.eraseUserRecords(user.id, 100)).toBe(0);
-    expect(await recordsOf(stores.other, user.id)).toMatchObject({
-      keys: [],
-      webhook: null,
-      deliveries: [],
-      destinations: [],
-      claimed: null,
-      entries: [{ key: `grant:${user.id}`, amount: 70, note: '' }],
-      audit: [
-        { action: 'CreateUser', detail: '{}', source: '198.51.100.1' },
-        { action: 'CreateApiKey', detail: '{}', source: '' },
-      ],
-    });
-    expect(await stores.other.getUser(user.id)).toMatchObject({ balance: 70 });
-    expect(await recordsOf(stores.other, other.id)).toEqual({ ...before, claimed: expect.anything() });
-  });
-}
-
-/** Stores a record of each kind of a user, and audit entries by and about the user. */
-async function storeRecords(store: Store, userId: string): Promise<void> {
-  await store.createSession(
-    { hash: newId(), userId, keyId: newId(), createdAt: aTime, expiresAt: aTime + 9_000 },
-    5,
-  );
-  const webhook = { userId, url: 'https://receiver.example', enabled: true, secret: 'whsec_x' };
-  await store.putWebhook({
-    ...webhook,
-    previousSecret: null,
-    previousUntil: null,
-    updatedAt: aTime,
-    revision: 1,
-  });
-  for (const name of ['one', 'two']) await store.createDestination(aDestination({ userId, name }));
-  for (let turn = 0; turn < 3; turn += 1) await store.createDelivery(aDelivery({ userId }));
-  await store.claimSubmission(
-    {
-      userId,
-      idempotencyKey: 'k',
-      bodyHash: 'h',
-      jobId: newId(),
-      createdAt: aTime,
-      interrupted: false,
-      response: null,
-    },
-    0,
-  );
-  const entry = { createdAt: aTime, keyId: newId(), detail: '{"name":"Ana"}', outcome: 'ok' };
-  const byUser = { actorId: userId, role: 'user' as const, action: 'CreateApiKey', target: newId() };
-  await store.appendAuditEntry({ ...entry, ...byUser, id: newId(), source: '203.0.113.7' });
-  const aboutUser = { actorId: newId(), role: 'operator' as const, action: 'CreateUser', target: userId };
-  await store.appendAuditEntry({ ...entry, ...aboutUser, id: newId(), source: '198.51.100.1' });
-}
-
-async function recordsOf(store: Store, userId: string) {
-  const limit = 10;
-  const audit = [
-    ...(await store.listAuditEntries({ target: userId }, { limit })).items,
-    ...(await store.listAuditEntries({ actorId: userId }, { limit })).items,
-  ];
-  return {
-    keys: await store.listApiKeys(userId),
-    webhook: await store.getWebhook(userId),
-    deliveries: (await store.listDeliveries(userId, { limit })).items,
-    destinations: await store.listDestinations(userId),
-    entries: (await store.listLedgerEntries(userId, { limit })).items,
-    audit,
-    claimed: await store.claimSubmission(
-      {
-        userId,
-        idempotencyKey: 'k',
-        bodyHash: 'h',
-        jobId: newId(),
-        createdAt: aTime,
-        interrupted: false,
-        response: null,
-      },
-      0,
-    ),
-  };
 }

@@ -2,7 +2,7 @@ import type { Filter } from 'mongodb';
 import type { Cursor } from '../cursor.ts';
 import type { Job, JobState, Mode } from '../documents.ts';
 import type { JobNoticeStore } from '../notices.ts';
-import type { JobStore, SubmissionStore } from '../store.ts';
+import type { JobStore } from '../store.ts';
 import { createJob, removeJob } from './create-job.ts';
 import type { MongoEngine } from './engine.ts';
 import { olderThan, readNewest } from './paging.ts';
@@ -28,7 +28,7 @@ export function following(
 const read = (document: JobDocument | null): Job | null => document && readJob(document);
 
 /** Jobs in MongoDB. How one is written and removed is in create-job.ts. */
-export function jobStore(engine: MongoEngine): Omit<JobStore, keyof SubmissionStore> & JobNoticeStore {
+export function jobStore(engine: MongoEngine): JobStore & JobNoticeStore {
   return {
     createJob: (job, source) => engine.run((collections) => createJob(collections, job, source)),
 

@@ -136,14 +136,14 @@ describe.skipIf('missing' in mongo)(`migrate()${'missing' in mongo ? ` (${mongo.
         await database.collection('users').updateMany({}, { $set: { phone: value } });
       };
     const store = openMongoStore({ uri });
-    await store.createUser(user);
+    await store.users.insert(user);
     const version = await store.schemaVersion();
     const next = [...migrations, phone('-')];
     expect(await run('next', next, { compatibleFrom: version })).toBe(version + 1);
     expect(await client.db().collection('users').findOne({})).toMatchObject({ name: user.name, phone: '-' });
     // Both a process that was running and one that starts now continue.
     const restarted = openMongoStore({ uri });
-    for (const each of [store, restarted]) expect(await each.getUser(user.id)).toMatchObject(user);
+    for (const each of [store, restarted]) expect(await each.users.get(user.id)).toMatchObject(user);
     expect(await restarted.schemaVersion()).toBe(version + 1);
     expect(await run('later', [...next, phone('')], { compatibleFrom: version + 2 })).toBe(version + 2);
     const refused = openMongoStore({ uri });
@@ -159,7 +159,7 @@ describe.skipIf('missing' in mongo)(`migrate()${'missing' in mongo ? ` (${mongo.
     await expect(refused).rejects.toThrow(
       /^MongoDB at .* has schema version 99, but this program supports versions up to \d+: install a newer version/,
     );
-    await expect(store.getUser('x')).rejects.toThrow(NewerDataError);
+    await expect(store.users.get('x')).rejects.toThrow(NewerDataError);
     await store.close();
     expect((await client.db().listCollections().toArray()).map(({ name }) => name)).toEqual(['schema']);
   });

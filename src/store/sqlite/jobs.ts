@@ -7,7 +7,7 @@ import type { Job, JobState } from '../documents.ts';
 import { passingStates } from '../job-states.ts';
 import type { JobNoticeStore } from '../notices.ts';
 import { deletedFault, removedFault } from '../removed-job-fault.ts';
-import type { JobStore, SubmissionStore } from '../store.ts';
+import type { JobStore } from '../store.ts';
 import { columnOf, toColumn } from './collection.ts';
 import type { SqliteConnection, Value } from './connection.ts';
 import { isDuplicate, type SqliteEngine } from './engine.ts';
@@ -28,7 +28,7 @@ const jobByNumber = `SELECT ${jobs.select} FROM jobs WHERE number = CAST(? AS IN
  * moving it to a passing state do not wait for the disk: the transition that is acknowledged next does, and
  * makes all earlier writes durable.
  */
-export function jobStore(engine: SqliteEngine): Omit<JobStore, keyof SubmissionStore> & JobNoticeStore {
+export function jobStore(engine: SqliteEngine): JobStore & JobNoticeStore {
   const { relaxed } = engine;
   const stateOf = (jobId: string) =>
     relaxed.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', jobId)?.state;
