@@ -1,8 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
-import { noPause, type OriginPause } from '../store/origin-state.ts';
-import type { Store } from '../store/store.ts';
+import { noPause, type OriginPause, type OriginStore } from '../store/origin-state.ts';
 import { createFailureHistory } from './failure-history.ts';
 import { describePauseReason, type RequestOutcome } from './request-outcome.ts';
 import { maxRetryAfterMs } from './retry-after.ts';
@@ -35,7 +34,7 @@ export interface CircuitOptions {
   origin: string;
   /** Name of the origin in faults: "mkta/id". */
   name: string;
-  store: Pick<Store, 'origins'>;
+  store: { origins: Pick<OriginStore, 'getPause' | 'putPause'> };
   clock: Clock;
   log: Log;
   /** Called when a pause starts. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
-import type { Store } from '../store/store.ts';
+import type { OriginStore } from '../store/origin-state.ts';
 import { type Circuit, createCircuit } from './circuit.ts';
 import { createPermits, type Permits } from './permits.ts';
 import type { OriginPolicy } from './policy.ts';
@@ -23,7 +23,7 @@ export interface OriginThrottle {
 
 /** Options for createOriginThrottles(). */
 export interface OriginThrottleOptions {
-  store: Pick<Store, 'origins'>;
+  store: { origins: OriginStore };
   /** Id of this process, as a holder of permits. */
   holder: string;
   clock: Clock;

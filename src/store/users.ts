@@ -5,7 +5,7 @@ import type { Role, User } from './documents.ts';
 type Users = Pick<Collections, 'users'>;
 
 /** Name of deleted users. */
-export const deletedUserName = 'Deleted user';
+const deletedUserName = 'Deleted user';
 
 /**
  * Lists the users of a role, newest first, without erased ones and test accounts. `search` selects users

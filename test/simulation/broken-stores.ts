@@ -24,7 +24,7 @@ export async function revealDefect({ change }: BrokenStore, seed: number): Promi
 export const brokenStores: readonly BrokenStore[] = [
   {
     defect: 'posts an entry again with another key',
-    seed: 8,
+    seed: 4,
     change: (store) => {
       let posts = 0;
       return {
@@ -64,7 +64,7 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'does not mark reused records',
-    seed: 6,
+    seed: 9,
     change: (store) => {
       const unmark = (outcomes: Record<number, Outcome>) =>
         Object.fromEntries(
@@ -82,19 +82,19 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'forgets what ended an observation',
-    seed: 6,
+    seed: 24,
     change: (store) => ({
       observations: { writeAll: (inserts) => store.observations.writeAll(inserts) },
     }),
   },
   {
     defect: 'compares jobs in any order',
-    seed: 55,
+    seed: 41,
     change: () => ({ trackingRuns: { find: async () => [] } }),
   },
   {
     defect: 'keeps a notification twice',
-    seed: 6,
+    seed: 7,
     change: (store) => {
       let kept = 0;
       return {

@@ -235,7 +235,7 @@ describe.each(await findStores())('on $name', ({ open }) => {
       const userId = await fixture.createUser(credits);
       const [one] = submits;
       const context = intercept(fixture.context, async ({ name }, run) => {
-        if (name === 'postLedgerEntry') {
+        if (name === 'ledger.post') {
           await grant(fixture.context, userId, -credits);
           const refused = await run();
           await grant(fixture.context, userId, credits);
@@ -258,7 +258,7 @@ describe.each(await findStores())('on $name', ({ open }) => {
       const userId = await fixture.createUser(credits);
       const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
       const context = intercept(fixture.context, async ({ name }, run) => {
-        if (name === 'postLedgerEntry') {
+        if (name === 'ledger.post') {
           await grant(fixture.context, userId, -credits);
           await fixture.clock.advance(31_000);
           await sweep(fixture.context);
@@ -279,7 +279,7 @@ describe.each(await findStores())('on $name', ({ open }) => {
       const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
       const context = intercept(fixture.context, async ({ name }, run) => {
         const response = await run();
-        if (name === 'postLedgerEntry') throw new Fault('unavailable', 'The store is away.');
+        if (name === 'ledger.post') throw new Fault('unavailable', 'The store is away.');
         return response;
       });
       await expect(approve(context, jobId, newId())).rejects.toMatchObject({ code: 'unavailable' });

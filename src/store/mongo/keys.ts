@@ -4,7 +4,9 @@ import type { KeyStore } from '../keys.ts';
 import type { MongoEngine } from './engine.ts';
 import { readUser } from './shapes.ts';
 
-/** Creates the MongoDB implementation of KeyStore. The credits that keys spent are in their users' documents. */
+/**
+ * Creates the MongoDB implementation of KeyStore. The credits that keys spent are in their users' documents.
+ */
 export function keyStore(engine: MongoEngine, keys: Collection<ApiKey>): KeyStore {
   const withSpent = (found: ApiKey[]) =>
     engine.run(async ({ users }) => {

@@ -8,25 +8,9 @@ function withId<T extends { _id: string }>({ _id, ...rest }: T): Omit<T, '_id'> 
   return { id: _id, ...rest };
 }
 
-/** Renames `id` to `_id`. */
-export function withUnderscore<T extends { id: string }>({
-  id,
-  ...rest
-}: T): Omit<T, 'id'> & { _id: string } {
-  return { _id: id, ...rest };
-}
-
 /** Converts a stored user, without the fields of the ledger protocol. */
 export function readUser({ openKeys: _, epoch: __, spentByKey: ___, ...user }: WithId<UserDocument>): User {
   return withId(user);
-}
-
-/** Converts a stored API key of `user`, in whose document the credits that the key spent are. */
-export function readKey(key: WithId<Stored<ApiKey>>, user: Pick<UserDocument, 'spentByKey'> | null): ApiKey {
-  return {
-    ...withId(key),
-    creditsSpent: key.creditsSpent + (user?.spentByKey?.[key._id] ?? 0),
-  };
 }
 
 /** Converts a stored ledger entry. */
