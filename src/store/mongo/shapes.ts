@@ -1,7 +1,7 @@
 import type { WithId } from 'mongodb';
 import type { Batch, BatchSummary, Unit } from '../batches.ts';
-import type { ApiKey, Job, JobState, LedgerEntry, User } from '../documents.ts';
-import type { BatchDocument, JobDocument, LedgerDocument, Stored, UserDocument } from './schema.ts';
+import type { Job, JobState, LedgerEntry, User } from '../documents.ts';
+import type { BatchDocument, JobDocument, LedgerDocument, UserDocument } from './schema.ts';
 
 /** Renames `_id` to `id`. */
 function withId<T extends { _id: string }>({ _id, ...rest }: T): Omit<T, '_id'> & { id: string } {
