@@ -123,14 +123,15 @@ describe('a job with track=true', () => {
     tracking.changeItem(lamp, null);
     const older = await tracking.end(userId, [lamp], 'daily');
     await clock.advance(1_000);
-    const [batch] = await Array.fromAsync(context.store.readBatches(older.id));
+    const [batch] = await Array.fromAsync(context.store.batches.read(older.id));
     const outcome = { ...batch!.outcomes[0]!, readAt: newer.at - 60_000 };
-    const store = {
-      ...context.store,
-      async *readBatches() {
-        yield { ...batch!, outcomes: { 0: outcome } };
+    const store = replaceMethods(context.store, {
+      batches: {
+        async *read() {
+          yield { ...batch!, outcomes: { 0: outcome } };
+        },
       },
-    };
+    });
     await store.trackingRuns.insert({ ...newTrackingRun(older)!, activeUser: null });
     while (await track({ ...context, store }, new AbortController().signal));
     expect((await store.trackingRuns.get(older.id))!.counts).toEqual({ ...none, unchanged: 1 });
@@ -140,7 +141,7 @@ describe('a job with track=true', () => {
   test('ends without changes if its files were deleted before', async () => {
     const { store, clock } = fixture.context;
     const job = await tracking.end(userId, [lamp]);
-    await store.markFilesDeleted(job.id, clock.now());
+    await store.jobs.markFilesDeleted(job.id, clock.now());
     await store.trackingRuns.insert({ ...newTrackingRun(job)!, activeUser: null });
     await tracking.compare();
     expect(await store.trackingRuns.get(job.id)).toMatchObject({ stage: 'done', counts: none });
@@ -244,11 +245,11 @@ describe('the jobs of a user', () => {
     const third = await tracking.end(userId, [lamp], 'daily');
     for (const job of [first, second, third])
       await context.store.trackingRuns.insert({ ...newTrackingRun(job)!, activeUser: null });
-    const readBatches: typeof context.store.readBatches = (jobId, wanted) => {
+    const readBatches: typeof context.store.batches.read = (jobId, wanted) => {
       if (jobId === first.id) throw new Fault('internal', 'Unreadable.');
-      return context.store.readBatches(jobId, wanted);
+      return context.store.batches.read(jobId, wanted);
     };
-    const broken = { ...context, store: { ...context.store, readBatches } };
+    const broken = { ...context, store: replaceMethods(context.store, { batches: { read: readBatches } }) };
     await track(broken, signal);
     expect(await runOf(first.id)).toMatchObject({ turn: 'failed' });
     await fixture.clock.advance(2_000);

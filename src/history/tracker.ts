@@ -92,13 +92,13 @@ async function advance(context: HistoryContext, claimed: TrackingRun, signal: Ab
     }
     run = { ...run, turn: 'active' };
   }
-  const job = await store.getJob(run.jobId);
+  const job = await store.jobs.get(run.jobId);
   // Without its files, nothing is left to compare.
   if (job === null || job.filesDeletedAt !== null) return finish(context, run);
   const rules = (await store.rules.find({ userId: run.userId })).filter(({ enabled }) => enabled);
   for (const stage of ['items', 'missing'] as const) {
     if (run.stage !== stage) continue;
-    for await (const batch of store.readBatches(job.id, await batchesOf(context, run))) {
+    for await (const batch of store.batches.read(job.id, await batchesOf(context, run))) {
       const done = await advanceBatch(context, run, job, rules, batch);
       const isOver = signal.aborted || clock.now() >= until;
       const dueAt = isOver ? clock.now() : clock.now() + leaseMs;
@@ -119,7 +119,7 @@ async function advance(context: HistoryContext, claimed: TrackingRun, signal: Ab
 async function batchesOf({ store }: HistoryContext, { jobId, stage, nextBatch }: TrackingRun) {
   const isWanted = ({ seq, success }: BatchSummary) =>
     seq >= nextBatch && (stage === 'missing' || success > 0);
-  return (await store.listBatches(jobId)).filter(isWanted).map(({ seq }) => seq);
+  return (await store.batches.list(jobId)).filter(isWanted).map(({ seq }) => seq);
 }
 
 async function advanceBatch(

@@ -53,10 +53,12 @@ export function createJobChanges(clock: Clock): JobChanges {
 /** Wraps a store so that every change of a job's state notifies the waiters of the job. */
 export function notifyOnMove(store: Store, changes: JobChanges): Store {
   return replaceMethods(store, {
-    async moveJob(jobId, from, to, at, patch) {
-      const moved = await store.moveJob(jobId, from, to, at, patch);
-      if (moved !== null) changes.notify(jobId);
-      return moved;
+    jobs: {
+      async move(jobId, from, to, at, patch) {
+        const moved = await store.jobs.move(jobId, from, to, at, patch);
+        if (moved !== null) changes.notify(jobId);
+        return moved;
+      },
     },
   });
 }

@@ -35,7 +35,7 @@ const update = (id: string, changes: Partial<ScheduleFields>, request?: string) 
   updateSchedule(fixture.context, id, caller, changes, request);
 /** Returns the jobs of the caller, oldest first. */
 const jobsOf = async () =>
-  (await fixture.context.store.listJobs({ userId: caller.userId }, { limit: 100 })).items.toReversed();
+  (await fixture.context.store.jobs.list({ userId: caller.userId }, { limit: 100 })).items.toReversed();
 const statesOf = async () => (await jobsOf()).map(({ state }) => state);
 const lastJobId = async () => (await jobsOf()).at(-1)!.id;
 /** Approves the waiting job of a schedule, and ends it. */

@@ -34,7 +34,7 @@ describe.each(['before', 'after'] as const)('a crash %s each call of a run', (wh
         await sweep(context);
       }
       const where = `crash ${last}, ${when} ${victim.crashedAt()}`;
-      const { items: jobs } = await context.store.listJobs({ userId: caller.userId }, { limit: 9 });
+      const { items: jobs } = await context.store.jobs.list({ userId: caller.userId }, { limit: 9 });
       expect(
         jobs.map(({ state }) => state),
         where,
@@ -64,7 +64,7 @@ describe.each(['before', 'after'] as const)('a crash %s each call of a run', (wh
         await sweep(context);
       }
       const where = `crash ${last}, ${when} ${victim.crashedAt()}`;
-      const { items: jobs } = await context.store.listJobs({ userId: caller.userId }, { limit: 9 });
+      const { items: jobs } = await context.store.jobs.list({ userId: caller.userId }, { limit: 9 });
       const { openRuns, pending, creditsSpent } = await fixture.get(schedule.id);
       expect(
         openRuns.map(({ jobId }) => jobId),

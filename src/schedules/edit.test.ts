@@ -27,7 +27,7 @@ const problemsOf = async (call: Promise<unknown>) => {
 };
 const create = (fields: Partial<NewSchedule> = {}) => fixture.create(caller, fields);
 const jobsOf = async () =>
-  (await fixture.context.store.listJobs({ userId: caller.userId }, { limit: 100 })).items;
+  (await fixture.context.store.jobs.list({ userId: caller.userId }, { limit: 100 })).items;
 
 describe('createSchedule()', () => {
   test('creates one schedule for each idempotency key of a user', async () => {

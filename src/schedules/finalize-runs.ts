@@ -38,7 +38,7 @@ async function currentJob(
   { version }: Schedule,
   { jobId }: OpenRun,
 ): Promise<Job | null> {
-  const job = await context.store.getJob(jobId);
+  const job = await context.store.jobs.get(jobId);
   if (job?.state !== 'awaiting_approval' || job.schedule?.version === version) return job;
   try {
     return await cancel(context, jobId, { operatorId: null, reason: 'The schedule was changed.' });
@@ -119,7 +119,7 @@ export async function withResult(
   context: Pick<ScheduleContext, 'store'>,
   run: ScheduleRun,
 ): Promise<ScheduleRun> {
-  const job = run.state === 'running' && run.jobId !== null ? await context.store.getJob(run.jobId) : null;
+  const job = run.state === 'running' && run.jobId !== null ? await context.store.jobs.get(run.jobId) : null;
   if (job === null || job.finishedAt === null) return run;
   const credits = await creditsOf(context, job, run.cost);
   return { ...run, ...credits, state: job.state as RunState, endedAt: job.finishedAt };

@@ -21,7 +21,7 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 const jobsOf = async (userId: string) =>
-  (await fixture.context.store.listJobs({ userId }, { limit: 100 })).items;
+  (await fixture.context.store.jobs.list({ userId }, { limit: 100 })).items;
 const statesOf = async ({ id }: Schedule) =>
   (await fixture.runs(id)).map(({ state, reason }) => [state, reason]);
 

@@ -26,7 +26,7 @@ export async function startRun(context: ScheduleContext, schedule: Schedule): Pr
   if (pending === null) return schedule;
   const jobId = jobIdOf(pending.id);
   try {
-    if ((await context.store.getJob(jobId)) !== null)
+    if ((await context.store.jobs.get(jobId)) !== null)
       return await recordJob(context, schedule, pending, await finishSubmit(context, jobId));
     const skipReason = await skipReasonOf(context, schedule, pending);
     if (skipReason === 'wait')
@@ -70,7 +70,7 @@ async function submitRun(
     idempotencyKey: `schedule\n${id}`,
     options: optionsOf(schedule),
   });
-  return store.getJob(jobId);
+  return store.jobs.get(jobId);
 }
 
 /**

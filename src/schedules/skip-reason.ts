@@ -50,7 +50,7 @@ async function overlapOf(
 ): Promise<SkipReason | 'wait' | null> {
   if (openRuns.length === 0) return null;
   if (overlap === 'queue') return 'wait';
-  const jobs = await Promise.all(openRuns.map(({ jobId }) => store.getJob(jobId)));
+  const jobs = await Promise.all(openRuns.map(({ jobId }) => store.jobs.get(jobId)));
   if (jobs.some((job) => job?.state === 'awaiting_approval')) return skip('The last run awaits approval.');
   return overlap === 'skip' || openRuns.length >= maxOpenRuns ? skip('The last run has not ended.') : null;
 }

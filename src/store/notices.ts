@@ -3,7 +3,7 @@ import type { Job, NoticeReason } from './documents.ts';
 /** Messages that are due about jobs. */
 export interface JobNoticeStore {
   /** Returns jobs with a message due at or before `now`, longest due first. */
-  findJobsWithDueNotice(now: number, limit: number): Promise<Job[]>;
+  findWithDueNotice(now: number, limit: number): Promise<Job[]>;
   /**
    * Replaces a message that was created by the next one and its due time, or by none if null. Returns false
    * if `reason` is not what is due, so that a message about a newer state is not lost.

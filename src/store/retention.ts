@@ -20,7 +20,7 @@ export interface FileRetention {
   /**
    * Returns jobs that ended before `before`, ordered by `finishedAt` and id, starting after the cursor.
    */
-  findEndedJobs(before: number, which: EndedJobs, limit: number, after?: Cursor | null): Promise<Job[]>;
+  findEnded(before: number, which: EndedJobs, limit: number, after?: Cursor | null): Promise<Job[]>;
   /**
    * Returns ended jobs whose `pagesUntil` is at or before `now`, ordered by it and id, starting after the
    * cursor.
@@ -38,7 +38,7 @@ export interface FileRetention {
    * deleteOrphanedBatches(). Returns false if the job does not exist or has not ended. No job can be created
    * with the id of a deleted job.
    */
-  deleteJob(summary: DeletedJob): Promise<boolean>;
+  delete(summary: DeletedJob): Promise<boolean>;
 }
 
 /** Ended jobs: all; those whose files are not deleted; or of these the test jobs. */

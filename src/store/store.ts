@@ -9,17 +9,16 @@ import type { OriginStore } from './origin-state.ts';
 import type { FileRetention } from './retention.ts';
 
 /**
- * The store port. Each method is one atomic step: a transaction in SQLite; in MongoDB an update of one
- * document, or a sequence of updates that a later call with the same arguments resumes
- * (docs/decisions/0003-ledger- protocol.md). Every method rejects with the fault `unavailable` if the
- * database does not respond. Callers must not change returned documents: they may be shared.
+ * The store port: the declared collections, and the parts with queries of their own in each engine. Rules of
+ * several steps are functions in the modules beside this one. Each method is one atomic step: a transaction
+ * in SQLite; in MongoDB an update of one document, or a sequence of updates that a later call with the same
+ * arguments resumes (docs/decisions/0003-ledger-protocol.md). Every method rejects with the fault
+ * `unavailable` if the database does not respond. Callers must not change returned documents: they may be
+ * shared.
  */
-export interface Store
-  extends Omit<Collections, 'apiKeys'>,
-    JobStore,
-    BatchStore,
-    FileRetention,
-    JobNoticeStore {
+export interface Store extends Omit<Collections, 'apiKeys'> {
+  readonly jobs: JobStore & JobNoticeStore & FileRetention;
+  readonly batches: BatchStore;
   readonly apiKeys: KeyStore;
   readonly ledger: LedgerStore;
   readonly origins: OriginStore;
@@ -38,7 +37,7 @@ export interface Store
   close(): Promise<void>;
 }
 
-/** Fields that moveJob() can write together with the state. */
+/** Fields that jobs.move() can write together with the state. */
 export type JobPatch = Partial<
   Pick<
     Job,
@@ -57,7 +56,7 @@ export type JobPatch = Partial<
   >
 >;
 
-/** Filter for listJobs(). */
+/** Filter for jobs.list(). */
 export interface JobFilter {
   userId?: string;
   /** Any of these owners. */
@@ -80,18 +79,18 @@ export interface JobStore {
    * Writes a job and its batches, batches first, so that a readable job is complete. A repeated call with the
    * same job id changes nothing. Consumes the iterable while writing.
    */
-  createJob(job: Job, batches: Iterable<Batch>): Promise<void>;
+  create(job: Job, batches: Iterable<Batch>): Promise<void>;
   /** Deletes a job in the state `discarding` and its batches. Returns false for a job in another state. */
-  discardJob(jobId: string): Promise<boolean>;
-  getJob(jobId: string): Promise<Job | null>;
-  getJobByNumber(number: number): Promise<Job | null>;
+  discard(jobId: string): Promise<boolean>;
+  get(jobId: string): Promise<Job | null>;
+  getByNumber(number: number): Promise<Job | null>;
   /** Lists jobs, newest first. */
-  listJobs(filter: JobFilter, page: PageOptions): Promise<Page<Job>>;
+  list(filter: JobFilter, page: PageOptions): Promise<Page<Job>>;
   /**
    * Moves a job from one of the states `from` to `to`, sets `stateSince` to `at`, and writes the patch.
    * Returns the updated job, or null if it is in none of the states because another caller moved it.
    */
-  moveJob(
+  move(
     jobId: string,
     from: readonly JobState[],
     to: JobState,
@@ -102,14 +101,14 @@ export interface JobStore {
    * Returns jobs that have been in one of `states` since before `since`, ordered by `stateSince` and id,
    * starting after the cursor.
    */
-  findJobs(states: readonly JobState[], since: number, limit: number, after?: Cursor | null): Promise<Job[]>;
+  find(states: readonly JobState[], since: number, limit: number, after?: Cursor | null): Promise<Job[]>;
   /**
    * Returns `awaiting_approval` jobs whose `decideBy` is at or before `now`, ordered by `decideBy` and id,
    * starting after the cursor.
    */
   findExpiredApprovals(now: number, limit: number, after?: Cursor | null): Promise<Job[]>;
   /** Counts the live jobs in each of `states`, by kind. */
-  countJobsByState(states: readonly JobState[]): Promise<{ kind: string; state: JobState; jobs: number }[]>;
+  countByState(states: readonly JobState[]): Promise<{ kind: string; state: JobState; jobs: number }[]>;
   /**
    * Deletes batches whose job was created before `before` and never completely written, and batches of jobs
    * whose deletion was interrupted. Returns their number.

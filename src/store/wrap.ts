@@ -2,7 +2,7 @@ import type { Store } from './store.ts';
 
 type Method = (...parameters: never[]) => unknown;
 
-/** Names of a store's methods that return streams: `readBatches`, `ledger.audit`. */
+/** Names of a store's methods that return streams: `batches.read`, `ledger.audit`. */
 type StreamName = {
   [N in keyof Store]: Store[N] extends Method ? StreamOf<Store[N], N> : StreamMembers<Store[N], N>;
 }[keyof Store];
@@ -10,7 +10,7 @@ type StreamMembers<T, N extends string> = { [M in keyof T & string]: StreamOf<T[
   string];
 type StreamOf<T, N> = T extends (...parameters: never[]) => AsyncIterable<unknown> ? N : never;
 
-const streams: Readonly<Record<StreamName, true>> = { 'ledger.audit': true, readBatches: true };
+const streams: Readonly<Record<StreamName, true>> = { 'ledger.audit': true, 'batches.read': true };
 
 /** Returns true if a method returns a stream of documents, which is no single step. */
 export const isStream = (name: string): boolean => Object.hasOwn(streams, name);

@@ -8,7 +8,7 @@ const states = openStates.filter((state) => state !== 'awaiting_approval');
 export async function hasUnfinished({
   store,
   clock,
-}: Pick<JobContext, 'clock'> & StoreUse<'findJobs'>): Promise<boolean> {
+}: Pick<JobContext, 'clock'> & StoreUse<'jobs'>): Promise<boolean> {
   // Includes jobs whose state changed at this very millisecond.
-  return (await store.findJobs(states, clock.now() + 1, 1)).length > 0;
+  return (await store.jobs.find(states, clock.now() + 1, 1)).length > 0;
 }

@@ -29,7 +29,7 @@ async function endedJob(userId: string): Promise<Job> {
 
 const filesOf = (job: Job) => fixture.context.blobs.listJob(job.id);
 const expireAt = (job: Job) => filesExpireAt(fixture.context.settings.retention, job);
-const jobOf = ({ id }: Job) => fixture.context.store.getJob(id);
+const jobOf = ({ id }: Job) => fixture.context.store.jobs.get(id);
 const withRetention = (retention: Partial<JobContext['settings']['retention']>) => ({
   retention: {
     resultsMs: null,
@@ -65,7 +65,7 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
       await fixture.clock.advance(5 * dayMs);
       const recent = await endedJob(userId);
       const { jobId: waiting } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
-      expect(expireAt((await fixture.context.store.getJob(waiting))!)).toBeNull();
+      expect(expireAt((await fixture.context.store.jobs.get(waiting))!)).toBeNull();
       await fixture.clock.advance(5 * dayMs);
       await sweep(fixture.context);
       expect(await filesOf(old)).not.toEqual([]);
@@ -81,7 +81,7 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
       });
       expect(await filesOf(recent)).not.toEqual([]);
       expect(await jobOf(recent)).toMatchObject({ filesDeletedAt: null });
-      expect(await fixture.context.store.getJob(waiting)).toMatchObject({ filesDeletedAt: null });
+      expect(await fixture.context.store.jobs.get(waiting)).toMatchObject({ filesDeletedAt: null });
       expect(await fixture.problems()).toEqual([]);
     },
   );
@@ -98,14 +98,14 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
       await sweep(fixture.context);
       expect(await jobOf(old)).toBeNull();
       expect(await filesOf(old)).toEqual([]);
-      expect(await fixture.context.store.listBatches(old.id)).toEqual([]);
+      expect(await fixture.context.store.batches.list(old.id)).toEqual([]);
       const { success, failed } = old.counts!.units;
       expect(await fixture.context.store.deletedJobs.get(old.id)).toMatchObject({
         success,
         failed,
         cost: old.cost,
       });
-      expect(await fixture.context.store.getJob(waiting)).toMatchObject({ state: 'rejected' });
+      expect(await fixture.context.store.jobs.get(waiting)).toMatchObject({ state: 'rejected' });
       expect(await fixture.balance(userId)).toBe(balance);
       expect(await audit(fixture.context.store)).toMatchObject({ jobs: 1, deletedJobs: 1, problems: [] });
     },
@@ -126,7 +126,13 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
     };
     const first = await send();
     const { success, failed } = first.counts!.units;
-    await fixture.context.store.deleteJob({ ...aSummary(first), discount: 0, success, failed, deletedAt: 0 });
+    await fixture.context.store.jobs.delete({
+      ...aSummary(first),
+      discount: 0,
+      success,
+      failed,
+      deletedAt: 0,
+    });
     const second = await send();
     expect(second.id).not.toBe(first.id);
     expect(await fixture.problems()).toEqual([]);
@@ -192,7 +198,7 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
       const calls = await crashEverywhere(userId, sweepLater, async (job, where) => {
         expect(await jobOf(job), where).toBeNull();
         expect(await filesOf(job), where).toEqual([]);
-        expect(await fixture.context.store.listBatches(job.id), where).toEqual([]);
+        expect(await fixture.context.store.batches.list(job.id), where).toEqual([]);
       });
       expect(calls).toBeGreaterThan(10);
       expect(await fixture.problems()).toEqual([]);
@@ -223,7 +229,7 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
           erased: true,
         });
         expect(await store.apiKeys.find({ userId }, { newestFirst: true }), where).toEqual([]);
-        expect((await store.listJobs({ userId }, { limit: 9 })).items, where).toEqual([]);
+        expect((await store.jobs.list({ userId }, { limit: 9 })).items, where).toEqual([]);
         expect(await filesOf(job), where).toEqual([]);
         expect(await store.deletedJobs.get(open), where).toMatchObject({ state: 'rejected' });
         if (!victim.isCrashed()) break;

@@ -76,11 +76,11 @@ export async function sweep(
       metrics.add('gleaner_sweep_resumed_total', { step: name });
     };
   const inState = (states: readonly JobState[], since: number) => ({
-    find: (limit: number, after: Cursor | null) => store.findJobs(states, since, limit, after),
+    find: (limit: number, after: Cursor | null) => store.jobs.find(states, since, limit, after),
     placeOf: ({ stateSince, id }: Job) => ({ at: stateSince, id }),
   });
   const expired = {
-    find: (limit: number, after: Cursor | null) => store.findExpiredApprovals(now, limit, after),
+    find: (limit: number, after: Cursor | null) => store.jobs.findExpiredApprovals(now, limit, after),
     placeOf: ({ decideBy, id }: Job) => ({ at: decideBy ?? 0, id }),
   };
 
@@ -123,7 +123,7 @@ export async function sweep(
 /** Deletes what crashes left half-written, and expired records. */
 async function expireRecords({ store, settings }: JobContext, now: number): Promise<void> {
   await store.ledger.repair(now - interruptedMs);
-  await store.deleteOrphanedBatches(now - orphanMs);
+  await store.jobs.deleteOrphanedBatches(now - orphanMs);
   await expire(store, computeCutoffs(settings, now));
 }
 
@@ -133,8 +133,8 @@ async function expireRecords({ store, settings }: JobContext, now: number): Prom
  */
 async function republish(context: JobContext, now: number): Promise<void> {
   const { store } = context;
-  await publishAll(context, () => store.requeueExpired(now, pageSize));
-  await publishStalled(context, await store.republishQueued(now, now - lostMs, pageSize));
+  await publishAll(context, () => store.batches.requeueExpired(now, pageSize));
+  await publishStalled(context, await store.batches.republishQueued(now, now - lostMs, pageSize));
 }
 
 /** Publishes the stalled batches of all pages, and returns their number. */
@@ -159,7 +159,7 @@ async function finishEnded(context: JobContext, job: Job): Promise<void> {
   try {
     await (job.state === 'terminating' ? finishTerminating(context, job) : finishEnding(context, job));
   } catch (error) {
-    await context.store.moveJob(job.id, [job.state], job.state, context.clock.now());
+    await context.store.jobs.move(job.id, [job.state], job.state, context.clock.now());
     throw error;
   }
 }
@@ -172,8 +172,8 @@ export async function refill(context: JobContext): Promise<number> {
   const { store, clock } = context;
   // A time after the end of every lease. Batches taken then are not taken again by these loops.
   const later = clock.now() + leaseMs;
-  const expired = await publishAll(context, () => store.requeueExpired(later, pageSize));
-  return expired + (await publishAll(context, () => store.republishQueued(later, later, pageSize)));
+  const expired = await publishAll(context, () => store.batches.requeueExpired(later, pageSize));
+  return expired + (await publishAll(context, () => store.batches.republishQueued(later, later, pageSize)));
 }
 
 /**

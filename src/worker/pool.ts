@@ -18,7 +18,7 @@ export interface WorkerPoolOptions {
   memoryBytes: number;
   setup: Omit<WorkerSetup, 'index' | 'holder'>;
   context: Pick<JobContext, 'queue' | 'clock' | 'log' | 'changes' | 'metrics'> &
-    StoreUse<'origins' | 'releaseBatch'>;
+    StoreUse<'batches' | 'origins'>;
   /** Receives the counts of requests that workers sent to origins. */
   countRequests(rows: readonly OriginMinute[]): void;
 }
@@ -160,7 +160,7 @@ async function requeue(
   const { jobId, batchId } = message;
   const attempt = message.attempt + 1;
   try {
-    if (!(await store.releaseBatch(batchId, attempt, clock.now(), { failed: true }))) return;
+    if (!(await store.batches.release(batchId, attempt, clock.now(), { failed: true }))) return;
     await queue.publish({ ...message, attempt });
     log.warn({ jobId, batchId, attempt }, 'batch requeued');
   } catch (error) {

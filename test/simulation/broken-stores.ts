@@ -41,9 +41,12 @@ export const brokenStores: readonly BrokenStore[] = [
     defect: 'records successes without the reference to their records',
     seed: 1,
     change: (store) => ({
-      recordOutcomes: (batchId, attempt, outcomes) => store.recordOutcomes(batchId, attempt, outcomes, null),
-      finishBatch: (batchId, attempt, outcomes, _part, file, now) =>
-        store.finishBatch(batchId, attempt, outcomes, null, file, now),
+      batches: {
+        recordOutcomes: (batchId, attempt, outcomes) =>
+          store.batches.recordOutcomes(batchId, attempt, outcomes, null),
+        finish: (batchId, attempt, outcomes, _part, file, now) =>
+          store.batches.finish(batchId, attempt, outcomes, null, file, now),
+      },
     }),
   },
   {
@@ -55,11 +58,13 @@ export const brokenStores: readonly BrokenStore[] = [
     defect: 'forgets the owner of a claim',
     seed: 1,
     change: (store) => ({
-      renewBatch: async () => true,
-      releaseBatch: async () => false,
-      requeueExpired: async () => [],
-      republishQueued: async () => [],
-      claimBatch: store.claimBatch,
+      batches: {
+        renew: async () => true,
+        release: async () => false,
+        requeueExpired: async () => [],
+        republishQueued: async () => [],
+        claim: store.batches.claim,
+      },
     }),
   },
   {
@@ -73,10 +78,12 @@ export const brokenStores: readonly BrokenStore[] = [
           ),
         );
       return {
-        recordOutcomes: (batchId, attempt, outcomes, segment) =>
-          store.recordOutcomes(batchId, attempt, unmark(outcomes), segment),
-        finishBatch: (batchId, attempt, outcomes, segment, file, now) =>
-          store.finishBatch(batchId, attempt, unmark(outcomes), segment, file, now),
+        batches: {
+          recordOutcomes: (batchId, attempt, outcomes, segment) =>
+            store.batches.recordOutcomes(batchId, attempt, unmark(outcomes), segment),
+          finish: (batchId, attempt, outcomes, segment, file, now) =>
+            store.batches.finish(batchId, attempt, unmark(outcomes), segment, file, now),
+        },
       };
     },
   },

@@ -138,7 +138,7 @@ async function addRun(
 ): Promise<void> {
   const changes = new Map<string, ItemChangeType>();
   model.changes.set(job.id, changes);
-  const batches = await Array.fromAsync(context.store.readBatches(job.id));
+  const batches = await Array.fromAsync(context.store.batches.read(job.id));
   const found = new Set<string>();
   for (const batch of batches) {
     const at = Math.min(batch.endedAt ?? run.at, run.at);

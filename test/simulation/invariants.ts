@@ -38,10 +38,10 @@ export async function brokenInvariants(state: FinalState): Promise<string[]> {
   const { store, files, receiver, served, comparisons, history, userIds } = state;
   const { problems } = await audit(store);
   const { items: entries } = await store.ledger.list(null, page);
-  const { items: jobs } = await store.listJobs({}, page);
+  const { items: jobs } = await store.jobs.list({}, page);
   const whole: WholeJob[] = [];
   for (const job of jobs) {
-    const batches = await Array.fromAsync(store.readBatches(job.id));
+    const batches = await Array.fromAsync(store.batches.read(job.id));
     whole.push({ job, batches, entries: entries.filter(({ jobId }) => jobId === job.id) });
   }
   for (const userId of userIds) {

@@ -162,10 +162,10 @@ async function stopWorkers({ world }: Shared, actors: Actors): Promise<void> {
 
 /** Returns true once every job has ended and was compared, and every notification was delivered. */
 async function isSettled(store: Store): Promise<boolean> {
-  const { items } = await store.listJobs({ states: open }, { limit: 1 });
+  const { items } = await store.jobs.list({ states: open }, { limit: 1 });
   if (items.length > 0) return false;
-  if ((await store.findJobsWithDueNotice(Number.MAX_SAFE_INTEGER, 1)).length > 0) return false;
-  const { items: jobs } = await store.listJobs({}, { limit: 10_000 });
+  if ((await store.jobs.findWithDueNotice(Number.MAX_SAFE_INTEGER, 1)).length > 0) return false;
+  const { items: jobs } = await store.jobs.list({}, { limit: 10_000 });
   for (const job of jobs) {
     if (newTrackingRun(job) !== null && (await store.trackingRuns.get(job.id))?.stage !== 'done')
       return false;

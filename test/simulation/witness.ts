@@ -22,9 +22,9 @@ export interface Comparison {
 }
 
 /** Calls after which outcomes may have changed. */
-const writers = new Set(['recordOutcomes', 'finishBatch', 'failBatches']);
+const writers = new Set(['batches.recordOutcomes', 'batches.finish', 'batches.fail']);
 /** Writes that fail after a claim was lost. */
-const fenced = new Set(['renewBatch', 'recordOutcomes', 'finishBatch', 'releaseBatch']);
+const fenced = new Set(['batches.renew', 'batches.recordOutcomes', 'batches.finish', 'batches.release']);
 
 /** Creates the witness of a run. It reads `store` without simulated faults. */
 export function createWitness(world: World, store: Store): Witness {
@@ -36,7 +36,7 @@ export function createWitness(world: World, store: Store): Witness {
   const posted = new Set<string>();
 
   const compare = async (jobId: string) => {
-    for await (const batch of store.readBatches(jobId)) {
+    for await (const batch of store.batches.read(jobId)) {
       for (const [index, outcome] of Object.entries(batch.outcomes)) compareUnit(batch, index, outcome);
     }
   };
@@ -54,7 +54,7 @@ export function createWitness(world: World, store: Store): Witness {
     seen.add('lost claim');
     const claimed = claimedAt.get(`${process.name} ${batchId}`);
     const { frozenAt } = process;
-    if (name !== 'renewBatch' && claimed !== undefined && frozenAt !== null && frozenAt >= claimed)
+    if (name !== 'batches.renew' && claimed !== undefined && frozenAt !== null && frozenAt >= claimed)
       seen.add('frozen writer rejected');
   };
 
@@ -75,16 +75,16 @@ export function createWitness(world: World, store: Store): Witness {
 
   const observe: CallObserver = async (process, name, parameters, result) => {
     const [first] = parameters as [string];
-    if (name === 'claimBatch' && result !== null) {
+    if (name === 'batches.claim' && result !== null) {
       const { id, jobId } = result as Batch;
       jobOf.set(id, jobId);
       claimedAt.set(`${process.name} ${id}`, world.scheduler.now());
     }
     if (name.startsWith('trackingRuns.')) observeComparison(name, parameters, result);
     if (fenced.has(name)) observeFenced(process, name, first, result);
-    if (name === 'requeueExpired' || name === 'republishQueued')
+    if (name === 'batches.requeueExpired' || name === 'batches.republishQueued')
       if ((result as unknown[]).length > 0) seen.add('republished batch');
-    if (name === 'moveJob' && result !== null && process.name.startsWith('sweep')) {
+    if (name === 'jobs.move' && result !== null && process.name.startsWith('sweep')) {
       if ((parameters[1] as string[]).includes('submitted')) seen.add('resumed submit');
     }
     if (name === 'ledger.repair' && (result as number) > 0) seen.add('repaired posting');
@@ -94,7 +94,7 @@ export function createWitness(world: World, store: Store): Witness {
       if (posted.has(key)) seen.add('repaired posting');
       posted.add(key);
     }
-    if (writers.has(name)) await compare(name === 'failBatches' ? first : jobOf.get(first)!);
+    if (writers.has(name)) await compare(name === 'batches.fail' ? first : jobOf.get(first)!);
   };
 
   return {

@@ -229,7 +229,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     async waitForState(jobId, ...states) {
       let job: Job | null = null;
       await eventually(`job ${jobId} is ${states.join(' or ')}`, async () => {
-        job = await store.getJob(jobId);
+        job = await store.jobs.get(jobId);
         return job !== null && states.includes(job.state);
       }).catch((error) => {
         throw new Error(`${error.message}: it is ${job?.state}`);

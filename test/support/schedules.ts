@@ -84,9 +84,9 @@ export function withSchedules(fixture: JobFixture): ScheduleFixture {
       await runDueSchedules(context);
     },
     async endJob(jobId, state = 'completed', refunded = 0) {
-      const job = (await store.getJob(jobId!))!;
+      const job = (await store.jobs.get(jobId!))!;
       const at = clock.now();
-      await store.moveJob(job.id, [job.state], state, at, { finishedAt: at, refunded });
+      await store.jobs.move(job.id, [job.state], state, at, { finishedAt: at, refunded });
     },
   };
 }

@@ -28,7 +28,7 @@ export async function* exportAccount(context: JobContext, user: User): AsyncGene
   }
   for (const { secrets: _, secretsKey: __, ...destination } of await store.destinations.find({ userId: id }))
     yield line('destination', destination);
-  for await (const job of allOf((page) => store.listJobs({ userId: id }, page), pageSize))
+  for await (const job of allOf((page) => store.jobs.list({ userId: id }, page), pageSize))
     if (isAccepted(job)) yield* exportJob(context, job);
   for await (const schedule of allOf((page) => store.schedules.list({ userId: id }, page), pageSize))
     yield* exportSchedule(store, schedule);

@@ -53,7 +53,7 @@ test('the price list has the price that a submission costs', async () => {
   await post(100);
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(1));
   const price = prices.find(({ market, kind }) => market === 'mkta' && kind === 'variant_sold');
-  expect(price?.unitPrice).toBe((await fixture.context.store.getJob(jobId))?.cost);
+  expect(price?.unitPrice).toBe((await fixture.context.store.jobs.get(jobId))?.cost);
 });
 
 test('createApiKey accepts an expiry in the future, or none', async () => {

@@ -113,7 +113,7 @@ describe('DeleteUser', () => {
     await fixture.clock.advance(60_000);
     await sweep(fixture.context);
     expect((await core.operator.call(getUser, { userId })).user).toEqual(deleted);
-    expect(await fixture.context.store.getJob(job.id)).toBeNull();
+    expect(await fixture.context.store.jobs.get(job.id)).toBeNull();
     const exported = linesOf(await core.operator.stream(exportUser, { userId }));
     expect(exported.map(({ type }) => type)).toEqual([
       'account',

@@ -154,7 +154,7 @@ async function readObservations(
 
 /** Returns one of the caller's tracked jobs. Throws `not_found`. */
 async function findTracked({ store }: JobContext, jobId: string, { principal }: Call): Promise<Job> {
-  const job = await store.getJob(jobId.toLowerCase());
+  const job = await store.jobs.get(jobId.toLowerCase());
   if (job === null || job.userId !== principal.userId || !isAccepted(job))
     throw new Fault('not_found', `There is no job '${jobId}'.`);
   if (seriesOf(job.options.track) === null)

@@ -61,7 +61,7 @@ function page(
     ...(kind === '' ? {} : { kind }),
     ...(market === '' ? {} : { market }),
   };
-  return store.listJobs(filter, { limit: pageSize || defaultPageSize, after: pageToken || null });
+  return store.jobs.list(filter, { limit: pageSize || defaultPageSize, after: pageToken || null });
 }
 
 /** Returns true if a list includes a job. */

@@ -30,7 +30,7 @@ export function createJobMessages(context: JobContext): JobMessages {
   const pathOf = retrievePaths(context.jobTypes);
   const forOwner = async (jobs: readonly Job[]) => {
     const unknown = jobs.filter(({ counts }) => counts === null).map(({ id }) => id);
-    const counted = unknown.length > 0 ? await store.countJobs(unknown) : new Map<string, Counts>();
+    const counted = unknown.length > 0 ? await store.batches.countJobs(unknown) : new Map<string, Counts>();
     return Promise.all(
       jobs.map(async (job) => {
         const counts = job.counts ?? counted.get(job.id) ?? emptyCounts();

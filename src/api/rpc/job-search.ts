@@ -10,19 +10,16 @@ const taskNumber = /^[0-9]{1,15}$/;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Returns any user's job. Throws `not_found` for an unknown id. */
-export async function anyJob(store: Pick<Store, 'getJob'>, { jobId }: { jobId: string }): Promise<Job> {
-  const job = await store.getJob(jobId.toLowerCase());
+export async function anyJob(store: Pick<Store, 'jobs'>, { jobId }: { jobId: string }): Promise<Job> {
+  const job = await store.jobs.get(jobId.toLowerCase());
   if (job === null) throw new Fault('not_found', `There is no job '${jobId}'.`);
   return job;
 }
 
 /** Returns the job with this id or task number, or null if there is none. */
-export async function findJob(
-  store: Pick<Store, 'getJob' | 'getJobByNumber'>,
-  text: string,
-): Promise<Job | null> {
-  if (uuid.test(text)) return store.getJob(text.toLowerCase());
-  return taskNumber.test(text) ? store.getJobByNumber(Number(text)) : null;
+export async function findJob(store: Pick<Store, 'jobs'>, text: string): Promise<Job | null> {
+  if (uuid.test(text)) return store.jobs.get(text.toLowerCase());
+  return taskNumber.test(text) ? store.jobs.getByNumber(Number(text)) : null;
 }
 
 /**

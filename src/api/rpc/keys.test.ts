@@ -133,7 +133,7 @@ describe('a credit ceiling', () => {
       code: 'insufficient_credits',
       quota: { required: 30, current: 10 },
     });
-    expect((await fixture.context.store.getJob(second.jobId))?.state).toBe('awaiting_approval');
+    expect((await fixture.context.store.jobs.get(second.jobId))?.state).toBe('awaiting_approval');
     await core.operator.call(JobService.method.cancelJob, { jobId: first.jobId });
     await core.operator.call(approveJob, { jobId: second.jobId });
     expect((await fixture.context.store.apiKeys.get(keyId))?.creditsSpent).toBe(30);

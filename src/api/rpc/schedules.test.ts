@@ -53,7 +53,7 @@ test('a schedule is created, listed, run, changed, and deleted', async () => {
   const { jobId } = run;
   const at = fixture.clock.now();
   const ended = { finishedAt: at, refunded: 3 };
-  await fixture.context.store.moveJob(jobId, ['processing'], 'failed', at, ended);
+  await fixture.context.store.jobs.move(jobId, ['processing'], 'failed', at, ended);
   const listed = await user.call(method.listScheduleRuns, { scheduleId });
   expect(listed.runs[1]).toMatchObject({ state: 'failed', refunded: 3n });
   await user.call(method.pauseSchedule, { scheduleId });

@@ -105,7 +105,7 @@ async function send<M extends DescMethod>(
 }
 
 const waits = () => fixture.eventually('the submit waits', () => fixture.clock.sleepers() > 0);
-const jobs = async () => (await fixture.context.store.listJobs({ userId }, { limit: 10 })).items;
+const jobs = async () => (await fixture.context.store.jobs.list({ userId }, { limit: 10 })).items;
 
 describe.each(['a core', 'a gateway'] as const)('a submit that waits at %s', (caller) => {
   test('returns the record of its unit, as one request without a tag', async () => {

@@ -103,8 +103,8 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       const number = await nextNumber(store, 'tasks');
       const params = { 'a.b': { $c: ['☃'] } };
       const { job, batches } = await storeJob(store, 3, { userId: user.id, number, params });
-      await store.queueBatches(job.id, 2, aTime);
-      const claimed = (await store.claimBatch(batches[0]!.id, 0, aTime, aTime + 1_000))!;
+      await store.batches.queue(job.id, 2, aTime);
+      const claimed = (await store.batches.claim(batches[0]!.id, 0, aTime, aTime + 1_000))!;
       const path = `${job.id}/segment_0`;
       const blobs = openFiles({ directory: join(source, 'results') });
       const written = async function* () {
@@ -112,7 +112,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       };
       await blobs.write(path, 'text/plain', written(), () => 1);
       await blobs.close();
-      await store.recordOutcomes(claimed.id, 1, { 0: aSuccess(1) }, aSegment(path, 0));
+      await store.batches.recordOutcomes(claimed.id, 1, { 0: aSuccess(1) }, aSegment(path, 0));
       const submission = {
         userId: user.id,
         idempotencyKey: 'k',
@@ -127,7 +127,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       const pause = { until: aTime + 5, reason: 'blocked', failures: 2, since: aTime, probing: true };
       await store.origins.putPause(origin, { change: 1, ...pause });
       const wait = { since: aTime, until: aTime + 9, reason: 'blocked', tries: { 1: 2 }, failures: 1 };
-      await store.setWait(claimed.id, 1, wait);
+      await store.batches.setWait(claimed.id, 1, wait);
       await store.crawls.upsert([{ key: 'page', at: aTime, body: new Uint8Array([0, 255, 7]) }]);
       await store.drift.put({ market: 'mkta', page: 'item', revision: 1, state: '{"n":1}' });
       const counts = { requests: 3, refused: 1, failed: 0, milliseconds: 12.5 };
@@ -165,7 +165,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         cost: 0,
       });
       const deleted = aDeletedJob(former);
-      await store.deleteJob(deleted);
+      await store.jobs.delete(deleted);
       return { user, key, session, voided, job, number, path, origin, observation, item, schedule };
     });
 
@@ -191,12 +191,12 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         auditLog: await listAuditEntries(store, {}, page),
         ledger: await store.ledger.list(user.id, page),
         isVoid: await store.ledger.isVoid(voided),
-        jobs: await store.listJobs({}, page),
-        byNumber: await store.getJobByNumber(number),
-        batches: await collect(store.readBatches(job.id)),
-        unit: await store.findUnit(job.id, '1/1'),
+        jobs: await store.jobs.list({}, page),
+        byNumber: await store.jobs.getByNumber(number),
+        batches: await collect(store.batches.read(job.id)),
+        unit: await store.batches.findUnit(job.id, '1/1'),
         pauses: await store.origins.listPauses(),
-        wait: await store.listWaits(job.id, 0),
+        wait: await store.batches.listWaits(job.id, 0),
         crawl: Buffer.from(
           (await store.crawls.pick({ key: 'page', at: { atLeast: 0 } }, ['at', 'body']))?.body ?? [],
         ).toString('hex'),

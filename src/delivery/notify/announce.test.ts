@@ -38,7 +38,7 @@ test('sends the user one signed message when a job ends', async () => {
   expect(fixture.receiver.received).toHaveLength(1);
   const [message] = fixture.receiver.received;
   expect(message!.headers['content-type']).toBe('application/json');
-  const job = (await fixture.context.store.getJob(jobId))!;
+  const job = (await fixture.context.store.jobs.get(jobId))!;
   expect(fixture.verified(message!, webhook.secret)).toEqual({
     type: 'job.ended',
     timestamp: new Date(job.finishedAt!).toISOString(),
@@ -86,7 +86,7 @@ test('sends nothing to a user without an enabled webhook', async () => {
   await fixture.endedJob(other);
   await fixture.poll();
   expect(await fixture.deliveries()).toEqual([]);
-  expect(await fixture.context.store.findJobsWithDueNotice(fixture.jobs.clock.now(), 10)).toEqual([]);
+  expect(await fixture.context.store.jobs.findWithDueNotice(fixture.jobs.clock.now(), 10)).toEqual([]);
 });
 
 test('notifies operators of a waiting job, reminds them two hours before its deadline and notifies the user of the rejection', async () => {
@@ -174,10 +174,10 @@ test('delays messages while an approval is in progress', async () => {
   await open({ operators: true, approval: true });
   const jobId = await fixture.submittedJob(await fixture.jobs.createUser(100));
   const { store } = fixture.context;
-  await store.moveJob(jobId, ['awaiting_approval'], 'approving', fixture.jobs.clock.now());
+  await store.jobs.move(jobId, ['awaiting_approval'], 'approving', fixture.jobs.clock.now());
   await fixture.poll();
   expect(await fixture.deliveries()).toEqual([]);
-  await store.moveJob(jobId, ['approving'], 'awaiting_approval', fixture.jobs.clock.now());
+  await store.jobs.move(jobId, ['approving'], 'awaiting_approval', fixture.jobs.clock.now());
   await fixture.jobs.clock.advance(5_000);
   await fixture.poll();
   expect(await fixture.deliveries()).toHaveLength(1);

@@ -19,10 +19,10 @@ export function announce(context: NotifyContext, signal: AbortSignal): Promise<v
     context,
     {
       idField: 'jobId',
-      find: (now, limit) => store.findJobsWithDueNotice(now, limit),
+      find: (now, limit) => store.jobs.findWithDueNotice(now, limit),
       reasonOf: ({ noticeDue }) => noticeDue!,
       announce: (job, reason) => announceJob(context, job, reason),
-      advance: ({ id }, reason, next) => store.advanceNotice(id, reason, next),
+      advance: ({ id }, reason, next) => store.jobs.advanceNotice(id, reason, next),
     },
     signal,
   );
@@ -41,7 +41,7 @@ async function announceJob(
   if (reason !== 'awaiting_approval' && reason !== 'approval_expiring') {
     const run = newTrackingRun(job);
     if (run !== null) await store.trackingRuns.insert({ ...run, activeUser: null });
-    const counts = job.counts ?? (await store.countJob(job.id));
+    const counts = job.counts ?? (await store.batches.countJob(job.id));
     await queueForUser(context, job.userId, job.id, job.id, () =>
       endNotice(job, counts, context.retrievePath(job)),
     );

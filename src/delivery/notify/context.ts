@@ -21,20 +21,7 @@ export interface NoticeContext {
 
 /** Dependencies of the notifier. */
 export interface NotifyContext extends NoticeContext {
-  store: NoticeContext['store'] &
-    Pick<
-      Store,
-      | 'advanceNotice'
-      | 'countJob'
-      | 'deliveries'
-      | 'destinations'
-      | 'findJobsWithDueNotice'
-      | 'getJob'
-      | 'origins'
-      | 'schedules'
-      | 'trackingRuns'
-      | 'users'
-    >;
+  store: Store;
   log: Log;
   metrics: Metrics;
   /** Returns a number in [0, 1) that jitters retries. */

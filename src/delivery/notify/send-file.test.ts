@@ -120,7 +120,7 @@ describe('results of an ended job', () => {
     const { context } = fixture.jobs;
     await fixture.jobs.startWorker();
     await fixture.jobs.eventually('a batch ends', async () => {
-      const { batches } = await context.store.countJob(jobId);
+      const { batches } = await context.store.batches.countJob(jobId);
       return batches.success > 0;
     });
     await stopRunning(context, jobId, '');
@@ -169,7 +169,7 @@ describe('a submission', () => {
         ],
       });
       expect(await fixture.jobs.balance(userId)).toBe(2_000);
-      expect((await fixture.context.store.listJobs({ userId }, { limit: 1 })).items).toEqual([]);
+      expect((await fixture.context.store.jobs.list({ userId }, { limit: 1 })).items).toEqual([]);
     },
   );
 
@@ -256,7 +256,7 @@ describe('a failed attempt', () => {
     fixture.receiver.respondWith((_request, response) => response.writeHead(503).end());
     await fixture.poll();
     await store.destinations.remove({ id: destination.id, userId });
-    await deleteFiles(fixture.jobs.context, (await store.getJob(jobId))!);
+    await deleteFiles(fixture.jobs.context, (await store.jobs.get(jobId))!);
     await fixture.jobs.clock.advance(5_000);
     await fixture.poll();
     expect((await files()).map(({ state, error }) => [state, error]).toSorted()).toEqual([

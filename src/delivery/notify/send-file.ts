@@ -26,7 +26,7 @@ export async function sendFile(
   const failed = (error: string, final: boolean): WriteResult => ({ status: null, error, final });
   const destination = await store.destinations.get(delivery.destinationId ?? '');
   if (destination === null) return failed('The destination was deleted', true);
-  const job = await store.getJob(delivery.jobId ?? '');
+  const job = await store.jobs.get(delivery.jobId ?? '');
   if (job === null || job.filesDeletedAt !== null) return failed('The results were deleted', true);
   const opened = openDestination(destinations.box, destination);
   if (opened === null) return failed('The service has lost the key of the secrets. Enter them again', false);

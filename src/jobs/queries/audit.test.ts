@@ -60,13 +60,13 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   ['an entry of no job', () => post({ jobId: 'nobody' }), /job nobody, which does not exist/],
   [
     'a job that says less than it gave back',
-    () => fixture.context.store.moveJob(job.id, ['completed'], 'completed', 0, { refunded: 0 }),
+    () => fixture.context.store.jobs.move(job.id, ['completed'], 'completed', 0, { refunded: 0 }),
     /says 0 refunded, the ledger 10/,
   ],
   [
     'a job that keeps other counts than its batches have',
     () =>
-      fixture.context.store.moveJob(job.id, ['completed'], 'completed', 0, {
+      fixture.context.store.jobs.move(job.id, ['completed'], 'completed', 0, {
         counts: { ...job.counts!, units: { total: 10, success: 10, failed: 0 } },
       }),
     /stored as 10 done \+ 0 failed, the batches say 9 \+ 1/,
@@ -74,7 +74,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   [
     'a job that keeps another number of failed units',
     () =>
-      fixture.context.store.moveJob(job.id, ['completed'], 'completed', 0, {
+      fixture.context.store.jobs.move(job.id, ['completed'], 'completed', 0, {
         counts: { ...job.counts!, units: { total: 10, success: 9, failed: 0 } },
       }),
     /stored as 9 done \+ 0 failed, the batches say 9 \+ 1/,
@@ -82,7 +82,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   [
     'a job that keeps another number of done units',
     () =>
-      fixture.context.store.moveJob(job.id, ['completed'], 'completed', 0, {
+      fixture.context.store.jobs.move(job.id, ['completed'], 'completed', 0, {
         counts: { ...job.counts!, units: { total: 10, success: 8, failed: 1 } },
       }),
     /stored as 8 done \+ 1 failed, the batches say 9 \+ 1/,
@@ -91,13 +91,13 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
     'a job that gave back what it earned',
     async () => {
       await post({ amount: 5 });
-      await fixture.context.store.moveJob(job.id, ['completed'], 'completed', 0, { refunded: 15 });
+      await fixture.context.store.jobs.move(job.id, ['completed'], 'completed', 0, { refunded: 15 });
     },
     /charged 100, earned 90, refunded 15/,
   ],
   [
     'a rejected job that kept its charge',
-    () => fixture.context.store.moveJob(job.id, ['completed'], 'rejected', 0),
+    () => fixture.context.store.jobs.move(job.id, ['completed'], 'rejected', 0),
     /rejected, charged 100, refunded 10/,
   ],
   [
@@ -105,7 +105,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
     async () => {
       const userId = await fixture.createUser(100);
       const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
-      await fixture.context.store.moveJob(jobId, ['awaiting_approval'], 'failed', 0);
+      await fixture.context.store.jobs.move(jobId, ['awaiting_approval'], 'failed', 0);
     },
     /costs 20, charged 0/,
   ],
@@ -114,7 +114,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
     async () => {
       const userId = await fixture.createUser(100);
       const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
-      await fixture.context.store.moveJob(jobId, ['awaiting_approval'], 'completed', 0);
+      await fixture.context.store.jobs.move(jobId, ['awaiting_approval'], 'completed', 0);
     },
     /terminal with outstanding batches/,
   ],
@@ -128,14 +128,16 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
 test('reports a balance that is not the sum of its ledger, and a job that lost units', async () => {
   const { store } = fixture.context;
   const spoiled = replaceMethods(store, {
+    batches: {
+      async countJob(jobId: string) {
+        const counts = await store.batches.countJob(jobId);
+        return { ...counts, units: { ...counts.units, total: counts.units.total - 1 } };
+      },
+    },
     ledger: {
       async *audit() {
         for await (const account of store.ledger.audit()) yield { ...account, balance: account.balance - 1 };
       },
-    },
-    async countJob(jobId: string) {
-      const counts = await store.countJob(jobId);
-      return { ...counts, units: { ...counts.units, total: counts.units.total - 1 } };
     },
   });
   expect((await audit(spoiled)).problems).toEqual([
@@ -162,7 +164,7 @@ test('reports an account that changes all the time as not audited', async () => 
 test('checks deleted jobs by their summaries', async () => {
   const { store } = fixture.context;
   const { success, failed } = job.counts!.units;
-  await store.deleteJob({ ...job, discount: 0, success, failed, deletedAt: 0 });
+  await store.jobs.delete({ ...job, discount: 0, success, failed, deletedAt: 0 });
   expect(await audit(store)).toMatchObject({ jobs: 0, deletedJobs: 1, problems: [] });
   const spoiled = replaceMethods(store, {
     deletedJobs: {

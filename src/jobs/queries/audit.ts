@@ -18,7 +18,7 @@ export interface Audit {
 }
 
 /** Queries of an audit. */
-type AuditStore = Pick<Store, 'countJob' | 'deletedJobs' | 'getJob' | 'ledger' | 'listJobs' | 'readBatches'>;
+type AuditStore = Pick<Store, 'batches' | 'deletedJobs' | 'jobs' | 'ledger'>;
 
 const pageSize = 500;
 
@@ -83,16 +83,16 @@ async function auditJobs(
  * first.
  */
 async function isKnown(store: AuditStore, jobId: string): Promise<boolean> {
-  return (await store.getJob(jobId)) !== null || (await store.deletedJobs.get(jobId)) !== null;
+  return (await store.jobs.get(jobId)) !== null || (await store.deletedJobs.get(jobId)) !== null;
 }
 
 async function auditJob(store: AuditStore, job: Job, entries: readonly LedgerEntry[]): Promise<string[]> {
   const problems = auditEntries(job.id, entries);
   if (openStates.includes(job.state)) return problems;
 
-  const { units, batches } = await store.countJob(job.id);
+  const { units, batches } = await store.batches.countJob(job.id);
   // Deleted since the list was read.
-  if (units.total !== job.totalUnits && (await store.getJob(job.id)) === null) return problems;
+  if (units.total !== job.totalUnits && (await store.jobs.get(job.id)) === null) return problems;
   if (
     job.counts !== null &&
     (job.counts.units.success !== units.success || job.counts.units.failed !== units.failed)
@@ -163,7 +163,7 @@ async function jobEntries(store: AuditStore, userId: string): Promise<Map<string
 }
 
 const jobsOf = (store: AuditStore, userId: string) =>
-  allOf((page) => store.listJobs({ userId }, page), pageSize);
+  allOf((page) => store.jobs.list({ userId }, page), pageSize);
 
 const deletedJobsOf = (store: AuditStore, userId: string) =>
   allOf((page) => store.deletedJobs.list({ userId }, page), pageSize);

@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-const jobOf = async ({ jobId }: { jobId: string }) => (await fixture.context.store.getJob(jobId))!;
+const jobOf = async ({ jobId }: { jobId: string }) => (await fixture.context.store.jobs.get(jobId))!;
 const keysOf = async (job: Job, query: RowQuery = changed) =>
   (await Array.fromAsync(createExplorer(fixture.context).records(job, query))).map(
     ({ row }) => row!.unit_key,

@@ -29,7 +29,7 @@ export type Differences = Record<Difference | 'equal', number> & {
   records: RecordChange[];
 };
 
-type DifferencesContext = RowsContext & StoreUse<'getJob'>;
+type DifferencesContext = RowsContext & StoreUse<'jobs'>;
 
 const maxRecords = 100;
 /** Records between which other work runs. */
@@ -46,7 +46,7 @@ export function createDifferences(): (context: DifferencesContext, job: Job) => 
     if (rereadOf === null) throw new Fault('conflict', 'The job is no reread: there is nothing to compare.');
     if (finishedAt === null) throw new Fault('conflict', `The job has not ended: it is ${state}.`);
     requireResults(job);
-    const first = await context.store.getJob(rereadOf);
+    const first = await context.store.jobs.get(rereadOf);
     if (first === null) throw new Fault('results_deleted', 'The first job was deleted.');
     requireResults(first);
     return scans.of(job, 'differences', () => compare(context, first, job));

@@ -99,11 +99,15 @@ test('an expired wait returns the current state; until then only the job is poll
   const { response, state } = asked(jobId, { waitMs: 30_000 }, { store });
   await fixture.eventually('it waits', async () => fixture.clock.sleepers() > 0);
   await fixture.clock.advance(29_000);
-  expect([state.answered, counts.listBatches ?? 0, counts.countJob ?? 0]).toEqual([false, 0, 0]);
-  expect(counts.getJob).toBeLessThanOrEqual(31);
+  expect([state.answered, counts['batches.list'] ?? 0, counts['batches.countJob'] ?? 0]).toEqual([
+    false,
+    0,
+    0,
+  ]);
+  expect(counts['jobs.get']).toBeLessThanOrEqual(31);
   await fixture.clock.advance(1_000);
   expect(await response).toMatchObject({ status: 'processing', timing: 'wait;dur=30000' });
-  expect(counts.listBatches).toBe(1);
+  expect(counts['batches.list']).toBe(1);
 });
 
 test('any change ends a wait with a tag, and an outdated tag ends it immediately', async () => {
@@ -116,7 +120,7 @@ test('any change ends a wait with a tag, and an outdated tag ends it immediately
   await fixture.clock.advance(10_000);
   expect(state.answered).toBe(false);
   const { store, clock } = fixture.context;
-  await store.failBatches(
+  await store.batches.fail(
     jobId,
     ['queued'],
     { status: 'FAILED', code: 'terminated', message: 'x' },
@@ -125,7 +129,7 @@ test('any change ends a wait with a tag, and an outdated tag ends it immediately
   await fixture.clock.advance(1_000);
   const news = await response;
   expect(news.tag).not.toBe(tag);
-  expect((await fixture.context.store.getJob(jobId))!.finishedAt).toBeNull();
+  expect((await fixture.context.store.jobs.get(jobId))!.finishedAt).toBeNull();
 });
 
 test('a wait with a tag ends with the same tag if nothing changes', async () => {
@@ -136,7 +140,7 @@ test('a wait with a tag ends with the same tag if nothing changes', async () => 
   await fixture.eventually('it waits', async () => fixture.clock.sleepers() > 0);
   await fixture.clock.advance(20_000);
   expect((await response).tag).toBe(tag);
-  expect(counts.listBatches).toBe(2);
+  expect(counts['batches.list']).toBe(2);
 });
 
 test('a caller that disconnects no longer waits', async () => {

@@ -83,7 +83,7 @@ async function timing(
   const [pauses, minutes, backlog] = await Promise.all([
     store.origins.listPauses(),
     store.originMinutes.find({ minute: { atLeast: clock.now() - measuredMs } }),
-    store.countBacklog(),
+    store.batches.countBacklog(),
   ]);
   const origins = plannedOrigins({ settings }, jobType, plan);
   const { delays, beginsAt } = findStart(

@@ -60,10 +60,10 @@ export async function placeJob(
   progress: SubmitProgress,
 ): Promise<Job> {
   const { store } = context;
-  if ((await store.getJob(draft.jobId)) === null) {
+  if ((await store.jobs.get(draft.jobId)) === null) {
     const { job, batches } = await prepareJob(context, jobType, draft);
     progress.jobMayExist = true;
-    await store.createJob(job, batches);
+    await store.jobs.create(job, batches);
   }
   try {
     const job = await finishSubmit(context, draft.jobId);

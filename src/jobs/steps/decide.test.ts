@@ -52,7 +52,7 @@ describe('24 hours without a decision', () => {
       await sweep(fixture.context);
       await sweep(fixture.context);
       expect(await fixture.read(userId, view, { jobId })).toMatchObject({ status: 'rejected' });
-      expect((await fixture.context.store.getJob(jobId))!.reason).toMatch(/24 hours/);
+      expect((await fixture.context.store.jobs.get(jobId))!.reason).toMatch(/24 hours/);
       expect(await entriesOf(userId)).toEqual(entries);
       expect(await fixture.balance(userId)).toBe(100);
       await expect(approve(fixture.context, jobId, operatorId)).rejects.toMatchObject({ code: 'conflict' });
@@ -111,7 +111,7 @@ describe('approval', () => {
       code: 'insufficient_credits',
       quota: { required: 20, current: 19 },
     });
-    expect(await fixture.context.store.getJob(jobId)).toMatchObject({
+    expect(await fixture.context.store.jobs.get(jobId)).toMatchObject({
       state: 'awaiting_approval',
       decidedBy: null,
     });
@@ -129,7 +129,7 @@ describe('approval', () => {
     };
     const away = { ...fixture.context, store: replaceMethods(store, { ledger: { post } }) };
     await expect(approve(away, jobId, operatorId)).rejects.toMatchObject({ code: 'unavailable' });
-    const approving = (await store.getJob(jobId))!;
+    const approving = (await store.jobs.get(jobId))!;
     expect(approving).toMatchObject({ state: 'approving', decidedBy: operatorId });
     for (let time = 0; time < 2; time += 1)
       expect(await finishApproval(fixture.context, approving)).toMatchObject({ state: 'processing' });
@@ -156,7 +156,7 @@ test.each([
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(1));
   const job = await reject(fixture.context, jobId, operatorId, reason);
   expect(job).toMatchObject({ state: 'rejected', decidedBy: operatorId, reason });
-  const [batch] = await Array.fromAsync(fixture.context.store.readBatches(jobId));
+  const [batch] = await Array.fromAsync(fixture.context.store.batches.read(jobId));
   expect(Object.values(batch!.outcomes)).toEqual([{ status: 'FAILED', code: 'rejected', message }]);
 });
 

@@ -19,10 +19,10 @@ import { cancel } from './lifecycle.ts';
  */
 export async function deleteJob({ store, blobs, clock, log }: JobContext, job: Job): Promise<boolean> {
   const now = clock.now();
-  if ((await store.markFilesDeleted(job.id, now)) === null) return false;
+  if ((await store.jobs.markFilesDeleted(job.id, now)) === null) return false;
   await blobs.removeJob(job.id);
-  const { success, failed } = (job.counts ?? (await store.countJob(job.id))).units;
-  const deleted = await store.deleteJob({ ...summaryOf(job), success, failed, deletedAt: now });
+  const { success, failed } = (job.counts ?? (await store.batches.countJob(job.id))).units;
+  const deleted = await store.jobs.delete({ ...summaryOf(job), success, failed, deletedAt: now });
   if (deleted) log.info({ jobId: job.id, userId: job.userId }, 'job deleted');
   return deleted;
 }
@@ -35,7 +35,7 @@ export async function deleteJob({ store, blobs, clock, log }: JobContext, job: J
  */
 export async function deleteFiles(context: JobContext, { id, state }: Job): Promise<Job> {
   const { store, clock, log } = context;
-  const marked = await store.markFilesDeleted(id, clock.now());
+  const marked = await store.jobs.markFilesDeleted(id, clock.now());
   if (marked === null)
     throw new Fault(
       'conflict',
@@ -62,7 +62,7 @@ export async function removeDeletedFiles(
   jobId: string,
 ): Promise<void> {
   await blobs.removeJob(jobId);
-  await store.finishFileDeletion(jobId);
+  await store.jobs.finishFileDeletion(jobId);
 }
 
 /**
@@ -74,7 +74,7 @@ export async function deletePages(
   { id, userId }: Job,
 ): Promise<void> {
   await blobs.remove((await blobs.listJob(id)).filter(isPageFile));
-  await store.finishPageDeletion(id);
+  await store.jobs.finishPageDeletion(id);
   log.info({ jobId: id, userId }, 'kept pages deleted');
 }
 
@@ -101,7 +101,7 @@ export async function eraseUser(context: JobContext, user: User): Promise<boolea
   await eraseRecords(context, user.id);
   const until = clock.now() + maxMs;
   let isEmpty = true;
-  for await (const job of allOf((page) => store.listJobs({ userId: user.id }, page), pageSize)) {
+  for await (const job of allOf((page) => store.jobs.list({ userId: user.id }, page), pageSize)) {
     if (clock.now() >= until) return false;
     if (!(await eraseJob(context, job))) isEmpty = false;
   }

@@ -22,8 +22,8 @@ export const terminatedCode = 'terminated';
  */
 export async function finalizeJob(context: JobContext, jobId: string): Promise<void> {
   const { store, clock } = context;
-  if (await store.hasOutstandingBatches(jobId)) return;
-  const job = await store.moveJob(jobId, ['processing'], 'settling', clock.now());
+  if (await store.batches.hasOutstanding(jobId)) return;
+  const job = await store.jobs.move(jobId, ['processing'], 'settling', clock.now());
   if (job) await finishEnding(context, job);
 }
 
@@ -38,9 +38,9 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
   if (job.state === 'rejecting') {
     await failUnits(context, job, ['waiting'], rejectedOutcome(job));
   }
-  if (await store.hasOutstandingBatches(job.id)) return;
+  if (await store.batches.hasOutstanding(job.id)) return;
 
-  const counts = await store.countJob(job.id);
+  const counts = await store.batches.countJob(job.id);
   const { units } = counts;
   const { reused } = await countReused(context, job);
   const owed = units.failed * job.unitPrice + discountOf(job, reused ?? 0);
@@ -52,7 +52,7 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
   });
   const end = endOf(job.state, counts, context.jobTypes.of(job).kind.statusFrom);
   const now = clock.now();
-  const ended = await store.moveJob(job.id, [job.state], end, now, {
+  const ended = await store.jobs.move(job.id, [job.state], end, now, {
     refunded,
     file,
     counts: {
@@ -92,7 +92,7 @@ async function findHold(
 async function countPages({ store }: JobContext, { id, pagesUntil }: Job): Promise<Pick<Counts, 'pages'>> {
   if (pagesUntil === null) return {};
   const pages = { kept: 0, missed: 0, bytes: 0 };
-  for await (const { pages: kept } of store.readBatches(id)) {
+  for await (const { pages: kept } of store.batches.read(id)) {
     pages.kept += kept?.kept ?? 0;
     pages.missed += kept?.missed ?? 0;
     pages.bytes += kept?.bytes ?? 0;
@@ -108,9 +108,9 @@ async function countNotRun(
 ): Promise<Pick<Counts['units'], 'notRun'>> {
   if (job.state === 'rejecting') return { notRun: units.failed };
   if (job.state !== 'terminating') return {};
-  const batches = (await store.listBatches(job.id)).filter(({ failed }) => failed > 0);
+  const batches = (await store.batches.list(job.id)).filter(({ failed }) => failed > 0);
   let notRun = 0;
-  for await (const { outcomes } of store.readBatches(
+  for await (const { outcomes } of store.batches.read(
     job.id,
     batches.map(({ seq }) => seq),
   )) {
@@ -141,7 +141,7 @@ async function removeUnreferenced(
   const paths = await blobs.listJob(job.id);
   if (paths.length <= successful + (merged ? 1 : 0)) return;
   const referenced = new Set([merged?.path]);
-  for await (const batch of store.readBatches(job.id))
+  for await (const batch of store.batches.read(job.id))
     for (const { path } of filesOf(batch)) referenced.add(path);
   const unreferenced = paths.filter((path) => !referenced.has(path));
   if (unreferenced.length > 0) await blobs.remove(unreferenced);

@@ -18,7 +18,7 @@ test('a resumed submission that fails at its first read keeps its idempotency ke
     const submitter = { userId, mode: 'live' as const, keyId: null, idempotencyKey: 'once' };
     const method = fixture.context.jobTypes.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
     const request = fromJson(method.method.input, variantSoldRequest(2));
-    const without = async (call: 'submissions.update' | 'getJob') => {
+    const without = async (call: 'submissions.update' | 'jobs.get') => {
       const failing = async () => {
         throw new Fault('unavailable', 'The store does not answer.');
       };
@@ -34,9 +34,9 @@ test('a resumed submission that fails at its first read keeps its idempotency ke
     };
     // The job is written, but its response is not: a retry cannot tell whether the job exists.
     await without('submissions.update');
-    await without('getJob');
+    await without('jobs.get');
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2), 'once');
-    const { items } = await fixture.context.store.listJobs({ userId }, { limit: 10 });
+    const { items } = await fixture.context.store.jobs.list({ userId }, { limit: 10 });
     expect(items.map(({ id }) => id)).toEqual([jobId]);
   } finally {
     await fixture.close();

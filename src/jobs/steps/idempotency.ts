@@ -149,6 +149,6 @@ export async function abandonSubmission<M extends DescMethod>(
 
 /** Returns true if the job of a failed submission has failed too, so that nothing runs or stays charged. */
 async function hasNoEffect({ store }: JobContext, jobId: string): Promise<boolean> {
-  const job = await store.getJob(jobId).catch(() => null);
+  const job = await store.jobs.get(jobId).catch(() => null);
   return job?.state === 'failed';
 }

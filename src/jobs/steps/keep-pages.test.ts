@@ -36,10 +36,10 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     for (let message = messages.shift(); message; message = messages.shift())
       await work(fixture.context, message, () => {}, never);
   };
-  const batchesOf = (jobId: string) => Array.fromAsync(fixture.context.store.readBatches(jobId));
+  const batchesOf = (jobId: string) => Array.fromAsync(fixture.context.store.batches.read(jobId));
   const pageFilesOf = async (jobId: string) =>
     (await fixture.context.blobs.listJob(jobId)).filter(isPageFile).sort();
-  const jobOf = async (jobId: string) => (await fixture.context.store.getJob(jobId))!;
+  const jobOf = async (jobId: string) => (await fixture.context.store.jobs.get(jobId))!;
 
   /** Requires each unit to have one page, in files that exist, and the job to have no other page files. */
   const expectComplete = async (jobId: string, where = '') => {
@@ -67,7 +67,7 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     await expectComplete(jobId);
     const { pages } = job.counts!;
     expect(pages).toMatchObject({ kept: 60, missed: 0 });
-    expect(pages!.bytes).toBe(await fixture.context.store.sumPageBytes(userId));
+    expect(pages!.bytes).toBe(await fixture.context.store.jobs.sumPageBytes(userId));
     expect(job.pagesUntil).toBe(job.finishedAt! + 2 * dayMs);
     await fixture.clock.advance(2 * dayMs - 1);
     await sweep(fixture.context);
@@ -77,7 +77,7 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     expect(await pageFilesOf(jobId)).toEqual([]);
     expect((await fixture.context.blobs.listJob(jobId)).length).toBeGreaterThan(0);
     expect(await jobOf(jobId)).toMatchObject({ pagesUntil: null, filesDeletedAt: null });
-    expect(await fixture.context.store.sumPageBytes(userId)).toBe(0);
+    expect(await fixture.context.store.jobs.sumPageBytes(userId)).toBe(0);
   });
 
   test.skipIf(open === null)('are not kept without the option, or with an empty one', async () => {
@@ -167,7 +167,7 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     expect(later!.bytes + pages!.bytes).toBeLessThanOrEqual(12_000);
     await deleteFiles(fixture.context, await jobOf(first));
     expect(await pageFilesOf(first)).toEqual([]);
-    expect(await fixture.context.store.sumPageBytes(userId)).toBe(later!.bytes);
+    expect(await fixture.context.store.jobs.sumPageBytes(userId)).toBe(later!.bytes);
   });
 
   test.skipIf(open === null)('are deleted with their user', async () => {

@@ -102,7 +102,7 @@ export function createPageKeeper(context: JobContext, { userId }: Job, batch: Ba
     async write(indexes) {
       const units = indexes.filter((index) => pending.has(index));
       if (units.length === 0) return null;
-      quota ??= settings.keptPageBytes - (await store.sumPageBytes(userId)) + current.bytes;
+      quota ??= settings.keptPageBytes - (await store.jobs.sumPageBytes(userId)) + current.bytes;
       const left = Math.min(quota, maxBatchBytes) - current.bytes;
       const info = await warcInfo(settings.version, clock.now());
       const file = composeFile(info, current, left);

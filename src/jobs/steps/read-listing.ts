@@ -112,7 +112,7 @@ async function reuseFile(
   if (kept === null) return null;
   const { file: source, quality } = JSON.parse(Buffer.from(kept.body).toString()) as RecentFile;
   // Deleted files are never read, also while they are still in the storage.
-  const owner = await context.store.getJob(source.path.split('/')[0]!);
+  const owner = await context.store.jobs.get(source.path.split('/')[0]!);
   if (owner === null || owner.filesDeletedAt !== null) return null;
   const file = await copyUnitFile(context, target, kept.at, source);
   return file && { file, quality, collectedAt: kept.at };

@@ -36,10 +36,10 @@ async function crawl(
     rescrape,
     resultFormat: 'jsonl',
   });
-  const { id } = (await fixture.context.store.getJobByNumber(taskId))!;
+  const { id } = (await fixture.context.store.jobs.getByNumber(taskId))!;
   await fixture.eventually('the task ends', async () => {
     await fixture.clock.advance(everyMs);
-    return (await fixture.context.store.getJob(id))!.finishedAt !== null;
+    return (await fixture.context.store.jobs.get(id))!.finishedAt !== null;
   });
   const job = await fixture.waitForState(id, 'completed', 'partial_complete', 'failed');
   const lines = (await text(await fixture.context.blobs.read(job.file!.path))).trim().split('\n');
@@ -84,7 +84,7 @@ describe('a task that accepts recent pages', () => {
       itemId: '20101',
       shopId: '7',
     });
-    await fixture.waitForState((await fixture.context.store.getJobByNumber(taskId))!.id, 'completed');
+    await fixture.waitForState((await fixture.context.store.jobs.getByNumber(taskId))!.id, 'completed');
     expect((await crawl(['sg,7,20101'], false)).asked).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ import { inOrder } from '../../kinds/items.ts';
 import type { Plan } from '../../kinds/kind.ts';
 import type { Outcome, Unit } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
-import type { JobStore } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { JobContext } from '../context.ts';
 import { isChargeVoid } from '../credits/job-credits.ts';
 import { mayHoldFailed, readIndexedBatches, unitsOf } from '../indexed-units.ts';
@@ -122,11 +122,11 @@ async function nextDerivedId(
 
 /** Returns the newest job derived from a job that was not discarded. */
 async function lastDerived(
-  store: Pick<JobStore, 'listJobs'>,
+  store: Pick<Store, 'jobs'>,
   of: Derivation['of'],
   id: string,
 ): Promise<Job | undefined> {
-  const { items } = await store.listJobs({ [of]: id }, { limit: 10 });
+  const { items } = await store.jobs.list({ [of]: id }, { limit: 10 });
   return items.find(({ state }) => state !== 'discarding');
 }
 
@@ -204,7 +204,7 @@ async function placeDerived(
   };
   const job = await placeJob(context, jobTypes.of(source), draft, submission);
   // Includes the batches that were dispatched meanwhile.
-  return (await store.getJob(job.id)) ?? job;
+  return (await store.jobs.get(job.id)) ?? job;
 }
 
 /** Returns the sentence about failed units that a retry leaves out, or null if it leaves out none. */
@@ -221,7 +221,7 @@ async function planRetry(context: JobContext, source: Job): Promise<Plan> {
       if (isRetryable(outcome)) failed.push({ unit, region });
   }
   // The batches read may be incomplete.
-  if ((await store.getJob(source.id)) === null)
+  if ((await store.jobs.get(source.id)) === null)
     throw new Fault('not_found', `There is no job '${source.id}'.`);
   if (failed.length === 0)
     throw new Fault('conflict', `A retry cannot succeed: ${await retryWarning(context, source)}`);

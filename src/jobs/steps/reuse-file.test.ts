@@ -40,7 +40,7 @@ async function run(
   const method = urls[0]!.includes('/shop/') ? 'SubmitMerchantItems' : 'SubmitSearchItems';
   const { jobId } = await fixture.submit(owner, method, { urls }, undefined, { maxAge });
   const job = await fixture.waitForState(jobId, ...ended);
-  const [batch] = await Array.fromAsync(fixture.context.store.readBatches(jobId));
+  const [batch] = await Array.fromAsync(fixture.context.store.batches.read(jobId));
   const outcome = batch!.outcomes[0]!;
   expect(outcome.status).toBe('SUCCESS');
   const { file } = outcome as Extract<Outcome, { status: 'SUCCESS' }>;
@@ -133,7 +133,7 @@ describe('the listing is read again', () => {
     ['the files of its job were deleted', async ({ job }) => deleteFiles(fixture.context, job)],
     [
       'the files of its job are being deleted',
-      async ({ job }) => fixture.context.store.markFilesDeleted(job.id, noon),
+      async ({ job }) => fixture.context.store.jobs.markFilesDeleted(job.id, noon),
     ],
     [
       'its owner was erased',

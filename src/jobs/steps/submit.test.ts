@@ -21,7 +21,7 @@ afterEach(() => fixture.close());
 
 const page = { region: 'sg', itemId: '30000000001', shopId: '77' };
 const jobsOf = async (userId: string) =>
-  (await fixture.context.store.listJobs({ userId }, { limit: 100 })).items;
+  (await fixture.context.store.jobs.list({ userId }, { limit: 100 })).items;
 const ledgerOf = async (userId: string) =>
   (await fixture.context.store.ledger.list(userId, { limit: 100 })).items.map(({ type, amount }) => [
     type,
@@ -67,7 +67,7 @@ describe('submitting while the queue does not respond', () => {
     const response = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
     expect(response).toMatchObject({ status: 'initializing', cost: 600, refunded: 600, totalBatches: 2 });
     expect(await fixture.balance(userId)).toBe(1_000);
-    expect(await fixture.context.store.getJob(response.jobId)).toMatchObject({
+    expect(await fixture.context.store.jobs.get(response.jobId)).toMatchObject({
       state: 'failed',
       refunded: 600,
     });
@@ -99,7 +99,7 @@ describe('submitting while the queue does not respond', () => {
     const response = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(100));
     expect(response).toMatchObject({ cost: 1_000, refunded: 0 });
     const states = async () =>
-      (await fixture.context.store.listBatches(response.jobId)).map(({ state }) => state);
+      (await fixture.context.store.batches.list(response.jobId)).map(({ state }) => state);
     expect(await states()).toEqual(['queued', 'waiting']);
     isAway = false;
     await fixture.startWorker();
@@ -193,7 +193,7 @@ describe('submitting while the queue does not respond', () => {
     fixture.context.queue = goingAway(queue, async (message) => {
       await queue.publish(message);
       await fixture.eventually('it is claimed', async () => {
-        const [batch] = await store.listBatches(message.jobId);
+        const [batch] = await store.batches.list(message.jobId);
         return batch!.state === 'claimed';
       });
     });
@@ -251,11 +251,11 @@ describe('submitting without sufficient credits', () => {
   test('leaves no job and frees its key if the balance changes just before the charge', async () => {
     const userId = await fixture.createUser(30);
     const { store } = fixture.context;
-    const createJob: typeof store.createJob = async (...job) => {
-      await store.createJob(...job);
+    const createJob: typeof store.jobs.create = async (...job) => {
+      await store.jobs.create(...job);
       await grant(fixture.context, userId, -1);
     };
-    fixture.context.store = { ...store, createJob };
+    fixture.context.store = replaceMethods(store, { jobs: { create: createJob } });
     const submit = () => fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3), 'key');
     await expect(submit()).rejects.toMatchObject({ code: 'insufficient_credits' });
     expect(await jobsOf(userId)).toEqual([]);
@@ -297,7 +297,7 @@ describe('max_credits', () => {
     expect(await jobsOf(userId)).toEqual([]);
     expect(await ledgerOf(userId)).toEqual([['grant', 100]]);
     const { jobId } = await submit({ maxCredits: 30 });
-    expect(await fixture.context.store.getJob(jobId)).toMatchObject({
+    expect(await fixture.context.store.jobs.get(jobId)).toMatchObject({
       cost: 30,
       options: { maxCredits: 30 },
     });
@@ -386,7 +386,7 @@ describe('an idempotency key', () => {
     const moveJob = async () => {
       throw new Fault('unavailable', 'The store is away.');
     };
-    fixture.context.store = { ...store, moveJob };
+    fixture.context.store = replaceMethods(store, { jobs: { move: moveJob } });
     const failed = fixture.submit(userId, 'SubmitVariantSold', body, 'key');
     await expect(failed).rejects.toMatchObject({ code: 'unavailable' });
     fixture.context.store = store;

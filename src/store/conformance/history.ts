@@ -99,10 +99,10 @@ function runConformance(open: OpenStores): void {
   test('the deletion of a job deletes its run and changes', async () => {
     const { store } = stores;
     const job = aJob({ state: 'completed', finishedAt: aTime });
-    await store.createJob(job, []);
+    await store.jobs.create(job, []);
     await create({ jobId: job.id });
     await store.itemChanges.writeAll([aChange(job.id, 0)]);
-    await store.deleteJob(aDeletedJob(job));
+    await store.jobs.delete(aDeletedJob(job));
     expect(await store.trackingRuns.get(job.id)).toBeNull();
     expect((await listChanges(store, job.id, null, { limit: 9 })).items).toEqual([]);
   });

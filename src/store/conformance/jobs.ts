@@ -10,9 +10,9 @@ export function jobConformance(open: OpenStores): void {
   const keep = async (fields: Partial<Job>) => (await storeJob(stores.store, 1, fields)).job;
 
   test('an unknown job is null', async () => {
-    expect(await stores.store.getJob(newId())).toBeNull();
-    expect(await stores.store.getJobByNumber(99_999_999)).toBeNull();
-    expect(await stores.store.moveJob(newId(), ['submitted'], 'failed', aTime)).toBeNull();
+    expect(await stores.store.jobs.get(newId())).toBeNull();
+    expect(await stores.store.jobs.getByNumber(99_999_999)).toBeNull();
+    expect(await stores.store.jobs.move(newId(), ['submitted'], 'failed', aTime)).toBeNull();
   });
 
   test('jobs are listed newest first, across pages, by every filter', async () => {
@@ -32,7 +32,7 @@ export function jobConformance(open: OpenStores): void {
       );
     }
     const list = (filter: object, limit: number) =>
-      allPages(limit, (page) => stores.store.listJobs({ userId, ...filter }, page));
+      allPages(limit, (page) => stores.store.jobs.list({ userId, ...filter }, page));
     const newestFirst = all.toReversed();
     expect(await list({}, 3)).toEqual(newestFirst);
     expect(await list({ kind: 'odd' }, 1)).toEqual(newestFirst.filter(({ kind }) => kind === 'odd'));
@@ -45,7 +45,7 @@ export function jobConformance(open: OpenStores): void {
     expect(await list({ userIds: [newId(), userId] }, 3)).toEqual(newestFirst);
     expect(await list({ userIds: [newId()] }, 3)).toEqual([]);
     expect(await list({ userIds: [] }, 3)).toEqual([]);
-    const everyone = await allPages(3, (page) => stores.store.listJobs({}, page));
+    const everyone = await allPages(3, (page) => stores.store.jobs.list({}, page));
     expect(everyone).toEqual(expect.arrayContaining(all));
   });
 
@@ -55,7 +55,7 @@ export function jobConformance(open: OpenStores): void {
     const all: Job[] = [];
     for (const [turn, name] of names.entries())
       all.push(await keep({ userId, createdAt: aTime + turn, options: name === undefined ? {} : { name } }));
-    const list = (name: string) => allPages(1, (page) => stores.store.listJobs({ userId, name }, page));
+    const list = (name: string) => allPages(1, (page) => stores.store.jobs.list({ userId, name }, page));
     expect(await list('NIGHTLY')).toEqual([all[1], all[0]]);
     expect(await list('übersicht 100%')).toEqual([all[0]]);
     for (const name of ['night.y', '%', '_', 'weekly'])
@@ -66,12 +66,12 @@ export function jobConformance(open: OpenStores): void {
     const kind = `kind ${newId()}`;
     const live = await keep({ kind, state: 'processing' });
     const test = await keep({ kind, state: 'processing', mode: 'test', createdAt: aTime + 1 });
-    const list = (filter: object) => allPages(1, (page) => stores.store.listJobs({ kind, ...filter }, page));
+    const list = (filter: object) => allPages(1, (page) => stores.store.jobs.list({ kind, ...filter }, page));
     expect(await list({ mode: 'live' })).toEqual([live]);
     expect(await list({ mode: 'test' })).toEqual([test]);
     expect(await list({})).toEqual([test, live]);
-    expect(await stores.other.getJob(test.id)).toEqual(test);
-    const counted = await stores.store.countJobsByState(['processing']);
+    expect(await stores.other.jobs.get(test.id)).toEqual(test);
+    const counted = await stores.store.jobs.countByState(['processing']);
     expect(counted.filter((row) => row.kind === kind)).toEqual([{ kind, state: 'processing', jobs: 1 }]);
   });
 
@@ -80,10 +80,10 @@ export function jobConformance(open: OpenStores): void {
     const second = await keep({ [of]: first.id, createdAt: aTime + 1 });
     const third = await keep({ [of]: first.id, createdAt: aTime + 2 });
     await keep({ [of]: second.id });
-    const list = (filter: object) => allPages(1, (page) => stores.store.listJobs(filter, page));
+    const list = (filter: object) => allPages(1, (page) => stores.store.jobs.list(filter, page));
     expect(await list({ [of]: first.id })).toEqual([third, second]);
     expect(await list({ [of]: third.id })).toEqual([]);
-    expect(await stores.other.getJob(third.id)).toEqual(third);
+    expect(await stores.other.jobs.get(third.id)).toEqual(third);
   });
 
   test('a transition writes state, time, and patch', async () => {
@@ -93,7 +93,7 @@ export function jobConformance(open: OpenStores): void {
       units: { total: 4, success: 3, failed: 1 },
       batches: { total: 2, success: 2, failed: 0 },
     };
-    const moved = await stores.store.moveJob(job.id, ['approved', 'processing'], 'settling', aTime + 9, {
+    const moved = await stores.store.jobs.move(job.id, ['approved', 'processing'], 'settling', aTime + 9, {
       file,
       refunded: 10,
       reason: 'a.$b',
@@ -117,28 +117,28 @@ export function jobConformance(open: OpenStores): void {
       counts,
     };
     expect(moved).toEqual(expected);
-    expect(await stores.other.getJob(job.id)).toEqual(expected);
-    const again = await stores.store.moveJob(job.id, ['settling'], 'settling', aTime + 10, { file: null });
+    expect(await stores.other.jobs.get(job.id)).toEqual(expected);
+    const again = await stores.store.jobs.move(job.id, ['settling'], 'settling', aTime + 10, { file: null });
     expect(again).toEqual({ ...expected, stateSince: aTime + 10, file: null });
   });
 
   test('a transition from another state changes nothing', async () => {
     const job = await keep({ state: 'processing' });
     expect(
-      await stores.store.moveJob(job.id, ['submitted'], 'failed', aTime + 1, { reason: 'x' }),
+      await stores.store.jobs.move(job.id, ['submitted'], 'failed', aTime + 1, { reason: 'x' }),
     ).toBeNull();
-    expect(await stores.store.moveJob(job.id, [], 'failed', aTime + 1)).toBeNull();
-    expect(await stores.store.getJob(job.id)).toEqual(job);
+    expect(await stores.store.jobs.move(job.id, [], 'failed', aTime + 1)).toBeNull();
+    expect(await stores.store.jobs.get(job.id)).toEqual(job);
   });
 
   test('accepts one of concurrent transitions of a job', async () => {
     const job = await keep({ state: 'awaiting_approval' });
     const moves = await runConcurrently(30, stores, (store, turn) =>
-      store.moveJob(job.id, ['awaiting_approval'], turn % 2 ? 'approving' : 'rejected', aTime + turn),
+      store.jobs.move(job.id, ['awaiting_approval'], turn % 2 ? 'approving' : 'rejected', aTime + turn),
     );
     const won = moves.filter((moved) => moved !== null);
     expect(won).toHaveLength(1);
-    expect(await stores.store.getJob(job.id)).toEqual(won[0]);
+    expect(await stores.store.jobs.get(job.id)).toEqual(won[0]);
   });
 
   test('jobs in a state since before a time are found, oldest first', async () => {
@@ -147,12 +147,12 @@ export function jobConformance(open: OpenStores): void {
     const early = await since(10, 'settling');
     const between = await since(20, 'approving');
     await since(15, 'completed');
-    const found = await stores.store.findJobs(['approving', 'settling'], 31, 10);
+    const found = await stores.store.jobs.find(['approving', 'settling'], 31, 10);
     expect(found).toEqual([early, between, late]);
-    expect(await stores.store.findJobs(['approving', 'settling'], 30, 10)).toEqual([early, between]);
-    expect(await stores.store.findJobs(['approving', 'settling'], 31, 1)).toEqual([early]);
-    expect(await stores.store.findJobs(['approving'], 31, 0)).toEqual([]);
-    const rest = await stores.store.findJobs(['approving', 'settling'], 31, 10, {
+    expect(await stores.store.jobs.find(['approving', 'settling'], 30, 10)).toEqual([early, between]);
+    expect(await stores.store.jobs.find(['approving', 'settling'], 31, 1)).toEqual([early]);
+    expect(await stores.store.jobs.find(['approving'], 31, 0)).toEqual([]);
+    const rest = await stores.store.jobs.find(['approving', 'settling'], 31, 10, {
       at: early.stateSince,
       id: early.id,
     });
@@ -165,12 +165,12 @@ export function jobConformance(open: OpenStores): void {
     await keep({ kind, state: 'processing' });
     await keep({ kind, state: 'approved' });
     await keep({ kind, state: 'completed' });
-    const rows = await stores.store.countJobsByState(['processing', 'approved', 'settling']);
+    const rows = await stores.store.jobs.countByState(['processing', 'approved', 'settling']);
     expect(rows.filter((row) => row.kind === kind)).toEqual([
       { kind, state: 'approved', jobs: 1 },
       { kind, state: 'processing', jobs: 2 },
     ]);
-    expect(await stores.store.countJobsByState([])).toEqual([]);
+    expect(await stores.store.jobs.countByState([])).toEqual([]);
   });
 
   test('jobs whose approval deadline passed are found, oldest first', async () => {
@@ -179,8 +179,8 @@ export function jobConformance(open: OpenStores): void {
     await keep({ state: 'processing', decideBy: 50 });
     await keep({ state: 'awaiting_approval', decideBy: 201 });
     await keep({ state: 'awaiting_approval', decideBy: null });
-    expect(await stores.store.findExpiredApprovals(200, 10)).toEqual([first, second]);
-    expect(await stores.store.findExpiredApprovals(200, 1)).toEqual([first]);
-    expect(await stores.store.findExpiredApprovals(99, 10)).toEqual([]);
+    expect(await stores.store.jobs.findExpiredApprovals(200, 10)).toEqual([first, second]);
+    expect(await stores.store.jobs.findExpiredApprovals(200, 1)).toEqual([first]);
+    expect(await stores.store.jobs.findExpiredApprovals(99, 10)).toEqual([]);
   });
 }

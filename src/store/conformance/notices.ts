@@ -16,39 +16,40 @@ function dueConformance(open: OpenStores): void {
 
   test('a notice is scheduled in the same write as the state it reports, and is found when due', async () => {
     const job = await keep({ state: 'submitted' });
-    expect(await stores.store.findJobsWithDueNotice(aTime + 1_000_000, 10)).toEqual([]);
+    expect(await stores.store.jobs.findWithDueNotice(aTime + 1_000_000, 10)).toEqual([]);
     const move = { noticeDue: 'awaiting_approval', noticeAt: aTime + 50 } as const;
-    const moved = await stores.store.moveJob(job.id, ['submitted'], 'awaiting_approval', aTime + 50, move);
+    const moved = await stores.store.jobs.move(job.id, ['submitted'], 'awaiting_approval', aTime + 50, move);
     expect(moved).toMatchObject(move);
-    expect(await stores.other.findJobsWithDueNotice(aTime + 49, 10)).toEqual([]);
-    expect(await stores.other.findJobsWithDueNotice(aTime + 50, 10)).toEqual([moved]);
+    expect(await stores.other.jobs.findWithDueNotice(aTime + 49, 10)).toEqual([]);
+    expect(await stores.other.jobs.findWithDueNotice(aTime + 50, 10)).toEqual([moved]);
     const earlier = await keep({ state: 'failed', noticeDue: 'failed', noticeAt: aTime + 20 });
-    expect(await stores.other.findJobsWithDueNotice(aTime + 50, 10)).toEqual([earlier, moved]);
-    expect(await stores.other.findJobsWithDueNotice(aTime + 50, 1)).toEqual([earlier]);
-    expect(await stores.other.findJobsWithDueNotice(aTime + 50, 0)).toEqual([]);
-    for (const { id, noticeDue } of [earlier, moved!]) await stores.store.advanceNotice(id, noticeDue!, null);
-    expect(await stores.other.findJobsWithDueNotice(aTime + 50, 10)).toEqual([]);
+    expect(await stores.other.jobs.findWithDueNotice(aTime + 50, 10)).toEqual([earlier, moved]);
+    expect(await stores.other.jobs.findWithDueNotice(aTime + 50, 1)).toEqual([earlier]);
+    expect(await stores.other.jobs.findWithDueNotice(aTime + 50, 0)).toEqual([]);
+    for (const { id, noticeDue } of [earlier, moved!])
+      await stores.store.jobs.advanceNotice(id, noticeDue!, null);
+    expect(await stores.other.jobs.findWithDueNotice(aTime + 50, 10)).toEqual([]);
   });
 
   test('a sent notice is replaced by the next, unless the job changed its state meanwhile', async () => {
     const fields = { state: 'awaiting_approval', noticeDue: 'awaiting_approval', noticeAt: aTime } as const;
     const job = await keep(fields);
     const next = { reason: 'approval_expiring', at: aTime + 900 } as const;
-    expect(await stores.store.advanceNotice(job.id, 'awaiting_approval', next)).toBe(true);
-    expect(await stores.other.getJob(job.id)).toMatchObject({
+    expect(await stores.store.jobs.advanceNotice(job.id, 'awaiting_approval', next)).toBe(true);
+    expect(await stores.other.jobs.get(job.id)).toMatchObject({
       noticeDue: 'approval_expiring',
       noticeAt: aTime + 900,
     });
-    expect(await stores.other.advanceNotice(job.id, 'awaiting_approval', null)).toBe(false);
-    await stores.store.moveJob(job.id, ['awaiting_approval'], 'rejected', aTime + 5, {
+    expect(await stores.other.jobs.advanceNotice(job.id, 'awaiting_approval', null)).toBe(false);
+    await stores.store.jobs.move(job.id, ['awaiting_approval'], 'rejected', aTime + 5, {
       noticeDue: 'rejected',
       noticeAt: aTime + 5,
     });
-    expect(await stores.other.advanceNotice(job.id, 'approval_expiring', null)).toBe(false);
-    expect(await stores.store.findJobsWithDueNotice(aTime + 5, 10)).toMatchObject([{ id: job.id }]);
-    expect(await stores.store.advanceNotice(job.id, 'rejected', null)).toBe(true);
-    expect(await stores.store.getJob(job.id)).toMatchObject({ noticeDue: null, noticeAt: null });
-    expect(await stores.store.advanceNotice(newId(), 'rejected', null)).toBe(false);
+    expect(await stores.other.jobs.advanceNotice(job.id, 'approval_expiring', null)).toBe(false);
+    expect(await stores.store.jobs.findWithDueNotice(aTime + 5, 10)).toMatchObject([{ id: job.id }]);
+    expect(await stores.store.jobs.advanceNotice(job.id, 'rejected', null)).toBe(true);
+    expect(await stores.store.jobs.get(job.id)).toMatchObject({ noticeDue: null, noticeAt: null });
+    expect(await stores.store.jobs.advanceNotice(newId(), 'rejected', null)).toBe(false);
   });
 }
 
@@ -59,12 +60,12 @@ function holdConformance(open: OpenStores): void {
 
   test('stores one of concurrent decisions on a held job, and a release makes a notice due', async () => {
     const { job } = await storeJob(stores.store, 1, { state: 'settling' });
-    expect(await stores.store.decideHold(job.id, 'released', aTime)).toBeNull();
+    expect(await stores.store.jobs.decideHold(job.id, 'released', aTime)).toBeNull();
     const end = { hold: held, noticeDue: 'completed', noticeAt: aTime } as const;
-    const moved = await stores.store.moveJob(job.id, ['settling'], 'completed', aTime, end);
+    const moved = await stores.store.jobs.move(job.id, ['settling'], 'completed', aTime, end);
     expect(moved).toMatchObject(end);
     const decided = await runConcurrently(10, stores, (store) =>
-      store.decideHold(job.id, 'released', aTime + 9),
+      store.jobs.decideHold(job.id, 'released', aTime + 9),
     );
     expect(decided.filter((each) => each !== null)).toEqual([
       {
@@ -74,14 +75,14 @@ function holdConformance(open: OpenStores): void {
         noticeAt: aTime + 9,
       },
     ]);
-    expect(await stores.other.advanceNotice(job.id, 'completed', null)).toBe(false);
-    expect(await stores.other.decideHold(job.id, 'discarded', aTime + 10)).toBeNull();
+    expect(await stores.other.jobs.advanceNotice(job.id, 'completed', null)).toBe(false);
+    expect(await stores.other.jobs.decideHold(job.id, 'discarded', aTime + 10)).toBeNull();
   });
 
   test('a discarded hold makes no notice due', async () => {
     const { job } = await storeJob(stores.store, 1, { state: 'completed', finishedAt: aTime, hold: held });
-    const discarded = await stores.other.decideHold(job.id, 'discarded', aTime + 9);
+    const discarded = await stores.other.jobs.decideHold(job.id, 'discarded', aTime + 9);
     expect(discarded).toEqual({ ...job, hold: { ...held, state: 'discarded', decidedAt: aTime + 9 } });
-    expect(await stores.store.getJob(job.id)).toEqual(discarded);
+    expect(await stores.store.jobs.get(job.id)).toEqual(discarded);
   });
 }

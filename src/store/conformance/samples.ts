@@ -163,16 +163,16 @@ export async function storeJob(
 ): Promise<{ job: Job; batches: Batch[] }> {
   const job = aJob({ totalBatches: count, totalUnits: 2 * count, ...fields });
   const batches = someBatches(job, count);
-  await store.createJob(job, batches);
+  await store.jobs.create(job, batches);
   return { job, batches };
 }
 
 /** Stores a job of one batch of `count` units, queued and claimed under attempt 1 until `aTime + 60 s`. */
 export async function storeClaimedBatch(store: Store, count: number): Promise<Batch> {
   const job = aJob({ totalBatches: 1, totalUnits: count });
-  await store.createJob(job, [aBatch(job, 0, units(count))]);
-  const [reference] = await store.queueBatches(job.id, 1, aTime);
-  const claimed = await store.claimBatch(reference!.batchId, 0, aTime, aTime + 60_000);
+  await store.jobs.create(job, [aBatch(job, 0, units(count))]);
+  const [reference] = await store.batches.queue(job.id, 1, aTime);
+  const claimed = await store.batches.claim(reference!.batchId, 0, aTime, aTime + 60_000);
   const { dueAt: _, ...batch } = claimed!;
   return batch;
 }

@@ -30,19 +30,18 @@ const read = (document: JobDocument | null): Job | null => document && readJob(d
 /** Jobs in MongoDB. How one is written and removed is in create-job.ts. */
 export function jobStore(engine: MongoEngine): JobStore & JobNoticeStore {
   return {
-    createJob: (job, source) => engine.run((collections) => createJob(collections, job, source)),
+    create: (job, source) => engine.run((collections) => createJob(collections, job, source)),
 
-    discardJob: (jobId) =>
+    discard: (jobId) =>
       engine.run(async (collections) => {
         return (await removeJob(collections, { _id: jobId, state: 'discarding' })) !== null;
       }),
 
-    getJob: (jobId) => engine.run(async ({ jobs }) => read(await jobs.findOne({ _id: jobId, ...visible }))),
+    get: (jobId) => engine.run(async ({ jobs }) => read(await jobs.findOne({ _id: jobId, ...visible }))),
 
-    getJobByNumber: (number) =>
-      engine.run(async ({ jobs }) => read(await jobs.findOne({ number, ...visible }))),
+    getByNumber: (number) => engine.run(async ({ jobs }) => read(await jobs.findOne({ number, ...visible }))),
 
-    listJobs: ({ states, userIds, mode, name, ...filter }, page) => {
+    list: ({ states, userIds, mode, name, ...filter }, page) => {
       const among: Filter<JobDocument> = states ? { state: { $in: [...states] } } : visible;
       const owners: Filter<JobDocument> = userIds ? { $and: [{ userId: { $in: [...userIds] } }] } : {};
       const named: Filter<JobDocument> = name ? { 'options.name': createSubstringPattern(name) } : {};
@@ -50,7 +49,7 @@ export function jobStore(engine: MongoEngine): JobStore & JobNoticeStore {
       return engine.run(({ jobs }) => readNewest(jobs.find({ ...which, ...olderThan(page) }), page, readJob));
     },
 
-    moveJob: (jobId, from, to, at, patch = {}) =>
+    move: (jobId, from, to, at, patch = {}) =>
       engine.run(async ({ jobs }) =>
         read(
           await jobs.findOneAndUpdate(
@@ -61,7 +60,7 @@ export function jobStore(engine: MongoEngine): JobStore & JobNoticeStore {
         ),
       ),
 
-    findJobs: (states, since, limit, after = null) =>
+    find: (states, since, limit, after = null) =>
       engine.run(async ({ jobs }) => {
         if (limit <= 0) return [];
         const found = jobs.find({
@@ -72,7 +71,7 @@ export function jobStore(engine: MongoEngine): JobStore & JobNoticeStore {
         return (await found.sort({ stateSince: 1, _id: 1 }).limit(limit).toArray()).map(readJob);
       }),
 
-    countJobsByState: (states) =>
+    countByState: (states) =>
       engine.run(async ({ jobs }) => {
         const groups = await jobs
           .aggregate<{ _id: { kind: string; state: JobState }; jobs: number }>([
@@ -95,7 +94,7 @@ export function jobStore(engine: MongoEngine): JobStore & JobNoticeStore {
         return (await found.sort({ decideBy: 1, _id: 1 }).limit(limit).toArray()).map(readJob);
       }),
 
-    findJobsWithDueNotice: (now, limit) =>
+    findWithDueNotice: (now, limit) =>
       engine.run(async ({ jobs }) => {
         if (limit <= 0) return [];
         // $gt: 0 is required for the partial index.

@@ -164,7 +164,7 @@ export async function settlePending(collections: MongoCollections, entry: Ledger
   return removed.deletedCount === 1;
 }
 
-/** Voids a key, or returns its entry if it is in the balance (LedgerStore.voidLedgerKey). */
+/** Voids a key, or returns its entry if it is in the balance (LedgerStore.voidKey). */
 export async function voidKey(
   collections: MongoCollections,
   key: string,

@@ -99,9 +99,9 @@ describe('openSqliteStore()', () => {
       ['revokeApiKey()', () => revokeApiKey(store, key.id, aTime)],
       ['ledger.post', () => store.ledger.post(anEntry(user.id, 5))],
       ['ledger.voidKey', () => store.ledger.voidKey(newId(), user.id, aTime)],
-      ['moveJob', () => store.moveJob(job.id, ['submitted'], 'awaiting_approval', aTime)],
-      ['moveJob', () => store.moveJob(discarded.id, ['submitted'], 'discarding', aTime)],
-      ['discardJob', () => store.discardJob(discarded.id)],
+      ['jobs.move', () => store.jobs.move(job.id, ['submitted'], 'awaiting_approval', aTime)],
+      ['jobs.move', () => store.jobs.move(discarded.id, ['submitted'], 'discarding', aTime)],
+      ['jobs.discard', () => store.jobs.discard(discarded.id)],
     ];
     for (const [name, call] of calls) {
       levels();
@@ -116,16 +116,19 @@ describe('openSqliteStore()', () => {
     await store.users.insert(user);
     const { job, batches } = await storeJob(store, 2);
     const { job: accepted } = await storeJob(store, 1);
-    await store.moveJob(accepted.id, ['submitted'], 'approved', aTime);
+    await store.jobs.move(accepted.id, ['submitted'], 'approved', aTime);
     const id = batches[0]!.id;
     const calls: [string, () => Promise<unknown>][] = [
-      ['createJob', () => storeJob(store, 2)],
+      ['jobs.create', () => storeJob(store, 2)],
       ['ledger.post', () => store.ledger.post(anEntry(user.id, 5, { jobId: job.id }))],
-      ['moveJob', () => store.moveJob(accepted.id, ['approved'], 'processing', aTime)],
-      ['moveJob', () => store.moveJob(accepted.id, ['processing'], 'settling', aTime)],
-      ['queueBatches', () => store.queueBatches(job.id, 1, aTime)],
-      ['claimBatch', () => store.claimBatch(id, 0, aTime, aTime + 1)],
-      ['finishBatch', () => store.finishBatch(id, 1, { 0: aSuccess(), 1: aSuccess() }, null, null, aTime)],
+      ['jobs.move', () => store.jobs.move(accepted.id, ['approved'], 'processing', aTime)],
+      ['jobs.move', () => store.jobs.move(accepted.id, ['processing'], 'settling', aTime)],
+      ['batches.queue', () => store.batches.queue(job.id, 1, aTime)],
+      ['batches.claim', () => store.batches.claim(id, 0, aTime, aTime + 1)],
+      [
+        'batches.finish',
+        () => store.batches.finish(id, 1, { 0: aSuccess(), 1: aSuccess() }, null, null, aTime),
+      ],
       ['crawls.upsert', () => store.crawls.upsert([{ key: 'key', at: aTime, body: Buffer.from('x') }])],
     ];
     for (const [name, call] of calls) {

@@ -34,7 +34,7 @@ export function jobStore(engine: SqliteEngine): JobStore & JobNoticeStore {
     relaxed.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', jobId)?.state;
 
   return {
-    createJob: async (job, source) => {
+    create: async (job, source) => {
       if (!openDraft(relaxed, job)) return;
       let written = 0;
       for (const chunk of inChunks(source, chunkSize)) {
@@ -50,13 +50,13 @@ export function jobStore(engine: SqliteEngine): JobStore & JobNoticeStore {
       relaxed.write(() => completeDraft(relaxed, job, written));
     },
 
-    discardJob: async (jobId) => (await removeJob(engine, engine, jobId, 'discarding')) !== null,
+    discard: async (jobId) => (await removeJob(engine, engine, jobId, 'discarding')) !== null,
 
-    getJob: async (jobId) => engine.cache.document(jobs, jobById, jobId),
+    get: async (jobId) => engine.cache.document(jobs, jobById, jobId),
 
-    getJobByNumber: async (number) => engine.cache.document(jobs, jobByNumber, String(number)),
+    getByNumber: async (number) => engine.cache.document(jobs, jobByNumber, String(number)),
 
-    listJobs: async (filter, page) => {
+    list: async (filter, page) => {
       const { userId, userIds, kind, market, mode, states, name, retryOf, rereadOf } = filter;
       const terms: [string, Value | undefined][] = [
         ['user_id = ?', userId],
@@ -74,7 +74,7 @@ export function jobStore(engine: SqliteEngine): JobStore & JobNoticeStore {
       return readNewest(engine, { table: 'jobs', shape: jobs, where, order: ['createdAt', 'id'] }, page);
     },
 
-    moveJob: async (jobId, from, to, at, patch = {}) => {
+    move: async (jobId, from, to, at, patch = {}) => {
       const fields = Object.entries({ ...patch, state: to, stateSince: at });
       const writer = passingStates.has(to) ? relaxed : engine;
       return writer.document(
@@ -87,7 +87,7 @@ export function jobStore(engine: SqliteEngine): JobStore & JobNoticeStore {
       );
     },
 
-    findJobs: async (states, since, limit, after = null) =>
+    find: async (states, since, limit, after = null) =>
       engine.documents(
         jobs,
         `SELECT ${jobs.select} FROM jobs WHERE state IN (SELECT value FROM json_each(?)) AND state_since < ?
@@ -98,7 +98,7 @@ export function jobStore(engine: SqliteEngine): JobStore & JobNoticeStore {
         Math.max(0, limit),
       ),
 
-    countJobsByState: async (states) =>
+    countByState: async (states) =>
       engine
         .all<{ kind: string; state: JobState; jobs: number }>(
           `SELECT kind, state, count(*) AS jobs FROM jobs WHERE state IN (SELECT value FROM json_each(?))
@@ -118,7 +118,7 @@ export function jobStore(engine: SqliteEngine): JobStore & JobNoticeStore {
         Math.max(0, limit),
       ),
 
-    findJobsWithDueNotice: async (now, limit) =>
+    findWithDueNotice: async (now, limit) =>
       engine.documents(
         jobs,
         `SELECT ${jobs.select} FROM jobs WHERE notice_at <= ? AND ${visible}

@@ -33,10 +33,9 @@ export function storeOn(engine: SqliteEngine): Store {
     ...collections,
     apiKeys: keyStore(engine, collections.apiKeys),
     ledger: ledgerStore(engine),
-    ...jobStore(engine),
-    ...batchStore(engine),
+    jobs: { ...jobStore(engine), ...fileRetention(engine) },
+    batches: batchStore(engine),
     origins: originStore(engine.relaxed),
-    ...fileRetention(engine),
     engine: 'SQLite',
     ping: async () => {
       engine.get('SELECT 1 FROM sequences LIMIT 1');
