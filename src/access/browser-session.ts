@@ -25,7 +25,7 @@ export async function createBrowserSession(
   now: number,
 ): Promise<CreatedSession> {
   if (session !== undefined) throw new Fault('forbidden', 'Signing in needs an API key, not a session.');
-  const key = (await store.apiKeys.find({ userId }, { newestFirst: true })).find(({ id }) => id === keyId);
+  const key = (await store.apiKeys.find({ userId })).find(({ id }) => id === keyId);
   const expiresAt = Math.min(now + sessionMs, key?.expiresAt ?? Number.POSITIVE_INFINITY);
   const token = `gls_${randomBytes(32).toString('base64url')}`;
   await createSession(store, { hash: sha256(token), userId, keyId, createdAt: now, expiresAt }, maxSessions);

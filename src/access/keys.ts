@@ -41,7 +41,7 @@ const endOf = ({ revokedAt, expiresAt }: ApiKey) => Math.min(revokedAt ?? Infini
  * keys, or of keys that ended recently. Concurrent calls may exceed the maximum by their number.
  */
 export async function makeKeyRoom(store: Pick<Store, 'apiKeys'>, userId: string, now: number): Promise<void> {
-  const keys = await store.apiKeys.find({ userId }, { newestFirst: true });
+  const keys = await store.apiKeys.find({ userId });
   const ended = keys.filter((key) => endOf(key) <= now).sort((one, other) => endOf(other) - endOf(one));
   const old = ended.slice(keptEndedKeys).filter((key) => endOf(key) < now - keptEndedMs);
   for (const key of old) await store.apiKeys.remove({ id: key.id });

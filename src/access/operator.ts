@@ -57,7 +57,7 @@ export async function ensureOperator(
   const isNew = await store.users.insert(newOperator(firstOperatorId, 'operator', now));
   if (secret !== null) return configureKey(store, secret, now);
   // The check is on keys, not on the user: a crash between the two leaves a user without a key.
-  const keys = isNew ? [] : await store.apiKeys.find({ userId: firstOperatorId }, { newestFirst: true });
+  const keys = isNew ? [] : await store.apiKeys.find({ userId: firstOperatorId });
   const generatedKey = keys.length > 0 ? null : await createOperatorKey(store, firstKeyName, now);
   return { generatedKey, revokedKeys: 0, isRevoked: false };
 }
@@ -83,7 +83,7 @@ export async function requireOtherOperatorKey(
 ): Promise<void> {
   let revokesAdminKey = false;
   for await (const { id } of allOf((page) => listUsers(store, 'operator', page), pageLimit)) {
-    for (const key of await store.apiKeys.find({ userId: id }, { newestFirst: true })) {
+    for (const key of await store.apiKeys.find({ userId: id })) {
       if (key.id === keyId) revokesAdminKey = isUsableAdmin(key, now);
       else if (isUsableAdmin(key, now)) return;
     }
@@ -115,7 +115,7 @@ async function configureKey(store: OperatorKeyStore, secret: string, now: number
   const found = await store.apiKeys.findByHash(hash);
   // A process with an outdated setting must not revoke the key that replaced it.
   if (found?.key.revokedAt != null) return { generatedKey: null, revokedKeys: 0, isRevoked: true };
-  const replaced = (await store.apiKeys.find({ userId: firstOperatorId }, { newestFirst: true })).filter(
+  const replaced = (await store.apiKeys.find({ userId: firstOperatorId })).filter(
     (key) => key.name === firstKeyName && key.hash !== hash && key.revokedAt === null,
   );
   for (const { id } of replaced) await revokeApiKey(store, id, now);
