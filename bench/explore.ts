@@ -109,7 +109,7 @@ async function fillJob(context: BenchContext, count: number): Promise<{ job: Job
     const { segment } = await writeSegment(context, job, batch, (at) => sampleAt(at).record);
     batches.push({ ...batch, segments: [segment] });
   }
-  await context.store.createJob(job, batches);
+  await context.store.jobs.create(job, batches);
   return { job, segments: batches.flatMap(({ segments }) => segments) };
 }
 

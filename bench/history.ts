@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { MongoClient } from 'mongodb';
 import type { TrackedValues } from '../src/base/tracked-values.ts';
-import type { ItemKey, Observation, TrackedItem } from '../src/store/history.ts';
+import {
+  addObservations,
+  type ItemKey,
+  listObservations,
+  listTrackedItems,
+  type Observation,
+  type TrackedItem,
+} from '../src/store/history.ts';
 import { trackedItemId } from '../src/store/history-ids.ts';
 import { openMongoStore } from '../src/store/mongo/open.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
@@ -115,7 +122,8 @@ async function measure(store: Store, bare: Bare, observations: number): Promise<
   const filled = await timed(async () => {
     for (let item = 0; item < items; item++) {
       const turns = Array.from({ length: perItem }, (_, turn) => turn);
-      await store.addObservations(
+      await addObservations(
+        store,
         turns.map((turn) => ({
           observation: observationOf(item, turn, turn === perItem - 1 ? null : atOf(turn + 1)),
           previous: null,
@@ -123,7 +131,7 @@ async function measure(store: Store, bare: Bare, observations: number): Promise<
       );
     }
     for (let item = 0; item < items; item += chunkSize)
-      await store.putTrackedItems(rangeOf(item, items).map((each) => stateOf(each, perItem - 1)));
+      await store.trackedItems.upsert(rangeOf(item, items).map((each) => stateOf(each, perItem - 1)));
   });
   for (let item = 0; item < items; item++)
     await bare.insert(Array.from({ length: perItem }, (_, turn) => bareRow(item, turn)));
@@ -139,10 +147,11 @@ async function measure(store: Store, bare: Bare, observations: number): Promise<
   for (let item = 0; item < written.length; item += chunkSize) {
     const chunk = written.slice(item, item + chunkSize);
     write.storeUs += await timed(async () => {
-      await store.addObservations(
+      await addObservations(
+        store,
         chunk.map((each) => ({ observation: observationOf(each, perItem, null), previous: last })),
       );
-      await store.putTrackedItems(chunk.map((each) => stateOf(each, perItem)));
+      await store.trackedItems.upsert(chunk.map((each) => stateOf(each, perItem)));
     });
     write.bareUs += await timed(() =>
       bare.change(
@@ -155,10 +164,10 @@ async function measure(store: Store, bare: Bare, observations: number): Promise<
     );
   }
   for (const item of readItems) {
-    read.storeUs += await timed(() => store.listObservations(keyOf(item), 0, far, { limit: 100 }));
+    read.storeUs += await timed(() => listObservations(store, keyOf(item), 0, far, { limit: 100 }));
     read.bareUs += await timed(() => bare.read(keyOf(item).key));
   }
-  const list = await timed(() => store.listTrackedItems(userId, '', {}, { limit: 50 }));
+  const list = await timed(() => listTrackedItems(store, userId, '', {}, { limit: 50 }));
   const each = ({ storeUs, bareUs }: typeof read, count: number) => ({
     storeUs: storeUs / count,
     bareUs: bareUs / count,

@@ -2,7 +2,7 @@ import { newApiKey, newId, sha256 } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import { type KeyScope, keyScopes, type OperatorRole } from '../contract/permission.ts';
 import type { ApiKey, Role } from '../store/documents.ts';
-import type { AccountStore } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 
 /** An API key to create. */
 export interface KeyRequest {
@@ -40,15 +40,11 @@ const endOf = ({ revokedAt, expiresAt }: ApiKey) => Math.min(revokedAt ?? Infini
  * Deletes keys of an account that ended long ago. Throws `conflict` if it then has the maximum of usable
  * keys, or of keys that ended recently. Concurrent calls may exceed the maximum by their number.
  */
-export async function makeKeyRoom(
-  store: Pick<AccountStore, 'deleteApiKey' | 'listApiKeys'>,
-  userId: string,
-  now: number,
-): Promise<void> {
-  const keys = await store.listApiKeys(userId);
+export async function makeKeyRoom(store: Pick<Store, 'apiKeys'>, userId: string, now: number): Promise<void> {
+  const keys = await store.apiKeys.find({ userId });
   const ended = keys.filter((key) => endOf(key) <= now).sort((one, other) => endOf(other) - endOf(one));
   const old = ended.slice(keptEndedKeys).filter((key) => endOf(key) < now - keptEndedMs);
-  for (const key of old) await store.deleteApiKey(key);
+  for (const key of old) await store.apiKeys.remove({ id: key.id });
   const refuse = (words: string) => new Fault('conflict', `The account has ${words}.`);
   if (keys.length - ended.length >= maxUsableKeys)
     throw refuse(`${maxUsableKeys} usable keys, the maximum. Revoke one first`);
@@ -64,7 +60,7 @@ const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
  * secret that is already a key. Throws `invalid` for an expiry in the past.
  */
 export async function createKey(
-  store: Pick<AccountStore, 'createApiKey'>,
+  store: Pick<Store, 'apiKeys'>,
   request: KeyRequest,
 ): Promise<{ keyId: string; apiKey: string }> {
   const {
@@ -92,6 +88,6 @@ export async function createKey(
     creditCeiling,
     creditsSpent: 0,
   };
-  await store.createApiKey(key);
+  await store.apiKeys.insert(key);
   return { keyId: key.id, apiKey: secret };
 }

@@ -2,8 +2,10 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { createManualClock } from '../../test/support/clock.ts';
 import { newId } from '../base/id.ts';
 import { createLog } from '../base/log.ts';
+import { revokeApiKey } from '../store/keys.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
+import { listUsers } from '../store/users.ts';
 import { createKey } from './keys.ts';
 import { createOperatorKey, ensureOperator, newOperator, requireOtherOperatorKey } from './operator.ts';
 import { createAuthenticator } from './principal.ts';
@@ -22,8 +24,9 @@ beforeEach(() => {
   return () => store.close();
 });
 
-const operators = async () => (await store.listUsers('operator', { limit: 10, after: null })).items;
-const keysOfFirst = async () => store.listApiKeys((await operators())[0]!.id);
+const operators = async () => (await listUsers(store, 'operator', { limit: 10, after: null })).items;
+const keysOfFirst = async () =>
+  store.apiKeys.find({ userId: (await operators())[0]!.id }, { newestFirst: true });
 
 describe('ensureOperator()', () => {
   test('generates one key at the first start and none afterwards', async () => {
@@ -37,9 +40,9 @@ describe('ensureOperator()', () => {
     const { generatedKey } = await ensureOperator(store, null, now);
     const { id } = (await operators())[0]!;
     const other = openSqliteStore({ path: ':memory:' });
-    await other.createUser(newOperator(id, 'operator', now));
+    await other.users.insert(newOperator(id, 'operator', now));
     expect((await ensureOperator(other, null, now)).generatedKey).not.toBe(generatedKey);
-    expect(await other.listApiKeys(id)).toHaveLength(1);
+    expect(await other.apiKeys.find({ userId: id }, { newestFirst: true })).toHaveLength(1);
     await other.close();
   });
 
@@ -104,14 +107,14 @@ describe('requireOtherOperatorKey()', () => {
     const userId = (await operators())[0]!.id;
     await createKey(store, { ...expiring, userId });
     const { keyId: revoked } = await createKey(store, { ...expiring, userId, expiresAt: null });
-    await store.revokeApiKey(revoked, now);
+    await revokeApiKey(store, revoked, now);
     await expect(requireOtherOperatorKey(store, id, now)).rejects.toMatchObject({ code: 'conflict' });
   });
 
   test('accepts a key if another operator has one', async () => {
     await createOperatorKey(store, 'laptop', now);
     const other = newOperator(newId(), 'Maria', now);
-    await store.createUser(other);
+    await store.users.insert(other);
     const key = {
       userId: other.id,
       role: 'operator' as const,

@@ -2,15 +2,14 @@ import { newApiKey, sha256 } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import { allOf } from '../store/cursor.ts';
 import type { ApiKey, User } from '../store/documents.ts';
-import type { AccountStore } from '../store/store.ts';
+import { revokeApiKey } from '../store/keys.ts';
+import type { Store } from '../store/store.ts';
+import { listUsers } from '../store/users.ts';
 import { createKey } from './keys.ts';
 import { permissionsOf } from './principal.ts';
 
 /** Users and keys, for the keys of the first operator. */
-type OperatorKeyStore = Pick<
-  AccountStore,
-  'createApiKey' | 'createUser' | 'findApiKey' | 'listApiKeys' | 'revokeApiKey'
->;
+type OperatorKeyStore = Pick<Store, 'apiKeys' | 'users'>;
 
 /** Id of the first operator. It is fixed so that processes that start together create only one. */
 const firstOperatorId = '00000000-0000-4000-8000-000000000001';
@@ -55,21 +54,21 @@ export async function ensureOperator(
   secret: string | null,
   now: number,
 ): Promise<EnsuredOperator> {
-  const isNew = await store.createUser(newOperator(firstOperatorId, 'operator', now));
+  const isNew = await store.users.insert(newOperator(firstOperatorId, 'operator', now));
   if (secret !== null) return configureKey(store, secret, now);
   // The check is on keys, not on the user: a crash between the two leaves a user without a key.
-  const keys = isNew ? [] : await store.listApiKeys(firstOperatorId);
+  const keys = isNew ? [] : await store.apiKeys.find({ userId: firstOperatorId });
   const generatedKey = keys.length > 0 ? null : await createOperatorKey(store, firstKeyName, now);
   return { generatedKey, revokedKeys: 0, isRevoked: false };
 }
 
 /** Creates another key of the first operator and returns it. */
 export async function createOperatorKey(
-  store: Pick<AccountStore, 'createApiKey' | 'createUser'>,
+  store: Pick<Store, 'apiKeys' | 'users'>,
   name: string,
   now: number,
 ): Promise<string> {
-  await store.createUser(newOperator(firstOperatorId, 'operator', now));
+  await store.users.insert(newOperator(firstOperatorId, 'operator', now));
   return (await createKey(store, { ...firstKey(now), name, secret: newApiKey() })).apiKey;
 }
 
@@ -78,13 +77,13 @@ export async function createOperatorKey(
  * Two concurrent revocations may both pass; `gleaner operator-key` creates a new key in that case.
  */
 export async function requireOtherOperatorKey(
-  store: Pick<AccountStore, 'listApiKeys' | 'listUsers'>,
+  store: Pick<Store, 'apiKeys' | 'users'>,
   keyId: string,
   now: number,
 ): Promise<void> {
   let revokesAdminKey = false;
-  for await (const { id } of allOf((page) => store.listUsers('operator', page), pageLimit)) {
-    for (const key of await store.listApiKeys(id)) {
+  for await (const { id } of allOf((page) => listUsers(store, 'operator', page), pageLimit)) {
+    for (const key of await store.apiKeys.find({ userId: id })) {
       if (key.id === keyId) revokesAdminKey = isUsableAdmin(key, now);
       else if (isUsableAdmin(key, now)) return;
     }
@@ -113,12 +112,12 @@ const isUsableAdmin = (key: ApiKey, now: number): boolean =>
 async function configureKey(store: OperatorKeyStore, secret: string, now: number): Promise<EnsuredOperator> {
   const hash = sha256(secret);
   await createKey(store, { ...firstKey(now), secret });
-  const found = await store.findApiKey(hash);
+  const found = await store.apiKeys.findByHash(hash);
   // A process with an outdated setting must not revoke the key that replaced it.
   if (found?.key.revokedAt != null) return { generatedKey: null, revokedKeys: 0, isRevoked: true };
-  const replaced = (await store.listApiKeys(firstOperatorId)).filter(
+  const replaced = (await store.apiKeys.find({ userId: firstOperatorId })).filter(
     (key) => key.name === firstKeyName && key.hash !== hash && key.revokedAt === null,
   );
-  for (const { id } of replaced) await store.revokeApiKey(id, now);
+  for (const { id } of replaced) await revokeApiKey(store, id, now);
   return { generatedKey: null, revokedKeys: replaced.length, isRevoked: false };
 }

@@ -4,8 +4,11 @@ import { createManualClock, type ManualClock } from '../../test/support/clock.ts
 import { newId } from '../base/id.ts';
 import { createLog } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
+import { revokeApiKey } from '../store/keys.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
+import { suspendUser } from '../store/users.ts';
+import { replaceMethods } from '../store/wrap.ts';
 import { createKey } from './keys.ts';
 import { createAuthenticator } from './principal.ts';
 
@@ -21,7 +24,7 @@ beforeEach(async () => {
   store = openSqliteStore({ path: ':memory:' });
   clock = createManualClock(Date.UTC(2030, 0, 7));
   const user = { id: userId, name: 'Ana', email: '', role: 'user' as const, balance: 7 };
-  await store.createUser({
+  await store.users.insert({
     ...user,
     createdAt: clock.now(),
     suspendedAt: null,
@@ -38,7 +41,7 @@ beforeEach(async () => {
 
 const lastUsed = async () => {
   await nextTurn();
-  return (await store.listApiKeys(userId))[0]?.lastUsedAt;
+  return (await store.apiKeys.find({ userId }, { newestFirst: true }))[0]?.lastUsedAt;
 };
 
 test('returns the user of a key and the credits of the account', async () => {
@@ -63,28 +66,28 @@ test('rejects revoked, expired and unknown keys, and any other credentials', asy
   }
   await clock.advance(10 * minute);
   await expect(authenticate(bearer)).rejects.toThrow('The API key has expired.');
-  await store.revokeApiKey(keyId, clock.now());
+  await revokeApiKey(store, keyId, clock.now());
   await expect(authenticate(bearer)).rejects.toThrow('The API key has been revoked.');
 });
 
 test("rejects a suspended user's keys immediately, and accepts them after reactivation", async () => {
   const authenticate = createAuthenticator({ store, clock, log });
   await authenticate(bearer);
-  await store.suspendUser(userId, clock.now());
+  await suspendUser(store, userId, clock.now());
   const refused = { code: 'unauthenticated', message: 'The account is suspended.' };
   await expect(authenticate(bearer)).rejects.toMatchObject(refused);
-  await store.suspendUser(userId, null);
+  await suspendUser(store, userId, null);
   expect(await authenticate(bearer)).toMatchObject({ userId });
 });
 
 test('each process writes the last use of a key at most once a minute', async () => {
   const touched: number[] = [];
-  const touchApiKey = (id: string, at: number) => {
+  const touch = (id: string, at: number) => {
     touched.push(at);
-    return store.touchApiKey(id, at);
+    return store.apiKeys.touch(id, at);
   };
   const [one, other] = [0, 1].map(() =>
-    createAuthenticator({ store: { ...store, touchApiKey }, clock, log }),
+    createAuthenticator({ store: replaceMethods(store, { apiKeys: { touch } }), clock, log }),
   );
   const begin = clock.now();
   await Promise.all(Array.from({ length: 20 }, () => one!(bearer)));
@@ -101,20 +104,24 @@ test('each process writes the last use of a key at most once a minute', async ()
 
 test('does not record a use for a rejected key', async () => {
   const authenticate = createAuthenticator({ store, clock, log });
-  await store.suspendUser(userId, clock.now());
+  await suspendUser(store, userId, clock.now());
   await expect(authenticate(bearer)).rejects.toThrow();
   expect(await lastUsed()).toBeNull();
 });
 
 test('a call neither waits for the last use to be written nor fails with it', async () => {
-  const stuck = { ...store, touchApiKey: () => new Promise<void>(() => {}) };
+  const stuck = replaceMethods(store, { apiKeys: { touch: () => new Promise<void>(() => {}) } });
   await createAuthenticator({ store: stuck, clock, log })(bearer);
   let tried = 0;
   const away = async () => {
     tried += 1;
     throw new Fault('unavailable', 'The store is away.');
   };
-  const authenticate = createAuthenticator({ store: { ...store, touchApiKey: away }, clock, log });
+  const authenticate = createAuthenticator({
+    store: replaceMethods(store, { apiKeys: { touch: away } }),
+    clock,
+    log,
+  });
   for (let turn = 0; turn < 3; turn++) await authenticate(bearer);
   await nextTurn();
   expect(tried).toBe(1);

@@ -5,13 +5,13 @@ import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import { keyScopes, type Permissions } from '../contract/permission.ts';
 import type { ApiKey, Mode, User } from '../store/documents.ts';
-import type { BrowserSession, SessionStore } from '../store/sessions.ts';
-import type { AccountStore } from '../store/store.ts';
+import { type BrowserSession, findSession } from '../store/sessions.ts';
+import type { Store } from '../store/store.ts';
 import { modeOf, testAccountId } from './test-account.ts';
 
 /** Options for createKeyUsage(). */
 export interface KeyUsageOptions {
-  store: Pick<AccountStore, 'touchApiKey'>;
+  store: Pick<Store, 'apiKeys'>;
   clock: Clock;
   log: Log;
 }
@@ -34,7 +34,7 @@ function createKeyUsage({ store, clock, log }: KeyUsageOptions): (key: ApiKey) =
     if (now - Math.max(written.get(id) ?? 0, lastUsedAt ?? 0) < writeIntervalMs) return;
     written.set(id, now);
     setImmediate(() => {
-      store.touchApiKey(id, now).catch((error) => {
+      store.apiKeys.touch(id, now).catch((error) => {
         log.warn({ keyId: id, error: Fault.from(error).message }, 'use of a key not written');
       });
     });
@@ -68,7 +68,7 @@ export type Authenticate = (authorization: string | undefined | null) => Promise
 
 /** Options for createAuthenticator(). */
 export interface AuthenticatorOptions extends KeyUsageOptions {
-  store: Pick<AccountStore, 'findApiKey' | 'getUser' | 'touchApiKey'> & Pick<SessionStore, 'findSession'>;
+  store: Pick<Store, 'apiKeys' | 'sessions' | 'users'>;
 }
 
 /**
@@ -105,7 +105,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
       requireUnexpired(session, clock.now());
       return { ...principal, session };
     }
-    const found = await store.findApiKey(sha256(token));
+    const found = await store.apiKeys.findByHash(sha256(token));
     if (found === null) throw new Fault('unauthenticated', 'The API key is not valid.');
     return principalOf(found.key, found.user);
   };
@@ -115,17 +115,17 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
  * Returns the user's test account, or the user itself if it is one. Throws `unauthenticated` if there is
  * none.
  */
-async function testAccountOf(store: Pick<AccountStore, 'getUser'>, user: User): Promise<User> {
+async function testAccountOf(store: Pick<Store, 'users'>, user: User): Promise<User> {
   if (modeOf(user) === 'test') return user;
-  const account = user.role === 'user' ? await store.getUser(testAccountId(user.id)) : null;
+  const account = user.role === 'user' ? await store.users.get(testAccountId(user.id)) : null;
   if (account === null) throw new Fault('unauthenticated', 'The user has no test account.');
   return account;
 }
 
 /** Returns the user who holds an account: for a test account, the user whose it is. */
-async function holderOf(store: Pick<AccountStore, 'getUser'>, user: User): Promise<User> {
+async function holderOf(store: Pick<Store, 'users'>, user: User): Promise<User> {
   if (user.testOf === null) return user;
-  const holder = await store.getUser(user.testOf);
+  const holder = await store.users.get(user.testOf);
   if (holder === null) throw new Fault('unauthenticated', 'The API key is not valid.');
   return holder;
 }
@@ -141,13 +141,13 @@ function requireValid({ revokedAt, expiresAt }: ApiKey, { suspendedAt }: User, n
  * Throws `unauthenticated`.
  */
 export async function requireStillValid(
-  store: Pick<AccountStore, 'getApiKey' | 'getUser'> & Pick<SessionStore, 'findSession'>,
+  store: Pick<Store, 'apiKeys' | 'sessions' | 'users'>,
   clock: Clock,
   { userId, keyId, session }: Principal,
 ): Promise<User> {
   const [key, user] = await Promise.all([
-    store.getApiKey(keyId),
-    store.getUser(userId),
+    store.apiKeys.get(keyId),
+    store.users.get(userId),
     session && requireSession(store, session.hash),
   ]);
   if (key === null || user === null) throw new Fault('unauthenticated', 'The API key is not valid.');
@@ -160,10 +160,10 @@ export async function requireStillValid(
  * Returns the session with this hash, its key, and its user. Throws `unauthenticated` if the session ended.
  */
 async function requireSession(
-  store: Pick<SessionStore, 'findSession'>,
+  store: Pick<Store, 'apiKeys' | 'sessions' | 'users'>,
   hash: string,
 ): Promise<{ session: BrowserSession; key: ApiKey; user: User }> {
-  const found = await store.findSession(hash);
+  const found = await findSession(store, hash);
   if (found === null) throw new Fault('unauthenticated', 'The session has ended. Sign in again.');
   return found;
 }

@@ -5,6 +5,7 @@ import { Fault } from '../contract/fault.ts';
 import type { ProcessReport } from '../store/operations.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
+import { replaceMethods } from '../store/wrap.ts';
 import { createServingCount } from './serving-count.ts';
 
 const log = createLog('silent', 'test');
@@ -33,22 +34,25 @@ const report = (id: string, role: string) => {
     clockSkewMs: 0,
     unitsDone: 0,
   };
-  return store.putProcess(about);
+  return store.processes.upsert([about]);
 };
 
 test('counts the live processes that serve the core, and keeps the count while the store is unavailable', async () => {
   let away = false;
-  const listProcesses = (since: number) =>
-    away ? Promise.reject(new Fault('unavailable', 'away')) : store.listProcesses(since);
+  const find: typeof store.processes.find = async (...query) => {
+    if (away) throw new Fault('unavailable', 'away');
+    return store.processes.find(...query);
+  };
+  const shaky = replaceMethods(store, { processes: { find } });
   const stopping = new AbortController();
-  const serving = createServingCount({ store: { listProcesses }, clock, log });
+  const serving = createServingCount({ store: shaky, clock, log });
   expect(serving.current()).toBe(1);
   for (const [id, role] of Object.entries({ a: 'serve', b: 'api', c: 'core', d: 'worker', e: 'gateway' }))
     await report(id, role);
   const following = serving.follow(stopping.signal);
   await flushTasks();
   expect(serving.current()).toBe(3);
-  await store.deleteProcess('c');
+  await store.processes.remove({ id: 'c' });
   await clock.advance(10_000);
   expect(serving.current()).toBe(2);
   away = true;

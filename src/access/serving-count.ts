@@ -1,11 +1,12 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
-import type { OperationsStore, ProcessReport } from '../store/operations.ts';
+import type { ProcessReport } from '../store/operations.ts';
+import type { Store } from '../store/store.ts';
 
 /** Options for createServingCount(). */
 export interface ServingCountOptions {
-  store: Pick<OperationsStore, 'listProcesses'>;
+  store: Pick<Store, 'processes'>;
   clock: Clock;
   log: Log;
 }
@@ -29,10 +30,10 @@ const silentMs = 35_000;
 
 /** Returns the live processes that serve the core, by start time and id. */
 export async function listServing(
-  store: Pick<OperationsStore, 'listProcesses'>,
+  store: Pick<Store, 'processes'>,
   clock: Pick<Clock, 'now'>,
 ): Promise<ProcessReport[]> {
-  const processes = await store.listProcesses(clock.now() - silentMs);
+  const processes = await store.processes.find({ seenAt: { atLeast: clock.now() - silentMs } });
   return processes.filter(({ role }) => serving.has(role));
 }
 

@@ -1,7 +1,7 @@
 import { idFromName, newTestKey } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { Mode, User } from '../store/documents.ts';
-import type { AccountStore } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
 
 /** Returns the id of a user's test account, which may not exist. */
 export const testAccountId = (userId: string): string => idFromName(`test account of ${userId}`);
@@ -15,12 +15,12 @@ export const modeOf = ({ testOf }: Pick<User, 'testOf'>): Mode => (testOf === nu
  * never mixes with live data.
  */
 async function ensureTestAccount(
-  store: Pick<AccountStore, 'createUser'>,
+  store: Pick<Store, 'users'>,
   { id, name }: Pick<User, 'id' | 'name'>,
   now: number,
 ): Promise<string> {
   const testId = testAccountId(id);
-  await store.createUser({
+  await store.users.insert({
     id: testId,
     name,
     email: '',
@@ -51,7 +51,7 @@ export interface KeyAccountOptions {
  * key of a test account, or without a sandbox; `invalid` for a test key of an operator.
  */
 export async function keyAccount(
-  store: Pick<AccountStore, 'createUser'>,
+  store: Pick<Store, 'users'>,
   { user, mode, sandbox, now }: KeyAccountOptions,
 ): Promise<{ userId: string; secret?: string }> {
   const isTestAccount = modeOf(user) === 'test';
@@ -70,7 +70,7 @@ export async function keyAccount(
  * operator.
  */
 export async function openTestAccount(
-  store: Pick<AccountStore, 'createUser'>,
+  store: Pick<Store, 'users'>,
   user: User,
   { sandbox, now }: Pick<KeyAccountOptions, 'sandbox' | 'now'>,
 ): Promise<void> {

@@ -24,21 +24,23 @@ beforeEach(() => {
 });
 
 const heartbeat = (id: string, role: string, startedAt: number) =>
-  store.putProcess({
-    id,
-    role,
-    host: 'one',
-    pid: 1,
-    version: '1',
-    startedAt,
-    seenAt: clock.now(),
-    memoryBytes: 1,
-    workers: 0,
-    batches: 0,
-    paused: '',
-    clockSkewMs: 0,
-    unitsDone: 0,
-  });
+  store.processes.upsert([
+    {
+      id,
+      role,
+      host: 'one',
+      pid: 1,
+      version: '1',
+      startedAt,
+      seenAt: clock.now(),
+      memoryBytes: 1,
+      workers: 0,
+      batches: 0,
+      paused: '',
+      clockSkewMs: 0,
+      unitsDone: 0,
+    },
+  ]);
 
 const values = async ({ gauges }: AuditCheck) =>
   (await gauges.gleaner_audit_disagreements!()).map(({ value }) => value);
@@ -110,7 +112,7 @@ test('only the serving process that started first audits; another takes over whe
   await flushTasks();
   expect([first.audits.length, second.audits.length]).toEqual([1, 0]);
   expect(await values(second.check)).toEqual([]);
-  await store.deleteProcess('b');
+  await store.processes.remove({ id: 'b' });
   await clock.advance(10_000);
   expect(await values(first.check)).toEqual([]);
   expect(await values(second.check)).toEqual([1]);

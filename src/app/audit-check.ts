@@ -3,12 +3,12 @@ import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import type { Audit } from '../jobs/queries/audit.ts';
-import type { OperationsStore } from '../store/operations.ts';
+import type { Store } from '../store/store.ts';
 import type { GaugeReaders } from '../telemetry/metrics.ts';
 
 /** Options for createAuditCheck(). */
 export interface AuditCheckOptions {
-  store: Pick<OperationsStore, 'listProcesses'>;
+  store: Pick<Store, 'processes'>;
   clock: Clock;
   log: Log;
   /** Id of this process in its heartbeats. */

@@ -19,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 test('auditInProcess() finds a wrong balance while the store is open', async () => {
   const store = openSqliteStore({ path: join(folder, storeFile) });
   const user = { id: 'u1', name: 'Ann', email: 'ann@example.test', role: 'user' as const, createdAt: 1 };
-  await store.createUser({
+  await store.users.insert({
     ...user,
     balance: 0,
     suspendedAt: null,
@@ -28,7 +28,7 @@ test('auditInProcess() finds a wrong balance while the store is open', async () 
     testOf: null,
   });
   const entry = { userId: 'u1', type: 'grant' as const, jobId: null, keyId: null, note: '', createdAt: 1 };
-  await store.postLedgerEntry({ ...entry, key: 'k1', amount: 10 });
+  await store.ledger.post({ ...entry, key: 'k1', amount: 10 });
   const environment = { GLEANER_DATA_DIR: folder };
   expect(await auditInProcess({ memoryBytes, environment, signal })).toMatchObject({
     accounts: 1,

@@ -13,7 +13,7 @@ const cacheMs = 5_000;
 
 /** Options for storeGauges(). */
 export interface StoreGaugeOptions {
-  store: Pick<Store, 'countJobsByState' | 'countBacklog' | 'findOldestDue' | 'listPauses'>;
+  store: Pick<Store, 'batches' | 'jobs' | 'origins'>;
   clock: Pick<Clock, 'now'>;
   origins: Origins;
 }
@@ -22,10 +22,10 @@ export interface StoreGaugeOptions {
  * Creates the gauges of state that all processes share. They are read from the store when they are collected.
  */
 export function storeGauges({ store, clock, origins }: StoreGaugeOptions): GaugeReaders {
-  const jobs = cached(clock, () => store.countJobsByState(openStates));
-  const backlog = cached(clock, () => store.countBacklog());
-  const oldest = cached(clock, () => store.findOldestDue(clock.now()));
-  const pauses = cached(clock, () => store.listPauses());
+  const jobs = cached(clock, () => store.jobs.countByState(openStates));
+  const backlog = cached(clock, () => store.batches.countBacklog());
+  const oldest = cached(clock, () => store.batches.findOldestDue(clock.now()));
+  const pauses = cached(clock, () => store.origins.listPauses());
   return {
     gleaner_jobs: async () =>
       (await jobs()).map(({ kind, state, jobs: value }) => ({ labels: { kind, state }, value })),

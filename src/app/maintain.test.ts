@@ -21,7 +21,7 @@ afterEach(async () => {
 
 /** Stores the heartbeat of a process. */
 const report = (id: string, startedAt: number) =>
-  fixture.context.store.putProcess({ ...aProcess({ startedAt, seenAt: fixture.clock.now() }), id });
+  fixture.context.store.processes.upsert([{ ...aProcess({ startedAt, seenAt: fixture.clock.now() }), id }]);
 
 /** Starts the upkeep of a process, whose sweeps are recorded. */
 function maintain(id: string, processId: string | null = id): void {

@@ -19,7 +19,9 @@ export async function maintainForever(
   const { store, clock } = context;
   const isSweeper = async () => {
     if (processId === null) return true;
-    const [first] = await store.listProcesses(clock.now() - silentMs).catch(() => []);
+    const [first] = await store.processes
+      .find({ seenAt: { atLeast: clock.now() - silentMs } })
+      .catch(() => []);
     return first === undefined || first.id === processId;
   };
   await Promise.all([

@@ -135,7 +135,7 @@ describe('runFetch()', () => {
     const target = targetOf('mkta', 'product', '7/4', 'th');
     await runFetch({ ...config, dataDir }, target, {}, say);
     expect(printed().data.item.item_id).toBe(4);
-    const { first } = await store.reserveRequests(origins.address('mkta', 'th'), 1, 60_000, 0);
+    const { first } = await store.origins.reserve(origins.address('mkta', 'th'), 1, 60_000, 0);
     expect(first).toBeGreaterThan(0);
     await store.close();
   });

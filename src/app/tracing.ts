@@ -2,6 +2,7 @@ import type { Fetcher } from '../fetch/http.ts';
 import type { FetchPage } from '../fetch/page.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Store } from '../store/store.ts';
+import { isStream, wrapMethods } from '../store/wrap.ts';
 import { attribute, ownAttribute } from '../telemetry/attributes.ts';
 import { currentTrace, failSpan, inSpan, outsideSpans, recordedSpan } from '../telemetry/trace.ts';
 import { messageAttributes } from '../worker/message-span.ts';
@@ -57,35 +58,18 @@ export function traceQueue(queue: Queue): Queue {
   };
 }
 
-type Method = (...parameters: readonly unknown[]) => unknown;
-
-/** Names of the methods that return streams. */
-type StreamName = {
-  [Name in keyof Store]: Store[Name] extends (...parameters: never[]) => AsyncIterable<unknown>
-    ? Name
-    : never;
-}[keyof Store];
-
-/** Methods without a span: a stream of documents is no single step. */
-const streams: Readonly<Record<StreamName, true>> = { auditAccounts: true, readBatches: true };
-
 /**
  * Wraps a store so that each of its steps within a recorded span has a span. Steps of background loops, which
- * have no caller, are not recorded.
+ * have no caller, are not recorded, and neither are streams.
  */
 export function traceStore(store: Store): Store {
   const system = store.engine.toLowerCase();
-  const traced = (name: string, method: Method): Method => {
+  return wrapMethods(store, (name, method) => {
+    if (isStream(name)) return method;
     const attributes = { [attribute.dbSystem]: system, [attribute.dbOperation]: name };
     return (...parameters) => {
       if (recordedSpan() === undefined) return method(...parameters);
       return inSpan(name, { kind: 'client', attributes }, async () => method(...parameters));
     };
-  };
-  return Object.fromEntries(
-    Object.entries(store).map(([name, value]) => {
-      const isStep = typeof value === 'function' && !(name in streams);
-      return [name, isStep ? traced(name, value as Method) : value];
-    }),
-  ) as unknown as Store;
+  });
 }

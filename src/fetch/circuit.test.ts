@@ -47,15 +47,15 @@ function newCircuit(random = 0): Circuit {
 }
 
 /** Returns the end of the pause, in seconds since the start of the test. */
-const pausedFor = async () => ((await store.getPause(origin)).until - start) / 1000;
-const failureCount = async () => (await store.getPause(origin)).failures;
+const pausedFor = async () => ((await store.origins.getPause(origin)).until - start) / 1000;
+const failureCount = async () => (await store.origins.getPause(origin)).failures;
 
 let pages = 0;
 
 /** Records refusals of distinct pages, each after the pause caused by the previous one. */
 async function refuse(circuit: Circuit, outcome: RequestOutcome, times: number): Promise<void> {
   for (let turn = 0; turn < times; turn += 1) {
-    const until = (await store.getPause(origin)).until;
+    const until = (await store.origins.getPause(origin)).until;
     await clock.advance(Math.max(0, until - clock.now()));
     pages += 1;
     const trial = await circuit.admit(`/refused/${pages}`, 0);
@@ -105,7 +105,7 @@ describe('record()', () => {
       await circuit.record(page, timeout, false);
     expect(circuit.paused).toBe(false);
     await circuit.record('/5', timeout, false);
-    expect(await store.getPause(origin)).toMatchObject({ reason: 'page_timeout', failures: 1 });
+    expect(await store.origins.getPause(origin)).toMatchObject({ reason: 'page_timeout', failures: 1 });
   });
 
   test('ignores inconclusive responses', async () => {
@@ -122,7 +122,7 @@ describe('a pause', () => {
     const circuit = newCircuit(0.8);
     for (let turn = 0; turn < 10; turn += 1) {
       await refuse(circuit, throttled(), 1);
-      times.push((await store.getPause(origin)).until - clock.now());
+      times.push((await store.origins.getPause(origin)).until - clock.now());
     }
     expect(times.map((ms) => ms / 1200)).toEqual([1, 2, 4, 8, 16, 32, 64, 120, 120, 120]);
   });
@@ -188,10 +188,10 @@ describe('a pause', () => {
     const [circuit, other] = [newCircuit(), newCircuit()];
     await circuit.record('/1', throttled(60_000), false);
     expect(other.paused).toBe(false);
-    other.update(await store.getPause(origin));
+    other.update(await store.origins.getPause(origin));
     expect(other.paused).toBe(true);
     // An older state is ignored.
-    other.update({ ...(await store.getPause(origin)), revision: 0, until: 0 });
+    other.update({ ...(await store.origins.getPause(origin)), revision: 0, until: 0 });
     expect(other.paused).toBe(true);
   });
 });
@@ -201,7 +201,7 @@ describe('a circuit after three pauses in a row', () => {
   async function opened(): Promise<[Circuit, Circuit]> {
     const [circuit, other] = [newCircuit(), newCircuit()];
     await refuse(circuit, throttled(1_000), 3);
-    other.update(await store.getPause(origin));
+    other.update(await store.origins.getPause(origin));
     await clock.advance(1_000);
     return [circuit, other];
   }
@@ -237,17 +237,17 @@ describe('a circuit after three pauses in a row', () => {
     expect(await circuit.admit('/a', 0)).toBe(true);
     await other.record('/late', blocked, false);
     await other.record('/later', succeeded, false);
-    expect(await store.getPause(origin)).toMatchObject({ failures: 3, probing: true });
+    expect(await store.origins.getPause(origin)).toMatchObject({ failures: 3, probing: true });
     await circuit.record('/a', timeout, true);
-    expect(await store.getPause(origin)).toMatchObject({ failures: 4, probing: false });
-    expect((await store.getPause(origin)).until - clock.now()).toBe(8_000);
+    expect(await store.origins.getPause(origin)).toMatchObject({ failures: 4, probing: false });
+    expect((await store.origins.getPause(origin)).until - clock.now()).toBe(8_000);
   });
 
   test('admits another trial request after an inconclusive response', async () => {
     const [circuit, other] = await opened();
     expect(await circuit.admit('/a', 0)).toBe(true);
     await circuit.record('/a', { kind: 'inconclusive' }, true);
-    other.update(await store.getPause(origin));
+    other.update(await store.origins.getPause(origin));
     expect(await other.admit('/b', 0)).toBe(true);
   });
 
@@ -275,7 +275,7 @@ describe('a circuit after three pauses in a row', () => {
     const bad = circuit.admit(`/refused/${pages}`, 10_000);
     await flushTasks();
     await clock.advance(4_999);
-    expect(await store.getPause(origin)).toMatchObject({ probing: false });
+    expect(await store.origins.getPause(origin)).toMatchObject({ probing: false });
     await clock.advance(1);
     expect(await bad).toBe(true);
   });

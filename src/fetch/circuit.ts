@@ -35,7 +35,7 @@ export interface CircuitOptions {
   origin: string;
   /** Name of the origin in faults: "mkta/id". */
   name: string;
-  store: Pick<OriginStore, 'getPause' | 'putPause'>;
+  store: { origins: Pick<OriginStore, 'getPause' | 'putPause'> };
   clock: Clock;
   log: Log;
   /** Called when a pause starts. */
@@ -88,7 +88,7 @@ class SharedCircuit implements Circuit {
     let leftMs = maxWaitMs;
     for (let now = clock.now(); this.#pause.until > now; now = clock.now()) {
       if (now - this.#updatedAt >= maxAgeMs) {
-        this.#apply(await store.getPause(origin));
+        this.#apply(await store.origins.getPause(origin));
         continue;
       }
       const ms = this.#waitMs(now);
@@ -111,7 +111,7 @@ class SharedCircuit implements Circuit {
         // A page that was refused before is a poor test of the origin: other pages go first.
         yields = false;
         await clock.sleep(Math.min(trialPollMs, maxWaitMs), signal);
-        this.#apply(await store.getPause(origin));
+        this.#apply(await store.origins.getPause(origin));
       } else if (await this.#write({ ...this.#pause, until: clock.now() + trialMs, probing: true })) {
         return true;
       }
@@ -157,7 +157,10 @@ class SharedCircuit implements Circuit {
   /** Replaces the known pause. If another process changed it first, applies that change and returns false. */
   async #write(next: Omit<OriginPause, 'revision'>): Promise<boolean> {
     const { origin, store } = this.#options;
-    const { written, pause } = await store.putPause(origin, { ...next, revision: this.#pause.revision + 1 });
+    const { written, pause } = await store.origins.putPause(origin, {
+      ...next,
+      revision: this.#pause.revision + 1,
+    });
     this.#apply(pause);
     return written;
   }

@@ -100,7 +100,7 @@ async function run<T>(call: Promise<T>): Promise<T> {
 
 const get = (scheduler: OriginScheduler, request: PageRequest) =>
   run(scheduler.openSession('mkta', 'id').fetch(request));
-const pauseAt = async (place: string) => (await store.getPause(place)).until - clock.now();
+const pauseAt = async (place: string) => (await store.origins.getPause(place)).until - clock.now();
 
 beforeEach(() => {
   store = openSqliteStore({ path: ':memory:' });
@@ -205,8 +205,8 @@ describe('fetch()', () => {
   test('pauses stores separately', async () => {
     replies['*'] = { status: 429 };
     await run(newScheduler().openSession('mktf', '').fetch({ path: '/', origin: shop }));
-    expect(await store.getPause(shop)).toMatchObject({ reason: 'status 429', failures: 1 });
-    expect(await store.getPause(origin)).toMatchObject({ failures: 0 });
+    expect(await store.origins.getPause(shop)).toMatchObject({ reason: 'status 429', failures: 1 });
+    expect(await store.origins.getPause(origin)).toMatchObject({ failures: 0 });
   });
 
   test('rejects with the reason of a signal that is aborted while it waits', async () => {
@@ -269,7 +269,7 @@ describe('end()', () => {
     const scheduler = newScheduler();
     replies['*'] = { status: 503, headers: { 'retry-after': '2' } };
     await readPage(scheduler, '/1', new Fault('page_throttled', 'no', { retryAfterMs: 2_000 }));
-    expect(await store.getPause(origin)).toMatchObject({ failures: 1, reason: 'status 503' });
+    expect(await store.origins.getPause(origin)).toMatchObject({ failures: 1, reason: 'status 503' });
   });
 
   test('pauses an origin that does not respond', async () => {
@@ -278,7 +278,7 @@ describe('end()', () => {
     for (let page = 0; page < 5; page += 1) {
       await expect(get(scheduler, { path: `/${page}` })).rejects.toMatchObject({ code: 'network' });
     }
-    expect(await store.getPause(origin)).toMatchObject({ failures: 1, reason: 'network' });
+    expect(await store.origins.getPause(origin)).toMatchObject({ failures: 1, reason: 'network' });
   });
 
   test('discards the cookies of a blocked session, but not of a throttled one', async () => {

@@ -28,7 +28,7 @@ test('createOriginThrottles() evicts paused origins beyond 1,000, but the store 
   expect(first.circuit.paused).toBe(true);
   expect(at(1)).toBe(busy);
   expect(at(0)).not.toBe(first);
-  expect((await store.getPause('https://store0.example')).until).toBeGreaterThan(clock.now());
+  expect((await store.origins.getPause('https://store0.example')).until).toBeGreaterThan(clock.now());
   release();
   await all.close();
   await store.close();

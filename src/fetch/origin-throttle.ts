@@ -23,7 +23,7 @@ export interface OriginThrottle {
 
 /** Options for createOriginThrottles(). */
 export interface OriginThrottleOptions {
-  store: Pick<OriginStore, 'reserveRequests' | 'leasePermits' | 'getPause' | 'putPause'>;
+  store: { origins: OriginStore };
   /** Id of this process, as a holder of permits. */
   holder: string;
   clock: Clock;
@@ -65,7 +65,7 @@ function createOriginThrottle(
   const tokens = createTokenBucket({
     origin,
     intervalMs: intervalMs(),
-    reserve: store.reserveRequests,
+    reserve: store.origins.reserve,
     onPauseRead,
     clock,
   });
@@ -75,7 +75,7 @@ function createOriginThrottle(
     get limit() {
       return current.concurrency;
     },
-    lease: store.leasePermits,
+    lease: store.origins.lease,
     onPauseRead,
     clock,
     ...(options.urgentTasks ? { urgentTasks: options.urgentTasks } : {}),

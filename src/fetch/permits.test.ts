@@ -38,7 +38,7 @@ function process(
     lease: async (...request) => {
       leases += 1;
       if (isUnavailable) throw new Fault('unavailable', 'the store is unavailable');
-      return store.leasePermits(...request);
+      return store.origins.lease(...request);
     },
     onPauseRead: () => {},
     clock,
@@ -70,8 +70,8 @@ function process(
 
 const held = async () => {
   const request = { holder: 'observer', busy: 0, wanted: 0, limit: 1_000, until: clock.now() + 1 };
-  const { permits } = await store.leasePermits(origin, { ...request, wanted: 1_000, now: clock.now() });
-  await store.leasePermits(origin, { ...request, now: clock.now() });
+  const { permits } = await store.origins.lease(origin, { ...request, wanted: 1_000, now: clock.now() });
+  await store.origins.lease(origin, { ...request, now: clock.now() });
   return 1_000 - permits;
 };
 
@@ -189,7 +189,7 @@ describe('several processes', () => {
   test('get the permits of a process that died once its lease has expired', async () => {
     const [now, limit] = [clock.now(), 4];
     const until = now + permitLeaseMs;
-    await store.leasePermits(origin, { holder: 'dead', busy: 0, wanted: limit, limit, now, until });
+    await store.origins.lease(origin, { holder: 'dead', busy: 0, wanted: limit, limit, now, until });
     const worker = process('b');
     worker.work(100);
     await pass(permitLeaseMs - 1);

@@ -27,7 +27,7 @@ export interface PermitsOptions {
   holder: string;
   /** Permits of the origin over all workers. */
   limit: number;
-  lease: OriginStore['leasePermits'];
+  lease: OriginStore['lease'];
   /** Receives the origin's pause with each lease. */
   onPauseRead(pause: OriginPause): void;
   clock: Clock;

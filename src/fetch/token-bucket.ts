@@ -16,7 +16,7 @@ export interface TokenBucketOptions {
   origin: string;
   /** Interval between requests in milliseconds, over all workers. */
   intervalMs: number;
-  reserve: OriginStore['reserveRequests'];
+  reserve: OriginStore['reserve'];
   /** Receives the origin's pause with each reservation. */
   onPauseRead(pause: OriginPause): void;
   clock: Clock;

@@ -1,15 +1,16 @@
 import { type TrackedField, type TrackedValues, trackedFields } from '../base/tracked-values.ts';
 import type { NoticeContext } from '../delivery/notify/context.ts';
 import { queueEmailForUser, queueForUser } from '../delivery/notify/queue.ts';
-import type {
-  ChangeCounts,
-  ItemChange,
-  ItemKey,
-  Observation,
-  Rule,
-  RuleState,
-  TrackedItem,
-  TrackingRun,
+import {
+  addObservations,
+  type ChangeCounts,
+  type ItemChange,
+  type ItemKey,
+  type Observation,
+  type Rule,
+  type RuleState,
+  type TrackedItem,
+  type TrackingRun,
 } from '../store/history.ts';
 import { changeId, trackedItemId } from '../store/history-ids.ts';
 import type { HistoryContext } from './context.ts';
@@ -55,7 +56,7 @@ const isEqual = (one: unknown, other: unknown): boolean =>
 
 /** The parts of the context that these functions use. */
 type NotifyItemContext = Pick<HistoryContext, 'clock' | 'newId' | 'settings'> & {
-  store: NoticeContext['store'] & Pick<HistoryContext['store'], 'getUser'>;
+  store: NoticeContext['store'] & Pick<HistoryContext['store'], 'users'>;
 };
 
 /**
@@ -76,7 +77,7 @@ export async function notifyOfItem(context: NotifyItemContext, fired: FiredItem)
   }
   const byEmail = rulesOf('email');
   if (byEmail.length > 0 && notices.settings.email !== null) {
-    const user = await context.store.getUser(userId);
+    const user = await context.store.users.get(userId);
     if (user === null || user.email === '') return queued;
     const email = itemEmail({ ...fired, rules: byEmail });
     await queueEmailForUser(notices, user, about, jobId, { type: 'item.changed', email });
@@ -110,10 +111,7 @@ export interface SnapshotResult {
 
 /** Dependencies of applySnapshots(). */
 export type SnapshotContext = Parameters<typeof notifyOfItem>[0] & {
-  store: Pick<
-    HistoryContext['store'],
-    'addChanges' | 'addObservations' | 'getChanges' | 'getTrackedItems' | 'putTrackedItems'
-  >;
+  store: Pick<HistoryContext['store'], 'itemChanges' | 'observations' | 'trackedItems'>;
 };
 
 /** Effects of one reading of an item. */
@@ -139,7 +137,9 @@ export async function applySnapshots(
   const { store } = context;
   const series = run.series === '' ? [''] : ['', run.series];
   const ids = snapshots.flatMap(({ item }) => series.map((name) => trackedItemId(item, name)));
-  const stored = new Map((await store.getTrackedItems(ids)).map((each) => [each.id, each]));
+  const stored = new Map(
+    (await store.trackedItems.find({ id: { in: ids } }, { order: [] })).map((each) => [each.id, each]),
+  );
   const stateOf = (item: ItemKey, name: string) => stored.get(trackedItemId(item, name));
   const fresh = snapshots.filter(({ item, batch }) => {
     const state = stateOf(item, run.series);
@@ -147,23 +147,29 @@ export async function applySnapshots(
   });
   const repeated = fresh.filter(({ item }) => stateOf(item, run.series)?.seenJob === run.jobId);
   const known = new Map(
-    (await store.getChanges(repeated.map(({ item, batch }) => changeId(run.jobId, batch, item)))).map(
-      ({ id, type }) => [id, type],
-    ),
+    (
+      await store.itemChanges.find(
+        { id: { in: repeated.map(({ item, batch }) => changeId(run.jobId, batch, item)) } },
+        { order: [] },
+      )
+    ).map(({ id, type }) => [id, type]),
   );
   const outcomes = fresh.map((snapshot) => {
     const own = stateOf(snapshot.item, '');
     const member = run.series === '' ? own : stateOf(snapshot.item, run.series);
     return outcomeOf(run, rules, snapshot, own, member);
   });
-  await store.addObservations(outcomes.flatMap(({ added }) => added ?? []));
-  await store.addChanges(outcomes.flatMap(({ change }) => change ?? []));
+  await addObservations(
+    store,
+    outcomes.flatMap(({ added }) => added ?? []),
+  );
+  await store.itemChanges.writeAll(outcomes.flatMap(({ change }) => change ?? []));
   let messages = 0;
   for (const { fired } of outcomes) {
     if (fired === null || run.messages + messages >= maxMessages) continue;
     if (await notifyOfItem(context, fired)) messages += 1;
   }
-  await store.putTrackedItems(outcomes.flatMap(({ items }) => items));
+  await store.trackedItems.upsert(outcomes.flatMap(({ items }) => items));
 
   const counts = { new: 0, changed: 0, missing: 0, back: 0, unchanged: 0 };
   for (const [index, { item, batch }] of fresh.entries()) {

@@ -5,7 +5,7 @@ import { createFormat, type FormatName } from '../formats/format.ts';
 import type { ExactObject } from '../formats/json-text.ts';
 import type { StoreUse } from '../jobs/context.ts';
 import { allOf } from '../store/cursor.ts';
-import type { ItemChange } from '../store/history.ts';
+import { type ItemChange, listChanges } from '../store/history.ts';
 
 /** Changes per query. */
 const pageSize = 500;
@@ -30,15 +30,15 @@ const shape = `type: string; market: string; region: string; key: string; title:
 
 /** Writes the changes of a job as a file, a page at a time. */
 export function changeFile(
-  context: StoreUse<'listChanges'>,
+  context: StoreUse<'itemChanges'>,
   jobId: string,
   format: FormatName,
 ): AsyncIterable<Uint8Array> {
   return createFormat(format, createColumns(shape))(rowsOf(context, jobId));
 }
 
-async function* rowsOf({ store }: StoreUse<'listChanges'>, jobId: string): AsyncGenerator<ExactObject> {
-  for await (const change of allOf((page) => store.listChanges(jobId, null, page), pageSize))
+async function* rowsOf({ store }: StoreUse<'itemChanges'>, jobId: string): AsyncGenerator<ExactObject> {
+  for await (const change of allOf((page) => listChanges(store, jobId, null, page), pageSize))
     yield rowOf(change);
 }
 

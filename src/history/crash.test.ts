@@ -3,6 +3,7 @@ import { createCrashingProcess } from '../../test/support/crash.ts';
 import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import { openTracking } from '../../test/support/tracking.ts';
 import { aRule } from '../store/conformance/history-samples.ts';
+import { listChanges, listObservations } from '../store/history.ts';
 import { newTrackingRun } from '../store/tracking-run.ts';
 import { track } from './tracker.ts';
 
@@ -23,16 +24,16 @@ async function compareWithCrash(last: number, when: 'before' | 'after') {
   const { store } = context;
   const tracking = openTracking(fixture);
   const userId = await fixture.createUser(10_000);
-  await store.putWebhook({
+  await store.webhooks.put({
     ...{ userId, url: 'https://receiver.test/hook', enabled: true, secret: 'whsec_AAAA' },
     ...{ previousSecret: null, previousUntil: null, updatedAt: 0, revision: 1 },
   });
-  await store.createRule(aRule({ userId, condition: 'price_falls_by', threshold: 5 }));
+  await store.rules.insert(aRule({ userId, condition: 'price_falls_by', threshold: 5 }));
   await tracking.run(userId, [lamp, chair, table], 'daily');
   tracking.changeItem(lamp, { priceFactor: 0.5 });
   tracking.changeItem(chair, { isRemoved: true });
   const job = await tracking.end(userId, items, 'daily');
-  await store.createTrackingRun(newTrackingRun(job)!);
+  await store.trackingRuns.insert({ ...newTrackingRun(job)!, activeUser: null });
 
   const victim = createCrashingProcess(context, last, when);
   const { signal } = new AbortController();
@@ -41,14 +42,14 @@ async function compareWithCrash(last: number, when: 'before' | 'after') {
   await clock.advance(120_000);
   await tracking.compare();
 
-  const run = (await store.getTrackingRun(job.id))!;
-  const changes = (await store.listChanges(job.id, null, all)).items;
+  const run = (await store.trackingRuns.get(job.id))!;
+  const changes = (await listChanges(store, job.id, null, all)).items;
   const histories = await Promise.all(
     items.map((key) =>
-      store.listObservations({ userId, market: 'mkta', region: 'id', key }, 0, Number.MAX_SAFE_INTEGER, all),
+      listObservations(store, { userId, market: 'mkta', region: 'id', key }, 0, Number.MAX_SAFE_INTEGER, all),
     ),
   );
-  const { items: deliveries } = await store.listDeliveries(userId, all);
+  const { items: deliveries } = await store.deliveries.list({ userId }, all);
   return {
     isCrashed: victim.isCrashed(),
     result: {

@@ -1,5 +1,5 @@
 import type { Batch } from '../store/batches.ts';
-import type { ItemChange, TrackedItem, TrackingRun } from '../store/history.ts';
+import { findAbsentItems, type ItemChange, type TrackedItem, type TrackingRun } from '../store/history.ts';
 import { changeId, sourceOf } from '../store/history-ids.ts';
 import type { HistoryContext } from './context.ts';
 
@@ -11,7 +11,7 @@ const goneCodes: ReadonlySet<string> = new Set(['page_not_found', 'page_private'
 
 /** The parts of the context that these functions use. */
 interface MissingContext {
-  store: Pick<HistoryContext['store'], 'addChanges' | 'findAbsentItems' | 'putTrackedItems'>;
+  store: Pick<HistoryContext['store'], 'itemChanges' | 'trackedItems'>;
 }
 
 /**
@@ -28,11 +28,10 @@ export async function recordMissing(
     .filter((_, index) => isRead(batch.outcomes[index]))
     .map(({ key }) => sourceOf(batch.market, batch.region, key));
   for (;;) {
-    const { jobId, at: before } = run;
-    const absent = await store.findAbsentItems(run.userId, run.series, sources, { jobId, before }, pageSize);
+    const absent = await findAbsentItems(store, run, sources, pageSize);
     if (absent.length === 0) return;
-    await store.addChanges(absent.map((item) => missingChange(run, batch, item)));
-    await store.putTrackedItems(
+    await store.itemChanges.writeAll(absent.map((item) => missingChange(run, batch, item)));
+    await store.trackedItems.upsert(
       absent.map((item) => ({ ...item, isPresent: false, seenAt: run.at, seenJob: run.jobId })),
     );
     if (absent.length < pageSize) return;

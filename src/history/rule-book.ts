@@ -12,8 +12,7 @@ import type { Rule, RuleCondition } from '../store/history.ts';
 import { maxRules } from './rules.ts';
 
 /** The parts of the context that these functions use. */
-export type RuleBookContext = Pick<JobContext, 'clock' | 'newId' | 'settings'> &
-  StoreUse<'createRule' | 'deleteRule' | 'getRule' | 'getUser' | 'listRules' | 'putRule'>;
+export type RuleBookContext = Pick<JobContext, 'clock' | 'newId' | 'settings'> & StoreUse<'rules' | 'users'>;
 
 /** Fields of a rule that its user sets. */
 export type RuleFields = Pick<
@@ -41,7 +40,7 @@ const maxThreshold = 1e12;
 
 /** Returns a user's rule. Throws `not_found`. */
 export async function findRule({ store }: RuleBookContext, userId: string, id: string): Promise<Rule> {
-  const rule = await store.getRule(id.toLowerCase());
+  const rule = await store.rules.get(id.toLowerCase());
   if (rule === null || rule.userId !== userId) throw new Fault('not_found', `There is no rule '${id}'.`);
   return rule;
 }
@@ -52,9 +51,9 @@ export async function addRule(context: RuleBookContext, userId: string, fields: 
   await check(context, userId, fields);
   const now = clock.now();
   const rule = { ...normal(fields), id: newId(), userId, createdAt: now, updatedAt: now, revision: 1 };
-  if ((await store.listRules(userId)).length >= maxRules)
+  if ((await store.rules.find({ userId })).length >= maxRules)
     throw new Fault('conflict', `An account has up to ${maxRules} rules. Delete one first.`);
-  await store.createRule(rule);
+  await store.rules.insert(rule);
   return rule;
 }
 
@@ -68,14 +67,14 @@ export async function changeRule(
   const rule = await findRule(context, userId, id);
   await check(context, userId, fields);
   const changed = { ...rule, ...normal(fields), updatedAt: context.clock.now(), revision: rule.revision + 1 };
-  if (!(await context.store.putRule(changed)))
+  if (!(await context.store.rules.put(changed)))
     throw new Fault('conflict', 'The rule was changed or deleted concurrently. Try again.');
   return changed;
 }
 
 /** Deletes a rule. Throws `not_found`. */
 export async function removeRule({ store }: RuleBookContext, userId: string, id: string): Promise<void> {
-  if (!(await store.deleteRule(id.toLowerCase(), userId)))
+  if ((await store.rules.remove({ id: id.toLowerCase(), userId })) === 0)
     throw new Fault('not_found', `There is no rule '${id}'.`);
 }
 
@@ -145,6 +144,6 @@ const unknown = (what: string, value: string, known: readonly string[]): string 
 async function checkEmail({ store, settings }: RuleBookContext, userId: string, add: AddProblem) {
   if (settings.notices.email === null)
     add('channel', 'This service sends no email: its operator has not set GLEANER_SMTP_URL. Use webhook');
-  else if (!(await store.getUser(userId))?.email)
+  else if (!(await store.users.get(userId))?.email)
     add('channel', 'This account has no email address. Ask an operator to add one, or use webhook');
 }

@@ -5,8 +5,9 @@ import { newId } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import { approve } from '../jobs/steps/decide.ts';
 import { aRule } from '../store/conformance/history-samples.ts';
-import type { Rule } from '../store/history.ts';
+import { listChanges, listObservations, listTrackedItems, type Rule } from '../store/history.ts';
 import { newTrackingRun } from '../store/tracking-run.ts';
+import { replaceMethods } from '../store/wrap.ts';
 import { track } from './tracker.ts';
 
 const [lamp, chair, table] = ['30000000001', '30000000002', '30000000003'] as const;
@@ -26,9 +27,9 @@ afterEach(() => fixture.close());
 
 const itemOf = (key: string, owner = userId) => ({ userId: owner, market: 'mkta', region: 'id', key });
 const history = async (key: string, owner = userId) =>
-  (await fixture.context.store.listObservations(itemOf(key, owner), 0, Number.MAX_SAFE_INTEGER, all)).items;
+  (await listObservations(fixture.context.store, itemOf(key, owner), 0, Number.MAX_SAFE_INTEGER, all)).items;
 const changesOf = async (jobId: string) =>
-  (await fixture.context.store.listChanges(jobId, null, all)).items.map(({ key, type, before, after }) => ({
+  (await listChanges(fixture.context.store, jobId, null, all)).items.map(({ key, type, before, after }) => ({
     key,
     type,
     before,
@@ -91,9 +92,9 @@ describe('a job with track=true', () => {
     const older = await tracking.end(userId, [lamp]);
     tracking.changeItem(lamp, { priceFactor: 0.5 });
     const newer = await tracking.run(userId, [lamp]);
-    await store.createTrackingRun(newTrackingRun(older)!);
+    await store.trackingRuns.insert({ ...newTrackingRun(older)!, activeUser: null });
     await tracking.compare();
-    expect((await store.getTrackingRun(older.id))!.counts).toEqual({ ...none, unchanged: 1 });
+    expect((await store.trackingRuns.get(older.id))!.counts).toEqual({ ...none, unchanged: 1 });
     expect((await history(lamp)).map(({ jobId }) => jobId)).toEqual([newer.jobId]);
   });
 
@@ -108,7 +109,7 @@ describe('a job with track=true', () => {
     const [[first], [second]] = [await history(lamp), await history(chair)];
     expect(second!.at).toBe(run.at);
     expect(run.at - first!.at).toBeGreaterThan(50_000);
-    const { items } = await fixture.context.store.listChanges(run.jobId, null, all);
+    const { items } = await listChanges(fixture.context.store, run.jobId, null, all);
     expect(items.map(({ key, at }) => [key, at])).toEqual([
       [lamp, first!.at],
       [chair, second!.at],
@@ -122,27 +123,28 @@ describe('a job with track=true', () => {
     tracking.changeItem(lamp, null);
     const older = await tracking.end(userId, [lamp], 'daily');
     await clock.advance(1_000);
-    const [batch] = await Array.fromAsync(context.store.readBatches(older.id));
+    const [batch] = await Array.fromAsync(context.store.batches.read(older.id));
     const outcome = { ...batch!.outcomes[0]!, readAt: newer.at - 60_000 };
-    const store = {
-      ...context.store,
-      async *readBatches() {
-        yield { ...batch!, outcomes: { 0: outcome } };
+    const store = replaceMethods(context.store, {
+      batches: {
+        async *read() {
+          yield { ...batch!, outcomes: { 0: outcome } };
+        },
       },
-    };
-    await store.createTrackingRun(newTrackingRun(older)!);
+    });
+    await store.trackingRuns.insert({ ...newTrackingRun(older)!, activeUser: null });
     while (await track({ ...context, store }, new AbortController().signal));
-    expect((await store.getTrackingRun(older.id))!.counts).toEqual({ ...none, unchanged: 1 });
+    expect((await store.trackingRuns.get(older.id))!.counts).toEqual({ ...none, unchanged: 1 });
     expect((await history(lamp)).map(({ jobId }) => jobId)).toEqual([newer.jobId]);
   });
 
   test('ends without changes if its files were deleted before', async () => {
     const { store, clock } = fixture.context;
     const job = await tracking.end(userId, [lamp]);
-    await store.markFilesDeleted(job.id, clock.now());
-    await store.createTrackingRun(newTrackingRun(job)!);
+    await store.jobs.markFilesDeleted(job.id, clock.now());
+    await store.trackingRuns.insert({ ...newTrackingRun(job)!, activeUser: null });
     await tracking.compare();
-    expect(await store.getTrackingRun(job.id)).toMatchObject({ stage: 'done', counts: none });
+    expect(await store.trackingRuns.get(job.id)).toMatchObject({ stage: 'done', counts: none });
   });
 
   test.each([undefined, '', 'false'])('is not compared with track=%j', async (option) => {
@@ -189,7 +191,7 @@ describe('a series', () => {
 
 describe('the jobs of a user', () => {
   const { signal } = new AbortController();
-  const runOf = async (jobId: string) => (await fixture.context.store.getTrackingRun(jobId))!;
+  const runOf = async (jobId: string) => (await fixture.context.store.trackingRuns.get(jobId))!;
 
   /** Ends two jobs that read different prices of the lamp. */
   const endTwo = async (firstTrack: string, secondTrack = firstTrack) => {
@@ -201,8 +203,11 @@ describe('the jobs of a user', () => {
   test.each(['daily', 'true'])('are compared in the order of their ends with track=%s', async (option) => {
     const { store } = fixture.context;
     const [first, second] = await endTwo(option);
-    await store.createTrackingRun({ ...newTrackingRun(first)!, dueAt: fixture.clock.now() + 60_000 });
-    await store.createTrackingRun(newTrackingRun(second)!);
+    await store.trackingRuns.insert({
+      ...{ ...newTrackingRun(first)!, dueAt: fixture.clock.now() + 60_000 },
+      activeUser: null,
+    });
+    await store.trackingRuns.insert({ ...newTrackingRun(second)!, activeUser: null });
     await track(fixture.context, signal);
     expect((await runOf(second.id)).stage).toBe('items');
     await fixture.clock.advance(60_000);
@@ -217,11 +222,12 @@ describe('the jobs of a user', () => {
   test('are compared one at a time, also one that ended earlier and is known later', async () => {
     const { context, clock } = fixture;
     const [first, second] = await endTwo('true');
-    await context.store.createTrackingRun(newTrackingRun(second)!);
+    await context.store.trackingRuns.insert({ ...newTrackingRun(second)!, activeUser: null });
     // Stops as a crashed process would, with the run as its user's active one.
-    const store = { ...context.store, addObservations: () => Promise.reject(new Fault('unavailable', '')) };
+    const writeAll = () => Promise.reject(new Fault('unavailable', ''));
+    const store = replaceMethods(context.store, { observations: { writeAll } });
     await expect(track({ ...context, store }, signal)).rejects.toThrow();
-    await context.store.createTrackingRun(newTrackingRun(first)!);
+    await context.store.trackingRuns.insert({ ...newTrackingRun(first)!, activeUser: null });
     await track(context, signal);
     expect(await runOf(first.id)).toMatchObject({ turn: 'waiting', stage: 'items' });
     await clock.advance(60_000);
@@ -237,12 +243,13 @@ describe('the jobs of a user', () => {
     const { context } = fixture;
     const [first, second] = await endTwo('daily', 'weekly');
     const third = await tracking.end(userId, [lamp], 'daily');
-    for (const job of [first, second, third]) await context.store.createTrackingRun(newTrackingRun(job)!);
-    const readBatches: typeof context.store.readBatches = (jobId, wanted) => {
+    for (const job of [first, second, third])
+      await context.store.trackingRuns.insert({ ...newTrackingRun(job)!, activeUser: null });
+    const readBatches: typeof context.store.batches.read = (jobId, wanted) => {
       if (jobId === first.id) throw new Fault('internal', 'Unreadable.');
-      return context.store.readBatches(jobId, wanted);
+      return context.store.batches.read(jobId, wanted);
     };
-    const broken = { ...context, store: { ...context.store, readBatches } };
+    const broken = { ...context, store: replaceMethods(context.store, { batches: { read: readBatches } }) };
     await track(broken, signal);
     expect(await runOf(first.id)).toMatchObject({ turn: 'failed' });
     await fixture.clock.advance(2_000);
@@ -261,7 +268,7 @@ describe('a run whose file cannot be read', () => {
     const ping = isOutage ? () => Promise.reject(fault) : context.blobs.ping;
     return { ...context, blobs: { ...context.blobs, ping, read: () => Promise.reject(fault) } };
   };
-  const runOf = async (jobId: string) => (await fixture.context.store.getTrackingRun(jobId))!;
+  const runOf = async (jobId: string) => (await fixture.context.store.trackingRuns.get(jobId))!;
 
   test.each([
     [false, { stage: 'done', turn: null, counts: none }],
@@ -270,7 +277,8 @@ describe('a run whose file cannot be read', () => {
     const { store, clock } = fixture.context;
     const job = await tracking.end(userId, [lamp]);
     const other = await tracking.end(await fixture.createUser(1_000), [chair]);
-    for (const each of [job, other]) await store.createTrackingRun(newTrackingRun(each)!);
+    for (const each of [job, other])
+      await store.trackingRuns.insert({ ...newTrackingRun(each)!, activeUser: null });
     const context = unreadable(isOutage);
     await track(context, signal);
     // The other runs of the round do not wait for their leases to expire.
@@ -297,11 +305,11 @@ describe('a job with max_age', () => {
     const first = await tracking.run(userId, [lamp, chair], 'daily', { maxAge });
     expect(await history(lamp)).toMatchObject([{ jobId: first.jobId, at: collectedAt, endedAt: null }]);
     expect((await history(chair))[0]!.at).toBeGreaterThan(collectedAt);
-    expect((await context.store.listChanges(first.jobId, null, all)).items).toMatchObject([
+    expect((await listChanges(context.store, first.jobId, null, all)).items).toMatchObject([
       { key: lamp, type: 'new', at: collectedAt },
       { key: chair, type: 'new', at: first.at },
     ]);
-    const [item] = (await context.store.listTrackedItems(userId, 'daily', { search: lamp }, all)).items;
+    const [item] = (await listTrackedItems(context.store, userId, 'daily', { search: lamp }, all)).items;
     expect(item).toMatchObject({ firstAt: collectedAt, changedAt: collectedAt, seenAt: first.at });
   });
 
@@ -331,9 +339,9 @@ describe('a listing', () => {
     });
     await approve(fixture.context, jobId, newId());
     const job = await fixture.waitForState(jobId, 'completed');
-    await store.createTrackingRun(newTrackingRun(job)!);
+    await store.trackingRuns.insert({ ...newTrackingRun(job)!, activeUser: null });
     await tracking.compare();
-    return (await store.getTrackingRun(jobId))!;
+    return (await store.trackingRuns.get(jobId))!;
   };
 
   test('tracks each listed item, and reports those that the listing does not contain any more', async () => {
@@ -341,7 +349,7 @@ describe('a listing', () => {
     const first = await run();
     const listed = first.counts.new;
     expect(listed).toBeGreaterThan(20);
-    const { items } = await store.listTrackedItems(userId, 'shop-21', {}, { limit: 3 });
+    const { items } = await listTrackedItems(store, userId, 'shop-21', {}, { limit: 3 });
     const [gone, cheaper] = items;
     tracking.changeItem(gone!.key, { isRemoved: true }, 'sg');
     tracking.changeItem(cheaper!.key, { priceFactor: 0.9 }, 'sg');
@@ -357,7 +365,7 @@ describe('a listing', () => {
   test.each(['\u2028', '\u2029', '\u0085'])('tracks an item whose title contains %j', async (separator) => {
     const { store } = fixture.context;
     const listed = (await run()).counts.new;
-    const [item] = (await store.listTrackedItems(userId, 'shop-21', {}, { limit: 1 })).items;
+    const [item] = (await listTrackedItems(store, userId, 'shop-21', {}, { limit: 1 })).items;
     const title = `Lamp${separator}second edition`;
     tracking.changeItem(item!.key, { title }, 'sg');
     const second = await run();
@@ -367,15 +375,15 @@ describe('a listing', () => {
 });
 
 describe('rules', () => {
-  const addRule = (fields: Partial<Rule>) => fixture.context.store.createRule(aRule({ userId, ...fields }));
+  const addRule = (fields: Partial<Rule>) => fixture.context.store.rules.insert(aRule({ userId, ...fields }));
   const messages = async () =>
-    (await fixture.context.store.listDeliveries(userId, all)).items.map(({ type, jobId, body }) => ({
+    (await fixture.context.store.deliveries.list({ userId }, all)).items.map(({ type, jobId, body }) => ({
       type,
       jobId,
       data: JSON.parse(body).data,
     }));
   beforeEach(async () => {
-    await fixture.context.store.putWebhook({
+    await fixture.context.store.webhooks.put({
       userId,
       url: 'https://receiver.test/hook',
       enabled: true,

@@ -3,7 +3,8 @@ import { processDue, repeat } from '../base/due-work.ts';
 import { Fault } from '../contract/fault.ts';
 import type { Batch, BatchSummary } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
-import type { Rule, RunProgress, TrackingRun } from '../store/history.ts';
+import { countChanges, type Rule, type TrackingRun } from '../store/history.ts';
+import { beginRun, hasEarlierRun, writeProgress } from '../store/tracking-run.ts';
 import { applySnapshots, type Snapshot } from './apply-snapshots.ts';
 import type { HistoryContext } from './context.ts';
 import { recordMissing } from './missing.ts';
@@ -38,7 +39,7 @@ export async function track(context: HistoryContext, signal: AbortSignal): Promi
   const { store, clock } = context;
   const now = clock.now();
   const runs = {
-    claim: (limit: number) => store.claimTrackingRuns(now, now + leaseMs, limit),
+    claim: (limit: number) => store.trackingRuns.claimDue(now, now + leaseMs, limit),
     claimSize,
     concurrency: 1,
     maxMs: 0,
@@ -86,19 +87,19 @@ async function advance(context: HistoryContext, claimed: TrackingRun, signal: Ab
   const until = clock.now() + maxTurnMs;
   let run = claimed;
   if (run.turn !== 'active') {
-    if ((await store.hasEarlierRun(run)) || !(await store.beginRun(run))) {
+    if ((await hasEarlierRun(store, run)) || !(await beginRun(store, run))) {
       await save(context, run, { dueAt: clock.now() + waitMs });
       return;
     }
     run = { ...run, turn: 'active' };
   }
-  const job = await store.getJob(run.jobId);
+  const job = await store.jobs.get(run.jobId);
   // Without its files, nothing is left to compare.
   if (job === null || job.filesDeletedAt !== null) return finish(context, run);
-  const rules = (await store.listRules(run.userId)).filter(({ enabled }) => enabled);
+  const rules = (await store.rules.find({ userId: run.userId })).filter(({ enabled }) => enabled);
   for (const stage of ['items', 'missing'] as const) {
     if (run.stage !== stage) continue;
-    for await (const batch of store.readBatches(job.id, await batchesOf(context, run))) {
+    for await (const batch of store.batches.read(job.id, await batchesOf(context, run))) {
       const done = await advanceBatch(context, run, job, rules, batch);
       const isOver = signal.aborted || clock.now() >= until;
       const dueAt = isOver ? clock.now() : clock.now() + leaseMs;
@@ -119,7 +120,7 @@ async function advance(context: HistoryContext, claimed: TrackingRun, signal: Ab
 async function batchesOf({ store }: HistoryContext, { jobId, stage, nextBatch }: TrackingRun) {
   const isWanted = ({ seq, success }: BatchSummary) =>
     seq >= nextBatch && (stage === 'missing' || success > 0);
-  return (await store.listBatches(jobId)).filter(isWanted).map(({ seq }) => seq);
+  return (await store.batches.list(jobId)).filter(isWanted).map(({ seq }) => seq);
 }
 
 async function advanceBatch(
@@ -159,16 +160,16 @@ async function advanceBatch(
 async function save(
   { store }: HistoryContext,
   run: TrackingRun,
-  change: Partial<RunProgress>,
+  change: Partial<TrackingRun>,
 ): Promise<TrackingRun | null> {
   const next = { ...run, ...change };
-  return (await store.putRunProgress(run.jobId, run.take, next)) ? next : null;
+  return (await writeProgress(store, next)) ? next : null;
 }
 
 /** Ends a run. Counts the stored changes, because a crash may have repeated a batch. */
 async function finish(context: HistoryContext, run: TrackingRun): Promise<void> {
   const { store, clock, log } = context;
-  const counts = { ...run.counts, ...(await store.countChanges(run.jobId)) };
+  const counts = { ...run.counts, ...(await countChanges(store, run.jobId)) };
   const done = { stage: 'done', turn: null, dueAt: null, doneAt: clock.now(), counts } as const;
   if ((await save(context, run, done)) === null) return;
   const { jobId, series, messages } = run;

@@ -98,11 +98,11 @@ test('notifyOnMove() announces only transitions that took effect', async () => {
   const store = openSqliteStore({ path: ':memory:' });
   const told = notifyOnMove(store, changes);
   const job = aJob();
-  await told.createJob(job, []);
+  await told.jobs.create(job, []);
   const over = wait(job.id);
-  expect(await told.moveJob(job.id, ['approved'], 'processing', 5)).toBeNull();
+  expect(await told.jobs.move(job.id, ['approved'], 'processing', 5)).toBeNull();
   expect(await over()).toBe(false);
-  const moved = await told.moveJob(job.id, ['submitted'], 'approved', 7, { reason: 'Because.' });
+  const moved = await told.jobs.move(job.id, ['submitted'], 'approved', 7, { reason: 'Because.' });
   expect(moved).toMatchObject({ state: 'approved', stateSince: 7, reason: 'Because.' });
   expect(await over()).toBe(true);
   await store.close();

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Store } from '../store/store.ts';
+import { replaceMethods } from '../store/wrap.ts';
 
 /**
  * Notifies waiters of job changes made by this process. Changes by other processes are found by polling the
@@ -51,12 +52,13 @@ export function createJobChanges(clock: Clock): JobChanges {
 
 /** Wraps a store so that every change of a job's state notifies the waiters of the job. */
 export function notifyOnMove(store: Store, changes: JobChanges): Store {
-  return {
-    ...store,
-    async moveJob(jobId, from, to, at, patch) {
-      const moved = await store.moveJob(jobId, from, to, at, patch);
-      if (moved !== null) changes.notify(jobId);
-      return moved;
+  return replaceMethods(store, {
+    jobs: {
+      async move(jobId, from, to, at, patch) {
+        const moved = await store.jobs.move(jobId, from, to, at, patch);
+        if (moved !== null) changes.notify(jobId);
+        return moved;
+      },
     },
-  };
+  });
 }

@@ -42,9 +42,9 @@ export interface JobContext {
   destinations: Destinations;
 }
 
-/** A store of which a step uses only some methods. */
-export interface StoreUse<Methods extends keyof Store> {
-  store: Pick<Store, Methods>;
+/** A store of which a step uses only some members. */
+export interface StoreUse<Members extends keyof Store> {
+  store: Pick<Store, Members>;
 }
 
 /** Settings read by the steps. */

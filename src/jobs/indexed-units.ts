@@ -1,6 +1,7 @@
 import { unitStatus } from '../kinds/states.ts';
-import type { Batch, BatchStore, BatchSummary, Outcome, Unit } from '../store/batches.ts';
+import type { Batch, BatchSummary, Outcome, Unit } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
+import type { Store } from '../store/store.ts';
 import type { FailedOutcome } from './unit-metrics.ts';
 
 /** A batch with the index of its first unit in the job, from 0. */
@@ -33,17 +34,17 @@ export const rejectedOutcome = ({ reason }: Pick<Job, 'reason'>): FailedOutcome 
  * cost only their summary. `first` is the index of the batch's first unit in the job.
  */
 export async function* readIndexedBatches(
-  store: Pick<BatchStore, 'listBatches' | 'readBatches'>,
+  store: Pick<Store, 'batches'>,
   jobId: string,
   wanted: (summary: BatchSummary, first: number) => boolean,
 ): AsyncGenerator<IndexedBatch> {
   const firsts = new Map<number, number>();
   let place = 0;
-  for (const summary of await store.listBatches(jobId)) {
+  for (const summary of await store.batches.list(jobId)) {
     if (wanted(summary, place)) firsts.set(summary.seq, place);
     place += summary.total;
   }
-  for await (const batch of store.readBatches(jobId, [...firsts.keys()]))
+  for await (const batch of store.batches.read(jobId, [...firsts.keys()]))
     yield { batch, first: firsts.get(batch.seq)! };
 }
 

@@ -40,7 +40,7 @@ export async function* pagesOf(
   job: Job,
 ): AsyncGenerator<Uint8Array> {
   requirePages(job, clock.now());
-  for await (const { pages } of store.readBatches(job.id))
+  for await (const { pages } of store.batches.read(job.id))
     for (const { path, bytes } of pages?.files ?? [])
       if (bytes > 0) yield* (await blobs.read(path)) as AsyncIterable<Uint8Array>;
 }
@@ -66,7 +66,7 @@ export function requestDigest({ method = 'GET', origin = '', path, body = '' }: 
  * pages were deleted. Empty if the job kept none, or was reread from a job that was deleted.
  */
 export async function keptUnitsOf(
-  { store }: StoreUse<'readBatches'>,
+  { store }: StoreUse<'batches'>,
   { rereadOf }: Job,
   batch: Batch,
 ): Promise<KeptPages['units']> {
@@ -81,7 +81,7 @@ const sources = new WeakMap<Batch, Promise<Batch | null>>();
 function sourceOf(context: JobContext, rereadOf: string, batch: Batch): Promise<Batch | null> {
   const { store, clock } = context;
   const load = async () => {
-    const job = await store.getJob(rereadOf);
+    const job = await store.jobs.get(rereadOf);
     if (job === null || !hasPages(job, clock.now())) return null;
     // A job and its reread have the same batches.
     return readBatch(store, rereadOf, batch.seq);

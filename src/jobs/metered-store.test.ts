@@ -24,7 +24,7 @@ const submitted = async () => {
 describe('the metrics of a job', () => {
   test('count its units, its end, and its durations once', async () => {
     const jobId = await submitted();
-    const cost = (await fixture.context.store.getJob(jobId))!.cost;
+    const cost = (await fixture.context.store.jobs.get(jobId))!.cost;
     counts();
     await fixture.clock.advance(90_000);
     await approve(fixture.context, jobId, 'operator');
@@ -79,12 +79,12 @@ describe('the metrics of a job', () => {
     const jobId = await submitted();
     await approve(fixture.context, jobId, 'operator');
     const { store } = fixture.context;
-    const [batch] = await store.listBatches(jobId);
+    const [batch] = await store.batches.list(jobId);
     counts();
-    await store.claimBatch(batch!.id, 0, noon, noon + 10);
+    await store.batches.claim(batch!.id, 0, noon, noon + 10);
     expect(counts()).toEqual([]);
-    expect(await store.claimBatch(batch!.id, 0, noon, noon + 10)).toBeNull();
-    await store.claimBatch(batch!.id, 1, noon + 20, noon + 30);
+    expect(await store.batches.claim(batch!.id, 0, noon, noon + 10)).toBeNull();
+    await store.batches.claim(batch!.id, 1, noon + 20, noon + 30);
     expect(counts()).toEqual(['gleaner_batch_redeliveries_total 1']);
   });
 });

@@ -10,7 +10,7 @@ import type { StoredFile } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
 
 export interface RecordContext {
-  store: Pick<JobContext['store'], 'readBatches'>;
+  store: Pick<JobContext['store'], 'batches'>;
   blobs: Pick<Blobs, 'read'>;
 }
 
@@ -20,7 +20,7 @@ export async function readBatch(
   jobId: string,
   seq: number,
 ): Promise<Batch | null> {
-  const [batch = null] = await Array.fromAsync(store.readBatches(jobId, [seq]));
+  const [batch = null] = await Array.fromAsync(store.batches.read(jobId, [seq]));
   return batch;
 }
 

@@ -61,12 +61,12 @@ const isReused = (outcome: Outcome): boolean =>
 
 /** Counts the units of a job whose results were reused. Empty for a job without `max_age`. */
 export async function countReused(
-  { store }: StoreUse<'readBatches'>,
+  { store }: StoreUse<'batches'>,
   { id, reusedUnitPrice }: Pick<Job, 'id' | 'reusedUnitPrice'>,
 ): Promise<Pick<Counts['units'], 'reused'>> {
   if (reusedUnitPrice === null) return {};
   let reused = 0;
-  for await (const { outcomes } of store.readBatches(id))
+  for await (const { outcomes } of store.batches.read(id))
     reused += Object.values(outcomes).filter(isReused).length;
   return { reused };
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { testAccountId } from '../access/test-account.ts';
 import { storeJob } from '../store/conformance/samples.ts';
+import { markUserDeleted } from '../store/users.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { sandboxQueue, testDecision, testDecisionMs, testResultsMs } from './sandbox.ts';
 import { eraseUser } from './steps/delete.ts';
@@ -27,8 +28,8 @@ async function open(): Promise<{ fixture: JobFixture; userId: string; testId: st
   const fixture = await openJobFixture();
   const userId = await fixture.createUser(10_000);
   const testId = testAccountId(userId);
-  const user = (await fixture.context.store.getUser(userId))!;
-  await fixture.context.store.createUser({ ...user, id: testId, balance: 0, testOf: userId });
+  const user = (await fixture.context.store.users.get(userId))!;
+  await fixture.context.store.users.insert({ ...user, id: testId, balance: 0, testOf: userId });
   return { fixture, userId, testId };
 }
 
@@ -36,9 +37,9 @@ test('a crash between the deadline and the decision leaves a job that the next s
   const { fixture, testId } = await open();
   try {
     const { jobId } = await fixture.submit(testId, 'SubmitVariantSold', variantSoldRequest(2));
-    const job = (await fixture.context.store.getJob(jobId))!;
+    const job = (await fixture.context.store.jobs.get(jobId))!;
     expect(job).toMatchObject({ state: 'awaiting_approval', mode: 'test', cost: 0, noticeDue: null });
-    for await (const { market } of fixture.context.store.readBatches(jobId))
+    for await (const { market } of fixture.context.store.batches.read(jobId))
       expect(market).toBe(sandboxQueue);
     await sweep(fixture.context);
     await sweep(fixture.context);
@@ -59,7 +60,7 @@ test('pages of test jobs are not reused by live jobs, nor the reverse', async ()
       const before = fixture.requestedItems().length;
       const request = { file, rescrape: false, resultFormat: 'jsonl' };
       const { taskId } = await fixture.submit(owner, 'SubmitGetPcBulk', request);
-      const { id } = (await fixture.context.store.getJobByNumber(taskId))!;
+      const { id } = (await fixture.context.store.jobs.getByNumber(taskId))!;
       await fixture.waitForState(id, 'completed');
       return fixture.requestedItems().length - before;
     };
@@ -80,14 +81,14 @@ test('the erasure of a user erases the test account', async () => {
     const { jobId } = await fixture.submit(testId, 'SubmitVariantSold', variantSoldRequest(1));
     await sweep(fixture.context);
     await fixture.waitForState(jobId, 'completed');
-    const user = (await store.markUserDeleted(userId, clock.now()))!;
+    const user = (await markUserDeleted(store, userId, clock.now()))!;
     await eraseUser(fixture.context, user);
-    const test = (await store.getUser(testId))!;
+    const test = (await store.users.get(testId))!;
     expect(test.deletedAt).not.toBeNull();
     expect(test.name).not.toBe('Test');
     await fixture.clock.advance(61_000);
     await eraseUser(fixture.context, test);
-    expect(await store.getJob(jobId)).toBeNull();
+    expect(await store.jobs.get(jobId)).toBeNull();
   } finally {
     await fixture.close();
   }
@@ -108,7 +109,7 @@ test('the open jobs of a test account are limited, in number and units; those of
       code: 'rate_limited',
       message: expect.stringContaining('99999 units'),
     });
-    await store.moveJob(job.id, ['processing'], 'completed', fixture.clock.now());
+    await store.jobs.move(job.id, ['processing'], 'completed', fixture.clock.now());
     await submit(testId);
     for (let count = 1; count < 100; count++)
       await storeJob(store, 1, { userId: testId, mode: 'test', state: 'processing' });
@@ -139,14 +140,14 @@ test('a test account that stores a gigabyte submits nothing and reads no listing
     await sweep(context);
     await fixture.startWorker();
     const job = await fixture.waitForState(jobId, 'failed', 'completed', 'partial_complete');
-    const [batch] = await Array.fromAsync(context.store.readBatches(job.id));
+    const [batch] = await Array.fromAsync(context.store.batches.read(job.id));
     expect(batch!.outcomes[0]).toMatchObject({ status: 'FAILED', code: 'page_too_large' });
     expect(fixture.requestedItems()).toEqual([]);
     await storeJob(context.store, 1, { userId, ...past, mode: 'live' });
     await fixture.submit(userId, 'SubmitMerchantItems', listing);
     await fixture.clock.advance(testResultsMs + 1);
     await sweep(context);
-    expect(await context.store.getJob(full.id)).toMatchObject({ filesDeletedAt: fixture.clock.now() });
+    expect(await context.store.jobs.get(full.id)).toMatchObject({ filesDeletedAt: fixture.clock.now() });
     await fixture.submit(testId, 'SubmitMerchantItems', listing);
   } finally {
     await fixture.close();

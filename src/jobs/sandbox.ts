@@ -58,11 +58,11 @@ const storedRetryMs = 3_600_000;
  * them. Concurrent submits may exceed the limits by one job each.
  */
 export async function findTestExcess(
-  store: StoreUse<'listJobs' | 'sumStoredBytes'>['store'],
+  store: StoreUse<'jobs'>['store'],
   { userId, mode, totalUnits }: Pick<Job, 'userId' | 'mode' | 'totalUnits'>,
 ): Promise<Fault | null> {
   if (mode !== 'test') return null;
-  const { items } = await store.listJobs({ userId, states: openStates }, { limit: maxOpenJobs });
+  const { items } = await store.jobs.list({ userId, states: openStates }, { limit: maxOpenJobs });
   const open = items.reduce((sum, job) => sum + job.totalUnits, 0);
   const refuse = (message: string, retryAfterMs = openRetryMs) =>
     new Fault('rate_limited', message, { retryAfterMs });
@@ -75,7 +75,7 @@ export async function findTestExcess(
     return refuse(
       `The test account has ${open} units in jobs that have not ended, and the limit with the ${totalUnits} of this job is ${maxOpenUnits}. ${wait}`,
     );
-  const stored = await store.sumStoredBytes(userId);
+  const stored = await store.jobs.sumStoredBytes(userId);
   if (stored < maxStoredBytes) return null;
   return refuse(`${storedText(stored)} Delete files of jobs, or wait for their deletion.`, storedRetryMs);
 }
@@ -85,10 +85,10 @@ const storedText = (bytes: number) =>
 
 /** Throws `page_too_large` if a test account stores too much for the listing of another unit. */
 export async function requireTestSpace(
-  store: StoreUse<'sumStoredBytes'>['store'],
+  store: StoreUse<'jobs'>['store'],
   { userId, mode }: Pick<Job, 'userId' | 'mode'>,
 ): Promise<void> {
   if (mode !== 'test') return;
-  const stored = await store.sumStoredBytes(userId);
+  const stored = await store.jobs.sumStoredBytes(userId);
   if (stored >= maxStoredBytes) throw new Fault('page_too_large', storedText(stored));
 }

@@ -22,12 +22,12 @@ export function countOutcomes(
  * number.
  */
 export async function failUnits(
-  { store, clock, metrics }: Pick<JobContext, 'clock' | 'metrics'> & StoreUse<'failBatches'>,
+  { store, clock, metrics }: Pick<JobContext, 'clock' | 'metrics'> & StoreUse<'batches'>,
   { id, market, kind }: Job,
   states: readonly OutstandingState[],
   outcome: FailedOutcome,
 ): Promise<number> {
-  const failed = await store.failBatches(id, states, outcome, clock.now());
+  const failed = await store.batches.fail(id, states, outcome, clock.now());
   if (failed > 0) metrics.add('gleaner_units_total', { market, kind, code: outcome.code }, failed);
   return failed;
 }

@@ -1,5 +1,5 @@
 import { idFromName } from '../base/id.ts';
-import type { Schedule, SchedulePatch, ScheduleRun } from '../store/schedules.ts';
+import { type Schedule, type SchedulePatch, type ScheduleRun, writeSchedule } from '../store/schedules.ts';
 import { missedMs, openPollMs, type ScheduleContext, waitPollMs } from './context.ts';
 import { nextTime } from './cron.ts';
 import { finalizeRuns } from './finalize-runs.ts';
@@ -15,8 +15,7 @@ import { endOf } from './state.ts';
 export async function advance(context: ScheduleContext, claimed: Schedule): Promise<void> {
   const now = context.clock.now();
   const begin = beginRun(claimed, now);
-  const begun =
-    begin === null ? claimed : await context.store.updateSchedule(claimed.id, claimed.revision, begin);
+  const begun = begin === null ? claimed : await writeSchedule(context.store, claimed, begin);
   if (begun !== null) await advanceClaimed(context, begun);
 }
 
@@ -29,7 +28,7 @@ export async function advanceClaimed(context: ScheduleContext, claimed: Schedule
   // Another process or a caller has changed the schedule: it is due again.
   if (started === null) return;
   schedule = endOf(started, clock.now());
-  await store.updateSchedule(claimed.id, claimed.revision, changesOf(claimed, schedule, clock.now()));
+  await writeSchedule(store, claimed, changesOf(claimed, schedule, clock.now()));
 }
 
 /** Returns the patch that begins the due run of a schedule; null if no run is due. */

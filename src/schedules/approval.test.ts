@@ -5,6 +5,7 @@ import { findStores } from '../../test/support/stores.ts';
 import { approvalWaitMs } from '../jobs/context.ts';
 import { approve, reject } from '../jobs/steps/decide.ts';
 import { cancel } from '../jobs/steps/lifecycle.ts';
+import { deleteSchedule, writeSchedule } from '../store/schedules.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { pauseSchedule, resumeSchedule, runSchedule, type ScheduleCaller } from './change.ts';
 import { leaseMs } from './context.ts';
@@ -34,7 +35,7 @@ const update = (id: string, changes: Partial<ScheduleFields>, request?: string) 
   updateSchedule(fixture.context, id, caller, changes, request);
 /** Returns the jobs of the caller, oldest first. */
 const jobsOf = async () =>
-  (await fixture.context.store.listJobs({ userId: caller.userId }, { limit: 100 })).items.toReversed();
+  (await fixture.context.store.jobs.list({ userId: caller.userId }, { limit: 100 })).items.toReversed();
 const statesOf = async () => (await jobsOf()).map(({ state }) => state);
 const lastJobId = async () => (await jobsOf()).at(-1)!.id;
 /** Approves the waiting job of a schedule, and ends it. */
@@ -99,7 +100,7 @@ describe('a schedule of a kind that requires approval', () => {
     await fixture.tick(20_000);
     // As if the price had risen since.
     const { revision, approval } = await fixture.get(id);
-    await fixture.context.store.updateSchedule(id, revision, { approval: { ...approval!, cost: 19 } });
+    await writeSchedule(fixture.context.store, { id, revision }, { approval: { ...approval!, cost: 19 } });
     await fixture.tick(minute);
     expect(await statesOf()).toEqual(['completed', 'awaiting_approval']);
     await approveAndEnd(id);
@@ -264,7 +265,7 @@ describe.each(await findStores())('on $name', ({ open: openStore }) => {
         const where = `crash ${last}, ${when} ${victim.crashedAt()}`;
         expect(await fixture.get(id), where).toMatchObject({ state: 'rejected', creditsSpent: 0 });
         expect(await fixture.runs(id), where).toMatchObject([{ state: 'rejected' }]);
-        await fixture.context.store.deleteSchedule(id);
+        await deleteSchedule(fixture.context.store, id);
       }
       expect(last).toBeGreaterThan(3);
     });

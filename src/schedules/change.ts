@@ -1,6 +1,12 @@
 import { Fault } from '../contract/fault.ts';
 import type { Mode, Role } from '../store/documents.ts';
-import type { PendingRun, Schedule, SchedulePatch, ScheduleRun } from '../store/schedules.ts';
+import {
+  type PendingRun,
+  type Schedule,
+  type SchedulePatch,
+  type ScheduleRun,
+  writeSchedule,
+} from '../store/schedules.ts';
 import { advanceClaimed } from './advance.ts';
 import { leaseMs, type ScheduleContext } from './context.ts';
 import { activate, dueAfterChange, requireState, withdrawApproval } from './state.ts';
@@ -32,7 +38,7 @@ export async function changeSchedule(
     const patch = await apply(schedule, now);
     if (patch === null) return schedule;
     const due = { dueAt: dueAfterChange({ ...schedule, ...patch }, now), updatedAt: now };
-    const changed = await store.updateSchedule(id, schedule.revision, { ...due, ...patch });
+    const changed = await writeSchedule(store, schedule, { ...due, ...patch });
     if (changed !== null) return changed;
   }
   throw new Fault('conflict', 'The schedule is changing. Try again.');
@@ -40,11 +46,11 @@ export async function changeSchedule(
 
 /** Returns a schedule of a user, or of any user if null. Throws a Fault `not_found`. */
 export async function requireSchedule(
-  store: Pick<ScheduleContext['store'], 'getSchedule'>,
+  store: Pick<ScheduleContext['store'], 'schedules'>,
   id: string,
   userId: string | null,
 ): Promise<Schedule> {
-  const schedule = await store.getSchedule(id.toLowerCase());
+  const schedule = await store.schedules.get(id.toLowerCase());
   if (schedule === null || (userId !== null && schedule.userId !== userId))
     throw new Fault('not_found', `There is no schedule '${id}'.`);
   return schedule;
@@ -109,5 +115,5 @@ export async function runSchedule(
     return { pending: { ...pending, isQueued: false }, dueAt: now + leaseMs };
   });
   await advanceClaimed(context, claimed);
-  return (await store.getScheduleRun(runId)) ?? claimed.pending!;
+  return (await store.scheduleRuns.get(runId)) ?? claimed.pending!;
 }

@@ -1,13 +1,7 @@
-import type { JobContext, StoreUse } from '../jobs/context.ts';
-import type { ScheduleStore } from '../store/schedules.ts';
+import type { JobContext } from '../jobs/context.ts';
 
 /** Dependencies of schedules. */
-export type ScheduleContext = Pick<
-  JobContext,
-  'clock' | 'log' | 'metrics' | 'newId' | 'jobTypes' | 'settings'
-> &
-  StoreUse<keyof ScheduleStore | 'getApiKey' | 'getDeletedJob' | 'getJob' | 'getUser'> &
-  JobContext;
+export type ScheduleContext = JobContext;
 
 /** Maximum schedules of a user. */
 export const maxSchedules = 100;

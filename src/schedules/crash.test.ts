@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createCrashingProcess } from '../../test/support/crash.ts';
 import { minute, openScheduleFixture, type ScheduleFixture } from '../../test/support/schedules.ts';
+import { deleteSchedule } from '../store/schedules.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { runSchedule } from './change.ts';
 import { leaseMs } from './context.ts';
@@ -33,7 +34,7 @@ describe.each(['before', 'after'] as const)('a crash %s each call of a run', (wh
         await sweep(context);
       }
       const where = `crash ${last}, ${when} ${victim.crashedAt()}`;
-      const { items: jobs } = await context.store.listJobs({ userId: caller.userId }, { limit: 9 });
+      const { items: jobs } = await context.store.jobs.list({ userId: caller.userId }, { limit: 9 });
       expect(
         jobs.map(({ state }) => state),
         where,
@@ -42,7 +43,7 @@ describe.each(['before', 'after'] as const)('a crash %s each call of a run', (wh
       const [run] = await fixture.runs(schedule.id);
       expect(run, where).toMatchObject({ jobId: jobs[0]!.id, state: 'running', cost: 8 });
       expect((await fixture.get(schedule.id)).creditsSpent, where).toBe(8);
-      await context.store.deleteSchedule(schedule.id);
+      await deleteSchedule(context.store, schedule.id);
     }
     expect(last).toBeGreaterThan(minCalls);
     expect(await fixture.problems()).toEqual([]);
@@ -63,7 +64,7 @@ describe.each(['before', 'after'] as const)('a crash %s each call of a run', (wh
         await sweep(context);
       }
       const where = `crash ${last}, ${when} ${victim.crashedAt()}`;
-      const { items: jobs } = await context.store.listJobs({ userId: caller.userId }, { limit: 9 });
+      const { items: jobs } = await context.store.jobs.list({ userId: caller.userId }, { limit: 9 });
       const { openRuns, pending, creditsSpent } = await fixture.get(schedule.id);
       expect(
         openRuns.map(({ jobId }) => jobId),
@@ -73,7 +74,7 @@ describe.each(['before', 'after'] as const)('a crash %s each call of a run', (wh
       expect(creditsSpent, where).toBe(jobs.length * 8);
       expect(await fixture.balance(caller.userId), where).toBe(100 - jobs.length * 8);
       expect(jobs.length, where).toBeLessThanOrEqual(1);
-      await context.store.deleteSchedule(schedule.id);
+      await deleteSchedule(context.store, schedule.id);
     }
     expect(last).toBeGreaterThan(minCalls);
   });

@@ -8,6 +8,7 @@ import type { JobOptions } from '../contract/submit-options.ts';
 import { qualityOf } from '../jobs/queries/units.ts';
 import { releaseHold } from '../jobs/steps/lifecycle.ts';
 import type { Job } from '../store/documents.ts';
+import { deleteSchedule } from '../store/schedules.ts';
 import type { ScheduleCaller } from './change.ts';
 
 describe.each(await findStores())('on $name', ({ open }) => {
@@ -57,7 +58,7 @@ describe.each(await findStores())('on $name', ({ open }) => {
       const plain = await create({ deliverTo: 'warehouse' });
       const { fields } = await qualityOf(fixture.context, await nextJob(plain.id));
       const hold = `${fields.find(({ percent }) => percent < 100)!.name}:100`;
-      await fixture.context.store.deleteSchedule(plain.id);
+      await deleteSchedule(fixture.context.store, plain.id);
       const { id } = await create({ deliverTo: 'warehouse', hold });
       const before = delivered();
       const job = await nextJob(id);

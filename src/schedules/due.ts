@@ -18,7 +18,7 @@ export async function runDueSchedules(context: ScheduleContext, signal?: AbortSi
   const now = clock.now();
   await processDue(
     {
-      claim: (limit) => store.claimSchedules(now, now + leaseMs, limit),
+      claim: (limit) => store.schedules.claimDue(now, now + leaseMs, limit),
       claimSize: concurrency,
       concurrency,
       maxMs,

@@ -27,7 +27,7 @@ const problemsOf = async (call: Promise<unknown>) => {
 };
 const create = (fields: Partial<NewSchedule> = {}) => fixture.create(caller, fields);
 const jobsOf = async () =>
-  (await fixture.context.store.listJobs({ userId: caller.userId }, { limit: 100 })).items;
+  (await fixture.context.store.jobs.list({ userId: caller.userId }, { limit: 100 })).items;
 
 describe('createSchedule()', () => {
   test('creates one schedule for each idempotency key of a user', async () => {
@@ -36,7 +36,7 @@ describe('createSchedule()', () => {
     const [first, second] = await Promise.all([createUnder('a'), createUnder('a')]);
     expect(second).toEqual(first);
     expect(await createUnder('a')).toEqual(first);
-    expect(await fixture.context.store.countSchedules(caller.userId, 10)).toBe(1);
+    expect(await fixture.context.store.schedules.count({ userId: caller.userId }, 10)).toBe(1);
     for (const other of [{ cron: '1 8 * * *' }, { request: csvRequest('region,shop_id,item_id\nsg,7,9\n') }])
       await expect(createUnder('a', other)).rejects.toMatchObject({ code: 'conflict' });
     const others = [await createUnder('b'), await createUnder('a', {}, await fixture.createCaller(1_000))];
@@ -106,7 +106,9 @@ describe('updateSchedule()', () => {
     const changed = await updateSchedule(fixture.context, id, caller, later, request);
     expect(changed).toMatchObject({ ...later, units: 2, state: 'active' });
     expect(new Date(changed.nextRunAt!).toISOString()).toBe('2030-01-07T04:30:00.000Z');
-    expect((await fixture.context.store.getScheduleRequest(id))?.request).toBe(request);
+    expect((await fixture.context.store.schedules.pick({ id }, ['request', 'revision']))?.request).toBe(
+      request,
+    );
   });
 
   test('keeps a run that is due, unless its times change', async () => {
@@ -133,7 +135,7 @@ describe('updateSchedule()', () => {
     expect(await problemsOf(update({ options: { hold: 'colour:95' } }))).toEqual([
       expect.stringMatching(/^body\.options\.hold: 'colour'/),
     ]);
-    await store.deleteDestination(destination.id, caller.userId);
+    await store.destinations.remove({ id: destination.id, userId: caller.userId });
     expect(await problemsOf(update({ name: 'New' }))).toEqual([
       expect.stringMatching(/^body\.options\.deliver_to: 'warehouse'/),
     ]);

@@ -41,13 +41,13 @@ export async function createSchedule(
   const { market, kind, request, ...fields } = wanted;
   const { store, clock, newId } = context;
   const id = idempotencyKey === undefined ? newId() : idFromName(`schedule/${userId}/${idempotencyKey}`);
-  const earlier = idempotencyKey === undefined ? null : await store.getSchedule(id);
+  const earlier = idempotencyKey === undefined ? null : await store.schedules.get(id);
   if (earlier !== null) return requireSame(context, earlier, wanted);
   const method = submitMethodOf(context.jobTypes, market, kind);
   const { units } = await planRequest(method, request);
   const now = clock.now();
   await requireValid(context, method, fields, { userId, units, mode, now });
-  if ((await store.countSchedules(userId, maxSchedules)) >= maxSchedules)
+  if ((await store.schedules.count({ userId }, maxSchedules)) >= maxSchedules)
     throw new Fault('conflict', `The account has ${maxSchedules} schedules, the maximum. Delete one first.`);
   const created = {
     ...{ id, userId, keyId, market, kind, units, createdAt: now, updatedAt: now, revision: 1 },
@@ -57,9 +57,9 @@ export async function createSchedule(
     ...activate(fields, now),
   };
   const schedule: Schedule = { ...created, dueAt: dueAfterChange(created, now) };
-  if (await store.createSchedule(schedule, request)) return schedule;
+  if (await store.schedules.insert({ ...schedule, request })) return schedule;
   // A call under the same key was faster.
-  const first = await store.getSchedule(id);
+  const first = await store.schedules.get(id);
   return first === null ? schedule : requireSame(context, first, wanted);
 }
 
@@ -69,7 +69,7 @@ async function requireSame(
   schedule: Schedule,
   wanted: NewSchedule,
 ): Promise<Schedule> {
-  const stored = await store.getScheduleRequest(schedule.id);
+  const stored = await store.schedules.pick({ id: schedule.id }, ['request', 'revision']);
   const actual: Record<string, unknown> = { ...schedule, request: stored?.request };
   if (Object.entries(wanted).every(([field, value]) => isDeepStrictEqual(actual[field], value)))
     return schedule;

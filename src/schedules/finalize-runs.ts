@@ -24,7 +24,7 @@ export async function finalizeRuns(context: ScheduleContext, schedule: Schedule)
       openRuns.push(open);
       continue;
     }
-    current = await finalizeRun(context, current, open, job ?? (await store.getDeletedJob(open.jobId)));
+    current = await finalizeRun(context, current, open, job ?? (await store.deletedJobs.get(open.jobId)));
   }
   return { ...current, openRuns };
 }
@@ -38,7 +38,7 @@ async function currentJob(
   { version }: Schedule,
   { jobId }: OpenRun,
 ): Promise<Job | null> {
-  const job = await context.store.getJob(jobId);
+  const job = await context.store.jobs.get(jobId);
   if (job?.state !== 'awaiting_approval' || job.schedule?.version === version) return job;
   try {
     return await cancel(context, jobId, { operatorId: null, reason: 'The schedule was changed.' });
@@ -70,7 +70,7 @@ async function finalizeRun(
   job: Job | DeletedJob | null,
 ): Promise<Schedule> {
   const { store, clock } = context;
-  const run = await store.getScheduleRun(runId);
+  const run = await store.scheduleRuns.get(runId);
   const credits = await creditsOf(context, job, counted);
   const state = job === null ? 'not_submitted' : (job.state as RunState);
   if (run !== null)
@@ -104,7 +104,7 @@ const isRejection = (
 
 /** Returns the credits that a run's ended job has cost, 0 if it was never charged, and those refunded. */
 async function creditsOf(
-  { store }: StoreUse<'getLedgerEntry'>,
+  { store }: StoreUse<'ledger'>,
   job: Pick<Job, 'id' | 'cost' | 'refunded'> | null,
   cost: number,
 ): Promise<Pick<ScheduleRun, 'cost' | 'refunded'>> {
@@ -119,7 +119,7 @@ export async function withResult(
   context: Pick<ScheduleContext, 'store'>,
   run: ScheduleRun,
 ): Promise<ScheduleRun> {
-  const job = run.state === 'running' && run.jobId !== null ? await context.store.getJob(run.jobId) : null;
+  const job = run.state === 'running' && run.jobId !== null ? await context.store.jobs.get(run.jobId) : null;
   if (job === null || job.finishedAt === null) return run;
   const credits = await creditsOf(context, job, run.cost);
   return { ...run, ...credits, state: job.state as RunState, endedAt: job.finishedAt };

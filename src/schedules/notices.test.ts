@@ -6,7 +6,8 @@ import { createNotifier } from '../delivery/notify/notifier.ts';
 import { setWebhook } from '../delivery/notify/webhook.ts';
 import { reject } from '../jobs/steps/decide.ts';
 import type { Webhook } from '../store/documents.ts';
-import type { Schedule, ScheduleRun } from '../store/schedules.ts';
+import { type Schedule, type ScheduleRun, writeSchedule } from '../store/schedules.ts';
+import { wrapMethods } from '../store/wrap.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { runSchedule, type ScheduleCaller } from './change.ts';
 import { leaseMs } from './context.ts';
@@ -88,16 +89,13 @@ test('a message does not disturb a run that another process is starting', async 
   const schedule = await fixture.create(caller, { request: csvRequest() });
   const { clock } = fixture;
   const { store } = fixture.context;
-  await store.updateSchedule(schedule.id, 1, { notice: 'paused', noticeAt: clock.now() });
+  await writeSchedule(store, { id: schedule.id, revision: 1 }, { notice: 'paused', noticeAt: clock.now() });
   const during = {
     ...fixture.context,
-    store: {
-      ...store,
-      getScheduleRequest: async (id: string) => {
-        await notifications.poll();
-        return store.getScheduleRequest(id);
-      },
-    },
+    store: wrapMethods(store, (name, method) => async (...parameters) => {
+      if (name === 'schedules.pick') await notifications.poll();
+      return method(...parameters);
+    }),
   };
   await clock.advance(minute);
   await sweep(during);

@@ -3,7 +3,7 @@ import type { StoreUse } from '../jobs/context.ts';
 import type { Mode } from '../store/documents.ts';
 
 /** Returns the mode of the jobs of a schedule's owner. */
-export async function ownerMode({ store }: StoreUse<'getUser'>, userId: string): Promise<Mode> {
-  const user = await store.getUser(userId);
+export async function ownerMode({ store }: StoreUse<'users'>, userId: string): Promise<Mode> {
+  const user = await store.users.get(userId);
   return user === null ? 'live' : modeOf(user);
 }

@@ -7,7 +7,10 @@ import {
   type ScheduleFixture,
 } from '../../test/support/schedules.ts';
 import type { Fault } from '../contract/fault.ts';
-import type { Schedule } from '../store/schedules.ts';
+import { revokeApiKey } from '../store/keys.ts';
+import { deleteSchedule, type Schedule } from '../store/schedules.ts';
+import { suspendUser } from '../store/users.ts';
+import { replaceMethods } from '../store/wrap.ts';
 import { pauseSchedule, resumeSchedule, runSchedule } from './change.ts';
 import { runDueSchedules } from './due.ts';
 import { updateSchedule } from './edit.ts';
@@ -19,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 const jobsOf = async (userId: string) =>
-  (await fixture.context.store.listJobs({ userId }, { limit: 100 })).items;
+  (await fixture.context.store.jobs.list({ userId }, { limit: 100 })).items;
 const statesOf = async ({ id }: Schedule) =>
   (await fixture.runs(id)).map(({ state, reason }) => [state, reason]);
 
@@ -47,7 +50,7 @@ describe('a run', () => {
       creditsSpent: 8,
       pending: null,
     });
-    expect(await fixture.context.store.getApiKey(caller.keyId)).toMatchObject({ creditsSpent: 8 });
+    expect(await fixture.context.store.apiKeys.get(caller.keyId)).toMatchObject({ creditsSpent: 8 });
   });
 
   test('has the name of its schedule, unless the options name another', async () => {
@@ -57,7 +60,7 @@ describe('a run', () => {
     const [first] = await jobsOf(caller.userId);
     expect(first!.options).toEqual({ name: 'Nightly prices' });
     expect((await fixture.get(named.id))!.options).toEqual({});
-    await fixture.context.store.deleteSchedule(named.id);
+    await deleteSchedule(fixture.context.store, named.id);
     await fixture.create(caller, { name: 'Nightly', options: { name: 'Prices' } });
     await fixture.tick(minute);
     expect((await jobsOf(caller.userId)).map(({ options }) => options.name)).toEqual([
@@ -96,11 +99,15 @@ describe('a run', () => {
     for (let index = 0; index < 30; index++) await fixture.create(caller);
     await fixture.clock.advance(minute);
     const { store } = fixture.context;
-    const claimSchedules = async (...parameters: Parameters<typeof store.claimSchedules>) => {
-      await fixture.clock.advance(1_000);
-      return store.claimSchedules(...parameters);
-    };
-    await runDueSchedules({ ...fixture.context, store: { ...store, claimSchedules } });
+    const slow = replaceMethods(store, {
+      schedules: {
+        claimDue: async (...parameters) => {
+          await fixture.clock.advance(1_000);
+          return store.schedules.claimDue(...parameters);
+        },
+      },
+    });
+    await runDueSchedules({ ...fixture.context, store: slow });
     expect(await jobsOf(caller.userId)).toHaveLength(20);
     await runDueSchedules(fixture.context);
     expect(await jobsOf(caller.userId)).toHaveLength(30);
@@ -173,7 +180,7 @@ describe('a run that is due while the last one has not ended', () => {
     await fixture.create(caller, { overlap: 'cancel' });
     const limited = await fixture.create(caller, { overlap: 'cancel', maxTotalCredits: 15 });
     await fixture.tick(minute);
-    await fixture.context.store.revokeApiKey(caller.keyId, fixture.clock.now());
+    await revokeApiKey(fixture.context.store, caller.keyId, fixture.clock.now());
     await fixture.tick(minute);
     expect((await jobsOf(caller.userId)).map(({ state }) => state)).toEqual(['processing', 'processing']);
     expect((await statesOf(limited)).map(([state]) => state)).toEqual(['running', 'skipped']);
@@ -259,7 +266,7 @@ describe('a schedule', () => {
   test('is paused when its key is revoked, and resumes with another key', async () => {
     const caller = await fixture.createCaller(100);
     const schedule = await fixture.create(caller);
-    await fixture.context.store.revokeApiKey(caller.keyId, fixture.clock.now());
+    await revokeApiKey(fixture.context.store, caller.keyId, fixture.clock.now());
     await fixture.tick(minute);
     const why = 'The API key of the schedule has been revoked.';
     expect(await statesOf(schedule)).toEqual([['skipped', why]]);
@@ -268,8 +275,8 @@ describe('a schedule', () => {
       reason: `${why} Resume the schedule with another key.`,
     });
     const other = await fixture.createCaller(0);
-    const key = (await fixture.context.store.getApiKey(other.keyId))!;
-    await fixture.context.store.createApiKey({ ...key, id: 'k2', hash: 'h2', userId: caller.userId });
+    const key = (await fixture.context.store.apiKeys.get(other.keyId))!;
+    await fixture.context.store.apiKeys.insert({ ...key, id: 'k2', hash: 'h2', userId: caller.userId });
     await resumeSchedule(fixture.context, schedule.id, { ...caller, keyId: 'k2' });
     await fixture.tick(minute);
     expect((await jobsOf(caller.userId)).map(({ keyId }) => keyId)).toEqual(['k2']);
@@ -278,7 +285,7 @@ describe('a schedule', () => {
   test('does not run while its owner is suspended', async () => {
     const caller = await fixture.createCaller(100);
     const schedule = await fixture.create(caller);
-    await fixture.context.store.suspendUser(caller.userId, fixture.clock.now());
+    await suspendUser(fixture.context.store, caller.userId, fixture.clock.now());
     await fixture.tick(minute);
     expect(await statesOf(schedule)).toEqual([['skipped', 'The account is suspended.']]);
     expect(await fixture.get(schedule.id)).toMatchObject({ state: 'active', failures: 1 });

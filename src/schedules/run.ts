@@ -26,7 +26,7 @@ export async function startRun(context: ScheduleContext, schedule: Schedule): Pr
   if (pending === null) return schedule;
   const jobId = jobIdOf(pending.id);
   try {
-    if ((await context.store.getJob(jobId)) !== null)
+    if ((await context.store.jobs.get(jobId)) !== null)
       return await recordJob(context, schedule, pending, await finishSubmit(context, jobId));
     const skipReason = await skipReasonOf(context, schedule, pending);
     if (skipReason === 'wait')
@@ -51,7 +51,7 @@ async function submitRun(
   jobId: string,
 ): Promise<Job | null | 'changed'> {
   const { store, jobTypes } = context;
-  const stored = await store.getScheduleRequest(schedule.id);
+  const stored = await store.schedules.pick({ id: schedule.id }, ['request', 'revision']);
   // The approval of the run is that of the request that was read.
   if (stored?.revision !== schedule.revision) return 'changed';
   const method = submitMethodOf(jobTypes, schedule.market, schedule.kind);
@@ -70,7 +70,7 @@ async function submitRun(
     idempotencyKey: `schedule\n${id}`,
     options: optionsOf(schedule),
   });
-  return store.getJob(jobId);
+  return store.jobs.get(jobId);
 }
 
 /**
@@ -135,7 +135,7 @@ export const skippedRun = (schedule: Schedule, pending: PendingRun, reason: stri
 
 /** Stores the record of a run, and counts one that has ended or has no job. */
 export async function recordRun({ store, metrics }: ScheduleContext, run: ScheduleRun): Promise<void> {
-  await store.putScheduleRun(run);
+  await store.scheduleRuns.upsert([run]);
   if (run.state !== 'running') metrics.add('gleaner_schedule_runs_total', { result: run.state });
 }
 

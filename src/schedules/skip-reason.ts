@@ -50,7 +50,7 @@ async function overlapOf(
 ): Promise<SkipReason | 'wait' | null> {
   if (openRuns.length === 0) return null;
   if (overlap === 'queue') return 'wait';
-  const jobs = await Promise.all(openRuns.map(({ jobId }) => store.getJob(jobId)));
+  const jobs = await Promise.all(openRuns.map(({ jobId }) => store.jobs.get(jobId)));
   if (jobs.some((job) => job?.state === 'awaiting_approval')) return skip('The last run awaits approval.');
   return overlap === 'skip' || openRuns.length >= maxOpenRuns ? skip('The last run has not ended.') : null;
 }
@@ -73,12 +73,12 @@ async function refusal(
   { method }: SubmitMethod,
   { keyId, trigger }: PendingRun,
 ): Promise<SkipReason | null> {
-  const [user, key] = await Promise.all([store.getUser(userId), store.getApiKey(keyId)]);
+  const [user, key] = await Promise.all([store.users.get(userId), store.apiKeys.get(keyId)]);
   const counted = (reason: string): SkipReason => ({
     reason,
     apply: (schedule, now) => (trigger === 'manual' ? schedule : countFailure(schedule, now, reason)),
   });
-  const holder = user?.testOf ? await store.getUser(user.testOf) : user;
+  const holder = user?.testOf ? await store.users.get(user.testOf) : user;
   if (holder === null || holder.suspendedAt !== null) return counted('The account is suspended.');
   const { revokedAt = 0, expiresAt = null } = key ?? {};
   const isExpired = expiresAt !== null && expiresAt <= clock.now();

@@ -1,9 +1,10 @@
+import type { Collection } from './collection.ts';
 import type { Page, PageOptions } from './cursor.ts';
 import type { Role } from './documents.ts';
 
 /**
- * An action of an operator or an account. Entries are never changed, except by
- * RetentionStore.eraseUserRecords().
+ * An action of an operator or an account. Entries are never changed, except by eraseUserRecords(), and
+ * deleted by expire().
  */
 export interface AuditEntry {
   id: string;
@@ -26,7 +27,7 @@ export interface AuditEntry {
   outcome: string;
 }
 
-/** Filter for listAuditEntries(). */
+/** Filter for listAuditEntries(). Absent fields match everything. */
 export interface AuditFilter {
   actorId?: string;
   target?: string;
@@ -38,9 +39,11 @@ export interface AuditFilter {
   until?: number;
 }
 
-/** Append-only log of actions. Old entries are deleted by ExpiryStore. */
-export interface AuditLogStore {
-  appendAuditEntry(entry: AuditEntry): Promise<void>;
-  /** Lists entries, newest first. */
-  listAuditEntries(filter: AuditFilter, page: PageOptions): Promise<Page<AuditEntry>>;
+/** Lists entries, newest first. */
+export function listAuditEntries(
+  { auditLog }: { auditLog: Collection<AuditEntry> },
+  { since = 0, until = Number.MAX_SAFE_INTEGER, ...filter }: AuditFilter,
+  page: PageOptions,
+): Promise<Page<AuditEntry>> {
+  return auditLog.list({ ...filter, createdAt: { atLeast: since, below: until } }, page);
 }

@@ -167,16 +167,6 @@ export interface PagePlace {
   length: number;
 }
 
-/** Places of the kept pages of unfinished jobs. */
-export interface PagePlaceStore {
-  /** Adds places, unless they exist. A call that fails may have added some. */
-  addPagePlaces(places: readonly PagePlace[]): Promise<void>;
-  /** Returns the places with these ids, in any order. */
-  findPagePlaces(ids: readonly string[]): Promise<PagePlace[]>;
-  /** Removes all places of a job. */
-  removePagePlaces(jobId: string): Promise<void>;
-}
-
 /** Byte range of a segment, `end` exclusive, whose rows are copied to the merged file unchanged. */
 export interface PartBody {
   start: number;
@@ -221,12 +211,12 @@ export interface BatchStore {
    * Moves up to `limit` waiting batches of a job, or of one of its regions, to `queued`, lowest `seq` first.
    * Skips batches whose `notBefore` is after `now`.
    */
-  queueBatches(jobId: string, limit: number, now: number, region?: string): Promise<BatchReference[]>;
+  queue(jobId: string, limit: number, now: number, region?: string): Promise<BatchReference[]>;
   /**
    * Moves batches that could not be published from `queued` back to `waiting`, not to be queued before
    * `notBefore`. Skips batches that have another attempt by now.
    */
-  unqueueBatches(references: readonly BatchReference[], notBefore: number): Promise<void>;
+  unqueue(references: readonly BatchReference[], notBefore: number): Promise<void>;
   /**
    * Counts the batches of a job that are queued or claimed, and separately the queued ones that are deferred
    * beyond `now`.
@@ -237,9 +227,9 @@ export interface BatchStore {
    * batch is outstanding and either has the attempt `attempt` and is not claimed, or has a claim that expired
    * before `now`.
    */
-  claimBatch(batchId: string, attempt: number, now: number, leaseUntil: number): Promise<ClaimedBatch | null>;
+  claim(batchId: string, attempt: number, now: number, leaseUntil: number): Promise<ClaimedBatch | null>;
   /** Extends a claim. Returns false if the claim was lost. */
-  renewBatch(batchId: string, attempt: number, leaseUntil: number): Promise<boolean>;
+  renew(batchId: string, attempt: number, leaseUntil: number): Promise<boolean>;
   /** Records the unit that the worker is about to read in isolation. Returns false if the claim was lost. */
   startIsolated(batchId: string, attempt: number, isolated: IsolatedUnit): Promise<boolean>;
   /**
@@ -259,7 +249,7 @@ export interface BatchStore {
    * then. The segment, if any, contains every record of the batch and replaces the earlier segments. Returns
    * false if the claim was lost, and true without a change if this attempt has ended the batch before.
    */
-  finishBatch(
+  finish(
     batchId: string,
     attempt: number,
     outcomes: Record<number, Outcome>,
@@ -273,7 +263,7 @@ export interface BatchStore {
    * claim was lost. Unless the claim `failed`, it does not count as one without progress. `wait` replaces the
    * batch's last wait.
    */
-  releaseBatch(
+  release(
     batchId: string,
     attempt: number,
     notBefore: number,
@@ -287,25 +277,20 @@ export interface BatchStore {
    * Ends each outstanding unit of the job's batches in one of `states` with `outcome`, at `now`. Returns the
    * number of units. A worker's later write to such a batch has no effect.
    */
-  failBatches(
-    jobId: string,
-    states: readonly OutstandingState[],
-    outcome: Outcome,
-    now: number,
-  ): Promise<number>;
+  fail(jobId: string, states: readonly OutstandingState[], outcome: Outcome, now: number): Promise<number>;
   /** Returns true if any batch of the job is not done. */
-  hasOutstandingBatches(jobId: string): Promise<boolean>;
+  hasOutstanding(jobId: string): Promise<boolean>;
   /** Computes a job's counts from its batches. */
   countJob(jobId: string): Promise<Counts>;
   /** Computes the counts of several jobs by job id. Jobs without batches are left out. */
   countJobs(jobIds: readonly string[]): Promise<Map<string, Counts>>;
   /** Lists the batches of a job by `seq`, without units. */
-  listBatches(jobId: string): Promise<readonly BatchSummary[]>;
+  list(jobId: string): Promise<readonly BatchSummary[]>;
   /**
    * Yields complete batches of a job by `seq`, either all or those in `seqs` (ascending), and holds only a
    * few in memory.
    */
-  readBatches(jobId: string, seqs?: readonly number[]): AsyncIterable<Batch>;
+  read(jobId: string, seqs?: readonly number[]): AsyncIterable<Batch>;
   /** Returns the batch and the index of the job's first unit with this key. */
   findUnit(jobId: string, key: string): Promise<{ batch: Batch; index: number } | null>;
   /**
@@ -332,12 +317,12 @@ export interface BatchStore {
 export type ProgressStore = Pick<
   BatchStore,
   | 'countInFlight'
-  | 'hasOutstandingBatches'
+  | 'hasOutstanding'
   | 'countJob'
   | 'countJobs'
-  | 'listBatches'
+  | 'list'
   | 'listWaits'
-  | 'readBatches'
+  | 'read'
   | 'findUnit'
   | 'countBacklog'
   | 'findOldestDue'
@@ -358,5 +343,5 @@ export interface InFlight {
   deferred: ReadonlyMap<string, number>;
 }
 
-/** States of batches that failBatches() can end. */
+/** States of batches that batches.fail() can end. */
 export type OutstandingState = 'waiting' | 'queued' | 'claimed';

@@ -23,6 +23,16 @@ export interface Index<F extends string = string> {
   readonly set?: F;
 }
 
+/** Rule of upsert(). */
+export interface UpsertRule<F extends string = string> {
+  /** Fields whose values order the versions of a document: a stored one stays if its values are later. */
+  readonly newer: readonly F[];
+  /** True if a stored document with equal values stays, too. */
+  readonly strictly?: true;
+  /** Fields that only the first write stores. */
+  readonly keep?: readonly F[];
+}
+
 /** Declaration of a collection, from which both engines derive its schema, its queries, and its copies. */
 export interface Declaration<F extends string = string> {
   /** Name in MongoDB. The table in SQLite has the same name in snake case. */
@@ -31,7 +41,7 @@ export interface Declaration<F extends string = string> {
   /** Fields that identify a document. */
   readonly id: readonly F[];
   /** Fields that order lists: a time, and what identifies documents with the same one. */
-  readonly order: readonly [F, F];
+  readonly order: readonly [F, F, ...F[]];
   readonly indexes?: readonly Index<F>[];
   /** Fields that only `pick()` and copies of the data read. */
   readonly lazy?: readonly F[];
@@ -39,8 +49,12 @@ export interface Declaration<F extends string = string> {
   readonly due?: F;
   /** Incremented by each claim of a due document. */
   readonly claim?: F;
-  /** Time whose cutoff decides whether a document is deleted (ExpiryStore). */
+  /** Time whose cutoff decides whether a document is deleted (expire() in expiry.ts). */
   readonly expires?: F;
+  /** Which stored document upsert() replaces. By default each. */
+  readonly upsert?: UpsertRule<F>;
+  /** Fields that accumulate() adds to. */
+  readonly counters?: readonly F[];
   /** Field with the id of the user whose documents are deleted with the user. */
   readonly owner?: F;
   /** True if a power failure may undo writes, because they are repeated or replaced. */
@@ -115,6 +129,11 @@ export interface Collection<T, S extends T = T> {
   ): Promise<Pick<S, K> | null>;
   /** Returns the documents that match. */
   find(where: Where<T>, options?: FindOptions<T>): Promise<T[]>;
+  /**
+   * Returns a page of the documents that match, newest first by the declared order. Throws an `invalid` fault
+   * for a token that is not a cursor.
+   */
+  list(where: Where<T>, page: PageOptions, search?: Search): Promise<Page<T>>;
   /** Counts the documents that match, and returns at most `max`. */
   count(where: Where<T>, max: number): Promise<number>;
   /** Counts the documents that match by the value of a field. */
@@ -129,14 +148,10 @@ export interface Collection<T, S extends T = T> {
    * nothing, if another writer was faster or a unique value exists.
    */
   put(document: S & { revision: number }): Promise<boolean>;
-  /**
-   * Stores documents, one by one on MongoDB, but leaves those whose stored values of the fields `newer` are
-   * later; with `strictly` also equal ones. Without such fields, each is replaced. Fields in `keep` are
-   * written once.
-   */
-  upsert(documents: readonly S[], options: UpsertOptions<S>): Promise<void>;
-  /** Inserts documents, or adds the values of `counters` to the stored ones; one by one on MongoDB. */
-  accumulate(documents: readonly S[], counters: readonly FieldOf<S>[]): Promise<void>;
+  /** Stores documents in place of those that the declared rule replaces; one by one on MongoDB. */
+  upsert(documents: readonly S[]): Promise<void>;
+  /** Inserts documents, or adds their declared counters to the stored ones; one by one on MongoDB. */
+  accumulate(documents: readonly S[]): Promise<void>;
   /**
    * Claims up to `limit` documents that are due at `now`, the longest due first: increments the declared
    * `claim`, and makes them due again at `leaseUntil`. Each goes to one caller. Returns them in the declared
@@ -148,13 +163,6 @@ export interface Collection<T, S extends T = T> {
    * number.
    */
   remove(where: Where<T>, limit?: number): Promise<number>;
-}
-
-/** Options for upsert(). */
-export interface UpsertOptions<S> {
-  newer: readonly FieldOf<S>[];
-  strictly?: boolean;
-  keep?: readonly FieldOf<S>[];
 }
 
 /** Names of fields by their type, separated by spaces. A field with `?` may be null. */
@@ -185,26 +193,19 @@ export function declare<T>() {
   };
 }
 
-/**
- * Reads a page of a list, newest first by the fields of `order`. Throws an `invalid` fault for a token that
- * is not a cursor.
- */
-export async function readPage<T>(
-  collection: Pick<Collection<T>, 'find'>,
-  where: Where<T>,
-  page: PageOptions,
-  order: readonly [at: FieldOf<T>, id: FieldOf<T>],
-  search?: Search,
-): Promise<Page<T>> {
-  const { at, id } = readCursor(page);
-  const found = await collection.find(where, {
-    order,
-    newestFirst: true,
-    after: page.after ? [at, id] : null,
-    limit: rowsToRead(page),
-    ...(search === undefined ? {} : { search }),
-  });
-  return toPage(found, page, (item) => ({ at: Number(item[order[0]]), id: String(item[order[1]]) }));
+/** Returns the method list() of a collection that has find(). */
+export function listBy<T>({ order }: Declaration, find: Collection<T>['find']): Collection<T>['list'] {
+  const [time, id] = order as [FieldOf<T>, FieldOf<T>];
+  return async (where, page, search) => {
+    const cursor = readCursor(page);
+    const found = await find(where, {
+      newestFirst: true,
+      after: page.after ? [cursor.at, cursor.id] : null,
+      limit: rowsToRead(page),
+      ...(search === undefined ? {} : { search }),
+    });
+    return toPage(found, page, (item) => ({ at: Number(item[time]), id: String(item[id]) }));
+  };
 }
 
 /** Returns the type of a field, and whether it may be null. */

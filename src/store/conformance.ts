@@ -3,22 +3,21 @@ import { accountConformance } from './conformance/accounts.ts';
 import { attemptConformance } from './conformance/attempts.ts';
 import { auditLogConformance } from './conformance/audit-log.ts';
 import { claimConformance } from './conformance/claims.ts';
-import { crawlConformance } from './conformance/crawls.ts';
+import { collectionConformance } from './conformance/collections.ts';
 import { createConformance } from './conformance/create.ts';
-import { destinationConformance } from './conformance/destinations.ts';
-import { driftConformance } from './conformance/drift.ts';
+import { deliveryConformance } from './conformance/deliveries.ts';
+import { engineConformance } from './conformance/engine.ts';
+import { expiryConformance } from './conformance/expiry.ts';
 import { historyConformance } from './conformance/history.ts';
 import { dueJobConformance, jobConformance } from './conformance/jobs.ts';
 import { keyLimitConformance } from './conformance/key-limits.ts';
 import { ledgerConformance } from './conformance/ledger.ts';
 import { noticeConformance } from './conformance/notices.ts';
-import { operationsConformance } from './conformance/operations.ts';
 import { originConformance } from './conformance/origins.ts';
 import { outcomeConformance } from './conformance/outcomes.ts';
 import { progressConformance } from './conformance/progress.ts';
 import { retentionConformance } from './conformance/retention.ts';
 import { scheduleConformance } from './conformance/schedules.ts';
-import { schemaConformance } from './conformance/schema.ts';
 import { sessionConformance } from './conformance/sessions.ts';
 import { stalledConformance } from './conformance/stalled.ts';
 import type { OpenStores } from './conformance/stores.ts';
@@ -27,7 +26,8 @@ import { waitConformance } from './conformance/waits.ts';
 
 /** Registers the tests that every store must pass. Each group opens its own empty stores. */
 export function storeConformance(open: OpenStores): void {
-  describe('schema', () => schemaConformance(open));
+  describe('engine', () => engineConformance(open));
+  describe('collections', () => collectionConformance(open));
   describe('accounts', () => accountConformance(open));
   describe('sessions', () => sessionConformance(open));
   describe('audit log', () => auditLogConformance(open));
@@ -44,12 +44,10 @@ export function storeConformance(open: OpenStores): void {
   describe('stalled batches', () => stalledConformance(open));
   describe('origins', () => originConformance(open));
   describe('waits', () => waitConformance(open));
+  describe('deliveries', () => deliveryConformance(open));
+  describe('expiry and erasure', () => expiryConformance(open));
   describe('retention', () => retentionConformance(open));
-  describe('recent crawls', () => crawlConformance(open));
-  describe('operations', () => operationsConformance(open));
-  describe('drift', () => driftConformance(open));
   describe('notices', () => noticeConformance(open));
-  describe('destinations', () => destinationConformance(open));
   describe('schedules', () => scheduleConformance(open));
   describe('histories', () => historyConformance(open));
 }

@@ -27,26 +27,3 @@ export interface Destination {
   /** Incremented by each write, from 1. */
   revision: number;
 }
-
-/** Destinations of users. */
-export interface DestinationStore {
-  /**
-   * Inserts a destination. Returns false, and changes nothing, if its user has one of this name or its id
-   * exists.
-   */
-  createDestination(destination: Destination): Promise<boolean>;
-  /**
-   * Replaces a destination if its revision follows the stored one. Returns false, and changes nothing, if
-   * another writer was faster, if the destination was deleted, or if its user has another destination of this
-   * name.
-   */
-  putDestination(destination: Destination): Promise<boolean>;
-  /** Returns the destination, or null if there is none with this id. */
-  getDestination(id: string): Promise<Destination | null>;
-  /** Returns the destinations of a user by name. */
-  listDestinations(userId: string): Promise<Destination[]>;
-  /** Deletes a destination. Returns false if the user has none with this id. */
-  deleteDestination(id: string, userId: string): Promise<boolean>;
-  /** Returns up to `limit` destinations whose secrets were encrypted with another key than `secretsKey`. */
-  findDestinationsByOtherKey(secretsKey: string, limit: number): Promise<Destination[]>;
-}

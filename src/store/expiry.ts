@@ -1,5 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Collection } from './collection.ts';
+import { declarations } from './collections.ts';
+import { idsOfJob } from './history.ts';
+import type { Store } from './store.ts';
+
 /**
- * Limits for expire(). Times are milliseconds since the epoch: records from before are deleted. Records of a
+ * Limits of expire(). Times are milliseconds since the epoch: records from before are deleted. Records of a
  * kind without a limit are kept.
  */
 export interface Cutoffs {
@@ -30,11 +36,56 @@ export interface Cutoffs {
   trackingRuns?: number;
 }
 
-/** Retention of records that are kept for a limited time. */
-export interface ExpiryStore {
-  /**
-   * Deletes records beyond each cutoff and returns their number: at least 1,000 of each kind, if as many are
-   * left, and a bounded number. A call that fails may have deleted some of them.
-   */
-  expire(cutoffs: Cutoffs): Promise<number>;
+/** Documents deleted per step, and most steps per collection and call. */
+const chunkSize = 500;
+const maxChunks = 200;
+
+/**
+ * Deletes records beyond each cutoff and returns their number: at least 1,000 of each kind, if as many are
+ * left, and a bounded number. A call that fails may have deleted some of them.
+ */
+export async function expire(store: Store, cutoffs: Cutoffs): Promise<number> {
+  const { origins, maxCrawls, trackingRuns, ...byTime } = cutoffs;
+  const { crawls } = store;
+  let deleted = 0;
+  if (origins !== undefined) deleted += await inSteps((limit) => store.origins.expire(origins, limit));
+  if (trackingRuns !== undefined) deleted += await expireRuns(store, trackingRuns);
+  if (maxCrawls !== undefined) {
+    const excess = await crawls.pick({}, ['at'], { order: ['at'], newestFirst: true, skip: maxCrawls });
+    if (excess !== null)
+      deleted += await inSteps((limit) => crawls.remove({ at: { atMost: excess.at } }, limit));
+  }
+  for (const [name, before] of Object.entries(byTime) as [keyof typeof byTime, number][]) {
+    const collection = store[name] as unknown as Collection<Record<string, unknown>>;
+    const time = declarations[name].expires!;
+    deleted += await inSteps((limit) => collection.remove({ [time]: { below: before } }, limit));
+  }
+  return deleted;
+}
+
+async function inSteps(remove: (limit: number) => Promise<number>): Promise<number> {
+  let deleted = 0;
+  for (let chunk = 0; chunk < maxChunks; chunk++) {
+    const removed = await remove(chunkSize);
+    deleted += removed;
+    if (removed < chunkSize) break;
+    await nextTurn();
+  }
+  return deleted;
+}
+
+/** Deletes runs that ended before, each after its changes, which are found by it. */
+async function expireRuns(
+  { trackingRuns, itemChanges }: Pick<Store, 'trackingRuns' | 'itemChanges'>,
+  before: number,
+): Promise<number> {
+  let deleted = 0;
+  for (const { jobId } of await trackingRuns.find(
+    { doneAt: { below: before } },
+    { order: ['doneAt'], limit: chunkSize },
+  )) {
+    deleted += await inSteps((limit) => itemChanges.remove(idsOfJob(jobId), limit));
+    deleted += await trackingRuns.remove({ jobId }, 1);
+  }
+  return deleted;
 }

@@ -1,5 +1,6 @@
 import type { TrackedField, TrackedValues } from '../base/tracked-values.ts';
-import type { Page, PageOptions } from './cursor.ts';
+import type { Collection } from './collection.ts';
+import { type Page, type PageOptions, readCursor, rowsToRead, toPage } from './cursor.ts';
 
 /** Identifies an item of a user. The region is empty for markets without regions. */
 export interface ItemKey {
@@ -78,16 +79,6 @@ export interface ItemChange extends ItemKey {
 /** Number of items in a run by their difference from the run before. */
 export type ChangeCounts = Record<ItemChangeType | 'unchanged', number>;
 
-/** Returns the counts by type, 0 for the types that are left out. */
-export function countsOf(
-  counted: readonly (readonly [ItemChangeType, number])[],
-): Record<ItemChangeType, number> {
-  return { new: 0, changed: 0, missing: 0, back: 0, ...Object.fromEntries(counted) };
-}
-
-/** Returns the conditions of documents of a job, whose ids begin with the job's id. */
-export const idsOfJob = (jobId: string) => ({ id: { above: `${jobId}/`, below: `${jobId}0` } });
-
 /**
  * Queue state of a tracking run. A user has at most one `active` run, so each run compares against its
  * predecessor's results. A `failed` run is retried and does not block other series. Null when done.
@@ -117,12 +108,6 @@ export interface TrackingRun {
   messages: number;
   doneAt: number | null;
 }
-
-/** Progress of a run. */
-export type RunProgress = Pick<
-  TrackingRun,
-  'dueAt' | 'turn' | 'stage' | 'nextBatch' | 'counts' | 'messages' | 'doneAt'
->;
 
 /** Condition of a rule. */
 export type RuleCondition =
@@ -164,84 +149,99 @@ export interface TrackedItemFilter {
   search?: string;
 }
 
-/** Rules of users. */
-export interface RuleStore {
-  /** Inserts a rule. Returns false, and changes nothing, if its id exists. */
-  createRule(rule: Rule): Promise<boolean>;
-  /**
-   * Replaces a rule if its revision follows the stored one. Returns false, and changes nothing, otherwise.
-   */
-  putRule(rule: Rule): Promise<boolean>;
-  getRule(id: string): Promise<Rule | null>;
-  /** Returns the rules of a user, oldest first. */
-  listRules(userId: string): Promise<Rule[]>;
-  /** Deletes a rule. Returns false if the user has none with this id. */
-  deleteRule(id: string, userId: string): Promise<boolean>;
+/** An observation, and the time and job of the item's observation before. Null for the first. */
+export interface AddedObservation {
+  observation: Observation;
+  previous: { at: number; jobId: string } | null;
 }
 
-/** Histories of items, their comparison by runs, and rules. */
-export interface HistoryStore extends RuleStore {
-  /** Inserts a run. Returns false, and changes nothing, if the job has one. */
-  createTrackingRun(run: TrackingRun): Promise<boolean>;
-  getTrackingRun(jobId: string): Promise<TrackingRun | null>;
-  /**
-   * Claims up to `limit` runs that are due at `now`, longest due first, by incrementing `take`. Each goes to
-   * one caller and is due again at `leaseUntil` unless that caller writes its progress before.
-   */
-  claimTrackingRuns(now: number, leaseUntil: number, limit: number): Promise<TrackingRun[]>;
-  /** Writes the progress of a run. Returns false if the claim `take` was lost. */
-  putRunProgress(jobId: string, take: number, progress: RunProgress): Promise<boolean>;
-  /**
-   * Returns true if a run of the user that is not done comes before this one, by the end and the id of the
-   * job. Failed runs count in their own series only.
-   */
-  hasEarlierRun(run: Pick<TrackingRun, 'userId' | 'series' | 'at' | 'jobId'>): Promise<boolean>;
-  /**
-   * Makes a run the active one of its user. Returns false, and changes nothing, if the claim was lost or
-   * another run of the user is active.
-   */
-  beginRun(run: Pick<TrackingRun, 'jobId' | 'userId' | 'take'>): Promise<boolean>;
+const keyOf = ({ userId, market, region, key }: ItemKey): ItemKey => ({ userId, market, region, key });
 
-  /** Returns the items that exist, in any order. */
-  getTrackedItems(ids: readonly string[]): Promise<TrackedItem[]>;
-  /** Writes items. Skips those with a later stored reading, by time and job. */
-  putTrackedItems(items: readonly TrackedItem[]): Promise<void>;
-  /**
-   * Writes observations unless they exist, and ends those before them. `previous` is the time and job of the
-   * item's observation before, null for the first.
-   */
-  addObservations(
-    added: readonly { observation: Observation; previous: { at: number; jobId: string } | null }[],
-  ): Promise<void>;
-  /** Writes changes unless they exist. */
-  addChanges(changes: readonly ItemChange[]): Promise<void>;
-  /** Returns the changes that exist, in any order. */
-  getChanges(ids: readonly string[]): Promise<ItemChange[]>;
-  /**
-   * Returns present items of a series with one of the sources that were last read before `before`, and not by
-   * the job, by id.
-   */
-  findAbsentItems(
-    userId: string,
-    series: string,
-    sources: readonly string[],
-    { jobId, before }: { jobId: string; before: number },
-    limit: number,
-  ): Promise<TrackedItem[]>;
+/** Writes observations unless they exist, and ends those before them. */
+export function addObservations(
+  { observations }: { observations: Collection<Observation> },
+  added: readonly AddedObservation[],
+): Promise<void> {
+  const ends = added.flatMap(({ observation, previous }) => {
+    if (previous === null) return [];
+    const { at, jobId } = previous;
+    return [[{ ...keyOf(observation), at, jobId }, { endedAt: observation.at }] as const];
+  });
+  return observations.writeAll(
+    added.map(({ observation }) => observation),
+    ends,
+  );
+}
 
-  /** Lists the items of a user and series by their latest change, newest first. */
-  listTrackedItems(
-    userId: string,
-    series: string,
-    filter: TrackedItemFilter,
-    page: PageOptions,
-  ): Promise<Page<TrackedItem>>;
-  /** Lists the observations of an item from `from` to before `to`, newest first. */
-  listObservations(item: ItemKey, from: number, to: number, page: PageOptions): Promise<Page<Observation>>;
-  /** Returns the latest observation of an item before `at`. */
-  findObservation(item: ItemKey, before: number): Promise<Observation | null>;
-  /** Lists the changes of a job, or only changes of a type, in the order of its batches. */
-  listChanges(jobId: string, type: ItemChangeType | null, page: PageOptions): Promise<Page<ItemChange>>;
-  /** Counts the changes of a job by type. */
-  countChanges(jobId: string): Promise<Record<ItemChangeType, number>>;
+/** Lists the observations of an item from `from` to before `to`, newest first. */
+export function listObservations(
+  { observations }: { observations: Collection<Observation> },
+  item: ItemKey,
+  from: number,
+  to: number,
+  page: PageOptions,
+): Promise<Page<Observation>> {
+  return observations.list({ ...keyOf(item), at: { atLeast: from, below: to } }, page);
+}
+
+/**
+ * Returns present items of the run's series with one of the sources that were last read before the run, and
+ * not by its job, by id.
+ */
+export async function findAbsentItems(
+  { trackedItems }: { trackedItems: Collection<TrackedItem> },
+  { userId, series, jobId, at }: Pick<TrackingRun, 'userId' | 'series' | 'jobId' | 'at'>,
+  sources: readonly string[],
+  limit: number,
+): Promise<TrackedItem[]> {
+  if (series === '' || sources.length === 0) return [];
+  const absent = {
+    userId,
+    // The index has only items of series.
+    series: { is: series, above: '' },
+    source: { in: sources },
+    seenJob: { not: jobId },
+    seenAt: { below: at },
+    isPresent: true,
+  };
+  return trackedItems.find(absent, { order: ['id'], limit });
+}
+
+/** Lists the items of a user and series by their latest change, newest first. */
+export function listTrackedItems(
+  { trackedItems }: { trackedItems: Collection<TrackedItem> },
+  userId: string,
+  series: string,
+  { market, region, search }: TrackedItemFilter,
+  page: PageOptions,
+): Promise<Page<TrackedItem>> {
+  const sought = search === undefined ? undefined : { fields: ['key', 'values.title'], text: search };
+  return trackedItems.list({ userId, series, market, region }, page, sought);
+}
+
+/** Returns the conditions of documents of a job, whose ids begin with the job's id. */
+export const idsOfJob = (jobId: string) => ({ id: { above: `${jobId}/`, below: `${jobId}0` } });
+
+/** Lists the changes of a job, or only changes of a type, in the order of its batches. */
+export async function listChanges(
+  { itemChanges }: { itemChanges: Collection<ItemChange> },
+  jobId: string,
+  type: ItemChangeType | null,
+  page: PageOptions,
+): Promise<Page<ItemChange>> {
+  const { above, below } = idsOfJob(jobId).id;
+  const found = await itemChanges.find(
+    { id: { above: page.after ? readCursor(page).id : above, below }, type: type ?? undefined },
+    { order: ['id'], limit: rowsToRead(page) },
+  );
+  return toPage(found, page, ({ at, id }) => ({ at, id }));
+}
+
+/** Counts the changes of a job by type. */
+export async function countChanges(
+  { itemChanges }: { itemChanges: Collection<ItemChange> },
+  jobId: string,
+): Promise<Record<ItemChangeType, number>> {
+  const counted = await itemChanges.countBy(idsOfJob(jobId), 'type');
+  return { new: 0, changed: 0, missing: 0, back: 0, ...Object.fromEntries(counted) };
 }

@@ -13,14 +13,16 @@ import { openSqliteStore } from './sqlite/open.ts';
 test('refuseOtherMoves() lets a job move only along its life, or stay in its state', async () => {
   const store = refuseOtherMoves(openSqliteStore({ path: ':memory:' }));
   const { job } = await storeJob(store, 1, { state: 'processing' });
-  expect(await store.moveJob(job.id, ['processing'], 'processing', aTime)).toMatchObject({ id: job.id });
-  await expect(store.moveJob(job.id, ['processing'], 'completed', aTime)).rejects.toThrow(
+  expect(await store.jobs.move(job.id, ['processing'], 'processing', aTime)).toMatchObject({ id: job.id });
+  await expect(store.jobs.move(job.id, ['processing'], 'completed', aTime)).rejects.toThrow(
     'a job cannot move from processing to completed',
   );
-  await expect(store.moveJob(job.id, ['processing', 'rejecting'], 'settling', aTime)).rejects.toThrow(
+  await expect(store.jobs.move(job.id, ['processing', 'rejecting'], 'settling', aTime)).rejects.toThrow(
     'from rejecting',
   );
-  expect(await store.moveJob(job.id, ['processing'], 'settling', aTime)).toMatchObject({ state: 'settling' });
+  expect(await store.jobs.move(job.id, ['processing'], 'settling', aTime)).toMatchObject({
+    state: 'settling',
+  });
 });
 
 test('the sets of states follow from the phases', () => {

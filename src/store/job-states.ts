@@ -1,5 +1,6 @@
 import type { Job, JobState } from './documents.ts';
-import type { JobStore } from './store.ts';
+import type { Store } from './store.ts';
+import { replaceMethods } from './wrap.ts';
 
 /** Properties of a state of a job. */
 interface StateInfo {
@@ -118,13 +119,14 @@ export const statesOf = (status: string) => statesWhere(({ statuses }) => status
 export const isCharged = (name: JobState) => jobStates[name].charged;
 
 /** Wraps a store to reject moves of jobs that are no part of their life. A job may stay in its state. */
-export function refuseOtherMoves<S extends Pick<JobStore, 'moveJob'>>(store: S): S {
-  return {
-    ...store,
-    async moveJob(jobId, from, to, at, patch) {
-      for (const name of from)
-        if (!canMove(name, to)) throw new Error(`a job cannot move from ${name} to ${to}`);
-      return store.moveJob(jobId, from, to, at, patch);
+export function refuseOtherMoves(store: Store): Store {
+  return replaceMethods(store, {
+    jobs: {
+      async move(jobId, from, to, at, patch) {
+        for (const name of from)
+          if (!canMove(name, to)) throw new Error(`a job cannot move from ${name} to ${to}`);
+        return store.jobs.move(jobId, from, to, at, patch);
+      },
     },
-  };
+  });
 }

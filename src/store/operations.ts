@@ -43,17 +43,3 @@ export interface OriginMinute {
   /** Total duration of the requests. */
   milliseconds: number;
 }
-
-/** Data for operators: running processes and requests to origins. Kept for hours (ExpiryStore). */
-export interface OperationsStore {
-  /** Stores the heartbeat of a process in place of its previous one. */
-  putProcess(report: ProcessReport): Promise<void>;
-  /** Deletes the record of a process, if any. */
-  deleteProcess(id: string): Promise<void>;
-  /** Lists processes seen at `since` or later, by start time and id. */
-  listProcesses(since: number): Promise<ProcessReport[]>;
-  /** Adds to the request counts of origins. A call that fails may have added some of the rows. */
-  addOriginMinutes(rows: readonly OriginMinute[]): Promise<void>;
-  /** Lists minutes that started at `since` or later, by time, origin, market, and region. */
-  listOriginMinutes(since: number): Promise<OriginMinute[]>;
-}

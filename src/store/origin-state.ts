@@ -45,7 +45,7 @@ export interface OriginStore {
    * Reserves `slots` request slots of an origin, `intervalMs` apart and not before `now`. Returns the time of
    * the first slot. Slots of different callers never overlap.
    */
-  reserveRequests(
+  reserve(
     origin: string,
     slots: number,
     intervalMs: number,
@@ -55,9 +55,9 @@ export interface OriginStore {
    * Replaces the permits that a process holds. Returns the number of requests it may have in progress: at
    * most the permits the others leave, and at most its fair share if demand exceeds the limit.
    */
-  leasePermits(origin: string, request: PermitRequest): Promise<{ permits: number; pause: OriginPause }>;
+  lease(origin: string, request: PermitRequest): Promise<{ permits: number; pause: OriginPause }>;
   /** Releases the permits that a process which has ended held, at every origin. */
-  releasePermits(holder: string): Promise<void>;
+  release(holder: string): Promise<void>;
   /** Returns the current state of the origin. */
   getPause(origin: string): Promise<OriginPause>;
   /**
@@ -71,5 +71,5 @@ export interface OriginStore {
    * Deletes up to `limit` origins whose latest reservation, permit, and pause were before `before`. Returns
    * their number.
    */
-  expireOrigins(before: number, limit: number): Promise<number>;
+  expire(before: number, limit: number): Promise<number>;
 }

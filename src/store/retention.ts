@@ -1,5 +1,7 @@
-import type { Cursor, Page, PageOptions } from './cursor.ts';
-import type { DeletedJob, Job, User } from './documents.ts';
+import type { Collections } from './collections.ts';
+import type { Cursor } from './cursor.ts';
+import type { DeletedJob, Job } from './documents.ts';
+import { idsOfJob } from './history.ts';
 
 /**
  * Deletion of ended jobs and of their files. Each method can be repeated after a crash. The files themselves
@@ -20,7 +22,7 @@ export interface FileRetention {
   /**
    * Returns jobs that ended before `before`, ordered by `finishedAt` and id, starting after the cursor.
    */
-  findEndedJobs(before: number, which: EndedJobs, limit: number, after?: Cursor | null): Promise<Job[]>;
+  findEnded(before: number, which: EndedJobs, limit: number, after?: Cursor | null): Promise<Job[]>;
   /**
    * Returns ended jobs whose `pagesUntil` is at or before `now`, ordered by it and id, starting after the
    * cursor.
@@ -38,40 +40,11 @@ export interface FileRetention {
    * deleteOrphanedBatches(). Returns false if the job does not exist or has not ended. No job can be created
    * with the id of a deleted job.
    */
-  deleteJob(summary: DeletedJob): Promise<boolean>;
+  delete(summary: DeletedJob): Promise<boolean>;
 }
-
-/** Deletion of users, and summaries of deleted jobs. Each method can be repeated after a crash. */
-export interface UserRetention {
-  getDeletedJob(jobId: string): Promise<DeletedJob | null>;
-  /** Lists the deleted jobs of a user, newest first. */
-  listDeletedJobs(userId: string, page: PageOptions): Promise<Page<DeletedJob>>;
-  /**
-   * Begins the deletion of a user: removes the name and the email address, and suspends the user at `at`. A
-   * user whose deletion has begun keeps the earlier time. Returns the user, or null if there is none with
-   * this id.
-   */
-  markUserDeleted(id: string, at: number): Promise<User | null>;
-  /** Returns deleted users that are not erased, by the start of the deletion. */
-  findUserDeletions(limit: number): Promise<User[]>;
-  /**
-   * Deletes keys, sessions, idempotency keys, schedules and their runs, the webhook, destinations, and
-   * deliveries of a user, up to `limit` of each, and empties as many notes of ledger entries and details and
-   * addresses of audit entries by or about the user. Returns the number of records; 0 if nothing is left.
-   */
-  eraseUserRecords(userId: string, limit: number): Promise<number>;
-  /** Ends the deletion of a user. */
-  markUserErased(id: string): Promise<void>;
-}
-
-/** Deletion of ended jobs, of their files, and of users. */
-export interface RetentionStore extends FileRetention, UserRetention {}
 
 /** Ended jobs: all; those whose files are not deleted; or of these the test jobs. */
 export type EndedJobs = 'all' | 'with_files' | 'test_with_files';
-
-/** Name of deleted users. */
-export const deletedUserName = 'Deleted user';
 
 /** Returns the credits that a job refunds for units with reused results. */
 export function discountOf(
@@ -90,4 +63,15 @@ export function summaryOf(job: Job): Omit<DeletedJob, 'success' | 'failed' | 'de
     ...{ id, userId, market, kind, state, unitPrice, cost, refunded, totalUnits, createdAt, finishedAt },
     discount,
   };
+}
+
+/** Places of kept pages deleted per step. */
+const chunkSize = 500;
+
+/** Removes the places of a job's kept pages. */
+export async function removePagePlaces(
+  { pagePlaces }: Pick<Collections, 'pagePlaces'>,
+  jobId: string,
+): Promise<void> {
+  while ((await pagePlaces.remove(idsOfJob(jobId), chunkSize)) === chunkSize);
 }

@@ -1,5 +1,5 @@
 import type { JobOptions } from '../contract/submit-options.ts';
-import type { Page, PageOptions } from './cursor.ts';
+import type { Collection } from './collection.ts';
 
 /**
  * State of a schedule.
@@ -56,7 +56,10 @@ export interface ScheduleApproval {
   cost: number;
 }
 
-/** A submission that is repeated, and the state of its runs. */
+/**
+ * A submission that is repeated, and the state of its runs. Every change is one update that names the
+ * revision it read.
+ */
 export interface Schedule {
   id: string;
   userId: string;
@@ -119,7 +122,7 @@ export interface ScheduleRequest {
   revision: number;
 }
 
-/** Fields that updateSchedule() can write, and the request. */
+/** Fields that writeSchedule() can write, and the request. */
 export type SchedulePatch = Partial<
   Omit<Schedule, 'id' | 'userId' | 'market' | 'kind' | 'createdAt' | 'revision'> &
     Pick<ScheduleRequest, 'request'>
@@ -155,49 +158,46 @@ export interface ScheduleRun {
   revision: number;
 }
 
-/** Filter for listSchedules(). */
-export interface ScheduleFilter {
-  userId?: string;
-  state?: ScheduleState;
+interface Schedules {
+  schedules: Collection<Schedule, Schedule & Pick<ScheduleRequest, 'request'>>;
 }
 
-/** Schedules and their runs. Every change of a schedule is one update that names the revision it read. */
-export interface ScheduleStore {
-  /** Inserts a schedule. Returns false, and changes nothing, if the id exists. */
-  createSchedule(schedule: Schedule, request: string): Promise<boolean>;
-  getSchedule(id: string): Promise<Schedule | null>;
-  getScheduleRequest(id: string): Promise<ScheduleRequest | null>;
-  /** Lists schedules, newest first. */
-  listSchedules(filter: ScheduleFilter, page: PageOptions): Promise<Page<Schedule>>;
-  /** Counts the schedules of a user, and returns at most `max`. */
-  countSchedules(userId: string, max: number): Promise<number>;
-  /**
-   * Writes the patch and increments the revision if the stored revision is `revision`. Returns the changed
-   * schedule, or null without any change if another writer was faster or the schedule does not exist.
-   */
-  updateSchedule(id: string, revision: number, patch: SchedulePatch): Promise<Schedule | null>;
-  /** Deletes a schedule and its runs. Returns false if it does not exist. */
-  deleteSchedule(id: string): Promise<boolean>;
-  /**
-   * Claims up to `limit` schedules whose `dueAt` is at or before `now`, the longest due first, by
-   * incrementing their revisions. Each goes to one caller and is due again at `leaseUntil`, unless it is
-   * changed before.
-   */
-  claimSchedules(now: number, leaseUntil: number, limit: number): Promise<Schedule[]>;
-  /** Returns schedules with a message that is due, the longest due first. */
-  findSchedulesWithDueNotice(now: number, limit: number): Promise<Schedule[]>;
-  /**
-   * Replaces a message of a schedule by the next one and its due time, or by none if null. Returns false if
-   * another message, or one about a newer state, is due. The revision stays the same: no other writer depends
-   * on messages.
-   */
-  advanceScheduleNotice(
-    schedule: Pick<Schedule, 'id' | 'stateSince' | 'notice'>,
-    next: { reason: ScheduleNotice; at: number } | null,
-  ): Promise<boolean>;
-  /** Writes a run, unless it was written with the same or a later revision. */
-  putScheduleRun(run: ScheduleRun): Promise<void>;
-  getScheduleRun(id: string): Promise<ScheduleRun | null>;
-  /** Lists the runs of a schedule, newest first. */
-  listScheduleRuns(scheduleId: string, page: PageOptions): Promise<Page<ScheduleRun>>;
+/**
+ * Writes the patch and increments the revision if the stored revision is `revision`. Returns the changed
+ * schedule, or null without any change if another writer was faster or the schedule does not exist.
+ */
+export function writeSchedule(
+  { schedules }: Schedules,
+  { id, revision }: Pick<Schedule, 'id' | 'revision'>,
+  patch: SchedulePatch,
+): Promise<Schedule | null> {
+  return schedules.update({ id, revision }, { ...patch, revision: revision + 1 });
+}
+
+/** Runs deleted per step. */
+const chunkSize = 500;
+
+/** Deletes a schedule and its runs. Returns false if it does not exist. */
+export async function deleteSchedule(
+  { schedules, scheduleRuns }: Schedules & { scheduleRuns: Collection<ScheduleRun> },
+  id: string,
+): Promise<boolean> {
+  const isDeleted = (await schedules.remove({ id })) === 1;
+  while ((await scheduleRuns.remove({ scheduleId: id }, chunkSize)) === chunkSize);
+  return isDeleted;
+}
+
+/**
+ * Replaces a message of a schedule by the next one and its due time, or by none if null. Returns false if
+ * another message, or one about a newer state, is due. The revision stays the same: no other writer depends
+ * on messages.
+ */
+export async function advanceScheduleNotice(
+  { schedules }: Schedules,
+  { id, stateSince, notice }: Pick<Schedule, 'id' | 'stateSince' | 'notice'>,
+  next: { reason: ScheduleNotice; at: number } | null,
+): Promise<boolean> {
+  if (notice === null) return false;
+  const change = { notice: next?.reason ?? null, noticeAt: next?.at ?? null };
+  return (await schedules.update({ id, stateSince, notice }, change)) !== null;
 }

@@ -4,6 +4,7 @@ import { createLog } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
+import { replaceMethods, type StoreMethods } from '../store/wrap.ts';
 import { reportForever } from './report.ts';
 import { createRequestCounter, type RequestCounter } from './request-counter.ts';
 
@@ -32,9 +33,9 @@ beforeEach(() => {
   return () => store.close();
 });
 
-async function begin(over: Partial<Store> = {}): Promise<{ ended: Promise<void> }> {
+async function begin(over: StoreMethods = {}): Promise<{ ended: Promise<void> }> {
   const options = {
-    store: { ...store, ...over },
+    store: replaceMethods(store, over),
     clock,
     log: createLog('silent', 'test'),
     about,
@@ -47,7 +48,9 @@ async function begin(over: Partial<Store> = {}): Promise<{ ended: Promise<void> 
 
 test('reports the process at once and every ten seconds, and deletes its record at the end', async () => {
   const { ended } = await begin();
-  expect(await store.listProcesses(0)).toEqual([{ ...about, ...state, seenAt: start }]);
+  expect(await store.processes.find({ seenAt: { atLeast: 0 } })).toEqual([
+    { ...about, ...state, seenAt: start },
+  ]);
   state = {
     memoryBytes: 2_000,
     workers: 2,
@@ -57,26 +60,30 @@ test('reports the process at once and every ten seconds, and deletes its record 
     clockSkewMs: -2,
   };
   await clock.advance(9_999);
-  expect((await store.listProcesses(0))[0]?.unitsDone).toBe(0);
+  expect((await store.processes.find({ seenAt: { atLeast: 0 } }))[0]?.unitsDone).toBe(0);
   await clock.advance(1);
-  expect(await store.listProcesses(0)).toEqual([{ ...about, ...state, seenAt: start + 10_000 }]);
+  expect(await store.processes.find({ seenAt: { atLeast: 0 } })).toEqual([
+    { ...about, ...state, seenAt: start + 10_000 },
+  ]);
   stopping.abort();
   await ended;
-  expect(await store.listProcesses(0)).toEqual([]);
+  expect(await store.processes.find({ seenAt: { atLeast: 0 } })).toEqual([]);
 });
 
 test('stores origin counts every ten seconds and at the end', async () => {
   const { ended } = await begin();
   requestCounter.ended(sg, 100);
-  expect(await store.listOriginMinutes(0)).toEqual([]);
+  expect(await store.originMinutes.find({ minute: { atLeast: 0 } })).toEqual([]);
   await clock.advance(10_000);
   const row = { ...sg, minute: start, requests: 1, refused: 0, failed: 0, milliseconds: 100 };
-  expect(await store.listOriginMinutes(0)).toEqual([row]);
+  expect(await store.originMinutes.find({ minute: { atLeast: 0 } })).toEqual([row]);
   requestCounter.ended(sg, 50);
   requestCounter.classified(sg, 'refused');
   stopping.abort();
   await ended;
-  expect(await store.listOriginMinutes(0)).toEqual([{ ...row, requests: 2, refused: 1, milliseconds: 150 }]);
+  expect(await store.originMinutes.find({ minute: { atLeast: 0 } })).toEqual([
+    { ...row, requests: 2, refused: 1, milliseconds: 150 },
+  ]);
 });
 
 test('keeps counts while the store is unavailable, and ends without it', async () => {
@@ -86,8 +93,8 @@ test('keeps counts while the store is unavailable, and ends without it', async (
     return call();
   };
   const { ended } = await begin({
-    addOriginMinutes: (rows) => guarded(() => store.addOriginMinutes(rows)),
-    deleteProcess: (id) => guarded(() => store.deleteProcess(id)),
+    originMinutes: { accumulate: (rows) => guarded(() => store.originMinutes.accumulate(rows)) },
+    processes: { remove: (where) => guarded(() => store.processes.remove(where)) },
   });
   requestCounter.ended(sg, 100);
   await clock.advance(10_000);
@@ -95,9 +102,11 @@ test('keeps counts while the store is unavailable, and ends without it', async (
   await clock.advance(10_000);
   isAvailable = true;
   await clock.advance(10_000);
-  expect(await store.listOriginMinutes(0)).toMatchObject([{ requests: 2, milliseconds: 130 }]);
+  expect(await store.originMinutes.find({ minute: { atLeast: 0 } })).toMatchObject([
+    { requests: 2, milliseconds: 130 },
+  ]);
   isAvailable = false;
   stopping.abort();
   await ended;
-  expect(await store.listProcesses(0)).toHaveLength(1);
+  expect(await store.processes.find({ seenAt: { atLeast: 0 } })).toHaveLength(1);
 });

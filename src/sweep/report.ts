@@ -1,12 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
-import type { OperationsStore, ProcessReport } from '../store/operations.ts';
+import type { ProcessReport } from '../store/operations.ts';
+import type { Store } from '../store/store.ts';
 import type { RequestCounter } from './request-counter.ts';
 
 /** Options for reportForever(). */
 export interface ReportOptions {
-  store: Pick<OperationsStore, 'putProcess' | 'deleteProcess' | 'addOriginMinutes'>;
+  store: Pick<Store, 'originMinutes' | 'processes'>;
   clock: Clock;
   log: Log;
   /** Constant properties of the process. */
@@ -31,7 +32,7 @@ export async function reportForever(
 ): Promise<void> {
   const { store, clock, log, about, state, requestCounter } = options;
   let isFailing = false;
-  const step = async (run: () => Promise<void>): Promise<void> => {
+  const step = async (run: () => Promise<unknown>): Promise<void> => {
     try {
       await run();
       isFailing = false;
@@ -45,13 +46,13 @@ export async function reportForever(
     const rows = requestCounter.take();
     if (rows.length === 0) return;
     try {
-      await store.addOriginMinutes(rows);
+      await store.originMinutes.accumulate(rows);
     } catch (error) {
       requestCounter.putBack(rows);
       throw error;
     }
   };
-  const report = async () => store.putProcess({ ...about, ...(await state()), seenAt: clock.now() });
+  const report = async () => store.processes.upsert([{ ...about, ...(await state()), seenAt: clock.now() }]);
 
   while (!signal.aborted) {
     await step(async () => {
@@ -61,5 +62,5 @@ export async function reportForever(
     await clock.sleep(intervalMs, signal).catch(() => {});
   }
   await step(storeCounts);
-  await step(() => store.deleteProcess(about.id));
+  await step(() => store.processes.remove({ id: about.id }));
 }

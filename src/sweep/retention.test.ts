@@ -10,8 +10,10 @@ import { audit } from '../jobs/queries/audit.ts';
 import { approve, reject } from '../jobs/steps/decide.ts';
 import { deleteFiles, eraseDelayMs, filesExpireAt } from '../jobs/steps/delete.ts';
 import { retry } from '../jobs/steps/retry.ts';
+import { listAuditEntries } from '../store/audit-log.ts';
 import { aKey, storeJob } from '../store/conformance/samples.ts';
 import type { Job } from '../store/documents.ts';
+import { markUserDeleted } from '../store/users.ts';
 import { sweep } from './sweep.ts';
 
 const dayMs = 24 * 3_600_000;
@@ -27,7 +29,7 @@ async function endedJob(userId: string): Promise<Job> {
 
 const filesOf = (job: Job) => fixture.context.blobs.listJob(job.id);
 const expireAt = (job: Job) => filesExpireAt(fixture.context.settings.retention, job);
-const jobOf = ({ id }: Job) => fixture.context.store.getJob(id);
+const jobOf = ({ id }: Job) => fixture.context.store.jobs.get(id);
 const withRetention = (retention: Partial<JobContext['settings']['retention']>) => ({
   retention: {
     resultsMs: null,
@@ -63,7 +65,7 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
       await fixture.clock.advance(5 * dayMs);
       const recent = await endedJob(userId);
       const { jobId: waiting } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
-      expect(expireAt((await fixture.context.store.getJob(waiting))!)).toBeNull();
+      expect(expireAt((await fixture.context.store.jobs.get(waiting))!)).toBeNull();
       await fixture.clock.advance(5 * dayMs);
       await sweep(fixture.context);
       expect(await filesOf(old)).not.toEqual([]);
@@ -79,7 +81,7 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
       });
       expect(await filesOf(recent)).not.toEqual([]);
       expect(await jobOf(recent)).toMatchObject({ filesDeletedAt: null });
-      expect(await fixture.context.store.getJob(waiting)).toMatchObject({ filesDeletedAt: null });
+      expect(await fixture.context.store.jobs.get(waiting)).toMatchObject({ filesDeletedAt: null });
       expect(await fixture.problems()).toEqual([]);
     },
   );
@@ -116,14 +118,14 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
       await sweep(fixture.context);
       expect(await jobOf(old)).toBeNull();
       expect(await filesOf(old)).toEqual([]);
-      expect(await fixture.context.store.listBatches(old.id)).toEqual([]);
+      expect(await fixture.context.store.batches.list(old.id)).toEqual([]);
       const { success, failed } = old.counts!.units;
-      expect(await fixture.context.store.getDeletedJob(old.id)).toMatchObject({
+      expect(await fixture.context.store.deletedJobs.get(old.id)).toMatchObject({
         success,
         failed,
         cost: old.cost,
       });
-      expect(await fixture.context.store.getJob(waiting)).toMatchObject({ state: 'rejected' });
+      expect(await fixture.context.store.jobs.get(waiting)).toMatchObject({ state: 'rejected' });
       expect(await fixture.balance(userId)).toBe(balance);
       expect(await audit(fixture.context.store)).toMatchObject({ jobs: 1, deletedJobs: 1, problems: [] });
     },
@@ -144,7 +146,13 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
     };
     const first = await send();
     const { success, failed } = first.counts!.units;
-    await fixture.context.store.deleteJob({ ...aSummary(first), discount: 0, success, failed, deletedAt: 0 });
+    await fixture.context.store.jobs.delete({
+      ...aSummary(first),
+      discount: 0,
+      success,
+      failed,
+      deletedAt: 0,
+    });
     const second = await send();
     expect(second.id).not.toBe(first.id);
     expect(await fixture.problems()).toEqual([]);
@@ -160,8 +168,8 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
       keyId: '',
     };
     const rest = { action: 'CreateApiKey', target: '', detail: '{}', source: '', outcome: 'ok' };
-    await fixture.context.store.appendAuditEntry({ ...entry, ...rest });
-    const count = async () => (await fixture.context.store.listAuditEntries({}, { limit: 5 })).items.length;
+    await fixture.context.store.auditLog.insert({ ...entry, ...rest });
+    const count = async () => (await listAuditEntries(fixture.context.store, {}, { limit: 5 })).items.length;
     await fixture.clock.advance(2 * dayMs);
     await sweep(fixture.context);
     expect(await count()).toBe(1);
@@ -210,7 +218,7 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
       const calls = await crashEverywhere(userId, sweepLater, async (job, where) => {
         expect(await jobOf(job), where).toBeNull();
         expect(await filesOf(job), where).toEqual([]);
-        expect(await fixture.context.store.listBatches(job.id), where).toEqual([]);
+        expect(await fixture.context.store.batches.list(job.id), where).toEqual([]);
       });
       expect(calls).toBeGreaterThan(10);
       expect(await fixture.problems()).toEqual([]);
@@ -222,9 +230,9 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
       for (let last = 1; ; last += 1) {
         const userId = await fixture.createUser(100_000);
         const job = await endedJob(userId);
-        await store.createApiKey(aKey({ userId }));
+        await store.apiKeys.insert(aKey({ userId }));
         const { jobId: open } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
-        await store.markUserDeleted(userId, fixture.clock.now());
+        await markUserDeleted(store, userId, fixture.clock.now());
         const victim = createCrashingProcess(fixture.context, last, when);
         for (let round = 0; round < 3 && !victim.isCrashed(); round += 1) {
           await Promise.race([sweep(victim.context).catch(() => {}), victim.crashed]);
@@ -235,15 +243,15 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
           await sweep(fixture.context);
         }
         const where = `crash at call ${last}, ${when} ${victim.crashedAt()}`;
-        expect(await store.getUser(userId), where).toMatchObject({
+        expect(await store.users.get(userId), where).toMatchObject({
           name: 'Deleted user',
           email: '',
           erased: true,
         });
-        expect(await store.listApiKeys(userId), where).toEqual([]);
-        expect((await store.listJobs({ userId }, { limit: 9 })).items, where).toEqual([]);
+        expect(await store.apiKeys.find({ userId }, { newestFirst: true }), where).toEqual([]);
+        expect((await store.jobs.list({ userId }, { limit: 9 })).items, where).toEqual([]);
         expect(await filesOf(job), where).toEqual([]);
-        expect(await store.getDeletedJob(open), where).toMatchObject({ state: 'rejected' });
+        expect(await store.deletedJobs.get(open), where).toMatchObject({ state: 'rejected' });
         if (!victim.isCrashed()) break;
         // Each call of a sweep repeats the previous ones, so a sample of the later ones is enough.
         if (last > 10) last += 9;

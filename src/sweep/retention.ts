@@ -56,19 +56,19 @@ function deletionLists(context: JobContext, now: number): JobList[] {
   const { store } = context;
   const { resultsMs, jobsMs } = context.settings.retention;
   const endedBefore = (before: number, which: EndedJobs): Pick<JobList, 'find' | 'placeOf'> => ({
-    find: (limit: number, after: Cursor | null) => store.findEndedJobs(before, which, limit, after),
+    find: (limit: number, after: Cursor | null) => store.jobs.findEnded(before, which, limit, after),
     placeOf: ({ finishedAt, id }: Job) => ({ at: finishedAt ?? 0, id }),
   });
   return [
     {
       name: 'file deletion',
-      find: (limit, after) => store.findFileDeletions(limit, after),
+      find: (limit, after) => store.jobs.findFileDeletions(limit, after),
       placeOf: ({ id }) => ({ at: 0, id }),
       run: (job) => removeDeletedFiles(context, job.id),
     },
     {
       name: 'page retention',
-      find: (limit, after) => store.findExpiredPages(now, limit, after),
+      find: (limit, after) => store.jobs.findExpiredPages(now, limit, after),
       placeOf: ({ pagesUntil, id }) => ({ at: pagesUntil ?? 0, id }),
       run: (job) => deletePages(context, job),
     },
@@ -135,7 +135,10 @@ export async function retain(context: JobContext, now: number, options: RetainOp
   const { step } = options;
   for (const list of deletionLists(context, now)) await step(list.name, () => clear(context, list, options));
   await step('user deletion', async () => {
-    for (const user of await context.store.findUserDeletions(maxUsers))
+    for (const user of await context.store.users.find(
+      { deletedAt: { not: null }, erased: false },
+      { order: ['deletedAt', 'id'], limit: maxUsers },
+    ))
       await step('user deletion', () => eraseUser(context, user));
   });
 }

@@ -10,6 +10,7 @@ import type { BatchReference } from '../store/batches.ts';
 import { aBatch, aFailure, aJob, units } from '../store/conformance/samples.ts';
 import type { Job } from '../store/documents.ts';
 import { interruptedMs } from '../store/job-states.ts';
+import { replaceMethods } from '../store/wrap.ts';
 import { refill, sweep, sweepMs } from './sweep.ts';
 
 const hour = 3_600_000;
@@ -51,9 +52,9 @@ async function submitted(items: number, credits = 10_000): Promise<{ userId: str
   return { userId, jobId };
 }
 
-const stateOf = async (jobId: string) => (await fixture.context.store.getJob(jobId))?.state;
+const stateOf = async (jobId: string) => (await fixture.context.store.jobs.get(jobId))?.state;
 const inFlight = async (jobId: string) =>
-  (await fixture.context.store.countInFlight(jobId, fixture.clock.now())).batches;
+  (await fixture.context.store.batches.countInFlight(jobId, fixture.clock.now())).batches;
 
 describe('jobs awaiting approval', () => {
   test('are rejected after 24 hours, at no cost', async () => {
@@ -63,7 +64,7 @@ describe('jobs awaiting approval', () => {
     expect(await stateOf(jobId)).toBe('awaiting_approval');
     await fixture.clock.advance(1);
     await sweep(fixture.context);
-    const job = (await fixture.context.store.getJob(jobId))!;
+    const job = (await fixture.context.store.jobs.get(jobId))!;
     expect(job).toMatchObject({ state: 'rejected', decidedBy: null, refunded: 0 });
     expect(job.reason).toContain('24 hours');
     expect(await fixture.balance(userId)).toBe(10_000);
@@ -83,7 +84,7 @@ describe('jobs awaiting approval', () => {
     expect([cost, await fixture.balance(userId)]).toEqual([12, 8]);
     await fixture.clock.advance(24 * hour);
     await sweep(fixture.context);
-    expect(await fixture.context.store.getJob(jobId)).toMatchObject({ state: 'rejected', refunded: 12 });
+    expect(await fixture.context.store.jobs.get(jobId)).toMatchObject({ state: 'rejected', refunded: 12 });
     expect(await fixture.balance(userId)).toBe(20);
     expect(await fixture.problems()).toEqual([]);
   });
@@ -91,11 +92,11 @@ describe('jobs awaiting approval', () => {
   test('keep waiting if an interrupted approval finds too few credits', async () => {
     const { userId, jobId } = await submitted(3, 30);
     const { store, clock } = fixture.context;
-    await store.moveJob(jobId, ['awaiting_approval'], 'approving', clock.now(), { decidedBy: operatorId });
+    await store.jobs.move(jobId, ['awaiting_approval'], 'approving', clock.now(), { decidedBy: operatorId });
     await grant(fixture.context, userId, -5);
     await fixture.clock.advance(30_001);
     await sweep(fixture.context);
-    expect(await store.getJob(jobId)).toMatchObject({ state: 'awaiting_approval', decidedBy: null });
+    expect(await store.jobs.get(jobId)).toMatchObject({ state: 'awaiting_approval', decidedBy: null });
     await grant(fixture.context, userId, 5);
     await approve(fixture.context, jobId, operatorId);
     expect(await fixture.balance(userId)).toBe(0);
@@ -137,7 +138,7 @@ describe('working hours', () => {
     expect(await inFlight(jobId)).toBe(2);
     await fixture.clock.advance(2_000);
     held.resolve();
-    const ended = async () => (await fixture.context.store.countJob(jobId)).batches.success === 2;
+    const ended = async () => (await fixture.context.store.batches.countJob(jobId)).batches.success === 2;
     await fixture.eventually('two batches are done', ended);
     await sweep(fixture.context);
     expect(await inFlight(jobId)).toBe(0);
@@ -187,7 +188,7 @@ describe('many jobs', () => {
       totalUnits: batches,
       ...fields,
     });
-    await fixture.context.store.createJob(job, batches === 0 ? [] : [aBatch(job, 0, units(1))]);
+    await fixture.context.store.jobs.create(job, batches === 0 ? [] : [aBatch(job, 0, units(1))]);
     return job;
   };
 
@@ -219,19 +220,20 @@ describe('many jobs', () => {
       broken.add(job.id);
     }
     const good = await insertJob({ ...fields, userId, cost: 0, stateSince: since + many }, 1);
-    if (end === 'failed') await store.failBatches(good.id, ['waiting'], aFailure, noon);
+    if (end === 'failed') await store.batches.fail(good.id, ['waiting'], aFailure, noon);
     const refuse = (jobId: string) => {
       if (broken.has(jobId)) throw new Error('broken');
     };
     const context = {
       ...fixture.context,
-      store: {
-        ...store,
-        moveJob: async (...parameters: Parameters<typeof store.moveJob>) => {
-          refuse(parameters[0]);
-          return store.moveJob(...parameters);
+      store: replaceMethods(store, {
+        jobs: {
+          move: async (...parameters: Parameters<typeof store.jobs.move>) => {
+            refuse(parameters[0]);
+            return store.jobs.move(...parameters);
+          },
         },
-      },
+      }),
     };
     await sweep(context);
     expect(await stateOf(good.id)).toBe(end);
@@ -281,7 +283,7 @@ describe('stalled batches', () => {
       await sweep(fixture.context);
     }
     // The alert about batches that wait, and the number of workers, depend on it.
-    expect(await store.findOldestDue(fixture.clock.now())).toBe(since);
+    expect(await store.batches.findOldestDue(fixture.clock.now())).toBe(since);
   });
 
   test('are requeued in one round after their worker died, regardless of their number', async () => {
@@ -291,20 +293,20 @@ describe('stalled batches', () => {
     const userId = await fixture.createUser(400_000);
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(30_000));
     await approve(fixture.context, jobId, operatorId);
-    const { id } = (await store.listBatches(jobId)).at(-1)!;
+    const { id } = (await store.batches.list(jobId)).at(-1)!;
     await fixture.clock.advance(50_000);
-    await store.claimBatch(id, 0, clock.now(), clock.now() + 10_001);
+    await store.batches.claim(id, 0, clock.now(), clock.now() + 10_001);
     await fixture.clock.advance(10_002);
     await sweep(fixture.context);
-    expect((await store.listBatches(jobId)).at(-1)).toMatchObject({ id, state: 'queued', attempt: 1 });
+    expect((await store.batches.list(jobId)).at(-1)).toMatchObject({ id, state: 'queued', attempt: 1 });
   });
 
   test('are republished when the lease of a dead worker expires', async () => {
     const { jobId } = await submitted(3);
     const { store, clock } = fixture.context;
     await approve(fixture.context, jobId, operatorId);
-    const [batch] = await store.listBatches(jobId);
-    await store.claimBatch(batch!.id, 0, clock.now(), clock.now() + 10_000);
+    const [batch] = await store.batches.list(jobId);
+    await store.batches.claim(batch!.id, 0, clock.now(), clock.now() + 10_000);
     await fixture.startWorker();
     await fixture.clock.advance(10_000);
     await sweep(fixture.context);
@@ -335,8 +337,8 @@ describe('stalled batches', () => {
 test('removes the orphaned batches of a failed submit after an hour', async () => {
   const { store } = fixture.context;
   const { jobId } = await submitted(3);
-  const job = (await store.getJob(jobId))!;
-  const [batch] = await Array.fromAsync(store.readBatches(jobId));
+  const job = (await store.jobs.get(jobId))!;
+  const [batch] = await Array.fromAsync(store.batches.read(jobId));
   const leaveOrphan = async () => {
     const id = newId();
     const createdAt = fixture.clock.now();
@@ -344,16 +346,18 @@ test('removes the orphaned batches of a failed submit after an hour', async () =
       for (let seq = 0; seq < 60; seq++) yield { ...batch!, id: newId(), jobId: id, seq };
       throw new Error('the process is gone');
     }
-    await expect(store.createJob({ ...job, id, number: null, createdAt }, broken())).rejects.toThrow('gone');
+    await expect(store.jobs.create({ ...job, id, number: null, createdAt }, broken())).rejects.toThrow(
+      'gone',
+    );
   };
   await leaveOrphan();
   await fixture.clock.advance(hour - 1_000);
   await sweep(fixture.context);
-  expect(await store.deleteOrphanedBatches(fixture.clock.now())).toBeGreaterThan(0);
+  expect(await store.jobs.deleteOrphanedBatches(fixture.clock.now())).toBeGreaterThan(0);
   await leaveOrphan();
   await fixture.clock.advance(hour + 1_000);
   await sweep(fixture.context);
-  expect(await store.deleteOrphanedBatches(fixture.clock.now())).toBe(0);
+  expect(await store.jobs.deleteOrphanedBatches(fixture.clock.now())).toBe(0);
 });
 
 describe('a job that is due', () => {
@@ -361,12 +365,12 @@ describe('a job that is due', () => {
   const interrupted = async () => {
     const { jobId } = await submitted(3);
     const { store, clock } = fixture.context;
-    await store.moveJob(jobId, ['awaiting_approval'], 'approving', clock.now(), { decidedBy: operatorId });
+    await store.jobs.move(jobId, ['awaiting_approval'], 'approving', clock.now(), { decidedBy: operatorId });
     await fixture.clock.advance(interruptedMs);
-    const moveJob = async () => {
+    const move = async () => {
       throw new Error('broken');
     };
-    return { jobId, broken: { ...fixture.context, store: { ...store, moveJob } } };
+    return { jobId, broken: { ...fixture.context, store: replaceMethods(store, { jobs: { move } }) } };
   };
 
   test('comes back later if a step fails', async () => {
@@ -383,7 +387,7 @@ describe('a job that is due', () => {
   test('comes back later if the process that claimed it dies', async () => {
     const { jobId } = await interrupted();
     const { store, clock } = fixture.context;
-    expect(await store.claimDueJobs(clock.now(), 10)).toHaveLength(1);
+    expect(await store.jobs.claimDue(clock.now(), 10)).toHaveLength(1);
     await sweep(fixture.context);
     expect(await stateOf(jobId)).toBe('approving');
     await fixture.clock.advance(interruptedMs);
@@ -397,13 +401,14 @@ describe('a job that is due', () => {
     const { store } = fixture.context;
     const context = {
       ...fixture.context,
-      store: {
-        ...store,
-        moveJob: async (...parameters: Parameters<typeof store.moveJob>) => {
-          moved.push(`${parameters[1]} ${parameters[2]}`);
-          return store.moveJob(...parameters);
+      store: replaceMethods(store, {
+        jobs: {
+          move: async (...parameters) => {
+            moved.push(`${parameters[1]} ${parameters[2]}`);
+            return store.jobs.move(...parameters);
+          },
         },
-      },
+      }),
     };
     await Promise.all([sweep(context), sweep(context)]);
     expect(await stateOf(jobId)).toBe('processing');
@@ -413,10 +418,10 @@ describe('a job that is due', () => {
   test('waits for its decision if a program without due times moved it', async () => {
     const { jobId } = await submitted(3);
     const { store, clock } = fixture.context;
-    const early = (await store.getJob(jobId))!;
-    const claimDueJobs = async () => [early];
-    await sweep({ ...fixture.context, store: { ...store, claimDueJobs } });
-    expect(await store.getJob(jobId)).toEqual(early);
+    const early = (await store.jobs.get(jobId))!;
+    const claimDue = async () => [early];
+    await sweep({ ...fixture.context, store: replaceMethods(store, { jobs: { claimDue } }) });
+    expect(await store.jobs.get(jobId)).toEqual(early);
     expect(early.dueAt).toBe(clock.now() + 24 * hour);
   });
 });
@@ -424,12 +429,13 @@ describe('a job that is due', () => {
 test('a failing step does not block the others', async () => {
   const { jobId } = await submitted(3);
   await fixture.clock.advance(24 * hour);
-  const store = {
-    ...fixture.context.store,
-    requeueExpired: async () => {
-      throw new Error('broken');
+  const store = replaceMethods(fixture.context.store, {
+    batches: {
+      requeueExpired: async () => {
+        throw new Error('broken');
+      },
     },
-  };
+  });
   await sweep({ ...fixture.context, store });
   expect(await stateOf(jobId)).toBe('rejected');
 });
@@ -444,16 +450,18 @@ test('stops after the current step when the store is unavailable or the signal i
   const ping = async () => {
     throw new Fault('unavailable', 'The store is unavailable.');
   };
-  const steps = { claimDueJobs: step('claimDueJobs'), claimSchedules: step('claimSchedules') };
-  await sweep({ ...fixture.context, store: { ...store, ...steps, ping } });
+  const schedules = { claimDue: step('schedules') };
+  const without = { jobs: { claimDue: step('jobs') }, schedules, ping };
+  await sweep({ ...fixture.context, store: replaceMethods(store, without) });
   const stopping = new AbortController();
   const stop = async () => {
     stopping.abort(new Error('stop'));
-    return step('claimDueJobs')();
+    return step('jobs')();
   };
   expect(taken).toEqual([]);
-  await sweep({ ...fixture.context, store: { ...store, ...steps, claimDueJobs: stop } }, stopping.signal);
-  expect(taken).toEqual(['claimDueJobs']);
+  const stopped = replaceMethods(store, { jobs: { claimDue: stop }, schedules });
+  await sweep({ ...fixture.context, store: stopped }, stopping.signal);
+  expect(taken).toEqual(['jobs']);
 });
 
 test('deletes dead processes after an hour and origin statistics after a day', async () => {
@@ -468,21 +476,23 @@ test('deletes dead processes after an hour and origin statistics after a day', a
     workers: 0,
     batches: 0,
   };
-  await store.putProcess({
-    ...about,
-    id: newId(),
-    startedAt,
-    seenAt: startedAt,
-    unitsDone: 0,
-    paused: '',
-    clockSkewMs: 0,
-  });
+  await store.processes.upsert([
+    {
+      ...about,
+      id: newId(),
+      startedAt,
+      seenAt: startedAt,
+      unitsDone: 0,
+      paused: '',
+      clockSkewMs: 0,
+    },
+  ]);
   const counts = { requests: 1, refused: 0, failed: 0, milliseconds: 1 };
   const place = { origin: 'https://sg.example', market: 'mkta', region: 'sg' };
-  await store.addOriginMinutes([{ ...place, ...counts, minute: startedAt }]);
+  await store.originMinutes.accumulate([{ ...place, ...counts, minute: startedAt }]);
   const known = async () => [
-    (await store.listProcesses(0)).length,
-    (await store.listOriginMinutes(0)).length,
+    (await store.processes.find({ seenAt: { atLeast: 0 } })).length,
+    (await store.originMinutes.find({ minute: { atLeast: 0 } })).length,
   ];
   await fixture.clock.advance(hour);
   await sweep(fixture.context);

@@ -10,6 +10,7 @@ import { finishTerminating } from '../jobs/steps/lifecycle.ts';
 import { runDueSchedules } from '../schedules/due.ts';
 import type { BatchReference } from '../store/batches.ts';
 import type { Job, JobState } from '../store/documents.ts';
+import { expire } from '../store/expiry.ts';
 import { interruptedMs, notRunningStates, runningStates } from '../store/job-states.ts';
 import { computeCutoffs, retain } from './retention.ts';
 
@@ -65,7 +66,7 @@ export async function sweep(context: JobContext, signal?: AbortSignal, expires =
   const continueDue = (claimSize: number, except: readonly JobState[]) =>
     processDue<Job>(
       {
-        claim: (limit) => store.claimDueJobs(now, limit, except),
+        claim: (limit) => store.jobs.claimDue(now, limit, except),
         claimSize,
         process: (job) => continueJob(context, job, isQueueAvailable),
         onError: (job, error) => {
@@ -134,10 +135,10 @@ async function continueJob(context: JobContext, job: Job, isQueueAvailable: bool
 
 /** Deletes what crashes left half-written, and expired records. */
 async function expireRecords({ store, settings }: JobContext, now: number): Promise<void> {
-  await store.repairLedger(now - interruptedMs);
-  await store.repairDueTimes(now);
-  await store.deleteOrphanedBatches(now - orphanMs);
-  await store.expire(computeCutoffs(settings, now));
+  await store.ledger.repair(now - interruptedMs);
+  await store.jobs.repairDueTimes(now);
+  await store.jobs.deleteOrphanedBatches(now - orphanMs);
+  await expire(store, computeCutoffs(settings, now));
 }
 
 /**
@@ -146,8 +147,8 @@ async function expireRecords({ store, settings }: JobContext, now: number): Prom
  */
 async function republish(context: JobContext, now: number): Promise<void> {
   const { store } = context;
-  await publishAll(context, () => store.requeueExpired(now, pageSize));
-  await publishStalled(context, await store.republishQueued(now, now - lostMs, pageSize));
+  await publishAll(context, () => store.batches.requeueExpired(now, pageSize));
+  await publishStalled(context, await store.batches.republishQueued(now, now - lostMs, pageSize));
 }
 
 /** Publishes the stalled batches of all pages, and returns their number. */
@@ -175,8 +176,8 @@ export async function refill(context: JobContext): Promise<number> {
   const { store, clock } = context;
   // A time after the end of every lease. Batches taken then are not taken again by these loops.
   const later = clock.now() + leaseMs;
-  const expired = await publishAll(context, () => store.requeueExpired(later, pageSize));
-  return expired + (await publishAll(context, () => store.republishQueued(later, later, pageSize)));
+  const expired = await publishAll(context, () => store.batches.requeueExpired(later, pageSize));
+  return expired + (await publishAll(context, () => store.batches.republishQueued(later, later, pageSize)));
 }
 
 /**

@@ -3,6 +3,7 @@ import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/
 import type { Blobs } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
 import type { Job } from '../store/documents.ts';
+import { wrapMethods } from '../store/wrap.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { createStorageBreaker } from './storage-breaker.ts';
 
@@ -45,9 +46,9 @@ async function passMinutes(minutes: number): Promise<void> {
 async function completes(jobId: string): Promise<Job> {
   await fixture.eventually('the job is completed', async () => {
     await passMinutes(1 / 12);
-    return (await fixture.context.store.getJob(jobId))?.state === 'completed';
+    return (await fixture.context.store.jobs.get(jobId))?.state === 'completed';
   });
-  return (await fixture.context.store.getJob(jobId))!;
+  return (await fixture.context.store.jobs.get(jobId))!;
 }
 
 async function submit(method: string, request: object): Promise<string> {
@@ -63,7 +64,7 @@ describe('an outage of the result storage', () => {
     const jobId = await submit('SubmitMerchantItems', { urls });
     await passMinutes(10);
     expect(fixture.requestedItems()).toHaveLength(0);
-    expect((await fixture.context.store.listBatches(jobId)).map(({ attempt }) => attempt)).toEqual([0, 0]);
+    expect((await fixture.context.store.batches.list(jobId)).map(({ attempt }) => attempt)).toEqual([0, 0]);
     control.state = 'there';
     expect(await completes(jobId)).toMatchObject({ refunded: 0 });
     expect(await fixture.problems()).toEqual([]);
@@ -82,7 +83,7 @@ describe('an outage of the result storage', () => {
     // Delays of 2, 4, 8 … 256, 300 seconds, each up to half shorter; without back-off it would be 300 pages.
     expect(reads).toBeGreaterThan(4);
     expect(reads).toBeLessThan(14);
-    const wait = (await fixture.context.store.listWaits(jobId, 0))[0];
+    const wait = (await fixture.context.store.batches.listWaits(jobId, 0))[0];
     expect(wait).toMatchObject({ reason: 'storage unavailable', failures: expect.any(Number) });
     expect(wait!.failures).toBeGreaterThan(4);
     control.state = 'there';
@@ -97,9 +98,9 @@ describe('an outage of the result storage', () => {
       urls: Array.from({ length: 40 }, (_, at) => `https://mkta.sg/shop/${21 + (at % 2)}`),
     });
     await passMinutes(10);
-    const { batches } = await fixture.context.store.countInFlight(jobId, fixture.clock.now());
+    const { batches } = await fixture.context.store.batches.countInFlight(jobId, fixture.clock.now());
     expect(batches).toBeGreaterThan(0);
-    const attempts = (await fixture.context.store.listBatches(jobId)).map(({ attempt }) => attempt);
+    const attempts = (await fixture.context.store.batches.list(jobId)).map(({ attempt }) => attempt);
     // The requests in progress when the outage began, and one per trial.
     expect(attempts.reduce((sum, attempt) => sum + attempt, 0)).toBeLessThan(8 + 14);
   });
@@ -111,14 +112,14 @@ describe('an outage of the result storage', () => {
     const jobId = await submit('SubmitVariantSold', variantSoldRequest(3));
     await passMinutes(10);
     expect(fixture.requestedItems()).toHaveLength(3);
-    const [wait] = await fixture.context.store.listWaits(jobId, fixture.clock.now());
+    const [wait] = await fixture.context.store.batches.listWaits(jobId, fixture.clock.now());
     expect(wait).toMatchObject({ reason: 'storage unavailable', failures: expect.any(Number) });
     expect(wait!.failures).toBeGreaterThan(4);
     control.state = 'there';
     const job = await completes(jobId);
     expect([job.file?.items, job.refunded]).toEqual([3, 0]);
     expect(fixture.requestedItems()).toHaveLength(3);
-    expect(await fixture.context.store.listWaits(jobId, fixture.clock.now())).toEqual([]);
+    expect(await fixture.context.store.batches.listWaits(jobId, fixture.clock.now())).toEqual([]);
   });
 
   test('delays single tasks, too, because their records are stored there', async () => {
@@ -127,7 +128,7 @@ describe('an outage of the result storage', () => {
     await fixture.startWorker();
     const userId = await fixture.createUser(100);
     await fixture.submit(userId, 'SubmitGetPc', { region: 'sg', itemId: '30000000001', shopId: '77' });
-    const [job] = (await fixture.context.store.listJobs({ userId }, { limit: 1 })).items;
+    const [job] = (await fixture.context.store.jobs.list({ userId }, { limit: 1 })).items;
     await passMinutes(1);
     expect(fixture.requestedItems()).toHaveLength(0);
     control.state = 'there';
@@ -205,7 +206,7 @@ test('units read before an engine failed are not read again', async () => {
   await fixture.startWorker();
   const jobId = await submit('SubmitVariantSold', variantSoldRequest(20));
   await fixture.eventually('all but one are recorded', async () => {
-    return (await fixture.context.store.countJob(jobId)).units.success === 19;
+    return (await fixture.context.store.batches.countJob(jobId)).units.success === 19;
   });
   isAway = false;
   await completes(jobId);
@@ -214,20 +215,11 @@ test('units read before an engine failed are not read again', async () => {
 });
 
 test('pages are not fetched repeatedly while the store is unavailable', async () => {
-  const { store } = fixture.context;
   let isAway = false;
-  const failing = <T extends object>(whole: T): T =>
-    new Proxy(whole, {
-      get: (target, name) => {
-        const value = Reflect.get(target, name);
-        if (typeof value !== 'function') return value;
-        return (...parameters: unknown[]) => {
-          if (isAway) return Promise.reject(away());
-          return value.apply(target, parameters);
-        };
-      },
-    });
-  fixture.context.store = failing(store);
+  fixture.context.store = wrapMethods(fixture.context.store, (_, method) => (...parameters) => {
+    if (isAway) return Promise.reject(away());
+    return method(...parameters);
+  });
   fixture.wrapFetch((fetch) => async (request) => {
     isAway = true;
     return fetch(request);

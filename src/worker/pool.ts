@@ -18,7 +18,7 @@ export interface WorkerPoolOptions {
   memoryBytes: number;
   setup: Omit<WorkerSetup, 'index' | 'holder'>;
   context: Pick<JobContext, 'queue' | 'clock' | 'log' | 'changes' | 'metrics'> &
-    StoreUse<'releaseBatch' | 'releasePermits'>;
+    StoreUse<'batches' | 'origins'>;
   /** Receives the counts of requests that workers sent to origins. */
   countRequests(rows: readonly OriginMinute[]): void;
 }
@@ -143,7 +143,7 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
 /** Releases the permits of origins that a dead worker held. If this fails, they expire. */
 async function releasePermits({ store, log }: WorkerPoolOptions['context'], holder: string): Promise<void> {
   try {
-    await store.releasePermits(holder);
+    await store.origins.release(holder);
   } catch (error) {
     log.warn({ error: Fault.from(error).message }, 'permits not released');
   }
@@ -160,7 +160,7 @@ async function requeue(
   const { jobId, batchId } = message;
   const attempt = message.attempt + 1;
   try {
-    if (!(await store.releaseBatch(batchId, attempt, clock.now(), { failed: true }))) return;
+    if (!(await store.batches.release(batchId, attempt, clock.now(), { failed: true }))) return;
     await queue.publish({ ...message, attempt });
     log.warn({ jobId, batchId, attempt }, 'batch requeued');
   } catch (error) {

@@ -45,7 +45,7 @@ test('claims nothing while the disk is almost full, and resumes once there is sp
   const worker = await startWorker(fixture.context, [mkta]);
   await approve(fixture.context, jobId, newId());
   await fixture.clock.advance(120_000);
-  const states = async () => (await fixture.context.store.listBatches(jobId)).map(({ state }) => state);
+  const states = async () => (await fixture.context.store.batches.list(jobId)).map(({ state }) => state);
   expect(await states()).toEqual(['queued', 'queued']);
   expect(fixture.requestedItems()).toEqual([]);
   fixture.setFreeBytes(2 * minFreeBytes);
@@ -83,10 +83,10 @@ test('does not count units whose write was superseded', async () => {
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
   await approve(fixture.context, jobId, newId());
   await fixture.eventually('the batch is in hand', () => fixture.requestedItems().length === 3);
-  const [batch] = await fixture.context.store.listBatches(jobId);
+  const [batch] = await fixture.context.store.batches.list(jobId);
   const later = fixture.clock.now() + 60_000;
   expect(
-    await fixture.context.store.claimBatch(batch!.id, batch!.attempt, later, later + 10_000),
+    await fixture.context.store.batches.claim(batch!.id, batch!.attempt, later, later + 10_000),
   ).not.toBeNull();
   held.resolve();
   await fixture.eventually('nothing is in hand', () => worker.stats.batches === 0);
@@ -109,12 +109,12 @@ test('a region that does not respond delays neither other regions of its job nor
     const rows = items.map((item) => `${regionOf(item)},7,${item}\n`).join('');
     const file = Buffer.from(`region,shop_id,item_id\n${rows}`).toString('base64');
     const { taskId } = await fixture.submit(userId, 'SubmitGetPcBulk', { file, rescrape: true });
-    return (await fixture.context.store.getJobByNumber(taskId))!.id;
+    return (await fixture.context.store.jobs.getByNumber(taskId))!.id;
   };
   const mixed = await submit(ids.slice(0, 1_240), (item) => (isSlow(item) ? 'sg' : 'id'));
   const other = await submit(ids.slice(1_240), () => 'th');
   await fixture.waitForState(other, 'completed');
-  const successes = async () => (await fixture.context.store.countJob(mixed)).units.success;
+  const successes = async () => (await fixture.context.store.batches.countJob(mixed)).units.success;
   await fixture.eventually('the other region is read', async () => (await successes()) === 40);
   response.resolve();
   await fixture.waitForState(mixed, 'completed');

@@ -7,8 +7,10 @@ import { work } from '../jobs/steps/process-batch.ts';
 import { postpone } from '../jobs/steps/release.ts';
 import type { Market } from '../markets/market.ts';
 import type { Queue } from '../queue/queue.ts';
-import type { BatchReference, BatchStore } from '../store/batches.ts';
+import type { BatchReference } from '../store/batches.ts';
 import type { Lane } from '../store/documents.ts';
+import type { Store } from '../store/store.ts';
+import { replaceMethods } from '../store/wrap.ts';
 import { createAdmission } from './admission.ts';
 import { inMessageSpan } from './message-span.ts';
 import { createStorageBreaker } from './storage-breaker.ts';
@@ -132,7 +134,7 @@ function admitting(
   const hold = createAckExtender(clock, signal);
   const users = createBoundedMap<string>({ maxBytes: 1024 ** 2, sizeOf: (userId) => userId.length });
   const userOf = async (jobId: string): Promise<string | undefined> => {
-    const userId = users.get(jobId) ?? (await store.getJob(jobId))?.userId;
+    const userId = users.get(jobId) ?? (await store.jobs.get(jobId))?.userId;
     if (userId !== undefined) users.set(jobId, userId);
     return userId;
   };
@@ -222,7 +224,7 @@ async function deferBatch(
 ): Promise<void> {
   const { store, clock } = context;
   const now = clock.now();
-  const batch = await store.claimBatch(message.batchId, message.attempt, now, now + ms);
+  const batch = await store.batches.claim(message.batchId, message.attempt, now, now + ms);
   if (batch !== null) await postpone(context, batch, message, ms, signal);
 }
 
@@ -235,16 +237,17 @@ interface WorkStats {
 }
 
 /** Wraps a store to count the units that it completes. Rejected writes do not count. */
-function withUnitCount<S extends BatchStore>(store: S, stats: WorkStats): S {
+function withUnitCount(store: Store, stats: WorkStats): Store {
   const count = (taken: boolean, outcomes: object) => {
     if (taken) stats.unitsDone += Object.keys(outcomes).length;
     return taken;
   };
-  return {
-    ...store,
-    recordOutcomes: async (batchId, attempt, outcomes, ...rest) =>
-      count(await store.recordOutcomes(batchId, attempt, outcomes, ...rest), outcomes),
-    finishBatch: async (batchId, attempt, outcomes, ...rest) =>
-      count(await store.finishBatch(batchId, attempt, outcomes, ...rest), outcomes),
-  };
+  return replaceMethods(store, {
+    batches: {
+      recordOutcomes: async (batchId, attempt, outcomes, ...rest) =>
+        count(await store.batches.recordOutcomes(batchId, attempt, outcomes, ...rest), outcomes),
+      finish: async (batchId, attempt, outcomes, ...rest) =>
+        count(await store.batches.finish(batchId, attempt, outcomes, ...rest), outcomes),
+    },
+  });
 }

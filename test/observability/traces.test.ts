@@ -146,7 +146,7 @@ describe.each(opened)('$title', (stack) => {
     expect(publish!.attributes['messaging.system.name']).toBe(stack.distributed ? 'nats' : 'in_process');
     expect(server!.resource['gleaner.role']).toBe(stack.distributed ? 'api' : 'serve');
     expect(server!.attributes).toMatchObject({ 'http.route': route, 'http.response.status_code': '202' });
-    const claim = spans.find(({ name }) => name === 'claimBatch');
+    const claim = spans.find(({ name }) => name === 'batches.claim');
     expect(claim).toMatchObject({ kind: 3, parentId: process!.id });
     expect(claim!.attributes['db.system.name']).toBe(stack.distributed ? 'mongodb' : 'sqlite');
     expect(new Set(spans.map(({ schemaUrl }) => schemaUrl))).toEqual(

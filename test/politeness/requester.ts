@@ -4,6 +4,7 @@ import { parseOrigins } from '../../src/base/origins.ts';
 import { createHttpFetcher } from '../../src/fetch/http.ts';
 import { createOriginScheduler } from '../../src/fetch/origin-scheduler.ts';
 import { policyOfMarket } from '../../src/markets/defaults.ts';
+import { wrapMethods } from '../../src/store/wrap.ts';
 
 /** Parameters of the process: its only command line argument, as JSON. */
 export interface RequesterOptions {
@@ -27,17 +28,10 @@ const store = options.store.startsWith('mongodb')
   ? (await import('../../src/store/mongo/open.ts')).openMongoStore({ uri: options.store })
   : (await import('../../src/store/sqlite/open.ts')).openSqliteStore({ path: options.store });
 let calls = 0;
-const counting: typeof store = {
-  ...store,
-  reserveRequests: (...slots) => {
-    calls += 1;
-    return store.reserveRequests(...slots);
-  },
-  leasePermits: (...request) => {
-    calls += 1;
-    return store.leasePermits(...request);
-  },
-};
+const counting = wrapMethods(store, (name, method) => (...parameters) => {
+  if (['origins.reserve', 'origins.lease'].includes(name)) calls += 1;
+  return method(...parameters);
+});
 const common = { origins, clock: systemClock, log, userAgent: 'Gleaner/test' };
 const fetcher = createHttpFetcher(common);
 const scheduler = createOriginScheduler({ policyOf: policyOfMarket, ...common, fetcher, store: counting });

@@ -91,7 +91,7 @@ export async function openSessionFixture(store?: Store): Promise<SessionFixture>
       const userId = context.newId();
       const createdAt = clock.now();
       const user = { id: userId, name: `Ann the ${role}`, email: '', role, balance: 0, createdAt };
-      await context.store.createUser({
+      await context.store.users.insert({
         ...user,
         suspendedAt: null,
         deletedAt: null,

@@ -2,7 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { listAuditEntries } from '../../src/store/audit-log.ts';
+import { revokeApiKey } from '../../src/store/keys.ts';
+import { findSession } from '../../src/store/sessions.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { suspendUser } from '../../src/store/users.ts';
 import { sweep } from '../../src/sweep/sweep.ts';
 import { type Edge, openSessionFixture, type SessionFixture, send, signInWith } from './fixture.ts';
 
@@ -154,11 +158,11 @@ describe.each<Edge>(['api', 'gateway'])('browser sessions through the role %s', 
     const { store } = fixture.jobs.context;
     const { userId, keyId, apiKey } = await fixture.createAccount('user');
     const { headers } = await signInWith(url, apiKey);
-    await store.suspendUser(userId, fixture.jobs.clock.now());
+    await suspendUser(store, userId, fixture.jobs.clock.now());
     expect((await account(headers)).body.detail).toBe('The account is suspended.');
-    await store.suspendUser(userId, null);
+    await suspendUser(store, userId, null);
     expect((await account(headers)).status).toBe(200);
-    await store.revokeApiKey(keyId, fixture.jobs.clock.now());
+    await revokeApiKey(store, keyId, fixture.jobs.clock.now());
     expect((await account(headers)).body.detail).toBe('The API key has been revoked.');
     expect((await session(headers)).status).toBe(401);
   });
@@ -218,7 +222,7 @@ describe.each<Edge>(['api', 'gateway'])('browser sessions through the role %s', 
     const { headers } = await signInWith(url, apiKey, { 'x-forwarded-for': '203.0.113.7' });
     await send('POST', `${url}/v1/account/keys`, headers, { name: 'ci' });
     await signOut(headers, '?everywhere=true');
-    const { items } = await fixture.jobs.context.store.listAuditEntries({ actorId: userId }, { limit: 10 });
+    const { items } = await listAuditEntries(fixture.jobs.context.store, { actorId: userId }, { limit: 10 });
     const last = edge === 'api' ? '127.0.0.1' : '127.0.0.1, 127.0.0.1';
     expect(items.map(({ action, source }) => [action, source]).toSorted()).toEqual([
       ['CreateApiKey', last],
@@ -248,7 +252,7 @@ describe('browser sessions over a restart', () => {
     const { apiKey } = await before.createAccount('user');
     const { headers, cookie } = await signInWith(await before.startProcess('api'), apiKey);
     const token = cookie.split('=')[1]!;
-    expect(await before.jobs.context.store.findSession(token)).toBeNull();
+    expect(await findSession(before.jobs.context.store, token)).toBeNull();
     await before.close();
     const after = await openSessionFixture(openSqliteStore({ path }));
     const url = await after.startProcess('api');

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createKey, type KeyRequest } from '../../src/access/keys.ts';
 import { testAccountId } from '../../src/access/test-account.ts';
+import { revokeApiKey } from '../../src/store/keys.ts';
+import { suspendUser } from '../../src/store/users.ts';
 import { type Edge, openSessionFixture, type SessionFixture, send, signInWith } from './fixture.ts';
 
 const submitPath = '/v1/mkta/variant_sold_v1/submit';
@@ -96,15 +98,15 @@ describe.each<Edge>(['api', 'gateway'])(
       const { userId, keyId, apiKey } = await createUser();
       const { live, test } = await signIn(apiKey);
       await open(live);
-      await store.suspendUser(userId, clock.now());
+      await suspendUser(store, userId, clock.now());
       expect((await get(test, '/v1/account')).body.detail).toBe('The account is suspended.');
-      await store.suspendUser(userId, null);
+      await suspendUser(store, userId, null);
       const second = await signIn(apiKey);
       expect((await send('DELETE', `${url}/console/session?everywhere=true`, test)).status).toBe(204);
       for (const headers of [live, test, second.live, second.test])
         expect((await get(headers, '/v1/account')).status).toBe(401);
       const third = await signIn(apiKey);
-      await store.revokeApiKey(keyId, clock.now());
+      await revokeApiKey(store, keyId, clock.now());
       expect((await get(third.test, '/v1/account')).body.detail).toBe('The API key has been revoked.');
     });
 

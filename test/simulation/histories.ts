@@ -1,6 +1,12 @@
 import { type ReadingsContext, readingsOf } from '../../src/history/readings.ts';
 import type { Job } from '../../src/store/documents.ts';
-import type { ItemChangeType, ItemKey, TrackingRun } from '../../src/store/history.ts';
+import {
+  type ItemChangeType,
+  type ItemKey,
+  listChanges,
+  listObservations,
+  type TrackingRun,
+} from '../../src/store/history.ts';
 import { sourceOf } from '../../src/store/history-ids.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newTrackingRun } from '../../src/store/tracking-run.ts';
@@ -57,7 +63,7 @@ export async function checkHistories(
   const tracked: TrackedJob[] = [];
   for (const job of jobs) {
     if (newTrackingRun(job) === null) continue;
-    const run = await store.getTrackingRun(job.id);
+    const run = await store.trackingRuns.get(job.id);
     if (run?.stage === 'done') tracked.push({ job, run });
     else problems.push(`job ${job.id}: its records were not compared`);
   }
@@ -66,7 +72,7 @@ export async function checkHistories(
   problems.push(...checkOrder(tracked, comparisons));
   const model = await modelOf(context, tracked);
   for (const { job, run } of tracked) {
-    const { items } = await store.listChanges(job.id, null, all);
+    const { items } = await listChanges(store, job.id, null, all);
     const stored = items.map((change) => `${change.type} ${textOf(change)}`).sort();
     const expected = [...(model.changes.get(job.id) ?? [])].map(([item, type]) => `${type} ${item}`).sort();
     if (stored.join() !== expected.join())
@@ -101,7 +107,7 @@ async function checkObservations(
   item: ItemKey,
   expected: readonly string[],
 ): Promise<string[]> {
-  const { items } = await store.listObservations(item, 0, Number.MAX_SAFE_INTEGER, all);
+  const { items } = await listObservations(store, item, 0, Number.MAX_SAFE_INTEGER, all);
   const stored = items.reverse();
   const lines = stored.map(({ at, jobId, values }) => lineOf(at, jobId, values.price));
   const problems: string[] = [];
@@ -132,7 +138,7 @@ async function addRun(
 ): Promise<void> {
   const changes = new Map<string, ItemChangeType>();
   model.changes.set(job.id, changes);
-  const batches = await Array.fromAsync(context.store.readBatches(job.id));
+  const batches = await Array.fromAsync(context.store.batches.read(job.id));
   const found = new Set<string>();
   for (const batch of batches) {
     const at = Math.min(batch.endedAt ?? run.at, run.at);

@@ -37,16 +37,16 @@ const page = { limit: 10_000 };
 export async function brokenInvariants(state: FinalState): Promise<string[]> {
   const { store, files, receiver, served, comparisons, history, userIds } = state;
   const { problems } = await audit(store);
-  const { items: entries } = await store.listLedgerEntries(null, page);
-  const { items: jobs } = await store.listJobs({}, page);
+  const { items: entries } = await store.ledger.list(null, page);
+  const { items: jobs } = await store.jobs.list({}, page);
   const whole: WholeJob[] = [];
   for (const job of jobs) {
-    const batches = await Array.fromAsync(store.readBatches(job.id));
+    const batches = await Array.fromAsync(store.batches.read(job.id));
     whole.push({ job, batches, entries: entries.filter(({ jobId }) => jobId === job.id) });
   }
   for (const userId of userIds) {
     const own = entries.filter((entry) => entry.userId === userId);
-    const balance = (await store.getUser(userId))!.balance;
+    const balance = (await store.users.get(userId))!.balance;
     if (balance !== sum(own)) problems.push(`user ${userId}: balance ${balance}, ledger ${sum(own)}`);
   }
   for (const each of whole) {

@@ -2,6 +2,7 @@ import type { Clock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/log.ts';
 import { createSharedClock, type SharedClock } from '../../src/base/shared-clock.ts';
 import { Fault } from '../../src/contract/fault.ts';
+import { isStream, wrapMethods } from '../../src/store/wrap.ts';
 import type { Owner } from './scheduler.ts';
 import type { World } from './world.ts';
 
@@ -40,9 +41,6 @@ export type CallObserver = (
   parameters: unknown[],
   result: unknown,
 ) => unknown;
-
-/** Methods that return an async iterable. Each of its elements counts as a call. */
-const streams: readonly (string | symbol)[] = ['readBatches', 'auditAccounts'];
 
 /** Starts a process on a host whose clock is `skewMs` ahead of simulated time. */
 export function startProcess(world: World, name: string, skewMs: number): Process {
@@ -150,29 +148,25 @@ export function startProcess(world: World, name: string, skewMs: number): Proces
       }),
 
     through: (port, target, observe = () => {}) =>
-      new Proxy(target, {
-        get(_target, name) {
-          const value = Reflect.get(target, name) as unknown;
-          if (typeof value !== 'function') return value;
-          const run = (parameters: unknown[]) => value.apply(target, parameters) as unknown;
-          const call = (perform: () => unknown) => process.call(port, String(name), perform);
-          if (!streams.includes(name)) {
-            return (...parameters: unknown[]) =>
-              call(async () => {
-                const result = await run(parameters);
-                await observe(process, String(name), parameters, result);
-                return result;
-              });
+      wrapMethods(target, (name, method) => {
+        const call = (perform: () => unknown) => process.call(port, name, perform);
+        if (!isStream(name)) {
+          return (...parameters) =>
+            call(async () => {
+              const result = await method(...parameters);
+              await observe(process, name, parameters, result);
+              return result;
+            });
+        }
+        // Each element counts as a call.
+        return async function* (...parameters) {
+          const elements = (method(...parameters) as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+          for (;;) {
+            const next = (await call(() => elements.next())) as IteratorResult<unknown>;
+            if (next.done) return;
+            yield next.value;
           }
-          return async function* (...parameters: unknown[]) {
-            const elements = (run(parameters) as AsyncIterable<unknown>)[Symbol.asyncIterator]();
-            for (;;) {
-              const next = (await call(() => elements.next())) as IteratorResult<unknown>;
-              if (next.done) return;
-              yield next.value;
-            }
-          };
-        },
+        };
       }),
   };
   return process;

@@ -45,7 +45,7 @@ export async function checkReuse(
     const report = (problem: string) => problems.push(`job ${job.id} (${job.kind}): ${problem}`);
     if (job.reusedUnitPrice !== half) report(`reused units cost ${job.reusedUnitPrice} of ${job.unitPrice}`);
     let reused = 0;
-    for await (const batch of context.store.readBatches(job.id)) {
+    for await (const batch of context.store.batches.read(job.id)) {
       for await (const unit of collectedIn(context, job, batch)) {
         checkOrigins(served, firstUse, batch, unit, report);
         const { collectedAt } = unit.outcome;

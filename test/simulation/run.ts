@@ -98,7 +98,7 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
     if (answered) await clients;
     else world.problems.push('a client never got its response');
     await shared.witness.checkOutcomes();
-    if (settled && (await store.claimDueJobs(Number.MAX_SAFE_INTEGER, 1)).length > 0)
+    if (settled && (await store.jobs.claimDue(Number.MAX_SAFE_INTEGER, 1)).length > 0)
       world.problems.push('a job that has ended is due');
     const { files, receiver, served, witness } = shared;
     const { comparisons } = witness;
@@ -126,8 +126,8 @@ async function addUser({ world, store }: Shared, id: string): Promise<void> {
     erased: false,
     testOf: null,
   };
-  await store.createUser(user);
-  await store.postLedgerEntry({
+  await store.users.insert(user);
+  await store.ledger.post({
     key: `grant:${id}`,
     userId: id,
     amount: startCredits,
@@ -152,13 +152,14 @@ async function stopWorkers({ world }: Shared, actors: Actors): Promise<void> {
 
 /** Returns true once every job has ended and was compared, and every notification was delivered. */
 async function isSettled(store: Store): Promise<boolean> {
-  const { items } = await store.listJobs({ states: openStates }, { limit: 1 });
+  const { items } = await store.jobs.list({ states: openStates }, { limit: 1 });
   if (items.length > 0) return false;
-  if ((await store.findJobsWithDueNotice(Number.MAX_SAFE_INTEGER, 1)).length > 0) return false;
-  const { items: jobs } = await store.listJobs({}, { limit: 10_000 });
+  if ((await store.jobs.findWithDueNotice(Number.MAX_SAFE_INTEGER, 1)).length > 0) return false;
+  const { items: jobs } = await store.jobs.list({}, { limit: 10_000 });
   for (const job of jobs) {
-    if (newTrackingRun(job) !== null && (await store.getTrackingRun(job.id))?.stage !== 'done') return false;
+    if (newTrackingRun(job) !== null && (await store.trackingRuns.get(job.id))?.stage !== 'done')
+      return false;
   }
-  const { items: deliveries } = await store.listDeliveries(undefined, { limit: 1_000 });
+  const { items: deliveries } = await store.deliveries.list({}, { limit: 1_000 });
   return deliveries.every(({ state }) => state !== 'pending');
 }

@@ -1,6 +1,7 @@
 import type { Batch, Outcome } from '../../src/store/batches.ts';
-import type { RunProgress, TrackingRun } from '../../src/store/history.ts';
-import type { PostingResult, Store } from '../../src/store/store.ts';
+import type { TrackingRun } from '../../src/store/history.ts';
+import type { PostingResult } from '../../src/store/ledger.ts';
+import type { Store } from '../../src/store/store.ts';
 import type { CallObserver, Process } from './process.ts';
 import type { World } from './world.ts';
 
@@ -21,9 +22,9 @@ export interface Comparison {
 }
 
 /** Calls after which outcomes may have changed. */
-const writers = new Set(['recordOutcomes', 'finishBatch', 'failBatches']);
+const writers = new Set(['batches.recordOutcomes', 'batches.finish', 'batches.fail']);
 /** Writes that fail after a claim was lost. */
-const fenced = new Set(['renewBatch', 'recordOutcomes', 'finishBatch', 'releaseBatch']);
+const fenced = new Set(['batches.renew', 'batches.recordOutcomes', 'batches.finish', 'batches.release']);
 
 /** Creates the witness of a run. It reads `store` without simulated faults. */
 export function createWitness(world: World, store: Store): Witness {
@@ -35,7 +36,7 @@ export function createWitness(world: World, store: Store): Witness {
   const posted = new Set<string>();
 
   const compare = async (jobId: string) => {
-    for await (const batch of store.readBatches(jobId)) {
+    for await (const batch of store.batches.read(jobId)) {
       for (const [index, outcome] of Object.entries(batch.outcomes)) compareUnit(batch, index, outcome);
     }
   };
@@ -53,42 +54,47 @@ export function createWitness(world: World, store: Store): Witness {
     seen.add('lost claim');
     const claimed = claimedAt.get(`${process.name} ${batchId}`);
     const { frozenAt } = process;
-    if (name !== 'renewBatch' && claimed !== undefined && frozenAt !== null && frozenAt >= claimed)
+    if (name !== 'batches.renew' && claimed !== undefined && frozenAt !== null && frozenAt >= claimed)
       seen.add('frozen writer rejected');
   };
 
   const comparisons = new Map<string, Comparison>();
-  const observeComparison = (name: string, [first, , progress]: unknown[], result: unknown) => {
+  const observeComparison = (name: string, [first, second]: unknown[], result: unknown) => {
     const step = world.scheduler.steps;
-    if (name === 'createTrackingRun' && result)
-      comparisons.set((first as TrackingRun).jobId, { created: step, checked: 0, done: 0 });
-    if (name === 'hasEarlierRun' && !result) comparisons.get((first as TrackingRun).jobId)!.checked = step;
-    if (name === 'putRunProgress' && result && (progress as RunProgress).stage === 'done')
-      comparisons.get(first as string)!.done = step;
+    const { jobId } = first as TrackingRun;
+    if (name === 'trackingRuns.insert' && result)
+      comparisons.set(jobId, { created: step, checked: 0, done: 0 });
+    // The last query for an earlier run that finds none.
+    if (name === 'trackingRuns.find' && (result as unknown[]).length === 0) {
+      const { after } = second as { after: [at: number, jobId: string] };
+      comparisons.get(after[1])!.checked = step;
+    }
+    if (name === 'trackingRuns.update' && result && (second as Partial<TrackingRun>).stage === 'done')
+      comparisons.get(jobId)!.done = step;
   };
 
   const observe: CallObserver = async (process, name, parameters, result) => {
     const [first] = parameters as [string];
-    if (name === 'claimBatch' && result !== null) {
+    if (name === 'batches.claim' && result !== null) {
       const { id, jobId } = result as Batch;
       jobOf.set(id, jobId);
       claimedAt.set(`${process.name} ${id}`, world.scheduler.now());
     }
-    observeComparison(name, parameters, result);
+    if (name.startsWith('trackingRuns.')) observeComparison(name, parameters, result);
     if (fenced.has(name)) observeFenced(process, name, first, result);
-    if (name === 'requeueExpired' || name === 'republishQueued')
+    if (name === 'batches.requeueExpired' || name === 'batches.republishQueued')
       if ((result as unknown[]).length > 0) seen.add('republished batch');
-    if (name === 'moveJob' && result !== null && process.name.startsWith('sweep')) {
+    if (name === 'jobs.move' && result !== null && process.name.startsWith('sweep')) {
       if ((parameters[1] as string[]).includes('submitted')) seen.add('resumed submit');
     }
-    if (name === 'repairLedger' && (result as number) > 0) seen.add('repaired posting');
-    if (name === 'postLedgerEntry' && (result as PostingResult).posted) {
+    if (name === 'ledger.repair' && (result as number) > 0) seen.add('repaired posting');
+    if (name === 'ledger.post' && (result as PostingResult).posted) {
       const { key } = parameters[0] as { key: string };
       // Posted again by a process that did not see the first posting.
       if (posted.has(key)) seen.add('repaired posting');
       posted.add(key);
     }
-    if (writers.has(name)) await compare(name === 'failBatches' ? first : jobOf.get(first)!);
+    if (writers.has(name)) await compare(name === 'batches.fail' ? first : jobOf.get(first)!);
   };
 
   return {

@@ -1,4 +1,5 @@
 import type { JobContext } from '../../src/jobs/context.ts';
+import { isStream, wrapMethods } from '../../src/store/wrap.ts';
 
 /** A simulated process that crashes: afterwards none of its calls reaches an engine. */
 export interface CrashingProcess {
@@ -28,37 +29,32 @@ export function createCrashingProcess(
   let crashedIn: string | null = null;
   const { promise: crashed, resolve: markCrashed } = Promise.withResolvers<void>();
   const wrap = <T extends object>(engine: T): T =>
-    new Proxy(engine, {
-      get(target, name) {
-        const value = Reflect.get(target, name) as unknown;
-        if (typeof value !== 'function') return value;
-        const run = (...parameters: unknown[]) => value.apply(target, parameters) as unknown;
-        /** Counts a call. Returns true if the process crashes at this call. */
-        const isLast = () => {
-          if (crashedIn !== null) throw new ProcessCrash(`crashed at ${crashedIn}`);
-          calls += 1;
-          return calls === last;
+    wrapMethods(engine, (name, method) => {
+      /** Counts a call. Returns true if the process crashes at this call. */
+      const isLast = () => {
+        if (crashedIn !== null) throw new ProcessCrash(`crashed at ${crashedIn}`);
+        calls += 1;
+        return calls === last;
+      };
+      const crash = (): never => {
+        crashedIn = name;
+        markCrashed();
+        throw new ProcessCrash(`crashed at ${crashedIn}`);
+      };
+      // These return async iterables, so the wrapper must not be async.
+      if (isStream(name)) {
+        return (...parameters) => {
+          if (isLast()) crash();
+          return method(...parameters);
         };
-        const crash = (): never => {
-          crashedIn = String(name);
-          markCrashed();
-          throw new ProcessCrash(`crashed at ${crashedIn}`);
-        };
-        // These return async iterables, so the wrapper must not be async.
-        if (name === 'readBatches' || name === 'auditAccounts') {
-          return (...parameters: unknown[]) => {
-            if (isLast()) crash();
-            return run(...parameters);
-          };
-        }
-        return async (...parameters: unknown[]) => {
-          const crashes = isLast();
-          if (crashes && when === 'before') crash();
-          const result = await run(...parameters);
-          if (crashes) crash();
-          return result;
-        };
-      },
+      }
+      return async (...parameters) => {
+        const crashes = isLast();
+        if (crashes && when === 'before') crash();
+        const result = await method(...parameters);
+        if (crashes) crash();
+        return result;
+      };
     });
   return {
     context: {

@@ -25,7 +25,7 @@ export async function storeDestination(
     revision: 1,
     ...fields,
   };
-  await store.createDestination(destination);
+  await store.destinations.insert(destination);
   return destination;
 }
 

@@ -1,4 +1,5 @@
 import type { JobContext } from '../../src/jobs/context.ts';
+import { isStream, wrapMethods } from '../../src/store/wrap.ts';
 
 /** A call to the store. */
 export interface StoreCall {
@@ -13,15 +14,13 @@ export function intercept(
   onCall: (call: StoreCall, run: () => Promise<unknown>) => Promise<unknown>,
 ): JobContext {
   let calls = 0;
-  const store = new Proxy(context.store, {
-    get(target, name) {
-      const value = Reflect.get(target, name) as unknown;
-      if (typeof value !== 'function' || name === 'readBatches' || name === 'auditAccounts') return value;
-      return async (...parameters: unknown[]) => {
-        calls += 1;
-        return onCall({ number: calls, name: String(name) }, async () => value.apply(target, parameters));
-      };
-    },
-  });
+  const store = wrapMethods(context.store, (name, method) =>
+    isStream(name)
+      ? method
+      : async (...parameters) => {
+          calls += 1;
+          return onCall({ number: calls, name }, async () => method(...parameters));
+        },
+  );
   return { ...context, store };
 }

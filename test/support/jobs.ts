@@ -37,6 +37,7 @@ import type { Store } from '../../src/store/store.ts';
 import { createMetricsBuffer, type MetricsBuffer } from '../../src/telemetry/buffer.ts';
 import { startWorker } from '../../src/worker/worker.ts';
 import { createManualClock, flushTasks, type ManualClock } from './clock.ts';
+import { requireIndexes } from './index-check.ts';
 
 /**
  * The steps of a job within the test process, on SQLite in memory, the local queue, files, and a fake
@@ -115,7 +116,10 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
   let freeBytes = 10 * minFreeBytes;
   const told = createJobChanges(clock);
   const metrics = createMetricsBuffer();
-  const store = meterStore(notifyOnMove(given ?? openSqliteStore({ path: ':memory:' }), told), metrics);
+  const store = meterStore(
+    notifyOnMove(requireIndexes(given ?? openSqliteStore({ path: ':memory:' })), told),
+    metrics,
+  );
   const context: JobContext = {
     store,
     queue: openLocalQueue({ clock, log }),
@@ -185,7 +189,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     async createUser(credits, { testOf = null } = {}) {
       const id = newId();
       const createdAt = clock.now();
-      await store.createUser({
+      await store.users.insert({
         id,
         name: 'Test',
         email: '',
@@ -202,7 +206,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     },
     async submit(userId, name, request, idempotencyKey, options) {
       const method = methodOf(name);
-      const user = await context.store.getUser(userId);
+      const user = await context.store.users.get(userId);
       return submit(context, method, fromJson(method.method.input, request), {
         userId,
         mode: user === null ? 'live' : modeOf(user),
@@ -225,7 +229,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
     async waitForState(jobId, ...states) {
       let job: Job | null = null;
       await eventually(`job ${jobId} is ${states.join(' or ')}`, async () => {
-        job = await store.getJob(jobId);
+        job = await store.jobs.get(jobId);
         return job !== null && states.includes(job.state);
       }).catch((error) => {
         throw new Error(`${error.message}: it is ${job?.state}`);
@@ -233,7 +237,7 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
       return job!;
     },
     eventually,
-    balance: async (userId) => (await store.getUser(userId))!.balance,
+    balance: async (userId) => (await store.users.get(userId))!.balance,
     problems: async () => (await audit(store)).problems,
     async close() {
       await Promise.all(workers.map((worker) => worker.stop()));
@@ -258,7 +262,7 @@ export async function grant({ store, clock }: JobContext, userId: string, amount
     note: '',
     createdAt: clock.now(),
   };
-  await store.postLedgerEntry({ ...entry, type: 'grant' });
+  await store.ledger.post({ ...entry, type: 'grant' });
 }
 
 /** Creates a variant-sold request for `plain` items that exist, followed by the items in `more`. */

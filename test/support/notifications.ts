@@ -115,7 +115,7 @@ export async function openNotifications(options: NotificationOptions = {}): Prom
       await jobs.waitForState(jobId, 'completed', 'partial_complete');
       return jobId;
     },
-    deliveries: async () => (await store.listDeliveries(undefined, { limit: 1_000 })).items.toReversed(),
+    deliveries: async () => (await store.deliveries.list({}, { limit: 1_000 })).items.toReversed(),
     async close() {
       await notifier.idle();
       await poster.close();

@@ -48,7 +48,7 @@ export function withSchedules(fixture: JobFixture): ScheduleFixture {
   const { store } = context;
   const createKey: ScheduleFixture['createKey'] = async (userId, key = {}) => {
     const id = newId();
-    await store.createApiKey({
+    await store.apiKeys.insert({
       ...{ id, userId, role: 'user', name: 'k', hash: newId(), prefix: 'gl_', createdAt: clock.now() },
       ...{ expiresAt: null, revokedAt: null, lastUsedAt: null, scopes: null, operatorRole: null },
       ...{ creditCeiling: null, creditsSpent: 0, ...key },
@@ -73,20 +73,20 @@ export function withSchedules(fixture: JobFixture): ScheduleFixture {
         },
         idempotencyKey,
       ),
-    get: async (id) => (await store.getSchedule(id))!,
+    get: async (id) => (await store.schedules.get(id))!,
     async approve(id) {
-      const { openRuns } = (await store.getSchedule(id))!;
+      const { openRuns } = (await store.schedules.get(id))!;
       return approve(context, openRuns.at(-1)!.jobId, 'operator-1');
     },
-    runs: async (id) => (await store.listScheduleRuns(id, { limit: 100 })).items.reverse(),
+    runs: async (id) => (await store.scheduleRuns.list({ scheduleId: id }, { limit: 100 })).items.reverse(),
     async tick(ms) {
       await clock.advance(ms);
       await runDueSchedules(context);
     },
     async endJob(jobId, state = 'completed', refunded = 0) {
-      const job = (await store.getJob(jobId!))!;
+      const job = (await store.jobs.get(jobId!))!;
       const at = clock.now();
-      await store.moveJob(job.id, [job.state], state, at, { finishedAt: at, refunded });
+      await store.jobs.move(job.id, [job.state], state, at, { finishedAt: at, refunded });
     },
   };
 }

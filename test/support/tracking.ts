@@ -62,9 +62,9 @@ export function openTracking(fixture: JobFixture): Tracking {
     async run(userId, items, option, others) {
       const job = await end(userId, items, option, others);
       const run = newTrackingRun(job);
-      if (run !== null) await context.store.createTrackingRun(run);
+      if (run !== null) await context.store.trackingRuns.insert({ ...run, activeUser: null });
       await compare();
-      return (await context.store.getTrackingRun(job.id))!;
+      return (await context.store.trackingRuns.get(job.id))!;
     },
     compare,
   };

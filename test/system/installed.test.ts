@@ -122,7 +122,10 @@ describe('the package gleaner', () => {
     expect((await run(process.execPath, [main(), '--version'], environment)).code).toBe(0);
     expect(await readdir(join(cache, 'gleaner', 'compiled'))).toHaveLength(1);
     const nowhere = { ...environment, XDG_CACHE_HOME: main() };
-    expect(await run(process.execPath, [main(), '--version'], nowhere)).toMatchObject({ code: 0, stderr: '' });
+    expect(await run(process.execPath, [main(), '--version'], nowhere)).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
   });
 
   test('serves the API, its documentation and the console, and the installed client calls it', async () => {

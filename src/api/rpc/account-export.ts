@@ -2,8 +2,10 @@ import type { JobContext } from '../../jobs/context.ts';
 import { readIndexedBatches, unitsOf } from '../../jobs/indexed-units.ts';
 import { fileName, listFiles } from '../../jobs/queries/results.ts';
 import { isAccepted } from '../../kinds/states.ts';
+import { listAuditEntries } from '../../store/audit-log.ts';
 import { allOf, type Page, type PageOptions } from '../../store/cursor.ts';
 import type { Job, User } from '../../store/documents.ts';
+import { listChanges, listObservations, listTrackedItems } from '../../store/history.ts';
 import type { Schedule } from '../../store/schedules.ts';
 
 /** Records per query. */
@@ -17,32 +19,33 @@ export async function* exportAccount(context: JobContext, user: User): AsyncGene
   const { store } = context;
   const { id } = user;
   yield line('account', user);
-  for (const { hash: _, ...key } of await store.listApiKeys(id)) yield line('key', key);
-  const webhook = await store.getWebhook(id);
+  for (const { hash: _, ...key } of await store.apiKeys.find({ userId: id }, { newestFirst: true }))
+    yield line('key', key);
+  const webhook = await store.webhooks.get(id);
   if (webhook !== null) {
     const { secret: _, previousSecret: __, ...shown } = webhook;
     yield line('webhook', shown);
   }
-  for (const { secrets: _, secretsKey: __, ...destination } of await store.listDestinations(id))
+  for (const { secrets: _, secretsKey: __, ...destination } of await store.destinations.find({ userId: id }))
     yield line('destination', destination);
-  for await (const job of allOf((page) => store.listJobs({ userId: id }, page), pageSize))
+  for await (const job of allOf((page) => store.jobs.list({ userId: id }, page), pageSize))
     if (isAccepted(job)) yield* exportJob(context, job);
-  for await (const schedule of allOf((page) => store.listSchedules({ userId: id }, page), pageSize))
+  for await (const schedule of allOf((page) => store.schedules.list({ userId: id }, page), pageSize))
     yield* exportSchedule(store, schedule);
-  for (const rule of await store.listRules(id)) yield line('rule', rule);
-  for await (const item of allOf((page) => store.listTrackedItems(id, '', {}, page), pageSize)) {
+  for (const rule of await store.rules.find({ userId: id })) yield line('rule', rule);
+  for await (const item of allOf((page) => listTrackedItems(store, id, '', {}, page), pageSize)) {
     const { source: _, seenBatch: __, rules: ___, ...shown } = item;
     yield line('tracked_item', shown);
     yield* exportList('observation', (page) =>
-      store.listObservations(item, 0, Number.MAX_SAFE_INTEGER, page),
+      listObservations(store, item, 0, Number.MAX_SAFE_INTEGER, page),
     );
   }
-  yield* exportList('deleted_job', (page) => store.listDeletedJobs(id, page));
-  yield* exportList('ledger_entry', (page) => store.listLedgerEntries(id, page));
-  yield* exportList('delivery', (page) => store.listDeliveries(id, page));
-  yield* exportList('audit_entry', (page) => store.listAuditEntries({ actorId: id }, page));
+  yield* exportList('deleted_job', (page) => store.deletedJobs.list({ userId: id }, page));
+  yield* exportList('ledger_entry', (page) => store.ledger.list(id, page));
+  yield* exportList('delivery', (page) => store.deliveries.list({ userId: id }, page));
+  yield* exportList('audit_entry', (page) => listAuditEntries(store, { actorId: id }, page));
   // Actions of operators on the account, without their addresses and keys.
-  for await (const entry of allOf((page) => store.listAuditEntries({ target: id }, page), pageSize)) {
+  for await (const entry of allOf((page) => listAuditEntries(store, { target: id }, page), pageSize)) {
     const { source: _, keyId: __, ...shown } = entry;
     if (entry.actorId !== id) yield line('audit_entry', shown);
   }
@@ -70,17 +73,19 @@ async function* exportJob(context: JobContext, job: Job): AsyncGenerator<string>
   }
   for (const { file, scope, index, key } of await listFiles(context, job))
     yield line('file', { jobId: job.id, ...file, path: fileName(file), scope, index, key });
-  yield* exportList('item_change', (page) => context.store.listChanges(job.id, null, page));
+  yield* exportList('item_change', (page) => listChanges(context.store, job.id, null, page));
 }
 
 async function* exportSchedule(
   store: JobContext['store'],
   { revision: _, dueAt: __, pending: ___, openRuns: ____, notice: _____, ...shown }: Schedule,
 ): AsyncGenerator<string> {
-  const { request } = (await store.getScheduleRequest(shown.id)) ?? { request: 'null' };
+  const { request } = (await store.schedules.pick({ id: shown.id }, ['request', 'revision'])) ?? {
+    request: 'null',
+  };
   yield line('schedule', { ...shown, request: JSON.parse(request) });
   for await (const { revision: ______, ...run } of allOf(
-    (page) => store.listScheduleRuns(shown.id, page),
+    (page) => store.scheduleRuns.list({ scheduleId: shown.id }, page),
     pageSize,
   ))
     yield line('schedule_run', run);

@@ -7,6 +7,7 @@ import { type CoreCaller, openCore, type TestCore } from '../../../test/support/
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
 import type { LedgerEntry } from '../../store/documents.ts';
+import { replaceMethods } from '../../store/wrap.ts';
 
 const { getAccount, getUsage, exportLedger, listApiKeys, createApiKey } = AccountService.method;
 const dayMs = 86_400_000;
@@ -36,7 +37,7 @@ async function post(amount: number, fields: Partial<LedgerEntry> = {}): Promise<
     createdAt: fixture.clock.now(),
     ...fields,
   };
-  await fixture.context.store.postLedgerEntry(entry);
+  await fixture.context.store.ledger.post(entry);
   return entry;
 }
 
@@ -52,7 +53,7 @@ test('the price list has the price that a submission costs', async () => {
   await post(100);
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(1));
   const price = prices.find(({ market, kind }) => market === 'mkta' && kind === 'variant_sold');
-  expect(price?.unitPrice).toBe((await fixture.context.store.getJob(jobId))?.cost);
+  expect(price?.unitPrice).toBe((await fixture.context.store.jobs.get(jobId))?.cost);
 });
 
 test('createApiKey accepts an expiry in the future, or none', async () => {
@@ -130,11 +131,11 @@ test('exportLedger returns JSON Lines and reads one page at a time', async () =>
   const other = await fixture.createUser(5);
   const limits: number[] = [];
   const { store } = fixture.context;
-  const listLedgerEntries: typeof store.listLedgerEntries = (whose, page) => {
+  const list: typeof store.ledger.list = (whose, page) => {
     limits.push(page.limit);
-    return store.listLedgerEntries(whose, page);
+    return store.ledger.list(whose, page);
   };
-  const watched = await openCore({ ...fixture.context, store: { ...store, listLedgerEntries } });
+  const watched = await openCore({ ...fixture.context, store: replaceMethods(store, { ledger: { list } }) });
   const parts = await (await watched.createKey(userId)).caller.stream(exportLedger, { format: 'jsonl' });
   expect(limits).toEqual([500, 500, 500]);
   expect(parts.map(({ contentType }) => contentType)).toEqual(['application/x-ndjson', '', '']);

@@ -10,7 +10,8 @@ import { keyAccount, testAccountId } from '../../access/test-account.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import { fullName } from '../../jobs/job-types.ts';
-import type { LedgerSum } from '../../store/store.ts';
+import { revokeApiKey } from '../../store/keys.ts';
+import type { LedgerSum } from '../../store/ledger.ts';
 import { exportAccount } from './account-export.ts';
 import { toAccountMessage, toApiKeyMessage, toLedgerEntryMessage } from './account-messages.ts';
 import { defaultPageSize, type Handlers, handle, type StreamHandler } from './handlers.ts';
@@ -59,7 +60,7 @@ export function accountHandlers(context: JobContext): Handlers {
   const { store, clock } = context;
   const { method } = AccountService;
   const accountOf = async ({ userId }: Pick<Principal, 'userId'>) => {
-    const user = await store.getUser(userId);
+    const user = await store.users.get(userId);
     if (user === null) throw new Fault('not_found', 'The account does not exist.');
     return user;
   };
@@ -69,13 +70,13 @@ export function accountHandlers(context: JobContext): Handlers {
     })),
     handle(method.listLedgerEntries, async (request, { principal }) => {
       const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
-      const { items, next } = await store.listLedgerEntries(principal.userId, page);
+      const { items, next } = await store.ledger.list(principal.userId, page);
       return { entries: items.map(toLedgerEntryMessage), nextPageToken: next ?? '' };
     }),
     handle(method.getUsage, async (request, { principal }) => {
       const days = request.days || usageDays;
       const first = firstDay(clock.now(), days);
-      return { days: usageShapes(await store.sumLedger(principal.userId, first), first, days) };
+      return { days: usageShapes(await store.ledger.sum(principal.userId, first), first, days) };
     }),
     handle(method.createApiKey, async (request, { principal }) => {
       const { role, creditCeiling } = principal;
@@ -91,10 +92,10 @@ export function accountHandlers(context: JobContext): Handlers {
     }),
     handle(method.revokeApiKey, async ({ keyId }, { principal }) => {
       const { userId, mode } = principal;
-      const own = await store.revokeApiKey(keyId, clock.now(), userId);
+      const own = await revokeApiKey(store, keyId, clock.now(), userId);
       if (own !== null) return { key: toApiKeyMessage(own, mode) };
       const test =
-        mode === 'live' ? await store.revokeApiKey(keyId, clock.now(), testAccountId(userId)) : null;
+        mode === 'live' ? await revokeApiKey(store, keyId, clock.now(), testAccountId(userId)) : null;
       if (test === null) throw new Fault('not_found', `There is no key '${keyId}'.`);
       return { key: toApiKeyMessage(test, 'test') };
     }),

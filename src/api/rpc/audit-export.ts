@@ -1,9 +1,9 @@
 import { create, type Message } from '@bufbuild/protobuf';
 import { HttpBodySchema } from '../../../gen/google/api/httpbody_pb.ts';
 import { csvLine } from '../../base/csv.ts';
-import type { AuditEntry, AuditFilter, AuditLogStore } from '../../store/audit-log.ts';
+import { type AuditEntry, type AuditFilter, listAuditEntries } from '../../store/audit-log.ts';
 import { pagesOf } from '../../store/cursor.ts';
-import type { AccountStore } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 
 /** Entries per page. */
 const pageSize = 500;
@@ -47,10 +47,10 @@ const formats: Record<string, Format> = {
 
 /** Returns the names of the operators and users who acted, by id. Deleted users are left out. */
 export async function actorNames(
-  store: Pick<AccountStore, 'getUsers'>,
+  store: Pick<Store, 'users'>,
   entries: readonly AuditEntry[],
 ): Promise<Map<string, string>> {
-  const actors = await store.getUsers([...new Set(entries.map(({ actorId }) => actorId))]);
+  const actors = await store.users.find({ id: { in: [...new Set(entries.map(({ actorId }) => actorId))] } });
   return new Map(actors.map(({ id, name }) => [id, name]));
 }
 
@@ -60,14 +60,14 @@ export async function actorNames(
  * formulas.
  */
 export async function* exportAuditLog(
-  store: Pick<AuditLogStore, 'listAuditEntries'> & Pick<AccountStore, 'getUsers'>,
+  store: Pick<Store, 'auditLog' | 'users'>,
   filter: AuditFilter,
   format: string,
 ): AsyncGenerator<Message> {
   const { contentType, head, line } = formats[format || 'csv']!;
   let before = head;
   let first = true;
-  for await (const { items } of pagesOf((page) => store.listAuditEntries(filter, page), pageSize)) {
+  for await (const { items } of pagesOf((page) => listAuditEntries(store, filter, page), pageSize)) {
     const names = await actorNames(store, items);
     const lines = items.map((entry) => line(lineOf(entry, names)));
     const data = Buffer.from(before + lines.join(''));

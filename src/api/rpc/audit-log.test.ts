@@ -88,7 +88,7 @@ test('records the origin of a webhook only, because its path can be a credential
 });
 
 test('an action succeeds although its entry cannot be stored', async () => {
-  fixture.context.store.appendAuditEntry = async () => {
+  fixture.context.store.auditLog.insert = async () => {
     throw new Error('no space');
   };
   await core.operator.call(method.createUser, { name: 'Ann' });
@@ -208,7 +208,7 @@ describe('exportAuditLog', () => {
     const { caller } = await core.createKey(operator!.id, 'operator');
     for (let turn = 0; turn < 501; turn += 1) {
       await fixture.clock.advance(1);
-      await fixture.context.store.appendAuditEntry({
+      await fixture.context.store.auditLog.insert({
         ...anAuditEntry(operator!.id, fixture.clock.now()),
         target: String(turn),
       });
@@ -227,7 +227,7 @@ describe('exportAuditLog', () => {
   test('escapes formulas in CSV and selects by time and outcome', async () => {
     const at = fixture.clock.now();
     const entry = (fields: object) =>
-      fixture.context.store.appendAuditEntry({ ...anAuditEntry('a', at), ...fields });
+      fixture.context.store.auditLog.insert({ ...anAuditEntry('a', at), ...fields });
     await entry({ target: '=1+1', outcome: 'conflict' });
     await entry({ target: 'ok', createdAt: at + 1 });
     await entry({ target: 'late', outcome: 'conflict', createdAt: at + 2 });

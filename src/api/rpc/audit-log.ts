@@ -13,7 +13,7 @@ import { requiredRole, requirementOf } from '../../contract/permission.ts';
 import { originOnly } from '../../contract/redact.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import { fullName } from '../../jobs/job-types.ts';
-import type { AuditFilter } from '../../store/audit-log.ts';
+import { type AuditFilter, listAuditEntries } from '../../store/audit-log.ts';
 import { actorNames, exportAuditLog } from './audit-export.ts';
 import { type Call, defaultPageSize, type Handlers, handle, type StreamHandler } from './handlers.ts';
 
@@ -189,7 +189,7 @@ async function record(
   };
   try {
     const detail = request === null ? '' : auditDetail(method, request);
-    await store.appendAuditEntry({ ...entry, detail });
+    await store.auditLog.insert({ ...entry, detail });
   } catch (error) {
     log.error({ entry, error: Fault.from(error).message }, 'audit entry not stored');
   }
@@ -201,7 +201,7 @@ export function auditLogHandlers({ store }: JobContext): Handlers {
   const unary = new Map([
     handle(method.listAuditEntries, async (request) => {
       const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
-      const { items, next } = await store.listAuditEntries(filterOf(request), page);
+      const { items, next } = await listAuditEntries(store, filterOf(request), page);
       const names = await actorNames(store, items);
       const entries = items.map(({ id, createdAt, ...entry }) => ({
         ...entry,

@@ -18,6 +18,8 @@ import { resolveJobTypes } from '../../jobs/job-types.ts';
 import { approve } from '../../jobs/steps/decide.ts';
 import { kinds } from '../../kinds/list.ts';
 import { markets } from '../../markets/list.ts';
+import { revokeApiKey } from '../../store/keys.ts';
+import { suspendUser } from '../../store/users.ts';
 import { createCore } from './core.ts';
 import type { Call } from './handlers.ts';
 
@@ -148,8 +150,8 @@ test('refuses the Idempotency-Key of a grant for another amount or note', async 
 });
 
 test.each<[string, (key: string, user: string) => Promise<unknown>, RegExp]>([
-  ['is revoked', (key) => fixture.context.store.revokeApiKey(key, fixture.clock.now()), /revoked/],
-  ['is of a user who is suspended', (_, user) => fixture.context.store.suspendUser(user, 1), /suspended/],
+  ['is revoked', (key) => revokeApiKey(fixture.context.store, key, fixture.clock.now()), /revoked/],
+  ['is of a user who is suspended', (_, user) => suspendUser(fixture.context.store, user, 1), /suspended/],
 ])('a stream or wait ends when its key %s', async (_what, end, message) => {
   const userId = await fixture.createUser(1_000);
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));

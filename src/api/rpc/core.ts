@@ -151,7 +151,7 @@ export function createCore(
     } finally {
       if (spends.has(method) || waits) {
         // Read again: the call, or the job during the wait, may have changed the balance.
-        user ??= await store.getUser(call.principal.userId).catch(() => null);
+        user ??= await store.users.get(call.principal.userId).catch(() => null);
         setCredits(call, user?.balance);
       }
     }

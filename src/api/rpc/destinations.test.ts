@@ -6,6 +6,7 @@ import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import { startReceiver, type WebhookReceiver } from '../../../test/support/receiver.ts';
 import { openS3 } from '../../blobs/s3/open.ts';
 import { createDestinations } from '../../delivery/destination/destinations.ts';
+import { listAuditEntries } from '../../store/audit-log.ts';
 
 const {
   createDestination,
@@ -39,8 +40,8 @@ const https = () => ({ name: 'inbox', type: 'https', url: receiver.url, headers,
 /** Everything that is stored of the destinations and calls of a user, as text. */
 const storedText = async () =>
   JSON.stringify([
-    await fixture.context.store.listDestinations(userId),
-    await fixture.context.store.listAuditEntries({}, { limit: 100 }),
+    await fixture.context.store.destinations.find({ userId }),
+    await listAuditEntries(fixture.context.store, {}, { limit: 100 }),
   ]);
 
 describe('destinations of the type https', () => {
@@ -66,7 +67,7 @@ describe('destinations of the type https', () => {
       destination: { name: 'inbox' },
     });
     expect(await storedText()).not.toContain('hidden');
-    const [entry] = (await fixture.context.store.listAuditEntries({}, { limit: 1 })).items;
+    const [entry] = (await listAuditEntries(fixture.context.store, {}, { limit: 1 })).items;
     expect(entry).toMatchObject({ action: 'CreateDestination', target: destination!.destinationId });
     expect(JSON.parse(entry!.detail)).toEqual({
       name: 'inbox',

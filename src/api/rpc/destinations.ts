@@ -23,7 +23,7 @@ export function destinationHandlers(context: JobContext): Handlers {
   const unary = new Map([
     handle(method.createDestination, async (request, { principal, signal }) => {
       const { userId } = principal;
-      if ((await store.listDestinations(userId)).length >= maxDestinations)
+      if ((await store.destinations.find({ userId })).length >= maxDestinations)
         throw new Fault('conflict', `There are ${maxDestinations} destinations. Delete one first.`);
       const input = { ...request, type: request.type as DestinationType, clearSecrets: false };
       const settings = readSettings(input, null, destinations.allowPrivate);
@@ -32,11 +32,11 @@ export function destinationHandlers(context: JobContext): Handlers {
       const now = clock.now();
       const base = { id, userId, name: request.name, createdAt: now, updatedAt: now, revision: 1 };
       const destination = documentOf(context, base, settings);
-      if (!(await store.createDestination(destination))) throw nameTaken(request.name);
+      if (!(await store.destinations.insert(destination))) throw nameTaken(request.name);
       return { destination: toDestinationMessage(destination) };
     }),
     handle(method.listDestinations, async (_request, { principal }) => ({
-      destinations: (await store.listDestinations(principal.userId)).map(toDestinationMessage),
+      destinations: (await store.destinations.find({ userId: principal.userId })).map(toDestinationMessage),
     })),
     handle(method.getDestination, async ({ destinationId }, { principal }) => ({
       destination: toDestinationMessage(await find(context, destinationId, principal.userId)),
@@ -50,7 +50,7 @@ export function destinationHandlers(context: JobContext): Handlers {
       const revision = stored.revision + 1;
       const base = { ...stored, name: request.name, updatedAt: clock.now(), revision };
       const changed = documentOf(context, base, settings);
-      if (!(await store.putDestination(changed))) throw await changeConflict(context, changed);
+      if (!(await store.destinations.put(changed))) throw await changeConflict(context, changed);
       return { destination: toDestinationMessage(changed) };
     }),
     handle(method.testDestination, async ({ destinationId }, { principal, signal }) => {
@@ -60,7 +60,9 @@ export function destinationHandlers(context: JobContext): Handlers {
       return { ok: error === '', target, error };
     }),
     handle(method.deleteDestination, async ({ destinationId }, { principal }) => {
-      if (!(await store.deleteDestination(destinationId.toLowerCase(), principal.userId)))
+      if (
+        (await store.destinations.remove({ id: destinationId.toLowerCase(), userId: principal.userId })) === 0
+      )
         throw unknown(destinationId);
       return {};
     }),
@@ -73,7 +75,7 @@ const nameTaken = (name: string) =>
   new Fault('conflict', `There is another destination with the name '${name}'.`);
 
 async function find({ store }: JobContext, id: string, userId: string): Promise<Destination> {
-  const found = await store.getDestination(id.toLowerCase());
+  const found = await store.destinations.get(id.toLowerCase());
   if (found === null || found.userId !== userId) throw unknown(id);
   return found;
 }
@@ -86,7 +88,7 @@ function requireOpened(opened: OpenedDestination | null): OpenedDestination {
 
 /** Returns the reason why a change was not stored. */
 async function changeConflict({ store }: JobContext, { id, userId, name }: Destination): Promise<Fault> {
-  const others = await store.listDestinations(userId);
+  const others = await store.destinations.find({ userId });
   if (others.some((other) => other.id !== id && other.name === name)) return nameTaken(name);
   return new Fault('conflict', 'The destination was changed concurrently. Try again.');
 }

@@ -10,6 +10,8 @@ import { newId } from '../../base/id.ts';
 import { approve } from '../../jobs/steps/decide.ts';
 import { aChange, anItem, anObservation, aRule } from '../../store/conformance/history-samples.ts';
 import type { Job } from '../../store/documents.ts';
+import { addObservations } from '../../store/history.ts';
+import { listUsers } from '../../store/users.ts';
 import { sweep } from '../../sweep/sweep.ts';
 
 const { createUser, deleteUser, exportUser, getUser, suspendUser } = OperatorService.method;
@@ -111,7 +113,7 @@ describe('DeleteUser', () => {
     await fixture.clock.advance(60_000);
     await sweep(fixture.context);
     expect((await core.operator.call(getUser, { userId })).user).toEqual(deleted);
-    expect(await fixture.context.store.getJob(job.id)).toBeNull();
+    expect(await fixture.context.store.jobs.get(job.id)).toBeNull();
     const exported = linesOf(await core.operator.stream(exportUser, { userId }));
     expect(exported.map(({ type }) => type)).toEqual([
       'account',
@@ -131,7 +133,7 @@ describe('DeleteUser', () => {
       message,
     });
     expect((await core.operator.call(getUser, { userId })).user).toMatchObject({ name: 'Ann Lee' });
-    const [first] = (await fixture.context.store.listUsers('operator', { limit: 1 })).items;
+    const [first] = (await listUsers(fixture.context.store, 'operator', { limit: 1 })).items;
     const operator = core.operator.call(deleteUser, { userId: first!.id });
     await expect(operator).rejects.toMatchObject({ code: 'conflict' });
     const unknown = core.operator.call(deleteUser, { userId: newId() });
@@ -154,12 +156,12 @@ describe('ExportAccount', () => {
   test('streams every record of the account, without secrets', async () => {
     const job = await endedJob();
     const { store } = fixture.context;
-    await store.putTrackedItems([anItem({ userId })]);
-    await store.addObservations([{ observation: anObservation({ userId }), previous: null }]);
-    await store.addChanges([aChange(job.id, 0, { userId })]);
-    await store.createRule(aRule({ userId }));
+    await store.trackedItems.upsert([anItem({ userId })]);
+    await addObservations(store, [{ observation: anObservation({ userId }), previous: null }]);
+    await store.itemChanges.writeAll([aChange(job.id, 0, { userId })]);
+    await store.rules.insert(aRule({ userId }));
     await user.call(AccountService.method.setWebhook, { url: 'https://example.com/hook' });
-    const webhook = (await fixture.context.store.getWebhook(userId))!;
+    const webhook = (await fixture.context.store.webhooks.get(userId))!;
     const address = putAddress('https://files.example', { authorization: 'Bearer hidden' });
     const { secrets } = await storeDestination(fixture.context, userId, address);
     const lines = linesOf(await user.stream(AccountService.method.exportAccount, {}));
@@ -186,7 +188,9 @@ describe('ExportAccount', () => {
     const text = JSON.stringify(lines);
     expect(text).not.toContain(webhook.secret);
     expect(text).not.toContain(secrets);
-    expect(text).not.toContain((await fixture.context.store.listApiKeys(userId))[0]!.hash);
+    expect(text).not.toContain(
+      (await fixture.context.store.apiKeys.find({ userId }, { newestFirst: true }))[0]!.hash,
+    );
   });
 
   test('has each entry of the audit log once, without the addresses and keys of operators', async () => {
@@ -199,7 +203,7 @@ describe('ExportAccount', () => {
       source: '192.0.2.9',
     } as const;
     for (const actor of [own, operators])
-      await store.appendAuditEntry({
+      await store.auditLog.insert({
         id: newId(),
         createdAt: clock.now(),
         ...actor,

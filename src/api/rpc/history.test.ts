@@ -223,7 +223,8 @@ describe('rules', () => {
   });
 
   test('are limited in number', async () => {
-    for (let count = 0; count < maxRules; count++) await fixture.context.store.createRule(aRule({ userId }));
+    for (let count = 0; count < maxRules; count++)
+      await fixture.context.store.rules.insert(aRule({ userId }));
     await expect(user.call(method.createRule, fields)).rejects.toMatchObject({ code: 'conflict' });
   });
 });

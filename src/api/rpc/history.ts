@@ -19,7 +19,15 @@ import { requireCompared } from '../../jobs/queries/changed.ts';
 import { isAccepted } from '../../kinds/states.ts';
 import type { Page } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
-import type { ItemChangeType, ItemKey, Observation, TrackingRun } from '../../store/history.ts';
+import {
+  type ItemChangeType,
+  type ItemKey,
+  listChanges,
+  listObservations,
+  listTrackedItems,
+  type Observation,
+  type TrackingRun,
+} from '../../store/history.ts';
 import { trackedItemId } from '../../store/history-ids.ts';
 import { type Call, defaultPageSize, type Handlers, handle, type StreamHandler } from './handlers.ts';
 import { toChangeMessage, toItemMessage, toObservationMessage, toRuleMessage } from './history-messages.ts';
@@ -50,13 +58,13 @@ export function historyHandlers(context: JobContext): Handlers {
         ...(search === '' ? {} : { search }),
       };
       const page = pageOf(request);
-      const { items, next } = await store.listTrackedItems(principal.userId, request.series, filter, page);
+      const { items, next } = await listTrackedItems(store, principal.userId, request.series, filter, page);
       return { items: items.map(toItemMessage), nextPageToken: next ?? '' };
     }),
     handle(method.getHistory, async (request, { principal }) => {
       const { market, region, key } = request;
       const item = { userId: principal.userId, market, region: regionOf(region), key };
-      const [known] = await store.getTrackedItems([trackedItemId(item, '')]);
+      const [known] = await store.trackedItems.find({ id: { in: [trackedItemId(item, '')] } }, { order: [] });
       if (!known) throw new Fault('not_found', `There is no history of ${market}/${region}/${key}.`);
       const fields = request.fields as TrackedField[];
       const { items, next } = await readObservations(context, item, request, fields);
@@ -66,7 +74,7 @@ export function historyHandlers(context: JobContext): Handlers {
         nextPageToken: next ?? '',
       };
     }),
-    handle(method.listChanges, async (request, call) => listChanges(context, request, call)),
+    handle(method.listChanges, async (request, call) => changesOf(context, request, call)),
     ...ruleHandlers(context),
   ]);
   const stream = new Map<string, StreamHandler>([
@@ -88,7 +96,7 @@ function ruleHandlers(context: JobContext) {
   const { method } = HistoryService;
   return [
     handle(method.listRules, async (_request, { principal }) => ({
-      rules: (await context.store.listRules(principal.userId)).map(toRuleMessage),
+      rules: (await context.store.rules.find({ userId: principal.userId })).map(toRuleMessage),
     })),
     handle(method.getRule, async ({ ruleId }, { principal }) =>
       toRuleMessage(await findRule(context, principal.userId, ruleId)),
@@ -134,7 +142,7 @@ async function readObservations(
   const items: Observation[] = [];
   for (let read = 0; ; read++) {
     const limit = page.limit - items.length;
-    const found = await store.listObservations(item, from, to, { ...page, limit });
+    const found = await listObservations(store, item, from, to, { ...page, limit });
     const isWanted = ({ changed }: Observation) =>
       fields.length === 0 || changed.some((field) => fields.includes(field));
     items.push(...found.items.filter(isWanted));
@@ -146,7 +154,7 @@ async function readObservations(
 
 /** Returns one of the caller's tracked jobs. Throws `not_found`. */
 async function findTracked({ store }: JobContext, jobId: string, { principal }: Call): Promise<Job> {
-  const job = await store.getJob(jobId.toLowerCase());
+  const job = await store.jobs.get(jobId.toLowerCase());
   if (job === null || job.userId !== principal.userId || !isAccepted(job))
     throw new Fault('not_found', `There is no job '${jobId}'.`);
   if (seriesOf(job.options.track) === null)
@@ -160,12 +168,12 @@ function statusOf({ hold }: Job, run: TrackingRun | null): string {
   return hold === null || hold.state === 'released' ? 'pending' : hold.state;
 }
 
-async function listChanges(context: JobContext, request: ListChangesRequest, call: Call) {
+async function changesOf(context: JobContext, request: ListChangesRequest, call: Call) {
   const { store } = context;
   const job = await findTracked(context, request.jobId, call);
-  const run = await store.getTrackingRun(job.id);
+  const run = await store.trackingRuns.get(job.id);
   const type = request.type === '' ? null : (request.type as ItemChangeType);
-  const { items, next } = await store.listChanges(job.id, type, pageOf(request));
+  const { items, next } = await listChanges(store, job.id, type, pageOf(request));
   return {
     jobId: job.id,
     series: seriesOf(job.options.track) ?? '',

@@ -61,7 +61,7 @@ function page(
     ...(kind === '' ? {} : { kind }),
     ...(market === '' ? {} : { market }),
   };
-  return store.listJobs(filter, { limit: pageSize || defaultPageSize, after: pageToken || null });
+  return store.jobs.list(filter, { limit: pageSize || defaultPageSize, after: pageToken || null });
 }
 
 /** Returns true if a list includes a job. */
@@ -73,14 +73,14 @@ const isListed = (job: Job, { status, kind, market, userId }: ListJobsRequest): 
 
 /** Returns the owners of the requested jobs, or their mode if the request names no owner. */
 async function ownersOf(
-  { store }: StoreUse<'getUser' | 'listUsers'>,
+  { store }: StoreUse<'users'>,
   { userId, search, mode }: Pick<ListJobsRequest, 'userId' | 'search' | 'mode'>,
 ): Promise<JobFilter> {
   const isTest = mode === 'test';
   const found = search === '' ? undefined : await findOwners(store, search);
   const userIds = found && (isTest ? found.map(testAccountId) : found);
   if (userId === '') return userIds === undefined ? { mode: isTest ? 'test' : 'live' } : { userIds };
-  const isTestAccount = (await store.getUser(userId))?.testOf != null;
+  const isTestAccount = (await store.users.get(userId))?.testOf != null;
   return {
     userId: isTest && !isTestAccount ? testAccountId(userId) : userId,
     ...(userIds === undefined ? {} : { userIds }),

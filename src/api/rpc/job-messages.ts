@@ -30,7 +30,7 @@ export function createJobMessages(context: JobContext): JobMessages {
   const pathOf = retrievePaths(context.jobTypes);
   const forOwner = async (jobs: readonly Job[]) => {
     const unknown = jobs.filter(({ counts }) => counts === null).map(({ id }) => id);
-    const counted = unknown.length > 0 ? await store.countJobs(unknown) : new Map<string, Counts>();
+    const counted = unknown.length > 0 ? await store.batches.countJobs(unknown) : new Map<string, Counts>();
     return Promise.all(
       jobs.map(async (job) => {
         const counts = job.counts ?? counted.get(job.id) ?? emptyCounts();
@@ -49,7 +49,7 @@ export function createJobMessages(context: JobContext): JobMessages {
     async forOperator(jobs) {
       const [shapes, users] = await Promise.all([
         forOwner(jobs),
-        jobs.length > 0 ? store.getUsers([...new Set(jobs.flatMap(peopleOf))]) : [],
+        jobs.length > 0 ? store.users.find({ id: { in: [...new Set(jobs.flatMap(peopleOf))] } }) : [],
       ]);
       const people = new Map(users.map((user) => [user.id, user]));
       return shapes.map((shape, index) => ({

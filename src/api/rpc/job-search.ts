@@ -1,6 +1,7 @@
 import { Fault } from '../../contract/fault.ts';
 import type { Job } from '../../store/documents.ts';
 import type { Store } from '../../store/store.ts';
+import { listUsers } from '../../store/users.ts';
 
 /** Maximum owners that a search may match. */
 const maxOwners = 1_000;
@@ -9,27 +10,24 @@ const taskNumber = /^[0-9]{1,15}$/;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Returns any user's job. Throws `not_found` for an unknown id. */
-export async function anyJob(store: Pick<Store, 'getJob'>, { jobId }: { jobId: string }): Promise<Job> {
-  const job = await store.getJob(jobId.toLowerCase());
+export async function anyJob(store: Pick<Store, 'jobs'>, { jobId }: { jobId: string }): Promise<Job> {
+  const job = await store.jobs.get(jobId.toLowerCase());
   if (job === null) throw new Fault('not_found', `There is no job '${jobId}'.`);
   return job;
 }
 
 /** Returns the job with this id or task number, or null if there is none. */
-export async function findJob(
-  store: Pick<Store, 'getJob' | 'getJobByNumber'>,
-  text: string,
-): Promise<Job | null> {
-  if (uuid.test(text)) return store.getJob(text.toLowerCase());
-  return taskNumber.test(text) ? store.getJobByNumber(Number(text)) : null;
+export async function findJob(store: Pick<Store, 'jobs'>, text: string): Promise<Job | null> {
+  if (uuid.test(text)) return store.jobs.get(text.toLowerCase());
+  return taskNumber.test(text) ? store.jobs.getByNumber(Number(text)) : null;
 }
 
 /**
  * Returns the ids of users whose name or email address contains a text. Throws `invalid` if more than 1,000
  * match.
  */
-export async function findOwners(store: Pick<Store, 'listUsers'>, text: string): Promise<string[]> {
-  const { items, next } = await store.listUsers('user', { limit: maxOwners }, text.trim());
+export async function findOwners(store: Pick<Store, 'users'>, text: string): Promise<string[]> {
+  const { items, next } = await listUsers(store, 'user', { limit: maxOwners }, text.trim());
   if (next !== null) {
     const msg = `'${text}' matches more than ${maxOwners} users: enter more of the name`;
     throw Fault.invalid(['body', 'search'], msg, 'value_error');

@@ -9,6 +9,7 @@ import { fullName } from '../../jobs/job-types.ts';
 import { readRecords } from '../../jobs/records.ts';
 import { approve, reject } from '../../jobs/steps/decide.ts';
 import { writeRecords } from '../../jobs/steps/record-segment.ts';
+import { replaceMethods } from '../../store/wrap.ts';
 import type { Call, Handlers } from './handlers.ts';
 import { jobServiceHandlers } from './job-service.ts';
 import { operatorHandlers } from './operator.ts';
@@ -171,7 +172,7 @@ test("listJobs finds the caller's jobs by id, task number, and a text in their n
   expect(await search(String(taskId))).toMatchObject([{ kind: 'get_pc' }]);
   expect(await search('  ')).toHaveLength(3);
   for (const text of [prices, String(taskId), 'prices']) expect(await search(text, {}, stranger)).toEqual([]);
-  await fixture.context.store.moveJob(prices, ['awaiting_approval'], 'submitted', 0);
+  await fixture.context.store.jobs.move(prices, ['awaiting_approval'], 'submitted', 0);
   for (const text of [prices, 'prices']) expect(await search(text)).toEqual([]);
 });
 
@@ -182,7 +183,7 @@ test("returns not_found for another user's job and for an unfinished submit", as
     await expect(call(method, { jobId }, stranger)).rejects.toMatchObject({ code: 'not_found' });
     await expect(call(method, { jobId: newId() })).rejects.toMatchObject({ code: 'not_found' });
   }
-  const written = await fixture.context.store.moveJob(jobId, ['awaiting_approval'], 'submitted', 0);
+  const written = await fixture.context.store.jobs.move(jobId, ['awaiting_approval'], 'submitted', 0);
   expect(written?.state).toBe('submitted');
   await expect(call(jobs.getJob, { jobId })).rejects.toMatchObject({ code: 'not_found' });
   expect((await call(jobs.listJobs, {})).jobs).toEqual([]);
@@ -274,18 +275,18 @@ test('listFaults groups failures by fault, most frequent first, with at most fiv
   const jobId = await submitted(60);
   await approve(fixture.context, jobId, operatorId);
   const { store } = fixture.context;
-  const [first, second] = await store.listBatches(jobId);
+  const [first, second] = await store.batches.list(jobId);
   const failed = (code: 'page_blocked' | 'page_empty') =>
     ({ status: 'FAILED', code, message: code }) as const;
   for (const [batch, upTo] of [
     [first!, 7],
     [second!, 3],
   ] as const) {
-    await store.claimBatch(batch.id, 0, 0, fixture.clock.now());
+    await store.batches.claim(batch.id, 0, 0, fixture.clock.now());
     const outcomes = Array.from({ length: batch.total }, (_, at) =>
       at < upTo ? failed('page_blocked') : failed('page_empty'),
     );
-    await store.finishBatch(batch.id, 1, { ...outcomes }, null, null, fixture.clock.now());
+    await store.batches.finish(batch.id, 1, { ...outcomes }, null, null, fixture.clock.now());
   }
   const { faults } = await call(jobs.listFaults, { jobId });
   expect(
@@ -326,7 +327,7 @@ describe('streamResults', () => {
     expect(lines.map(({ index }) => index)).toEqual(Array.from({ length: 60 }, (_, index) => index));
     expect(Object.keys(lines[0])).toEqual(['index', 'batch_id', 'key', 'region', 'input', 'record']);
     const { store } = fixture.context;
-    for await (const batch of store.readBatches(jobId)) {
+    for await (const batch of store.batches.read(jobId)) {
       for await (const [, body] of readRecords(fixture.context, batch))
         expect(text).toContain(`,"record":${Buffer.from(body).toString()}}\n`);
     }
@@ -337,12 +338,12 @@ describe('streamResults', () => {
     expect((await textOf(jobs.streamResults, { jobId })).text).toBe('');
     await approve(fixture.context, jobId, operatorId);
     const { store } = fixture.context;
-    const [batch] = await store.listBatches(jobId);
-    await store.claimBatch(batch!.id, 0, 0, fixture.clock.now());
+    const [batch] = await store.batches.list(jobId);
+    await store.batches.claim(batch!.id, 0, 0, fixture.clock.now());
     const body = Buffer.from('{"a": 1.0,  "b":"é"}');
     const outcome = { status: 'SUCCESS', attempt: 1 } as const;
     const segment = await writeRecords(fixture.context, `${jobId}/segment`, new Map([[1, body]]));
-    await store.recordOutcomes(batch!.id, 1, { 1: outcome }, segment);
+    await store.batches.recordOutcomes(batch!.id, 1, { 1: outcome }, segment);
     const { text } = await textOf(jobs.streamResults, { jobId });
     expect(text).toMatch(/^\{"index":1,.*"record":\{"a": 1\.0, {2}"b":"é"\}\}\n$/);
   });
@@ -452,25 +453,29 @@ describe('operators', () => {
     await submitted(1);
     const asked: unknown[] = [];
     const { store } = fixture.context;
-    const counting = {
-      ...store,
-      getUsers: (ids: readonly string[]) => {
-        asked.push(['getUsers', ids]);
-        return store.getUsers(ids);
+    const counting = replaceMethods(store, {
+      batches: {
+        countJobs: (ids: readonly string[]) => {
+          asked.push(['countJobs', ids.length]);
+          return store.batches.countJobs(ids);
+        },
+        countJob: () => Promise.reject(new Error('asked for one job alone')),
       },
-      countJobs: (ids: readonly string[]) => {
-        asked.push(['countJobs', ids.length]);
-        return store.countJobs(ids);
+      users: {
+        ...store.users,
+        find: (where: Parameters<typeof store.users.find>[0]) => {
+          asked.push(['users.find', where]);
+          return store.users.find(where);
+        },
       },
-      countJob: () => Promise.reject(new Error('asked for one job alone')),
-    };
+    });
     const known = jobServiceHandlers({ ...fixture.context, store: counting });
     const request = create(jobs.listJobs.input, {});
     await known.unary.get(fullName(jobs.listJobs))!(request, callOf(operatorId, 'operator'));
     expect(asked).toEqual(
       expect.arrayContaining([
         ['countJobs', 2],
-        ['getUsers', [userId, operatorId]],
+        ['users.find', { id: { in: [userId, operatorId] } }],
       ]),
     );
     expect(asked).toHaveLength(2);

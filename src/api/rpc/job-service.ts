@@ -154,7 +154,7 @@ function streamHandlers(
   // Callers of a role share the polls of a job.
   const watchAs = (role: Role) =>
     createWatch(context, async (jobId) => {
-      const job = await store.getJob(jobId);
+      const job = await store.jobs.get(jobId);
       if (job === null) throw new Fault('not_found', `There is no job '${jobId}'.`);
       const value = await shape(job, role);
       const mark = toJsonString(JobSchema, create(JobSchema, value));

@@ -120,7 +120,7 @@ describe('a credit ceiling', () => {
         "The work costs 30 credits. The API key's credit ceiling is 48, of which 30 are spent: 12 short.",
       quota: { required: 30, current: 18 },
     });
-    expect((await fixture.context.store.getApiKey(keyId))?.creditsSpent).toBe(30);
+    expect((await fixture.context.store.apiKeys.get(keyId))?.creditsSpent).toBe(30);
     expect(await fixture.balance(userId)).toBe(970);
   });
 
@@ -133,9 +133,9 @@ describe('a credit ceiling', () => {
       code: 'insufficient_credits',
       quota: { required: 30, current: 10 },
     });
-    expect((await fixture.context.store.getJob(second.jobId))?.state).toBe('awaiting_approval');
+    expect((await fixture.context.store.jobs.get(second.jobId))?.state).toBe('awaiting_approval');
     await core.operator.call(JobService.method.cancelJob, { jobId: first.jobId });
     await core.operator.call(approveJob, { jobId: second.jobId });
-    expect((await fixture.context.store.getApiKey(keyId))?.creditsSpent).toBe(30);
+    expect((await fixture.context.store.apiKeys.get(keyId))?.creditsSpent).toBe(30);
   });
 });

@@ -3,7 +3,7 @@ import { HttpBodySchema } from '../../../gen/google/api/httpbody_pb.ts';
 import { csvLine } from '../../base/csv.ts';
 import { pagesOf } from '../../store/cursor.ts';
 import type { LedgerEntry } from '../../store/documents.ts';
-import type { LedgerStore } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 
 /** Entries per page. */
 const pageSize = 500;
@@ -48,14 +48,14 @@ const formats: Record<string, Format> = {
  * formulas.
  */
 export async function* exportLedger(
-  store: Pick<LedgerStore, 'listLedgerEntries'>,
+  store: Pick<Store, 'ledger'>,
   userId: string,
   format: string,
 ): AsyncGenerator<Message> {
   const { contentType, head, line } = formats[format || 'csv']!;
   let before = head;
   let first = true;
-  for await (const { items } of pagesOf((page) => store.listLedgerEntries(userId, page), pageSize)) {
+  for await (const { items } of pagesOf((page) => store.ledger.list(userId, page), pageSize)) {
     const data = Buffer.from(before + items.map(line).join(''));
     yield create(HttpBodySchema, first ? { contentType, data } : { data });
     first = false;

@@ -4,6 +4,7 @@ import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts
 import { type CoreCaller, openCore, type TestCore } from '../../../test/support/core.ts';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
+import { listUsers as readUsers } from '../../store/users.ts';
 
 const { getAccount } = AccountService.method;
 const { createUser, getUser, listUsers, suspendUser } = OperatorService.method;
@@ -51,7 +52,7 @@ test('rejects the keys of a suspended user until the suspension ends', async () 
 });
 
 test('operators cannot be suspended', async () => {
-  const [first] = (await fixture.context.store.listUsers('operator', { limit: 1 })).items;
+  const [first] = (await readUsers(fixture.context.store, 'operator', { limit: 1 })).items;
   const suspending = operator.call(suspendUser, { userId: first!.id, suspended: true });
   await expect(suspending).rejects.toMatchObject({ code: 'conflict' });
   await operator.call(getUser, { userId: first!.id });
@@ -105,7 +106,7 @@ test('operators are listed with their keys, and the last usable key cannot be re
   expect(maria).toMatchObject({ name: 'Maria', keys: [] });
   await operator.call(createApiKey, { userId: maria!.id, name: 'phone' });
   await operator.call(revokeApiKey, lastKey);
-  const { items } = await fixture.context.store.listUsers('operator', { limit: 10 });
+  const { items } = await readUsers(fixture.context.store, 'operator', { limit: 10 });
   expect(items.map(({ name }) => name)).toEqual(['Maria', 'operator']);
   await expect(operator.call(listOperators, {})).rejects.toMatchObject({ code: 'unauthenticated' });
 });

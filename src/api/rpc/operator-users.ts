@@ -7,6 +7,8 @@ import type { OperatorRole } from '../../contract/permission.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import type { Role, User } from '../../store/documents.ts';
 import { openStates } from '../../store/job-states.ts';
+import { revokeApiKey } from '../../store/keys.ts';
+import { listUsers, markUserDeleted, suspendUser } from '../../store/users.ts';
 import {
   toAccountMessage,
   toApiKeyMessage,
@@ -35,7 +37,7 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
   const { method } = OperatorService;
 
   const userOf = async (userId: string) => {
-    const user = await store.getUser(userId);
+    const user = await store.users.get(userId);
     if (user === null)
       throw Fault.invalid(['body', 'user_id'], `There is no user '${userId}'`, 'value_error');
     return user;
@@ -55,54 +57,56 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
         erased: false,
         testOf: null,
       };
-      await store.createUser(user);
+      await store.users.insert(user);
       return { user: toAccountMessage(user) };
     }),
     handle(method.listUsers, async (request) => {
       const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
-      const { items, next } = await store.listUsers('user', page, request.search);
+      const { items, next } = await listUsers(store, 'user', page, request.search);
       return { users: items.map(toAccountMessage), nextPageToken: next ?? '' };
     }),
     handle(method.getUser, async ({ userId }) => {
-      const user = await store.getUser(userId);
+      const user = await store.users.get(userId);
       if (user === null) throw new Fault('not_found', `There is no user '${userId}'.`);
       return { user: toAccountMessage(user) };
     }),
     handle(method.suspendUser, async ({ userId, suspended }) => {
-      const user = await store.getUser(userId);
+      const user = await store.users.get(userId);
       if (user === null) throw new Fault('not_found', `There is no user '${userId}'.`);
       // A suspended last operator could not be restored.
       if (user.role === 'operator')
         throw new Fault('conflict', 'Operators cannot be suspended: revoke their keys.');
       requireLive(user);
       requireUndeleted(user);
-      return { user: toAccountMessage((await store.suspendUser(userId, suspended ? clock.now() : null))!) };
+      return { user: toAccountMessage((await suspendUser(store, userId, suspended ? clock.now() : null))!) };
     }),
     handle(method.deleteUser, async ({ userId }) => {
-      const user = await store.getUser(userId);
+      const user = await store.users.get(userId);
       if (user === null) throw new Fault('not_found', `There is no user '${userId}'.`);
       if (user.role === 'operator')
         throw new Fault('conflict', 'Operators cannot be deleted: revoke their keys.');
       requireLive(user);
-      const open = await store.listJobs({ userId, states: openStates }, { limit: 1 });
+      const open = await store.jobs.list({ userId, states: openStates }, { limit: 1 });
       if (user.deletedAt === null && open.items.length > 0)
         throw new Fault(
           'conflict',
           `The user has open jobs, such as ${open.items[0]!.id}. Cancel them first.`,
         );
-      return { user: toAccountMessage((await store.markUserDeleted(userId, clock.now()))!) };
+      return { user: toAccountMessage((await markUserDeleted(store, userId, clock.now()))!) };
     }),
     handle(method.listOperators, async (request) => {
       const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
-      const { items, next } = await store.listUsers('operator', page);
+      const { items, next } = await listUsers(store, 'operator', page);
       const operators = await Promise.all(
-        items.map(async (user) => toOperatorMessage(user, await store.listApiKeys(user.id))),
+        items.map(async (user) =>
+          toOperatorMessage(user, await store.apiKeys.find({ userId: user.id }, { newestFirst: true })),
+        ),
       );
       return { operators, nextPageToken: next ?? '' };
     }),
     handle(method.createOperator, async ({ name }) => {
       const user = newOperator(context.newId(), name, clock.now());
-      await store.createUser(user);
+      await store.users.insert(user);
       return { operator: toOperatorMessage(user, []) };
     }),
     handle(method.listApiKeys, async ({ userId }) => ({
@@ -110,7 +114,7 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
     })),
     handle(method.listLedgerEntries, async (request) => {
       const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
-      const { items, next } = await store.listLedgerEntries(request.userId || null, page);
+      const { items, next } = await store.ledger.list(request.userId || null, page);
       const entries = items.map((entry) => ({ ...toLedgerEntryMessage(entry), userId: entry.userId }));
       return { entries, nextPageToken: next ?? '' };
     }),
@@ -130,15 +134,15 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
     }),
     handle(method.revokeApiKey, async ({ keyId }) => {
       await requireOtherOperatorKey(store, keyId, clock.now());
-      const key = await store.revokeApiKey(keyId, clock.now());
+      const key = await revokeApiKey(store, keyId, clock.now());
       if (key === null) throw new Fault('not_found', `There is no key '${keyId}'.`);
-      const owner = await store.getUser(key.userId);
+      const owner = await store.users.get(key.userId);
       return { key: toApiKeyMessage(key, owner === null ? 'live' : modeOf(owner)) };
     }),
     handle(method.grantCredits, async ({ userId, amount, note }, { idempotencyKey }) => {
       requireLive(requireUndeleted(await userOf(userId)));
       const key = `grant:${idempotencyKey === undefined ? context.newId() : `${userId}:${idempotencyKey}`}`;
-      const posting = await store.postLedgerEntry({
+      const posting = await store.ledger.post({
         key,
         userId,
         amount: Number(amount),
@@ -150,7 +154,7 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
       });
       if (!posting.posted)
         throw new Fault('conflict', `The account has ${posting.balance} credits, fewer than ${-amount}.`);
-      const entry = await store.getLedgerEntry(key);
+      const entry = await store.ledger.get(key);
       if (entry !== null && (entry.amount !== Number(amount) || entry.note !== note))
         throw new Fault(
           'conflict',

@@ -36,9 +36,9 @@ test('getWork returns the backlog by market and lane', async () => {
   const userId = await fixture.createUser(10_000);
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(120));
   await approve(fixture.context, jobId, newId());
-  const [batch] = await fixture.context.store.listBatches(jobId);
+  const [batch] = await fixture.context.store.batches.list(jobId);
   const now = fixture.clock.now();
-  await fixture.context.store.claimBatch(batch!.id, 0, now, now + 10_000);
+  await fixture.context.store.batches.claim(batch!.id, 0, now, now + 10_000);
   const { backlog } = await operator.call(getWork, {});
   expect(backlog).toMatchObject([{ market: 'mkta', lane: 'bulk', queued: 1, claimed: 1 }]);
 });
@@ -57,15 +57,17 @@ test('getWork lists processes with a recent heartbeat', async () => {
   };
   const id = newId();
   const paused = 'disk almost full';
-  await store.putProcess({
-    ...about,
-    id,
-    seenAt: startedAt,
-    memoryBytes: 6e9,
-    unitsDone: 12,
-    paused,
-    clockSkewMs: -20_000,
-  });
+  await store.processes.upsert([
+    {
+      ...about,
+      id,
+      seenAt: startedAt,
+      memoryBytes: 6e9,
+      unitsDone: 12,
+      paused,
+      clockSkewMs: -20_000,
+    },
+  ]);
   await fixture.clock.advance(minuteMs);
   const { processes } = await operator.call(getWork, {});
   expect(processes).toMatchObject([
@@ -103,7 +105,7 @@ test('listOrigins returns configured origins with request counts and pauses', as
     ...fields,
   });
   const store1 = { origin: 'https://shop.example', market: 'mktf', region: '' };
-  await store.addOriginMinutes([
+  await store.originMinutes.accumulate([
     row({}),
     row({ minute: minute - minuteMs, requests: 0, refused: 1, milliseconds: 0 }),
     row({ minute: minute - 61 * minuteMs }),
@@ -117,8 +119,8 @@ test('listOrigins returns configured origins with request counts and pauses', as
     since: now - 9,
     probing: false,
   };
-  await store.putPause('https://th.example', pause);
-  await store.putPause('https://gone.example', pause);
+  await store.origins.putPause('https://th.example', pause);
+  await store.origins.putPause('https://gone.example', pause);
   const shown = (await operator.call(listOrigins, {})).origins;
   expect(shown.map(({ origin, market, region }) => `${origin} ${market}/${region}`)).toEqual([
     'https://gone.example /',

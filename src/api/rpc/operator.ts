@@ -64,7 +64,7 @@ function operatorExportHandlers(context: JobContext): [string, StreamHandler][] 
   const { exportUser, streamPages } = OperatorService.method;
   const run = async function* (request: Message) {
     const { userId } = request as ExportUserRequest;
-    const user = await context.store.getUser(userId);
+    const user = await context.store.users.get(userId);
     if (user === null) throw new Fault('not_found', `There is no user '${userId}'.`);
     yield* streamText('application/x-ndjson', exportAccount(context, user));
   };
@@ -114,12 +114,14 @@ function operatorWorkHandlers({ store, clock, settings }: JobContext): [string, 
   const { method } = OperatorService;
   return [
     handle(method.getWork, async () => ({
-      backlog: await store.countBacklog(),
-      processes: (await store.listProcesses(clock.now() - heartbeatMaxAgeMs)).map(toProcessMessage),
+      backlog: await store.batches.countBacklog(),
+      processes: (await store.processes.find({ seenAt: { atLeast: clock.now() - heartbeatMaxAgeMs } })).map(
+        toProcessMessage,
+      ),
     })),
     handle(method.listOrigins, async () => {
-      const minutes = await store.listOriginMinutes(clock.now() - originPeriodMs);
-      const pauses = await store.listPauses();
+      const minutes = await store.originMinutes.find({ minute: { atLeast: clock.now() - originPeriodMs } });
+      const pauses = await store.origins.listPauses();
       return { origins: originShapes({ origins: settings.origins, pauses, minutes }) };
     }),
     handle(method.listSettings, async () => ({
@@ -150,7 +152,7 @@ function operatorJobHandlers(context: JobContext): [string, Handler][] {
   return [
     handle(method.listBatches, async (request) => {
       const { id } = await anyJob(store, request);
-      return { batches: (await store.listBatches(id)).map(toBatchMessage) };
+      return { batches: (await store.batches.list(id)).map(toBatchMessage) };
     }),
     handle(method.approveJob, async ({ jobId }, { principal }) => ({
       job: await shape(await approve(context, jobId, principal.userId)),

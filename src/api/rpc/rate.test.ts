@@ -11,6 +11,7 @@ import { deriveLinkSecrets } from '../../access/links/secrets.ts';
 import { createOperatorKey } from '../../access/operator.ts';
 import { createRateLimit } from '../../access/rate-limit.ts';
 import { createBodyBudget } from '../../base/body-budget.ts';
+import { listAuditEntries } from '../../store/audit-log.ts';
 import { createRpcListener } from './adapter.ts';
 import { type AdmissionTokens, createAdmissionTokens } from './admission-token.ts';
 import { type Core, createCore } from './core.ts';
@@ -238,7 +239,7 @@ test('the audit log has at most 5 refusals of a key in a minute', async () => {
   const refuse = async (authorization: string) =>
     refusalOf(createClient(OperatorService, connect()).grantCredits({}, { headers: { authorization } }));
   const refusals = async () =>
-    (await store.listAuditEntries({ outcome: 'forbidden' }, { limit: 100, after: null })).items.length;
+    (await listAuditEntries(store, { outcome: 'forbidden' }, { limit: 100, after: null })).items.length;
   for (let turn = 0; turn < 20; turn += 1) {
     expect((await refuse(`Bearer ${key}`)).code).toBe(Code.PermissionDenied);
     await fixture.clock.advance(1_000);

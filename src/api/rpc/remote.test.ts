@@ -135,7 +135,7 @@ test('the name of a job is sent percent-encoded, and a gateway forwards it', asy
       },
     ]);
   }
-  for (const id of ids) expect((await fixture.context.store.getJob(id))!.options).toEqual({ name });
+  for (const id of ids) expect((await fixture.context.store.jobs.get(id))!.options).toEqual({ name });
 });
 
 test('a gateway forwards the options of a submission, whose problems are listed beside those of the request', async () => {

@@ -53,7 +53,7 @@ test('a schedule is created, listed, run, changed, and deleted', async () => {
   const { jobId } = run;
   const at = fixture.clock.now();
   const ended = { finishedAt: at, refunded: 3 };
-  await fixture.context.store.moveJob(jobId, ['processing'], 'failed', at, ended);
+  await fixture.context.store.jobs.move(jobId, ['processing'], 'failed', at, ended);
   const listed = await user.call(method.listScheduleRuns, { scheduleId });
   expect(listed.runs[1]).toMatchObject({ state: 'failed', refunded: 3n });
   await user.call(method.pauseSchedule, { scheduleId });
@@ -131,7 +131,7 @@ test('the export of an account contains its schedules and runs, which a deletion
   expect(runs).toMatchObject([{ data: { schedule_id: short, state: 'not_submitted' } }]);
   await core.operator.call(OperatorService.method.deleteUser, { userId });
   await sweep(fixture.context);
-  expect(await fixture.context.store.getSchedule(scheduleId)).toBeNull();
+  expect(await fixture.context.store.schedules.get(scheduleId)).toBeNull();
 });
 
 test('the runs of a test account cost nothing, for its owner, the credit limit, and operators', async () => {

@@ -19,7 +19,7 @@ import {
 import { withResult } from '../../schedules/finalize-runs.ts';
 import { ownerMode } from '../../schedules/owner.ts';
 import { problemsOfTiming } from '../../schedules/validate.ts';
-import type { MissedRule, OverlapRule, Schedule, ScheduleFilter } from '../../store/schedules.ts';
+import { deleteSchedule, type MissedRule, type OverlapRule, type Schedule } from '../../store/schedules.ts';
 import { defaultPageSize, type Handlers, handle } from './handlers.ts';
 import { msOf, toPendingScheduleMessage, toRunMessage, toScheduleMessage } from './schedule-messages.ts';
 
@@ -69,7 +69,7 @@ function userHandlers(context: ScheduleContext) {
     ),
     handle(method.deleteSchedule, async ({ scheduleId }, { principal }) => {
       const { id } = await requireSchedule(store, scheduleId, principal.userId);
-      await store.deleteSchedule(id);
+      await deleteSchedule(store, id);
       return {};
     }),
     handle(method.pauseSchedule, async ({ scheduleId }, { principal }) =>
@@ -86,7 +86,7 @@ function userHandlers(context: ScheduleContext) {
       const { pageSize, pageToken } = request;
       const { id, pending } = await requireSchedule(store, request.scheduleId, ownerOf(principal));
       const page = { limit: pageSize || defaultPageSize, after: pageToken || null };
-      const { items, next } = await store.listScheduleRuns(id, page);
+      const { items, next } = await store.scheduleRuns.list({ scheduleId: id }, page);
       const waiting = pending === null || pageToken !== '' ? [] : [toPendingScheduleMessage(id, pending)];
       const runs = await Promise.all(items.map((run) => withResult(context, run)));
       return { runs: [...waiting, ...runs.map(toRunMessage)], nextPageToken: next ?? '' };
@@ -101,9 +101,11 @@ function userHandlers(context: ScheduleContext) {
 const ownerOf = ({ role, userId }: Principal): string | null => (role === 'operator' ? null : userId);
 
 async function withRequest(context: ScheduleContext, schedule: Schedule) {
-  const stored = await context.store.getScheduleRequest(schedule.id);
+  const stored = await context.store.schedules.pick({ id: schedule.id }, ['request', 'revision']);
   return toScheduleMessage(context, schedule, await ownerMode(context, schedule.userId), stored?.request);
 }
+
+type ScheduleFilter = Partial<Pick<Schedule, 'userId' | 'state'>>;
 
 async function listOf(
   context: ScheduleContext,
@@ -112,7 +114,7 @@ async function listOf(
   isOperator = false,
 ) {
   const page = { limit: pageSize || defaultPageSize, after: pageToken || null };
-  const { items, next } = await context.store.listSchedules(filter, page);
+  const { items, next } = await context.store.schedules.list(filter, page);
   const owners = [...new Set(items.map(({ userId }) => userId))];
   const modes = new Map(
     await Promise.all(owners.map(async (id) => [id, await ownerMode(context, id)] as const)),

@@ -15,7 +15,7 @@ export function sessionHandlers({ store, clock, settings }: JobContext): Handler
     { userId, role, mode, scopes, operatorRole, creditCeiling, balance }: Principal,
     expiresAt: number | undefined,
   ): Promise<MessageInitShape<typeof SessionSchema>> => {
-    const user = await store.getUser(userId);
+    const user = await store.users.get(userId);
     return {
       userId,
       balance: BigInt(balance),
@@ -37,14 +37,14 @@ export function sessionHandlers({ store, clock, settings }: JobContext): Handler
       session: await shape(principal, principal.session?.expiresAt),
     })),
     handle(method.openTestAccount, async (_request, { principal }) => {
-      const user = await store.getUser(principal.userId);
+      const user = await store.users.get(principal.userId);
       if (user === null) throw new Fault('not_found', 'The account does not exist.');
       await openTestAccount(store, user, { sandbox: settings.sandbox, now: clock.now() });
       return {};
     }),
     handle(method.endSession, async ({ everywhere }, { principal: { userId, session } }) => {
-      if (everywhere) await store.deleteSessions(session?.userId ?? userId);
-      else if (session !== undefined) await store.deleteSession(session.hash);
+      if (everywhere) await store.sessions.remove({ userId: session?.userId ?? userId });
+      else if (session !== undefined) await store.sessions.remove({ hash: session.hash });
       return {};
     }),
   ]);

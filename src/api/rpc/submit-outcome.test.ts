@@ -13,6 +13,7 @@ import { createBodyBudget } from '../../base/body-budget.ts';
 import type { KeyScope } from '../../contract/permission.ts';
 import { services } from '../../contract/services.ts';
 import { reject } from '../../jobs/steps/decide.ts';
+import { revokeApiKey } from '../../store/keys.ts';
 import { createRpcListener } from './adapter.ts';
 import { createAdmissionTokens } from './admission-token.ts';
 import { createCore } from './core.ts';
@@ -104,7 +105,7 @@ async function send<M extends DescMethod>(
 }
 
 const waits = () => fixture.eventually('the submit waits', () => fixture.clock.sleepers() > 0);
-const jobs = async () => (await fixture.context.store.listJobs({ userId }, { limit: 10 })).items;
+const jobs = async () => (await fixture.context.store.jobs.list({ userId }, { limit: 10 })).items;
 
 describe.each(['a core', 'a gateway'] as const)('a submit that waits at %s', (caller) => {
   test('returns the record of its unit, as one request without a tag', async () => {
@@ -206,8 +207,8 @@ describe.each(['a core', 'a gateway'] as const)('a submit that waits at %s', (ca
   test('leaves out the record if the key is revoked meanwhile', async () => {
     const waiting = send(caller, submitGetPc, page);
     await waits();
-    const [key] = await fixture.context.store.listApiKeys(userId);
-    await fixture.context.store.revokeApiKey(key!.id, fixture.clock.now());
+    const [key] = await fixture.context.store.apiKeys.find({ userId }, { newestFirst: true });
+    await revokeApiKey(fixture.context.store, key!.id, fixture.clock.now());
     await fixture.startWorker();
     expect(await waiting).toMatchObject({ status: 'pending', outcome: undefined });
   });

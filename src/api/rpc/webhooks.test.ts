@@ -5,6 +5,7 @@ import { type CoreCaller, openCore, type TestCore } from '../../../test/support/
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import type { NoticeSettings } from '../../base/notification-settings.ts';
 import { newSecret } from '../../delivery/notify/signature.ts';
+import { recordAttempt } from '../../store/deliveries.ts';
 
 const { getWebhook, setWebhook, rotateWebhookSecret, testWebhook, listDeliveries, redeliverWebhook } =
   AccountService.method;
@@ -88,12 +89,12 @@ test('users list and redeliver only their own deliveries; operators list all', a
   expect((await other.call(listDeliveries, {})).deliveries).toEqual([]);
   const which = { deliveryId: sent.deliveryId };
   await expect(other.call(redeliverWebhook, which)).rejects.toMatchObject({ code: 'not_found' });
-  const [taken] = await fixture.context.store.claimDeliveries(
+  const [taken] = await fixture.context.store.deliveries.claimDue(
     fixture.clock.now(),
     fixture.clock.now() + 1,
     1,
   );
-  await fixture.context.store.recordAttempt(taken!.id, taken!.take, {
+  await recordAttempt(fixture.context.store, taken!, {
     target: url,
     responseStatus: 500,
     error: 'HTTP 500',

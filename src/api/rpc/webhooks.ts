@@ -12,6 +12,7 @@ import { queueOperatorTest, queueTest } from '../../delivery/notify/queue.ts';
 import { rotateSecret, setWebhook } from '../../delivery/notify/webhook.ts';
 import { problemOfTarget } from '../../fetch/target.ts';
 import type { JobContext } from '../../jobs/context.ts';
+import { redeliver } from '../../store/deliveries.ts';
 import type { Delivery, Webhook } from '../../store/documents.ts';
 import { defaultPageSize, type Handlers, handle } from './handlers.ts';
 
@@ -28,17 +29,17 @@ export function webhookHandlers(context: JobContext): Handlers {
     { pageSize: limit, pageToken }: { pageSize: number; pageToken: string },
   ) => {
     const page = { limit: limit || defaultPageSize, after: pageToken || null };
-    const { items, next } = await store.listDeliveries(userId, page);
+    const { items, next } = await store.deliveries.list({ userId }, page);
     return { deliveries: items.map(toDeliveryMessage), nextPageToken: next ?? '' };
   };
 
   const unary = new Map([
     handle(account.getWebhook, async (_request, { principal }) =>
-      toWebhookMessage(await store.getWebhook(principal.userId)),
+      toWebhookMessage(await store.webhooks.get(principal.userId)),
     ),
     handle(account.setWebhook, async ({ url = '', disabled }, { principal }) => {
       if (url === '') {
-        await store.deleteWebhook(principal.userId);
+        await store.webhooks.remove({ userId: principal.userId });
         return toWebhookMessage(null);
       }
       const problem = problemOfTarget(url, settings.privateWebhooks);
@@ -53,7 +54,7 @@ export function webhookHandlers(context: JobContext): Handlers {
     ),
     handle(account.listDeliveries, (request, { principal }) => list(principal.userId, request)),
     handle(account.redeliverWebhook, async ({ deliveryId }, { principal }) => {
-      const delivery = await store.redeliver(deliveryId.toLowerCase(), clock.now(), principal.userId);
+      const delivery = await redeliver(store, deliveryId.toLowerCase(), clock.now(), principal.userId);
       if (delivery === null) throw new Fault('not_found', `There is no message '${deliveryId}'.`);
       return toDeliveryMessage(delivery);
     }),

@@ -40,9 +40,9 @@ async function* text(value: string) {
 /** Stores a job with one claimed batch, whose first unit has a record in a segment. */
 async function storeWork() {
   const { job, batches } = await storeJob(store, 1);
-  await store.queueBatches(job.id, 1, aTime);
+  await store.batches.queue(job.id, 1, aTime);
   const [batch] = batches;
-  const claimed = (await store.claimBatch(batch!.id, batch!.attempt, aTime, aTime + 1_000))!;
+  const claimed = (await store.batches.claim(batch!.id, batch!.attempt, aTime, aTime + 1_000))!;
   const write = async (name: string) => {
     const path = `${job.id}/${name}`;
     await blobs.write(path, 'text/plain', text(name), () => 1);
@@ -57,13 +57,15 @@ async function storeWork() {
     return { path, segment, outcomes };
   };
   const first = await write('segment_first');
-  expect(await store.recordOutcomes(claimed.id, claimed.attempt, first.outcomes, first.segment)).toBe(true);
+  expect(await store.batches.recordOutcomes(claimed.id, claimed.attempt, first.outcomes, first.segment)).toBe(
+    true,
+  );
   /** Ends the batch with another segment, and removes the first one. */
   const replace = async () => {
     const last = await write('segment_last');
     const failed = { status: 'FAILED', code: 'network', message: '' } as const;
     const outcomes = Object.fromEntries(claimed.units.map((_, index) => [index, failed]));
-    expect(await store.finishBatch(claimed.id, claimed.attempt, outcomes, last.segment, null, aTime)).toBe(
+    expect(await store.batches.finish(claimed.id, claimed.attempt, outcomes, last.segment, null, aTime)).toBe(
       true,
     );
     await blobs.remove([first.path]);
@@ -104,7 +106,7 @@ describe('createBackup()', () => {
     expect(made.lost).toEqual([]);
     await restoreBackup(backup(), target());
     const restored = openSqliteStore({ path: join(target(), 'gleaner.db') });
-    const [batch] = await Array.fromAsync(restored.readBatches(job.id));
+    const [batch] = await Array.fromAsync(restored.batches.read(job.id));
     await restored.close();
     expect(batch!.segments.map(({ path }) => contents(path))).toEqual(
       batch!.segments.map(({ path }) => path.slice(path.indexOf('/') + 1)),

@@ -49,15 +49,15 @@ describe.skipIf(absent !== '')(`bucketPlace()${absent}`, () => {
   async function storeWork(): Promise<string> {
     const store = openSqliteStore({ path: join(config.dataDir, 'gleaner.db') });
     const { job, batches } = await storeJob(store, 1);
-    await store.queueBatches(job.id, 1, aTime);
-    const claimed = (await store.claimBatch(batches[0]!.id, 0, aTime, aTime + 1_000))!;
+    await store.batches.queue(job.id, 1, aTime);
+    const claimed = (await store.batches.claim(batches[0]!.id, 0, aTime, aTime + 1_000))!;
     const blobs = openFiles({ directory: join(config.dataDir, 'results') });
     const records = async function* () {
       yield 'records';
     };
     await blobs.write(`${job.id}/segment_0`, 'text/plain', records(), () => 1);
     await blobs.close();
-    await store.recordOutcomes(claimed.id, 1, { 0: aSuccess(1) }, aSegment(`${job.id}/segment_0`, 0));
+    await store.batches.recordOutcomes(claimed.id, 1, { 0: aSuccess(1) }, aSegment(`${job.id}/segment_0`, 0));
     await store.close();
     return job.id;
   }
@@ -73,7 +73,7 @@ describe.skipIf(absent !== '')(`bucketPlace()${absent}`, () => {
     expect(readFileSync(join(target, 'results', jobId, 'segment_0'), 'utf8')).toBe('records');
     expect(existsSync(`${target}.download`)).toBe(false);
     const store = openSqliteStore({ path: join(target, 'gleaner.db') });
-    expect((await store.getJob(jobId))?.id).toBe(jobId);
+    expect((await store.jobs.get(jobId))?.id).toBe(jobId);
     await store.close();
   });
 

@@ -77,7 +77,7 @@ async function describeResult(
 /** Removes the files of jobs that were discarded after their files were copied. */
 async function removeUnknownJobs(folder: string, store: Store, { copy }: Copying): Promise<void> {
   for (const entry of await readdir(join(folder, resultsFolder), { withFileTypes: true })) {
-    if (entry.isDirectory() && !entry.name.startsWith('.') && (await store.getJob(entry.name)) === null)
+    if (entry.isDirectory() && !entry.name.startsWith('.') && (await store.jobs.get(entry.name)) === null)
       await copy.removeJob(entry.name);
   }
 }

@@ -14,14 +14,14 @@ const pageSize = 500;
 
 /** Yields the files of every job of a store, one job at a time. */
 export async function* referencedFiles(store: Store): AsyncGenerator<JobFiles> {
-  for await (const job of allOf((page) => store.listJobs({}, page), pageSize))
+  for await (const job of allOf((page) => store.jobs.list({}, page), pageSize))
     yield { job, files: await filesOfJob(store, job) };
 }
 
 async function filesOfJob(store: Store, job: Job): Promise<Map<string, ReferencedFile>> {
   const files = new Map<string, ReferencedFile>();
   if (job.filesDeletedAt !== null) return files;
-  for await (const batch of store.readBatches(job.id)) {
+  for await (const batch of store.batches.read(job.id)) {
     for (const file of filesOf(batch))
       if (job.pagesUntil !== null || !isPageFile(file.path)) files.set(file.path, file);
   }

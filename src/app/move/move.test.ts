@@ -9,6 +9,7 @@ import { type Config, ConfigError, loadConfig } from '../../base/config.ts';
 import { IncompleteMoveError, NewerDataError } from '../../base/data-refused-error.ts';
 import { newId } from '../../base/id.ts';
 import { openFiles } from '../../blobs/files/open.ts';
+import { listAuditEntries } from '../../store/audit-log.ts';
 import { aChange, anItem, anObservation, aRule, aRun } from '../../store/conformance/history-samples.ts';
 import {
   aDeletedJob,
@@ -24,11 +25,14 @@ import {
 } from '../../store/conformance/samples.ts';
 import { aSchedule, aRun as aScheduleRun } from '../../store/conformance/schedules.ts';
 import { collect } from '../../store/conformance/stores.ts';
+import { addObservations, listChanges, listObservations } from '../../store/history.ts';
 import { contentTargets, omittedCollections } from '../../store/mongo/import.ts';
 import { openMongoStore } from '../../store/mongo/open.ts';
 import { collectionsOf } from '../../store/mongo/schema.ts';
+import { createSession, findSession } from '../../store/sessions.ts';
 import { openSqliteStore } from '../../store/sqlite/open.ts';
 import type { Store } from '../../store/store.ts';
+import { claimSubmission, nextNumber, unanswered } from '../../store/submissions.ts';
 import { lockData } from '../data-folder.ts';
 import { moveData } from './move.ts';
 
@@ -72,8 +76,8 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
     inSource(async (store) => {
       const user = aUser();
       const key = aKey({ userId: user.id, lastUsedAt: aTime });
-      await store.createUser(user);
-      await store.createApiKey(key);
+      await store.users.insert(user);
+      await store.apiKeys.insert(key);
       const session = {
         hash: newId(),
         userId: user.id,
@@ -81,8 +85,8 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         createdAt: aTime,
         expiresAt: aTime * 2,
       };
-      await store.createSession(session, 5);
-      await store.appendAuditEntry({
+      await createSession(store, session, 5);
+      await store.auditLog.insert({
         ...{
           id: newId(),
           createdAt: aTime,
@@ -93,14 +97,14 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         },
         ...{ target: 'x', source: '127.0.0.1', outcome: 'ok', detail: '{}' },
       });
-      await store.postLedgerEntry(anEntry(user.id, 500));
+      await store.ledger.post(anEntry(user.id, 500));
       const voided = `charge:${newId()}`;
-      await store.voidLedgerKey(voided, user.id, aTime);
-      const number = await store.nextNumber('tasks');
+      await store.ledger.voidKey(voided, user.id, aTime);
+      const number = await nextNumber(store, 'tasks');
       const params = { 'a.b': { $c: ['☃'] } };
       const { job, batches } = await storeJob(store, 3, { userId: user.id, number, params });
-      await store.queueBatches(job.id, 2, aTime);
-      const claimed = (await store.claimBatch(batches[0]!.id, 0, aTime, aTime + 1_000))!;
+      await store.batches.queue(job.id, 2, aTime);
+      const claimed = (await store.batches.claim(batches[0]!.id, 0, aTime, aTime + 1_000))!;
       const path = `${job.id}/segment_0`;
       const blobs = openFiles({ directory: join(source, 'results') });
       const written = async function* () {
@@ -108,7 +112,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       };
       await blobs.write(path, 'text/plain', written(), () => 1);
       await blobs.close();
-      await store.recordOutcomes(claimed.id, 1, { 0: aSuccess(1) }, aSegment(path, 0));
+      await store.batches.recordOutcomes(claimed.id, 1, { 0: aSuccess(1) }, aSegment(path, 0));
       const submission = {
         userId: user.id,
         idempotencyKey: 'k',
@@ -116,22 +120,24 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         jobId: job.id,
         createdAt: aTime,
       };
-      await store.claimSubmission({ ...submission, interrupted: true, response: null }, 0);
-      await store.completeSubmission(user.id, 'k', '{}');
+      await claimSubmission(store, { ...submission, interrupted: true, response: null }, 0);
+      await store.submissions.update(unanswered(submission), { response: '{}' });
       const origin = 'https://shop.example';
-      await store.reserveRequests(origin, 2, 100, aTime);
+      await store.origins.reserve(origin, 2, 100, aTime);
       const pause = { until: aTime + 5, reason: 'blocked', failures: 2, since: aTime, probing: true };
-      await store.putPause(origin, { revision: 1, ...pause });
+      await store.origins.putPause(origin, { revision: 1, ...pause });
       const wait = { since: aTime, until: aTime + 9, reason: 'blocked', tries: { 1: 2 }, failures: 1 };
-      await store.setWait(claimed.id, 1, wait);
-      await store.putCrawl('page', aTime, new Uint8Array([0, 255, 7]));
-      await store.addPagePlaces([{ id: 'j/1', path: 'j/pages_1', offset: 0, length: 9 }]);
-      await store.putDrift({ market: 'mkta', page: 'item', revision: 1, state: '{"n":1}' });
+      await store.batches.setWait(claimed.id, 1, wait);
+      await store.crawls.upsert([{ key: 'page', at: aTime, body: new Uint8Array([0, 255, 7]) }]);
+      await store.pagePlaces.writeAll([{ id: 'j/1', path: 'j/pages_1', offset: 0, length: 9 }]);
+      await store.drift.put({ market: 'mkta', page: 'item', revision: 1, state: '{"n":1}' });
       const counts = { requests: 3, refused: 1, failed: 0, milliseconds: 12.5 };
-      await store.addOriginMinutes([{ origin, market: 'mkta', region: 'id', minute: aTime, ...counts }]);
+      await store.originMinutes.accumulate([
+        { origin, market: 'mkta', region: 'id', minute: aTime, ...counts },
+      ]);
       const secrets = { secret: 'whsec_a', previousSecret: null, previousUntil: null };
       const url = 'https://user.example';
-      await store.putWebhook({
+      await store.webhooks.put({
         userId: user.id,
         url,
         enabled: true,
@@ -139,19 +145,19 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         updatedAt: aTime,
         revision: 1,
       });
-      await store.createDelivery(aDelivery({ userId: user.id, jobId: job.id, nextAttemptAt: aTime }));
-      await store.createDestination(aDestination({ userId: user.id }));
+      await store.deliveries.insert(aDelivery({ userId: user.id, jobId: job.id, nextAttemptAt: aTime }));
+      await store.destinations.insert(aDestination({ userId: user.id }));
       const { id: jobId, userId } = job;
       const observation = anObservation({ userId, jobId, region: '', key: 'a/b' });
       const item = anItem({ userId, series: 'daily' });
-      await store.createTrackingRun(aRun({ userId, jobId }));
-      await store.putTrackedItems([item]);
-      await store.addObservations([{ observation, previous: null }]);
-      await store.addChanges([aChange(jobId, 1)]);
-      await store.createRule(aRule({ userId }));
+      await store.trackingRuns.insert({ ...aRun({ userId, jobId }), activeUser: null });
+      await store.trackedItems.upsert([item]);
+      await addObservations(store, [{ observation, previous: null }]);
+      await store.itemChanges.writeAll([aChange(jobId, 1)]);
+      await store.rules.insert(aRule({ userId }));
       const schedule = aSchedule({ userId });
-      await store.createSchedule(schedule, '{"items":[]}');
-      await store.putScheduleRun(aScheduleRun(schedule));
+      await store.schedules.insert({ ...schedule, request: '{"items":[]}' });
+      await store.scheduleRuns.upsert([aScheduleRun(schedule)]);
       const { job: former } = await storeJob(store, 1, {
         userId: user.id,
         state: 'failed',
@@ -160,7 +166,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         cost: 0,
       });
       const deleted = aDeletedJob(former);
-      await store.deleteJob(deleted);
+      await store.jobs.delete(deleted);
       return { user, key, session, voided, job, number, path, origin, observation, item, schedule };
     });
 
@@ -181,33 +187,36 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
     async (store: Store) => {
       const page = { limit: 10, after: null };
       return {
-        key: await store.findApiKey(key.hash),
-        session: await store.findSession(session.hash),
-        auditLog: await store.listAuditEntries({}, page),
-        ledger: await store.listLedgerEntries(user.id, page),
-        isVoid: await store.isLedgerKeyVoid(voided),
-        jobs: await store.listJobs({}, page),
-        byNumber: await store.getJobByNumber(number),
-        batches: await collect(store.readBatches(job.id)),
-        unit: await store.findUnit(job.id, '1/1'),
-        pauses: await store.listPauses(),
-        wait: await store.listWaits(job.id, 0),
-        crawl: Buffer.from((await store.findCrawl('page', 0))?.body ?? []).toString('hex'),
-        drift: await store.listDrift(),
-        originMinutes: await store.listOriginMinutes(0),
-        webhook: await store.getWebhook(user.id),
-        deletedJobs: await store.listDeletedJobs(user.id, page),
-        deliveries: await store.listDeliveries(undefined, page),
-        destinations: await store.listDestinations(user.id),
-        run: await store.getTrackingRun(job.id),
-        item: await store.getTrackedItems([item.id]),
-        observation: await store.findObservation(observation, aTime + 1),
-        changes: await store.listChanges(job.id, null, page),
-        rules: await store.listRules(user.id),
-        schedules: await store.listSchedules({}, page),
-        request: await store.getScheduleRequest(schedule.id),
-        scheduleRuns: await store.listScheduleRuns(schedule.id, page),
-        submission: await store.claimSubmission(
+        key: await store.apiKeys.findByHash(key.hash),
+        session: await findSession(store, session.hash),
+        auditLog: await listAuditEntries(store, {}, page),
+        ledger: await store.ledger.list(user.id, page),
+        isVoid: await store.ledger.isVoid(voided),
+        jobs: await store.jobs.list({}, page),
+        byNumber: await store.jobs.getByNumber(number),
+        batches: await collect(store.batches.read(job.id)),
+        unit: await store.batches.findUnit(job.id, '1/1'),
+        pauses: await store.origins.listPauses(),
+        wait: await store.batches.listWaits(job.id, 0),
+        crawl: Buffer.from(
+          (await store.crawls.pick({ key: 'page', at: { atLeast: 0 } }, ['at', 'body']))?.body ?? [],
+        ).toString('hex'),
+        drift: await store.drift.find({}),
+        originMinutes: await store.originMinutes.find({ minute: { atLeast: 0 } }),
+        webhook: await store.webhooks.get(user.id),
+        deletedJobs: await store.deletedJobs.list({ userId: user.id }, page),
+        deliveries: await store.deliveries.list({}, page),
+        destinations: await store.destinations.find({ userId: user.id }),
+        run: await store.trackingRuns.get(job.id),
+        item: await store.trackedItems.find({ id: { in: [item.id] } }, { order: [] }),
+        observation: await listObservations(store, observation, 0, aTime + 1, page),
+        changes: await listChanges(store, job.id, null, page),
+        rules: await store.rules.find({ userId: user.id }),
+        schedules: await store.schedules.list({}, page),
+        request: await store.schedules.pick({ id: schedule.id }, ['request', 'revision']),
+        scheduleRuns: await store.scheduleRuns.list({ scheduleId: schedule.id }, page),
+        submission: await claimSubmission(
+          store,
           {
             userId: user.id,
             idempotencyKey: 'k',
@@ -219,8 +228,8 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
           },
           0,
         ),
-        slot: (await store.reserveRequests(origin, 1, 100, aTime)).first,
-        number: await store.nextNumber('tasks'),
+        slot: (await store.origins.reserve(origin, 1, 100, aTime)).first,
+        number: await nextNumber(store, 'tasks'),
       };
     };
 
@@ -265,15 +274,15 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         if (step === last) throw new Error('killed');
       });
       await expect(killed).rejects.toThrow('killed');
-      await expect(inTarget((store) => store.getUser(stored.user.id))).rejects.toThrow(IncompleteMoveError);
+      await expect(inTarget((store) => store.users.get(stored.user.id))).rejects.toThrow(IncompleteMoveError);
       await expect(inTarget((store) => store.ping())).rejects.toThrow(
         `contains an incomplete move of ${source}: repeat 'gleaner move ${source}', or drop the database`,
       );
       // The source may have continued meanwhile.
       const late = aUser();
-      await inSource((store) => store.createUser(late));
+      await inSource((store) => store.users.insert(late));
       expect(await moveData(config, source)).toMatchObject({ files: 1, documents: { users: 2 } });
-      expect(await inTarget((store) => store.getUser(late.id))).toEqual(late);
+      expect(await inTarget((store) => store.users.get(late.id))).toEqual(late);
     },
   );
 
@@ -290,7 +299,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
 
   test('refuses a newer source, a target with data, and the target of another move', async () => {
     await storeEverything();
-    await inTarget((store) => store.createUser(aUser()));
+    await inTarget((store) => store.users.insert(aUser()));
     const refused = moveData(config, source);
     await expect(refused).rejects.toThrow(/ is not empty: it has documents in users\. /);
     await expect(refused).rejects.toThrow(ConfigError);

@@ -27,11 +27,11 @@ test('the sweep encrypts secrets with the newest key, after which the earlier on
     { name: 'foreign' },
   );
   await sweep(fixture.context);
-  expect(await store.getDestination(kept.id)).toEqual(kept);
+  expect(await store.destinations.get(kept.id)).toEqual(kept);
   for (let round = 0; round < 2; round += 1)
     await sweep({ ...fixture.context, destinations: { ...destinations, box: rotated } });
-  const resealed = (await store.getDestination(kept.id))!;
+  const resealed = (await store.destinations.get(kept.id))!;
   expect(resealed).toMatchObject({ revision: 2, secretsKey: rotated.newestKey });
   expect(openDestination(boxOf('the newer secret'), resealed)).toEqual(address);
-  expect(await store.getDestination(foreign.id)).toEqual(foreign);
+  expect(await store.destinations.get(foreign.id)).toEqual(foreign);
 });

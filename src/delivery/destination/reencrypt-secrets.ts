@@ -1,11 +1,11 @@
 import type { SecretBox } from '../../access/links/secret-box.ts';
 import type { Log } from '../../base/log.ts';
-import type { DestinationStore } from '../../store/destinations.ts';
+import type { Store } from '../../store/store.ts';
 import { openDestination, sealSecrets } from './address.ts';
 
 /** Dependencies of resealDestinations(). */
 export interface ResealContext {
-  store: Pick<DestinationStore, 'findDestinationsByOtherKey' | 'putDestination'>;
+  store: Pick<Store, 'destinations'>;
   destinations: { box: SecretBox };
   log: Log;
 }
@@ -22,12 +22,15 @@ export async function resealDestinations({ store, destinations, log }: ResealCon
   const { box } = destinations;
   const key = box.newestKey;
   let count = 0;
-  for (const destination of await store.findDestinationsByOtherKey(key, maxDestinations)) {
+  for (const destination of await store.destinations.find(
+    { secretsKey: { not: key } },
+    { order: ['secretsKey', 'id'], limit: maxDestinations },
+  )) {
     const opened = openDestination(box, destination);
     if (opened === null) continue;
     const sealed = sealSecrets(box, destination, opened.secrets);
     const revision = destination.revision + 1;
-    if (await store.putDestination({ ...destination, ...sealed, revision })) count += 1;
+    if (await store.destinations.put({ ...destination, ...sealed, revision })) count += 1;
   }
   if (count > 0) log.info({ count }, 'secrets of destinations encrypted with the newest key');
 }

@@ -1,4 +1,4 @@
-import type { Schedule, ScheduleNotice } from '../../store/schedules.ts';
+import { advanceScheduleNotice, type Schedule, type ScheduleNotice } from '../../store/schedules.ts';
 import { announceDue, type Due } from './announce-due.ts';
 import type { NotifyContext } from './context.ts';
 import { scheduleNotice } from './message.ts';
@@ -11,10 +11,11 @@ export function announceSchedules(context: NotifyContext, signal: AbortSignal): 
     context,
     {
       idField: 'scheduleId',
-      find: (now, limit) => store.findSchedulesWithDueNotice(now, limit),
+      find: (now, limit) =>
+        store.schedules.find({ noticeAt: { atMost: now } }, { order: ['noticeAt', 'id'], limit }),
       reasonOf: ({ notice }) => notice!,
       announce: (schedule, notice) => announceSchedule(context, schedule, notice),
-      advance: (schedule, _notice, next) => store.advanceScheduleNotice(schedule, next),
+      advance: (schedule, _notice, next) => advanceScheduleNotice(store, schedule, next),
     },
     signal,
   );

@@ -22,11 +22,11 @@ test('creates the run of a tracked job that ended, once, and none for other jobs
   const tracked = await fixture.endedJob(userId, { track: 'daily' });
   const plain = await fixture.endedJob(userId);
   await fixture.poll();
-  const run = (await store.getTrackingRun(tracked))!;
+  const run = (await store.trackingRuns.get(tracked))!;
   expect(run).toMatchObject({ userId, series: 'daily', stage: 'items', dueAt: run.at });
-  expect(await store.getTrackingRun(plain)).toBeNull();
+  expect(await store.trackingRuns.get(plain)).toBeNull();
   await fixture.poll();
-  expect(await store.getTrackingRun(tracked)).toEqual(run);
+  expect(await store.trackingRuns.get(tracked)).toEqual(run);
 });
 
 test('sends the user one signed message when a job ends', async () => {
@@ -38,7 +38,7 @@ test('sends the user one signed message when a job ends', async () => {
   expect(fixture.receiver.received).toHaveLength(1);
   const [message] = fixture.receiver.received;
   expect(message!.headers['content-type']).toBe('application/json');
-  const job = (await fixture.context.store.getJob(jobId))!;
+  const job = (await fixture.context.store.jobs.get(jobId))!;
   expect(fixture.verified(message!, webhook.secret)).toEqual({
     type: 'job.ended',
     timestamp: new Date(job.finishedAt!).toISOString(),
@@ -80,13 +80,13 @@ test('sends the user one signed message when a job ends', async () => {
 test('sends nothing to a user without an enabled webhook', async () => {
   await open();
   const { userId, webhook } = await fixture.createUser();
-  await fixture.context.store.putWebhook({ ...webhook, enabled: false, revision: 2 });
+  await fixture.context.store.webhooks.put({ ...webhook, enabled: false, revision: 2 });
   const other = await fixture.jobs.createUser(100);
   await fixture.endedJob(userId);
   await fixture.endedJob(other);
   await fixture.poll();
   expect(await fixture.deliveries()).toEqual([]);
-  expect(await fixture.context.store.findJobsWithDueNotice(fixture.jobs.clock.now(), 10)).toEqual([]);
+  expect(await fixture.context.store.jobs.findWithDueNotice(fixture.jobs.clock.now(), 10)).toEqual([]);
 });
 
 test('notifies operators of a waiting job, reminds them two hours before its deadline and notifies the user of the rejection', async () => {
@@ -155,7 +155,7 @@ test('sends no reminder for a decided job and only one for a job whose approval 
     note: '',
     createdAt: 0,
   } as const;
-  await fixture.context.store.postLedgerEntry({ key: 'grant:taken', ...spent });
+  await fixture.context.store.ledger.post({ key: 'grant:taken', ...spent });
   await expect(approve(fixture.jobs.context, waiting, operatorId)).rejects.toMatchObject({
     code: 'insufficient_credits',
   });
@@ -174,10 +174,10 @@ test('delays messages while an approval is in progress', async () => {
   await open({ operators: true, approval: true });
   const jobId = await fixture.submittedJob(await fixture.jobs.createUser(100));
   const { store } = fixture.context;
-  await store.moveJob(jobId, ['awaiting_approval'], 'approving', fixture.jobs.clock.now());
+  await store.jobs.move(jobId, ['awaiting_approval'], 'approving', fixture.jobs.clock.now());
   await fixture.poll();
   expect(await fixture.deliveries()).toEqual([]);
-  await store.moveJob(jobId, ['approving'], 'awaiting_approval', fixture.jobs.clock.now());
+  await store.jobs.move(jobId, ['approving'], 'awaiting_approval', fixture.jobs.clock.now());
   await fixture.jobs.clock.advance(5_000);
   await fixture.poll();
   expect(await fixture.deliveries()).toHaveLength(1);

@@ -19,10 +19,10 @@ export function announce(context: NotifyContext, signal: AbortSignal): Promise<v
     context,
     {
       idField: 'jobId',
-      find: (now, limit) => store.findJobsWithDueNotice(now, limit),
+      find: (now, limit) => store.jobs.findWithDueNotice(now, limit),
       reasonOf: ({ noticeDue }) => noticeDue!,
       announce: (job, reason) => announceJob(context, job, reason),
-      advance: ({ id }, reason, next) => store.advanceNotice(id, reason, next),
+      advance: ({ id }, reason, next) => store.jobs.advanceNotice(id, reason, next),
     },
     signal,
   );
@@ -40,8 +40,8 @@ async function announceJob(
   const { store, clock } = context;
   if (reason !== 'awaiting_approval' && reason !== 'approval_expiring') {
     const run = newTrackingRun(job);
-    if (run !== null) await store.createTrackingRun(run);
-    const counts = job.counts ?? (await store.countJob(job.id));
+    if (run !== null) await store.trackingRuns.insert({ ...run, activeUser: null });
+    const counts = job.counts ?? (await store.batches.countJob(job.id));
     await queueForUser(context, job.userId, job.id, job.id, () =>
       endNotice(job, counts, context.retrievePath(job)),
     );
@@ -63,7 +63,7 @@ async function announceJob(
  */
 async function awaitsComparison({ store }: NotifyContext, { options, id }: Job, run: TrackingRun | null) {
   if (run === null || options.only !== 'changed' || !options.deliverTo) return false;
-  return (await store.getTrackingRun(id))?.stage !== 'done';
+  return (await store.trackingRuns.get(id))?.stage !== 'done';
 }
 
 /** Tells the user that the deliveries of a job wait for a decision. */
@@ -82,7 +82,7 @@ async function notifyOperators(
   if (settings.operatorWebhook === null && settings.email === null) return;
   const waiting = {
     job,
-    user: await store.getUser(job.userId),
+    user: await store.users.get(job.userId),
     link: `${context.publicUrl()}/console/jobs/${job.id}`,
     scheduleLink: job.schedule === null ? '' : `${context.publicUrl()}/console/schedules/${job.schedule.id}`,
     now: clock.now(),

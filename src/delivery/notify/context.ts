@@ -5,7 +5,6 @@ import type { NoticeSettings } from '../../base/notification-settings.ts';
 import type { ConcurrencyLimit } from '../../fetch/concurrency-limit.ts';
 import type { Poster } from '../../fetch/post.ts';
 import type { Job } from '../../store/documents.ts';
-import type { NoticeStore } from '../../store/notices.ts';
 import type { Store } from '../../store/store.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Destinations } from '../destination/destinations.ts';
@@ -14,7 +13,7 @@ import type { Mailer } from './mailer.ts';
 
 /** Dependencies for creating messages. */
 export interface NoticeContext {
-  store: Pick<NoticeStore, 'createDelivery' | 'getWebhook' | 'putWebhook'>;
+  store: Pick<Store, 'deliveries' | 'webhooks'>;
   clock: Clock;
   newId: NewId;
   settings: NoticeSettings;
@@ -22,24 +21,7 @@ export interface NoticeContext {
 
 /** Dependencies of the notifier. */
 export interface NotifyContext extends NoticeContext {
-  store: NoticeContext['store'] &
-    Pick<
-      Store,
-      | 'advanceNotice'
-      | 'advanceScheduleNotice'
-      | 'claimDeliveries'
-      | 'countJob'
-      | 'createTrackingRun'
-      | 'findJobsWithDueNotice'
-      | 'findSchedulesWithDueNotice'
-      | 'getDestination'
-      | 'getJob'
-      | 'getTrackingRun'
-      | 'getUser'
-      | 'leasePermits'
-      | 'postponeDelivery'
-      | 'recordAttempt'
-    >;
+  store: Store;
   log: Log;
   metrics: Metrics;
   /** Returns a number in [0, 1) that jitters retries. */

@@ -34,7 +34,7 @@ test.each([
     const operatorId = newId();
     const method = alive.jobTypes.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
     const jobOf = async (userId: string) =>
-      (await fixture.context.store.listJobs({ userId }, { limit: 1 })).items[0] ?? null;
+      (await fixture.context.store.jobs.list({ userId }, { limit: 1 })).items[0] ?? null;
 
     /** Performs the remaining steps of users, operators and processes. */
     const proceed = async (context: typeof alive, userId: string) => {

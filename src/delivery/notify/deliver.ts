@@ -17,13 +17,13 @@ export async function queueFiles(context: NotifyContext, job: Job, success: numb
   const { store, clock, newId } = context;
   if (success === 0 || !deliverable.has(job.state)) return;
   for (const id of destinationsOf(job)) {
-    const destination = await store.getDestination(id);
+    const destination = await store.destinations.get(id);
     if (destination === null || destination.userId !== job.userId) continue;
     const notice = fileNotice(context, job, destination);
     const target = targetOf(destination, notice.data.path);
     const address = { userId: job.userId, channel: 'file' as const, target, destinationId: id };
     const message = { type: notice.type, about: job.id, jobId: job.id, body: JSON.stringify(notice) };
-    await store.createDelivery(newDelivery(newId(), address, message, clock.now()));
+    await store.deliveries.insert(newDelivery(newId(), address, message, clock.now()));
   }
 }
 

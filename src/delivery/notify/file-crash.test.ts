@@ -134,7 +134,7 @@ describe.skipIf('missing' in s3)(
       await slow.poll();
       await paused.promise;
       // The store was unreachable for the slow process, so that its claim expired.
-      const [claimed] = await fixture.context.store.claimDeliveries(
+      const [claimed] = await fixture.context.store.deliveries.claimDue(
         fixture.jobs.clock.now() + 121_000,
         fixture.jobs.clock.now() + 122_000,
         10,

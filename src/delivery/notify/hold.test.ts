@@ -7,6 +7,7 @@ import { track } from '../../history/tracker.ts';
 import { qualityOf } from '../../jobs/queries/units.ts';
 import { releaseHold } from '../../jobs/steps/lifecycle.ts';
 import { aRule } from '../../store/conformance/history-samples.ts';
+import { listTrackedItems } from '../../store/history.ts';
 import { createNotifier } from './notifier.ts';
 
 let fixture: NotificationFixture;
@@ -100,29 +101,29 @@ async function pollAndCompare() {
 test('a held job enters the history and causes messages of rules once it is released', async () => {
   await open();
   const { store } = fixture.jobs.context;
-  await store.createRule(aRule({ userId, condition: 'price_above', threshold: 0.001 }));
+  await store.rules.insert(aRule({ userId, condition: 'price_above', threshold: 0.001 }));
   const job = await endedJob(await brokenRule(), 'nightly');
   await pollAndCompare();
-  expect(await store.getTrackingRun(job.id)).toBeNull();
-  expect((await store.listTrackedItems(userId, '', {}, { limit: 10 })).items).toEqual([]);
+  expect(await store.trackingRuns.get(job.id)).toBeNull();
+  expect((await listTrackedItems(store, userId, '', {}, { limit: 10 })).items).toEqual([]);
   expect(await types(job.id)).not.toContain('item.changed');
 
   await releaseHold(fixture.jobs.context, job, 'released');
   await pollAndCompare();
-  expect(await store.getTrackingRun(job.id)).toMatchObject({ stage: 'done', counts: { new: 5 } });
+  expect(await store.trackingRuns.get(job.id)).toMatchObject({ stage: 'done', counts: { new: 5 } });
   expect((await types(job.id)).filter((type) => type === 'item.changed')).toHaveLength(5);
 });
 
 test.each(['before', 'after'] as const)('a job discarded %s its messages is not compared', async (when) => {
   await open();
   const { store } = fixture.jobs.context;
-  await store.createRule(aRule({ userId, condition: 'price_above', threshold: 0.001 }));
+  await store.rules.insert(aRule({ userId, condition: 'price_above', threshold: 0.001 }));
   const job = await endedJob(await brokenRule(), 'nightly');
   if (when === 'after') await pollAndCompare();
   await releaseHold(fixture.jobs.context, job, 'discarded');
   await pollAndCompare();
-  expect(await store.getTrackingRun(job.id)).toBeNull();
-  expect((await store.listTrackedItems(userId, '', {}, { limit: 10 })).items).toEqual([]);
+  expect(await store.trackingRuns.get(job.id)).toBeNull();
+  expect((await listTrackedItems(store, userId, '', {}, { limit: 10 })).items).toEqual([]);
   expect(await types(job.id)).not.toContain('item.changed');
 });
 

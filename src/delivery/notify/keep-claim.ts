@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
+import { postponeDelivery } from '../../store/deliveries.ts';
 import type { Delivery } from '../../store/documents.ts';
-import type { NoticeStore } from '../../store/notices.ts';
+import type { Store } from '../../store/store.ts';
 
 /** Duration of a claim on a delivery, in milliseconds: longer than any attempt to send a message takes. */
 export const leaseMs = 120_000;
@@ -18,8 +19,8 @@ export class ClaimLost extends Error {
  * attempt with a ClaimLost if the claim is lost.
  */
 export async function keepClaim<T>(
-  { store, clock }: { store: Pick<NoticeStore, 'postponeDelivery'>; clock: Clock },
-  { id, take }: Pick<Delivery, 'id' | 'take'>,
+  { store, clock }: { store: Pick<Store, 'deliveries'>; clock: Clock },
+  delivery: Pick<Delivery, 'id' | 'take'>,
   signal: AbortSignal,
   attempt: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
@@ -29,7 +30,7 @@ export async function keepClaim<T>(
     while (!ending.signal.aborted) {
       await clock.sleep(leaseMs / 3, ending.signal);
       // While the store is unavailable, the claim expires, and a later write finds that it was lost.
-      const kept = await store.postponeDelivery(id, take, clock.now() + leaseMs).catch(() => true);
+      const kept = await postponeDelivery(store, delivery, clock.now() + leaseMs).catch(() => true);
       if (!kept) losing.abort(new ClaimLost());
     }
   })().catch(() => {});

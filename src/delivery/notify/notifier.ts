@@ -1,6 +1,7 @@
 import { processDue, repeat } from '../../base/due-work.ts';
 import { Fault } from '../../contract/fault.ts';
 import { createPermits, type Permits } from '../../fetch/permits.ts';
+import { postponeDelivery, recordAttempt } from '../../store/deliveries.ts';
 import type { Delivery } from '../../store/documents.ts';
 import { announce } from './announce.ts';
 import { announceSchedules } from './announce-schedules.ts';
@@ -34,7 +35,7 @@ function createDeliveryPermits(
       origin: `notify:${receiver}`,
       holder,
       limit: maxConcurrency,
-      lease: store.leasePermits,
+      lease: store.origins.lease,
       onPauseRead: () => {},
       clock,
     });
@@ -76,10 +77,10 @@ export function createNotifier(context: NotifyContext): Notifier {
 
   /** Attempts a delivery; returns false unless the receiver is known to have accepted it. */
   const send = async (delivery: Delivery): Promise<boolean> => {
-    const { id, take, type, jobId, channel } = delivery;
+    const { id, type, jobId, channel } = delivery;
     try {
       const end = await attempt(context, delivery, stopping.signal);
-      await store.recordAttempt(id, take, end);
+      await recordAttempt(store, delivery, end);
       metrics.add('gleaner_deliveries_total', { outcome: end.state === 'pending' ? 'retried' : end.state });
       const line = { deliveryId: id, type, jobId, channel, state: end.state };
       if (end.state === 'delivered')
@@ -95,9 +96,9 @@ export function createNotifier(context: NotifyContext): Notifier {
     }
   };
 
-  const postpone = async ({ id, take }: Delivery, ms: number) => {
+  const postpone = async (delivery: Delivery, ms: number) => {
     // If this fails, the lease expires and the delivery is retried all the same.
-    await store.postponeDelivery(id, take, clock.now() + ms).catch(() => {});
+    await postponeDelivery(store, delivery, clock.now() + ms).catch(() => {});
   };
 
   const sendDue = (signal: AbortSignal) =>
@@ -105,7 +106,7 @@ export function createNotifier(context: NotifyContext): Notifier {
       {
         claim: (limit) => {
           const now = clock.now();
-          return store.claimDeliveries(now, now + leaseMs, Math.min(limit, maxHeld - queues.held()));
+          return store.deliveries.claimDue(now, now + leaseMs, Math.min(limit, maxHeld - queues.held()));
         },
         claimSize,
         concurrency: 1,

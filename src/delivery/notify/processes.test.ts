@@ -26,7 +26,7 @@ test('another process sends a dead process’s delivery when its lease expires',
   const { userId } = await fixture.createUser();
   const { id } = await queueTest(fixture.context, userId);
   const now = fixture.jobs.clock.now();
-  await fixture.context.store.claimDeliveries(now, now + 120_000, 10);
+  await fixture.context.store.deliveries.claimDue(now, now + 120_000, 10);
   await fixture.jobs.clock.advance(119_999);
   await fixture.poll();
   expect(fixture.receiver.received).toEqual([]);

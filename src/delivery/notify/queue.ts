@@ -28,7 +28,7 @@ export async function queueForOperators(
   for (const { channel, target, body } of messages) {
     const address = { userId: null, channel, target };
     const delivery = deliveryOf(context, address, { type: notice.type, about, jobId, body });
-    if (await context.store.createDelivery(delivery)) queued.push(delivery);
+    if (await context.store.deliveries.insert(delivery)) queued.push(delivery);
   }
   return queued;
 }
@@ -44,12 +44,12 @@ export async function queueForUser(
   jobId: string | null,
   createNotice: () => Promise<Notice> | Notice,
 ): Promise<Delivery | null> {
-  const webhook = await context.store.getWebhook(userId);
+  const webhook = await context.store.webhooks.get(userId);
   if (webhook === null || !webhook.enabled) return null;
   const notice = await createNotice();
   const address = { userId, channel: 'webhook' as const, target: webhook.url };
   const delivery = deliveryOf(context, address, { type: notice.type, about, jobId, body: notice });
-  await context.store.createDelivery(delivery);
+  await context.store.deliveries.insert(delivery);
   return delivery;
 }
 
@@ -62,7 +62,7 @@ export async function queueEmailForUser(
   { type, email }: { type: NoticeType; email: Email },
 ): Promise<void> {
   const address = { userId, channel: 'email' as const, target };
-  await context.store.createDelivery(deliveryOf(context, address, { type, about, jobId, body: email }));
+  await context.store.deliveries.insert(deliveryOf(context, address, { type, about, jobId, body: email }));
 }
 
 /** Queues a `test` message to the user's webhook. Throws `not_found` if there is no enabled webhook. */

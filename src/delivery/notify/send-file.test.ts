@@ -120,7 +120,7 @@ describe('results of an ended job', () => {
     const { context } = fixture.jobs;
     await fixture.jobs.startWorker();
     await fixture.jobs.eventually('a batch ends', async () => {
-      const { batches } = await context.store.countJob(jobId);
+      const { batches } = await context.store.batches.countJob(jobId);
       return batches.success > 0;
     });
     await stopRunning(context, jobId, '');
@@ -169,7 +169,7 @@ describe('a submission', () => {
         ],
       });
       expect(await fixture.jobs.balance(userId)).toBe(2_000);
-      expect((await fixture.context.store.listJobs({ userId }, { limit: 1 })).items).toEqual([]);
+      expect((await fixture.context.store.jobs.list({ userId }, { limit: 1 })).items).toEqual([]);
     },
   );
 
@@ -177,7 +177,7 @@ describe('a submission', () => {
     const { id } = await open();
     const other = await storeDestination(fixture.jobs.context, 'other', putAddress('https://x.test'));
     await expect(submit(other.id)).rejects.toMatchObject({ code: 'invalid' });
-    await fixture.context.store.deleteDestination(id, userId);
+    await fixture.context.store.destinations.remove({ id, userId });
     await expect(submit('warehouse')).rejects.toMatchObject({ code: 'invalid' });
   });
 });
@@ -239,7 +239,7 @@ describe('a failed attempt', () => {
     fixture.receiver.respondWith((_request, response) => response.writeHead(503).end());
     await fixture.poll();
     const changed = { ...destination, path: 'other/{job_id}', format: 'csv' as const, revision: 2 };
-    await fixture.context.store.putDestination(changed);
+    await fixture.context.store.destinations.put(changed);
     fixture.receiver.respondWith((_request, response) => response.writeHead(204).end());
     await fixture.jobs.clock.advance(5_000);
     await fixture.poll();
@@ -255,8 +255,8 @@ describe('a failed attempt', () => {
     const jobId = await endedJob('warehouse,b');
     fixture.receiver.respondWith((_request, response) => response.writeHead(503).end());
     await fixture.poll();
-    await store.deleteDestination(destination.id, userId);
-    await deleteFiles(fixture.jobs.context, (await store.getJob(jobId))!);
+    await store.destinations.remove({ id: destination.id, userId });
+    await deleteFiles(fixture.jobs.context, (await store.jobs.get(jobId))!);
     await fixture.jobs.clock.advance(5_000);
     await fixture.poll();
     expect((await files()).map(({ state, error }) => [state, error]).toSorted()).toEqual([
@@ -280,7 +280,7 @@ describe('a failed attempt', () => {
 
   test('is counted if the secrets cannot be decrypted', async () => {
     const destination = await open();
-    await fixture.context.store.putDestination({ ...destination, secrets: 'x.AAAA', revision: 2 });
+    await fixture.context.store.destinations.put({ ...destination, secrets: 'x.AAAA', revision: 2 });
     await endedJob('warehouse');
     await fixture.poll();
     expect(await files()).toMatchObject([

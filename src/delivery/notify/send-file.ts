@@ -1,5 +1,6 @@
 import { computeDigest } from '../../blobs/chunk-blocks.ts';
 import { Fault } from '../../contract/fault.ts';
+import { postponeDelivery } from '../../store/deliveries.ts';
 import type { DestinationFormat } from '../../store/destinations.ts';
 import type { Delivery, Job } from '../../store/documents.ts';
 import { openDestination } from '../destination/address.ts';
@@ -23,9 +24,9 @@ export async function sendFile(
 ): Promise<WriteResult> {
   const { store, destinations } = context;
   const failed = (error: string, final: boolean): WriteResult => ({ status: null, error, final });
-  const destination = await store.getDestination(delivery.destinationId ?? '');
+  const destination = await store.destinations.get(delivery.destinationId ?? '');
   if (destination === null) return failed('The destination was deleted', true);
-  const job = await store.getJob(delivery.jobId ?? '');
+  const job = await store.jobs.get(delivery.jobId ?? '');
   if (job === null || job.filesDeletedAt !== null) return failed('The results were deleted', true);
   const opened = openDestination(destinations.box, destination);
   if (opened === null) return failed('The service has lost the key of the secrets. Enter them again', false);
@@ -79,7 +80,7 @@ async function write(
     const read = async function* () {
       yield* file.read();
       // The object appears after the last chunk, and only the owner of the claim may replace it.
-      const isKept = await store.postponeDelivery(delivery.id, delivery.take, clock.now() + leaseMs);
+      const isKept = await postponeDelivery(store, delivery, clock.now() + leaseMs);
       if (!isKept) throw new ClaimLost();
     };
     const source = { path, contentType, read, measure: () => computeDigest(file.read()) };

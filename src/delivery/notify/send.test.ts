@@ -4,6 +4,7 @@ import {
   type NotificationOptions,
   openNotifications,
 } from '../../../test/support/notifications.ts';
+import { redeliver } from '../../store/deliveries.ts';
 import { queueOperatorTest, queueTest } from './queue.ts';
 import { rotateSecret } from './webhook.ts';
 
@@ -59,7 +60,7 @@ test('delivers once the receiver recovers and restarts the schedule on redeliver
   expect(await fixture.deliveries()).toMatchObject([{ state: 'delivered', attempts: 2, error: '' }]);
 
   fixture.receiver.respondWith((_request, response) => response.writeHead(503).end());
-  await fixture.context.store.redeliver(id, fixture.jobs.clock.now(), userId);
+  await redeliver(fixture.context.store, id, fixture.jobs.clock.now(), userId);
   await fixture.poll();
   const next = fixture.jobs.clock.now() + 5_000;
   expect(await fixture.deliveries()).toMatchObject([{ state: 'pending', attempts: 3, nextAttemptAt: next }]);
@@ -86,7 +87,10 @@ test('fails the delivery and disables the webhook on 410', async () => {
   await queueTest(fixture.context, userId);
   await fixture.poll();
   expect(await fixture.deliveries()).toMatchObject([{ state: 'failed', attempts: 1, responseStatus: 410 }]);
-  expect(await fixture.context.store.getWebhook(userId)).toMatchObject({ url: webhook.url, enabled: false });
+  expect(await fixture.context.store.webhooks.get(userId)).toMatchObject({
+    url: webhook.url,
+    enabled: false,
+  });
 });
 
 test('410 disables neither a webhook with a new address nor the operator webhook', async () => {
@@ -94,12 +98,12 @@ test('410 disables neither a webhook with a new address nor the operator webhook
   const { userId, webhook } = await fixture.createUser();
   const url = `${fixture.receiver.url}/new`;
   fixture.receiver.respondWith(async (_request, response) => {
-    await fixture.context.store.putWebhook({ ...webhook, url, revision: 2 });
+    await fixture.context.store.webhooks.put({ ...webhook, url, revision: 2 });
     response.writeHead(410).end();
   });
   await queueTest(fixture.context, userId);
   await fixture.poll();
-  expect(await fixture.context.store.getWebhook(userId)).toMatchObject({ url, enabled: true, revision: 2 });
+  expect(await fixture.context.store.webhooks.get(userId)).toMatchObject({ url, enabled: true, revision: 2 });
   await queueOperatorTest(fixture.context);
   await fixture.poll();
   expect((await fixture.deliveries()).map(({ state, responseStatus }) => [state, responseStatus])).toEqual([
@@ -174,16 +178,16 @@ test('sends to the webhook’s current address, and nowhere once it is deleted o
   const { store } = fixture.context;
   const url = `${fixture.receiver.url}/new`;
   await queueTest(fixture.context, userId);
-  await store.putWebhook({ ...webhook, url, revision: 2 });
+  await store.webhooks.put({ ...webhook, url, revision: 2 });
   await fixture.poll();
   expect(fixture.receiver.received).toMatchObject([{ path: '/hook/new' }]);
   expect(await fixture.deliveries()).toMatchObject([{ target: url }]);
 
   await queueTest(fixture.context, userId);
-  await store.putWebhook({ ...webhook, enabled: false, revision: 3 });
+  await store.webhooks.put({ ...webhook, enabled: false, revision: 3 });
   await fixture.poll();
-  await store.redeliver((await fixture.deliveries())[1]!.id, fixture.jobs.clock.now());
-  await store.deleteWebhook(userId);
+  await redeliver(store, (await fixture.deliveries())[1]!.id, fixture.jobs.clock.now());
+  await store.webhooks.remove({ userId });
   await fixture.poll();
   const [, late] = await fixture.deliveries();
   expect(late).toMatchObject({ state: 'failed', attempts: 2, error: 'The webhook was deleted' });

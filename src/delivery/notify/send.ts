@@ -2,8 +2,8 @@ import { Fault } from '../../contract/fault.ts';
 import type { PostResponse } from '../../fetch/post.ts';
 import { formatResponseError } from '../../fetch/response-error.ts';
 import { parseRetryAfter } from '../../fetch/retry-after.ts';
+import type { AttemptResult } from '../../store/deliveries.ts';
 import type { Delivery } from '../../store/documents.ts';
-import type { AttemptResult } from '../../store/notices.ts';
 import type { NotifyContext } from './context.ts';
 import type { Email } from './email.ts';
 import { MailFault } from './mail-fault.ts';
@@ -80,7 +80,7 @@ async function currentReceiver(context: NotifyContext, userId: string | null): P
     if (operatorWebhook === null) return 'The operator webhook is no longer configured';
     return { url: operatorWebhook.url, secrets: [operatorWebhook.secret], guarded: false };
   }
-  const webhook = await store.getWebhook(userId);
+  const webhook = await store.webhooks.get(userId);
   if (webhook === null) return 'The webhook was deleted';
   if (!webhook.enabled) return 'The webhook is disabled';
   return {
@@ -132,11 +132,11 @@ async function disableWebhook(
   userId: string,
   url: string,
 ): Promise<void> {
-  const webhook = await store.getWebhook(userId);
+  const webhook = await store.webhooks.get(userId);
   if (webhook === null || webhook.url !== url || !webhook.enabled) return;
   const { revision } = webhook;
   const disabled = { ...webhook, enabled: false, updatedAt: clock.now(), revision: revision + 1 };
-  if (await store.putWebhook(disabled)) log.info({ userId }, 'webhook disabled: receiver gone');
+  if (await store.webhooks.put(disabled)) log.info({ userId }, 'webhook disabled: receiver gone');
 }
 
 async function sendMail(

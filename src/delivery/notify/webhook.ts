@@ -38,10 +38,10 @@ async function change(
   update: (webhook: Webhook | null) => Omit<Webhook, 'updatedAt' | 'revision'>,
 ): Promise<Webhook> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const webhook = await store.getWebhook(userId);
+    const webhook = await store.webhooks.get(userId);
     const revision = (webhook?.revision ?? 0) + 1;
     const changed = { ...update(webhook), updatedAt: clock.now(), revision };
-    if (await store.putWebhook(changed)) return changed;
+    if (await store.webhooks.put(changed)) return changed;
   }
   throw new Fault('conflict', 'The webhook was changed concurrently. Try again.');
 }

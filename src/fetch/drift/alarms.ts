@@ -1,4 +1,4 @@
-import type { DriftStore } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { changeHistories, parseHistories } from './drift-record.ts';
 import { accepted, computeShares, type Example, noHistory, type Shares } from './drift-rule.ts';
 
@@ -17,11 +17,8 @@ export interface FieldDrift extends Shares {
  * Returns the statistics of fields by market and page. Includes fields without an alarm only if `all` is
  * true.
  */
-export async function listFieldDrift(
-  store: Pick<DriftStore, 'listDrift'>,
-  all: boolean,
-): Promise<FieldDrift[]> {
-  const records = await store.listDrift();
+export async function listFieldDrift(store: Pick<Store, 'drift'>, all: boolean): Promise<FieldDrift[]> {
+  const records = await store.drift.find({});
   return records.flatMap((record) =>
     Object.entries(parseHistories(record)).flatMap(([field, history]) => {
       if (history.alarm === null && !all) return [];
@@ -37,7 +34,7 @@ export async function listFieldDrift(
  * the page. Returns the fields whose alarm ended.
  */
 export async function acceptDrift(
-  store: DriftStore,
+  store: Pick<Store, 'drift'>,
   market: string,
   page: string,
   field: string,

@@ -1,5 +1,5 @@
 import type { DriftRecord } from '../../store/documents.ts';
-import type { DriftStore } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import type { FieldHistory } from './drift-rule.ts';
 
 /** Histories of a market's page, by field. */
@@ -19,17 +19,17 @@ export function parseHistories(record: DriftRecord): Histories {
  * nothing was changed.
  */
 export async function changeHistories(
-  store: DriftStore,
+  store: Pick<Store, 'drift'>,
   market: string,
   page: string,
   change: (before: Histories) => Histories,
 ): Promise<{ before: Histories; after: Histories } | null> {
   for (let attempt = 1; attempt <= tries; attempt++) {
-    const record = await store.getDrift(market, page);
+    const record = await store.drift.get(market, page);
     const before = record === null ? {} : parseHistories(record);
     const after = change(before);
     const revision = (record?.revision ?? 0) + 1;
-    if (await store.putDrift({ market, page, revision, state: JSON.stringify(after) }))
+    if (await store.drift.put({ market, page, revision, state: JSON.stringify(after) }))
       return { before, after };
   }
   return null;

@@ -3,6 +3,7 @@ import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
 import { openSqliteStore } from '../../store/sqlite/open.ts';
 import type { Store } from '../../store/store.ts';
+import { replaceMethods } from '../../store/wrap.ts';
 import { acceptDrift, listFieldDrift } from './alarms.ts';
 import { createDriftWatcher, type DriftWatcher, wholePage } from './drift-watcher.ts';
 
@@ -133,19 +134,17 @@ describe('sampling', () => {
     one.look('mkty', 'product', [whole], unit);
     one.watchUnreadable('mkty', 'product', unit);
     await one.flush();
-    expect(await store.listDrift()).toEqual([]);
+    expect(await store.drift.find({})).toEqual([]);
   });
 });
 
 test('stores counts later when the store was unavailable', async () => {
   let away = true;
-  const shaky = {
-    ...store,
-    putDrift: async (record: Parameters<Store['putDrift']>[0]) => {
-      if (away) throw new Fault('unavailable', 'away');
-      return store.putDrift(record);
-    },
+  const put: Store['drift']['put'] = async (record) => {
+    if (away) throw new Fault('unavailable', 'away');
+    return store.drift.put(record);
   };
+  const shaky = replaceMethods(store, { drift: { put } });
   const one = createDriftWatcher({ store: shaky, clock, log, shapes });
   one.look('mktx', 'search', [{ id: 'a' }], unit);
   await expect(one.flush()).rejects.toMatchObject({ code: 'unavailable' });
@@ -158,7 +157,7 @@ test('stores counts later when the store was unavailable', async () => {
 /** Returns the number of pages that the next flush writes. */
 async function spied(one: DriftWatcher): Promise<number> {
   await one.flush();
-  const [record] = await store.listDrift();
+  const [record] = await store.drift.find({});
   const { recent, earlier } = JSON.parse(record!.state)[wholePage];
   return recent.reduce((sum: number, [pages]: [number]) => sum + pages, earlier[0]);
 }

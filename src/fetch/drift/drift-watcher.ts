@@ -7,7 +7,7 @@ import {
   parseFields,
   type RecordCheck,
 } from '../../base/record-schema.ts';
-import type { DriftStore } from '../../store/store.ts';
+import type { Store } from '../../store/store.ts';
 import { changeHistories, type Histories } from './drift-record.ts';
 import { computeShares, type Example, learn, noHistory } from './drift-rule.ts';
 
@@ -29,7 +29,7 @@ export interface DriftWatcher {
 
 /** Options for createDriftWatcher(). */
 export interface DriftOptions {
-  store: DriftStore;
+  store: Pick<Store, 'drift'>;
   clock: Clock;
   log: Log;
   /** Listed fields by market and page, in the notation of parseFields(). */

@@ -12,15 +12,15 @@ let job: Job;
 beforeEach(async () => {
   store = openSqliteStore({ path: ':memory:' });
   const user = aUser();
-  await store.createUser(user);
-  await store.postLedgerEntry(anEntry(user.id, 100));
+  await store.users.insert(user);
+  await store.ledger.post(anEntry(user.id, 100));
   job = aJob({ userId: user.id, cost: 20 });
 });
 afterEach(() => store.close());
 
 /** Returns the entries of the job by key: the charge, the refund at the end, the refund at submission. */
 async function entries(): Promise<LedgerEntry[]> {
-  const { items } = await store.listLedgerEntries(job.userId, { limit: 10 });
+  const { items } = await store.ledger.list(job.userId, { limit: 10 });
   return items
     .filter(({ type }) => type !== 'grant')
     .toSorted((one, other) => (one.key < other.key ? -1 : 1));
@@ -37,7 +37,7 @@ const entry = (type: 'charge' | 'refund', key: string, amount: number): LedgerEn
   createdAt: now,
 });
 const charge = () => entry('charge', `charge:${job.id}`, -20);
-const balance = async () => (await store.getUser(job.userId))!.balance;
+const balance = async () => (await store.users.get(job.userId))!.balance;
 
 describe('chargeJob()', () => {
   test('charges the owner once', async () => {
@@ -89,7 +89,7 @@ describe('refundJob()', () => {
   test('is listed after the charge, also if the clock of the process that charged was ahead', async () => {
     await chargeJob(store, job, now + 5_000);
     await refundJob(store, job, 20, now);
-    const { items } = await store.listLedgerEntries(job.userId, { limit: 2 });
+    const { items } = await store.ledger.list(job.userId, { limit: 2 });
     expect(items.map(({ type, createdAt }) => [type, createdAt])).toEqual([
       ['refund', now + 5_000],
       ['charge', now + 5_000],

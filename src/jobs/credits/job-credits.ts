@@ -1,10 +1,11 @@
 import { Fault } from '../../contract/fault.ts';
 import type { Job, LedgerEntry } from '../../store/documents.ts';
 import { isCharged } from '../../store/job-states.ts';
-import type { AccountStore, LedgerStore, SpentCeiling } from '../../store/store.ts';
+import type { SpentCeiling } from '../../store/ledger.ts';
+import type { Store } from '../../store/store.ts';
 
 /** Ledger for refunds. */
-type RefundLedger = Pick<LedgerStore, 'getLedgerEntry' | 'postLedgerEntry' | 'voidLedgerKey'>;
+type LedgerUse = Pick<Store, 'ledger'>;
 
 /**
  * Ledger entries of one job. Every entry has a stable key, so that a crash or a duplicate request posts it
@@ -19,14 +20,10 @@ export const entryKeys = {
  * Charges a job's cost to its owner, within the credit ceiling of the key that submitted it. Throws
  * `insufficient_credits` with the quota; `conflict` if the job ended or was discarded before it was charged.
  */
-export async function chargeJob(
-  ledger: Pick<LedgerStore, 'postLedgerEntry'>,
-  job: Job,
-  now: number,
-): Promise<void> {
+export async function chargeJob(store: LedgerUse, job: Job, now: number): Promise<void> {
   if (job.cost === 0) return;
   const key = entryKeys.charge(job.id);
-  const posting = await ledger.postLedgerEntry({
+  const posting = await store.ledger.post({
     key,
     userId: job.userId,
     amount: -job.cost,
@@ -51,12 +48,12 @@ export function chargedCredits({ state, cost }: Job, chargedAt: 'submit' | 'appr
  * otherwise null. Called before a submission; the charge checks both again.
  */
 export async function findShortfall(
-  store: Pick<AccountStore, 'getApiKey' | 'getUser'>,
+  store: Pick<Store, 'apiKeys' | 'users'>,
   { userId, keyId, cost }: Pick<Job, 'userId' | 'keyId' | 'cost'>,
 ): Promise<Fault | null> {
   const [user, key] = await Promise.all([
-    store.getUser(userId),
-    keyId === null ? null : store.getApiKey(keyId),
+    store.users.get(userId),
+    keyId === null ? null : store.apiKeys.get(keyId),
   ]);
   const balance = user?.balance ?? 0;
   if (balance < cost) return creditsShort(cost, balance);
@@ -95,29 +92,29 @@ function creditsShort(required: number, current: number): Fault {
  * A job that was not charged gets no refund and can no longer be charged. The refund is not dated before the
  * charge, which a process whose clock is ahead may have posted. Returns the total refunded.
  */
-export async function refundJob(ledger: RefundLedger, job: Job, owed: number, now: number): Promise<number> {
-  const charge = await finalizeCharge(ledger, job, now);
+export async function refundJob(store: LedgerUse, job: Job, owed: number, now: number): Promise<number> {
+  const charge = await finalizeCharge(store, job, now);
   if (charge === null) return 0;
-  await refund(ledger, job, owed, Math.max(now, charge.createdAt));
+  await refund(store, job, owed, Math.max(now, charge.createdAt));
   return owed;
 }
 
 /** Returns true if a job was discarded or ended before it was charged. Its id cannot be reused. */
-export function isChargeVoid(ledger: Pick<LedgerStore, 'isLedgerKeyVoid'>, jobId: string): Promise<boolean> {
-  return ledger.isLedgerKeyVoid(entryKeys.charge(jobId));
+export function isChargeVoid(store: LedgerUse, jobId: string): Promise<boolean> {
+  return store.ledger.isVoid(entryKeys.charge(jobId));
 }
 
 /**
  * Returns the entry that charged the job. If there is none, returns null, and concurrent and later charges
  * are refused.
  */
-async function finalizeCharge(ledger: RefundLedger, job: Job, now: number): Promise<LedgerEntry | null> {
-  return job.cost === 0 ? null : ledger.voidLedgerKey(entryKeys.charge(job.id), job.userId, now);
+async function finalizeCharge(store: LedgerUse, job: Job, now: number): Promise<LedgerEntry | null> {
+  return job.cost === 0 ? null : store.ledger.voidKey(entryKeys.charge(job.id), job.userId, now);
 }
 
-async function refund(ledger: RefundLedger, job: Job, amount: number, now: number): Promise<void> {
+async function refund(store: LedgerUse, job: Job, amount: number, now: number): Promise<void> {
   if (amount <= 0) return;
-  await ledger.postLedgerEntry({
+  await store.ledger.post({
     key: entryKeys.refund(job.id),
     userId: job.userId,
     amount,
@@ -138,12 +135,9 @@ export interface JobRefunds {
 }
 
 /** Finds the charge and the refund of a job. */
-export async function jobRefunds(
-  ledger: Pick<LedgerStore, 'getLedgerEntry'>,
-  { id }: Pick<Job, 'id'>,
-): Promise<JobRefunds> {
+export async function jobRefunds(store: LedgerUse, { id }: Pick<Job, 'id'>): Promise<JobRefunds> {
   const [charge, refunded] = await Promise.all(
-    [entryKeys.charge(id), entryKeys.refund(id)].map((key) => ledger.getLedgerEntry(key)),
+    [entryKeys.charge(id), entryKeys.refund(id)].map((key) => store.ledger.get(key)),
   );
   return { charged: charge != null, entry: refunded?.key ?? null };
 }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { grant, type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
 import type { Job, LedgerEntry } from '../../store/documents.ts';
+import { replaceMethods } from '../../store/wrap.ts';
 import { approve } from '../steps/decide.ts';
 import { cancel } from '../steps/lifecycle.ts';
 import { audit } from './audit.ts';
@@ -19,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => fixture.close());
 
 const post = (entry: Partial<LedgerEntry>) =>
-  fixture.context.store.postLedgerEntry({
+  fixture.context.store.ledger.post({
     key: `test:${newId()}`,
     userId: job.userId,
     amount: 1,
@@ -59,13 +60,13 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   ['an entry of no job', () => post({ jobId: 'nobody' }), /job nobody, which does not exist/],
   [
     'a job that says less than it gave back',
-    () => fixture.context.store.moveJob(job.id, ['completed'], 'completed', 0, { refunded: 0 }),
+    () => fixture.context.store.jobs.move(job.id, ['completed'], 'completed', 0, { refunded: 0 }),
     /says 0 refunded, the ledger 10/,
   ],
   [
     'a job that keeps other counts than its batches have',
     () =>
-      fixture.context.store.moveJob(job.id, ['completed'], 'completed', 0, {
+      fixture.context.store.jobs.move(job.id, ['completed'], 'completed', 0, {
         counts: { ...job.counts!, units: { total: 10, success: 10, failed: 0 } },
       }),
     /stored as 10 done \+ 0 failed, the batches say 9 \+ 1/,
@@ -73,7 +74,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   [
     'a job that keeps another number of failed units',
     () =>
-      fixture.context.store.moveJob(job.id, ['completed'], 'completed', 0, {
+      fixture.context.store.jobs.move(job.id, ['completed'], 'completed', 0, {
         counts: { ...job.counts!, units: { total: 10, success: 9, failed: 0 } },
       }),
     /stored as 9 done \+ 0 failed, the batches say 9 \+ 1/,
@@ -81,7 +82,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   [
     'a job that keeps another number of done units',
     () =>
-      fixture.context.store.moveJob(job.id, ['completed'], 'completed', 0, {
+      fixture.context.store.jobs.move(job.id, ['completed'], 'completed', 0, {
         counts: { ...job.counts!, units: { total: 10, success: 8, failed: 1 } },
       }),
     /stored as 8 done \+ 1 failed, the batches say 9 \+ 1/,
@@ -90,13 +91,13 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
     'a job that gave back what it earned',
     async () => {
       await post({ amount: 5 });
-      await fixture.context.store.moveJob(job.id, ['completed'], 'completed', 0, { refunded: 15 });
+      await fixture.context.store.jobs.move(job.id, ['completed'], 'completed', 0, { refunded: 15 });
     },
     /charged 100, earned 90, refunded 15/,
   ],
   [
     'a rejected job that kept its charge',
-    () => fixture.context.store.moveJob(job.id, ['completed'], 'rejected', 0),
+    () => fixture.context.store.jobs.move(job.id, ['completed'], 'rejected', 0),
     /rejected, charged 100, refunded 10/,
   ],
   [
@@ -104,7 +105,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
     async () => {
       const userId = await fixture.createUser(100);
       const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
-      await fixture.context.store.moveJob(jobId, ['awaiting_approval'], 'failed', 0);
+      await fixture.context.store.jobs.move(jobId, ['awaiting_approval'], 'failed', 0);
     },
     /costs 20, charged 0/,
   ],
@@ -113,7 +114,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
     async () => {
       const userId = await fixture.createUser(100);
       const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
-      await fixture.context.store.moveJob(jobId, ['awaiting_approval'], 'completed', 0);
+      await fixture.context.store.jobs.move(jobId, ['awaiting_approval'], 'completed', 0);
     },
     /terminal with outstanding batches/,
   ],
@@ -126,16 +127,19 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
 
 test('reports a balance that is not the sum of its ledger, and a job that lost units', async () => {
   const { store } = fixture.context;
-  const spoiled = {
-    ...store,
-    async *auditAccounts() {
-      for await (const account of store.auditAccounts()) yield { ...account, balance: account.balance - 1 };
+  const spoiled = replaceMethods(store, {
+    batches: {
+      async countJob(jobId: string) {
+        const counts = await store.batches.countJob(jobId);
+        return { ...counts, units: { ...counts.units, total: counts.units.total - 1 } };
+      },
     },
-    async countJob(jobId: string) {
-      const counts = await store.countJob(jobId);
-      return { ...counts, units: { ...counts.units, total: counts.units.total - 1 } };
+    ledger: {
+      async *audit() {
+        for await (const account of store.ledger.audit()) yield { ...account, balance: account.balance - 1 };
+      },
     },
-  };
+  });
   expect((await audit(spoiled)).problems).toEqual([
     `account ${job.userId}: balance 909, sum of the ledger 910`,
     `job ${job.id}: 9 units, submitted 10`,
@@ -145,12 +149,13 @@ test('reports a balance that is not the sum of its ledger, and a job that lost u
 
 test('reports an account that changes all the time as not audited', async () => {
   const { store } = fixture.context;
-  const busy = {
-    ...store,
-    async *auditAccounts() {
-      for await (const account of store.auditAccounts()) yield { ...account, sum: null };
+  const busy = replaceMethods(store, {
+    ledger: {
+      async *audit() {
+        for await (const account of store.ledger.audit()) yield { ...account, sum: null };
+      },
     },
-  };
+  });
   expect((await audit(busy)).problems).toEqual([
     `account ${job.userId}: not audited, because it changed all the time`,
   ]);
@@ -159,15 +164,16 @@ test('reports an account that changes all the time as not audited', async () => 
 test('checks deleted jobs by their summaries', async () => {
   const { store } = fixture.context;
   const { success, failed } = job.counts!.units;
-  await store.deleteJob({ ...job, discount: 0, success, failed, deletedAt: 0 });
+  await store.jobs.delete({ ...job, discount: 0, success, failed, deletedAt: 0 });
   expect(await audit(store)).toMatchObject({ jobs: 0, deletedJobs: 1, problems: [] });
-  const spoiled = {
-    ...store,
-    listDeletedJobs: async (...parameters: Parameters<typeof store.listDeletedJobs>) => {
-      const page = await store.listDeletedJobs(...parameters);
-      return { ...page, items: page.items.map((item) => ({ ...item, success: success + 1 })) };
+  const spoiled = replaceMethods(store, {
+    deletedJobs: {
+      list: async (...parameters) => {
+        const page = await store.deletedJobs.list(...parameters);
+        return { ...page, items: page.items.map((item) => ({ ...item, success: success + 1 })) };
+      },
     },
-  };
+  });
   expect((await audit(spoiled)).problems).toEqual([
     `deleted job ${job.id}: 10 done + 1 failed of 10`,
     `deleted job ${job.id}: charged 100, earned 100, refunded 10`,
@@ -176,27 +182,26 @@ test('checks deleted jobs by their summaries', async () => {
 
 test('reports a negative balance', async () => {
   const { store } = fixture.context;
-  const spoiled = {
-    ...store,
-    async *auditAccounts() {
-      for await (const account of store.auditAccounts()) yield { ...account, balance: -1, sum: -1 };
+  const spoiled = replaceMethods(store, {
+    ledger: {
+      async *audit() {
+        for await (const account of store.ledger.audit()) yield { ...account, balance: -1, sum: -1 };
+      },
     },
-  };
+  });
   expect((await audit(spoiled)).problems).toEqual([`account ${job.userId}: balance -1 is below 0`]);
 });
 
 test('does not report a job that ended between two queries', async () => {
   const { store } = fixture.context;
   let reads = 0;
-  const earlier = {
-    ...store,
-    async listLedgerEntries(...parameters: Parameters<typeof store.listLedgerEntries>) {
-      const found = await store.listLedgerEntries(...parameters);
-      reads += 1;
-      // The refund was posted after the first read.
-      return reads > 1 ? found : { ...found, items: found.items.filter(({ type }) => type !== 'refund') };
-    },
+  const list: typeof store.ledger.list = async (...parameters) => {
+    const found = await store.ledger.list(...parameters);
+    reads += 1;
+    // The refund was posted after the first read.
+    return reads > 1 ? found : { ...found, items: found.items.filter(({ type }) => type !== 'refund') };
   };
+  const earlier = replaceMethods(store, { ledger: { list } });
   expect((await audit(earlier)).problems).toEqual([]);
   expect(reads).toBe(2);
 });

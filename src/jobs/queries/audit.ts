@@ -18,17 +18,7 @@ export interface Audit {
 }
 
 /** Queries of an audit. */
-type AuditStore = Pick<
-  Store,
-  | 'auditAccounts'
-  | 'countJob'
-  | 'getDeletedJob'
-  | 'getJob'
-  | 'listDeletedJobs'
-  | 'listJobs'
-  | 'listLedgerEntries'
-  | 'readBatches'
->;
+type AuditStore = Pick<Store, 'batches' | 'deletedJobs' | 'jobs' | 'ledger'>;
 
 const pageSize = 500;
 
@@ -40,7 +30,7 @@ const pageSize = 500;
  */
 export async function audit(store: AuditStore): Promise<Audit> {
   const result: Audit = { accounts: 0, entries: 0, jobs: 0, deletedJobs: 0, problems: [] };
-  for await (const { userId, balance, sum, entries } of store.auditAccounts()) {
+  for await (const { userId, balance, sum, entries } of store.ledger.audit()) {
     result.accounts++;
     result.entries += entries;
     if (sum === null) result.problems.push(`account ${userId}: not audited, because it changed all the time`);
@@ -93,16 +83,16 @@ async function auditJobs(
  * first.
  */
 async function isKnown(store: AuditStore, jobId: string): Promise<boolean> {
-  return (await store.getJob(jobId)) !== null || (await store.getDeletedJob(jobId)) !== null;
+  return (await store.jobs.get(jobId)) !== null || (await store.deletedJobs.get(jobId)) !== null;
 }
 
 async function auditJob(store: AuditStore, job: Job, entries: readonly LedgerEntry[]): Promise<string[]> {
   const problems = auditEntries(job.id, entries);
   if (openStates.includes(job.state)) return problems;
 
-  const { units, batches } = await store.countJob(job.id);
+  const { units, batches } = await store.batches.countJob(job.id);
   // Deleted since the list was read.
-  if (units.total !== job.totalUnits && (await store.getJob(job.id)) === null) return problems;
+  if (units.total !== job.totalUnits && (await store.jobs.get(job.id)) === null) return problems;
   if (
     job.counts !== null &&
     (job.counts.units.success !== units.success || job.counts.units.failed !== units.failed)
@@ -163,7 +153,7 @@ function auditBalance(
 
 async function jobEntries(store: AuditStore, userId: string): Promise<Map<string, LedgerEntry[]>> {
   const entries = new Map<string, LedgerEntry[]>();
-  for await (const entry of allOf((page) => store.listLedgerEntries(userId, page), pageSize)) {
+  for await (const entry of allOf((page) => store.ledger.list(userId, page), pageSize)) {
     if (entry.jobId === null) continue;
     const known = entries.get(entry.jobId);
     if (known) known.push(entry);
@@ -173,7 +163,7 @@ async function jobEntries(store: AuditStore, userId: string): Promise<Map<string
 }
 
 const jobsOf = (store: AuditStore, userId: string) =>
-  allOf((page) => store.listJobs({ userId }, page), pageSize);
+  allOf((page) => store.jobs.list({ userId }, page), pageSize);
 
 const deletedJobsOf = (store: AuditStore, userId: string) =>
-  allOf((page) => store.listDeletedJobs(userId, page), pageSize);
+  allOf((page) => store.deletedJobs.list({ userId }, page), pageSize);

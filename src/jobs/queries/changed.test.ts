@@ -4,6 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import { openTracking, type Tracking } from '../../../test/support/tracking.ts';
 import type { Job } from '../../store/documents.ts';
+import { expire } from '../../store/expiry.ts';
+import { listTrackedItems } from '../../store/history.ts';
 import { newTrackingRun } from '../../store/tracking-run.ts';
 import { approve } from '../steps/decide.ts';
 import { requireCompared } from './changed.ts';
@@ -25,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-const jobOf = async ({ jobId }: { jobId: string }) => (await fixture.context.store.getJob(jobId))!;
+const jobOf = async ({ jobId }: { jobId: string }) => (await fixture.context.store.jobs.get(jobId))!;
 const keysOf = async (job: Job, query: RowQuery = changed) =>
   (await Array.fromAsync(createExplorer(fixture.context).records(job, query))).map(
     ({ row }) => row!.unit_key,
@@ -77,13 +79,13 @@ describe('changedEntries()', () => {
       const { jobId } = await fixture.submit(userId, 'SubmitMerchantItems', request, undefined, options);
       await approve(fixture.context, jobId, userId);
       const job = await fixture.waitForState(jobId, 'completed');
-      await store.createTrackingRun(newTrackingRun(job)!);
+      await store.trackingRuns.insert({ ...newTrackingRun(job)!, activeUser: null });
       await tracking.compare();
       return job;
     };
     const first = await run();
-    const { items } = await store.listTrackedItems(userId, 'shop-21', {}, { limit: 1 });
-    expect(await keysOf(first)).toHaveLength((await store.getTrackingRun(first.id))!.counts.new);
+    const { items } = await listTrackedItems(store, userId, 'shop-21', {}, { limit: 1 });
+    expect(await keysOf(first)).toHaveLength((await store.trackingRuns.get(first.id))!.counts.new);
     tracking.changeItem(items[0]!.key, { priceFactor: 0.9 }, 'sg');
     const records = await Array.fromAsync(createExplorer(fixture.context).records(await run(), changed));
     expect(records.map(({ row }) => String(row!.itemid))).toEqual([items[0]!.key]);
@@ -158,14 +160,14 @@ describe('requireCompared()', () => {
       retryAfterMs: 2_000,
     };
     expect(await faultOf(job)).toEqual(wait);
-    await store.createTrackingRun(newTrackingRun(job)!);
+    await store.trackingRuns.insert({ ...newTrackingRun(job)!, activeUser: null });
     expect(await faultOf(job)).toEqual(wait);
     await tracking.compare();
     expect(await faultOf(job)).toBeNull();
     const announced = { ...job, noticeDue: null };
     expect(await faultOf(announced)).toBeNull();
     const later = fixture.clock.now() + 1;
-    await store.expire({ trackingRuns: later });
+    await expire(store, { trackingRuns: later });
     expect(await faultOf(announced)).toMatchObject({ code: 'results_deleted' });
   });
 

@@ -21,7 +21,7 @@ const retryMs = 2_000;
  * were deleted.
  */
 export async function requireCompared(
-  context: StoreUse<'getTrackingRun'>,
+  context: StoreUse<'trackingRuns'>,
   job: Job,
   loc: Problem['loc'] = ['body', 'only'],
 ): Promise<void> {
@@ -33,7 +33,7 @@ export async function requireCompared(
     throw new Fault('conflict', 'The job is held. It is compared when it is released.');
   if (hold?.state === 'discarded')
     throw new Fault('conflict', 'The results of the job were discarded. It is not compared.');
-  const run = await context.store.getTrackingRun(job.id);
+  const run = await context.store.trackingRuns.get(job.id);
   if (run?.stage === 'done') return;
   // The end of the job is announced after its comparison was created.
   if (run === null && finishedAt !== null && noticeDue === null)
@@ -53,7 +53,7 @@ export function notTracked(loc: Problem['loc']): Fault {
  * item, that which was compared. Entries that do not identify an item are left out.
  */
 export async function* changedEntries(
-  { jobTypes, store }: Pick<JobContext, 'jobTypes'> & StoreUse<'getChanges'>,
+  { jobTypes, store }: Pick<JobContext, 'jobTypes'> & StoreUse<'itemChanges'>,
   job: Job,
   entries: AsyncIterable<Entry>,
 ): AsyncGenerator<Entry> {
@@ -68,7 +68,9 @@ export async function* changedEntries(
   const takeChanged = async () => {
     const chunk = waiting;
     waiting = new Map();
-    const changed = new Set((await store.getChanges([...chunk.keys()])).map(({ id }) => id));
+    const changed = new Set(
+      (await store.itemChanges.find({ id: { in: [...chunk.keys()] } }, { order: [] })).map(({ id }) => id),
+    );
     return [...chunk].flatMap(([id, entry]) => (changed.has(id) ? entry : []));
   };
   for await (const entry of entries) {

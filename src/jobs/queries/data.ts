@@ -56,7 +56,7 @@ function throwUnavailable(error: unknown): never {
 }
 
 async function outcomeOf({ store }: JobContext, jobId: string, place: { batchId: string; index: number }) {
-  for await (const batch of store.readBatches(jobId)) {
+  for await (const batch of store.batches.read(jobId)) {
     if (batch.id === place.batchId) return batch.outcomes[place.index];
   }
   return undefined;

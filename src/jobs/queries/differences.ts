@@ -15,7 +15,7 @@ type Difference = 'gained' | 'changed' | 'lost';
 /** Differences between a reread and the first job (ListDifferencesResponse). */
 type Differences = Awaited<ReturnType<typeof compare>>;
 
-type DifferencesContext = RowsContext & StoreUse<'getJob'>;
+type DifferencesContext = RowsContext & StoreUse<'jobs'>;
 
 const maxRecords = 100;
 /** Records between which other work runs. */
@@ -32,7 +32,7 @@ export function createDifferences(): (context: DifferencesContext, job: Job) => 
     if (rereadOf === null) throw new Fault('conflict', 'The job is no reread: there is nothing to compare.');
     if (finishedAt === null) throw new Fault('conflict', `The job has not ended: it is ${state}.`);
     requireResults(job);
-    const first = await context.store.getJob(rereadOf);
+    const first = await context.store.jobs.get(rereadOf);
     if (first === null) throw new Fault('results_deleted', 'The first job was deleted.');
     requireResults(first);
     return scans.of(job, 'differences', () => compare(context, first, job));

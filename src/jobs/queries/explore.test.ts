@@ -69,7 +69,7 @@ async function createJob(fields: Partial<Job> = {}): Promise<Job> {
       }),
     );
   }
-  await fixture.context.store.createJob(job, batches);
+  await fixture.context.store.jobs.create(job, batches);
   return job;
 }
 

@@ -21,7 +21,7 @@ import {
 import { createScans } from './scans.ts';
 
 /** The parts of the context that these functions use. */
-export type ExplorerContext = RowsContext & StoreUse<'getChanges'>;
+export type ExplorerContext = RowsContext & StoreUse<'itemChanges'>;
 
 /** Rows of a job to export. With `only`, the job must be compared: see requireCompared(). */
 export interface RowQuery extends SelectionText {

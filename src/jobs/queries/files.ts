@@ -79,7 +79,7 @@ export async function exportFile(
   if (only !== '' && only !== 'changed') throw notOneOf('only', ['changed'], only);
   if (choice !== '' && choice !== 'standard') throw notOneOf('columns', columnChoices, choice);
   const [jobId = '', name = ''] = path.split('/');
-  const job = await context.store.getJob(jobId);
+  const job = await context.store.jobs.get(jobId);
   const scope = job && (await scopeOf(context, job, path));
   if (job === null || scope === null) throw new Fault('results_deleted', 'This file was deleted.');
   if (only !== '') await requireCompared(context, job, ['query', 'only']);
@@ -103,7 +103,7 @@ function notOneOf(param: string, known: readonly string[], value: string): Fault
 async function scopeOf({ store }: JobContext, job: Job, path: string): Promise<RowScope | null> {
   if (job.filesDeletedAt !== null) return null;
   if (job.file?.path === path) return {};
-  const batches = await store.listBatches(job.id);
+  const batches = await store.batches.list(job.id);
   const batch = batches.find(({ file }) => file?.path === path);
   if (batch) return { batch: batch.seq };
   for await (const placed of readIndexedBatches(store, job.id, ({ success }) => success > 0)) {

@@ -25,7 +25,7 @@ async function progress(
     ...totals,
     ...fields,
   });
-  await store.createJob(
+  await store.jobs.create(
     job,
     batches.map((its, seq) => aBatch(job, seq, units(2), its)),
   );

@@ -21,7 +21,7 @@ const maxPoints = 200;
  * that did not store the time of its end counts only in the last point.
  */
 export async function listProgress({ store, clock }: JobContext, job: Job): Promise<ProgressPoint[]> {
-  const batches = await store.listBatches(job.id);
+  const batches = await store.batches.list(job.id);
   const ended = batches
     .filter((batch): batch is BatchSummary & { endedAt: number } => batch.endedAt !== null)
     .sort((one, other) => one.endedAt - other.endedAt);
@@ -57,12 +57,12 @@ export async function waitingFor(context: JobContext, job: Job, counts?: Counts)
   if (job.state !== 'approved' && job.state !== 'processing') return null;
   const { store, clock } = context;
   if (!isOpen(context, job)) {
-    const { batches } = counts ?? (await store.countJob(job.id));
+    const { batches } = counts ?? (await store.batches.countJob(job.id));
     const left = batches.total - batches.success - batches.failed;
-    const { batches: inFlight, deferred: putOff } = await store.countInFlight(job.id, clock.now());
+    const { batches: inFlight, deferred: putOff } = await store.batches.countInFlight(job.id, clock.now());
     // Batches dispatched before the end of working hours continue.
     if (left > [...putOff.values()].reduce((sum, count) => sum + count, inFlight)) return 'working hours';
   }
-  const [first] = await store.listWaits(job.id, clock.now());
+  const [first] = await store.batches.listWaits(job.id, clock.now());
   return first ? `${first.reason}, next try ${new Date(first.until).toISOString()}` : null;
 }

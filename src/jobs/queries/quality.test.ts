@@ -42,7 +42,7 @@ async function createJob(batches: readonly (readonly object[])[]) {
       ],
     }),
   );
-  await store.createJob(job, stored);
+  await store.jobs.create(job, stored);
   return job;
 }
 

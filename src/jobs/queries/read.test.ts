@@ -20,7 +20,7 @@ test('lists the newest 10,000 tasks of a user', async () => {
       state: 'completed',
       createdAt: aTime + number,
     } as const;
-    await fixture.context.store.createJob(aJob({ ...fields, totalUnits: 0, totalBatches: 0 }), []);
+    await fixture.context.store.jobs.create(aJob({ ...fields, totalUnits: 0, totalBatches: 0 }), []);
   }
   const method = [...fixture.context.jobTypes.methods.values()].find(
     (each) => each.method.name === 'ListGetPcBulk',

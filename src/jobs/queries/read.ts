@@ -38,8 +38,8 @@ export async function findJob(
   const { jobId, taskId, site } = request as Reference;
   const job =
     taskId === undefined
-      ? await context.store.getJob(jobId!.toLowerCase())
-      : await context.store.getJobByNumber(Number(taskId));
+      ? await context.store.jobs.get(jobId!.toLowerCase())
+      : await context.store.jobs.getByNumber(Number(taskId));
   const mine = job?.userId === userId && job.market === market.name && serves(context, jobType, job);
   const isOfSite = site === undefined || site === job?.region;
   if (!mine || !isOfSite || !isAccepted(job))
@@ -118,7 +118,7 @@ export async function list(
   const { kind } = jobType!;
   const jobs: Job[] = [];
   const filter = { userId, kind: kind.name, market: market.name };
-  for await (const job of allOf((page) => context.store.listJobs(filter, page), 1000)) {
+  for await (const job of allOf((page) => context.store.jobs.list(filter, page), 1000)) {
     if (isAccepted(job)) jobs.push(job);
     if (jobs.length === maxListed) break;
   }
@@ -139,8 +139,8 @@ export async function snapshotOf(
     itemToken: (batch, index) => links.itemToken(job.id, batch.id, index),
   };
   for (const need of needs) {
-    if (need === 'counts') snapshot.counts = await store.countJob(job.id);
-    else if (need === 'batches') snapshot.batches = await store.listBatches(job.id);
+    if (need === 'counts') snapshot.counts = await store.batches.countJob(job.id);
+    else if (need === 'batches') snapshot.batches = await store.batches.list(job.id);
     else if (need === 'units') snapshot.units = await listUnits(context, job);
     else if (need === 'failures') snapshot.failures = await listFailures(context, job, snapshot);
     else if (need === 'only') snapshot.unit = await onlyUnit(context, job);
@@ -156,7 +156,7 @@ export async function snapshotOf(
 
 async function listUnits(context: JobContext, job: Job): Promise<NonNullable<JobSnapshot['units']>> {
   const units = [];
-  for await (const batch of context.store.readBatches(job.id)) {
+  for await (const batch of context.store.batches.read(job.id)) {
     for (const [index, unit] of batch.units.entries())
       units.push({ unit, outcome: batch.outcomes[index], batch, index });
   }
@@ -171,7 +171,7 @@ async function listFailures(context: JobContext, job: Job, { counts }: JobSnapsh
   const failures: Failures = [];
   if (job.finishedAt === null || counts!.units.failed === 0) return failures;
   let place = 0;
-  for await (const batch of context.store.readBatches(job.id)) {
+  for await (const batch of context.store.batches.read(job.id)) {
     for (const [index, unit] of batch.units.entries()) {
       const outcome = batch.outcomes[index];
       if (outcome?.status === 'FAILED') failures.push({ unit, message: outcome.message, place });
@@ -185,12 +185,12 @@ async function listFailures(context: JobContext, job: Job, { counts }: JobSnapsh
 type Failures = NonNullable<JobSnapshot['failures']>;
 
 async function onlyUnit(context: JobContext, job: Job): Promise<UnitSnapshot> {
-  for await (const batch of context.store.readBatches(job.id)) return unitSnapshot(context, job, batch, 0);
+  for await (const batch of context.store.batches.read(job.id)) return unitSnapshot(context, job, batch, 0);
   throw new Error(`job ${job.id} has no units`);
 }
 
 async function findUnit(context: JobContext, job: Job, key: string): Promise<UnitSnapshot> {
-  const found = await context.store.findUnit(job.id, key);
+  const found = await context.store.batches.findUnit(job.id, key);
   if (found === null) throw new Fault('not_found', `The job has no item '${key}'.`);
   return unitSnapshot(context, job, found.batch, found.index);
 }

@@ -53,7 +53,7 @@ async function recordJob(fields: Partial<Job> = {}): Promise<Job> {
       file: storedFile(`${job.id}/batch_${seq}.json`, 1),
       segments: [{ path, bytes: 0, encoding: 'plain', records: { 0: [0, text.length] }, body: null }],
     });
-  await fixture.context.store.createJob(job, batches.map(batchOf));
+  await fixture.context.store.jobs.create(job, batches.map(batchOf));
   return job;
 }
 
@@ -77,7 +77,7 @@ async function listingJob(kind: string, pages: ListPage[], items?: number): Prom
   const count = pages.flatMap(({ entries }) => entries).length;
   await fixture.context.blobs.write(path, 'application/json', chunks(), () => count);
   const outcome = { ...aSuccess(), file: storedFile(path, items ?? count) };
-  await fixture.context.store.createJob(job, [{ ...batch, outcomes: { 0: outcome } }]);
+  await fixture.context.store.jobs.create(job, [{ ...batch, outcomes: { 0: outcome } }]);
   return job;
 }
 

@@ -25,7 +25,7 @@ export function requireResults({ filesDeletedAt }: Pick<Job, 'filesDeletedAt'>):
 }
 
 /** The parts of the context that these functions use. */
-export type RowsContext = Pick<JobContext, 'blobs' | 'jobTypes'> & StoreUse<'listBatches' | 'readBatches'>;
+export type RowsContext = Pick<JobContext, 'blobs' | 'jobTypes'> & StoreUse<'batches'>;
 
 /** Units of a job whose records are read; by default all. */
 export interface RowScope {

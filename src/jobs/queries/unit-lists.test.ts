@@ -3,6 +3,7 @@ import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import type { Batch, Outcome } from '../../store/batches.ts';
 import { aBatch, aFailure, aJob, aSuccess, units } from '../../store/conformance/samples.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
+import { replaceMethods } from '../../store/wrap.ts';
 import { fileName, listFiles, results } from './results.ts';
 import { type FailureFormat, failures, groupFaults, listUnits, type UnitFilter } from './units.ts';
 
@@ -34,7 +35,7 @@ async function createJob(size: number, batches: Partial<Batch>[], fields: Partia
     ...fields,
   });
   const all = batches.map((its, seq) => aBatch(job, seq, units(size, `${seq}/`), its));
-  await fixture.context.store.createJob(job, all);
+  await fixture.context.store.jobs.create(job, all);
   return job;
 }
 
@@ -50,15 +51,16 @@ const aFile = (path: string): StoredFile => ({
 function countReads(): () => number {
   const { store } = fixture.context;
   let read = 0;
-  fixture.context.store = {
-    ...store,
-    async *readBatches(...parameters) {
-      for await (const batch of store.readBatches(...parameters)) {
-        read += 1;
-        yield batch;
-      }
+  fixture.context.store = replaceMethods(store, {
+    batches: {
+      async *read(...parameters) {
+        for await (const batch of store.batches.read(...parameters)) {
+          read += 1;
+          yield batch;
+        }
+      },
     },
-  };
+  });
   return () => read;
 }
 
@@ -104,7 +106,7 @@ describe('listUnits()', () => {
   test('reports a unit with its batch, region, key, and outcome', async () => {
     const job = await createJob(2, [{}, { ...ended(null, blocked), region: 'th' }]);
     const { items } = await listUnits(fixture.context, job, {}, { limit: 9 });
-    const batches = await fixture.context.store.listBatches(job.id);
+    const batches = await fixture.context.store.batches.list(job.id);
     expect(items[3]).toEqual({
       index: 3,
       batchId: batches[1]!.id,
@@ -179,7 +181,7 @@ describe('failures()', () => {
       ended(aSuccess(), blocked, null),
       ended(aSuccess(), aSuccess(), aSuccess()),
     ]);
-    const [batch] = await fixture.context.store.listBatches(job.id);
+    const [batch] = await fixture.context.store.batches.list(job.id);
     const reads = countReads();
     expect(await write(job, 'jsonl')).toBe(
       `${JSON.stringify({
@@ -210,7 +212,7 @@ describe('failures()', () => {
     const userId = await fixture.createUser(100);
     const job = await createJob(1, [ended(blocked)], { userId, unitPrice: 7 });
     const post = (type: 'charge' | 'refund', amount: number) =>
-      fixture.context.store.postLedgerEntry({
+      fixture.context.store.ledger.post({
         key: `${type}:${job.id}`,
         userId,
         amount,
@@ -259,7 +261,7 @@ describe('results()', () => {
       { ...ended(aSuccess(), null, aSuccess()), segments },
       {},
     ]);
-    const batches = await fixture.context.store.listBatches(job.id);
+    const batches = await fixture.context.store.batches.list(job.id);
     const reads = countReads();
     const shared = { batch_id: batches[1]!.id, region: 'id' };
     expect(await lines(job)).toEqual([

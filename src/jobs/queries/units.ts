@@ -148,9 +148,9 @@ export async function groupFaults({ store }: JobContext, job: Job): Promise<Faul
  * versions without tallies are not counted.
  */
 export async function qualityOf({ jobTypes, store }: JobContext, job: Job): Promise<Quality> {
-  const seqs = (await store.listBatches(job.id)).filter(({ success }) => success > 0).map(({ seq }) => seq);
+  const seqs = (await store.batches.list(job.id)).filter(({ success }) => success > 0).map(({ seq }) => seq);
   const tallies: QualityCounts[] = [];
-  for await (const { segments, outcomes } of store.readBatches(job.id, seqs)) {
+  for await (const { segments, outcomes } of store.batches.read(job.id, seqs)) {
     for (const { quality } of segments) if (quality !== undefined) tallies.push(quality);
     for (const outcome of Object.values(outcomes))
       if (outcome.status === 'SUCCESS' && outcome.quality !== undefined) tallies.push(outcome.quality);

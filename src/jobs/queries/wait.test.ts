@@ -2,6 +2,7 @@ import { fromJson } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { flushTasks } from '../../../test/support/clock.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
+import { wrapMethods } from '../../store/wrap.ts';
 import { createJobChanges } from '../changes.ts';
 import type { JobContext } from '../context.ts';
 import { type JobReadOptions, read } from './read.ts';
@@ -39,11 +40,9 @@ function asked(jobId: string, options: Partial<JobReadOptions> = {}, changes: Pa
 /** A store that counts its calls. */
 function counted() {
   const counts: Record<string, number> = {};
-  const store = new Proxy(fixture.context.store, {
-    get: (target, name: keyof JobContext['store']) => {
-      counts[name] = (counts[name] ?? 0) + 1;
-      return target[name];
-    },
+  const store = wrapMethods(fixture.context.store, (name, method) => (...parameters) => {
+    counts[name] = (counts[name] ?? 0) + 1;
+    return method(...parameters);
   });
   return { store, counts };
 }
@@ -100,11 +99,15 @@ test('an expired wait returns the current state; until then only the job is poll
   const { response, state } = asked(jobId, { waitMs: 30_000 }, { store });
   await fixture.eventually('it waits', async () => fixture.clock.sleepers() > 0);
   await fixture.clock.advance(29_000);
-  expect([state.answered, counts.listBatches ?? 0, counts.countJob ?? 0]).toEqual([false, 0, 0]);
-  expect(counts.getJob).toBeLessThanOrEqual(31);
+  expect([state.answered, counts['batches.list'] ?? 0, counts['batches.countJob'] ?? 0]).toEqual([
+    false,
+    0,
+    0,
+  ]);
+  expect(counts['jobs.get']).toBeLessThanOrEqual(31);
   await fixture.clock.advance(1_000);
   expect(await response).toMatchObject({ status: 'processing', timing: 'wait;dur=30000' });
-  expect(counts.listBatches).toBe(1);
+  expect(counts['batches.list']).toBe(1);
 });
 
 test('any change ends a wait with a tag, and an outdated tag ends it immediately', async () => {
@@ -117,7 +120,7 @@ test('any change ends a wait with a tag, and an outdated tag ends it immediately
   await fixture.clock.advance(10_000);
   expect(state.answered).toBe(false);
   const { store, clock } = fixture.context;
-  await store.failBatches(
+  await store.batches.fail(
     jobId,
     ['queued'],
     { status: 'FAILED', code: 'terminated', message: 'x' },
@@ -126,7 +129,7 @@ test('any change ends a wait with a tag, and an outdated tag ends it immediately
   await fixture.clock.advance(1_000);
   const news = await response;
   expect(news.tag).not.toBe(tag);
-  expect((await fixture.context.store.getJob(jobId))!.finishedAt).toBeNull();
+  expect((await fixture.context.store.jobs.get(jobId))!.finishedAt).toBeNull();
 });
 
 test('a wait with a tag ends with the same tag if nothing changes', async () => {
@@ -137,7 +140,7 @@ test('a wait with a tag ends with the same tag if nothing changes', async () => 
   await fixture.eventually('it waits', async () => fixture.clock.sleepers() > 0);
   await fixture.clock.advance(20_000);
   expect((await response).tag).toBe(tag);
-  expect(counts.listBatches).toBe(2);
+  expect(counts['batches.list']).toBe(2);
 });
 
 test('a caller that disconnects no longer waits', async () => {

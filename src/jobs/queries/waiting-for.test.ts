@@ -23,18 +23,18 @@ async function jobWith(
   fixture = await openJobFixture({ workingHours });
   const { store } = fixture.context;
   const job = aJob({ state, totalBatches: 3, totalUnits: 3 });
-  await store.createJob(
+  await store.jobs.create(
     job,
     [0, 1, 2].map((seq) => aBatch(job, seq, units(1))),
   );
-  const references = await store.queueBatches(job.id, putOff, noon);
+  const references = await store.batches.queue(job.id, putOff, noon);
   for (const [place, { batchId }] of references.entries()) {
     const until = noon + (place + 1) * minuteMs;
-    await store.claimBatch(batchId, 0, noon, until);
+    await store.batches.claim(batchId, 0, noon, until);
     const wait = { since: noon, until, reason: `mkta/id: paused ${place}`, tries: {}, failures: 0 };
-    await store.releaseBatch(batchId, 1, until, { wait });
+    await store.batches.release(batchId, 1, until, { wait });
   }
-  if (queued > 0) await store.queueBatches(job.id, queued, noon);
+  if (queued > 0) await store.batches.queue(job.id, queued, noon);
   return job;
 }
 

@@ -170,12 +170,16 @@ export async function showWhenChanged<T>(
 
   const until = start + waitMs;
   const readState = async (jobId: string) => {
-    const current = (await context.store.getJob(jobId)) ?? job;
+    const current = (await context.store.jobs.get(jobId)) ?? job;
     return { current, mark: await markOf(current), ended: current.finishedAt !== null };
   };
   // The counts are cheap: the view is prepared only after they have changed.
   const markOf = async ({ id, state, refunded }: Job) =>
-    JSON.stringify([state, refunded, ifNoneMatch === undefined ? null : await context.store.countJob(id)]);
+    JSON.stringify([
+      state,
+      refunded,
+      ifNoneMatch === undefined ? null : await context.store.batches.countJob(id),
+    ]);
 
   let latest = job;
   for await (const { current } of follow(context, job.id, readState, signal, until)) {

@@ -32,7 +32,7 @@ const quote = async (request: object, options: SubmitOptionValues = {}, method =
 
 /** Pauses the origin of a region for a time in milliseconds. */
 const pause = (region: string, ms: number) =>
-  fixture.context.store.putPause(`https://${region}.example`, {
+  fixture.context.store.origins.putPause(`https://${region}.example`, {
     ...{ revision: 1, until: noon + ms, reason: 'page_blocked', failures: 1, since: noon, probing: false },
   });
 
@@ -91,7 +91,7 @@ describe('the quote of a submission', () => {
 
   test('has the shortfall under the ceiling of the key', async () => {
     const key = aKey({ userId, creditCeiling: 15 });
-    await fixture.context.store.createApiKey(key);
+    await fixture.context.store.apiKeys.insert(key);
     const offered = fixture.context.jobTypes.methods.get('gleaner.mkta.v1.MktaService.SubmitVariantSold')!;
     const options = create(SubmitOptionsSchema, { validateOnly: true });
     const request = fromJson(offered.method.input, variantSoldRequest(2));
@@ -170,7 +170,7 @@ describe('the duration of a quoted job', () => {
   const duration = async (...rows: string[]) =>
     (await quote(csv(...rows), {}, 'SubmitGetPcBulk')).durationSeconds as bigint;
   const measure = (origin: string, requests: number, milliseconds: number) =>
-    fixture.context.store.addOriginMinutes([
+    fixture.context.store.originMinutes.accumulate([
       {
         origin,
         market: 'mkta',

@@ -45,7 +45,7 @@ export async function quoteJob(
   const refusals = await Array.fromAsync(
     findRefusals(context, jobType, { ...caller, cost, totalUnits: units }),
   );
-  const balance = (await context.store.getUser(caller.userId))?.balance ?? 0;
+  const balance = (await context.store.users.get(caller.userId))?.balance ?? 0;
   const quota = refusals.find(({ code }) => code === 'insufficient_credits')?.quota;
   const duplicates = findDuplicates(plan);
   const needsApproval = kind.approval && context.settings.approval;
@@ -81,9 +81,9 @@ async function timing(
   { needsApproval, isTest, isReread }: Record<'needsApproval' | 'isTest' | 'isReread', boolean>,
 ): Promise<MessageInitShape<typeof QuoteSchema>> {
   const [pauses, minutes, backlog] = await Promise.all([
-    store.listPauses(),
-    store.listOriginMinutes(clock.now() - measuredMs),
-    store.countBacklog(),
+    store.origins.listPauses(),
+    store.originMinutes.find({ minute: { atLeast: clock.now() - measuredMs } }),
+    store.batches.countBacklog(),
   ]);
   const origins = plannedOrigins({ settings }, jobType, plan);
   const { delays, beginsAt } = findStart(

@@ -13,15 +13,15 @@ import { stopRunning } from './lifecycle.ts';
  */
 export async function finishSubmit(context: JobContext, jobId: string): Promise<Job | null> {
   const { store, clock } = context;
-  const job = await store.getJob(jobId);
+  const job = await store.jobs.get(jobId);
   if (job === null || job.state === 'discarding') return null;
   if (job.state !== 'submitted') return job;
   if (!(await chargeSubmit(context, job))) return currentOf(context, jobId);
   const now = clock.now();
   const waits = job.decideBy !== null;
   const next = waits
-    ? await store.moveJob(jobId, ['submitted'], 'awaiting_approval', now, noticeOf(job, now))
-    : await store.moveJob(jobId, ['submitted'], 'approved', now);
+    ? await store.jobs.move(jobId, ['submitted'], 'awaiting_approval', now, noticeOf(job, now))
+    : await store.jobs.move(jobId, ['submitted'], 'approved', now);
   if (next === null) return currentOf(context, jobId);
   if (waits) {
     context.log.info(
@@ -40,7 +40,7 @@ const noticeOf = ({ mode }: Job, now: number): JobPatch =>
 
 /** Returns a job that another process continued, or null if it was discarded. */
 async function currentOf({ store }: JobContext, jobId: string): Promise<Job | null> {
-  const job = await store.getJob(jobId);
+  const job = await store.jobs.get(jobId);
   return job?.state === 'discarding' ? null : job;
 }
 
@@ -73,7 +73,7 @@ const undoRetryMs = 1_000;
  * cannot be resumed.
  */
 export async function discardSubmitted(context: JobContext, jobId: string): Promise<boolean> {
-  const job = await context.store.moveJob(jobId, ['submitted'], 'discarding', context.clock.now());
+  const job = await context.store.jobs.move(jobId, ['submitted'], 'discarding', context.clock.now());
   if (job !== null) await finishDiscard(context, job);
   return job !== null;
 }
@@ -81,7 +81,7 @@ export async function discardSubmitted(context: JobContext, jobId: string): Prom
 /** Refunds and removes a job in the state `discarding`. Idempotent. */
 export async function finishDiscard({ store, clock, log }: JobContext, job: Job): Promise<void> {
   const refunded = await refundJob(store, job, job.cost, clock.now());
-  if (await store.discardJob(job.id))
+  if (await store.jobs.discard(job.id))
     log.warn({ jobId: job.id, userId: job.userId, refunded }, 'submit discarded');
 }
 
@@ -118,7 +118,7 @@ async function tryUndo(context: JobContext, jobId: string): Promise<boolean> {
   try {
     // The last step may have succeeded without an acknowledgement: then the job already waits or runs.
     const unstarted = ['submitted', 'awaiting_approval', 'approved'] as const;
-    const job = await store.moveJob(jobId, unstarted, 'discarding', clock.now());
+    const job = await store.jobs.move(jobId, unstarted, 'discarding', clock.now());
     if (job !== null) await finishDiscard(context, job);
     else await stopRunning(context, jobId, 'The submit failed.');
     return true;

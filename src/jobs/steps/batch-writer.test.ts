@@ -6,6 +6,7 @@ import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../te
 import { createPageMemory } from '../../fetch/page-memory.ts';
 import type { BatchReference } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
+import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { leaseMs } from '../context.ts';
 import { createBatchWriter } from './batch-writer.ts';
@@ -32,7 +33,7 @@ async function submitted(count: number): Promise<string> {
 }
 
 const batchOf = async (jobId: string) =>
-  (await Array.fromAsync(fixture.context.store.readBatches(jobId)))[0]!;
+  (await Array.fromAsync(fixture.context.store.batches.read(jobId)))[0]!;
 const filesOf = async (jobId: string) =>
   (await fixture.context.blobs.listJob(jobId)).map((path) => path.slice(jobId.length + 1)).sort();
 const mergedItems = async ({ file }: Job): Promise<string[]> =>
@@ -95,7 +96,7 @@ test('the record of a single task is in a segment', async () => {
     itemId: '20101',
     shopId: '7',
   });
-  const { id } = (await fixture.context.store.getJobByNumber(taskId))!;
+  const { id } = (await fixture.context.store.jobs.getByNumber(taskId))!;
   await work(fixture.context, messages.shift()!, () => {}, never);
   await fixture.waitForState(id, 'completed');
   const shown = await fixture.read(userId, 'RetrieveGetPc', { taskId: String(taskId) });
@@ -150,7 +151,7 @@ describe('a batch in progress', () => {
     const rows = items.map((item) => `sg,77,${item}`).join('\n');
     const file = Buffer.from(`region,shop_id,item_id\n${rows}\n`).toString('base64');
     const { taskId } = await fixture.submit(userId, 'SubmitGetPcBulk', { file, resultFormat: 'jsonl' });
-    const { id } = (await fixture.context.store.getJobByNumber(taskId))!;
+    const { id } = (await fixture.context.store.jobs.getByNumber(taskId))!;
     const pages = slowly(10);
     const working = work(fixture.context, messages.shift()!, () => {}, never);
     await fixture.eventually('records are written', async () => {
@@ -211,7 +212,9 @@ test('a segment orphaned by a crash is deleted at the end of the job', async () 
   const victim = createCrashingProcess(
     {
       ...fixture.context,
-      store: { ...fixture.context.store, finishBatch: () => new Promise<boolean>(() => {}) },
+      store: replaceMethods(fixture.context.store, {
+        batches: { finish: () => new Promise<boolean>(() => {}) },
+      }),
     },
     Number.POSITIVE_INFINITY,
     'before',
@@ -237,8 +240,8 @@ describe('while records take much of the memory', () => {
   const claimed = async (count: number) => {
     const jobId = await submitted(count);
     const { store } = fixture.context;
-    const batch = (await store.claimBatch(messages.shift()!.batchId, 0, 0, leaseMs))!;
-    return { job: (await store.getJob(jobId))!, batch };
+    const batch = (await store.batches.claim(messages.shift()!.batchId, 0, 0, leaseMs))!;
+    return { job: (await store.jobs.get(jobId))!, batch };
   };
 
   test('they are written early and released, and the final segment has all of them', async () => {
@@ -258,7 +261,7 @@ describe('while records take much of the memory', () => {
     expect(await writer.finish()).toBe(true);
     writer.release();
     expect(memory.records.isFull).toBe(false);
-    const [done] = await Array.fromAsync(fixture.context.store.readBatches(job.id));
+    const [done] = await Array.fromAsync(fixture.context.store.batches.read(job.id));
     expect(done).toMatchObject({ state: 'done', success: 5, segments: [{ quality: { records: 5 } }] });
     const items = JSON.parse(await text(await fixture.context.blobs.read(done!.file!.path)));
     expect(items).toHaveLength(5);

@@ -78,7 +78,7 @@ export function createBatchWriter(
     persist(() => keeper.write(indexesOf(outcomes)));
   const end = async (segment: Segment | null, file: StoredFile | null) => {
     const pages = keeps ? await keep(pending) : null;
-    if (!(await store.finishBatch(id, attempt, pending, segment, file, clock.now(), pages))) {
+    if (!(await store.batches.finish(id, attempt, pending, segment, file, clock.now(), pages))) {
       await discard([...(segment ? [segment.path] : []), ...keeper.uncommitted()]);
       return false;
     }
@@ -102,7 +102,7 @@ export function createBatchWriter(
       // The write that refers to the segment also stores the counts of the records in it.
       const segment = bare && { ...bare, quality: countRecords(fields, its.values()) };
       const pages = keeps ? await keep(outcomes) : null;
-      if (!(await store.recordOutcomes(id, attempt, outcomes, segment, pages))) {
+      if (!(await store.batches.recordOutcomes(id, attempt, outcomes, segment, pages))) {
         await discard([...(segment ? [segment.path] : []), ...keeper.uncommitted()]);
         return false;
       }
@@ -183,7 +183,7 @@ async function untilWritten<T>(
   for (let failures = 0; ; ) {
     try {
       const result = await write();
-      if (failures > 0) await store.setWait(id, attempt, waited).catch(() => {});
+      if (failures > 0) await store.batches.setWait(id, attempt, waited).catch(() => {});
       return result;
     } catch (error) {
       if (signal.aborted || countsAsStalled(error)) throw error;
@@ -195,7 +195,7 @@ async function untilWritten<T>(
       );
       const now = clock.now();
       const wait = { since: now, until: now + ms, reason: 'storage unavailable', failures };
-      await store.setWait(id, attempt, { ...wait, tries: waited?.tries ?? {} }).catch(() => {});
+      await store.batches.setWait(id, attempt, { ...wait, tries: waited?.tries ?? {} }).catch(() => {});
       await clock.sleep(ms, signal);
     }
   }

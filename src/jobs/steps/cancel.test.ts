@@ -3,6 +3,7 @@ import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../te
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Outcome } from '../../store/batches.ts';
+import { replaceMethods } from '../../store/wrap.ts';
 import type { JobContext } from '../context.ts';
 import { chargeJob } from '../credits/job-credits.ts';
 import { approve } from './decide.ts';
@@ -28,7 +29,7 @@ async function submitted(items: number): Promise<string> {
 /** Counts the units of a job by outcome. */
 async function outcomesOf(jobId: string): Promise<(Outcome | undefined)[]> {
   const found: (Outcome | undefined)[] = [];
-  for await (const { units, outcomes } of fixture.context.store.readBatches(jobId)) {
+  for await (const { units, outcomes } of fixture.context.store.batches.read(jobId)) {
     found.push(...units.map((_unit, at) => outcomes[at]));
   }
   return found;
@@ -37,10 +38,10 @@ async function outcomesOf(jobId: string): Promise<(Outcome | undefined)[]> {
 /** Ends the first batch of a running job with a result for each unit. */
 async function endFirstBatch(jobId: string): Promise<void> {
   const { store, clock } = fixture.context;
-  const [batch] = await store.listBatches(jobId);
-  await store.claimBatch(batch!.id, 0, clock.now(), clock.now() + 1);
+  const [batch] = await store.batches.list(jobId);
+  await store.batches.claim(batch!.id, 0, clock.now(), clock.now() + 1);
   const places = Array.from({ length: batch!.total }, (_, index) => index);
-  await store.finishBatch(
+  await store.batches.finish(
     batch!.id,
     1,
     Object.fromEntries(places.map((index) => [index, { status: 'SUCCESS' as const, attempt: 1 }])),
@@ -114,10 +115,10 @@ describe('cancelling a running job', () => {
     const jobId = await submitted(120);
     await approve(fixture.context, jobId, operatorId);
     const { store, clock } = fixture.context;
-    const [batch] = await store.listBatches(jobId);
-    await store.claimBatch(batch!.id, 0, clock.now(), clock.now() + 1);
+    const [batch] = await store.batches.list(jobId);
+    await store.batches.claim(batch!.id, 0, clock.now(), clock.now() + 1);
     const gone = { status: 'FAILED' as const, code: 'page_not_found' as const, message: 'Gone.' };
-    await store.recordOutcomes(batch!.id, 1, { 0: gone }, null);
+    await store.batches.recordOutcomes(batch!.id, 1, { 0: gone }, null);
     const { counts } = await cancel(fixture.context, jobId, owner);
     expect(counts?.units).toEqual({ total: 120, success: 0, failed: 120, notRun: 119 });
   });
@@ -133,9 +134,9 @@ describe('cancelling a running job', () => {
   test('refunds everything if nothing was dispatched, and keeps an earlier reason', async () => {
     const jobId = await submitted(2);
     const { store, clock } = fixture.context;
-    const job = (await store.getJob(jobId))!;
+    const job = (await store.jobs.get(jobId))!;
     await chargeJob(store, job, clock.now());
-    await store.moveJob(jobId, ['awaiting_approval'], 'approved', clock.now(), { reason: 'Urgent.' });
+    await store.jobs.move(jobId, ['awaiting_approval'], 'approved', clock.now(), { reason: 'Urgent.' });
     expect(await cancel(fixture.context, jobId, owner)).toMatchObject({
       state: 'terminated',
       reason: 'Urgent.',
@@ -151,7 +152,7 @@ describe('cancelling a running job', () => {
       itemId: '61',
       shopId: '7',
     });
-    const job = (await fixture.context.store.getJobByNumber(taskId))!;
+    const job = (await fixture.context.store.jobs.getByNumber(taskId))!;
     await cancel(fixture.context, job.id, owner);
     expect(await fixture.balance(userId)).toBe(credits);
     expect(await fixture.read(userId, 'RetrieveGetPc', { taskId })).toMatchObject({
@@ -167,7 +168,7 @@ test.each(['submitted', 'approving', 'settling', 'rejecting', 'terminating', 'co
   async (state) => {
     const jobId = await submitted(1);
     const { store, clock } = fixture.context;
-    await store.moveJob(jobId, ['awaiting_approval'], state, clock.now(), {
+    await store.jobs.move(jobId, ['awaiting_approval'], state, clock.now(), {
       finishedAt: state === 'completed' ? clock.now() : null,
     });
     const messages = {
@@ -179,7 +180,7 @@ test.each(['submitted', 'approving', 'settling', 'rejecting', 'terminating', 'co
       code: state === 'submitted' ? 'not_found' : 'conflict',
       message: messages[state] ?? 'The job is ending.',
     });
-    expect((await store.getJob(jobId))?.state).toBe(state);
+    expect((await store.jobs.get(jobId))?.state).toBe(state);
   },
 );
 
@@ -191,13 +192,13 @@ describe('cancelling a job that changes meanwhile', () => {
   /** The context of a process that reads a stale job for some reads; each attempt reads it twice. */
   const behind = async (jobId: string, reads: number): Promise<JobContext> => {
     const { store } = fixture.context;
-    const before = await store.getJob(jobId);
+    const before = await store.jobs.get(jobId);
     let left = reads;
-    const getJob: typeof store.getJob = async (id) => {
+    const getJob: typeof store.jobs.get = async (id) => {
       left -= 1;
-      return left >= 0 ? before : store.getJob(id);
+      return left >= 0 ? before : store.jobs.get(id);
     };
-    return { ...fixture.context, store: { ...store, getJob } };
+    return { ...fixture.context, store: replaceMethods(store, { jobs: { get: getJob } }) };
   };
 
   test('stops it if it was approved between two attempts', async () => {
@@ -216,7 +217,7 @@ describe('cancelling a job that changes meanwhile', () => {
       code: 'conflict',
       message: 'The job is changing. Try again.',
     });
-    expect((await fixture.context.store.getJob(jobId))?.state).toBe('processing');
+    expect((await fixture.context.store.jobs.get(jobId))?.state).toBe('processing');
   });
 
   test('returns the fault of the store, and does not stop it', async () => {
@@ -224,7 +225,10 @@ describe('cancelling a job that changes meanwhile', () => {
     const moveJob = async () => {
       throw new Fault('unavailable', 'The store does not answer.');
     };
-    const context = { ...fixture.context, store: { ...fixture.context.store, moveJob } };
+    const context = {
+      ...fixture.context,
+      store: replaceMethods(fixture.context.store, { jobs: { move: moveJob } }),
+    };
     await expect(cancel(context, jobId, owner)).rejects.toMatchObject({ code: 'unavailable' });
   });
 });

@@ -34,10 +34,10 @@ async function* merge(
   const { store, clock } = context;
   let touchedAt = clock.now();
   yield pack.head(job);
-  for await (const batch of store.readBatches(job.id)) {
+  for await (const batch of store.batches.read(job.id)) {
     if (clock.now() - touchedAt > touchIntervalMs) {
       touchedAt = clock.now();
-      await store.moveJob(job.id, [job.state], job.state, touchedAt);
+      await store.jobs.move(job.id, [job.state], job.state, touchedAt);
     }
     const { rows, chunks } = rowsOf(context, pack, job, batch);
     let isFirst = true;

@@ -200,16 +200,16 @@ async function workOff(context: JobContext): Promise<void> {
 }
 
 async function jobOf(userId: string): Promise<Job | null> {
-  const { items: found } = await fixture.context.store.listJobs({ userId }, { limit: 2 });
+  const { items: found } = await fixture.context.store.jobs.list({ userId }, { limit: 2 });
   expect(found.length, 'jobs of the user').toBeLessThan(2);
   return found[0] ?? null;
 }
 
 async function createTestAccount(): Promise<string> {
   const { store } = fixture.context;
-  const live = (await store.getUser(await fixture.createUser(0)))!;
+  const live = (await store.users.get(await fixture.createUser(0)))!;
   const id = testAccountId(live.id);
-  await store.createUser({ ...live, id, testOf: live.id });
+  await store.users.insert({ ...live, id, testOf: live.id });
   return id;
 }
 
@@ -253,7 +253,7 @@ async function survives(course: Course, last: number, when: 'before' | 'after'):
   const own = course.isTest ? 0 : credits;
   const userId = course.isTest ? await createTestAccount() : await fixture.createUser(own);
   const limited = aKey({ userId, creditCeiling: credits });
-  await alive.store.createApiKey(limited);
+  await alive.store.apiKeys.insert(limited);
   const key = newId();
   await Promise.race([goThrough(course, victim.context, limited, key).catch(() => {}), victim.crashed]);
   if (!victim.isCrashed()) return false;
@@ -267,8 +267,8 @@ async function survives(course: Course, last: number, when: 'before' | 'after'):
   const { charged, refunded } = course.ends[job.state]!(job);
   expect(job.refunded, where).toBe(refunded);
   expect(await fixture.balance(userId), where).toBe(own - charged + refunded);
-  expect((await alive.store.getApiKey(limited.id))?.creditsSpent, where).toBe(charged - refunded);
-  expect(await alive.store.hasOutstandingBatches(job.id), where).toBe(false);
+  expect((await alive.store.apiKeys.get(limited.id))?.creditsSpent, where).toBe(charged - refunded);
+  expect(await alive.store.batches.hasOutstanding(job.id), where).toBe(false);
   expect(job.file?.items ?? null, where).toBe(course.records);
   const { records } = await qualityOf(alive, job);
   const files = await unitFilesOf(job);
@@ -281,7 +281,7 @@ async function survives(course: Course, last: number, when: 'before' | 'after'):
 
 /** Returns the files of a job's units. */
 async function unitFilesOf({ id }: Job): Promise<StoredFile[]> {
-  const batches = await Array.fromAsync(alive.store.readBatches(id));
+  const batches = await Array.fromAsync(alive.store.batches.read(id));
   return batches.flatMap(({ outcomes }) =>
     Object.values(outcomes).flatMap((outcome) =>
       outcome.status === 'SUCCESS' && outcome.file ? [outcome.file] : [],

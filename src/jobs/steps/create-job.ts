@@ -6,6 +6,7 @@ import type { Plan } from '../../kinds/kind.ts';
 import type { Batch } from '../../store/batches.ts';
 import type { Job, Mode } from '../../store/documents.ts';
 import { dueOnEntry } from '../../store/job-states.ts';
+import { nextNumber } from '../../store/submissions.ts';
 import { approvalWaitMs, type JobContext, type StoreUse } from '../context.ts';
 import { findExcess, findShortfall } from '../credits/job-credits.ts';
 import type { ResolvedJobType } from '../job-types.ts';
@@ -60,10 +61,10 @@ export async function placeJob(
   progress: SubmitProgress,
 ): Promise<Job> {
   const { store } = context;
-  if ((await store.getJob(draft.jobId)) === null) {
+  if ((await store.jobs.get(draft.jobId)) === null) {
     const { job, batches } = await prepareJob(context, jobType, draft);
     progress.jobMayExist = true;
-    await store.createJob(job, batches);
+    await store.jobs.create(job, batches);
   }
   try {
     const job = await finishSubmit(context, draft.jobId);
@@ -134,7 +135,7 @@ async function buildJob(
   const isTest = mode === 'test';
   return {
     id,
-    number: kind.sequence === undefined ? null : await context.store.nextNumber(kind.sequence),
+    number: kind.sequence === undefined ? null : await nextNumber(context.store, kind.sequence),
     userId,
     keyId,
     mode,
@@ -247,7 +248,7 @@ export const optionChecks: readonly OptionCheck[] = [
 
 /** Returns the fault of a submission that names destinations which its user does not have, or null. */
 async function findUnknownDestination(
-  context: StoreUse<'listDestinations'>,
+  context: StoreUse<'destinations'>,
   job: Pick<Job, 'userId' | 'options'>,
 ): Promise<Fault | null> {
   const { unknown } = await readDestinations(context, job);
@@ -261,7 +262,7 @@ async function findUnknownDestination(
 
 /** Returns the options of a job with the ids of its destinations instead of their names. */
 async function withDestinationIds(
-  context: StoreUse<'listDestinations'>,
+  context: StoreUse<'destinations'>,
   job: Pick<Job, 'userId' | 'options'>,
 ): Promise<JobOptions> {
   const { deliverTo: _, ...others } = job.options;
@@ -282,11 +283,11 @@ function withDefaults(
 }
 
 async function readDestinations(
-  { store }: StoreUse<'listDestinations'>,
+  { store }: StoreUse<'destinations'>,
   { userId, options: { deliverTo = '' } }: Pick<Job, 'userId' | 'options'>,
 ): Promise<{ ids: string[]; unknown: string[] }> {
   if (deliverTo === '') return { ids: [], unknown: [] };
-  const destinations = await store.listDestinations(userId);
+  const destinations = await store.destinations.find({ userId });
   const ids = new Set<string>();
   const unknown = new Set<string>();
   for (const value of deliverTo.split(',')) {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { grant, type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
+import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { approvalWaitMs } from '../context.ts';
 import { approve, finishApproval, reject } from './decide.ts';
@@ -19,7 +20,7 @@ afterEach(() => fixture.close());
 
 /** Types and amounts of a user's ledger entries, oldest first, without the grant. */
 async function entriesOf(userId: string): Promise<unknown[]> {
-  const { items } = await fixture.context.store.listLedgerEntries(userId, { limit: 100, after: null });
+  const { items } = await fixture.context.store.ledger.list(userId, { limit: 100, after: null });
   return items
     .filter(({ type }) => type !== 'grant')
     .map(({ type, amount }) => [type, amount])
@@ -51,7 +52,7 @@ describe('24 hours without a decision', () => {
       await sweep(fixture.context);
       await sweep(fixture.context);
       expect(await fixture.read(userId, view, { jobId })).toMatchObject({ status: 'rejected' });
-      expect((await fixture.context.store.getJob(jobId))!.reason).toMatch(/24 hours/);
+      expect((await fixture.context.store.jobs.get(jobId))!.reason).toMatch(/24 hours/);
       expect(await entriesOf(userId)).toEqual(entries);
       expect(await fixture.balance(userId)).toBe(100);
       await expect(approve(fixture.context, jobId, operatorId)).rejects.toMatchObject({ code: 'conflict' });
@@ -110,7 +111,7 @@ describe('approval', () => {
       code: 'insufficient_credits',
       quota: { required: 20, current: 19 },
     });
-    expect(await fixture.context.store.getJob(jobId)).toMatchObject({
+    expect(await fixture.context.store.jobs.get(jobId)).toMatchObject({
       state: 'awaiting_approval',
       decidedBy: null,
     });
@@ -123,12 +124,12 @@ describe('approval', () => {
     const userId = await fixture.createUser(20);
     const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(2));
     const { store } = fixture.context;
-    const postLedgerEntry: typeof store.postLedgerEntry = async () => {
+    const post: typeof store.ledger.post = async () => {
       throw new Fault('unavailable', 'The store is away.');
     };
-    const away = { ...fixture.context, store: { ...store, postLedgerEntry } };
+    const away = { ...fixture.context, store: replaceMethods(store, { ledger: { post } }) };
     await expect(approve(away, jobId, operatorId)).rejects.toMatchObject({ code: 'unavailable' });
-    const approving = (await store.getJob(jobId))!;
+    const approving = (await store.jobs.get(jobId))!;
     expect(approving).toMatchObject({ state: 'approving', decidedBy: operatorId });
     for (let time = 0; time < 2; time += 1)
       expect(await finishApproval(fixture.context, approving)).toMatchObject({ state: 'processing' });
@@ -155,7 +156,7 @@ test.each([
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(1));
   const job = await reject(fixture.context, jobId, operatorId, reason);
   expect(job).toMatchObject({ state: 'rejected', decidedBy: operatorId, reason });
-  const [batch] = await Array.fromAsync(fixture.context.store.readBatches(jobId));
+  const [batch] = await Array.fromAsync(fixture.context.store.batches.read(jobId));
   expect(Object.values(batch!.outcomes)).toEqual([{ status: 'FAILED', code: 'rejected', message }]);
 });
 

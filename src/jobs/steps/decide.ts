@@ -14,7 +14,7 @@ import { finishEnding } from './finalize-job.ts';
  */
 export async function approve(context: JobContext, jobId: string, operatorId: string | null): Promise<Job> {
   const { store, clock } = context;
-  const job = await store.moveJob(jobId, ['awaiting_approval'], 'approving', clock.now(), {
+  const job = await store.jobs.move(jobId, ['awaiting_approval'], 'approving', clock.now(), {
     decidedBy: operatorId,
   });
   if (job === null) throw await notAwaiting(context, jobId);
@@ -33,17 +33,17 @@ export async function finishApproval(context: JobContext, job: Job): Promise<Job
       await chargeJob(store, job, clock.now());
     } catch (error) {
       if (Fault.from(error).code === 'insufficient_credits') {
-        await store.moveJob(job.id, ['approving'], 'awaiting_approval', clock.now(), { decidedBy: null });
+        await store.jobs.move(job.id, ['approving'], 'awaiting_approval', clock.now(), { decidedBy: null });
       }
       throw error;
     }
   }
-  const approved = await store.moveJob(job.id, ['approving'], 'approved', clock.now());
-  if (approved === null) return (await store.getJob(job.id)) ?? job;
+  const approved = await store.jobs.move(job.id, ['approving'], 'approved', clock.now());
+  if (approved === null) return (await store.jobs.get(job.id)) ?? job;
   context.log.info({ jobId: job.id, operatorId: job.decidedBy }, 'job approved');
   // Outside working hours, or without a queue, the sweep dispatches the job later.
   await tryDispatch(context, approved);
-  return (await store.getJob(job.id)) ?? approved;
+  return (await store.jobs.get(job.id)) ?? approved;
 }
 
 /** Rejects a job that awaits approval and refunds its charge in full. Throws `not_found`, `conflict`. */
@@ -54,18 +54,18 @@ export async function reject(
   reason: string,
 ): Promise<Job> {
   const { store, clock } = context;
-  const job = await store.moveJob(jobId, ['awaiting_approval'], 'rejecting', clock.now(), {
+  const job = await store.jobs.move(jobId, ['awaiting_approval'], 'rejecting', clock.now(), {
     decidedBy: operatorId,
     reason,
   });
   if (job === null) throw await notAwaiting(context, jobId);
   context.log.info({ jobId, operatorId, reason }, 'job rejected');
   await finishEnding(context, job);
-  return (await store.getJob(jobId)) ?? job;
+  return (await store.jobs.get(jobId)) ?? job;
 }
 
 async function notAwaiting(context: JobContext, jobId: string): Promise<Fault> {
-  const job = await context.store.getJob(jobId);
+  const job = await context.store.jobs.get(jobId);
   if (job === null || !isAccepted(job)) return new Fault('not_found', `There is no job '${jobId}'.`);
   return new Fault('conflict', `The job does not await approval: it is ${job.state}.`);
 }
@@ -82,7 +82,7 @@ export async function decideDue(context: JobContext, job: Job): Promise<Job> {
 }
 
 async function decisionOf({ store }: JobContext, { id }: Job) {
-  for await (const { units } of store.readBatches(id, [0])) {
+  for await (const { units } of store.batches.read(id, [0])) {
     if (units[0] !== undefined) return testDecision(units[0]);
   }
   return 'none';

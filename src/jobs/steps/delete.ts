@@ -4,7 +4,9 @@ import type { Retention } from '../../base/limits.ts';
 import { Fault } from '../../contract/fault.ts';
 import { allOf } from '../../store/cursor.ts';
 import type { Job, User } from '../../store/documents.ts';
-import { summaryOf } from '../../store/retention.ts';
+import { eraseUserRecords } from '../../store/erasure.ts';
+import { removePagePlaces, summaryOf } from '../../store/retention.ts';
+import { markUserDeleted } from '../../store/users.ts';
 import type { JobContext } from '../context.ts';
 import { isPageFile } from '../kept-pages.ts';
 import { testResultsMs } from '../sandbox.ts';
@@ -17,11 +19,11 @@ import { cancel } from './lifecycle.ts';
  */
 export async function deleteJob({ store, blobs, clock, log }: JobContext, job: Job): Promise<boolean> {
   const now = clock.now();
-  if ((await store.markFilesDeleted(job.id, now)) === null) return false;
+  if ((await store.jobs.markFilesDeleted(job.id, now)) === null) return false;
   await blobs.removeJob(job.id);
-  await store.removePagePlaces(job.id);
-  const { success, failed } = (job.counts ?? (await store.countJob(job.id))).units;
-  const deleted = await store.deleteJob({ ...summaryOf(job), success, failed, deletedAt: now });
+  await removePagePlaces(store, job.id);
+  const { success, failed } = (job.counts ?? (await store.batches.countJob(job.id))).units;
+  const deleted = await store.jobs.delete({ ...summaryOf(job), success, failed, deletedAt: now });
   if (deleted) log.info({ jobId: job.id, userId: job.userId }, 'job deleted');
   return deleted;
 }
@@ -34,7 +36,7 @@ export async function deleteJob({ store, blobs, clock, log }: JobContext, job: J
  */
 export async function deleteFiles(context: JobContext, { id, state }: Job): Promise<Job> {
   const { store, clock, log } = context;
-  const marked = await store.markFilesDeleted(id, clock.now());
+  const marked = await store.jobs.markFilesDeleted(id, clock.now());
   if (marked === null)
     throw new Fault(
       'conflict',
@@ -61,7 +63,7 @@ export async function removeDeletedFiles(
   jobId: string,
 ): Promise<void> {
   await blobs.removeJob(jobId);
-  await store.finishFileDeletion(jobId);
+  await store.jobs.finishFileDeletion(jobId);
 }
 
 /**
@@ -73,8 +75,8 @@ export async function deletePages(
   { id, userId }: Job,
 ): Promise<void> {
   await blobs.remove((await blobs.listJob(id)).filter(isPageFile));
-  await store.removePagePlaces(id);
-  await store.finishPageDeletion(id);
+  await removePagePlaces(store, id);
+  await store.jobs.finishPageDeletion(id);
   log.info({ jobId: id, userId }, 'kept pages deleted');
 }
 
@@ -97,24 +99,24 @@ export const eraseDelayMs = 60_000;
  */
 export async function eraseUser(context: JobContext, user: User): Promise<boolean> {
   const { store, clock, log } = context;
-  await store.markUserDeleted(testAccountId(user.id), clock.now());
+  await markUserDeleted(store, testAccountId(user.id), clock.now());
   await eraseRecords(context, user.id);
   const until = clock.now() + maxMs;
   let isEmpty = true;
-  for await (const job of allOf((page) => store.listJobs({ userId: user.id }, page), pageSize)) {
+  for await (const job of allOf((page) => store.jobs.list({ userId: user.id }, page), pageSize)) {
     if (clock.now() >= until) return false;
     if (!(await eraseJob(context, job))) isEmpty = false;
   }
   if (!isEmpty || user.deletedAt === null || clock.now() - user.deletedAt < eraseDelayMs) return false;
   // Jobs that were cancelled meanwhile have posted refunds.
   await eraseRecords(context, user.id);
-  await store.markUserErased(user.id);
+  await store.users.update({ id: user.id, deletedAt: { not: null } }, { erased: true });
   log.info({ userId: user.id }, 'user erased');
   return true;
 }
 
 async function eraseRecords({ store }: JobContext, userId: string): Promise<void> {
-  while ((await store.eraseUserRecords(userId, chunkSize)) > 0) await nextTurn();
+  while ((await eraseUserRecords(store, userId, chunkSize)) > 0) await nextTurn();
 }
 
 /** Deletes an ended job, and cancels one that has not ended. Returns true if the job is deleted. */

@@ -38,7 +38,7 @@ type Submit = (typeof submits)[number];
 let fixture: JobFixture;
 afterEach(() => fixture.close());
 const jobsOf = async (userId: string): Promise<Job[]> =>
-  (await fixture.context.store.listJobs({ userId }, { limit: 9 })).items;
+  (await fixture.context.store.jobs.list({ userId }, { limit: 9 })).items;
 const costOf = (jobs: readonly Job[]) => jobs.reduce((sum, { cost, refunded }) => sum + cost - refunded, 0);
 
 async function send(context: JobContext, { method, request }: Submit, userId: string, key?: string) {
@@ -147,7 +147,7 @@ describe.each(await findStores())('on $name', ({ open }) => {
       const userId = await fixture.createUser(10 * credits);
       let away = false;
       const context = intercept(fixture.context, async ({ name }, run) => {
-        away ||= name === 'moveJob';
+        away ||= name === 'jobs.move';
         if (away) throw new Fault('unavailable', 'The store is away.');
         return run();
       });
@@ -235,7 +235,7 @@ describe.each(await findStores())('on $name', ({ open }) => {
       const userId = await fixture.createUser(credits);
       const [one] = submits;
       const context = intercept(fixture.context, async ({ name }, run) => {
-        if (name === 'postLedgerEntry') {
+        if (name === 'ledger.post') {
           await grant(fixture.context, userId, -credits);
           const refused = await run();
           await grant(fixture.context, userId, credits);
@@ -258,7 +258,7 @@ describe.each(await findStores())('on $name', ({ open }) => {
       const userId = await fixture.createUser(credits);
       const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
       const context = intercept(fixture.context, async ({ name }, run) => {
-        if (name === 'postLedgerEntry') {
+        if (name === 'ledger.post') {
           await grant(fixture.context, userId, -credits);
           await fixture.clock.advance(31_000);
           await sweep(fixture.context);
@@ -268,7 +268,7 @@ describe.each(await findStores())('on $name', ({ open }) => {
         return run();
       });
       await expect(approve(context, jobId, newId())).rejects.toMatchObject({ code: 'conflict' });
-      expect(await fixture.context.store.getJob(jobId)).toMatchObject({ state: 'rejected', refunded: 0 });
+      expect(await fixture.context.store.jobs.get(jobId)).toMatchObject({ state: 'rejected', refunded: 0 });
       expect(await fixture.balance(userId)).toBe(credits);
       expect(await fixture.problems()).toEqual([]);
     });
@@ -279,13 +279,13 @@ describe.each(await findStores())('on $name', ({ open }) => {
       const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3));
       const context = intercept(fixture.context, async ({ name }, run) => {
         const response = await run();
-        if (name === 'postLedgerEntry') throw new Fault('unavailable', 'The store is away.');
+        if (name === 'ledger.post') throw new Fault('unavailable', 'The store is away.');
         return response;
       });
       await expect(approve(context, jobId, newId())).rejects.toMatchObject({ code: 'unavailable' });
       await expect(approve(fixture.context, jobId, newId())).rejects.toMatchObject({ code: 'conflict' });
       await recover();
-      expect(await fixture.context.store.getJob(jobId)).toMatchObject({ state: 'processing' });
+      expect(await fixture.context.store.jobs.get(jobId)).toMatchObject({ state: 'processing' });
       expect(await fixture.balance(userId)).toBe(credits - 30);
       expect(await fixture.problems()).toEqual([]);
     });
@@ -301,7 +301,7 @@ describe('a submission without an idempotency key', () => {
     let isAway = false;
     let isBack = false;
     const context = intercept(fixture.context, async ({ name }, run) => {
-      isAway ||= name === 'moveJob';
+      isAway ||= name === 'jobs.move';
       if (isAway && !isBack) throw new Fault('unavailable', 'The store is away.');
       return run();
     });
@@ -320,7 +320,7 @@ describe('a submission without an idempotency key', () => {
     let failing = true;
     const context = intercept(fixture.context, async ({ name }, run) => {
       const result = await run();
-      if (!failing || name !== 'moveJob') return result;
+      if (!failing || name !== 'jobs.move') return result;
       failing = false;
       await fixture.clock.advance(31_000);
       await sweep(fixture.context);

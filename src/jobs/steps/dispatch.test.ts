@@ -4,6 +4,7 @@ import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../..
 import { parseWorkingHours } from '../../base/working-hours.ts';
 import { Fault } from '../../contract/fault.ts';
 import { aBatch, aJob, units } from '../../store/conformance/samples.ts';
+import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { isOpen } from '../quote/delays.ts';
 import { approve } from './decide.ts';
@@ -74,13 +75,13 @@ describe('deferred batches', () => {
     const fields = { market: 'mkta', kind: 'get_pc_bulk', state: 'processing', region: '' } as const;
     const job = aJob({ ...fields, totalBatches: regions.length, totalUnits: regions.length });
     const batches = regions.map((region, seq) => aBatch(job, seq, units(1), { region }));
-    await store.createJob(job, batches);
-    for (const { batchId } of await store.queueBatches(job.id, putOff, noon)) {
-      await store.claimBatch(batchId, 0, noon, noon + minuteMs);
-      await store.releaseBatch(batchId, 1, noon + minuteMs);
+    await store.jobs.create(job, batches);
+    for (const { batchId } of await store.batches.queue(job.id, putOff, noon)) {
+      await store.batches.claim(batchId, 0, noon, noon + minuteMs);
+      await store.batches.release(batchId, 1, noon + minuteMs);
     }
     await dispatch(fixture.context, job);
-    const listed = await store.listBatches(job.id);
+    const listed = await store.batches.list(job.id);
     return listed.filter(({ state, attempt }) => state === 'queued' && attempt === 0).map(({ seq }) => seq);
   }
 
@@ -122,13 +123,13 @@ describe('deferred batches', () => {
       rescrape: true,
       resultFormat: 'jsonl',
     });
-    const { id } = (await context.store.getJobByNumber(taskId))!;
+    const { id } = (await context.store.jobs.getByNumber(taskId))!;
     await fixture.startWorker();
     await fixture.eventually('the other region is read', async () => {
-      const { byRegion, deferred: putOff } = await context.store.countInFlight(id, clock.now());
+      const { byRegion, deferred: putOff } = await context.store.batches.countInFlight(id, clock.now());
       for (const count of byRegion.values()) expect(count).toBeLessThanOrEqual(2);
       expect(putOff.get('sg') ?? 0).toBeLessThan(4);
-      return (await context.store.countJob(id)).units.success === 20;
+      return (await context.store.batches.countJob(id)).units.success === 20;
     });
     expect(read.some(isBlocked)).toBe(false);
     for (let minute = 0; minute < 5; minute += 1) await clock.advance(minuteMs);
@@ -147,8 +148,8 @@ async function running(batchCount: number, queued: number, jobWindow: number) {
   const batches = Array.from({ length: batchCount }, (_, seq) =>
     aBatch(job, seq, units(1), { region: 'sg' }),
   );
-  await store.createJob(job, batches);
-  return { job, references: await store.queueBatches(job.id, queued, noon) };
+  await store.jobs.create(job, batches);
+  return { job, references: await store.batches.queue(job.id, queued, noon) };
 }
 
 describe('dispatch()', () => {
@@ -159,25 +160,25 @@ describe('dispatch()', () => {
   ])('refills a window of 8 once a quarter of it is free: %i in flight become %i', async (before, after) => {
     const { job } = await running(12, before, 8);
     expect(await dispatch(fixture.context, job)).toBe('dispatched');
-    expect((await fixture.context.store.countInFlight(job.id, noon)).batches).toBe(after);
+    expect((await fixture.context.store.batches.countInFlight(job.id, noon)).batches).toBe(after);
   });
 
   test('starts an approved job, and keeps the start time of a running one', async () => {
     const { job } = await running(2, 0, 1);
     const { store } = fixture.context;
     await dispatch(fixture.context, job);
-    expect(await store.getJob(job.id)).toEqual(job);
-    const approved = await store.moveJob(job.id, ['processing'], 'approved', noon);
+    expect(await store.jobs.get(job.id)).toEqual(job);
+    const approved = await store.jobs.move(job.id, ['processing'], 'approved', noon);
     await dispatch(fixture.context, approved!);
-    expect(await store.getJob(job.id)).toMatchObject({ state: 'processing', startedAt: noon });
+    expect(await store.jobs.get(job.id)).toMatchObject({ state: 'processing', startedAt: noon });
   });
 
   test('queues nothing outside working hours', async () => {
     fixture = await openJobFixture({ workingHours });
     const job = aJob({ market: 'mkta', kind: 'variant_sold', state: 'processing' });
-    await fixture.context.store.createJob(job, [aBatch(job, 0, units(1))]);
+    await fixture.context.store.jobs.create(job, [aBatch(job, 0, units(1))]);
     expect(await dispatch(fixture.context, job)).toBe('closed');
-    expect(await fixture.context.store.listBatches(job.id)).toMatchObject([{ state: 'waiting' }]);
+    expect(await fixture.context.store.batches.list(job.id)).toMatchObject([{ state: 'waiting' }]);
   });
 
   test.each([
@@ -198,13 +199,14 @@ describe('dispatch()', () => {
     context.pages = { ...context.pages, concurrency: () => 1 };
     const { store } = context;
     let written = 0;
-    context.store = {
-      ...store,
-      queueBatches: (...parameters) => {
-        written += 1;
-        return store.queueBatches(...parameters);
+    context.store = replaceMethods(store, {
+      batches: {
+        queue: (...parameters) => {
+          written += 1;
+          return store.batches.queue(...parameters);
+        },
       },
-    };
+    });
     await dispatch(context, { ...job, region });
     expect(written).toBe(writes);
   });
@@ -215,12 +217,12 @@ test('failUnqueued() fails waiting and queued batches with not_queued unless the
   const { context } = fixture;
   const { store, queue } = context;
   expect(await failUnqueued(context, job)).toBe(job);
-  const stateOf = async () => (await store.listBatches(job.id)).map(({ state }) => state);
+  const stateOf = async () => (await store.batches.list(job.id)).map(({ state }) => state);
   expect(await stateOf()).toEqual(['queued', 'waiting']);
   context.queue = { ...queue, ping: () => Promise.reject(new Fault('unavailable', 'The broker is gone.')) };
   expect(await failUnqueued(context, job)).toMatchObject({ state: 'failed' });
   const message = expect.stringContaining('the message broker did not respond');
-  for await (const { outcomes } of store.readBatches(job.id))
+  for await (const { outcomes } of store.batches.read(job.id))
     expect(outcomes).toEqual({ 0: { status: 'FAILED', code: 'not_queued', message } });
 });
 
@@ -241,7 +243,7 @@ describe('publish()', () => {
       },
     };
     expect(await publish(fixture.context, references)).toBe(result);
-    for (const { id, state, notBefore } of await Array.fromAsync(store.readBatches(job.id))) {
+    for (const { id, state, notBefore } of await Array.fromAsync(store.batches.read(job.id))) {
       const waits = { state: 'waiting', notBefore: noon + 5_000 };
       expect({ state, notBefore }).toEqual(wrong.has(id) ? waits : { state: 'queued', notBefore: null });
     }
@@ -251,7 +253,7 @@ describe('publish()', () => {
 test('tryDispatch() leaves an error of the store to the sweep', async () => {
   const { job } = await running(1, 0, 1);
   const countInFlight = () => Promise.reject(new Fault('unavailable', 'The store is away.'));
-  const store = { ...fixture.context.store, countInFlight };
+  const store = replaceMethods(fixture.context.store, { batches: { countInFlight: countInFlight } });
   expect(await tryDispatch({ ...fixture.context, store }, job)).toBe('deferred');
   expect(await tryDispatch(fixture.context, job)).toBe('dispatched');
 });
@@ -275,14 +277,15 @@ test('batches that could not be queued are refunded once, even if another proces
     throw new Fault('unavailable', 'The queue does not answer.');
   };
   context.queue = { ...context.queue, publish: down, ping: down };
-  context.store = {
-    ...store,
-    async failBatches(jobId, ...parameters) {
-      const ended = await store.failBatches(jobId, ...parameters);
-      await finalizeJob({ ...context, store }, jobId);
-      return ended;
+  context.store = replaceMethods(store, {
+    batches: {
+      async fail(jobId, ...parameters) {
+        const ended = await store.batches.fail(jobId, ...parameters);
+        await finalizeJob({ ...context, store }, jobId);
+        return ended;
+      },
     },
-  };
+  });
   const user = await fixture.createUser(100);
   const file = Buffer.from('region,shop_id,item_id\nsg,7,1\nsg,7,2\n').toString('base64');
   expect(await fixture.submit(user, 'SubmitGetPcBulk', { file })).toMatchObject({ cost: 16, refunded: 16 });
@@ -307,11 +310,11 @@ test.each([
       totalBatches: 100,
       totalUnits: 100,
     });
-    await context.store.createJob(
+    await context.store.jobs.create(
       job,
       Array.from({ length: 100 }, (_, seq) => aBatch(job, seq, units(1))),
     );
     await dispatch(context, job);
-    expect((await context.store.countInFlight(job.id, noon)).batches).toBe(expected);
+    expect((await context.store.batches.countInFlight(job.id, noon)).batches).toBe(expected);
   },
 );

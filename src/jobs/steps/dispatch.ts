@@ -32,11 +32,11 @@ function windowOf({ settings, pages, jobTypes }: JobContext, job: Job): number {
 export async function dispatch(context: JobContext, job: Job): Promise<Dispatched> {
   const { store, clock } = context;
   if (job.state === 'approved') {
-    await store.moveJob(job.id, ['approved'], 'processing', clock.now(), { startedAt: clock.now() });
+    await store.jobs.move(job.id, ['approved'], 'processing', clock.now(), { startedAt: clock.now() });
   }
   if (!isOpen(context, job)) return 'closed';
   const window = windowOf(context, job);
-  const { byRegion, deferred: putOff } = await store.countInFlight(job.id, clock.now());
+  const { byRegion, deferred: putOff } = await store.batches.countInFlight(job.id, clock.now());
   const roomOf = (region: string) => {
     // Batches without a region have different origins, so one deferred batch does not predict the next.
     if (region !== '' && (putOff.get(region) ?? 0) >= window) return 0;
@@ -48,11 +48,11 @@ export async function dispatch(context: JobContext, job: Job): Promise<Dispatche
   const { regions } = context.jobTypes.of(job).market;
   if (job.region !== '' || regions.length <= 1) {
     const room = Math.min(window, ...[...byRegion.keys()].map(roomOf));
-    if (room > 0) queued.push(...(await store.queueBatches(job.id, room, clock.now())));
+    if (room > 0) queued.push(...(await store.batches.queue(job.id, room, clock.now())));
   } else {
     for (const region of [...regions, '']) {
       const room = roomOf(region);
-      if (room > 0) queued.push(...(await store.queueBatches(job.id, room, clock.now(), region)));
+      if (room > 0) queued.push(...(await store.batches.queue(job.id, room, clock.now(), region)));
     }
   }
   return publish(context, queued);
@@ -79,7 +79,7 @@ export async function publish(context: JobContext, batches: readonly BatchRefere
   const unpublished = batches.filter((_batch, index) => results[index]!.status === 'rejected');
   const count = unpublished.length;
   log.warn({ error: Fault.from(failed.reason).message, count }, 'batches not published');
-  await store.unqueueBatches(unpublished, clock.now() + publishRetryMs);
+  await store.batches.unqueue(unpublished, clock.now() + publishRetryMs);
   return count === batches.length ? 'unqueued' : 'partial';
 }
 
@@ -110,5 +110,5 @@ export async function failUnqueued(context: JobContext, job: Job): Promise<Job> 
   await finalizeJob(context, job.id);
   if (kind.unqueued === 'refuse' && failed === job.totalUnits)
     throw new Fault('unavailable', 'The task could not be created: the message broker did not respond.');
-  return (await store.getJob(job.id)) ?? job;
+  return (await store.jobs.get(job.id)) ?? job;
 }

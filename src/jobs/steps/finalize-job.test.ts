@@ -28,7 +28,7 @@ async function bulk(...ids: string[]): Promise<Job> {
   const rows = ids.map((id) => `sg,77,${id}`);
   const file = Buffer.from(['region,shop_id,item_id', ...rows].join('\n')).toString('base64');
   await fixture.submit(userId, 'SubmitGetPcBulk', { file });
-  const [job] = (await fixture.context.store.listJobs({ userId }, { limit: 1 })).items;
+  const [job] = (await fixture.context.store.jobs.list({ userId }, { limit: 1 })).items;
   return fixture.waitForState(job!.id, 'completed', 'partial_complete', 'failed');
 }
 
@@ -70,8 +70,8 @@ test('a job ends once, however many processes finalize it concurrently', async (
   const job = await ended(60, ...gone(2));
   await Promise.all(Array.from({ length: 5 }, () => finalizeJob(context, job.id)));
   expect(files).toBe(1);
-  expect(await context.store.getJob(job.id)).toEqual(job);
-  const { items } = await context.store.listLedgerEntries(job.userId, { limit: 10 });
+  expect(await context.store.jobs.get(job.id)).toEqual(job);
+  const { items } = await context.store.ledger.list(job.userId, { limit: 10 });
   expect(items.filter(({ type }) => type === 'refund').map(({ amount }) => amount)).toEqual([20]);
 });
 
@@ -80,14 +80,14 @@ test('a job whose end was interrupted ends the same way when it is resumed', asy
   const job = await ended(10, ...gone(2));
   const size = await blobs.size(job.file!.path);
   // The state after a crash between writing the file and the terminal state.
-  await store.moveJob(job.id, ['completed'], 'settling', clock.now(), {
+  await store.jobs.move(job.id, ['completed'], 'settling', clock.now(), {
     file: null,
     finishedAt: null,
     refunded: 0,
   });
-  const again = (await store.getJob(job.id))!;
+  const again = (await store.jobs.get(job.id))!;
   await Promise.all([finishEnding(fixture.context, again), finishEnding(fixture.context, again)]);
-  expect(await store.getJob(job.id)).toMatchObject({ state: 'completed', refunded: 20, file: job.file });
+  expect(await store.jobs.get(job.id)).toMatchObject({ state: 'completed', refunded: 20, file: job.file });
   expect(await blobs.size(job.file!.path)).toBe(size);
   expect(await fixture.balance(job.userId)).toBe(5_000 - 100);
   expect(await fixture.problems()).toEqual([]);
@@ -96,7 +96,7 @@ test('a job whose end was interrupted ends the same way when it is resumed', asy
 test('a lost record is not a failed unit: the job does not end with a file that omits it', async () => {
   const { context } = fixture;
   const job = await ended(3);
-  const [batch] = await Array.fromAsync(context.store.readBatches(job.id));
+  const [batch] = await Array.fromAsync(context.store.batches.read(job.id));
   await context.blobs.remove([batch!.segments[0]!.path]);
   const again = { ...job, state: 'settling' as const };
   await expect(finishEnding(context, again)).rejects.toMatchObject({
@@ -110,7 +110,7 @@ describe('finishEnding()', () => {
     const job = await ended(3, ...gone(1));
     await fixture.clock.advance(1_000);
     await finishEnding(fixture.context, job);
-    expect(await fixture.context.store.getJob(job.id)).toEqual(job);
+    expect(await fixture.context.store.jobs.get(job.id)).toEqual(job);
     expect(await fixture.problems()).toEqual([]);
   });
 
@@ -119,10 +119,10 @@ describe('finishEnding()', () => {
     async (state) => {
       const { store } = fixture.context;
       const job = aJob({ state, totalBatches: 1, totalUnits: 1 });
-      await store.createJob(job, [aBatch(job, 0, units(1))]);
+      await store.jobs.create(job, [aBatch(job, 0, units(1))]);
       await finishEnding(fixture.context, job);
-      expect(await store.getJob(job.id)).toEqual(job);
-      expect(await store.listBatches(job.id)).toMatchObject([{ state: 'waiting', failed: 0 }]);
+      expect(await store.jobs.get(job.id)).toEqual(job);
+      expect(await store.batches.list(job.id)).toMatchObject([{ state: 'waiting', failed: 0 }]);
     },
   );
 });

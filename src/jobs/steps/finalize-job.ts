@@ -2,7 +2,7 @@ import { aggregate } from '../../kinds/states.ts';
 import type { Batch } from '../../store/batches.ts';
 import type { Counts, Job, JobHold, JobState, NoticeReason, StoredFile } from '../../store/documents.ts';
 import { endingStates } from '../../store/job-states.ts';
-import { discountOf } from '../../store/retention.ts';
+import { discountOf, removePagePlaces } from '../../store/retention.ts';
 import type { JobContext } from '../context.ts';
 import { refundJob } from '../credits/job-credits.ts';
 import { rejectedOutcome } from '../indexed-units.ts';
@@ -22,8 +22,8 @@ export const terminatedCode = 'terminated';
  */
 export async function finalizeJob(context: JobContext, jobId: string): Promise<void> {
   const { store, clock } = context;
-  if (await store.hasOutstandingBatches(jobId)) return;
-  const job = await store.moveJob(jobId, ['processing'], 'settling', clock.now());
+  if (await store.batches.hasOutstanding(jobId)) return;
+  const job = await store.jobs.move(jobId, ['processing'], 'settling', clock.now());
   if (job) await finishEnding(context, job);
 }
 
@@ -38,9 +38,9 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
   if (job.state === 'rejecting') {
     await failUnits(context, job, ['waiting'], rejectedOutcome(job));
   }
-  if (await store.hasOutstandingBatches(job.id)) return;
+  if (await store.batches.hasOutstanding(job.id)) return;
 
-  const counts = await store.countJob(job.id);
+  const counts = await store.batches.countJob(job.id);
   const { units } = counts;
   const { reused } = await countReused(context, job);
   const owed = units.failed * job.unitPrice + discountOf(job, reused ?? 0);
@@ -50,10 +50,10 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
     // Without results there is little to remove, and the refund does not wait for the storage.
     if (units.success > 0) throw error;
   });
-  if (job.pagesUntil !== null) await store.removePagePlaces(job.id);
+  if (job.pagesUntil !== null) await removePagePlaces(store, job.id);
   const end = endOf(job.state, counts, context.jobTypes.of(job).kind.statusFrom);
   const now = clock.now();
-  const ended = await store.moveJob(job.id, [job.state], end, now, {
+  const ended = await store.jobs.move(job.id, [job.state], end, now, {
     refunded,
     file,
     counts: {
@@ -93,7 +93,7 @@ async function findHold(
 async function countPages({ store }: JobContext, { id, pagesUntil }: Job): Promise<Pick<Counts, 'pages'>> {
   if (pagesUntil === null) return {};
   const pages = { kept: 0, missed: 0, bytes: 0 };
-  for await (const { pages: kept } of store.readBatches(id)) {
+  for await (const { pages: kept } of store.batches.read(id)) {
     pages.kept += kept?.kept ?? 0;
     pages.missed += kept?.missed ?? 0;
     pages.bytes += kept?.bytes ?? 0;
@@ -109,9 +109,9 @@ async function countNotRun(
 ): Promise<Pick<Counts['units'], 'notRun'>> {
   if (job.state === 'rejecting') return { notRun: units.failed };
   if (job.state !== 'terminating') return {};
-  const batches = (await store.listBatches(job.id)).filter(({ failed }) => failed > 0);
+  const batches = (await store.batches.list(job.id)).filter(({ failed }) => failed > 0);
   let notRun = 0;
-  for await (const { outcomes } of store.readBatches(
+  for await (const { outcomes } of store.batches.read(
     job.id,
     batches.map(({ seq }) => seq),
   )) {
@@ -142,7 +142,7 @@ async function removeUnreferenced(
   const paths = await blobs.listJob(job.id);
   if (paths.length <= successful + (merged ? 1 : 0)) return;
   const referenced = new Set([merged?.path]);
-  for await (const batch of store.readBatches(job.id))
+  for await (const batch of store.batches.read(job.id))
     for (const { path } of filesOf(batch)) referenced.add(path);
   const unreferenced = paths.filter((path) => !referenced.has(path));
   if (unreferenced.length > 0) await blobs.remove(unreferenced);

@@ -14,6 +14,7 @@ import { sha256 } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import { jobOptionsOf } from '../../contract/submit-options.ts';
 import type { Job, Mode } from '../../store/documents.ts';
+import { claimSubmission, unanswered } from '../../store/submissions.ts';
 import { idempotencyMs, type JobContext } from '../context.ts';
 
 /** The caller of a submission, and the other inputs of the call. */
@@ -82,7 +83,7 @@ export async function beginSubmission<M extends DescMethod>(
   const now = clock.now();
   const bodyHash = hashOf(method, request, options);
   const own = { ...key, bodyHash, jobId, createdAt: now, interrupted: false, response: null };
-  const first = await store.claimSubmission(own, now - idempotencyMs);
+  const first = await claimSubmission(store, own, now - idempotencyMs);
   if (first === null) return { method, key, jobId, response: null, jobMayExist: false };
   if (first.bodyHash !== bodyHash) {
     throw new Fault(
@@ -123,7 +124,7 @@ export async function completeSubmission<M extends DescMethod>(
   const message = create(method.output, response) as MessageShape<M['output']>;
   if (key !== null) {
     const text = toJsonString(method.output, message);
-    await store.completeSubmission(key.userId, key.idempotencyKey, text);
+    await store.submissions.update(unanswered(key), { response: text });
   }
   return message;
 }
@@ -140,12 +141,14 @@ export async function abandonSubmission<M extends DescMethod>(
   if (key === null) return;
   const { store } = context;
   const hasNothing = !jobMayExist || (await hasNoEffect(context, jobId));
-  const free = hasNothing ? store.deleteSubmission : store.markSubmissionInterrupted;
-  await free(key.userId, key.idempotencyKey).catch(() => {});
+  const freed: Promise<unknown> = hasNothing
+    ? store.submissions.remove(unanswered(key))
+    : store.submissions.update(unanswered(key), { interrupted: true });
+  await freed.catch(() => {});
 }
 
 /** Returns true if the job of a failed submission has failed too, so that nothing runs or stays charged. */
 async function hasNoEffect({ store }: JobContext, jobId: string): Promise<boolean> {
-  const job = await store.getJob(jobId).catch(() => null);
+  const job = await store.jobs.get(jobId).catch(() => null);
   return job?.state === 'failed';
 }

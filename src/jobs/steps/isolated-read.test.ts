@@ -4,6 +4,7 @@ import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../te
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Batch, BatchReference } from '../../store/batches.ts';
+import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { leaseMs } from '../context.ts';
 import { approve } from './decide.ts';
@@ -29,7 +30,7 @@ async function approved(items: number) {
   const { jobId } = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(items));
   await approve(fixture.context, jobId, newId());
   const batch = async (): Promise<Batch> =>
-    (await Array.fromAsync(fixture.context.store.readBatches(jobId)))[0]!;
+    (await Array.fromAsync(fixture.context.store.batches.read(jobId)))[0]!;
   const failures = async () => {
     const { units, outcomes } = await batch();
     return units.flatMap(({ key }, index) => {
@@ -151,12 +152,15 @@ describe('a batch', () => {
   /** Makes the store fail on writes of outcomes. */
   const failingWrites = (fault: () => Fault) => {
     const { store } = fixture.context;
-    fixture.context.store = {
-      ...store,
-      recordOutcomes: async () => Promise.reject(fault()),
-      finishBatch: async (...parameters: Parameters<typeof store.finishBatch>) =>
-        Object.keys(parameters[2]).length > 0 ? Promise.reject(fault()) : store.finishBatch(...parameters),
-    };
+    fixture.context.store = replaceMethods(store, {
+      batches: {
+        recordOutcomes: async () => Promise.reject(fault()),
+        finish: async (...parameters: Parameters<typeof store.batches.finish>) =>
+          Object.keys(parameters[2]).length > 0
+            ? Promise.reject(fault())
+            : store.batches.finish(...parameters),
+      },
+    });
     return () => {
       fixture.context.store = store;
     };

@@ -6,6 +6,7 @@ import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../te
 import { findStores } from '../../../test/support/stores.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Batch, BatchReference } from '../../store/batches.ts';
+import { markUserDeleted } from '../../store/users.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { type JobSettings, leaseMs } from '../context.ts';
 import { isPageFile, pagesOf } from '../kept-pages.ts';
@@ -41,10 +42,10 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     for (let message = messages.shift(); message; message = messages.shift())
       await work(fixture.context, message, () => {}, never);
   };
-  const batchesOf = (jobId: string) => Array.fromAsync(fixture.context.store.readBatches(jobId));
+  const batchesOf = (jobId: string) => Array.fromAsync(fixture.context.store.batches.read(jobId));
   const pageFilesOf = async (jobId: string) =>
     (await fixture.context.blobs.listJob(jobId)).filter(isPageFile).sort();
-  const jobOf = async (jobId: string) => (await fixture.context.store.getJob(jobId))!;
+  const jobOf = async (jobId: string) => (await fixture.context.store.jobs.get(jobId))!;
 
   /** Requires each unit to have one page, in files that exist, and the job to have no other page files. */
   const expectComplete = async (jobId: string, where = '') => {
@@ -74,7 +75,7 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     await expectComplete(jobId);
     const { pages } = job.counts!;
     expect(pages).toMatchObject({ kept: 60, missed: 0 });
-    expect(pages!.bytes).toBe(await fixture.context.store.sumPageBytes(userId));
+    expect(pages!.bytes).toBe(await fixture.context.store.jobs.sumPageBytes(userId));
     expect(job.pagesUntil).toBe(job.finishedAt! + 2 * dayMs);
     await fixture.clock.advance(2 * dayMs - 1);
     await sweep(fixture.context);
@@ -84,7 +85,7 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     expect(await pageFilesOf(jobId)).toEqual([]);
     expect((await fixture.context.blobs.listJob(jobId)).length).toBeGreaterThan(0);
     expect(await jobOf(jobId)).toMatchObject({ pagesUntil: null, filesDeletedAt: null });
-    expect(await fixture.context.store.sumPageBytes(userId)).toBe(0);
+    expect(await fixture.context.store.jobs.sumPageBytes(userId)).toBe(0);
   });
 
   test.skipIf(open === null)('are not kept without the option, or with an empty one', async () => {
@@ -170,7 +171,7 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     expect(second.pages).toMatchObject({ bytes: 0, kept: 0, files: [{ bytes: 0 }] });
     const [page, same] = [first.pages!.units[0]![0]!, second.pages!.units[0]![0]!];
     expect(same).toEqual({ ...page, at: page.at + 60_000 });
-    expect(await fixture.context.store.sumPageBytes(userId)).toBe(pages!.bytes);
+    expect(await fixture.context.store.jobs.sumPageBytes(userId)).toBe(pages!.bytes);
     const stream = await buffer(pagesOf(fixture.context, await jobOf(jobId)));
     expect(stream).toHaveLength(pages!.bytes);
   });
@@ -198,7 +199,7 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     expect(later!.bytes + pages!.bytes).toBeLessThanOrEqual(12_000);
     await deleteFiles(fixture.context, await jobOf(first));
     expect(await pageFilesOf(first)).toEqual([]);
-    expect(await fixture.context.store.sumPageBytes(userId)).toBe(later!.bytes);
+    expect(await fixture.context.store.jobs.sumPageBytes(userId)).toBe(later!.bytes);
   });
 
   test.skipIf(open === null)('are deleted with their user', async () => {
@@ -206,7 +207,7 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     const jobId = await submitted(userId, 2, '30d');
     await workOff();
     await fixture.waitForState(jobId, 'completed');
-    const user = await fixture.context.store.markUserDeleted(userId, fixture.clock.now());
+    const user = await markUserDeleted(fixture.context.store, userId, fixture.clock.now());
     await eraseUser(fixture.context, user!);
     expect(await fixture.context.blobs.listJob(jobId)).toEqual([]);
   });
@@ -234,7 +235,7 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
         expect([kept === 50 || kept === 51, missed], where).toEqual([true, 0]);
         await expectComplete(jobId, where);
         total += job.counts!.pages!.bytes;
-        expect(await fixture.context.store.sumPageBytes(userId), where).toBe(total);
+        expect(await fixture.context.store.jobs.sumPageBytes(userId), where).toBe(total);
       }
       expect(last).toBeGreaterThan(6);
       expect(await fixture.problems()).toEqual([]);

@@ -112,7 +112,7 @@ export function createPageKeeper(context: JobContext, { userId }: Job, batch: Ba
     async write(indexes) {
       const units = new Map([...pending].filter(([index]) => indexes.includes(index)));
       if (units.size === 0) return null;
-      quota ??= settings.keptPageBytes - (await store.sumPageBytes(userId)) + current.bytes;
+      quota ??= settings.keptPageBytes - (await store.jobs.sumPageBytes(userId)) + current.bytes;
       const left = Math.min(quota, maxBatchBytes) - current.bytes;
       written = await writeFile(context, batch, pageFilePath(batch, ++writes), current, units, left);
       return written.pages;
@@ -124,7 +124,7 @@ export function createPageKeeper(context: JobContext, { userId }: Job, batch: Ba
       written = null;
       drop(units);
       // The pages are stored: without their places, other batches keep them again.
-      if (places.length > 0) await store.addPagePlaces(places).catch(() => {});
+      if (places.length > 0) await store.pagePlaces.writeAll(places).catch(() => {});
     },
     uncommitted: () => (written?.places ?? []).slice(0, 1).map(({ path }) => path),
     release: () => drop([...pending.keys()]),
@@ -155,7 +155,12 @@ async function writeFile(
   const captured = new Map(
     [...units.values()].flatMap(({ pages }) => pages.map((page) => [idOf(page), page])),
   );
-  const known = new Map((await store.findPagePlaces([...captured.keys()])).map((place) => [place.id, place]));
+  const known = new Map(
+    (await store.pagePlaces.find({ id: { in: [...captured.keys()] } }, { order: [] })).map((place) => [
+      place.id,
+      place,
+    ]),
+  );
   const parts = [await warcInfo(settings.version, clock.now())];
   const places: PagePlace[] = [];
   let bytes = parts[0]!.length;

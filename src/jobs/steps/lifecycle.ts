@@ -31,7 +31,7 @@ export async function cancel(
   { operatorId, reason }: Canceller,
 ): Promise<Job> {
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const job = await context.store.getJob(jobId);
+    const job = await context.store.jobs.get(jobId);
     if (job?.state === 'awaiting_approval') {
       const message =
         reason || (operatorId === null ? 'Cancelled by its owner.' : 'Cancelled by an operator.');
@@ -89,11 +89,17 @@ export async function terminate(
 export async function stopRunning(context: JobContext, jobId: string, reason: string): Promise<Job | null> {
   const { store, clock, log } = context;
   const patch = reason === '' ? {} : { reason };
-  const stopping = await store.moveJob(jobId, ['approved', 'processing'], 'terminating', clock.now(), patch);
+  const stopping = await store.jobs.move(
+    jobId,
+    ['approved', 'processing'],
+    'terminating',
+    clock.now(),
+    patch,
+  );
   if (stopping === null) return null;
   log.info({ jobId, reason }, 'job stopped');
   await finishTerminating(context, stopping);
-  return (await store.getJob(jobId)) ?? stopping;
+  return (await store.jobs.get(jobId)) ?? stopping;
 }
 
 /** Ends a job in the state `terminating`. The sweep also calls this. */
@@ -112,12 +118,12 @@ export async function releaseHold(
   { id: jobId }: Job,
   decision: 'released' | 'discarded',
 ): Promise<Job> {
-  const decided = await store.decideHold(jobId, decision, clock.now());
+  const decided = await store.jobs.decideHold(jobId, decision, clock.now());
   if (decided !== null) {
     log.info({ jobId, decision }, 'hold decided');
     return decided;
   }
-  const job = await store.getJob(jobId);
+  const job = await store.jobs.get(jobId);
   if (job === null) throw new Fault('not_found', `There is no job '${jobId}'.`);
   if (job.hold?.state === decision) return job;
   throw new Fault('conflict', job.hold ? `The hold was ${job.hold.state}.` : 'The job is not held.');

@@ -22,7 +22,7 @@ const submitTo = async (country: string, idempotencyKey?: string, user?: string)
   const warnings: string[] = [];
   const submitter = { userId, mode: 'live' as const, keyId: null, idempotencyKey };
   await submit(context, method, request, submitter, (text) => warnings.push(text));
-  const { items } = await context.store.listJobs({ userId }, { limit: 1 });
+  const { items } = await context.store.jobs.list({ userId }, { limit: 1 });
   return { jobId: items[0]!.id, warnings, userId };
 };
 
@@ -54,7 +54,7 @@ test('units of a region without an origin fail at the first attempt with the rem
   const { jobId, userId } = await submitTo('th');
   const job = await fixture.waitForState(jobId, 'failed');
   expect(attempts).toBe(2);
-  const [batch] = await Array.fromAsync(fixture.context.store.readBatches(jobId));
+  const [batch] = await Array.fromAsync(fixture.context.store.batches.read(jobId));
   expect(batch!.outcomes[0]).toEqual({
     status: 'FAILED',
     code: 'origin_missing',

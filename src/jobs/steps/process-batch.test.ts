@@ -6,6 +6,7 @@ import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import type { BatchReference } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
+import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { leaseMs } from '../context.ts';
 import { approve } from './decide.ts';
@@ -31,9 +32,9 @@ async function approved(items: number, ...more: string[]) {
   return { userId, jobId: jobId as string, messages };
 }
 
-const collectBatches = (jobId: string) => Array.fromAsync(fixture.context.store.readBatches(jobId));
-const batchesOf = (jobId: string) => fixture.context.store.listBatches(jobId);
-const jobOf = async (jobId: string): Promise<Job> => (await fixture.context.store.getJob(jobId))!;
+const collectBatches = (jobId: string) => Array.fromAsync(fixture.context.store.batches.read(jobId));
+const batchesOf = (jobId: string) => fixture.context.store.batches.list(jobId);
+const jobOf = async (jobId: string): Promise<Job> => (await fixture.context.store.jobs.get(jobId))!;
 
 /** Pages that arrive when the test releases them. */
 function heldPages() {
@@ -119,7 +120,7 @@ describe('a unit', () => {
     const csv = `region,shop_id,item_id\nsg,77,${item}\nsg,77,30000000001`;
     const userId = await fixture.createUser(100);
     await fixture.submit(userId, 'SubmitGetPcBulk', { file: Buffer.from(csv).toString('base64') });
-    const { items } = await fixture.context.store.listJobs({ userId }, { limit: 1 });
+    const { items } = await fixture.context.store.jobs.list({ userId }, { limit: 1 });
     await fixture.startWorker();
     const job = await fixture.waitForState(items[0]!.id, 'partial_complete', 'failed');
     expect(job).toMatchObject({ state: 'partial_complete', refunded: job.unitPrice });
@@ -256,7 +257,7 @@ describe('a worker', () => {
     const away = async () => {
       throw new Fault('unavailable', 'The store is away.');
     };
-    const cut = { ...store, finishBatch: away, releaseBatch: away };
+    const cut = replaceMethods(store, { batches: { finish: away, release: away } });
     await work({ ...fixture.context, store: cut }, messages[0]!, () => {}, never);
     await fixture.clock.advance(leaseMs + 1);
     await sweep(fixture.context);

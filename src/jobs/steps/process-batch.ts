@@ -33,9 +33,9 @@ export async function work(
   // The queue redelivers the message, here or to a worker with free disk space.
   if (await context.disk.isLow()) throw new Fault('unavailable', 'the disk is almost full');
   const now = clock.now();
-  const batch = await store.claimBatch(message.batchId, message.attempt, now, now + leaseMs);
+  const batch = await store.batches.claim(message.batchId, message.attempt, now, now + leaseMs);
   if (batch === null) return;
-  const job = await store.getJob(batch.jobId);
+  const job = await store.jobs.get(batch.jobId);
   if (job === null) return;
 
   const stop = new AbortController();
@@ -76,8 +76,8 @@ export async function work(
 /** Dispatches the job's next batches after one finished or was deferred, or ends the job after the last. */
 async function advanceJob(context: JobContext, jobId: string): Promise<void> {
   const { store } = context;
-  if (!(await store.hasOutstandingBatches(jobId))) return finalizeJob(context, jobId);
-  const job = await store.getJob(jobId);
+  if (!(await store.batches.hasOutstanding(jobId))) return finalizeJob(context, jobId);
+  const job = await store.jobs.get(jobId);
   if (job?.state === 'processing') await dispatch(context, job);
 }
 
@@ -93,7 +93,7 @@ async function renewClaim(
     try {
       await clock.sleep(leaseMs / 3, stop.signal);
       extend();
-      if (!(await store.renewBatch(batch.id, batch.attempt, clock.now() + leaseMs))) stop.abort();
+      if (!(await store.batches.renew(batch.id, batch.attempt, clock.now() + leaseMs))) stop.abort();
     } catch (error) {
       if (!stop.signal.aborted)
         context.log.warn({ batchId: batch.id, error: Fault.from(error).message }, 'claim not renewed');

@@ -41,9 +41,9 @@ async function claimed(count: number, fields: Partial<Batch> = {}) {
   const units = ids
     .slice(0, count)
     .map((id) => ({ key: id, input: { region: 'sg', shop_id: '77', item_id: id } }));
-  await store.createJob(job, [aBatch(job, 0, units)]);
-  const [message] = await store.queueBatches(job.id, 1, noon);
-  const batch = await store.claimBatch(message!.batchId, 0, noon, noon + hourMs);
+  await store.jobs.create(job, [aBatch(job, 0, units)]);
+  const [message] = await store.batches.queue(job.id, 1, noon);
+  const batch = await store.batches.claim(message!.batchId, 0, noon, noon + hourMs);
   return { job, batch: { ...batch!, stalledClaims: 5, ...fields } };
 }
 

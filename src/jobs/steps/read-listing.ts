@@ -93,7 +93,8 @@ export async function readListing(
   const { readAt } = reading;
   const file = await writeUnitFile(context, target, readAt, countEntries(pages, counter));
   const result: RecentFile = { file, quality: counter.counts() };
-  if (key !== null) await store.putCrawl(key, readAt, Buffer.from(JSON.stringify(result)));
+  if (key !== null)
+    await store.crawls.upsert([{ key, at: readAt, body: Buffer.from(JSON.stringify(result)) }]);
   return { status: 'SUCCESS', attempt, readAt, ...result };
 }
 
@@ -107,11 +108,11 @@ async function reuseFile(
   key: string,
   since: number,
 ): Promise<(RecentFile & { collectedAt: number }) | null> {
-  const kept = await context.store.findCrawl(key, since);
+  const kept = await context.store.crawls.pick({ key, at: { atLeast: since } }, ['at', 'body']);
   if (kept === null) return null;
   const { file: source, quality } = JSON.parse(Buffer.from(kept.body).toString()) as RecentFile;
   // Deleted files are never read, also while they are still in the storage.
-  const owner = await context.store.getJob(source.path.split('/')[0]!);
+  const owner = await context.store.jobs.get(source.path.split('/')[0]!);
   if (owner === null || owner.filesDeletedAt !== null) return null;
   const file = await copyUnitFile(context, target, kept.at, source);
   return file && { file, quality, collectedAt: kept.at };

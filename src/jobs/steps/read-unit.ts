@@ -218,7 +218,10 @@ async function tryRead(
   }
   const outcomeAt = (readAt: number) => ({ status: 'SUCCESS' as const, attempt: batch.attempt, readAt });
   const { key, maxAgeMs, isMarked } = recentOf(context, jobType, job, batch, unit);
-  const kept = key === null || maxAgeMs === null ? null : await store.findCrawl(key, clock.now() - maxAgeMs);
+  const kept =
+    key === null || maxAgeMs === null
+      ? null
+      : await store.crawls.pick({ key, at: { atLeast: clock.now() - maxAgeMs } }, ['at', 'body']);
   if (kept) {
     const outcome = outcomeAt(kept.at);
     return { outcome: isMarked ? { ...outcome, collectedAt: kept.at } : outcome, payload: kept.body };
@@ -236,7 +239,7 @@ async function tryRead(
   // An incomplete page is not stored for later jobs: another attempt may be complete.
   const isComplete = reader.isComplete?.(record) ?? true;
   if (key !== null && isComplete && payload.length <= maxCrawlBytes) {
-    await store.putCrawl(key, readAt, payload);
+    await store.crawls.upsert([{ key, at: readAt, body: payload }]);
   }
   return { outcome: sourced(outcomeAt(readAt)), payload, record };
 }

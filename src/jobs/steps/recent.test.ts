@@ -36,10 +36,10 @@ async function crawl(
     rescrape,
     resultFormat: 'jsonl',
   });
-  const { id } = (await fixture.context.store.getJobByNumber(taskId))!;
+  const { id } = (await fixture.context.store.jobs.getByNumber(taskId))!;
   await fixture.eventually('the task ends', async () => {
     await fixture.clock.advance(everyMs);
-    return (await fixture.context.store.getJob(id))!.finishedAt !== null;
+    return (await fixture.context.store.jobs.get(id))!.finishedAt !== null;
   });
   const job = await fixture.waitForState(id, 'completed', 'partial_complete', 'failed');
   const lines = (await text(await fixture.context.blobs.read(job.file!.path))).trim().split('\n');
@@ -84,7 +84,7 @@ describe('a task that accepts recent pages', () => {
       itemId: '20101',
       shopId: '7',
     });
-    await fixture.waitForState((await fixture.context.store.getJobByNumber(taskId))!.id, 'completed');
+    await fixture.waitForState((await fixture.context.store.jobs.getByNumber(taskId))!.id, 'completed');
     expect((await crawl(['sg,7,20101'], false)).asked).toEqual([]);
   });
 });
@@ -156,11 +156,11 @@ describe('a recent page is not reused', () => {
 test('old pages are deleted by the sweep', async () => {
   await crawl(['sg,7,20101'], false);
   const key = 'mkta/sg/7/20101';
-  expect(await fixture.context.store.findCrawl(key, 0)).not.toBeNull();
+  expect(await fixture.context.store.crawls.pick({ key, at: { atLeast: 0 } }, ['at', 'body'])).not.toBeNull();
   await fixture.clock.advance(23 * hour);
   await sweep(fixture.context);
-  expect(await fixture.context.store.findCrawl(key, 0)).not.toBeNull();
+  expect(await fixture.context.store.crawls.pick({ key, at: { atLeast: 0 } }, ['at', 'body'])).not.toBeNull();
   await fixture.clock.advance(2 * hour);
   await sweep(fixture.context);
-  expect(await fixture.context.store.findCrawl(key, 0)).toBeNull();
+  expect(await fixture.context.store.crawls.pick({ key, at: { atLeast: 0 } }, ['at', 'body'])).toBeNull();
 });

@@ -57,11 +57,10 @@ interface Files {
 
 /** A context in which jobs have these files, and a job has these batches. */
 function contextOf(files: Files, ...batches: Batch[]): JobContext {
-  const store = {
-    readBatches: async function* (_jobId: string, seqs?: readonly number[]) {
-      yield* batches.filter(({ seq }) => seqs?.includes(seq) ?? true);
-    },
+  const read = async function* (_jobId: string, seqs?: readonly number[]) {
+    yield* batches.filter(({ seq }) => seqs?.includes(seq) ?? true);
   };
+  const store = { batches: { read } };
   const jobTypes = { of: () => ({ kind: { files } }) };
   return { store, blobs, jobTypes, clock: { now: () => 0 } } as unknown as JobContext;
 }

@@ -3,6 +3,7 @@ import { type JobFixture, noon, openJobFixture } from '../../../test/support/job
 import { Fault } from '../../contract/fault.ts';
 import type { Batch, BatchReference } from '../../store/batches.ts';
 import { aBatch, aJob, units } from '../../store/conformance/samples.ts';
+import { replaceMethods } from '../../store/wrap.ts';
 import { backOff, deferUntil, publishLater, releaseClaim } from './release.ts';
 
 const never = new AbortController().signal;
@@ -18,17 +19,17 @@ beforeEach(async () => {
   const { store, queue } = fixture.context;
   fixture.context.queue = { ...queue, publish: async (sent) => published.push(sent) > 0 };
   const job = aJob({ totalBatches: 1, totalUnits: 2 });
-  await store.createJob(job, [aBatch(job, 0, units(2))]);
-  [message] = (await store.queueBatches(job.id, 1, noon)) as [BatchReference];
-  batch = (await store.claimBatch(message.batchId, 0, noon, noon + 60_000))!;
+  await store.jobs.create(job, [aBatch(job, 0, units(2))]);
+  [message] = (await store.batches.queue(job.id, 1, noon)) as [BatchReference];
+  batch = (await store.batches.claim(message.batchId, 0, noon, noon + 60_000))!;
   return () => fixture.close();
 });
 
-const reread = async () => (await Array.fromAsync(fixture.context.store.readBatches(batch.jobId)))[0]!;
+const reread = async () => (await Array.fromAsync(fixture.context.store.batches.read(batch.jobId)))[0]!;
 /** The context of a process for which the store is unavailable when it releases a batch. */
 const withoutRelease = () => ({
   ...fixture.context,
-  store: { ...fixture.context.store, releaseBatch: () => Promise.reject(away) },
+  store: replaceMethods(fixture.context.store, { batches: { release: () => Promise.reject(away) } }),
 });
 const late = () => ({ ...batch, attempt: batch.attempt + 1 });
 

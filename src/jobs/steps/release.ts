@@ -18,7 +18,8 @@ export async function releaseClaim(
 ): Promise<void> {
   const { store, clock } = context;
   try {
-    if (await store.releaseBatch(id, attempt, clock.now())) await publish(context, [{ ...message, attempt }]);
+    if (await store.batches.release(id, attempt, clock.now()))
+      await publish(context, [{ ...message, attempt }]);
   } catch (error) {
     context.log.warn({ batchId: id, error: Fault.from(error).message }, 'batch not released');
   }
@@ -44,7 +45,7 @@ export async function backOff(
   const wait = { since: now, until: now + ms, reason, tries: waited?.tries ?? {}, failures };
   try {
     const end = { failed: countsAsStalled(fault), wait };
-    if (!(await store.releaseBatch(id, attempt, wait.until, end))) return;
+    if (!(await store.batches.release(id, attempt, wait.until, end))) return;
     publishLater(context, { ...message, attempt }, ms, signal);
   } catch (error) {
     log.warn({ batchId: id, error: Fault.from(error).message }, 'batch not released');
@@ -60,7 +61,7 @@ export async function postpone(
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock, log } = context;
-  if (!(await store.releaseBatch(id, attempt, clock.now() + ms))) return;
+  if (!(await store.batches.release(id, attempt, clock.now() + ms))) return;
   log.debug({ jobId, batchId: id, ms }, 'batch deferred');
   publishLater(context, { ...message, attempt }, ms, signal);
 }
@@ -88,7 +89,7 @@ export async function deferUntil(
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock, log } = context;
-  if (!(await store.releaseBatch(id, attempt, wait.until, { wait }))) return;
+  if (!(await store.batches.release(id, attempt, wait.until, { wait }))) return;
   const ms = wait.until - clock.now();
   log.info({ jobId, batchId: id, ms, reason: wait.reason }, 'batch deferred');
   publishLater(context, { ...message, attempt }, ms, signal);

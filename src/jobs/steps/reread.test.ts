@@ -47,7 +47,7 @@ describe.each(await findStores())('a reread on $name', ({ open }) => {
     for (let message = messages.shift(); message; message = messages.shift())
       await work(fixture.context, message, () => {}, never);
   };
-  const jobOf = async (jobId: string) => (await fixture.context.store.getJob(jobId))!;
+  const jobOf = async (jobId: string) => (await fixture.context.store.jobs.get(jobId))!;
   const ended = async (name: string, request: JsonValue, keepPages = '7d'): Promise<Job> => {
     const submitted = await fixture.submit(userId, name, request, undefined, { keepPages });
     await workOff();
@@ -142,7 +142,7 @@ describe.each(await findStores())('a reread on $name', ({ open }) => {
     }));
     const job = await done(await again(source));
     expect(job).toMatchObject({ state: 'failed', refunded: job.cost });
-    const [batch] = await Array.fromAsync(fixture.context.store.readBatches(job.id));
+    const [batch] = await Array.fromAsync(fixture.context.store.batches.read(job.id));
     expect(batch!.outcomes[0]).toMatchObject({ code: 'page_not_kept' });
     expect(await fixture.balance(userId)).toBe(credits - source.cost);
     // Its pages are deleted while another one runs.
@@ -187,9 +187,9 @@ describe.each(await findStores())('a reread on $name', ({ open }) => {
       const source = await ended('SubmitVariantSold', variantSoldRequest(2));
       const seen: unknown[] = [];
       fixture.context.drift = { ...fixture.context.drift, look: (...call) => seen.push(call) };
-      fixture.context.store.putCrawl = async (key) => void seen.push(key);
-      fixture.context.store.findCrawl = async (key) => {
-        seen.push(key);
+      fixture.context.store.crawls.upsert = async (pages) => void seen.push(pages);
+      fixture.context.store.crawls.pick = async (where) => {
+        seen.push(where);
         return null;
       };
       expect(await done(await again(source))).toMatchObject({ state: 'completed' });
@@ -281,7 +281,7 @@ describe.each(await findStores())('a reread on $name', ({ open }) => {
       await sweep(fixture.context);
       await workOff();
       await done(await again(source, { key }));
-      const page = await fixture.context.store.listJobs({ rereadOf: source.id }, { limit: 100 });
+      const page = await fixture.context.store.jobs.list({ rereadOf: source.id }, { limit: 100 });
       const completed = page.items.filter(({ state }) => state === 'completed').length;
       expect(completed, `death at call ${last}, after ${victim.crashedAt()}`).toBe(before + 1);
       before = completed;

@@ -11,9 +11,9 @@ const rereadDerivation: Derivation = {
   async plan({ store }, source) {
     const groups = [];
     // A batch each, whose units have the indexes of those whose pages are kept.
-    for await (const { region, units } of store.readBatches(source.id)) groups.push({ region, units });
+    for await (const { region, units } of store.batches.read(source.id)) groups.push({ region, units });
     // The batches read may be incomplete.
-    if ((await store.getJob(source.id)) === null)
+    if ((await store.jobs.get(source.id)) === null)
       throw new Fault('not_found', `There is no job '${source.id}'.`);
     return { groups, region: source.region, params: source.params };
   },

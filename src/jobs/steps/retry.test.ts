@@ -8,6 +8,7 @@ import { newId } from '../../base/id.ts';
 import { Fault, type FaultCode } from '../../contract/fault.ts';
 import type { BatchReference } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
+import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import type { JobContext } from '../context.ts';
 import { chargeJob, refundJob } from '../credits/job-credits.ts';
@@ -46,7 +47,7 @@ async function again(
   by: { key?: string; approvedBy?: string; context?: JobContext; source?: Job; options?: SubmitOptions } = {},
 ): Promise<string> {
   const { key, approvedBy = null, context = fixture.context } = by;
-  const source = by.source ?? (await context.store.getJob(jobId))!;
+  const source = by.source ?? (await context.store.jobs.get(jobId))!;
   const submitter = {
     userId: approvedBy ?? source.userId,
     mode: 'live' as const,
@@ -62,12 +63,12 @@ async function again(
 
 const keysOf = async (jobId: string) => {
   const keys: string[] = [];
-  for await (const { units } of fixture.context.store.readBatches(jobId))
+  for await (const { units } of fixture.context.store.batches.read(jobId))
     keys.push(...units.map(({ key }) => key));
   return keys;
 };
 
-const jobOf = async (jobId: string) => (await fixture.context.store.getJob(jobId))!;
+const jobOf = async (jobId: string) => (await fixture.context.store.jobs.get(jobId))!;
 
 /** An ended job of product pages of which every third failed. */
 async function endedBulk(rows: number): Promise<{ jobId: string; failed: string[] }> {
@@ -79,7 +80,7 @@ async function endedBulk(rows: number): Promise<{ jobId: string; failed: string[
     file: Buffer.from(csv).toString('base64'),
     resultFormat: 'jsonl',
   });
-  const { items } = await fixture.context.store.listJobs({ userId }, { limit: 1 });
+  const { items } = await fixture.context.store.jobs.list({ userId }, { limit: 1 });
   await fixture.waitForState(items[0]!.id, 'partial_complete');
   return { jobId: items[0]!.id, failed: [...hidden] };
 }
@@ -103,7 +104,7 @@ describe('a retry', () => {
     expect(second).toMatchObject({ totalUnits: 30, cost: 240, refunded: 0, file: { items: 30 } });
     expect(second.number).not.toBe(first.number);
     const regions = new Set(
-      (await fixture.context.store.listBatches(second.id)).map((batch) => batch.region),
+      (await fixture.context.store.batches.list(second.id)).map((batch) => batch.region),
     );
     expect(regions).toEqual(new Set(['sg', 'id']));
     expect(await fixture.balance(userId)).toBe(credits - 90 * 8);
@@ -139,7 +140,7 @@ describe('a retry', () => {
         'A retry cannot succeed: 0 of 1 failed units are retried. The failure of the others is final: 1 page_private.',
     });
     expect(await fixture.balance(userId)).toBe(balance);
-    expect((await fixture.context.store.listJobs({ retryOf: jobId }, { limit: 9 })).items).toEqual([]);
+    expect((await fixture.context.store.jobs.list({ retryOf: jobId }, { limit: 9 })).items).toEqual([]);
   });
 
   test('is charged at the current unit price', async () => {
@@ -172,7 +173,7 @@ describe('a retry', () => {
     await fixture.startWorker();
     await fixture.waitForState(jobId, 'completed');
     await expect(again(jobId)).rejects.toMatchObject({ code: 'conflict', message: /failed/ });
-    expect((await fixture.context.store.listJobs({ userId }, { limit: 9 })).items).toHaveLength(1);
+    expect((await fixture.context.store.jobs.list({ userId }, { limit: 9 })).items).toHaveLength(1);
   });
 
   test('awaits approval if its kind does, unless an operator requests it', async () => {
@@ -212,7 +213,7 @@ describe('a retry', () => {
       code: 'insufficient_credits',
       quota: { required: 3 * credits },
     });
-    expect((await fixture.context.store.listJobs({ retryOf: jobId }, { limit: 9 })).items).toEqual([]);
+    expect((await fixture.context.store.jobs.list({ retryOf: jobId }, { limit: 9 })).items).toEqual([]);
     Object.assign(fixture.context.settings, { prices: new Map() });
     expect((await jobOf(await again(jobId, { key: 'k' }))).cost).toBe(24);
   });
@@ -241,7 +242,7 @@ describe('a retry', () => {
     for (const call of calls)
       if (call.status === 'rejected') expect(call.reason).toMatchObject({ code: 'conflict' });
     await fixture.waitForState([...ids][0]!, 'completed');
-    expect((await fixture.context.store.listJobs({ retryOf: jobId }, { limit: 9 })).items).toHaveLength(1);
+    expect((await fixture.context.store.jobs.list({ retryOf: jobId }, { limit: 9 })).items).toHaveLength(1);
     expect(await fixture.balance(userId)).toBe(balance - 24);
   });
 });
@@ -265,23 +266,23 @@ describe('a retry after an earlier one', () => {
   });
 
   test.each([
-    ['discarded', 'getUser'],
-    ['left half discarded', 'discardJob'],
+    ['discarded', 'none'],
+    ['left half discarded', 'discard'],
   ] as const)('creates a new job if the earlier one was %s', async (_what, failing) => {
     const { jobId } = await endedBulk(3);
     const { store } = fixture.context;
     const balance = await fixture.balance(userId);
     for (let time = 0; time < 2; time += 1) {
-      fixture.context.store = {
-        ...store,
-        createJob: async (...job) => {
-          await store.createJob(...job);
-          await grant(fixture.context, userId, -balance);
+      fixture.context.store = replaceMethods(store, {
+        jobs: {
+          create: async (...job) => {
+            await store.jobs.create(...job);
+            await grant(fixture.context, userId, -balance);
+          },
+          ...(failing === 'none' ? {} : { [failing]: () => Promise.reject(new Fault('unavailable', 'x')) }),
         },
-        [failing]:
-          failing === 'getUser' ? store.getUser : () => Promise.reject(new Fault('unavailable', 'x')),
-      };
-      const code = failing === 'getUser' ? 'insufficient_credits' : 'unavailable';
+      });
+      const code = failing === 'none' ? 'insufficient_credits' : 'unavailable';
       await expect(again(jobId)).rejects.toMatchObject({ code });
       fixture.context.store = store;
       await grant(fixture.context, userId, balance);
@@ -293,10 +294,13 @@ describe('a retry after an earlier one', () => {
     const { jobId } = await endedBulk(3);
     const { store, queue } = fixture.context;
     fixture.context.queue = { ...queue, publish: async () => true };
-    const completeSubmission = () => Promise.reject(new Fault('unavailable', 'The store is away.'));
-    const context = { ...fixture.context, store: { ...store, completeSubmission } };
+    const update: typeof store.submissions.update = async (where, change) => {
+      if (change.response !== undefined) throw new Fault('unavailable', 'The store is away.');
+      return store.submissions.update(where, change);
+    };
+    const context = { ...fixture.context, store: replaceMethods(store, { submissions: { update } }) };
     await expect(again(jobId, { key: 'k', context })).rejects.toMatchObject({ code: 'unavailable' });
-    const { items } = await store.listJobs({ retryOf: jobId }, { limit: 9 });
+    const { items } = await store.jobs.list({ retryOf: jobId }, { limit: 9 });
     expect(items).toMatchObject([{ state: 'processing' }]);
     expect(await again(jobId, { key: 'k' })).toBe(items[0]!.id);
   });
@@ -305,9 +309,9 @@ describe('a retry after an earlier one', () => {
     const { jobId } = await endedBulk(3);
     const { store } = fixture.context;
     const moveJob = () => Promise.reject(new Fault('unavailable', 'The store is away.'));
-    const context = { ...fixture.context, store: { ...store, moveJob } };
+    const context = { ...fixture.context, store: replaceMethods(store, { jobs: { move: moveJob } }) };
     await expect(again(jobId, { key: 'k', context })).rejects.toMatchObject({ code: 'unavailable' });
-    const { items } = await store.listJobs({ retryOf: jobId }, { limit: 9 });
+    const { items } = await store.jobs.list({ retryOf: jobId }, { limit: 9 });
     expect(items).toMatchObject([{ state: 'submitted' }]);
     expect(await again(jobId)).toBe(items[0]!.id);
   });
@@ -352,7 +356,7 @@ describe('a retry whose process crashes', () => {
       const id = await again(source.id, { key: `${last}`, context: alive });
       await workOff();
       const where = `death at call ${last}, ${when} ${victim.crashedAt()}`;
-      const retries = await alive.store.listJobs({ retryOf: source.id }, { limit: 9 });
+      const retries = await alive.store.jobs.list({ retryOf: source.id }, { limit: 9 });
       expect(
         retries.items.map((job) => [job.id, job.state]),
         where,
@@ -370,10 +374,10 @@ describe('a retry whose process crashes', () => {
 async function copyOf({ store, clock }: JobContext, source: Job): Promise<Job> {
   const copy = { ...source, id: newId(), number: null };
   const batches = [];
-  for await (const batch of store.readBatches(source.id)) {
+  for await (const batch of store.batches.read(source.id)) {
     batches.push({ ...batch, id: newId(), jobId: copy.id });
   }
-  await store.createJob(copy, batches);
+  await store.jobs.create(copy, batches);
   await chargeJob(store, copy, clock.now());
   await refundJob(store, copy, copy.refunded, clock.now());
   return copy;

@@ -104,7 +104,7 @@ export function deriveJob(derivation: Derivation): DeriveJob {
 
 /** Returns the newest job derived from a job that was not discarded. */
 async function lastDerived({ store }: JobContext, { of }: Derivation, { id }: Job): Promise<Job | undefined> {
-  const { items } = await store.listJobs({ [of]: id }, { limit: 10 });
+  const { items } = await store.jobs.list({ [of]: id }, { limit: 10 });
   return items.find(({ state }) => state !== 'discarding');
 }
 
@@ -117,7 +117,7 @@ async function nextDerivedId(context: JobContext, derivation: Derivation, source
   const idAfter = (id: string) => idFromName(`${derivation.words.noun} of ${source.id} after ${id}`);
   let next = idAfter((await lastDerived(context, derivation, source))?.id ?? 'none');
   // The id of a discarded or deleted job cannot be used again.
-  while ((await isChargeVoid(store, next)) || (await store.getDeletedJob(next)) !== null)
+  while ((await isChargeVoid(store, next)) || (await store.deletedJobs.get(next)) !== null)
     next = idAfter(next);
   return next;
 }
@@ -190,7 +190,7 @@ async function placeDerived(
   };
   const job = await placeJob(context, jobTypes.of(source), draft, submission);
   // Includes the batches that were dispatched meanwhile.
-  return (await store.getJob(job.id)) ?? job;
+  return (await store.jobs.get(job.id)) ?? job;
 }
 
 /** Returns the sentence about failed units that a retry leaves out, or null if it leaves out none. */
@@ -207,7 +207,7 @@ async function planRetry(context: JobContext, source: Job): Promise<Plan> {
       if (isRetryable(outcome)) failed.push({ unit, region });
   }
   // The batches read may be incomplete.
-  if ((await store.getJob(source.id)) === null)
+  if ((await store.jobs.get(source.id)) === null)
     throw new Fault('not_found', `There is no job '${source.id}'.`);
   if (failed.length === 0)
     throw new Fault('conflict', `A retry cannot succeed: ${await retryWarning(context, source)}`);

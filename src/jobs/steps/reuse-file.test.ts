@@ -5,6 +5,7 @@ import { chunksOf } from '../../blobs/conformance.ts';
 import type { SubmitOptionValues } from '../../contract/submit-options.ts';
 import type { Outcome } from '../../store/batches.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
+import { markUserDeleted } from '../../store/users.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { results } from '../queries/results.ts';
 import { qualityOf } from '../queries/units.ts';
@@ -39,7 +40,7 @@ async function run(
   const method = urls[0]!.includes('/shop/') ? 'SubmitMerchantItems' : 'SubmitSearchItems';
   const { jobId } = await fixture.submit(owner, method, { urls }, undefined, { maxAge });
   const job = await fixture.waitForState(jobId, ...ended);
-  const [batch] = await Array.fromAsync(fixture.context.store.readBatches(jobId));
+  const [batch] = await Array.fromAsync(fixture.context.store.batches.read(jobId));
   const outcome = batch!.outcomes[0]!;
   expect(outcome.status).toBe('SUCCESS');
   const { file } = outcome as Extract<Outcome, { status: 'SUCCESS' }>;
@@ -132,12 +133,12 @@ describe('the listing is read again', () => {
     ['the files of its job were deleted', async ({ job }) => deleteFiles(fixture.context, job)],
     [
       'the files of its job are being deleted',
-      async ({ job }) => fixture.context.store.markFilesDeleted(job.id, noon),
+      async ({ job }) => fixture.context.store.jobs.markFilesDeleted(job.id, noon),
     ],
     [
       'its owner was erased',
       async () => {
-        const user = (await fixture.context.store.markUserDeleted(userId, noon))!;
+        const user = (await markUserDeleted(fixture.context.store, userId, noon))!;
         await eraseUser(fixture.context, user);
         userId = await fixture.createUser(100);
       },

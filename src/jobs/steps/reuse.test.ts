@@ -30,7 +30,7 @@ async function run(
 ): Promise<[Job, number]> {
   const before = fixture.requestedItems().length;
   const { jobId, taskId } = await fixture.submit(userId, method, request as never, undefined, options);
-  const id = jobId ?? (await fixture.context.store.getJobByNumber(taskId))!.id;
+  const id = jobId ?? (await fixture.context.store.jobs.getByNumber(taskId))!.id;
   const job = await fixture.waitForState(id, ...ended);
   return [job, fixture.requestedItems().length - before];
 }
@@ -103,7 +103,7 @@ describe('a job with max_age', () => {
     ]);
     expect(await fixture.problems()).toEqual([]);
     await deleteJob(fixture.context, job);
-    expect(await fixture.context.store.getDeletedJob(job.id)).toMatchObject({ discount: 10 });
+    expect(await fixture.context.store.deletedJobs.get(job.id)).toMatchObject({ discount: 10 });
   });
 
   test('charges the configured percentage, rounded up', async () => {
@@ -129,9 +129,9 @@ test('the audit reports a wrong count of reused records', async () => {
   const [job] = await run(variantSoldRequest(2), { maxAge: '1h' });
   const { units, batches } = job.counts!;
   const { store } = fixture.context;
-  await store.moveJob(job.id, ['completed'], 'completed', noon, {
+  await store.jobs.move(job.id, ['completed'], 'completed', noon, {
     counts: { units: { ...units, reused: 1 }, batches },
   });
   expect(await fixture.problems()).toEqual([`job ${job.id}: stored as 1 reused, the batches say 2`]);
-  await store.moveJob(job.id, ['completed'], 'completed', noon, { counts: { units, batches } });
+  await store.jobs.move(job.id, ['completed'], 'completed', noon, { counts: { units, batches } });
 });

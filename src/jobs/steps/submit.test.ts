@@ -10,6 +10,7 @@ import { Fault } from '../../contract/fault.ts';
 import { openLocalQueue } from '../../queue/local/open.ts';
 import type { Queue } from '../../queue/queue.ts';
 import type { BatchReference } from '../../store/batches.ts';
+import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 
 let fixture: JobFixture;
@@ -20,9 +21,9 @@ afterEach(() => fixture.close());
 
 const page = { region: 'sg', itemId: '30000000001', shopId: '77' };
 const jobsOf = async (userId: string) =>
-  (await fixture.context.store.listJobs({ userId }, { limit: 100 })).items;
+  (await fixture.context.store.jobs.list({ userId }, { limit: 100 })).items;
 const ledgerOf = async (userId: string) =>
-  (await fixture.context.store.listLedgerEntries(userId, { limit: 100 })).items.map(({ type, amount }) => [
+  (await fixture.context.store.ledger.list(userId, { limit: 100 })).items.map(({ type, amount }) => [
     type,
     amount,
   ]);
@@ -66,7 +67,7 @@ describe('submitting while the queue does not respond', () => {
     const response = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(60));
     expect(response).toMatchObject({ status: 'initializing', cost: 600, refunded: 600, totalBatches: 2 });
     expect(await fixture.balance(userId)).toBe(1_000);
-    expect(await fixture.context.store.getJob(response.jobId)).toMatchObject({
+    expect(await fixture.context.store.jobs.get(response.jobId)).toMatchObject({
       state: 'failed',
       refunded: 600,
     });
@@ -98,7 +99,7 @@ describe('submitting while the queue does not respond', () => {
     const response = await fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(100));
     expect(response).toMatchObject({ cost: 1_000, refunded: 0 });
     const states = async () =>
-      (await fixture.context.store.listBatches(response.jobId)).map(({ state }) => state);
+      (await fixture.context.store.batches.list(response.jobId)).map(({ state }) => state);
     expect(await states()).toEqual(['queued', 'waiting']);
     isAway = false;
     await fixture.startWorker();
@@ -192,7 +193,7 @@ describe('submitting while the queue does not respond', () => {
     fixture.context.queue = goingAway(queue, async (message) => {
       await queue.publish(message);
       await fixture.eventually('it is claimed', async () => {
-        const [batch] = await store.listBatches(message.jobId);
+        const [batch] = await store.batches.list(message.jobId);
         return batch!.state === 'claimed';
       });
     });
@@ -250,11 +251,11 @@ describe('submitting without sufficient credits', () => {
   test('leaves no job and frees its key if the balance changes just before the charge', async () => {
     const userId = await fixture.createUser(30);
     const { store } = fixture.context;
-    const createJob: typeof store.createJob = async (...job) => {
-      await store.createJob(...job);
+    const createJob: typeof store.jobs.create = async (...job) => {
+      await store.jobs.create(...job);
       await grant(fixture.context, userId, -1);
     };
-    fixture.context.store = { ...store, createJob };
+    fixture.context.store = replaceMethods(store, { jobs: { create: createJob } });
     const submit = () => fixture.submit(userId, 'SubmitVariantSold', variantSoldRequest(3), 'key');
     await expect(submit()).rejects.toMatchObject({ code: 'insufficient_credits' });
     expect(await jobsOf(userId)).toEqual([]);
@@ -296,7 +297,7 @@ describe('max_credits', () => {
     expect(await jobsOf(userId)).toEqual([]);
     expect(await ledgerOf(userId)).toEqual([['grant', 100]]);
     const { jobId } = await submit({ maxCredits: 30 });
-    expect(await fixture.context.store.getJob(jobId)).toMatchObject({
+    expect(await fixture.context.store.jobs.get(jobId)).toMatchObject({
       cost: 30,
       options: { maxCredits: 30 },
     });
@@ -355,12 +356,13 @@ describe('an idempotency key', () => {
     const died = async () => {
       throw new Error('the process is gone');
     };
-    fixture.context.store = {
-      ...store,
-      postLedgerEntry: died,
-      deleteSubmission: died,
-      markSubmissionInterrupted: died,
-    };
+    fixture.context.store = replaceMethods(store, {
+      ledger: { post: died },
+      submissions: {
+        remove: (where) => ('response' in where ? died() : store.submissions.remove(where)),
+        update: died,
+      },
+    });
     await expect(fixture.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toThrow('gone');
     fixture.context.store = store;
     const [left] = await jobsOf(userId);
@@ -384,7 +386,7 @@ describe('an idempotency key', () => {
     const moveJob = async () => {
       throw new Fault('unavailable', 'The store is away.');
     };
-    fixture.context.store = { ...store, moveJob };
+    fixture.context.store = replaceMethods(store, { jobs: { move: moveJob } });
     const failed = fixture.submit(userId, 'SubmitVariantSold', body, 'key');
     await expect(failed).rejects.toMatchObject({ code: 'unavailable' });
     fixture.context.store = store;
@@ -398,10 +400,11 @@ describe('an idempotency key', () => {
   test('stays bound to the job of a submission that failed afterwards', async () => {
     const userId = await fixture.createUser(100);
     const { store } = fixture.context;
-    const broken = async () => {
-      throw new Error('a bug');
+    const update: typeof store.submissions.update = async (where, change) => {
+      if (change.response !== undefined) throw new Error('a bug');
+      return store.submissions.update(where, change);
     };
-    fixture.context.store = { ...store, completeSubmission: broken };
+    fixture.context.store = replaceMethods(store, { submissions: { update } });
     await expect(fixture.submit(userId, 'SubmitVariantSold', body, 'key')).rejects.toThrow('a bug');
     fixture.context.store = store;
     expect(await fixture.balance(userId)).toBe(70);

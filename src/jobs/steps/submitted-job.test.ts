@@ -7,6 +7,7 @@ import {
   variantSoldRequest,
 } from '../../../test/support/jobs.ts';
 import { Fault } from '../../contract/fault.ts';
+import { replaceMethods, wrapMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 
 let fixture: JobFixture;
@@ -21,7 +22,7 @@ describe('the job of a submission', () => {
     const rows = ['region,shop_id,item_id', 'sg,7,1', 'sg,7,2', 'id,7,3'].join('\n');
     const file = Buffer.from(rows).toString('base64');
     const { taskId } = await fixture.submit(userId, 'SubmitGetPcBulk', { file, resultFormat: 'jsonl' });
-    const job = (await fixture.context.store.getJobByNumber(taskId))!;
+    const job = (await fixture.context.store.jobs.getByNumber(taskId))!;
     expect(job).toEqual({
       id: job.id,
       number: Number(taskId),
@@ -62,7 +63,7 @@ describe('the job of a submission', () => {
       reusedUnitPrice: null,
       options: {},
     });
-    const batches = await Array.fromAsync(fixture.context.store.readBatches(job.id));
+    const batches = await Array.fromAsync(fixture.context.store.batches.read(job.id));
     const begun = { attempt: 0, leaseUntil: null, notBefore: null, endedAt: null, stalledClaims: 0 };
     const empty = { outcomes: {}, success: 0, failed: 0, file: null, segments: [], isolated: null };
     expect(batches.map(({ units, ...batch }) => ({ ...batch, units: units.length }))).toMatchObject([
@@ -98,7 +99,7 @@ describe('the job of a submission', () => {
       fixture.context.settings.approval = true;
       const userId = await fixture.createUser(1_000);
       await fixture.submit(userId, method, request);
-      const [job] = (await fixture.context.store.listJobs({ userId }, { limit: 2 })).items;
+      const [job] = (await fixture.context.store.jobs.list({ userId }, { limit: 2 })).items;
       expect(job).toMatchObject({
         number: null,
         state: 'awaiting_approval',
@@ -106,8 +107,8 @@ describe('the job of a submission', () => {
         noticeDue: 'awaiting_approval',
         noticeAt: noon,
       });
-      expect(await fixture.context.store.listBatches(job!.id)).toMatchObject([{ state: 'waiting' }]);
-      const { items } = await fixture.context.store.listLedgerEntries(userId, { limit: 9 });
+      expect(await fixture.context.store.batches.list(job!.id)).toMatchObject([{ state: 'waiting' }]);
+      const { items } = await fixture.context.store.ledger.list(userId, { limit: 9 });
       expect(items.filter(({ type }) => type === 'charge')).toHaveLength(charges);
     },
   );
@@ -132,20 +133,21 @@ describe('a submission suspended after it wrote its job', () => {
   beforeEach(async () => {
     userId = await fixture.createUser(30);
   });
-  const jobsOfUser = async () => (await fixture.context.store.listJobs({ userId }, { limit: 9 })).items;
+  const jobsOfUser = async () => (await fixture.context.store.jobs.list({ userId }, { limit: 9 })).items;
 
   /** Lets other processes act before the submission charges its job. */
   function meanwhile(act: () => Promise<void>): void {
     const { store } = fixture.context;
-    fixture.context.store = {
-      ...store,
-      createJob: async (...job) => {
-        await store.createJob(...job);
-        fixture.context.store = store;
-        await fixture.clock.advance(31_000);
-        await act();
+    fixture.context.store = replaceMethods(store, {
+      jobs: {
+        create: async (...job) => {
+          await store.jobs.create(...job);
+          fixture.context.store = store;
+          await fixture.clock.advance(31_000);
+          await act();
+        },
       },
-    };
+    });
   }
   const discarded = { code: 'unavailable', message: expect.stringContaining('was discarded') };
 
@@ -157,7 +159,12 @@ describe('a submission suspended after it wrote its job', () => {
   });
 
   test('fails if the sweep is discarding it', async () => {
-    meanwhile(() => sweep({ ...fixture.context, store: { ...fixture.context.store, discardJob: away } }));
+    meanwhile(() =>
+      sweep({
+        ...fixture.context,
+        store: replaceMethods(fixture.context.store, { jobs: { discard: away } }),
+      }),
+    );
     await expect(fixture.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject(discarded);
     expect(await fixture.balance(userId)).toBe(30);
   });
@@ -182,13 +189,14 @@ describe('a submission suspended after it wrote its job', () => {
   test('undoes the job immediately if the store fails and it has no key', async () => {
     const { store } = fixture.context;
     let calls = 0;
-    fixture.context.store = {
-      ...store,
-      moveJob: (...parameters) => {
-        calls += 1;
-        return calls === 1 ? away() : store.moveJob(...parameters);
+    fixture.context.store = replaceMethods(store, {
+      jobs: {
+        move: (...parameters) => {
+          calls += 1;
+          return calls === 1 ? away() : store.jobs.move(...parameters);
+        },
       },
-    };
+    });
     await expect(fixture.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject({
       message: 'The store is away.',
     });
@@ -204,23 +212,25 @@ describe('a submission suspended before it charges its job', () => {
     userId = await fixture.createUser(30);
   });
   const statesOfUser = async () => {
-    const { items } = await fixture.context.store.listJobs({ userId }, { limit: 9 });
+    const { items } = await fixture.context.store.jobs.list({ userId }, { limit: 9 });
     return items.map(({ state }) => state);
   };
 
   /** Lets other processes act before a submission's next call to the store. */
-  function actBefore(call: 'postLedgerEntry' | 'createJob', act: () => Promise<void>): void {
+  function actBefore(call: 'ledger.post' | 'jobs.create', act: () => Promise<void>): void {
     const { store } = fixture.context;
-    const acting = async (...parameters: never[]) => {
-      fixture.context.store = store;
-      await act();
-      return (store[call] as (...parameters: never[]) => Promise<unknown>)(...parameters);
-    };
-    fixture.context.store = { ...store, [call]: acting };
+    fixture.context.store = wrapMethods(store, (name, method) => {
+      if (name !== call) return method;
+      return async (...parameters) => {
+        fixture.context.store = store;
+        await act();
+        return method(...parameters);
+      };
+    });
   }
 
   test('reports that the sweep discarded the job', async () => {
-    actBefore('postLedgerEntry', async () => {
+    actBefore('ledger.post', async () => {
       await fixture.clock.advance(31_000);
       await sweep(fixture.context);
     });
@@ -234,18 +244,18 @@ describe('a submission suspended before it charges its job', () => {
 
   test('returns the job that the sweep accepted while the charge was refused', async () => {
     const { store } = fixture.context;
-    const postLedgerEntry: typeof store.postLedgerEntry = async (...parameters) => {
+    const post: typeof store.ledger.post = async (...parameters) => {
       fixture.context.store = store;
       await grant(fixture.context, userId, -30);
       try {
-        return await store.postLedgerEntry(...parameters);
+        return await store.ledger.post(...parameters);
       } finally {
         await grant(fixture.context, userId, 30);
         await fixture.clock.advance(31_000);
         await sweep(fixture.context);
       }
     };
-    fixture.context.store = { ...store, postLedgerEntry };
+    fixture.context.store = replaceMethods(store, { ledger: { post } });
     expect(await fixture.submit(userId, 'SubmitVariantSold', body, 'key')).toMatchObject({ cost: 30 });
     expect(await statesOfUser()).toEqual(['processing']);
     expect(await fixture.balance(userId)).toBe(0);
@@ -253,9 +263,9 @@ describe('a submission suspended before it charges its job', () => {
 
   test('leaves no job if a repeated submission discarded the job before it was written', async () => {
     const submit = () => fixture.submit(userId, 'SubmitVariantSold', body, 'key');
-    actBefore('createJob', async () => {
+    actBefore('jobs.create', async () => {
       await fixture.clock.advance(61_000);
-      actBefore('createJob', async () => grant(fixture.context, userId, -1));
+      actBefore('jobs.create', async () => grant(fixture.context, userId, -1));
       await expect(submit()).rejects.toMatchObject({ code: 'insufficient_credits' });
       await grant(fixture.context, userId, 1);
     });

@@ -20,7 +20,7 @@ async function submitted(): Promise<Job> {
     file: Buffer.from(csv).toString('base64'),
     resultFormat: 'jsonl',
   });
-  return (await fixture.context.store.getJobByNumber(taskId))!;
+  return (await fixture.context.store.jobs.getByNumber(taskId))!;
 }
 
 /** Terminates a task as its service does. */
@@ -33,10 +33,10 @@ test('a terminated task ends, and all outstanding units are refunded', async () 
   const job = await submitted();
   expect(await fixture.balance(userId)).toBe(credits - 16);
   await terminated(job);
-  const ended = await fixture.context.store.getJob(job.id);
+  const ended = await fixture.context.store.jobs.get(job.id);
   expect(ended).toMatchObject({ state: 'terminated', refunded: 16, reason: '' });
   expect(await fixture.balance(userId)).toBe(credits);
-  const [batch] = await Array.fromAsync(fixture.context.store.readBatches(job.id));
+  const [batch] = await Array.fromAsync(fixture.context.store.batches.read(job.id));
   expect(batch!.outcomes[0]).toEqual({
     status: 'FAILED',
     code: 'terminated',
@@ -53,14 +53,14 @@ test('returns conflict for a task that has ended or is ending', async () => {
     message: 'The task is terminated.',
   });
   const other = await submitted();
-  await fixture.context.store.moveJob(other.id, ['processing'], 'settling', fixture.context.clock.now());
+  await fixture.context.store.jobs.move(other.id, ['processing'], 'settling', fixture.context.clock.now());
   await expect(terminated(other)).rejects.toMatchObject({ code: 'conflict', message: 'The task is ending.' });
 });
 
 test('returns not_found for another user’s task', async () => {
   const job = await submitted();
   await expect(terminated(job, await fixture.createUser(0))).rejects.toMatchObject({ code: 'not_found' });
-  expect((await fixture.context.store.getJob(job.id))?.state).toBe('processing');
+  expect((await fixture.context.store.jobs.get(job.id))?.state).toBe('processing');
 });
 
 test('stopRunning() keeps the reason, and returns null for a job that is not running', async () => {
@@ -73,9 +73,9 @@ test('stopRunning() keeps the reason, and returns null for a job that is not run
 test('an interrupted termination is completed later, including claimed batches', async () => {
   const job = await submitted();
   const { store, clock } = fixture.context;
-  const [batch] = await store.listBatches(job.id);
-  await store.claimBatch(batch!.id, 0, clock.now(), clock.now() + 60_000);
-  const stopping = await store.moveJob(job.id, ['processing'], 'terminating', clock.now());
+  const [batch] = await store.batches.list(job.id);
+  await store.batches.claim(batch!.id, 0, clock.now(), clock.now() + 60_000);
+  const stopping = await store.jobs.move(job.id, ['processing'], 'terminating', clock.now());
   await finishTerminating(fixture.context, stopping!);
-  expect(await store.getJob(job.id)).toMatchObject({ state: 'terminated', refunded: 16 });
+  expect(await store.jobs.get(job.id)).toMatchObject({ state: 'terminated', refunded: 16 });
 });

@@ -39,7 +39,7 @@ afterEach(() => fixture.close());
 const retrieve = (jobId: string) => fixture.read(user, 'RetrieveVariantSold', { jobId });
 const submitted = async (plain: number, ...more: string[]): Promise<string> =>
   (await fixture.submit(user, 'SubmitVariantSold', variantSoldRequest(plain, ...more))).jobId;
-const waits = async (jobId: string) => fixture.context.store.listWaits(jobId, fixture.clock.now());
+const waits = async (jobId: string) => fixture.context.store.batches.listWaits(jobId, fixture.clock.now());
 
 /** Advances the clock in steps, so that everything due happens in between. */
 async function pass(ms: number): Promise<void> {
@@ -98,7 +98,7 @@ describe('while an origin is paused', () => {
       waitingFor: `waiting for ${words}`,
     });
     expect(await waitingFor(jobId)).toBe(words);
-    expect((await fixture.context.store.listBatches(jobId)).map(({ state }) => state)).toEqual([
+    expect((await fixture.context.store.batches.list(jobId)).map(({ state }) => state)).toEqual([
       'queued',
       'queued',
     ]);
@@ -117,7 +117,7 @@ describe('while an origin is paused', () => {
     expect(response.waitingFor).toBeUndefined();
     expect(await waitingFor(jobId)).toBe('');
     expect([...sent.values()]).toEqual(Array(60).fill(1));
-    for await (const { wait } of fixture.context.store.readBatches(jobId)) expect(wait).toBeNull();
+    for await (const { wait } of fixture.context.store.batches.read(jobId)) expect(wait).toBeNull();
     expect(await fixture.problems()).toEqual([]);
   });
 
@@ -133,7 +133,7 @@ describe('while an origin is paused', () => {
     blocked.clear();
     await pass(3_000);
     await fixture.waitForState(jobId, 'completed');
-    expect((await fixture.context.store.listBatches(jobId))[0]!.attempt).toBe(1);
+    expect((await fixture.context.store.batches.list(jobId))[0]!.attempt).toBe(1);
   });
 
   test('the sweep resumes the batch if the process that deferred it has ended', async () => {
@@ -157,7 +157,7 @@ describe('while an origin is paused', () => {
     await pass(4 * minuteMs);
     await sweep(fixture.context);
     await flushTasks();
-    expect((await fixture.context.store.listBatches(jobId))[0]).toMatchObject({
+    expect((await fixture.context.store.batches.list(jobId))[0]).toMatchObject({
       state: 'queued',
       attempt: 1,
     });
@@ -221,7 +221,7 @@ describe('a page that is refused while others succeed', () => {
     expect(await waits(jobId)).toMatchObject([
       { reason: 'mkta/sg: blocked (page_blocked)', tries: { 10: expect.any(Number) } },
     ]);
-    const succeeded = async () => (await fixture.context.store.countJob(jobId)).units.success;
+    const succeeded = async () => (await fixture.context.store.batches.countJob(jobId)).units.success;
     await fixture.eventually('all others have ended', async () => (await succeeded()) === 60);
     await pass(2 * minuteMs);
     await fixture.waitForState(jobId, 'completed');

@@ -7,11 +7,11 @@ import { collect, type OpenStores, setUpStores } from './stores.ts';
 export function attemptConformance(open: OpenStores): void {
   const stores = setUpStores(open);
   const reread = async (batch: Batch): Promise<Batch> =>
-    (await collect(stores.store.readBatches(batch.jobId))).find(({ id }) => id === batch.id)!;
+    (await collect(stores.store.batches.read(batch.jobId))).find(({ id }) => id === batch.id)!;
   /** Takes over the claim of a dead worker; each claim lasts 60 s. */
   const takeOver = (batch: Batch, attempt: number) => {
     const now = aTime + attempt * 100_000;
-    return stores.store.claimBatch(batch.id, attempt, now, now + 60_000);
+    return stores.store.batches.claim(batch.id, attempt, now, now + 60_000);
   };
 
   test('claims without an outcome are counted', async () => {
@@ -23,43 +23,43 @@ export function attemptConformance(open: OpenStores): void {
 
   test('a new outcome lowers the count to 3 and never clears it, a repeated or empty write does not', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
-    await stores.store.recordOutcomes(batch.id, 1, { 2: aFailure }, null);
+    await stores.store.batches.recordOutcomes(batch.id, 1, { 2: aFailure }, null);
     expect(await reread(batch)).toMatchObject({ stalledClaims: 1 });
     for (let attempt = 1; attempt < 5; attempt += 1) await takeOver(batch, attempt);
-    await stores.store.recordOutcomes(batch.id, 5, {}, null);
+    await stores.store.batches.recordOutcomes(batch.id, 5, {}, null);
     expect(await reread(batch)).toMatchObject({ stalledClaims: 5 });
-    await stores.store.recordOutcomes(batch.id, 5, { 1: aSuccess(5) }, aSegment('j/p1', 1));
+    await stores.store.batches.recordOutcomes(batch.id, 5, { 1: aSuccess(5) }, aSegment('j/p1', 1));
     expect(await reread(batch)).toMatchObject({ stalledClaims: 3 });
     expect(await takeOver(batch, 5)).toMatchObject({ attempt: 6, stalledClaims: 4 });
-    await stores.store.recordOutcomes(batch.id, 6, { 1: aFailure }, null);
+    await stores.store.batches.recordOutcomes(batch.id, 6, { 1: aFailure }, null);
     expect(await reread(batch)).toMatchObject({ stalledClaims: 4 });
     // An outcome of a superseded worker is not progress.
-    await stores.store.recordOutcomes(batch.id, 5, { 0: aFailure }, null);
+    await stores.store.batches.recordOutcomes(batch.id, 5, { 0: aFailure }, null);
     expect(await reread(batch)).toMatchObject({ stalledClaims: 4 });
   });
 
   test('a released claim does not count, a claim released after a failure does', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
-    await stores.store.startIsolated(batch.id, 1, { index: 0, starts: 1 });
-    expect(await stores.store.releaseBatch(batch.id, 1, aTime, { failed: true })).toBe(true);
-    const again = await stores.store.claimBatch(batch.id, 1, aTime, aTime + 1);
+    await stores.store.batches.startIsolated(batch.id, 1, { index: 0, starts: 1 });
+    expect(await stores.store.batches.release(batch.id, 1, aTime, { failed: true })).toBe(true);
+    const again = await stores.store.batches.claim(batch.id, 1, aTime, aTime + 1);
     expect(again).toMatchObject({ attempt: 2, stalledClaims: 2, isolated: { index: 0, starts: 1 } });
-    expect(await stores.store.releaseBatch(batch.id, 2, aTime)).toBe(true);
-    const fresh = await stores.store.claimBatch(batch.id, 2, aTime, aTime + 1);
+    expect(await stores.store.batches.release(batch.id, 2, aTime)).toBe(true);
+    const fresh = await stores.store.batches.claim(batch.id, 2, aTime, aTime + 1);
     expect(fresh).toMatchObject({ attempt: 3, stalledClaims: 2, isolated: { index: 0, starts: 1 } });
   });
 
   test('a unit read in isolation is stored only under the claim of its attempt', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
-    expect(await stores.store.startIsolated(batch.id, 0, { index: 2, starts: 1 })).toBe(false);
-    expect(await stores.other.startIsolated(batch.id, 1, { index: 2, starts: 1 })).toBe(true);
-    await stores.store.recordOutcomes(batch.id, 1, { 0: aFailure }, null);
+    expect(await stores.store.batches.startIsolated(batch.id, 0, { index: 2, starts: 1 })).toBe(false);
+    expect(await stores.other.batches.startIsolated(batch.id, 1, { index: 2, starts: 1 })).toBe(true);
+    await stores.store.batches.recordOutcomes(batch.id, 1, { 0: aFailure }, null);
     expect(await takeOver(batch, 1)).toMatchObject({ stalledClaims: 2, isolated: { index: 2, starts: 1 } });
-    expect(await stores.store.startIsolated(batch.id, 1, { index: 2, starts: 2 })).toBe(false);
-    expect(await stores.store.startIsolated(batch.id, 2, { index: 2, starts: 2 })).toBe(true);
+    expect(await stores.store.batches.startIsolated(batch.id, 1, { index: 2, starts: 2 })).toBe(false);
+    expect(await stores.store.batches.startIsolated(batch.id, 2, { index: 2, starts: 2 })).toBe(true);
     expect(await reread(batch)).toMatchObject({ isolated: { index: 2, starts: 2 } });
     const all = { 0: aFailure, 1: aFailure, 2: aFailure };
-    await stores.store.finishBatch(batch.id, 2, all, null, null, aTime);
-    expect(await stores.store.startIsolated(batch.id, 2, { index: 2, starts: 3 })).toBe(false);
+    await stores.store.batches.finish(batch.id, 2, all, null, null, aTime);
+    expect(await stores.store.batches.startIsolated(batch.id, 2, { index: 2, starts: 3 })).toBe(false);
   });
 }

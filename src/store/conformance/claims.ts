@@ -9,7 +9,7 @@ export function claimConformance(open: OpenStores): void {
 
   test('waiting batches are queued lowest first, up to the limit', async () => {
     const { job, batches } = await storeJob(stores.store, 5, { market: 'mktb', lane: 'single' });
-    const references = await stores.store.queueBatches(job.id, 2, aTime);
+    const references = await stores.store.batches.queue(job.id, 2, aTime);
     expect(references).toEqual(
       batches.slice(0, 2).map(({ id, region }) => ({
         jobId: job.id,
@@ -21,7 +21,7 @@ export function claimConformance(open: OpenStores): void {
         attempt: 0,
       })),
     );
-    const listed = await stores.store.listBatches(job.id);
+    const listed = await stores.store.batches.list(job.id);
     expect(listed.map(({ state, queuedAt }) => [state, queuedAt])).toEqual([
       ['queued', aTime],
       ['queued', aTime],
@@ -29,23 +29,23 @@ export function claimConformance(open: OpenStores): void {
       ['waiting', null],
       ['waiting', null],
     ]);
-    expect(await stores.store.countInFlight(job.id, aTime)).toMatchObject({
+    expect(await stores.store.batches.countInFlight(job.id, aTime)).toMatchObject({
       batches: 2,
       deferred: new Map(),
     });
-    expect(await stores.store.queueBatches(job.id, 0, aTime)).toEqual([]);
-    expect(await stores.store.queueBatches(job.id, 10, aTime)).toHaveLength(3);
-    expect(await stores.store.queueBatches(job.id, 10, aTime)).toEqual([]);
-    expect(await stores.store.queueBatches(newId(), 10, aTime)).toEqual([]);
+    expect(await stores.store.batches.queue(job.id, 0, aTime)).toEqual([]);
+    expect(await stores.store.batches.queue(job.id, 10, aTime)).toHaveLength(3);
+    expect(await stores.store.batches.queue(job.id, 10, aTime)).toEqual([]);
+    expect(await stores.store.batches.queue(newId(), 10, aTime)).toEqual([]);
   });
 
   test('batches of one region are queued separately', async () => {
     const job = aJob({ totalBatches: 6, totalUnits: 12 });
     const regions = ['sg', 'id', 'sg', 'id', 'sg', ''];
     const batches = regions.map((region, seq) => aBatch(job, seq, units(2), { region }));
-    await stores.store.createJob(job, batches);
+    await stores.store.jobs.create(job, batches);
     const queued = async (limit: number, region?: string) =>
-      (await stores.store.queueBatches(job.id, limit, aTime, region)).map(({ batchId }) =>
+      (await stores.store.batches.queue(job.id, limit, aTime, region)).map(({ batchId }) =>
         batches.findIndex(({ id }) => id === batchId),
       );
     expect(await queued(2, 'sg')).toEqual([0, 2]);
@@ -58,17 +58,17 @@ export function claimConformance(open: OpenStores): void {
 
   test('concurrent callers queue different batches', async () => {
     const { job, batches } = await storeJob(stores.store, 30);
-    const given = (await runConcurrently(8, stores, (store) => store.queueBatches(job.id, 5, aTime))).flat();
+    const given = (await runConcurrently(8, stores, (store) => store.batches.queue(job.id, 5, aTime))).flat();
     expect(new Set(given.map(({ batchId }) => batchId)).size).toBe(given.length);
-    const rest = await stores.store.queueBatches(job.id, 100, aTime);
+    const rest = await stores.store.batches.queue(job.id, 100, aTime);
     const all = [...given, ...rest].map(({ batchId }) => batchId);
     expect(all.toSorted()).toEqual(batches.map(({ id }) => id).toSorted());
   });
 
   test('a claim increments the attempt and returns the whole batch', async () => {
     const { job, batches } = await storeJob(stores.store, 1);
-    await stores.store.queueBatches(job.id, 1, aTime);
-    const claimed = await stores.other.claimBatch(batches[0]!.id, 0, aTime, aTime + 500);
+    await stores.store.batches.queue(job.id, 1, aTime);
+    const claimed = await stores.other.batches.claim(batches[0]!.id, 0, aTime, aTime + 500);
     const expected = {
       ...batches[0],
       state: 'claimed',
@@ -79,28 +79,28 @@ export function claimConformance(open: OpenStores): void {
       leaseUntil: aTime + 500,
     };
     expect(claimed).toEqual({ ...expected, dueAt: aTime });
-    expect(await collect(stores.store.readBatches(job.id))).toEqual([expected]);
-    expect(await stores.store.countInFlight(job.id, aTime)).toMatchObject({
+    expect(await collect(stores.store.batches.read(job.id))).toEqual([expected]);
+    expect(await stores.store.batches.countInFlight(job.id, aTime)).toMatchObject({
       batches: 1,
       deferred: new Map(),
     });
-    expect(await stores.store.claimBatch(newId(), 0, aTime, aTime + 1)).toBeNull();
+    expect(await stores.store.batches.claim(newId(), 0, aTime, aTime + 1)).toBeNull();
   });
 
   test('grants one of concurrent claims of a batch', async () => {
     const { job, batches } = await storeJob(stores.store, 1);
-    await stores.store.queueBatches(job.id, 1, aTime);
+    await stores.store.batches.queue(job.id, 1, aTime);
     const claims = await runConcurrently(50, stores, (store) =>
-      store.claimBatch(batches[0]!.id, 0, aTime, aTime + 500),
+      store.batches.claim(batches[0]!.id, 0, aTime, aTime + 500),
     );
     expect(claims.filter((claim) => claim !== null)).toHaveLength(1);
   });
 
   test('a valid claim cannot be taken over; one of many takes over an expired one', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
-    expect(await stores.store.claimBatch(batch.id, 1, aTime + 60_000, aTime + 70_000)).toBeNull();
+    expect(await stores.store.batches.claim(batch.id, 1, aTime + 60_000, aTime + 70_000)).toBeNull();
     const claims = await runConcurrently(20, stores, (store) =>
-      store.claimBatch(batch.id, 0, aTime + 60_001, aTime + 120_000),
+      store.batches.claim(batch.id, 0, aTime + 60_001, aTime + 120_000),
     );
     const won = claims.filter((claim) => claim !== null);
     expect(won).toHaveLength(1);
@@ -109,34 +109,34 @@ export function claimConformance(open: OpenStores): void {
 
   test('a message of another attempt claims nothing', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
-    await stores.store.releaseBatch(batch.id, 1, aTime);
-    expect(await stores.store.claimBatch(batch.id, 0, aTime, aTime + 1)).toBeNull();
-    expect(await stores.store.claimBatch(batch.id, 2, aTime, aTime + 1)).toBeNull();
-    expect(await stores.store.claimBatch(batch.id, 1, aTime, aTime + 1)).toMatchObject({ attempt: 2 });
+    await stores.store.batches.release(batch.id, 1, aTime);
+    expect(await stores.store.batches.claim(batch.id, 0, aTime, aTime + 1)).toBeNull();
+    expect(await stores.store.batches.claim(batch.id, 2, aTime, aTime + 1)).toBeNull();
+    expect(await stores.store.batches.claim(batch.id, 1, aTime, aTime + 1)).toMatchObject({ attempt: 2 });
   });
 
   test('a done batch cannot be claimed', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
-    await stores.store.finishBatch(batch.id, 1, { 0: aFailure }, null, null, aTime);
-    expect(await stores.store.claimBatch(batch.id, 1, aTime + 99_999, aTime + 999_999)).toBeNull();
+    await stores.store.batches.finish(batch.id, 1, { 0: aFailure }, null, null, aTime);
+    expect(await stores.store.batches.claim(batch.id, 1, aTime + 99_999, aTime + 999_999)).toBeNull();
   });
 
   test('a claim is renewed only by its own attempt', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
-    expect(await stores.other.renewBatch(batch.id, 1, aTime + 90_000)).toBe(true);
-    expect(await stores.store.renewBatch(batch.id, 0, aTime + 99_000)).toBe(false);
-    expect((await stores.store.listBatches(batch.jobId))[0]?.leaseUntil).toBe(aTime + 90_000);
-    await stores.store.releaseBatch(batch.id, 1, aTime);
-    expect(await stores.store.renewBatch(batch.id, 1, aTime + 99_000)).toBe(false);
+    expect(await stores.other.batches.renew(batch.id, 1, aTime + 90_000)).toBe(true);
+    expect(await stores.store.batches.renew(batch.id, 0, aTime + 99_000)).toBe(false);
+    expect((await stores.store.batches.list(batch.jobId))[0]?.leaseUntil).toBe(aTime + 90_000);
+    await stores.store.batches.release(batch.id, 1, aTime);
+    expect(await stores.store.batches.renew(batch.id, 1, aTime + 99_000)).toBe(false);
   });
 
   test('a released batch is queued, keeps its outcomes, and is deferred until notBefore', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
-    await stores.store.recordOutcomes(batch.id, 1, { 1: aSuccess() }, null);
-    expect(await stores.store.releaseBatch(batch.id, 0, aTime + 5)).toBe(false);
-    expect(await stores.other.releaseBatch(batch.id, 1, aTime + 5)).toBe(true);
-    expect(await stores.store.releaseBatch(batch.id, 1, aTime + 6)).toBe(false);
-    expect((await collect(stores.store.readBatches(batch.jobId)))[0]).toEqual({
+    await stores.store.batches.recordOutcomes(batch.id, 1, { 1: aSuccess() }, null);
+    expect(await stores.store.batches.release(batch.id, 0, aTime + 5)).toBe(false);
+    expect(await stores.other.batches.release(batch.id, 1, aTime + 5)).toBe(true);
+    expect(await stores.store.batches.release(batch.id, 1, aTime + 6)).toBe(false);
+    expect((await collect(stores.store.batches.read(batch.jobId)))[0]).toEqual({
       ...batch,
       state: 'queued',
       leaseUntil: null,
@@ -145,7 +145,7 @@ export function claimConformance(open: OpenStores): void {
       success: 1,
       stalledClaims: 0,
     });
-    const claimed = await stores.store.claimBatch(batch.id, 1, aTime, aTime + 1);
+    const claimed = await stores.store.batches.claim(batch.id, 1, aTime, aTime + 1);
     expect(claimed).toMatchObject({ attempt: 2, outcomes: { 1: aSuccess() }, notBefore: null });
   });
 }

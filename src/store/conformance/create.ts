@@ -11,7 +11,7 @@ function* breakingAfter(count: number, batches: Batch[]): Generator<Batch> {
   throw new Error('the process died');
 }
 
-/** Contract of createJob(), discardJob(), and deleteOrphanedBatches(). */
+/** Creation and removal of jobs. */
 export function createConformance(open: OpenStores): void {
   const stores = setUpStores(open);
 
@@ -37,10 +37,10 @@ export function createConformance(open: OpenStores): void {
       { key: '', input: JSON.parse('{"__proto__": {"a": 1}, "constructor": 2, "0": "\\u0000"}') },
     ];
     const batches = [aBatch(job, 0, strange, { region: 'th' }), aBatch(job, 1)];
-    await stores.store.createJob(job, batches);
-    expect(await stores.other.getJob(job.id)).toEqual(job);
-    expect(await stores.store.getJobByNumber(4_100_000)).toEqual(job);
-    const read = await collect(stores.store.readBatches(job.id));
+    await stores.store.jobs.create(job, batches);
+    expect(await stores.other.jobs.get(job.id)).toEqual(job);
+    expect(await stores.store.jobs.getByNumber(4_100_000)).toEqual(job);
+    const read = await collect(stores.store.batches.read(job.id));
     expect(read).toEqual(batches);
     // Also covers what toEqual ignores, such as an own key `__proto__`.
     const inputs = (those: Batch[]) => JSON.stringify(those.flatMap((batch) => batch.units));
@@ -49,13 +49,13 @@ export function createConformance(open: OpenStores): void {
 
   test('a second call changes nothing, even with other batch ids and after the job has progressed', async () => {
     const { job, batches } = await storeJob(stores.store, 3);
-    await stores.store.queueBatches(job.id, 1, aTime);
-    await stores.store.moveJob(job.id, ['submitted'], 'processing', aTime + 1);
-    const before = await collect(stores.store.readBatches(job.id));
-    await stores.store.createJob(job, batches);
-    await stores.other.createJob({ ...job, cost: 1 }, someBatches(job, 3));
-    expect(await collect(stores.store.readBatches(job.id))).toEqual(before);
-    expect(await stores.store.getJob(job.id)).toEqual({
+    await stores.store.batches.queue(job.id, 1, aTime);
+    await stores.store.jobs.move(job.id, ['submitted'], 'processing', aTime + 1);
+    const before = await collect(stores.store.batches.read(job.id));
+    await stores.store.jobs.create(job, batches);
+    await stores.other.jobs.create({ ...job, cost: 1 }, someBatches(job, 3));
+    expect(await collect(stores.store.batches.read(job.id))).toEqual(before);
+    expect(await stores.store.jobs.get(job.id)).toEqual({
       ...job,
       state: 'processing',
       stateSince: aTime + 1,
@@ -66,53 +66,53 @@ export function createConformance(open: OpenStores): void {
   test('concurrent calls for the same job write it once and completely', async () => {
     const job = aJob({ totalBatches: 120, totalUnits: 240 });
     const batches = someBatches(job, 120);
-    await runConcurrently(4, stores, (store) => store.createJob(job, batches));
-    expect(await stores.store.getJob(job.id)).toEqual(job);
-    expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
+    await runConcurrently(4, stores, (store) => store.jobs.create(job, batches));
+    expect(await stores.store.jobs.get(job.id)).toEqual(job);
+    expect(await collect(stores.store.batches.read(job.id))).toEqual(batches);
   });
 
   test('a writer overtaken by another leaves the job in its current state', async () => {
     const job = aJob({ totalBatches: 120, totalUnits: 240 });
     const batches = someBatches(job, 120);
-    const move = () => stores.other.moveJob(job.id, ['submitted'], 'processing', aTime + 1);
-    const first = stores.other.createJob(job, batches).then(move);
-    await stores.store.createJob(job, batches);
+    const move = () => stores.other.jobs.move(job.id, ['submitted'], 'processing', aTime + 1);
+    const first = stores.other.jobs.create(job, batches).then(move);
+    await stores.store.jobs.create(job, batches);
     const moved = { ...job, state: 'processing', stateSince: aTime + 1, dueAt: aTime + 1 };
     expect(await first).toEqual(moved);
-    expect(await stores.store.getJob(job.id)).toEqual(moved);
-    expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
+    expect(await stores.store.jobs.get(job.id)).toEqual(moved);
+    expect(await collect(stores.store.batches.read(job.id))).toEqual(batches);
   });
 
   test('a partly written job is invisible until a second call completes it', async () => {
     const job = aJob({ totalBatches: 150, totalUnits: 300, number: 4_100_001 });
     const batches = someBatches(job, 150);
-    const broken = stores.store.createJob(job, breakingAfter(130, batches));
+    const broken = stores.store.jobs.create(job, breakingAfter(130, batches));
     await expect(broken).rejects.toThrow('the process died');
-    expect(await stores.other.getJob(job.id)).toBeNull();
-    expect(await stores.other.getJobByNumber(4_100_001)).toBeNull();
-    expect((await stores.store.listJobs({ userId: job.userId }, { limit: 5 })).items).toEqual([]);
-    expect(await stores.store.discardJob(job.id)).toBe(false);
-    expect(await stores.store.moveJob(job.id, ['submitted'], 'processing', aTime)).toBeNull();
-    await stores.other.createJob(job, batches);
-    expect(await stores.store.getJob(job.id)).toEqual(job);
-    expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
+    expect(await stores.other.jobs.get(job.id)).toBeNull();
+    expect(await stores.other.jobs.getByNumber(4_100_001)).toBeNull();
+    expect((await stores.store.jobs.list({ userId: job.userId }, { limit: 5 })).items).toEqual([]);
+    expect(await stores.store.jobs.discard(job.id)).toBe(false);
+    expect(await stores.store.jobs.move(job.id, ['submitted'], 'processing', aTime)).toBeNull();
+    await stores.other.jobs.create(job, batches);
+    expect(await stores.store.jobs.get(job.id)).toEqual(job);
+    expect(await collect(stores.store.batches.read(job.id))).toEqual(batches);
   });
 
   test('orphans are deleted, complete and recent jobs are not, and a deleted job can be written again', async () => {
     const { job: whole } = await storeJob(stores.store, 2, { createdAt: aTime - 1_000 });
     const job = aJob({ createdAt: aTime - 1_000, totalBatches: 150, totalUnits: 300 });
     const batches = someBatches(job, 150);
-    await expect(stores.store.createJob(job, breakingAfter(149, batches))).rejects.toThrow();
-    expect(await stores.store.deleteOrphanedBatches(aTime - 1_000)).toBe(0);
-    const removed = await stores.store.deleteOrphanedBatches(aTime - 999);
+    await expect(stores.store.jobs.create(job, breakingAfter(149, batches))).rejects.toThrow();
+    expect(await stores.store.jobs.deleteOrphanedBatches(aTime - 1_000)).toBe(0);
+    const removed = await stores.store.jobs.deleteOrphanedBatches(aTime - 999);
     expect(removed).toBeGreaterThanOrEqual(100);
     expect(removed).toBeLessThan(150);
-    expect(await stores.store.deleteOrphanedBatches(aTime - 999)).toBe(0);
-    expect((await stores.store.countJob(job.id)).units.total).toBe(0);
-    expect(await stores.store.findUnit(job.id, '0/0')).toBeNull();
-    expect((await stores.store.countJob(whole.id)).units.total).toBe(4);
-    await stores.store.createJob(job, batches);
-    expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
+    expect(await stores.store.jobs.deleteOrphanedBatches(aTime - 999)).toBe(0);
+    expect((await stores.store.batches.countJob(job.id)).units.total).toBe(0);
+    expect(await stores.store.batches.findUnit(job.id, '0/0')).toBeNull();
+    expect((await stores.store.batches.countJob(whole.id)).units.total).toBe(4);
+    await stores.store.jobs.create(job, batches);
+    expect(await collect(stores.store.batches.read(job.id))).toEqual(batches);
   });
 
   test('a writer overtaken by the deletion of orphans fails and leaves no job', async () => {
@@ -120,19 +120,19 @@ export function createConformance(open: OpenStores): void {
     let removal: Promise<number> | undefined;
     function* overtaken(): Generator<Batch> {
       for (const batch of someBatches(job, 400)) {
-        if (batch.seq === 250) removal = stores.other.deleteOrphanedBatches(aTime - 4_999);
+        if (batch.seq === 250) removal = stores.other.jobs.deleteOrphanedBatches(aTime - 4_999);
         yield batch;
       }
     }
-    const writing = stores.store.createJob(job, overtaken()).then(
+    const writing = stores.store.jobs.create(job, overtaken()).then(
       () => 'written',
       (thrown) => thrown.code,
     );
     const outcome = await writing;
     await removal;
     // If the deletion comes a moment late, the job is complete. It is never partly written.
-    const seen = await stores.store.getJob(job.id);
-    const { batches } = await stores.store.countJob(job.id);
+    const seen = await stores.store.jobs.get(job.id);
+    const { batches } = await stores.store.batches.countJob(job.id);
     const possible = [
       ['unavailable', null, 0],
       ['written', job, 400],
@@ -148,44 +148,46 @@ export function createConformance(open: OpenStores): void {
       for (const batch of all) {
         if (batch.seq === 250) {
           meanwhile = Promise.allSettled([
-            stores.other.deleteOrphanedBatches(aTime - 8_999),
-            stores.other.createJob(job, breakingAfter(210, all)),
+            stores.other.jobs.deleteOrphanedBatches(aTime - 8_999),
+            stores.other.jobs.create(job, breakingAfter(210, all)),
           ]);
         }
         yield batch;
       }
     }
-    await stores.store.createJob(job, overtaken()).catch((thrown) => expect(thrown.code).toBe('unavailable'));
+    await stores.store.jobs
+      .create(job, overtaken())
+      .catch((thrown) => expect(thrown.code).toBe('unavailable'));
     await meanwhile;
-    const seen = await stores.store.getJob(job.id);
-    if (seen) expect((await stores.store.countJob(job.id)).batches.total).toBe(400);
-    await stores.store.createJob(job, all);
-    expect(await stores.store.getJob(job.id)).toEqual(job);
-    expect(await collect(stores.store.readBatches(job.id))).toEqual(all);
+    const seen = await stores.store.jobs.get(job.id);
+    if (seen) expect((await stores.store.batches.countJob(job.id)).batches.total).toBe(400);
+    await stores.store.jobs.create(job, all);
+    expect(await stores.store.jobs.get(job.id)).toEqual(job);
+    expect(await collect(stores.store.batches.read(job.id))).toEqual(all);
   });
 
   test('discardJob() deletes a discarding job with its batches, and no other job', async () => {
     const { job } = await storeJob(stores.store, 3);
-    expect(await stores.other.discardJob(job.id)).toBe(false);
-    await stores.store.moveJob(job.id, ['submitted'], 'discarding', aTime);
-    expect(await stores.other.discardJob(job.id)).toBe(true);
-    expect(await stores.store.getJob(job.id)).toBeNull();
-    expect(await stores.store.listBatches(job.id)).toEqual([]);
-    expect(await stores.store.findUnit(job.id, '0/0')).toBeNull();
-    expect(await stores.store.discardJob(job.id)).toBe(false);
+    expect(await stores.other.jobs.discard(job.id)).toBe(false);
+    await stores.store.jobs.move(job.id, ['submitted'], 'discarding', aTime);
+    expect(await stores.other.jobs.discard(job.id)).toBe(true);
+    expect(await stores.store.jobs.get(job.id)).toBeNull();
+    expect(await stores.store.batches.list(job.id)).toEqual([]);
+    expect(await stores.store.batches.findUnit(job.id, '0/0')).toBeNull();
+    expect(await stores.store.jobs.discard(job.id)).toBe(false);
     const { job: kept } = await storeJob(stores.store, 1, { state: 'awaiting_approval' });
-    expect(await stores.store.discardJob(kept.id)).toBe(false);
-    expect(await stores.store.getJob(kept.id)).toEqual(kept);
+    expect(await stores.store.jobs.discard(kept.id)).toBe(false);
+    expect(await stores.store.jobs.get(kept.id)).toEqual(kept);
   });
 
   test('a job number already in use is a conflict', async () => {
     const first: Job = aJob({ number: 4_100_002 });
-    await stores.store.createJob(first, someBatches(first, 1));
+    await stores.store.jobs.create(first, someBatches(first, 1));
     const second: Job = aJob({ number: 4_100_002 });
-    const keeping = stores.store.createJob(second, someBatches(second, 1));
+    const keeping = stores.store.jobs.create(second, someBatches(second, 1));
     await expect(keeping).rejects.toMatchObject({ code: 'conflict' });
-    expect(await stores.store.getJobByNumber(4_100_002)).toEqual(first);
-    expect(await stores.store.getJob(second.id)).toBeNull();
+    expect(await stores.store.jobs.getByNumber(4_100_002)).toEqual(first);
+    expect(await stores.store.jobs.get(second.id)).toBeNull();
   });
 
   test('50,000 units are consumed while they are written, without blocking the event loop', async () => {
@@ -204,13 +206,13 @@ export function createConformance(open: OpenStores): void {
       if (writing) setImmediate(look);
     };
     look();
-    await stores.store.createJob(job, source());
+    await stores.store.jobs.create(job, source());
     writing = false;
     expect(seenByOthers.size).toBeGreaterThanOrEqual(8);
-    const counts = await stores.store.countJob(job.id);
+    const counts = await stores.store.batches.countJob(job.id);
     expect(counts.units).toEqual({ total: 50_000, success: 0, failed: 0 });
     expect(counts.batches.total).toBe(1_000);
-    const found = await stores.store.findUnit(job.id, '777/49');
+    const found = await stores.store.batches.findUnit(job.id, '777/49');
     expect([found?.batch.seq, found?.index]).toEqual([777, 49]);
   });
 }

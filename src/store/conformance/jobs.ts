@@ -11,9 +11,9 @@ export function jobConformance(open: OpenStores): void {
   const keep = async (fields: Partial<Job>) => (await storeJob(stores.store, 1, fields)).job;
 
   test('an unknown job is null', async () => {
-    expect(await stores.store.getJob(newId())).toBeNull();
-    expect(await stores.store.getJobByNumber(99_999_999)).toBeNull();
-    expect(await stores.store.moveJob(newId(), ['submitted'], 'failed', aTime)).toBeNull();
+    expect(await stores.store.jobs.get(newId())).toBeNull();
+    expect(await stores.store.jobs.getByNumber(99_999_999)).toBeNull();
+    expect(await stores.store.jobs.move(newId(), ['submitted'], 'failed', aTime)).toBeNull();
   });
 
   test('jobs are listed newest first, across pages, by every filter', async () => {
@@ -33,7 +33,7 @@ export function jobConformance(open: OpenStores): void {
       );
     }
     const list = (filter: object, limit: number) =>
-      allPages(limit, (page) => stores.store.listJobs({ userId, ...filter }, page));
+      allPages(limit, (page) => stores.store.jobs.list({ userId, ...filter }, page));
     const newestFirst = all.toReversed();
     expect(await list({}, 3)).toEqual(newestFirst);
     expect(await list({ kind: 'odd' }, 1)).toEqual(newestFirst.filter(({ kind }) => kind === 'odd'));
@@ -46,7 +46,7 @@ export function jobConformance(open: OpenStores): void {
     expect(await list({ userIds: [newId(), userId] }, 3)).toEqual(newestFirst);
     expect(await list({ userIds: [newId()] }, 3)).toEqual([]);
     expect(await list({ userIds: [] }, 3)).toEqual([]);
-    const everyone = await allPages(3, (page) => stores.store.listJobs({}, page));
+    const everyone = await allPages(3, (page) => stores.store.jobs.list({}, page));
     expect(everyone).toEqual(expect.arrayContaining(all));
   });
 
@@ -56,7 +56,7 @@ export function jobConformance(open: OpenStores): void {
     const all: Job[] = [];
     for (const [turn, name] of names.entries())
       all.push(await keep({ userId, createdAt: aTime + turn, options: name === undefined ? {} : { name } }));
-    const list = (name: string) => allPages(1, (page) => stores.store.listJobs({ userId, name }, page));
+    const list = (name: string) => allPages(1, (page) => stores.store.jobs.list({ userId, name }, page));
     expect(await list('NIGHTLY')).toEqual([all[1], all[0]]);
     expect(await list('übersicht 100%')).toEqual([all[0]]);
     for (const name of ['night.y', '%', '_', 'weekly'])
@@ -67,12 +67,12 @@ export function jobConformance(open: OpenStores): void {
     const kind = `kind ${newId()}`;
     const live = await keep({ kind, state: 'processing' });
     const test = await keep({ kind, state: 'processing', mode: 'test', createdAt: aTime + 1 });
-    const list = (filter: object) => allPages(1, (page) => stores.store.listJobs({ kind, ...filter }, page));
+    const list = (filter: object) => allPages(1, (page) => stores.store.jobs.list({ kind, ...filter }, page));
     expect(await list({ mode: 'live' })).toEqual([live]);
     expect(await list({ mode: 'test' })).toEqual([test]);
     expect(await list({})).toEqual([test, live]);
-    expect(await stores.other.getJob(test.id)).toEqual(test);
-    const counted = await stores.store.countJobsByState(['processing']);
+    expect(await stores.other.jobs.get(test.id)).toEqual(test);
+    const counted = await stores.store.jobs.countByState(['processing']);
     expect(counted.filter((row) => row.kind === kind)).toEqual([{ kind, state: 'processing', jobs: 1 }]);
   });
 
@@ -81,10 +81,10 @@ export function jobConformance(open: OpenStores): void {
     const second = await keep({ [of]: first.id, createdAt: aTime + 1 });
     const third = await keep({ [of]: first.id, createdAt: aTime + 2 });
     await keep({ [of]: second.id });
-    const list = (filter: object) => allPages(1, (page) => stores.store.listJobs(filter, page));
+    const list = (filter: object) => allPages(1, (page) => stores.store.jobs.list(filter, page));
     expect(await list({ [of]: first.id })).toEqual([third, second]);
     expect(await list({ [of]: third.id })).toEqual([]);
-    expect(await stores.other.getJob(third.id)).toEqual(third);
+    expect(await stores.other.jobs.get(third.id)).toEqual(third);
   });
 
   test('a transition writes state, time, and patch', async () => {
@@ -94,7 +94,7 @@ export function jobConformance(open: OpenStores): void {
       units: { total: 4, success: 3, failed: 1 },
       batches: { total: 2, success: 2, failed: 0 },
     };
-    const moved = await stores.store.moveJob(job.id, ['approved', 'processing'], 'settling', aTime + 9, {
+    const moved = await stores.store.jobs.move(job.id, ['approved', 'processing'], 'settling', aTime + 9, {
       file,
       refunded: 10,
       reason: 'a.$b',
@@ -117,8 +117,8 @@ export function jobConformance(open: OpenStores): void {
       counts,
     };
     expect(moved).toEqual(expected);
-    expect(await stores.other.getJob(job.id)).toEqual(expected);
-    const again = await stores.store.moveJob(job.id, ['settling'], 'settling', aTime + 10, { file: null });
+    expect(await stores.other.jobs.get(job.id)).toEqual(expected);
+    const again = await stores.store.jobs.move(job.id, ['settling'], 'settling', aTime + 10, { file: null });
     expect(again).toEqual({
       ...expected,
       stateSince: aTime + 10,
@@ -130,10 +130,10 @@ export function jobConformance(open: OpenStores): void {
   test('a transition from another state changes nothing', async () => {
     const job = await keep({ state: 'processing' });
     expect(
-      await stores.store.moveJob(job.id, ['submitted'], 'failed', aTime + 1, { reason: 'x' }),
+      await stores.store.jobs.move(job.id, ['submitted'], 'failed', aTime + 1, { reason: 'x' }),
     ).toBeNull();
-    expect(await stores.store.moveJob(job.id, [], 'failed', aTime + 1)).toBeNull();
-    expect(await stores.store.getJob(job.id)).toEqual(job);
+    expect(await stores.store.jobs.move(job.id, [], 'failed', aTime + 1)).toBeNull();
+    expect(await stores.store.jobs.get(job.id)).toEqual(job);
   });
 
   test('a job moves only along its life, or stays in its state', async () => {
@@ -142,24 +142,24 @@ export function jobConformance(open: OpenStores): void {
       const { job } = await storeJob(store, 0, { state: from });
       for (const to of jobStateNames) {
         if (canMove(from, to)) continue;
-        const moving = store.moveJob(job.id, [from], to, aTime + 1);
+        const moving = store.jobs.move(job.id, [from], to, aTime + 1);
         await expect(moving).rejects.toThrow(`a job cannot move from ${from} to ${to}`);
       }
-      await expect(store.moveJob(job.id, [from, 'failed'], 'settling', aTime + 1)).rejects.toThrow();
-      expect(await stores.other.getJob(job.id)).toEqual(job);
+      await expect(store.jobs.move(job.id, [from, 'failed'], 'settling', aTime + 1)).rejects.toThrow();
+      expect(await stores.other.jobs.get(job.id)).toEqual(job);
       const next = jobStateNames.find((to) => to !== from && canMove(from, to)) ?? from;
-      expect(await store.moveJob(job.id, [from], next, aTime + 1)).toMatchObject({ state: next });
+      expect(await store.jobs.move(job.id, [from], next, aTime + 1)).toMatchObject({ state: next });
     }
   });
 
   test('accepts one of concurrent transitions of a job', async () => {
     const job = await keep({ state: 'awaiting_approval' });
     const moves = await runConcurrently(30, stores, (store, turn) =>
-      store.moveJob(job.id, ['awaiting_approval'], turn % 2 ? 'approving' : 'rejected', aTime + turn),
+      store.jobs.move(job.id, ['awaiting_approval'], turn % 2 ? 'approving' : 'rejected', aTime + turn),
     );
     const won = moves.filter((moved) => moved !== null);
     expect(won).toHaveLength(1);
-    expect(await stores.store.getJob(job.id)).toEqual(won[0]);
+    expect(await stores.store.jobs.get(job.id)).toEqual(won[0]);
   });
 
   test('jobs in the given states are counted by kind and state', async () => {
@@ -168,19 +168,19 @@ export function jobConformance(open: OpenStores): void {
     await keep({ kind, state: 'processing' });
     await keep({ kind, state: 'approved' });
     await keep({ kind, state: 'completed' });
-    const rows = await stores.store.countJobsByState(['processing', 'approved', 'settling']);
+    const rows = await stores.store.jobs.countByState(['processing', 'approved', 'settling']);
     expect(rows.filter((row) => row.kind === kind)).toEqual([
       { kind, state: 'approved', jobs: 1 },
       { kind, state: 'processing', jobs: 2 },
     ]);
-    expect(await stores.store.countJobsByState([])).toEqual([]);
+    expect(await stores.store.jobs.countByState([])).toEqual([]);
   });
 
   test('hasJobs() says whether a job is in one of the states', async () => {
     await keep({ state: 'discarding' });
-    expect(await stores.store.hasJobs(['discarding', 'terminating'])).toBe(true);
-    expect(await stores.store.hasJobs(['terminating'])).toBe(false);
-    expect(await stores.store.hasJobs([])).toBe(false);
+    expect(await stores.store.jobs.has(['discarding', 'terminating'])).toBe(true);
+    expect(await stores.store.jobs.has(['terminating'])).toBe(false);
+    expect(await stores.store.jobs.has([])).toBe(false);
   });
 }
 
@@ -189,10 +189,10 @@ export function dueJobConformance(open: OpenStores): void {
   const stores = setUpStores(open);
   const keep = async (fields: Partial<Job>) => (await storeJob(stores.store, 1, fields)).job;
   const claim = async (now: number, limit = 10, except: JobState[] = []) =>
-    (await stores.other.claimDueJobs(now, limit, except)).map(({ id }) => id);
+    (await stores.other.jobs.claimDue(now, limit, except)).map(({ id }) => id);
   /** Claims what other tests left. */
   beforeEach(async () => {
-    while ((await stores.store.claimDueJobs(aTime * 2, 100)).length > 0);
+    while ((await stores.store.jobs.claimDue(aTime * 2, 100)).length > 0);
   });
 
   test('a job is due as its state says, and a claim makes it due later', async () => {
@@ -209,15 +209,15 @@ export function dueJobConformance(open: OpenStores): void {
       ['terminating', 30_000, 30_000],
     ] as const) {
       const job = await keep({ state: 'submitted', decideBy });
-      const moved = await stores.store.moveJob(job.id, ['submitted'], state, aTime);
+      const moved = await stores.store.jobs.move(job.id, ['submitted'], state, aTime);
       expect(moved, state).toMatchObject({ state, dueAt: aTime + firstMs });
       expect(await claim(aTime + firstMs - 1), state).toEqual([]);
-      const [claimed] = await stores.store.claimDueJobs(aTime + firstMs, 10);
+      const [claimed] = await stores.store.jobs.claimDue(aTime + firstMs, 10);
       expect(claimed, state).toEqual({ ...moved, dueAt: aTime + firstMs + nextMs });
-      expect(await stores.other.getJob(job.id), state).toEqual(claimed);
+      expect(await stores.other.jobs.get(job.id), state).toEqual(claimed);
       expect(await claim(aTime + firstMs + nextMs - 1), state).toEqual([]);
       expect(await claim(aTime + firstMs + nextMs), state).toEqual([job.id]);
-      await stores.store.moveJob(job.id, [state], 'failed', aTime);
+      await stores.store.jobs.move(job.id, [state], 'failed', aTime);
     }
   });
 
@@ -228,11 +228,11 @@ export function dueJobConformance(open: OpenStores): void {
       if (turn < 900) await storeJob(stores.store, 0, { state, finishedAt: aTime, decideBy: aTime - 1 });
       else {
         const { id } = await keep({ state: 'settling', decideBy: aTime - 1 });
-        expect(await stores.store.moveJob(id, ['settling'], state, aTime)).toMatchObject({ dueAt: null });
+        expect(await stores.store.jobs.move(id, ['settling'], state, aTime)).toMatchObject({ dueAt: null });
       }
     }
     await keep({ state: 'awaiting_approval', decideBy: null });
-    expect(await stores.store.claimDueJobs(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
+    expect(await stores.store.jobs.claimDue(Number.MAX_SAFE_INTEGER, 10)).toEqual([]);
   }, 60_000);
 
   test('the longest due jobs are claimed first, without those in the excepted states', async () => {
@@ -249,7 +249,7 @@ export function dueJobConformance(open: OpenStores): void {
     const jobs: string[] = [];
     for (let turn = 0; turn < 30; turn += 1)
       jobs.push((await keep({ state: turn % 2 ? 'processing' : 'approving', stateSince: 1 })).id);
-    const claims = await runConcurrently(12, stores, (store) => store.claimDueJobs(aTime, 10));
+    const claims = await runConcurrently(12, stores, (store) => store.jobs.claimDue(aTime, 10));
     const ids = claims.flat().map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     while (ids.length < jobs.length) {
@@ -263,7 +263,7 @@ export function dueJobConformance(open: OpenStores): void {
   test('a claimed job that moves is due as its new state says', async () => {
     const job = await keep({ state: 'processing' });
     expect(await claim(aTime)).toEqual([job.id]);
-    const moved = await stores.store.moveJob(job.id, ['processing'], 'settling', aTime + 1);
+    const moved = await stores.store.jobs.move(job.id, ['processing'], 'settling', aTime + 1);
     expect(moved?.dueAt).toBe(aTime + 1 + interruptedMs);
   });
 
@@ -273,10 +273,10 @@ export function dueJobConformance(open: OpenStores): void {
       yield aBatch(job, 0);
       throw new Error('the process is gone');
     }
-    await expect(stores.store.createJob(job, batches())).rejects.toThrow('gone');
+    await expect(stores.store.jobs.create(job, batches())).rejects.toThrow('gone');
     expect(await claim(aTime)).toEqual([]);
     const discarded = await keep({ state: 'discarding', stateSince: 1 });
-    await stores.store.discardJob(discarded.id);
+    await stores.store.jobs.discard(discarded.id);
     expect(await claim(aTime)).toEqual([]);
   });
 }

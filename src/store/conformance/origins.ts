@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
+import { expire } from '../expiry.ts';
 import { noPause, type OriginPause } from '../origin-state.ts';
 import type { Store } from '../store.ts';
 import { aTime } from './samples.ts';
@@ -10,7 +11,7 @@ export function originConformance(open: OpenStores): void {
   const stores = setUpStores(open);
   const anOrigin = () => `https://${newId()}.example:8443`;
   const first = async (store: Store, origin: string, slots: number, intervalMs: number, now: number) =>
-    (await store.reserveRequests(origin, slots, intervalMs, now)).first;
+    (await store.origins.reserve(origin, slots, intervalMs, now)).first;
   const pause = (revision: number, fields: Partial<OriginPause> = {}): OriginPause => ({
     revision,
     until: aTime + 1_000,
@@ -39,12 +40,12 @@ export function originConformance(open: OpenStores): void {
 
     test('are returned with the state of the origin', async () => {
       const origin = anOrigin();
-      expect(await stores.store.reserveRequests(origin, 1, 10, aTime)).toEqual({
+      expect(await stores.store.origins.reserve(origin, 1, 10, aTime)).toEqual({
         first: aTime,
         pause: noPause,
       });
-      await stores.store.putPause(origin, pause(1));
-      expect(await stores.other.reserveRequests(origin, 1, 10, aTime)).toEqual({
+      await stores.store.origins.putPause(origin, pause(1));
+      expect(await stores.other.origins.reserve(origin, 1, 10, aTime)).toEqual({
         first: aTime + 10,
         pause: pause(1),
       });
@@ -54,38 +55,47 @@ export function originConformance(open: OpenStores): void {
   describe('pauses', () => {
     test('replace only the pause that their writer read', async () => {
       const origin = anOrigin();
-      expect(await stores.store.getPause(origin)).toEqual(noPause);
-      expect(await stores.store.putPause(origin, pause(2))).toEqual({ written: false, pause: noPause });
-      expect(await stores.store.putPause(origin, pause(1))).toEqual({ written: true, pause: pause(1) });
+      expect(await stores.store.origins.getPause(origin)).toEqual(noPause);
+      expect(await stores.store.origins.putPause(origin, pause(2))).toEqual({
+        written: false,
+        pause: noPause,
+      });
+      expect(await stores.store.origins.putPause(origin, pause(1))).toEqual({
+        written: true,
+        pause: pause(1),
+      });
       const second = pause(2, { until: aTime + 60_000.5, failures: 2, reason: 'a.$b ☃', probing: true });
-      expect(await stores.other.putPause(origin, second)).toEqual({ written: true, pause: second });
-      expect(await stores.store.putPause(origin, pause(2))).toEqual({ written: false, pause: second });
-      expect(await stores.store.getPause(origin)).toEqual(second);
+      expect(await stores.other.origins.putPause(origin, second)).toEqual({ written: true, pause: second });
+      expect(await stores.store.origins.putPause(origin, pause(2))).toEqual({
+        written: false,
+        pause: second,
+      });
+      expect(await stores.store.origins.getPause(origin)).toEqual(second);
     });
 
     test('are written by one of several concurrent writers', async () => {
       const origin = anOrigin();
       for (const revision of [1, 2]) {
         const tries = await runConcurrently(20, stores, (store, turn) =>
-          store.putPause(origin, pause(revision, { until: aTime + turn })),
+          store.origins.putPause(origin, pause(revision, { until: aTime + turn })),
         );
         const written = tries.filter((one) => one.written);
         expect(written).toHaveLength(1);
-        expect(await stores.store.getPause(origin)).toEqual(written[0]!.pause);
+        expect(await stores.store.origins.getPause(origin)).toEqual(written[0]!.pause);
       }
     });
 
     test('are listed while there are failures', async () => {
       const [one, other] = [anOrigin(), anOrigin()].toSorted() as [string, string];
       const listed = async () =>
-        (await stores.store.listPauses()).filter(({ origin }) => [one, other].includes(origin));
-      await stores.store.putPause(other, pause(1));
-      await stores.store.putPause(one, pause(1, { failures: 4 }));
+        (await stores.store.origins.listPauses()).filter(({ origin }) => [one, other].includes(origin));
+      await stores.store.origins.putPause(other, pause(1));
+      await stores.store.origins.putPause(one, pause(1, { failures: 4 }));
       expect(await listed()).toEqual([
         { origin: one, ...pause(1, { failures: 4 }) },
         { origin: other, ...pause(1) },
       ]);
-      await stores.other.putPause(one, { ...noPause, revision: 2 });
+      await stores.other.origins.putPause(one, { ...noPause, revision: 2 });
       expect(await listed()).toEqual([{ origin: other, ...pause(1) }]);
     });
   });
@@ -93,7 +103,7 @@ export function originConformance(open: OpenStores): void {
   describe('permits', () => {
     const lease = async (store: Store, origin: string, holder: string, wanted: number, more: object = {}) => {
       const request = { holder, busy: 0, wanted, limit: 6, now: aTime, until: aTime + 1_000, ...more };
-      return (await store.leasePermits(origin, request)).permits;
+      return (await store.origins.lease(origin, request)).permits;
     };
 
     test('never exceed the limit, for any number of processes', async () => {
@@ -127,11 +137,11 @@ export function originConformance(open: OpenStores): void {
       await lease(stores.store, one, 'b', 1);
       await lease(stores.store, other, 'a', 6);
       await lease(stores.store, untouched, 'b', 6);
-      await stores.other.releasePermits('a');
+      await stores.other.origins.release('a');
       expect(await lease(stores.store, one, 'c', 6)).toBe(5);
       expect(await lease(stores.store, other, 'c', 6)).toBe(6);
       expect(await lease(stores.store, untouched, 'c', 6)).toBe(0);
-      await stores.other.releasePermits('unknown');
+      await stores.other.origins.release('unknown');
     });
 
     test('converge to fair shares as they are requested again', async () => {
@@ -146,24 +156,24 @@ export function originConformance(open: OpenStores): void {
 
     test('are returned with the state of the origin', async () => {
       const origin = anOrigin();
-      await stores.store.putPause(origin, pause(1));
+      await stores.store.origins.putPause(origin, pause(1));
       const request = { holder: 'a', busy: 0, wanted: 1, limit: 1, now: aTime, until: aTime + 1 };
-      expect(await stores.other.leasePermits(origin, request)).toEqual({ permits: 1, pause: pause(1) });
+      expect(await stores.other.origins.lease(origin, request)).toEqual({ permits: 1, pause: pause(1) });
     });
   });
 
   test('origins expire after a long time without reservations, permits, or pauses', async () => {
     const [idle, asked, held, paused] = [anOrigin(), anOrigin(), anOrigin(), anOrigin()];
     const before = aTime - 1_000_000;
-    await stores.store.reserveRequests(idle, 1, 10, before - 20);
-    await stores.store.reserveRequests(asked, 1, 10, before);
+    await stores.store.origins.reserve(idle, 1, 10, before - 20);
+    await stores.store.origins.reserve(asked, 1, 10, before);
     const request = { holder: 'a', busy: 0, wanted: 1, limit: 1, now: before - 20, until: before };
-    await stores.store.leasePermits(held, request);
-    await stores.store.putPause(paused, pause(1, { until: before, since: before - 10 }));
-    expect(await stores.store.expire({ origins: before })).toBeGreaterThanOrEqual(1);
+    await stores.store.origins.lease(held, request);
+    await stores.store.origins.putPause(paused, pause(1, { until: before, since: before - 10 }));
+    expect(await expire(stores.store, { origins: before })).toBeGreaterThanOrEqual(1);
     expect(await first(stores.store, idle, 1, 10, 0)).toBe(0);
     expect(await first(stores.store, asked, 1, 10, 0)).toBe(before + 10);
-    expect(await stores.store.getPause(paused)).toMatchObject({ revision: 1 });
-    expect(await stores.store.leasePermits(held, { ...request, holder: 'b' })).toMatchObject({ permits: 0 });
+    expect(await stores.store.origins.getPause(paused)).toMatchObject({ revision: 1 });
+    expect(await stores.store.origins.lease(held, { ...request, holder: 'b' })).toMatchObject({ permits: 0 });
   });
 }

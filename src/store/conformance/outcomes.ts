@@ -7,7 +7,7 @@ import { collect, type OpenStores, runConcurrently, setUpStores } from './stores
 export function outcomeConformance(open: OpenStores): void {
   const stores = setUpStores(open);
   const reread = async (batch: Batch): Promise<Batch> =>
-    (await collect(stores.store.readBatches(batch.jobId))).find(({ id }) => id === batch.id)!;
+    (await collect(stores.store.batches.read(batch.jobId))).find(({ id }) => id === batch.id)!;
   const partsOf = async (batch: Batch) => (await reread(batch)).segments;
 
   test('outcomes and the segment with their records are stored, and the counts follow', async () => {
@@ -15,7 +15,7 @@ export function outcomeConformance(open: OpenStores): void {
     const file = { path: 'j/u', contentType: 'application/json', items: 1, bytes: 9, sha256: '0a' };
     const outcomes: Record<number, Outcome> = { 2: { status: 'SUCCESS', attempt: 1, file }, 0: aFailure };
     const segment = aSegment('j/p', 2);
-    expect(await stores.store.recordOutcomes(batch.id, 1, outcomes, segment)).toBe(true);
+    expect(await stores.store.batches.recordOutcomes(batch.id, 1, outcomes, segment)).toBe(true);
     const kept = {
       ...batch,
       outcomes,
@@ -31,31 +31,31 @@ export function outcomeConformance(open: OpenStores): void {
   test('a batch without segments has an empty list of them, and summaries omit segments', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
     expect(await partsOf(batch)).toEqual([]);
-    await stores.store.finishBatch(batch.id, 1, { 0: aSuccess() }, aSegment('j/p', 0), null, aTime);
-    expect((await stores.other.listBatches(batch.jobId))[0]).not.toHaveProperty('segments');
+    await stores.store.batches.finish(batch.id, 1, { 0: aSuccess() }, aSegment('j/p', 0), null, aTime);
+    expect((await stores.other.batches.list(batch.jobId))[0]).not.toHaveProperty('segments');
   });
 
   test('a repeated write counts nothing twice, and a unit keeps its first outcome', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
-    await stores.store.recordOutcomes(batch.id, 1, { 0: aSuccess() }, aSegment('j/first', 0));
-    expect(await stores.store.recordOutcomes(batch.id, 1, { 0: aSuccess() }, aSegment('j/again', 0))).toBe(
-      true,
-    );
+    await stores.store.batches.recordOutcomes(batch.id, 1, { 0: aSuccess() }, aSegment('j/first', 0));
+    expect(
+      await stores.store.batches.recordOutcomes(batch.id, 1, { 0: aSuccess() }, aSegment('j/again', 0)),
+    ).toBe(true);
     const mixed = { 0: aFailure, 1: aSuccess() };
-    expect(await stores.store.recordOutcomes(batch.id, 1, mixed, aSegment('j/one', 0, 1))).toBe(true);
+    expect(await stores.store.batches.recordOutcomes(batch.id, 1, mixed, aSegment('j/one', 0, 1))).toBe(true);
     expect(await reread(batch)).toMatchObject({
       success: 2,
       failed: 0,
       outcomes: { 0: aSuccess(), 1: aSuccess() },
     });
     expect(await partsOf(batch)).toEqual([aSegment('j/first', 0), aSegment('j/one', 1)]);
-    expect(await stores.store.recordOutcomes(batch.id, 1, {}, null)).toBe(true);
+    expect(await stores.store.batches.recordOutcomes(batch.id, 1, {}, null)).toBe(true);
   });
 
   test('concurrent writes for different units of a batch are all stored', async () => {
     const batch = await storeClaimedBatch(stores.store, 20);
     const written = await runConcurrently(60, stores, (store, turn) =>
-      store.recordOutcomes(
+      store.batches.recordOutcomes(
         batch.id,
         1,
         { [turn % 20]: turn % 2 ? aFailure : aSuccess() },
@@ -72,10 +72,10 @@ export function outcomeConformance(open: OpenStores): void {
   test('a finished batch is done, and finishing it again under the same attempt returns true without a change', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
     const file = { path: 'j/b', contentType: 'application/json', items: 1, bytes: 9, sha256: '0a' };
-    await stores.store.recordOutcomes(batch.id, 1, { 0: aSuccess() }, aSegment('j/zero', 0));
+    await stores.store.batches.recordOutcomes(batch.id, 1, { 0: aSuccess() }, aSegment('j/zero', 0));
     const segment = { ...aSegment('j/b', 0, 1), body: { start: 2, end: 7, items: 2 } };
     const finish = (outcome: Outcome) =>
-      stores.store.finishBatch(batch.id, 1, { 0: outcome, 1: outcome }, segment, file, aTime);
+      stores.store.batches.finish(batch.id, 1, { 0: outcome, 1: outcome }, segment, file, aTime);
     expect(await finish(aSuccess())).toBe(true);
     const done = {
       ...batch,
@@ -93,69 +93,74 @@ export function outcomeConformance(open: OpenStores): void {
     expect(await reread(batch)).toEqual(done);
     expect(await finish(aFailure)).toBe(true);
     expect(await reread(batch)).toEqual(done);
-    expect(await stores.store.hasOutstandingBatches(batch.jobId)).toBe(false);
+    expect(await stores.store.batches.hasOutstanding(batch.jobId)).toBe(false);
   });
 
   test('a batch with an outstanding unit cannot end, and an unknown unit cannot have an outcome', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
-    const short = stores.store.finishBatch(batch.id, 1, { 0: aSuccess(), 2: aFailure }, null, null, aTime);
+    const short = stores.store.batches.finish(batch.id, 1, { 0: aSuccess(), 2: aFailure }, null, null, aTime);
     await expect(short).rejects.toMatchObject({ code: 'internal' });
-    const outside = stores.store.recordOutcomes(batch.id, 1, { 3: aSuccess() }, null);
+    const outside = stores.store.batches.recordOutcomes(batch.id, 1, { 3: aSuccess() }, null);
     await expect(outside).rejects.toMatchObject({ code: 'internal' });
     expect(await reread(batch)).toEqual(batch);
   });
 
   test('a superseded worker writes nothing', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
-    await stores.other.claimBatch(batch.id, 1, aTime + 60_001, aTime + 120_000);
+    await stores.other.batches.claim(batch.id, 1, aTime + 60_001, aTime + 120_000);
     const late = { 0: aSuccess(1) };
-    expect(await stores.store.recordOutcomes(batch.id, 1, late, aSegment('j/late', 0))).toBe(false);
-    expect(await stores.store.finishBatch(batch.id, 1, late, aSegment('j/late', 0), null, aTime)).toBe(false);
-    expect(await stores.store.renewBatch(batch.id, 1, aTime + 999_999)).toBe(false);
+    expect(await stores.store.batches.recordOutcomes(batch.id, 1, late, aSegment('j/late', 0))).toBe(false);
+    expect(await stores.store.batches.finish(batch.id, 1, late, aSegment('j/late', 0), null, aTime)).toBe(
+      false,
+    );
+    expect(await stores.store.batches.renew(batch.id, 1, aTime + 999_999)).toBe(false);
     expect(await reread(batch)).toMatchObject({ attempt: 2, outcomes: {}, success: 0, state: 'claimed' });
     expect(
-      await stores.other.finishBatch(batch.id, 2, { 0: aSuccess(2) }, aSegment('j/right', 0), null, aTime),
+      await stores.other.batches.finish(batch.id, 2, { 0: aSuccess(2) }, aSegment('j/right', 0), null, aTime),
     ).toBe(true);
-    expect(await stores.store.finishBatch(batch.id, 1, late, aSegment('j/late', 0), null, aTime)).toBe(false);
-    expect(await stores.store.recordOutcomes(batch.id, 2, { 0: aSuccess(2) }, null)).toBe(false);
+    expect(await stores.store.batches.finish(batch.id, 1, late, aSegment('j/late', 0), null, aTime)).toBe(
+      false,
+    );
+    expect(await stores.store.batches.recordOutcomes(batch.id, 2, { 0: aSuccess(2) }, null)).toBe(false);
     expect(await partsOf(batch)).toEqual([aSegment('j/right', 0)]);
   });
 
   test('a worker is superseded as soon as its batch is queued again', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
-    await stores.store.releaseBatch(batch.id, 1, aTime);
-    expect(await stores.store.finishBatch(batch.id, 1, { 0: aSuccess() }, null, null, aTime)).toBe(false);
-    expect(await stores.store.recordOutcomes(batch.id, 1, { 0: aSuccess() }, null)).toBe(false);
+    await stores.store.batches.release(batch.id, 1, aTime);
+    expect(await stores.store.batches.finish(batch.id, 1, { 0: aSuccess() }, null, null, aTime)).toBe(false);
+    expect(await stores.store.batches.recordOutcomes(batch.id, 1, { 0: aSuccess() }, null)).toBe(false);
   });
 
   test('segments of several attempts remain until one attempt ends the batch with its own segment', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
-    await stores.store.recordOutcomes(batch.id, 1, { 0: aSuccess(1) }, aSegment('j/1', 0));
-    await stores.store.claimBatch(batch.id, 1, aTime + 60_001, aTime + 120_000);
+    await stores.store.batches.recordOutcomes(batch.id, 1, { 0: aSuccess(1) }, aSegment('j/1', 0));
+    await stores.store.batches.claim(batch.id, 1, aTime + 60_001, aTime + 120_000);
     const second = { 0: aSuccess(2), 1: aSuccess(2) };
-    await stores.store.recordOutcomes(batch.id, 2, second, aSegment('j/2', 0, 1));
+    await stores.store.batches.recordOutcomes(batch.id, 2, second, aSegment('j/2', 0, 1));
     expect(await reread(batch)).toMatchObject({
       outcomes: { 0: aSuccess(1), 1: aSuccess(2) },
       segments: [aSegment('j/1', 0), aSegment('j/2', 1)],
     });
-    await stores.store.finishBatch(batch.id, 2, { 2: aFailure }, null, null, aTime);
+    await stores.store.batches.finish(batch.id, 2, { 2: aFailure }, null, null, aTime);
     expect(await partsOf(batch)).toEqual([aSegment('j/1', 0), aSegment('j/2', 1)]);
   });
 
   test('batches of a job are failed by state, and their workers are superseded', async () => {
     const { job, batches } = await storeJob(stores.store, 4);
-    await stores.store.queueBatches(job.id, 3, aTime);
-    for (const batch of batches.slice(0, 2)) await stores.store.claimBatch(batch.id, 0, aTime, aTime + 500);
-    await stores.store.recordOutcomes(batches[0]!.id, 1, { 1: aSuccess() }, aSegment('j/kept', 1));
-    await stores.store.finishBatch(batches[1]!.id, 1, { 0: aSuccess(), 1: aSuccess() }, null, null, aTime);
+    await stores.store.batches.queue(job.id, 3, aTime);
+    for (const batch of batches.slice(0, 2))
+      await stores.store.batches.claim(batch.id, 0, aTime, aTime + 500);
+    await stores.store.batches.recordOutcomes(batches[0]!.id, 1, { 1: aSuccess() }, aSegment('j/kept', 1));
+    await stores.store.batches.finish(batches[1]!.id, 1, { 0: aSuccess(), 1: aSuccess() }, null, null, aTime);
     const stop: Outcome = { status: 'FAILED', code: 'terminated', message: 'stopped by its user' };
-    const fail = (states: OutstandingState[]) => stores.store.failBatches(job.id, states, stop, aTime);
+    const fail = (states: OutstandingState[]) => stores.store.batches.fail(job.id, states, stop, aTime);
     expect(await fail(['waiting'])).toBe(2);
     expect(await fail(['waiting'])).toBe(0);
-    expect(await stores.store.hasOutstandingBatches(job.id)).toBe(true);
+    expect(await stores.store.batches.hasOutstanding(job.id)).toBe(true);
     expect(await fail(['queued', 'claimed', 'waiting'])).toBe(3);
-    expect(await stores.store.hasOutstandingBatches(job.id)).toBe(false);
-    const late = stores.store.finishBatch(
+    expect(await stores.store.batches.hasOutstanding(job.id)).toBe(false);
+    const late = stores.store.batches.finish(
       batches[0]!.id,
       1,
       { 0: aSuccess() },
@@ -164,7 +169,7 @@ export function outcomeConformance(open: OpenStores): void {
       aTime,
     );
     expect(await late).toBe(false);
-    const ended = await collect(stores.store.readBatches(job.id));
+    const ended = await collect(stores.store.batches.read(job.id));
     expect(ended.map(({ success, failed, state }) => [success, failed, state])).toEqual([
       [1, 1, 'done'],
       [2, 0, 'done'],
@@ -174,23 +179,27 @@ export function outcomeConformance(open: OpenStores): void {
     expect(ended.map(({ endedAt }) => endedAt)).toEqual([aTime, aTime, aTime, aTime]);
     expect(ended[0]!.outcomes).toEqual({ 0: stop, 1: aSuccess() });
     expect(await partsOf(batches[0]!)).toEqual([aSegment('j/kept', 1)]);
-    expect(await stores.store.claimBatch(batches[3]!.id, 0, aTime, aTime + 1)).toBeNull();
+    expect(await stores.store.batches.claim(batches[3]!.id, 0, aTime, aTime + 1)).toBeNull();
   });
 
   test('when a job is failed while workers finish, each unit ends once', async () => {
     const { job, batches } = await storeJob(stores.store, 40);
-    await stores.store.queueBatches(job.id, 40, aTime);
-    for (const { id } of batches) await stores.store.claimBatch(id, 0, aTime, aTime + 500);
+    await stores.store.batches.queue(job.id, 40, aTime);
+    for (const { id } of batches) await stores.store.batches.claim(id, 0, aTime, aTime + 500);
     const failing = Promise.all([
-      stores.store.failBatches(job.id, ['claimed'], aFailure, aTime),
-      stores.other.failBatches(job.id, ['claimed'], aFailure, aTime),
+      stores.store.batches.fail(job.id, ['claimed'], aFailure, aTime),
+      stores.other.batches.fail(job.id, ['claimed'], aFailure, aTime),
     ]);
     const working = runConcurrently(40, stores, (store, turn) =>
-      store.finishBatch(batches[turn]!.id, 1, { 0: aSuccess(), 1: aSuccess() }, null, null, aTime),
+      store.batches.finish(batches[turn]!.id, 1, { 0: aSuccess(), 1: aSuccess() }, null, null, aTime),
     );
     const [failed, finished] = await Promise.all([failing, working]);
     const success = 2 * finished.filter((won) => won).length;
     expect(success + failed[0] + failed[1]).toBe(80);
-    expect((await stores.store.countJob(job.id)).units).toEqual({ total: 80, success, failed: 80 - success });
+    expect((await stores.store.batches.countJob(job.id)).units).toEqual({
+      total: 80,
+      success,
+      failed: 80 - success,
+    });
   });
 }

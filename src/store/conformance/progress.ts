@@ -9,17 +9,17 @@ export function progressConformance(open: OpenStores): void {
 
   test('counts follow the batches', async () => {
     const { job, batches } = await storeJob(stores.store, 4);
-    await stores.store.queueBatches(job.id, 3, aTime);
-    for (const { id } of batches.slice(0, 3)) await stores.store.claimBatch(id, 0, aTime, aTime + 9);
-    await stores.store.finishBatch(batches[0]!.id, 1, { 0: aSuccess(), 1: aFailure }, null, null, aTime);
-    await stores.store.finishBatch(batches[1]!.id, 1, { 0: aFailure, 1: aFailure }, null, null, aTime);
-    await stores.store.recordOutcomes(batches[2]!.id, 1, { 0: aSuccess() }, null);
-    expect(await stores.store.countJob(job.id)).toEqual({
+    await stores.store.batches.queue(job.id, 3, aTime);
+    for (const { id } of batches.slice(0, 3)) await stores.store.batches.claim(id, 0, aTime, aTime + 9);
+    await stores.store.batches.finish(batches[0]!.id, 1, { 0: aSuccess(), 1: aFailure }, null, null, aTime);
+    await stores.store.batches.finish(batches[1]!.id, 1, { 0: aFailure, 1: aFailure }, null, null, aTime);
+    await stores.store.batches.recordOutcomes(batches[2]!.id, 1, { 0: aSuccess() }, null);
+    expect(await stores.store.batches.countJob(job.id)).toEqual({
       units: { total: 8, success: 2, failed: 3 },
       batches: { total: 4, success: 1, failed: 1 },
     });
-    expect(await stores.store.hasOutstandingBatches(job.id)).toBe(true);
-    expect(await stores.store.countInFlight(job.id, aTime)).toMatchObject({
+    expect(await stores.store.batches.hasOutstanding(job.id)).toBe(true);
+    expect(await stores.store.batches.countInFlight(job.id, aTime)).toMatchObject({
       batches: 1,
       deferred: new Map(),
     });
@@ -28,35 +28,35 @@ export function progressConformance(open: OpenStores): void {
   test('counts of several jobs are returned together, without jobs that have no batches', async () => {
     const { job: first, batches } = await storeJob(stores.store, 3);
     const { job: second } = await storeJob(stores.store, 1);
-    await stores.store.queueBatches(first.id, 1, aTime);
-    await stores.store.claimBatch(batches[0]!.id, 0, aTime, aTime + 9);
-    await stores.store.finishBatch(batches[0]!.id, 1, { 0: aSuccess(), 1: aFailure }, null, null, aTime);
-    expect(await stores.store.countJobs([first.id, newId(), second.id])).toEqual(
+    await stores.store.batches.queue(first.id, 1, aTime);
+    await stores.store.batches.claim(batches[0]!.id, 0, aTime, aTime + 9);
+    await stores.store.batches.finish(batches[0]!.id, 1, { 0: aSuccess(), 1: aFailure }, null, null, aTime);
+    expect(await stores.store.batches.countJobs([first.id, newId(), second.id])).toEqual(
       new Map([
-        [first.id, await stores.store.countJob(first.id)],
-        [second.id, await stores.store.countJob(second.id)],
+        [first.id, await stores.store.batches.countJob(first.id)],
+        [second.id, await stores.store.batches.countJob(second.id)],
       ]),
     );
-    expect(await stores.store.countJobs([])).toEqual(new Map());
+    expect(await stores.store.batches.countJobs([])).toEqual(new Map());
   });
 
   test('deferred batches are counted separately, by region, while they are deferred', async () => {
     const job = aJob({ totalBatches: 6, totalUnits: 12 });
     const regions = ['sg', 'sg', 'id', 'id', 'th', 'th'];
     const batches = regions.map((region, seq) => aBatch(job, seq, units(2), { region }));
-    await stores.store.createJob(job, batches);
-    await stores.store.queueBatches(job.id, 5, aTime);
+    await stores.store.jobs.create(job, batches);
+    await stores.store.batches.queue(job.id, 5, aTime);
     for (const [at, notBefore] of [
       [0, aTime + 10],
       [1, aTime + 20],
       [2, aTime + 10],
     ] as const) {
       const { id } = batches[at]!;
-      await stores.store.claimBatch(id, 0, aTime, aTime + 9);
-      await stores.store.releaseBatch(id, 1, notBefore);
+      await stores.store.batches.claim(id, 0, aTime, aTime + 9);
+      await stores.store.batches.release(id, 1, notBefore);
     }
-    await stores.store.claimBatch(batches[3]!.id, 0, aTime, aTime + 90);
-    const count = (now: number) => stores.store.countInFlight(job.id, now);
+    await stores.store.batches.claim(batches[3]!.id, 0, aTime, aTime + 90);
+    const count = (now: number) => stores.store.batches.countInFlight(job.id, now);
     const regionsInFlight = (sg: number, id: number, th: number) => new Map(Object.entries({ sg, id, th }));
     const all = new Map([
       ['sg', 2],
@@ -70,7 +70,7 @@ export function progressConformance(open: OpenStores): void {
       deferred: new Map([['sg', 1]]),
     });
     // A worker may claim one sooner.
-    await stores.store.claimBatch(batches[1]!.id, 1, aTime, aTime + 90);
+    await stores.store.batches.claim(batches[1]!.id, 1, aTime, aTime + 90);
     expect(await count(aTime)).toEqual({
       batches: 3,
       byRegion: regionsInFlight(1, 1, 1),
@@ -88,22 +88,22 @@ export function progressConformance(open: OpenStores): void {
 
   test('a job without batches has zero counts', async () => {
     const none = { total: 0, success: 0, failed: 0 };
-    expect(await stores.store.countJob(newId())).toEqual({ units: none, batches: none });
-    expect(await stores.store.hasOutstandingBatches(newId())).toBe(false);
-    expect(await stores.store.countInFlight(newId(), aTime)).toEqual({
+    expect(await stores.store.batches.countJob(newId())).toEqual({ units: none, batches: none });
+    expect(await stores.store.batches.hasOutstanding(newId())).toBe(false);
+    expect(await stores.store.batches.countInFlight(newId(), aTime)).toEqual({
       batches: 0,
       byRegion: new Map(),
       deferred: new Map(),
     });
-    expect(await stores.store.listBatches(newId())).toEqual([]);
-    expect(await collect(stores.store.readBatches(newId()))).toEqual([]);
+    expect(await stores.store.batches.list(newId())).toEqual([]);
+    expect(await collect(stores.store.batches.read(newId()))).toEqual([]);
   });
 
   test('batches are listed by position, without units', async () => {
     const job = aJob({ totalBatches: 45, totalUnits: 90 });
     const batches = Array.from({ length: 45 }, (_, seq) => aBatch(job, seq));
-    await stores.store.createJob(job, batches.toReversed());
-    const listed = await stores.store.listBatches(job.id);
+    await stores.store.jobs.create(job, batches.toReversed());
+    const listed = await stores.store.batches.list(job.id);
     expect(listed).toEqual(
       batches.map(
         ({
@@ -121,12 +121,12 @@ export function progressConformance(open: OpenStores): void {
         }),
       ),
     );
-    expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
+    expect(await collect(stores.store.batches.read(job.id))).toEqual(batches);
   });
 
   test('batches at given positions are read alone, in order', async () => {
     const { job, batches } = await storeJob(stores.store, 60);
-    const read = (seqs: number[]) => collect(stores.store.readBatches(job.id, seqs));
+    const read = (seqs: number[]) => collect(stores.store.batches.read(job.id, seqs));
     const even = batches.filter(({ seq }) => seq % 2 === 0);
     expect(await read(even.map(({ seq }) => seq))).toEqual(even);
     expect(await read([7, 59, 60, 99])).toEqual([batches[7], batches[59]]);
@@ -136,8 +136,8 @@ export function progressConformance(open: OpenStores): void {
 
   test('iteration over batches can stop early', async () => {
     const { job } = await storeJob(stores.store, 45);
-    for await (const { seq } of stores.store.readBatches(job.id)) if (seq === 30) break;
-    expect(await stores.store.hasOutstandingBatches(job.id)).toBe(true);
+    for await (const { seq } of stores.store.batches.read(job.id)) if (seq === 30) break;
+    expect(await stores.store.batches.hasOutstanding(job.id)).toBe(true);
   });
 
   test('a unit is found at its first position', async () => {
@@ -146,25 +146,25 @@ export function progressConformance(open: OpenStores): void {
     const first = aBatch(job, 0, units(2));
     const second = aBatch(job, 1, [...units(1, 'y'), { key, input: { at: 1 } }, { key, input: { at: 2 } }]);
     const third = aBatch(job, 2, [{ key, input: { at: 3 } }]);
-    await stores.store.createJob(job, [third, second, first]);
-    expect(await stores.store.findUnit(job.id, key)).toEqual({ batch: second, index: 1 });
-    expect(await stores.store.findUnit(job.id, 'unit 1')).toEqual({ batch: first, index: 1 });
-    expect(await stores.store.findUnit(job.id, 'unit 2')).toBeNull();
-    expect(await stores.store.findUnit(newId(), key)).toBeNull();
+    await stores.store.jobs.create(job, [third, second, first]);
+    expect(await stores.store.batches.findUnit(job.id, key)).toEqual({ batch: second, index: 1 });
+    expect(await stores.store.batches.findUnit(job.id, 'unit 1')).toEqual({ batch: first, index: 1 });
+    expect(await stores.store.batches.findUnit(job.id, 'unit 2')).toBeNull();
+    expect(await stores.store.batches.findUnit(newId(), key)).toBeNull();
   });
 
   test('the backlog is counted by market and lane', async () => {
-    const before = await stores.store.countBacklog();
+    const before = await stores.store.batches.countBacklog();
     expect(before.filter(({ market }) => market === 'mktx')).toEqual([]);
     const { job, batches } = await storeJob(stores.store, 4, { market: 'mktx' });
     await storeJob(stores.store, 1, { market: 'mkty' });
     const { job: single } = await storeJob(stores.store, 1, { market: 'mktx', lane: 'single' });
-    await stores.store.queueBatches(job.id, 3, aTime);
-    await stores.store.queueBatches(single.id, 1, aTime);
-    await stores.store.claimBatch(batches[0]!.id, 0, aTime, aTime + 9);
-    await stores.store.claimBatch(batches[1]!.id, 0, aTime, aTime + 9);
-    await stores.store.finishBatch(batches[1]!.id, 1, { 0: aFailure, 1: aFailure }, null, null, aTime);
-    const after = await stores.store.countBacklog();
+    await stores.store.batches.queue(job.id, 3, aTime);
+    await stores.store.batches.queue(single.id, 1, aTime);
+    await stores.store.batches.claim(batches[0]!.id, 0, aTime, aTime + 9);
+    await stores.store.batches.claim(batches[1]!.id, 0, aTime, aTime + 9);
+    await stores.store.batches.finish(batches[1]!.id, 1, { 0: aFailure, 1: aFailure }, null, null, aTime);
+    const after = await stores.store.batches.countBacklog();
     expect(after.filter(({ market }) => market === 'mktx' || market === 'mkty')).toEqual([
       { market: 'mktx', lane: 'bulk', queued: 1, claimed: 1 },
       { market: 'mktx', lane: 'single', queued: 1, claimed: 0 },
@@ -174,16 +174,17 @@ export function progressConformance(open: OpenStores): void {
   test('the oldest due batch is the queued one that has been due longest', async () => {
     // Earlier than the batches of the other tests.
     const start = aTime - 10_000_000;
-    expect(await stores.store.findOldestDue(start)).toBeNull();
+    expect(await stores.store.batches.findOldestDue(start)).toBeNull();
     const { job, batches } = await storeJob(stores.store, 3);
-    await stores.store.queueBatches(job.id, 1, start + 10);
-    await stores.store.queueBatches(job.id, 2, start + 20);
-    expect(await stores.store.findOldestDue(start + 100)).toBe(start + 10);
-    await stores.store.claimBatch(batches[0]!.id, 0, start + 30, start + 90);
-    expect(await stores.store.findOldestDue(start + 100)).toBe(start + 20);
-    await stores.store.releaseBatch(batches[0]!.id, 1, start + 200);
-    for (const batch of batches.slice(1)) await stores.store.claimBatch(batch.id, 0, start + 30, start + 90);
-    expect(await stores.store.findOldestDue(start + 199)).toBeNull();
-    expect(await stores.store.findOldestDue(start + 300)).toBe(start + 200);
+    await stores.store.batches.queue(job.id, 1, start + 10);
+    await stores.store.batches.queue(job.id, 2, start + 20);
+    expect(await stores.store.batches.findOldestDue(start + 100)).toBe(start + 10);
+    await stores.store.batches.claim(batches[0]!.id, 0, start + 30, start + 90);
+    expect(await stores.store.batches.findOldestDue(start + 100)).toBe(start + 20);
+    await stores.store.batches.release(batches[0]!.id, 1, start + 200);
+    for (const batch of batches.slice(1))
+      await stores.store.batches.claim(batch.id, 0, start + 30, start + 90);
+    expect(await stores.store.batches.findOldestDue(start + 199)).toBeNull();
+    expect(await stores.store.batches.findOldestDue(start + 300)).toBe(start + 200);
   });
 }

@@ -2,21 +2,10 @@ import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import type { Outcome, PagePlace } from '../batches.ts';
 import type { Job } from '../documents.ts';
+import { removePagePlaces } from '../retention.ts';
 import type { Store } from '../store.ts';
-import {
-  aDeletedJob,
-  aDelivery,
-  aDestination,
-  aJob,
-  aKey,
-  anEntry,
-  aSegment,
-  aSuccess,
-  aTime,
-  aUser,
-  storeJob,
-} from './samples.ts';
-import { allPages, collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
+import { aDeletedJob, aDelivery, aJob, aSegment, aSuccess, aTime, storeJob } from './samples.ts';
+import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
 /** Stores a job of `count` batches that ended at `finishedAt`. */
 async function storeEnded(
@@ -36,31 +25,31 @@ export function retentionConformance(open: OpenStores): void {
   test('marks the files of an ended job as deleted, and keeps the first time', async () => {
     const job = await storeEnded(stores.store, aTime);
     const marked = { ...job, filesDeletedAt: aTime + 5, fileDeletionDue: true };
-    expect(await stores.store.markFilesDeleted(job.id, aTime + 5)).toEqual(marked);
-    expect(await stores.other.getJob(job.id)).toEqual(marked);
-    await stores.store.finishFileDeletion(job.id);
-    expect(await stores.other.getJob(job.id)).toEqual({ ...marked, fileDeletionDue: false });
-    expect(await stores.other.markFilesDeleted(job.id, aTime + 9)).toEqual(marked);
+    expect(await stores.store.jobs.markFilesDeleted(job.id, aTime + 5)).toEqual(marked);
+    expect(await stores.other.jobs.get(job.id)).toEqual(marked);
+    await stores.store.jobs.finishFileDeletion(job.id);
+    expect(await stores.other.jobs.get(job.id)).toEqual({ ...marked, fileDeletionDue: false });
+    expect(await stores.other.jobs.markFilesDeleted(job.id, aTime + 9)).toEqual(marked);
   });
 
   test('does not mark a job that has not ended or does not exist', async () => {
     const { job } = await storeJob(stores.store, 1, { state: 'settling' });
-    expect(await stores.store.markFilesDeleted(job.id, aTime)).toBeNull();
-    expect(await stores.store.getJob(job.id)).toEqual(job);
-    expect(await stores.store.markFilesDeleted(newId(), aTime)).toBeNull();
+    expect(await stores.store.jobs.markFilesDeleted(job.id, aTime)).toBeNull();
+    expect(await stores.store.jobs.get(job.id)).toEqual(job);
+    expect(await stores.store.jobs.markFilesDeleted(newId(), aTime)).toBeNull();
   });
 
   test('finds jobs whose deleted files may not be removed yet, page after page', async () => {
     const jobs = [];
     for (const at of [1, 2, 3]) jobs.push(await storeEnded(stores.store, aTime + at));
-    for (const { id } of jobs) await stores.store.markFilesDeleted(id, aTime);
-    await stores.store.finishFileDeletion(jobs[0]!.id);
+    for (const { id } of jobs) await stores.store.jobs.markFilesDeleted(id, aTime);
+    await stores.store.jobs.finishFileDeletion(jobs[0]!.id);
     const ids = [jobs[1]!.id, jobs[2]!.id].sort();
-    const [first] = (await stores.other.findFileDeletions(100)).filter(({ id }) => ids.includes(id));
+    const [first] = (await stores.other.jobs.findFileDeletions(100)).filter(({ id }) => ids.includes(id));
     expect(first?.id).toBe(ids[0]);
-    const rest = await stores.other.findFileDeletions(100, { at: 0, id: ids[0]! });
+    const rest = await stores.other.jobs.findFileDeletions(100, { at: 0, id: ids[0]! });
     expect(rest.map(({ id }) => id).filter((id) => ids.includes(id))).toEqual([ids[1]]);
-    expect(await stores.other.findFileDeletions(1)).toHaveLength(1);
+    expect(await stores.other.jobs.findFileDeletions(1)).toHaveLength(1);
   });
 
   test('finds ended jobs, the longest ended first, with or without those whose files are deleted', async () => {
@@ -71,9 +60,9 @@ export function retentionConformance(open: OpenStores): void {
       await storeEnded(stores.store, at + 3),
     ];
     await storeJob(stores.store, 1, { state: 'processing', stateSince: at });
-    await stores.store.markFilesDeleted(second.id, aTime);
-    const find = async (...parameters: Parameters<Store['findEndedJobs']>) =>
-      (await stores.other.findEndedJobs(...parameters)).map(({ id }) => id);
+    await stores.store.jobs.markFilesDeleted(second.id, aTime);
+    const find = async (...parameters: Parameters<Store['jobs']['findEnded']>) =>
+      (await stores.other.jobs.findEnded(...parameters)).map(({ id }) => id);
     expect(await find(at + 4, 'all', 10)).toEqual([first.id, second.id, third.id]);
     expect(await find(at + 4, 'with_files', 10)).toEqual([first.id, third.id]);
     expect(await find(at + 3, 'all', 10)).toEqual([first.id, second.id]);
@@ -87,30 +76,36 @@ export function retentionConformance(open: OpenStores): void {
       await storeEnded(stores.store, at, { mode: 'test' }),
       await storeEnded(stores.store, at + 1, { mode: 'test' }),
     ];
-    await stores.store.markFilesDeleted(deleted.id, aTime);
-    const found = await stores.other.findEndedJobs(at + 2, 'test_with_files', 10);
+    await stores.store.jobs.markFilesDeleted(deleted.id, aTime);
+    const found = await stores.other.jobs.findEnded(at + 2, 'test_with_files', 10);
     expect(found.map(({ id }) => id)).toEqual([left.id]);
   });
 
   test('sums the bytes of the results of a user', async () => {
     const userId = newId();
-    expect(await stores.store.sumStoredBytes(userId)).toBe(0);
+    expect(await stores.store.jobs.sumStoredBytes(userId)).toBe(0);
     const { job } = await storeJob(stores.store, 2, { userId, state: 'processing' });
-    const [first, second] = await stores.store.queueBatches(job.id, 2, aTime);
-    for (const { batchId } of [first!, second!]) await stores.store.claimBatch(batchId, 0, aTime, aTime + 1);
+    const [first, second] = await stores.store.batches.queue(job.id, 2, aTime);
+    for (const { batchId } of [first!, second!])
+      await stores.store.batches.claim(batchId, 0, aTime, aTime + 1);
     const file = { path: 'j/u', contentType: 'application/json', items: 1, bytes: 30, sha256: '0a' };
-    await stores.store.recordOutcomes(first!.batchId, 1, { 0: { ...aSuccess(), file } as Outcome }, null);
-    expect(await stores.other.sumStoredBytes(userId)).toBe(30);
+    await stores.store.batches.recordOutcomes(
+      first!.batchId,
+      1,
+      { 0: { ...aSuccess(), file } as Outcome },
+      null,
+    );
+    expect(await stores.other.jobs.sumStoredBytes(userId)).toBe(30);
     const segments = [aSegment('j/a', 0), aSegment('j/b', 1)];
-    await stores.store.recordOutcomes(second!.batchId, 1, { 0: aSuccess() }, segments[0]!);
-    await stores.store.recordOutcomes(first!.batchId, 1, { 1: aSuccess() }, aSegment('j/c', 1));
-    expect(await stores.other.sumStoredBytes(userId)).toBe(30 + 2 * segments[0]!.bytes);
-    await stores.store.finishBatch(second!.batchId, 1, { 1: aSuccess() }, segments[1]!, null, aTime);
-    expect(await stores.other.sumStoredBytes(userId)).toBe(30 + 2 * segments[0]!.bytes);
+    await stores.store.batches.recordOutcomes(second!.batchId, 1, { 0: aSuccess() }, segments[0]!);
+    await stores.store.batches.recordOutcomes(first!.batchId, 1, { 1: aSuccess() }, aSegment('j/c', 1));
+    expect(await stores.other.jobs.sumStoredBytes(userId)).toBe(30 + 2 * segments[0]!.bytes);
+    await stores.store.batches.finish(second!.batchId, 1, { 1: aSuccess() }, segments[1]!, null, aTime);
+    expect(await stores.other.jobs.sumStoredBytes(userId)).toBe(30 + 2 * segments[0]!.bytes);
     const ended = await storeEnded(stores.store, aTime, { userId, file: { ...file, bytes: 500 } });
-    expect(await stores.other.sumStoredBytes(userId)).toBe(530 + 2 * segments[0]!.bytes);
-    await stores.store.markFilesDeleted(ended.id, aTime);
-    expect(await stores.other.sumStoredBytes(userId)).toBe(30 + 2 * segments[0]!.bytes);
+    expect(await stores.other.jobs.sumStoredBytes(userId)).toBe(530 + 2 * segments[0]!.bytes);
+    await stores.store.jobs.markFilesDeleted(ended.id, aTime);
+    expect(await stores.other.jobs.sumStoredBytes(userId)).toBe(30 + 2 * segments[0]!.bytes);
   });
 
   test('replaces the kept pages of a batch with each write under its attempt, and sums their bytes', async () => {
@@ -118,9 +113,9 @@ export function retentionConformance(open: OpenStores): void {
     const fields = { userId, state: 'processing', pagesUntil: aTime + 5 } as const;
     const { job, batches } = await storeJob(stores.store, 1, fields);
     const batchId = batches[0]!.id;
-    await stores.store.queueBatches(job.id, 1, aTime);
-    await stores.store.claimBatch(batchId, 0, aTime, aTime + 1);
-    const pagesOf = async () => (await collect(stores.other.readBatches(job.id)))[0]!.pages;
+    await stores.store.batches.queue(job.id, 1, aTime);
+    await stores.store.batches.claim(batchId, 0, aTime, aTime + 1);
+    const pagesOf = async () => (await collect(stores.other.batches.read(job.id)))[0]!.pages;
     const page = {
       request: 'a',
       file: 0,
@@ -134,17 +129,17 @@ export function retentionConformance(open: OpenStores): void {
     const pages = { files: [{ path: 'j/p1', bytes: 9 }], bytes: 9, units: { 0: [page] }, kept: 1, missed: 0 };
     const more = { ...pages, bytes: 20, units: { 0: [page], 1: [] }, missed: 1 };
     expect(await pagesOf()).toBeNull();
-    await stores.store.recordOutcomes(batchId, 1, { 0: aSuccess() }, null, pages);
+    await stores.store.batches.recordOutcomes(batchId, 1, { 0: aSuccess() }, null, pages);
     expect(await pagesOf()).toEqual(pages);
-    expect(await stores.store.recordOutcomes(batchId, 2, {}, null, more)).toBe(false);
+    expect(await stores.store.batches.recordOutcomes(batchId, 2, {}, null, more)).toBe(false);
     expect(await pagesOf()).toEqual(pages);
     const others = Object.fromEntries(batches[0]!.units.slice(1).map((_, at) => [at + 1, aSuccess()]));
-    await stores.store.finishBatch(batchId, 1, others, null, null, aTime, more);
+    await stores.store.batches.finish(batchId, 1, others, null, null, aTime, more);
     expect(await pagesOf()).toEqual(more);
-    expect(await stores.other.sumPageBytes(userId)).toBe(20);
-    expect(await stores.other.sumPageBytes(newId())).toBe(0);
-    await stores.store.finishPageDeletion(job.id);
-    expect(await stores.other.sumPageBytes(userId)).toBe(0);
+    expect(await stores.other.jobs.sumPageBytes(userId)).toBe(20);
+    expect(await stores.other.jobs.sumPageBytes(newId())).toBe(0);
+    await stores.store.jobs.finishPageDeletion(job.id);
+    expect(await stores.other.jobs.sumPageBytes(userId)).toBe(0);
   });
 
   test('finds the first place of each kept page of a job, until they are removed', async () => {
@@ -154,13 +149,15 @@ export function retentionConformance(open: OpenStores): void {
     }));
     const [first, second] = places as [PagePlace, PagePlace];
     const kept = { ...first, id: `${other}/0` };
-    await stores.store.addPagePlaces([...places, kept]);
-    await stores.other.addPagePlaces([{ ...first, path: `${jobId}/pages_2` }]);
+    await stores.store.pagePlaces.writeAll([...places, kept]);
+    await stores.other.pagePlaces.writeAll([{ ...first, path: `${jobId}/pages_2` }]);
     const find = async (...ids: string[]) =>
-      (await stores.other.findPagePlaces(ids)).sort((one, another) => one.offset - another.offset);
+      (await stores.other.pagePlaces.find({ id: { in: ids } })).sort(
+        (one, another) => one.offset - another.offset,
+      );
     expect(await find(first.id, second.id, `${jobId}/x`)).toEqual([first, second]);
     expect(await find()).toEqual([]);
-    await stores.store.removePagePlaces(jobId);
+    await removePagePlaces(stores.store, jobId);
     expect(await find(...places.map(({ id }) => id), kept.id)).toEqual([kept]);
   });
 
@@ -173,185 +170,54 @@ export function retentionConformance(open: OpenStores): void {
     ];
     await storeEnded(stores.store, at);
     await storeJob(stores.store, 1, { state: 'processing', pagesUntil: at });
-    const find = async (...parameters: Parameters<Store['findExpiredPages']>) =>
-      (await stores.other.findExpiredPages(...parameters)).map(({ id }) => id);
+    const find = async (...parameters: Parameters<Store['jobs']['findExpiredPages']>) =>
+      (await stores.other.jobs.findExpiredPages(...parameters)).map(({ id }) => id);
     expect(await find(at + 2, 10)).toEqual([first.id, second.id]);
     expect(await find(at + 3, 10, { at: at + 2, id: second.id })).toEqual([later.id]);
     expect(await find(at + 3, 1)).toEqual([first.id]);
-    await stores.store.finishPageDeletion(first.id);
+    await stores.store.jobs.finishPageDeletion(first.id);
     expect(await find(at + 2, 10)).toEqual([second.id]);
-    expect(await stores.other.getJob(first.id)).toEqual({ ...first, pagesUntil: null });
+    expect(await stores.other.jobs.get(first.id)).toEqual({ ...first, pagesUntil: null });
   });
 
   test('replaces an ended job by its summary and deletes its batches and deliveries', async () => {
     const userId = newId();
     const job = await storeEnded(stores.store, aTime, { userId, number: 900_001 }, 120);
     const delivery = aDelivery({ jobId: job.id });
-    await stores.store.createDelivery(delivery);
+    await stores.store.deliveries.insert(delivery);
     const summary = aDeletedJob(job);
-    expect(await stores.store.deleteJob(summary)).toBe(true);
-    expect(await stores.other.getJob(job.id)).toBeNull();
-    expect(await stores.other.getJobByNumber(900_001)).toBeNull();
-    expect(await collect(stores.other.readBatches(job.id))).toEqual([]);
-    expect(await stores.other.findUnit(job.id, '0/0')).toBeNull();
-    const { items } = await stores.other.listDeliveries(null, { limit: 100 });
+    expect(await stores.store.jobs.delete(summary)).toBe(true);
+    expect(await stores.other.jobs.get(job.id)).toBeNull();
+    expect(await stores.other.jobs.getByNumber(900_001)).toBeNull();
+    expect(await collect(stores.other.batches.read(job.id))).toEqual([]);
+    expect(await stores.other.batches.findUnit(job.id, '0/0')).toBeNull();
+    const { items } = await stores.other.deliveries.list({ userId: null }, { limit: 100 });
     expect(items.map(({ id }) => id)).not.toContain(delivery.id);
-    expect(await stores.other.getDeletedJob(job.id)).toEqual(summary);
-    expect(await stores.other.deleteJob({ ...summary, cost: 1 })).toBe(false);
-    expect(await stores.other.getDeletedJob(job.id)).toEqual(summary);
+    expect(await stores.other.deletedJobs.get(job.id)).toEqual(summary);
+    expect(await stores.other.jobs.delete({ ...summary, cost: 1 })).toBe(false);
+    expect(await stores.other.deletedJobs.get(job.id)).toEqual(summary);
   });
 
   test('does not delete a job that has not ended', async () => {
     const { job, batches } = await storeJob(stores.store, 1, { state: 'processing' });
-    expect(await stores.store.deleteJob(aDeletedJob(job))).toBe(false);
-    expect(await stores.store.getDeletedJob(job.id)).toBeNull();
-    expect(await collect(stores.store.readBatches(job.id))).toEqual(batches);
+    expect(await stores.store.jobs.delete(aDeletedJob(job))).toBe(false);
+    expect(await stores.store.deletedJobs.get(job.id)).toBeNull();
+    expect(await collect(stores.store.batches.read(job.id))).toEqual(batches);
   });
 
   test('concurrent deletions delete a job once', async () => {
     const job = await storeEnded(stores.store, aTime, {}, 60);
-    const results = await runConcurrently(6, stores, (store) => store.deleteJob(aDeletedJob(job)));
+    const results = await runConcurrently(6, stores, (store) => store.jobs.delete(aDeletedJob(job)));
     expect(results.filter(Boolean).length).toBeGreaterThanOrEqual(1);
-    expect(await stores.store.getJob(job.id)).toBeNull();
-    expect(await collect(stores.store.readBatches(job.id))).toEqual([]);
+    expect(await stores.store.jobs.get(job.id)).toBeNull();
+    expect(await collect(stores.store.batches.read(job.id))).toEqual([]);
   });
 
   test('refuses a new job with the id of a deleted one', async () => {
     const job = await storeEnded(stores.store, aTime);
-    await stores.store.deleteJob(aDeletedJob(job));
+    await stores.store.jobs.delete(aDeletedJob(job));
     const conflict = expect.objectContaining({ code: 'conflict' });
-    await expect(stores.other.createJob(aJob({ id: job.id }), [])).rejects.toEqual(conflict);
-    expect(await stores.store.getJob(job.id)).toBeNull();
+    await expect(stores.other.jobs.create(aJob({ id: job.id }), [])).rejects.toEqual(conflict);
+    expect(await stores.store.jobs.get(job.id)).toBeNull();
   });
-
-  test('lists the deleted jobs of a user, newest first', async () => {
-    const userId = newId();
-    const summaries = [];
-    for (const at of [2, 3, 1]) {
-      const job = await storeEnded(stores.store, aTime, { userId, createdAt: aTime + at });
-      summaries.push(aDeletedJob(job));
-      await stores.store.deleteJob(summaries.at(-1)!);
-    }
-    const listed = await allPages(2, (page) => stores.other.listDeletedJobs(userId, page));
-    expect(listed).toEqual([summaries[1], summaries[0], summaries[2]]);
-    expect(await allPages(2, (page) => stores.other.listDeletedJobs(newId(), page))).toEqual([]);
-  });
-
-  test('begins the deletion of a user: removes name and address, and suspends for good', async () => {
-    const user = aUser();
-    await stores.store.createUser(user);
-    const marked = { ...user, name: 'Deleted user', email: '', deletedAt: aTime + 5, suspendedAt: aTime + 5 };
-    expect(await stores.store.markUserDeleted(user.id, aTime + 5)).toEqual(marked);
-    expect(await stores.other.markUserDeleted(user.id, aTime + 9)).toEqual(marked);
-    expect(await stores.other.suspendUser(user.id, null)).toEqual(marked);
-    expect(await stores.other.markUserDeleted(newId(), aTime)).toBeNull();
-  });
-
-  test('finds deleted users until they are erased, and hides erased ones from the list', async () => {
-    const user = aUser({ email: 'erased@example.org' });
-    await stores.store.createUser(user);
-    await stores.store.markUserErased(user.id);
-    const isListed = async () => {
-      const { items } = await stores.other.listUsers('user', { limit: 100 });
-      return items.some(({ id }) => id === user.id);
-    };
-    const isFound = async () => (await stores.other.findUserDeletions(100)).some(({ id }) => id === user.id);
-    expect([await isListed(), await isFound()]).toEqual([true, false]);
-    await stores.store.markUserDeleted(user.id, aTime);
-    expect([await isListed(), await isFound()]).toEqual([true, true]);
-    await stores.store.markUserErased(user.id);
-    expect([await isListed(), await isFound()]).toEqual([false, false]);
-    expect(await stores.other.getUser(user.id)).toMatchObject({ erased: true, deletedAt: aTime });
-  });
-
-  test('erases the records of a user, keeps those of others, and keeps the balance and its entries', async () => {
-    const [user, other] = [aUser(), aUser()];
-    const keys = [aKey({ userId: user.id }), aKey({ userId: user.id }), aKey({ userId: other.id })];
-    for (const its of [user, other]) await storeRecords(stores.store, its.id);
-    for (const its of [user, other]) await stores.store.createUser(its);
-    for (const key of keys) await stores.store.createApiKey(key);
-    for (const { id } of [user, other])
-      await stores.store.postLedgerEntry(anEntry(id, 70, { note: 'for Ana', key: `grant:${id}` }));
-
-    const before = await recordsOf(stores.store, other.id);
-    while ((await stores.store.eraseUserRecords(user.id, 1)) > 0);
-    expect(await stores.other.eraseUserRecords(user.id, 100)).toBe(0);
-    expect(await recordsOf(stores.other, user.id)).toMatchObject({
-      keys: [],
-      webhook: null,
-      deliveries: [],
-      destinations: [],
-      claimed: null,
-      entries: [{ key: `grant:${user.id}`, amount: 70, note: '' }],
-      audit: [
-        { action: 'CreateUser', detail: '{}', source: '198.51.100.1' },
-        { action: 'CreateApiKey', detail: '{}', source: '' },
-      ],
-    });
-    expect(await stores.other.getUser(user.id)).toMatchObject({ balance: 70 });
-    expect(await recordsOf(stores.other, other.id)).toEqual({ ...before, claimed: expect.anything() });
-  });
-}
-
-/** Stores a record of each kind of a user, and audit entries by and about the user. */
-async function storeRecords(store: Store, userId: string): Promise<void> {
-  await store.createSession(
-    { hash: newId(), userId, keyId: newId(), createdAt: aTime, expiresAt: aTime + 9_000 },
-    5,
-  );
-  const webhook = { userId, url: 'https://receiver.example', enabled: true, secret: 'whsec_x' };
-  await store.putWebhook({
-    ...webhook,
-    previousSecret: null,
-    previousUntil: null,
-    updatedAt: aTime,
-    revision: 1,
-  });
-  for (const name of ['one', 'two']) await store.createDestination(aDestination({ userId, name }));
-  for (let turn = 0; turn < 3; turn += 1) await store.createDelivery(aDelivery({ userId }));
-  await store.claimSubmission(
-    {
-      userId,
-      idempotencyKey: 'k',
-      bodyHash: 'h',
-      jobId: newId(),
-      createdAt: aTime,
-      interrupted: false,
-      response: null,
-    },
-    0,
-  );
-  const entry = { createdAt: aTime, keyId: newId(), detail: '{"name":"Ana"}', outcome: 'ok' };
-  const byUser = { actorId: userId, role: 'user' as const, action: 'CreateApiKey', target: newId() };
-  await store.appendAuditEntry({ ...entry, ...byUser, id: newId(), source: '203.0.113.7' });
-  const aboutUser = { actorId: newId(), role: 'operator' as const, action: 'CreateUser', target: userId };
-  await store.appendAuditEntry({ ...entry, ...aboutUser, id: newId(), source: '198.51.100.1' });
-}
-
-async function recordsOf(store: Store, userId: string) {
-  const limit = 10;
-  const audit = [
-    ...(await store.listAuditEntries({ target: userId }, { limit })).items,
-    ...(await store.listAuditEntries({ actorId: userId }, { limit })).items,
-  ];
-  return {
-    keys: await store.listApiKeys(userId),
-    webhook: await store.getWebhook(userId),
-    deliveries: (await store.listDeliveries(userId, { limit })).items,
-    destinations: await store.listDestinations(userId),
-    entries: (await store.listLedgerEntries(userId, { limit })).items,
-    audit,
-    claimed: await store.claimSubmission(
-      {
-        userId,
-        idempotencyKey: 'k',
-        bodyHash: 'h',
-        jobId: newId(),
-        createdAt: aTime,
-        interrupted: false,
-        response: null,
-      },
-      0,
-    ),
-  };
 }

@@ -1,5 +1,7 @@
 import { newId } from '../../base/id.ts';
 import type { Batch, Outcome, Segment, Unit } from '../batches.ts';
+import { type Collection, typeOf } from '../collection.ts';
+import { type CollectionName, declarations } from '../collections.ts';
 import type { Destination } from '../destinations.ts';
 import type { ApiKey, DeletedJob, Delivery, Job, LedgerEntry, User } from '../documents.ts';
 import { dueOnEntry } from '../job-states.ts';
@@ -164,16 +166,16 @@ export async function storeJob(
 ): Promise<{ job: Job; batches: Batch[] }> {
   const job = aJob({ totalBatches: count, totalUnits: 2 * count, ...fields });
   const batches = someBatches(job, count);
-  await store.createJob(job, batches);
+  await store.jobs.create(job, batches);
   return { job, batches };
 }
 
 /** Stores a job of one batch of `count` units, queued and claimed under attempt 1 until `aTime + 60 s`. */
 export async function storeClaimedBatch(store: Store, count: number): Promise<Batch> {
   const job = aJob({ totalBatches: 1, totalUnits: count });
-  await store.createJob(job, [aBatch(job, 0, units(count))]);
-  const [reference] = await store.queueBatches(job.id, 1, aTime);
-  const claimed = await store.claimBatch(reference!.batchId, 0, aTime, aTime + 60_000);
+  await store.jobs.create(job, [aBatch(job, 0, units(count))]);
+  const [reference] = await store.batches.queue(job.id, 1, aTime);
+  const claimed = await store.batches.claim(reference!.batchId, 0, aTime, aTime + 60_000);
   const { dueAt: _, ...batch } = claimed!;
   return batch;
 }
@@ -258,3 +260,33 @@ export const aProcess = (fields: Partial<ProcessReport> = {}): ProcessReport => 
   clockSkewMs: -20_000,
   ...fields,
 });
+
+/** A document of a declared collection. */
+export type Fields = Record<string, unknown>;
+
+const oddText = 'Zoë $set "Ω" .\u0000 雪';
+const samples: Readonly<Record<string, (turn: number) => unknown>> = {
+  text: (turn) => `${oddText} ${turn} ${newId()}`,
+  integer: (turn) => 5_000_000_000 + turn,
+  real: (turn) => aTime + turn + 0.25,
+  flag: (turn) => turn % 2 === 0,
+  json: (turn) => ({ 'a.$b': ['☃', null, turn] }),
+  object: (turn) => ({ a: [{ b: oddText }, null, 1.5], turn }),
+  bytes: (turn) => new Uint8Array([0, 255, turn]),
+};
+
+/** A document with a value in each field, or null where that is possible. */
+export function sampleOf(name: CollectionName, turn = 0, isSet = true): Fields {
+  const declaration = declarations[name];
+  return Object.fromEntries(
+    Object.keys(declaration.fields).map((field) => {
+      const [type, isNullable] = typeOf(declaration, field);
+      if (field === 'id') return [field, newId()];
+      return [field, isNullable && !isSet ? null : samples[type]!(turn)];
+    }),
+  );
+}
+
+/** Returns a collection of a store without the types of its documents. */
+export const collectionOf = (store: Store, name: CollectionName) =>
+  store[name as 'rules'] as unknown as Collection<Fields>;

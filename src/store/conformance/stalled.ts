@@ -12,8 +12,8 @@ export function stalledConformance(open: OpenStores): void {
   test('batches published before a time are returned once, and are due since they were queued', async () => {
     const now = aTime;
     const { job, batches } = await storeJob(stores.store, 3, { lane: 'single' });
-    await stores.store.queueBatches(job.id, 1, now - 100);
-    await stores.store.queueBatches(job.id, 1, now - 50);
+    await stores.store.batches.queue(job.id, 1, now - 100);
+    await stores.store.batches.queue(job.id, 1, now - 50);
     const expected = [
       {
         jobId: job.id,
@@ -25,46 +25,46 @@ export function stalledConformance(open: OpenStores): void {
         attempt: 0,
       },
     ];
-    expect(await stores.store.republishQueued(now, now - 50, 10)).toEqual(expected);
-    expect(await stores.store.republishQueued(now, now - 50, 10)).toEqual([]);
-    const listed = await stores.store.listBatches(job.id);
+    expect(await stores.store.batches.republishQueued(now, now - 50, 10)).toEqual(expected);
+    expect(await stores.store.batches.republishQueued(now, now - 50, 10)).toEqual([]);
+    const listed = await stores.store.batches.list(job.id);
     expect(listed.map(({ state, queuedAt, publishedAt }) => [state, queuedAt, publishedAt])).toEqual([
       ['queued', now - 100, now],
       ['queued', now - 50, now - 50],
       ['waiting', null, null],
     ]);
-    expect(await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10)).toMatchObject({
+    expect(await stores.store.batches.claim(batches[0]!.id, 0, now, now + 10)).toMatchObject({
       dueAt: now - 100,
     });
-    await stores.store.failBatches(job.id, ['queued', 'waiting', 'claimed'], aFailure, aTime);
+    await stores.store.batches.fail(job.id, ['queued', 'waiting', 'claimed'], aFailure, aTime);
   });
 
   test('expired claims are requeued however many batches are queued, the longest expired first', async () => {
     const now = aTime + 5_000;
     const { job, batches } = await storeJob(stores.store, 6);
-    await stores.store.queueBatches(job.id, 6, now - 900);
+    await stores.store.batches.queue(job.id, 6, now - 900);
     for (const [at, until] of [
       [4, now - 100],
       [5, now - 200],
     ] as const)
-      await stores.store.claimBatch(batches[at]!.id, 0, now - 500, until);
+      await stores.store.batches.claim(batches[at]!.id, 0, now - 500, until);
     const requeued = async () =>
-      (await stores.store.requeueExpired(now, 1)).map(({ batchId }) =>
+      (await stores.store.batches.requeueExpired(now, 1)).map(({ batchId }) =>
         batches.findIndex(({ id }) => id === batchId),
       );
     expect([await requeued(), await requeued(), await requeued()]).toEqual([[5], [4], []]);
-    const listed = await stores.store.listBatches(job.id);
+    const listed = await stores.store.batches.list(job.id);
     expect(listed[5]).toMatchObject({ state: 'queued', queuedAt: now, publishedAt: now, leaseUntil: null });
-    await stores.store.failBatches(job.id, ['queued'], aFailure, aTime);
+    await stores.store.batches.fail(job.id, ['queued'], aFailure, aTime);
   });
 
   test('an expired claim is requeued, and its worker is superseded', async () => {
     const now = aTime + 10_000;
     const { job, batches } = await storeJob(stores.store, 2);
-    await stores.store.queueBatches(job.id, 2, now);
-    await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10);
-    await stores.store.claimBatch(batches[1]!.id, 0, now, now + 11);
-    const taken = await stores.store.requeueExpired(now + 11, 10);
+    await stores.store.batches.queue(job.id, 2, now);
+    await stores.store.batches.claim(batches[0]!.id, 0, now, now + 10);
+    await stores.store.batches.claim(batches[1]!.id, 0, now, now + 11);
+    const taken = await stores.store.batches.requeueExpired(now + 11, 10);
     expect(taken).toEqual([
       {
         jobId: job.id,
@@ -77,42 +77,42 @@ export function stalledConformance(open: OpenStores): void {
       },
     ]);
     const late = { 0: aFailure, 1: aFailure };
-    expect(await stores.store.finishBatch(batches[0]!.id, 1, late, null, null, aTime)).toBe(false);
-    expect(await stores.store.claimBatch(batches[0]!.id, 1, now, now + 10)).toMatchObject({ attempt: 2 });
-    await stores.store.failBatches(job.id, ['claimed'], aFailure, aTime);
+    expect(await stores.store.batches.finish(batches[0]!.id, 1, late, null, null, aTime)).toBe(false);
+    expect(await stores.store.batches.claim(batches[0]!.id, 1, now, now + 10)).toMatchObject({ attempt: 2 });
+    await stores.store.batches.fail(job.id, ['claimed'], aFailure, aTime);
   });
 
   test('a released batch is skipped until its notBefore', async () => {
     const now = aTime + 20_000;
     const { job, batches } = await storeJob(stores.store, 1);
-    await stores.store.queueBatches(job.id, 1, now);
-    await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10);
-    await stores.store.releaseBatch(batches[0]!.id, 1, now + 500);
-    expect(await stores.store.republishQueued(now + 499, now + 400, 10)).toEqual([]);
-    expect(await stores.store.republishQueued(now + 500, now + 400, 10)).toHaveLength(1);
-    await stores.store.failBatches(job.id, ['queued'], aFailure, aTime);
+    await stores.store.batches.queue(job.id, 1, now);
+    await stores.store.batches.claim(batches[0]!.id, 0, now, now + 10);
+    await stores.store.batches.release(batches[0]!.id, 1, now + 500);
+    expect(await stores.store.batches.republishQueued(now + 499, now + 400, 10)).toEqual([]);
+    expect(await stores.store.batches.republishQueued(now + 500, now + 400, 10)).toHaveLength(1);
+    await stores.store.batches.fail(job.id, ['queued'], aFailure, aTime);
   });
 
   test('a batch that was claimed while waiting and then released is returned', async () => {
     const now = aTime + 22_000;
     const { job, batches } = await storeJob(stores.store, 1);
     // Its publish was rejected, but the message arrived.
-    await stores.store.unqueueBatches(await stores.store.queueBatches(job.id, 1, now), now);
-    expect(await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10)).toMatchObject({ attempt: 1 });
-    await stores.store.releaseBatch(batches[0]!.id, 1, now + 500);
-    expect(await stores.store.republishQueued(now + 500, now + 400, 10)).toHaveLength(1);
-    await stores.store.failBatches(job.id, ['queued'], aFailure, aTime);
+    await stores.store.batches.unqueue(await stores.store.batches.queue(job.id, 1, now), now);
+    expect(await stores.store.batches.claim(batches[0]!.id, 0, now, now + 10)).toMatchObject({ attempt: 1 });
+    await stores.store.batches.release(batches[0]!.id, 1, now + 500);
+    expect(await stores.store.batches.republishQueued(now + 500, now + 400, 10)).toHaveLength(1);
+    await stores.store.batches.fail(job.id, ['queued'], aFailure, aTime);
   });
 
   test('unpublished batches wait again, unless they were claimed meanwhile', async () => {
     const now = aTime + 25_000;
     const { job, batches } = await storeJob(stores.store, 4);
-    const queued = await stores.store.queueBatches(job.id, 3, now);
-    await stores.store.claimBatch(batches[1]!.id, 0, now, now + 10);
+    const queued = await stores.store.batches.queue(job.id, 3, now);
+    await stores.store.batches.claim(batches[1]!.id, 0, now, now + 10);
     const older = { ...queued[2]!, attempt: 7 };
-    await stores.store.unqueueBatches([queued[0]!, queued[1]!, older], now + 1);
-    await stores.store.unqueueBatches([], now + 1);
-    const listed = await stores.store.listBatches(job.id);
+    await stores.store.batches.unqueue([queued[0]!, queued[1]!, older], now + 1);
+    await stores.store.batches.unqueue([], now + 1);
+    const listed = await stores.store.batches.list(job.id);
     expect(listed.map(({ state, queuedAt }) => [state, queuedAt])).toEqual([
       ['waiting', null],
       ['claimed', now],
@@ -120,27 +120,30 @@ export function stalledConformance(open: OpenStores): void {
       ['waiting', null],
     ]);
     // Batches without a delay are not blocked by it.
-    expect(await stores.store.queueBatches(job.id, 9, now)).toMatchObject([{ batchId: batches[3]!.id }]);
-    expect(await stores.store.queueBatches(job.id, 9, now, 'sg')).toEqual([]);
-    expect(await stores.store.queueBatches(job.id, 9, now + 1)).toEqual([queued[0]]);
-    expect((await stores.store.listBatches(job.id))[0]).toMatchObject({ queuedAt: now + 1, notBefore: null });
+    expect(await stores.store.batches.queue(job.id, 9, now)).toMatchObject([{ batchId: batches[3]!.id }]);
+    expect(await stores.store.batches.queue(job.id, 9, now, 'sg')).toEqual([]);
+    expect(await stores.store.batches.queue(job.id, 9, now + 1)).toEqual([queued[0]]);
+    expect((await stores.store.batches.list(job.id))[0]).toMatchObject({
+      queuedAt: now + 1,
+      notBefore: null,
+    });
     // A batch that was published although its publish was reported as failed stays queued.
-    await stores.store.unqueueBatches([queued[0]!], now + 1);
-    expect(await stores.store.claimBatch(batches[0]!.id, 0, now, now + 10)).toMatchObject({ attempt: 1 });
-    await stores.store.failBatches(job.id, ['waiting', 'queued', 'claimed'], aFailure, aTime);
+    await stores.store.batches.unqueue([queued[0]!], now + 1);
+    expect(await stores.store.batches.claim(batches[0]!.id, 0, now, now + 10)).toMatchObject({ attempt: 1 });
+    await stores.store.batches.fail(job.id, ['waiting', 'queued', 'claimed'], aFailure, aTime);
   });
 
   test('concurrent callers never get the same batch, and the limit holds', async () => {
     const now = aTime + 30_000;
     const { job } = await storeJob(stores.store, 40);
-    await stores.store.queueBatches(job.id, 40, now - 10);
-    const given = await runConcurrently(6, stores, (store) => store.republishQueued(now, now, 9));
+    await stores.store.batches.queue(job.id, 40, now - 10);
+    const given = await runConcurrently(6, stores, (store) => store.batches.republishQueued(now, now, 9));
     expect(Math.max(...given.map(({ length }) => length))).toBeLessThanOrEqual(9);
     const ids = given.flat().map(({ batchId }) => batchId);
     expect(new Set(ids).size).toBe(ids.length);
-    const rest = await stores.store.republishQueued(now, now, 100);
+    const rest = await stores.store.batches.republishQueued(now, now, 100);
     expect(new Set([...ids, ...rest.map(({ batchId }) => batchId)]).size).toBe(40);
     expect(ids.length + rest.length).toBe(40);
-    expect(await stores.store.republishQueued(now, now, 0)).toEqual([]);
+    expect(await stores.store.batches.republishQueued(now, now, 0)).toEqual([]);
   });
 }

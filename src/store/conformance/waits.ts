@@ -15,58 +15,58 @@ export function waitConformance(open: OpenStores): void {
     ...fields,
   });
   const reread = async ({ jobId, id }: Batch): Promise<Batch> =>
-    (await collect(stores.store.readBatches(jobId))).find((batch) => batch.id === id)!;
+    (await collect(stores.store.batches.read(jobId))).find((batch) => batch.id === id)!;
   const lease = aTime + 60_000;
 
   test('a release stores the wait, which the next claim returns, and a later wait replaces it', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
     expect(batch.wait).toBeNull();
-    expect(await stores.store.releaseBatch(batch.id, 1, aTime, { wait: aWait() })).toBe(true);
-    expect(await stores.other.claimBatch(batch.id, 1, aTime, lease)).toMatchObject({ wait: aWait() });
-    expect(await stores.store.releaseBatch(batch.id, 2, aTime)).toBe(true);
-    expect((await stores.store.claimBatch(batch.id, 2, aTime, lease))!.wait).toEqual(aWait());
+    expect(await stores.store.batches.release(batch.id, 1, aTime, { wait: aWait() })).toBe(true);
+    expect(await stores.other.batches.claim(batch.id, 1, aTime, lease)).toMatchObject({ wait: aWait() });
+    expect(await stores.store.batches.release(batch.id, 2, aTime)).toBe(true);
+    expect((await stores.store.batches.claim(batch.id, 2, aTime, lease))!.wait).toEqual(aWait());
     const later = aWait({ until: aTime + 900, reason: 'x', tries: { 7: 2 } });
-    expect(await stores.store.releaseBatch(batch.id, 3, aTime, { wait: later, failed: true })).toBe(true);
+    expect(await stores.store.batches.release(batch.id, 3, aTime, { wait: later, failed: true })).toBe(true);
     expect((await reread(batch)).wait).toEqual(later);
   });
 
   test('a wait is set and removed only under the claim of its attempt', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
-    expect(await stores.store.setWait(batch.id, 1, aWait())).toBe(true);
-    expect(await stores.other.setWait(batch.id, 0, aWait({ reason: 'late' }))).toBe(false);
-    expect(await stores.other.releaseBatch(batch.id, 0, aTime, { wait: aWait({ reason: 'late' }) })).toBe(
+    expect(await stores.store.batches.setWait(batch.id, 1, aWait())).toBe(true);
+    expect(await stores.other.batches.setWait(batch.id, 0, aWait({ reason: 'late' }))).toBe(false);
+    expect(await stores.other.batches.release(batch.id, 0, aTime, { wait: aWait({ reason: 'late' }) })).toBe(
       false,
     );
     expect((await reread(batch)).wait).toEqual(aWait());
-    await stores.store.recordOutcomes(batch.id, 1, { 0: aFailure }, null);
+    await stores.store.batches.recordOutcomes(batch.id, 1, { 0: aFailure }, null);
     expect((await reread(batch)).wait).toEqual(aWait());
-    expect(await stores.store.setWait(batch.id, 1, null)).toBe(true);
-    await stores.store.releaseBatch(batch.id, 1, aTime);
-    expect(await stores.store.setWait(batch.id, 1, aWait())).toBe(false);
+    expect(await stores.store.batches.setWait(batch.id, 1, null)).toBe(true);
+    await stores.store.batches.release(batch.id, 1, aTime);
+    expect(await stores.store.batches.setWait(batch.id, 1, aWait())).toBe(false);
     expect((await reread(batch)).wait).toBeNull();
   });
 
   test.each(['its worker', 'its job'])('a batch that %s ends waits no longer', async (who) => {
     const batch = await storeClaimedBatch(stores.store, 1);
-    await stores.store.setWait(batch.id, 1, aWait());
-    if (who === 'its job') await stores.store.failBatches(batch.jobId, ['claimed'], aFailure, aTime);
-    else await stores.store.finishBatch(batch.id, 1, { 0: aSuccess() }, aSegment('p', 0), null, aTime);
+    await stores.store.batches.setWait(batch.id, 1, aWait());
+    if (who === 'its job') await stores.store.batches.fail(batch.jobId, ['claimed'], aFailure, aTime);
+    else await stores.store.batches.finish(batch.id, 1, { 0: aSuccess() }, aSegment('p', 0), null, aTime);
     expect(await reread(batch)).toMatchObject({ state: 'done', wait: null });
-    expect(await stores.store.listWaits(batch.jobId, 0)).toEqual([]);
+    expect(await stores.store.batches.listWaits(batch.jobId, 0)).toEqual([]);
   });
 
   test('waits of a job are listed until they end, earliest end first', async () => {
     const { job, batches } = await storeJob(stores.store, 3);
     const other = await storeClaimedBatch(stores.store, 1);
-    await stores.store.setWait(other.id, 1, aWait());
+    await stores.store.batches.setWait(other.id, 1, aWait());
     const [late, soon] = [aWait({ until: aTime + 90 }), aWait({ until: aTime + 10 })];
-    await stores.store.queueBatches(job.id, 3, aTime);
+    await stores.store.batches.queue(job.id, 3, aTime);
     for (const [seq, wait] of [late, soon].entries()) {
-      await stores.store.claimBatch(batches[seq]!.id, 0, aTime, lease);
-      await stores.store.releaseBatch(batches[seq]!.id, 1, wait.until, { wait });
+      await stores.store.batches.claim(batches[seq]!.id, 0, aTime, lease);
+      await stores.store.batches.release(batches[seq]!.id, 1, wait.until, { wait });
     }
-    expect(await stores.store.listWaits(job.id, aTime + 9)).toEqual([soon, late]);
-    expect(await stores.store.listWaits(job.id, aTime + 10)).toEqual([late]);
-    expect(await stores.store.listWaits(job.id, aTime + 90)).toEqual([]);
+    expect(await stores.store.batches.listWaits(job.id, aTime + 9)).toEqual([soon, late]);
+    expect(await stores.store.batches.listWaits(job.id, aTime + 10)).toEqual([late]);
+    expect(await stores.store.batches.listWaits(job.id, aTime + 90)).toEqual([]);
   });
 }

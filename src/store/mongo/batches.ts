@@ -15,7 +15,7 @@ export function batchStore(engine: MongoEngine): BatchStore {
   return {
     ...progressStore(engine),
 
-    queueBatches: (jobId, limit, now, region) =>
+    queue: (jobId, limit, now, region) =>
       engine.run(({ batches }) => {
         const which: Filter<BatchDocument> = {
           jobId,
@@ -26,7 +26,7 @@ export function batchStore(engine: MongoEngine): BatchStore {
         return moveBatches(batches, which, 'seq', limit, queuedAs(now));
       }),
 
-    unqueueBatches: (references, notBefore) =>
+    unqueue: (references, notBefore) =>
       engine.run(async ({ batches }) => {
         if (references.length === 0) return;
         const fields = { state: 'waiting' as const, queuedAt: null, publishedAt: null, notBefore };
@@ -38,7 +38,7 @@ export function batchStore(engine: MongoEngine): BatchStore {
         );
       }),
 
-    claimBatch: (batchId, attempt, now, leaseUntil) =>
+    claim: (batchId, attempt, now, leaseUntil) =>
       engine.run(async ({ batches }) => {
         const before = await batches.findOneAndUpdate(
           {
@@ -72,19 +72,19 @@ export function batchStore(engine: MongoEngine): BatchStore {
         };
       }),
 
-    renewBatch: (batchId, attempt, leaseUntil) => setClaimed(engine, batchId, attempt, { leaseUntil }),
+    renew: (batchId, attempt, leaseUntil) => setClaimed(engine, batchId, attempt, { leaseUntil }),
 
     startIsolated: (batchId, attempt, isolated) => setClaimed(engine, batchId, attempt, { isolated }),
 
     recordOutcomes: (batchId, attempt, outcomes, segment, pages) =>
       engine.run(({ batches }) => writeOutcomes(batches, batchId, attempt, { outcomes, segment, pages })),
 
-    finishBatch: (batchId, attempt, outcomes, segment, file, now, pages) =>
+    finish: (batchId, attempt, outcomes, segment, file, now, pages) =>
       engine.run(({ batches }) =>
         writeOutcomes(batches, batchId, attempt, { outcomes, segment, end: { file, at: now }, pages }),
       ),
 
-    releaseBatch: (batchId, attempt, notBefore, { failed = false, wait } = {}) =>
+    release: (batchId, attempt, notBefore, { failed = false, wait } = {}) =>
       engine.run(async ({ batches }) => {
         const claim = { _id: batchId, attempt, state: 'claimed' as const };
         const $set = { state: 'queued' as const, leaseUntil: null, notBefore, ...(wait && { wait }) };
@@ -99,7 +99,7 @@ export function batchStore(engine: MongoEngine): BatchStore {
 
     setWait: (batchId, attempt, wait) => setClaimed(engine, batchId, attempt, { wait }),
 
-    failBatches: (jobId, states, outcome, now) =>
+    fail: (jobId, states, outcome, now) =>
       engine.run(({ batches }) => failBatches(batches, jobId, states, outcome, now)),
 
     requeueExpired: (now, limit) =>

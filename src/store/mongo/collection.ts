@@ -10,6 +10,7 @@ import {
   type Declaration,
   type FieldOf,
   fixedFields,
+  listBy,
   partsOf,
   readFields,
   type Search,
@@ -199,34 +200,43 @@ function createCollection<T extends object>(engine: Database, declaration: Decla
   const fields = readFields(declaration);
   const fixed = fixedFields(declaration);
   const projection = Object.fromEntries(lazy.map((field) => [field, 0]));
-  const sparse = sparseFields(declaration);
   const read = (stored: Document): T => readDocument<T>(declaration, fields, stored);
   const filter = (where: unknown) => filterOf(declaration, where as Where<never>) as Filter<StoredDocument>;
   const write = (document: T) => writeDocument(declaration, document);
   const run = <R>(call: (collection: Stored<StoredDocument>) => Promise<R>) =>
     engine.run((collections) => call(collections[name] as Stored<StoredDocument>));
 
-  const changeOf = (change: object, add: Record<string, number> = {}): Document => {
-    const { _id, ...given } = writeChange(declaration, change);
-    const unset = Object.keys(given).filter((field) => sparse.includes(field) && given[field] === null);
-    for (const field of unset) delete given[field];
-    return {
-      ...(Object.keys(given).length === 0 ? {} : { $set: given }),
-      ...(Object.keys(add).length === 0 ? {} : { $inc: add }),
-      ...(unset.length === 0 ? {} : { $unset: Object.fromEntries(unset.map((field) => [field, ''])) }),
-    };
-  };
   const insert = (document: T) =>
     run(async (collection) => (await unlessDuplicate(() => collection.insertOne(write(document)))) !== null);
   const update = (where: unknown, change: object, add?: Record<string, number>): Promise<T | null> =>
     run(async (collection) => {
       const changed = await unlessDuplicate(() =>
-        collection.findOneAndUpdate(filter(where), changeOf(change, add), {
+        collection.findOneAndUpdate(filter(where), updateOf(declaration, change, add), {
           returnDocument: 'after',
           projection,
         }),
       );
       return changed && read(changed);
+    });
+  const find: Collection<T>['find'] = (
+    where,
+    { order = declaredOrder, newestFirst = false, after = null, limit, search } = {},
+  ) =>
+    run(async (collection) => {
+      if (limit !== undefined && limit <= 0) return [];
+      const prefix = idPrefix(declaration, where as Record<string, unknown>);
+      const isById = prefix.length > 0 && order.every((field, place) => id[prefix.length + place] === field);
+      const keys = isById ? ['_id'] : order.map((field) => nameIn(declaration, field));
+      const position = isById && after !== null ? [idText([...prefix, ...after])] : after;
+      const terms = [
+        filter(where),
+        ...(position === null ? [] : [comparing(keys, position, newestFirst ? '$lt' : '$gt')]),
+        ...(search === undefined ? [] : [holding(declaration, search)]),
+      ] as Filter<StoredDocument>[];
+      const found = collection.find(terms.length > 1 ? { $and: terms } : terms[0]!, { projection });
+      const direction = newestFirst ? -1 : 1;
+      const sorted = found.sort(Object.fromEntries(keys.map((key) => [key, direction])));
+      return (await (limit === undefined ? sorted : sorted.limit(limit)).toArray()).map(read);
     });
 
   return {
@@ -237,7 +247,7 @@ function createCollection<T extends object>(engine: Database, declaration: Decla
         if (inserts.length > 0)
           await unlessDuplicate(() => collection.insertMany(inserts.map(write), { ordered: false }));
         const writes = updates.map(([where, change]) => ({
-          updateOne: { filter: filter(where), update: changeOf(change) },
+          updateOne: { filter: filter(where), update: updateOf(declaration, change) },
         }));
         if (writes.length > 0) await collection.bulkWrite(writes, { ordered: false });
       }),
@@ -261,24 +271,8 @@ function createCollection<T extends object>(engine: Database, declaration: Decla
         return found && readDocument(declaration, picked, found);
       }),
 
-    find: (where, { order = declaredOrder, newestFirst = false, after = null, limit, search } = {}) =>
-      run(async (collection) => {
-        if (limit !== undefined && limit <= 0) return [];
-        const prefix = idPrefix(declaration, where as Record<string, unknown>);
-        const isById =
-          prefix.length > 0 && order.every((field, place) => id[prefix.length + place] === field);
-        const keys = isById ? ['_id'] : order.map((field) => nameIn(declaration, field));
-        const position = isById && after !== null ? [idText([...prefix, ...after])] : after;
-        const terms = [
-          filter(where),
-          ...(position === null ? [] : [comparing(keys, position, newestFirst ? '$lt' : '$gt')]),
-          ...(search === undefined ? [] : [holding(declaration, search)]),
-        ] as Filter<StoredDocument>[];
-        const found = collection.find(terms.length > 1 ? { $and: terms } : terms[0]!, { projection });
-        const direction = newestFirst ? -1 : 1;
-        const sorted = found.sort(Object.fromEntries(keys.map((key) => [key, direction])));
-        return (await (limit === undefined ? sorted : sorted.limit(limit)).toArray()).map(read);
-      }),
+    find,
+    list: listBy(declaration, find),
 
     count: (where, max) => run((collection) => collection.countDocuments(filter(where), { limit: max })),
 
@@ -301,9 +295,10 @@ function createCollection<T extends object>(engine: Database, declaration: Decla
       return (await update({ ...which, revision: document.revision - 1 }, document)) !== null;
     },
 
-    upsert: (documents, { newer, strictly = false, keep = [] }) =>
+    upsert: (documents) =>
       run(async (collection) => {
         if (documents.length === 0) return;
+        const { newer, strictly = false, keep = [] } = declaration.upsert ?? { newer: [] };
         const writes = documents.map((document) => {
           const { _id, ...stored } = write(document);
           const kept = Object.fromEntries(keep.map((field) => [field, stored[field]]));
@@ -321,8 +316,9 @@ function createCollection<T extends object>(engine: Database, declaration: Decla
         await unlessDuplicate(() => collection.bulkWrite(writes as never, { ordered: false }));
       }),
 
-    accumulate: (documents, counters) =>
+    accumulate: (documents) =>
       run(async (collection) => {
+        const { counters = [] } = declaration;
         for (const document of documents) {
           const { _id, ...stored } = write(document);
           const counts = Object.fromEntries(counters.map((field) => [field, stored[field]]));
@@ -378,13 +374,19 @@ function createCollection<T extends object>(engine: Database, declaration: Decla
   };
 }
 
-/** Converts changed fields for storage. */
-function writeChange(declaration: Declaration, change: object): Document {
-  return Object.fromEntries(
-    Object.entries(change)
-      .filter(([field, value]) => value !== undefined && nameIn(declaration, field) !== '_id')
-      .map(([field, value]) => [field, toStored(declaration, field, value)]),
-  );
+/** Returns the update that writes changed fields and adds numbers to others. */
+function updateOf(declaration: Declaration, change: object, add: Record<string, number> = {}): Document {
+  const sparse = sparseFields(declaration);
+  const written = Object.entries(change)
+    .filter(([field, value]) => value !== undefined && nameIn(declaration, field) !== '_id')
+    .map(([field, value]) => [field, toStored(declaration, field, value)] as const);
+  const isUnset = ([field, value]: readonly [string, unknown]) => value === null && sparse.includes(field);
+  const parts = {
+    $set: Object.fromEntries(written.filter((each) => !isUnset(each))),
+    $inc: add,
+    $unset: Object.fromEntries(written.filter(isUnset).map(([field]) => [field, ''])),
+  };
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => Object.keys(part).length > 0));
 }
 
 function holding(declaration: Declaration, { fields, text }: Search): Document {

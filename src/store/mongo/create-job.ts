@@ -20,7 +20,7 @@ import { writeBatch, writeJob } from './shapes.ts';
 /** Batches per message to the server: some 700 KB. */
 const chunkSize = 100;
 
-/** Writes a job and its batches (JobStore.createJob). */
+/** Writes a job and its batches (JobStore.create). */
 export async function createJob(
   collections: MongoCollections,
   job: Job,

@@ -27,7 +27,7 @@ describe.skipIf('missing' in mongo)(
       const stores = Array.from({ length: 4 }, () => openMongoStore({ uri }));
       await Promise.all(stores.map((store) => store.ping()));
       const key = aKey();
-      const kept = await Promise.all(stores.map((store) => store.createApiKey(aKey({ hash: key.hash }))));
+      const kept = await Promise.all(stores.map((store) => store.apiKeys.insert(aKey({ hash: key.hash }))));
       expect(kept.filter((created) => created)).toHaveLength(1);
       await Promise.all(stores.map((store) => store.close()));
     });
@@ -36,7 +36,7 @@ describe.skipIf('missing' in mongo)(
       const store = openMongoStore({ uri: mongo.fresh() });
       for (let round = 0; round < 3; round++) {
         const { hash } = aKey();
-        const inserts = Array.from({ length: 4 }, () => store.createApiKey(aKey({ hash })));
+        const inserts = Array.from({ length: 4 }, () => store.apiKeys.insert(aKey({ hash })));
         expect((await Promise.all(inserts)).filter((created) => created)).toHaveLength(1);
       }
       await store.close();
@@ -118,7 +118,7 @@ describe.skipIf('missing' in mongo)(
       const store = openMongoStore({ uri: mongo.fresh() });
       await store.ping();
       await store.close();
-      await expect(store.getUser('x')).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(store.users.get('x')).rejects.toMatchObject({ code: 'unavailable' });
     });
   },
 );
@@ -158,17 +158,17 @@ describe.skipIf('missing' in local)(
       };
       const first = await start();
       const user = aUser();
-      expect(await store.createUser(user)).toBe(true);
+      expect(await store.users.insert(user)).toBe(true);
       const key = aKey({ userId: user.id, createdAt: aTime });
-      await store.createApiKey(key);
+      await store.apiKeys.insert(key);
       // The indexes, which could not be created at first, exist.
-      expect(await store.createApiKey(aKey({ hash: key.hash }))).toBe(false);
+      expect(await store.apiKeys.insert(aKey({ hash: key.hash }))).toBe(false);
 
       await first.stop();
-      await expect(store.getUser(user.id)).rejects.toMatchObject({ code: 'unavailable' });
+      await expect(store.users.get(user.id)).rejects.toMatchObject({ code: 'unavailable' });
       const second = await start();
-      expect(await store.getUser(user.id)).toEqual(user);
-      expect(await store.findApiKey(key.hash)).toEqual({ key, user });
+      expect(await store.users.get(user.id)).toEqual(user);
+      expect(await store.apiKeys.findByHash(key.hash)).toEqual({ key, user });
       await store.close();
       await second.stop();
     });

@@ -2,7 +2,7 @@ import type { Filter } from 'mongodb';
 import type { Job, JobState, Mode } from '../documents.ts';
 import { awaitsDecision, dueOnEntry } from '../job-states.ts';
 import type { JobNoticeStore } from '../notices.ts';
-import type { JobStore, SubmissionStore } from '../store.ts';
+import type { JobStore } from '../store.ts';
 import { createJob, removeJob } from './create-job.ts';
 import { claimDueJobs, repairDueTimes } from './due-jobs.ts';
 import type { MongoEngine } from './engine.ts';
@@ -20,21 +20,20 @@ const ofMode = (mode: Mode | undefined): Filter<JobDocument> => (mode === undefi
 const read = (document: JobDocument | null): Job | null => document && readJob(document);
 
 /** Jobs in MongoDB. How one is written and removed is in create-job.ts. */
-export function jobStore(engine: MongoEngine): Omit<JobStore, keyof SubmissionStore> & JobNoticeStore {
+export function jobStore(engine: MongoEngine): JobStore & JobNoticeStore {
   return {
-    createJob: (job, source) => engine.run((collections) => createJob(collections, job, source)),
+    create: (job, source) => engine.run((collections) => createJob(collections, job, source)),
 
-    discardJob: (jobId) =>
+    discard: (jobId) =>
       engine.run(async (collections) => {
         return (await removeJob(collections, { _id: jobId, state: 'discarding' })) !== null;
       }),
 
-    getJob: (jobId) => engine.run(async ({ jobs }) => read(await jobs.findOne({ _id: jobId, ...visible }))),
+    get: (jobId) => engine.run(async ({ jobs }) => read(await jobs.findOne({ _id: jobId, ...visible }))),
 
-    getJobByNumber: (number) =>
-      engine.run(async ({ jobs }) => read(await jobs.findOne({ number, ...visible }))),
+    getByNumber: (number) => engine.run(async ({ jobs }) => read(await jobs.findOne({ number, ...visible }))),
 
-    listJobs: ({ states, userIds, mode, name, ...filter }, page) => {
+    list: ({ states, userIds, mode, name, ...filter }, page) => {
       const among: Filter<JobDocument> = states ? { state: { $in: [...states] } } : visible;
       const owners: Filter<JobDocument> = userIds ? { $and: [{ userId: { $in: [...userIds] } }] } : {};
       const named: Filter<JobDocument> = name ? { 'options.name': createSubstringPattern(name) } : {};
@@ -42,7 +41,7 @@ export function jobStore(engine: MongoEngine): Omit<JobStore, keyof SubmissionSt
       return engine.run(({ jobs }) => readNewest(jobs.find({ ...which, ...olderThan(page) }), page, readJob));
     },
 
-    moveJob: (jobId, from, to, at, patch = {}) =>
+    move: (jobId, from, to, at, patch = {}) =>
       engine.run(async ({ jobs }) => {
         // The deadline of a job never changes.
         const deadline = { projection: { decideBy: 1 } } as const;
@@ -53,18 +52,17 @@ export function jobStore(engine: MongoEngine): Omit<JobStore, keyof SubmissionSt
         return read(await jobs.findOneAndUpdate(which, change, { returnDocument: 'after' }));
       }),
 
-    claimDueJobs: (now, limit, except = []) =>
-      engine.run(({ jobs }) => claimDueJobs(jobs, now, limit, except)),
+    claimDue: (now, limit, except = []) => engine.run(({ jobs }) => claimDueJobs(jobs, now, limit, except)),
 
     repairDueTimes: (now) => engine.run(({ jobs }) => repairDueTimes(jobs, now)),
 
-    hasJobs: (states) =>
+    has: (states) =>
       engine.run(
         async ({ jobs }) =>
           (await jobs.findOne({ state: { $in: [...states] } }, { projection: { _id: 1 } })) !== null,
       ),
 
-    countJobsByState: (states) =>
+    countByState: (states) =>
       engine.run(async ({ jobs }) => {
         const groups = await jobs
           .aggregate<{ _id: { kind: string; state: JobState }; jobs: number }>([
@@ -76,7 +74,7 @@ export function jobStore(engine: MongoEngine): Omit<JobStore, keyof SubmissionSt
         return groups.map(({ _id, jobs: count }) => ({ ..._id, jobs: count }));
       }),
 
-    findJobsWithDueNotice: (now, limit) =>
+    findWithDueNotice: (now, limit) =>
       engine.run(async ({ jobs }) => {
         if (limit <= 0) return [];
         // $gt: 0 is required for the partial index.

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { rowsToRead, toPage } from '../cursor.ts';
-import type { AuditedAccount, LedgerStore, LedgerSum } from '../store.ts';
+import type { AuditedAccount, LedgerStore, LedgerSum } from '../ledger.ts';
 import type { MongoEngine } from './engine.ts';
 import { olderThan } from './paging.ts';
 import { post, settlePending, voidKey } from './post-entry.ts';
@@ -21,7 +21,7 @@ const counting = (openKeys: string[]) => ({
 /** Creates the MongoDB implementation of LedgerStore. The posting protocol is in posting.ts. */
 export function ledgerStore(engine: MongoEngine): LedgerStore {
   return {
-    postLedgerEntry: (entry) => engine.run((collections) => post(collections, entry)),
+    post: (entry) => engine.run((collections) => post(collections, entry)),
 
     // MongoDB updates document by document, so that no other call waits.
     emptyNotes: (userId) =>
@@ -30,16 +30,16 @@ export function ledgerStore(engine: MongoEngine): LedgerStore {
           (await ledger.updateMany({ userId, note: { $ne: '' } }, { $set: { note: '' } })).modifiedCount,
       ),
 
-    voidLedgerKey: (key, userId, at) =>
+    voidKey: (key, userId, at) =>
       engine.run(async (collections) => {
         const entry = await voidKey(collections, key, userId, at);
         return entry && readEntry(entry);
       }),
 
-    isLedgerKeyVoid: (key) =>
+    isVoid: (key) =>
       engine.run(async ({ ledger }) => (await ledger.findOne({ _id: key, state: 'void' })) !== null),
 
-    getLedgerEntry: (key) =>
+    get: (key) =>
       engine.run(async ({ ledger, users }) => {
         const entry = await ledger.findOne({ _id: key });
         if (!entry || entry.state === 'applied') return entry && readEntry(entry);
@@ -50,7 +50,7 @@ export function ledgerStore(engine: MongoEngine): LedgerStore {
         return applied && readEntry(applied);
       }),
 
-    listLedgerEntries: async (userId, page) => {
+    list: async (userId, page) => {
       const entries = await engine.run(async (collections) => {
         const { users, ledger } = collections;
         const openKeys =
@@ -66,7 +66,7 @@ export function ledgerStore(engine: MongoEngine): LedgerStore {
       return toPage(entries.map(readEntry), page, ({ createdAt, key }) => ({ at: createdAt, id: key }));
     },
 
-    sumLedger: (userId, since) =>
+    sum: (userId, since) =>
       engine.run(async ({ users, ledger }) => {
         const account = await users.findOne({ _id: userId });
         const sums = ledger.aggregate<LedgerSum>([
@@ -86,7 +86,7 @@ export function ledgerStore(engine: MongoEngine): LedgerStore {
         return sums.toArray();
       }),
 
-    repairLedger: (before) =>
+    repair: (before) =>
       engine.run(async (collections) => {
         let repaired = 0;
         for (;;) {
@@ -102,7 +102,7 @@ export function ledgerStore(engine: MongoEngine): LedgerStore {
         }
       }),
 
-    auditAccounts: async function* () {
+    audit: async function* () {
       let after = '';
       for (;;) {
         const found = await engine.run(({ users }) =>

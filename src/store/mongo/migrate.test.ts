@@ -137,14 +137,14 @@ describe.skipIf('missing' in mongo)(`migrate()${'missing' in mongo ? ` (${mongo.
         await database.collection('users').updateMany({}, { $set: { phone: value } });
       };
     const store = openMongoStore({ uri });
-    await store.createUser(user);
+    await store.users.insert(user);
     const version = await store.schemaVersion();
     const next = [...migrations, phone('-')];
     expect(await run('next', next, { compatibleFrom: version })).toBe(version + 1);
     expect(await client.db().collection('users').findOne({})).toMatchObject({ name: user.name, phone: '-' });
     // Both a process that was running and one that starts now continue.
     const restarted = openMongoStore({ uri });
-    for (const each of [store, restarted]) expect(await each.getUser(user.id)).toMatchObject(user);
+    for (const each of [store, restarted]) expect(await each.users.get(user.id)).toMatchObject(user);
     expect(await restarted.schemaVersion()).toBe(version + 1);
     expect(await run('later', [...next, phone('')], { compatibleFrom: version + 2 })).toBe(version + 2);
     const refused = openMongoStore({ uri });
@@ -164,12 +164,12 @@ describe.skipIf('missing' in mongo)(`migrate()${'missing' in mongo ? ` (${mongo.
       .collection('jobs')
       .updateMany({}, { $unset: { dueAt: 1 } });
     await client.db().collection('jobs').dropIndex('dueAt_1__id_1');
-    expect(await store.claimDueJobs(Number.MAX_SAFE_INTEGER, 100)).toEqual([]);
+    expect(await store.jobs.claimDue(Number.MAX_SAFE_INTEGER, 100)).toEqual([]);
     await schema().updateOne({}, { $set: { version: 1 } } as never);
     const migrated = openMongoStore({ uri });
-    for (const job of jobs) expect(await migrated.getJob(job.id)).toEqual(job);
+    for (const job of jobs) expect(await migrated.jobs.get(job.id)).toEqual(job);
     expect(await client.db().collection('jobs').indexExists('dueAt_1__id_1')).toBe(true);
-    expect(await migrated.claimDueJobs(aTime + interruptedMs, 100)).toHaveLength(openStates.length);
+    expect(await migrated.jobs.claimDue(aTime + interruptedMs, 100)).toHaveLength(openStates.length);
     await Promise.all([store, migrated].map((each) => each.close()));
   });
 
@@ -182,14 +182,14 @@ describe.skipIf('missing' in mongo)(`migrate()${'missing' in mongo ? ` (${mongo.
     await raw.updateOne({ _id: late.id }, { $set: { state: 'processing', stateSince: aTime + 1 } });
     await raw.updateOne({ _id: without.id }, { $unset: { dueAt: 1 } });
     await raw.updateOne({ _id: ended.id }, { $set: { state: 'completed', finishedAt: aTime } });
-    expect(await store.repairDueTimes(aTime)).toBe(2);
-    expect(await store.repairDueTimes(aTime)).toBe(0);
-    expect((await store.getJob(late.id))?.dueAt).toBe(aTime + 1);
-    expect(await store.getJob(without.id)).toEqual(without);
+    expect(await store.jobs.repairDueTimes(aTime)).toBe(2);
+    expect(await store.jobs.repairDueTimes(aTime)).toBe(0);
+    expect((await store.jobs.get(late.id))?.dueAt).toBe(aTime + 1);
+    expect(await store.jobs.get(without.id)).toEqual(without);
     // A claim finds that the job has ended.
-    const claimed = await store.claimDueJobs(aTime + interruptedMs, 10);
+    const claimed = await store.jobs.claimDue(aTime + interruptedMs, 10);
     expect(claimed.map(({ id, dueAt }) => [id, dueAt])).toContainEqual([ended.id, null]);
-    expect(await store.claimDueJobs(aTime + 2 * interruptedMs, 10)).toHaveLength(2);
+    expect(await store.jobs.claimDue(aTime + 2 * interruptedMs, 10)).toHaveLength(2);
     await store.close();
   });
 
@@ -201,7 +201,7 @@ describe.skipIf('missing' in mongo)(`migrate()${'missing' in mongo ? ` (${mongo.
     await expect(refused).rejects.toThrow(
       /^MongoDB at .* has schema version 99, but this program supports versions up to \d+: install a newer version/,
     );
-    await expect(store.getUser('x')).rejects.toThrow(NewerDataError);
+    await expect(store.users.get('x')).rejects.toThrow(NewerDataError);
     await store.close();
     expect((await client.db().listCollections().toArray()).map(({ name }) => name)).toEqual(['schema']);
   });

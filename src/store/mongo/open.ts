@@ -1,10 +1,9 @@
-import { declaredStore } from '../declared/store.ts';
 import type { Store } from '../store.ts';
-import { keyStore } from './accounts.ts';
 import { batchStore } from './batches.ts';
 import { createCollections } from './collection.ts';
 import { type MongoEngine, openEngine } from './engine.ts';
 import { jobStore } from './jobs.ts';
+import { keyStore } from './keys.ts';
 import { ledgerStore } from './ledger.ts';
 import { originStore } from './origins.ts';
 import { fileRetention } from './retention.ts';
@@ -26,21 +25,18 @@ export function openMongoStore(options: MongoStoreOptions): Store {
 
 /** Creates the store on a database. */
 export function storeOn(engine: MongoEngine): Store {
-  const own = {
-    ...keyStore(engine),
-    ...ledgerStore(engine),
-    ...jobStore(engine),
-    ...batchStore(engine),
-    ...originStore(engine),
-    ...fileRetention(engine),
-  };
+  const collections = createCollections(engine);
   return {
+    ...collections,
+    apiKeys: keyStore(engine, collections.apiKeys),
+    ledger: ledgerStore(engine),
+    jobs: { ...jobStore(engine), ...fileRetention(engine) },
+    batches: batchStore(engine),
+    origins: originStore(engine),
     engine: 'MongoDB',
     ping: () => engine.ping(),
     schemaVersion: () => engine.schemaVersion(),
     time: () => engine.time(),
     close: () => engine.close(),
-    ...own,
-    ...declaredStore(createCollections(engine), own),
   };
 }

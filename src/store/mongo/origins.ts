@@ -7,7 +7,7 @@ import type { MongoCollections, OriginDocument, PauseDocument } from './schema.t
 /** Creates the MongoDB implementation of OriginStore. */
 export function originStore(engine: MongoEngine): OriginStore {
   return {
-    reserveRequests: (origin, slots, intervalMs, now) =>
+    reserve: (origin, slots, intervalMs, now) =>
       engine.run(async ({ origins }) => {
         // The first update skips idle time; the second, atomic one alone reserves slots.
         const pastIdle = () => origins.updateOne({ _id: origin }, { $max: { nextFree: now } });
@@ -22,7 +22,7 @@ export function originStore(engine: MongoEngine): OriginStore {
         return { first: before!.nextFree, pause: readPause(before!.pause) };
       }),
 
-    leasePermits: (origin, request) =>
+    lease: (origin, request) =>
       engine.run(async ({ origins }) => {
         for (;;) {
           const { holdings, leases, pause } = await readOrigin(origins, origin);
@@ -36,7 +36,7 @@ export function originStore(engine: MongoEngine): OriginStore {
         }
       }),
 
-    releasePermits: (holder) =>
+    release: (holder) =>
       engine.run(async ({ origins }) => {
         await origins.updateMany(
           { 'holdings.holder': holder },
@@ -44,7 +44,7 @@ export function originStore(engine: MongoEngine): OriginStore {
         );
       }),
 
-    expireOrigins: (before, limit) =>
+    expire: (before, limit) =>
       engine.run(async ({ origins }) => {
         const which = {
           nextFree: { $lt: before },

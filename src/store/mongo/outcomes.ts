@@ -78,7 +78,7 @@ export async function writeOutcomes(
 
 /**
  * Ends batches and increments their attempt, so that a worker's later write has no effect
- * (BatchStore.failBatches).
+ * (BatchStore.fail).
  */
 export async function failBatches(
   batches: MongoCollections['batches'],

@@ -31,7 +31,7 @@ describe.skipIf('missing' in mongo)(
     });
     afterAll(async () => {
       // Invariant after every test: each account equals the sum of its entries.
-      const audited = await collect(store.auditAccounts());
+      const audited = await collect(store.ledger.audit());
       expect(audited.filter(({ balance, sum }) => balance !== sum)).toEqual([]);
       expect(audited.length).toBeGreaterThan(20);
       await client.close();
@@ -41,15 +41,15 @@ describe.skipIf('missing' in mongo)(
 
     const userWith = async (credits: number): Promise<string> => {
       const user = aUser();
-      await store.createUser(user);
-      if (credits > 0) await store.postLedgerEntry(anEntry(user.id, credits));
+      await store.users.insert(user);
+      if (credits > 0) await store.ledger.post(anEntry(user.id, credits));
       return user.id;
     };
     /** Balance and sum of the entries, including the initial grant. */
     const state = async (userId: string) => {
-      const { items } = await store.listLedgerEntries(userId, { limit: 500 });
+      const { items } = await store.ledger.list(userId, { limit: 500 });
       return {
-        balance: (await store.getUser(userId))!.balance,
+        balance: (await store.users.get(userId))!.balance,
         sum: items.reduce((sum, { amount }) => sum + amount, 0),
       };
     };
@@ -63,42 +63,42 @@ describe.skipIf('missing' in mongo)(
         const entry = anEntry(userId, amount);
         await haltBefore(step, collections, (halting) => post(halting, entry)).reached;
         await expectBalance(userId, step === 4 ? 20 + amount : 20);
-        expect((await store.getLedgerEntry(entry.key)) !== null).toBe(step === 4);
-        expect(await store.postLedgerEntry(entry)).toEqual({ posted: true, balance: 20 + amount });
+        expect((await store.ledger.get(entry.key)) !== null).toBe(step === 4);
+        expect(await store.ledger.post(entry)).toEqual({ posted: true, balance: 20 + amount });
         await expectBalance(userId, 20 + amount);
-        expect(await store.postLedgerEntry(entry)).toEqual({ posted: true, balance: 20 + amount });
+        expect(await store.ledger.post(entry)).toEqual({ posted: true, balance: 20 + amount });
       });
 
       test('is completed or removed by a repair, and can be repeated after it', async () => {
         const userId = await userWith(20);
         const entry = anEntry(userId, 5);
         await haltBefore(step, collections, (halting) => post(halting, entry)).reached;
-        expect(await store.repairLedger(aTime)).toBe(0);
-        expect(await store.repairLedger(always)).toBe(step <= 2 ? 0 : 1);
+        expect(await store.ledger.repair(aTime)).toBe(0);
+        expect(await store.ledger.repair(always)).toBe(step <= 2 ? 0 : 1);
         expect(await collections.ledger.countDocuments({ state: 'pending' })).toBe(0);
         await expectBalance(userId, step === 4 ? 25 : 20);
-        await store.postLedgerEntry(entry);
+        await store.ledger.post(entry);
         await expectBalance(userId, 25);
       });
     });
 
     describe.each(postSteps)('a post that pauses before its step %i', (step) => {
       const others: [string, (entry: LedgerEntry) => Promise<unknown>][] = [
-        ['a repair', () => store.repairLedger(always)],
-        ['the same post', (entry) => store.postLedgerEntry(entry)],
+        ['a repair', () => store.ledger.repair(always)],
+        ['the same post', (entry) => store.ledger.post(entry)],
         [
           'the same post and a repair',
-          (entry) => store.postLedgerEntry(entry).then(() => store.repairLedger(always)),
+          (entry) => store.ledger.post(entry).then(() => store.ledger.repair(always)),
         ],
         [
           'a repair and the same post',
-          (entry) => store.repairLedger(always).then(() => store.postLedgerEntry(entry)),
+          (entry) => store.ledger.repair(always).then(() => store.ledger.post(entry)),
         ],
         [
           'the same post and so many others that its key is closed',
           async (entry) => {
-            await store.postLedgerEntry(entry);
-            for (let turn = 0; turn < 70; turn += 1) await store.postLedgerEntry(anEntry(entry.userId, 1));
+            await store.ledger.post(entry);
+            for (let turn = 0; turn < 70; turn += 1) await store.ledger.post(anEntry(entry.userId, 1));
             expect((await collections.users.findOne({ _id: entry.userId }))!.openKeys).not.toContain(
               entry.key,
             );
@@ -115,7 +115,7 @@ describe.skipIf('missing' in mongo)(
         expect(between.balance).toBe(between.sum);
         paused.resume();
         expect(await paused.result).toMatchObject({ posted: true });
-        const { items } = await store.listLedgerEntries(userId, { limit: 500 });
+        const { items } = await store.ledger.list(userId, { limit: 500 });
         expect(items.filter(({ key }) => key === entry.key)).toEqual([entry]);
         const after = await state(userId);
         expect(after.balance).toBe(after.sum);
@@ -142,9 +142,9 @@ describe.skipIf('missing' in mongo)(
         await repair.result;
         const after = await state(userId);
         expect(after).toEqual(between);
-        await store.repairLedger(always);
+        await store.ledger.repair(always);
         expect(await state(userId)).toEqual(between);
-        expect(await store.postLedgerEntry(entry)).toEqual({ posted: true, balance: 15 });
+        expect(await store.ledger.post(entry)).toEqual({ posted: true, balance: 15 });
         await expectBalance(userId, 15);
       },
     );
@@ -180,7 +180,7 @@ describe.skipIf('missing' in mongo)(
         paused.resume();
         const kept = await paused.result;
         await expectBalance(userId, kept === null ? 20 : 15);
-        const again = await Promise.allSettled([store.postLedgerEntry(entry)]);
+        const again = await Promise.allSettled([store.ledger.post(entry)]);
         expect(again[0]!.status).toBe(kept === null ? 'rejected' : 'fulfilled');
         await expectBalance(userId, kept === null ? 20 : 15);
       },
@@ -189,10 +189,10 @@ describe.skipIf('missing' in mongo)(
     test('a refused charge leaves a pending entry that does not count until a repair removes it', async () => {
       const userId = await userWith(3);
       const entry = anEntry(userId, -5);
-      expect(await store.postLedgerEntry(entry)).toEqual({ posted: false, balance: 3 });
+      expect(await store.ledger.post(entry)).toEqual({ posted: false, balance: 3 });
       expect(await collections.ledger.findOne({ _id: entry.key })).toMatchObject({ state: 'pending' });
       await expectBalance(userId, 3);
-      expect(await store.repairLedger(always)).toBe(1);
+      expect(await store.ledger.repair(always)).toBe(1);
       expect(await collections.ledger.findOne({ _id: entry.key })).toBeNull();
       await expectBalance(userId, 3);
     });
@@ -202,12 +202,12 @@ describe.skipIf('missing' in mongo)(
       const keyedSteps = [1, ...postSteps.map((step) => step + 1)];
       const limited = async (creditCeiling: number) => {
         const key = aKey({ userId: await userWith(100), creditCeiling });
-        await store.createApiKey(key);
+        await store.apiKeys.insert(key);
         return key;
       };
       const charge = ({ userId, id }: ApiKey, amount: number) =>
         anEntry(userId, -amount, { key: `charge:${newId()}`, type: 'charge', keyId: id });
-      const spent = async ({ id }: ApiKey) => (await store.getApiKey(id))!.creditsSpent;
+      const spent = async ({ id }: ApiKey) => (await store.apiKeys.get(id))!.creditsSpent;
 
       test.each(keyedSteps)(
         'whose post ends before its step %i counts against both or neither',
@@ -218,11 +218,11 @@ describe.skipIf('missing' in mongo)(
           const counts = step === 5;
           expect(await spent(key)).toBe(counts ? 7 : 0);
           await expectBalance(key.userId, counts ? 93 : 100);
-          await store.repairLedger(always);
+          await store.ledger.repair(always);
           expect(await spent(key)).toBe(counts ? 7 : 0);
-          expect(await store.postLedgerEntry(entry)).toEqual({ posted: true, balance: 93 });
+          expect(await store.ledger.post(entry)).toEqual({ posted: true, balance: 93 });
           expect(await spent(key)).toBe(7);
-          expect(await store.postLedgerEntry(charge(key, 4))).toMatchObject({ posted: false });
+          expect(await store.ledger.post(charge(key, 4))).toMatchObject({ posted: false });
         },
       );
 
@@ -234,7 +234,7 @@ describe.skipIf('missing' in mongo)(
           const paused = haltBefore(step, collections, (halting) => post(halting, entry));
           await paused.reached;
           const first = step === 5 ? 7 : 8;
-          expect(await store.postLedgerEntry(other)).toMatchObject({ posted: step !== 5 });
+          expect(await store.ledger.post(other)).toMatchObject({ posted: step !== 5 });
           paused.resume();
           expect(await paused.result).toMatchObject({ posted: step === 5 });
           expect(await spent(key)).toBe(first);
@@ -244,16 +244,16 @@ describe.skipIf('missing' in mongo)(
 
       test('counts credits that the key had spent when its document was written', async () => {
         const key = { ...aKey({ userId: await userWith(100), creditCeiling: 10 }), creditsSpent: 6 };
-        await store.createApiKey(key);
-        expect(await store.postLedgerEntry(charge(key, 5))).toMatchObject({ ceiling: { max: 10, spent: 6 } });
-        expect(await store.postLedgerEntry(charge(key, 4))).toMatchObject({ posted: true });
+        await store.apiKeys.insert(key);
+        expect(await store.ledger.post(charge(key, 5))).toMatchObject({ ceiling: { max: 10, spent: 6 } });
+        expect(await store.ledger.post(charge(key, 4))).toMatchObject({ posted: true });
         expect(await spent(key)).toBe(10);
       });
     });
 
     test('open keys of an account stay few', async () => {
       const userId = await userWith(0);
-      for (let turn = 0; turn < 200; turn += 1) await store.postLedgerEntry(anEntry(userId, 1));
+      for (let turn = 0; turn < 200; turn += 1) await store.ledger.post(anEntry(userId, 1));
       expect((await collections.users.findOne({ _id: userId }))!.openKeys.length).toBeLessThanOrEqual(64);
       await expectBalance(userId, 200);
     });

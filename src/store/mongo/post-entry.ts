@@ -2,8 +2,8 @@ import type { Filter } from 'mongodb';
 import { newId } from '../../base/id.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { LedgerEntry } from '../documents.ts';
-import { voidedKeyFault } from '../ledger-fault.ts';
-import type { PostingResult, SpentCeiling } from '../store.ts';
+import type { PostingResult, SpentCeiling } from '../ledger.ts';
+import { voidedKeyFault } from '../ledger.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import type { LedgerDocument, MongoCollections, UserDocument } from './schema.ts';
 
@@ -39,7 +39,7 @@ import type { LedgerDocument, MongoCollections, UserDocument } from './schema.ts
 /** Maximum open keys of an account before keys of applied entries are removed. */
 const openKeyLimit = 64;
 
-/** Posts an entry (LedgerStore.postLedgerEntry). */
+/** Posts an entry (LedgerStore.post). */
 export async function post(collections: MongoCollections, entry: LedgerEntry): Promise<PostingResult> {
   const { users, ledger } = collections;
   const { key, userId, amount, keyId } = entry;
@@ -164,7 +164,7 @@ export async function settlePending(collections: MongoCollections, entry: Ledger
   return removed.deletedCount === 1;
 }
 
-/** Voids a key, or returns its entry if it is in the balance (LedgerStore.voidLedgerKey). */
+/** Voids a key, or returns its entry if it is in the balance (LedgerStore.voidKey). */
 export async function voidKey(
   collections: MongoCollections,
   key: string,

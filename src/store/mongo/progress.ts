@@ -37,7 +37,7 @@ export function progressStore(engine: MongoEngine): ProgressStore {
         };
       }),
 
-    hasOutstandingBatches: (jobId) =>
+    hasOutstanding: (jobId) =>
       engine.run(async ({ batches }) => {
         const which = { jobId, state: { $in: ['waiting' as const, ...inFlight] } };
         return (await batches.findOne(which, { projection: { _id: 1 } })) !== null;
@@ -48,7 +48,7 @@ export function progressStore(engine: MongoEngine): ProgressStore {
 
     countJobs: (jobIds) => engine.run(({ batches }) => countJobs(batches, jobIds)),
 
-    listBatches: (jobId) =>
+    list: (jobId) =>
       engine.run(async ({ batches }) => {
         const documents = await batches
           .find({ jobId }, { projection: summaryFields })
@@ -66,7 +66,7 @@ export function progressStore(engine: MongoEngine): ProgressStore {
         return found.map(({ wait }) => wait!);
       }),
 
-    readBatches: async function* (jobId, seqs) {
+    read: async function* (jobId, seqs) {
       const places = seqs?.values();
       let after = -1;
       for (;;) {

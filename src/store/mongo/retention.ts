@@ -45,7 +45,7 @@ export function fileRetention(engine: MongoEngine): FileRetention {
         return (await jobs.find(due).sort({ _id: 1 }).limit(limit).toArray()).map(readJob);
       }),
 
-    findEndedJobs: (before, which, limit, after = null) =>
+    findEnded: (before, which, limit, after = null) =>
       engine.run(async ({ jobs }) => {
         const found = jobs.find({
           ...(which === 'all' ? {} : { filesDeletedAt: null }),
@@ -99,7 +99,7 @@ export function fileRetention(engine: MongoEngine): FileRetention {
       }),
 
     // The summary is written first: a job that is still visible is audited as such.
-    deleteJob: (summary) =>
+    delete: (summary) =>
       engine.run(async (collections) => {
         const which = { _id: summary.id, ...ended };
         if ((await collections.jobs.findOne(which, { projection: { _id: 1 } })) === null) return false;

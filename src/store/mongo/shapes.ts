@@ -1,32 +1,16 @@
 import type { WithId } from 'mongodb';
 import type { Batch, BatchSummary, Unit } from '../batches.ts';
-import type { ApiKey, Job, JobState, LedgerEntry, User } from '../documents.ts';
-import type { BatchDocument, JobDocument, LedgerDocument, Stored, UserDocument } from './schema.ts';
+import type { Job, JobState, LedgerEntry, User } from '../documents.ts';
+import type { BatchDocument, JobDocument, LedgerDocument, UserDocument } from './schema.ts';
 
 /** Renames `_id` to `id`. */
 function withId<T extends { _id: string }>({ _id, ...rest }: T): Omit<T, '_id'> & { id: string } {
   return { id: _id, ...rest };
 }
 
-/** Renames `id` to `_id`. */
-export function withUnderscore<T extends { id: string }>({
-  id,
-  ...rest
-}: T): Omit<T, 'id'> & { _id: string } {
-  return { _id: id, ...rest };
-}
-
 /** Converts a stored user, without the fields of the ledger protocol. */
 export function readUser({ openKeys: _, epoch: __, spentByKey: ___, ...user }: WithId<UserDocument>): User {
   return withId(user);
-}
-
-/** Converts a stored API key of `user`, in whose document the credits that the key spent are. */
-export function readKey(key: WithId<Stored<ApiKey>>, user: Pick<UserDocument, 'spentByKey'> | null): ApiKey {
-  return {
-    ...withId(key),
-    creditsSpent: key.creditsSpent + (user?.spentByKey?.[key._id] ?? 0),
-  };
 }
 
 /** Converts a stored ledger entry. */

@@ -19,7 +19,7 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
   return {
     ...progressStore(engine, cache),
 
-    queueBatches: async (jobId, limit, now, region) => {
+    queue: async (jobId, limit, now, region) => {
       const among =
         region === undefined
           ? `job_id = ? AND state = 'waiting' AND state <> 'done'`
@@ -40,7 +40,7 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
       );
     },
 
-    unqueueBatches: async (references, notBefore) =>
+    unqueue: async (references, notBefore) =>
       engine.write(() => {
         for (const { batchId, attempt } of references) {
           engine.run(
@@ -53,7 +53,7 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
         }
       }),
 
-    claimBatch: async (batchId, attempt, now, leaseUntil) =>
+    claim: async (batchId, attempt, now, leaseUntil) =>
       engine.write(() => {
         const before = engine.get<{ dueAt: number | null }>(
           'SELECT max(queued_at, coalesce(not_before, 0)) AS dueAt FROM batches WHERE id = ?',
@@ -76,7 +76,7 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
         return row && { ...readUnits(engine, row), dueAt: before?.dueAt ?? null };
       }),
 
-    renewBatch: async (batchId, attempt, leaseUntil) =>
+    renew: async (batchId, attempt, leaseUntil) =>
       setClaimed(engine, batchId, attempt, 'lease_until', leaseUntil),
 
     startIsolated: async (batchId, attempt, isolated) =>
@@ -85,7 +85,7 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
     recordOutcomes: async (batchId, attempt, outcomes, segment, pages) =>
       engine.write(() => writeOutcomes(engine, batchId, attempt, { outcomes, segment, pages })),
 
-    finishBatch: async (batchId, attempt, outcomes, segment, file, now, pages) => {
+    finish: async (batchId, attempt, outcomes, segment, file, now, pages) => {
       // The caller then deletes the replaced segments, so a power failure must not undo this write.
       const replaces =
         engine.get(`SELECT 1 FROM batches WHERE id = ? AND segments <> '[]'`, batchId) !== null;
@@ -95,7 +95,7 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
       );
     },
 
-    releaseBatch: async (batchId, attempt, notBefore, { failed = false, wait } = {}) =>
+    release: async (batchId, attempt, notBefore, { failed = false, wait } = {}) =>
       engine.run(
         `UPDATE batches SET state = 'queued', lease_until = NULL, not_before = ?, wait = coalesce(?, wait)
            ${failed ? '' : ', stalled_claims = max(0, stalled_claims - 1)'}
@@ -108,7 +108,7 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
 
     setWait: async (batchId, attempt, wait) => setClaimed(engine, batchId, attempt, 'wait', toColumn(wait)),
 
-    failBatches: async (jobId, states, outcome, now) =>
+    fail: async (jobId, states, outcome, now) =>
       engine.write(() => failBatches(engine, jobId, states, outcome, now)),
 
     requeueExpired: async (now, limit) =>

@@ -5,6 +5,7 @@ import {
   type Declaration,
   type FindOptions,
   fixedFields,
+  listBy,
   partsOf,
   readFields,
   type Search,
@@ -214,6 +215,20 @@ function createCollection<T extends object>(engine: DataFile, declaration: Decla
     const sql = `${insertSql} ${conflict}`;
     return documents.map((document) => [sql, whole.values(document)]);
   };
+  const find: Collection<T>['find'] = async (where, options = {}) => {
+    const { order = declaredOrder, newestFirst = false, limit } = options as FindOptions<never>;
+    const { after = null, search } = options;
+    const terms = termsOf(where as Where<never>);
+    if (after !== null)
+      terms.push([`(${list(order)}) ${newestFirst ? '<' : '>'} (${marksFor(after)})`, ...after]);
+    if (search !== undefined) terms.push(searchTerm(search));
+    return engine.documents(
+      rows,
+      `SELECT ${rows.select} FROM ${table} WHERE ${conjunction(terms)} ${sorted(order, newestFirst)} LIMIT ?`,
+      ...valuesOf(terms),
+      limit === undefined ? -1 : Math.max(0, limit),
+    );
+  };
 
   return {
     insert: async (document) => insert(document),
@@ -233,20 +248,8 @@ function createCollection<T extends object>(engine: DataFile, declaration: Decla
       return engine.document(picked, sql, ...valuesOf(terms), skip);
     },
 
-    find: async (where, options = {}) => {
-      const { order = declaredOrder, newestFirst = false, limit } = options as FindOptions<never>;
-      const { after = null, search } = options;
-      const terms = termsOf(where as Where<never>);
-      if (after !== null)
-        terms.push([`(${list(order)}) ${newestFirst ? '<' : '>'} (${marksFor(after)})`, ...after]);
-      if (search !== undefined) terms.push(searchTerm(search));
-      return engine.documents(
-        rows,
-        `SELECT ${rows.select} FROM ${table} WHERE ${conjunction(terms)} ${sorted(order, newestFirst)} LIMIT ?`,
-        ...valuesOf(terms),
-        limit === undefined ? -1 : Math.max(0, limit),
-      );
-    },
+    find,
+    list: listBy(declaration, find),
 
     count: async (where, max) => {
       const terms = termsOf(where as Where<never>);
@@ -272,9 +275,10 @@ function createCollection<T extends object>(engine: DataFile, declaration: Decla
       return update({ ...which, revision: document.revision - 1 } as Where<T>, document) !== null;
     },
 
-    upsert: async (documents, { newer, strictly = false, keep = [] }) => {
+    upsert: async (documents) => {
+      const { newer, strictly = false, keep = [] } = declaration.upsert ?? { newer: [] };
       const written = Object.keys(declaration.fields).filter(
-        (field) => !id.includes(field) && !keep.includes(field as never),
+        (field) => !id.includes(field) && !keep.includes(field),
       );
       const sets = written.map((field) => `${quoted(field)} = excluded.${quoted(field)}`);
       const [stored, given] = [table, 'excluded'].map((from) =>
@@ -284,7 +288,8 @@ function createCollection<T extends object>(engine: DataFile, declaration: Decla
       await runAll(insertsOf(documents, `(${list(id)}) DO UPDATE SET ${sets.join(', ')} WHERE ${condition}`));
     },
 
-    accumulate: async (documents, counters) => {
+    accumulate: async (documents) => {
+      const { counters = [] } = declaration;
       const sets = counters.map((field) => `${quoted(field)} = ${quoted(field)} + excluded.${quoted(field)}`);
       await runAll(insertsOf(documents, `(${list(id)}) DO UPDATE SET ${sets.join(', ')}`));
     },

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import { aKey, anEntry, aSuccess, aTime, aUser, storeJob } from '../conformance/samples.ts';
+import { revokeApiKey } from '../keys.ts';
 import type { Store } from '../store.ts';
+import { suspendUser } from '../users.ts';
 import type { SqliteConnection } from './connection.ts';
 import { openEngine, type SqliteEngine } from './engine.ts';
 import { storeOn } from './open.ts';
@@ -91,15 +93,15 @@ describe('openSqliteStore()', () => {
     const { job } = await storeJob(store, 1);
     const { job: discarded } = await storeJob(store, 1);
     const calls: [string, () => Promise<unknown>][] = [
-      ['createUser', () => store.createUser(user)],
-      ['suspendUser', () => store.suspendUser(user.id, aTime)],
-      ['createApiKey', () => store.createApiKey(key)],
-      ['revokeApiKey', () => store.revokeApiKey(key.id, aTime)],
-      ['postLedgerEntry', () => store.postLedgerEntry(anEntry(user.id, 5))],
-      ['voidLedgerKey', () => store.voidLedgerKey(newId(), user.id, aTime)],
-      ['moveJob', () => store.moveJob(job.id, ['submitted'], 'awaiting_approval', aTime)],
-      ['moveJob', () => store.moveJob(discarded.id, ['submitted'], 'discarding', aTime)],
-      ['discardJob', () => store.discardJob(discarded.id)],
+      ['users.insert', () => store.users.insert(user)],
+      ['suspendUser()', () => suspendUser(store, user.id, aTime)],
+      ['apiKeys.insert', () => store.apiKeys.insert(key)],
+      ['revokeApiKey()', () => revokeApiKey(store, key.id, aTime)],
+      ['ledger.post', () => store.ledger.post(anEntry(user.id, 5))],
+      ['ledger.voidKey', () => store.ledger.voidKey(newId(), user.id, aTime)],
+      ['jobs.move', () => store.jobs.move(job.id, ['submitted'], 'awaiting_approval', aTime)],
+      ['jobs.move', () => store.jobs.move(discarded.id, ['submitted'], 'discarding', aTime)],
+      ['jobs.discard', () => store.jobs.discard(discarded.id)],
     ];
     for (const [name, call] of calls) {
       levels();
@@ -111,20 +113,23 @@ describe('openSqliteStore()', () => {
   test('does not wait for the disk for work that is repeated after a power failure', async () => {
     const { store, levels } = observed();
     const user = aUser();
-    await store.createUser(user);
+    await store.users.insert(user);
     const { job, batches } = await storeJob(store, 2);
     const { job: accepted } = await storeJob(store, 1);
-    await store.moveJob(accepted.id, ['submitted'], 'approved', aTime);
+    await store.jobs.move(accepted.id, ['submitted'], 'approved', aTime);
     const id = batches[0]!.id;
     const calls: [string, () => Promise<unknown>][] = [
-      ['createJob', () => storeJob(store, 2)],
-      ['postLedgerEntry', () => store.postLedgerEntry(anEntry(user.id, 5, { jobId: job.id }))],
-      ['moveJob', () => store.moveJob(accepted.id, ['approved'], 'processing', aTime)],
-      ['moveJob', () => store.moveJob(accepted.id, ['processing'], 'settling', aTime)],
-      ['queueBatches', () => store.queueBatches(job.id, 1, aTime)],
-      ['claimBatch', () => store.claimBatch(id, 0, aTime, aTime + 1)],
-      ['finishBatch', () => store.finishBatch(id, 1, { 0: aSuccess(), 1: aSuccess() }, null, null, aTime)],
-      ['putCrawl', () => store.putCrawl('key', aTime, Buffer.from('x'))],
+      ['jobs.create', () => storeJob(store, 2)],
+      ['ledger.post', () => store.ledger.post(anEntry(user.id, 5, { jobId: job.id }))],
+      ['jobs.move', () => store.jobs.move(accepted.id, ['approved'], 'processing', aTime)],
+      ['jobs.move', () => store.jobs.move(accepted.id, ['processing'], 'settling', aTime)],
+      ['batches.queue', () => store.batches.queue(job.id, 1, aTime)],
+      ['batches.claim', () => store.batches.claim(id, 0, aTime, aTime + 1)],
+      [
+        'batches.finish',
+        () => store.batches.finish(id, 1, { 0: aSuccess(), 1: aSuccess() }, null, null, aTime),
+      ],
+      ['crawls.upsert', () => store.crawls.upsert([{ key: 'key', at: aTime, body: Buffer.from('x') }])],
     ];
     for (const [name, call] of calls) {
       levels();

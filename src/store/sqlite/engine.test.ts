@@ -22,11 +22,11 @@ test('creates the folder, and finds its data when the file is opened again', asy
   const path = join(folder, 'new', 'folder', 'store.sqlite');
   const first = openSqliteStore({ path });
   const user = aUser();
-  await first.createUser(user);
+  await first.users.insert(user);
   await first.close();
   await first.close();
   const second = openSqliteStore({ path });
-  expect(await second.getUser(user.id)).toEqual(user);
+  expect(await second.users.get(user.id)).toEqual(user);
   await second.ping();
   await second.close();
 });
@@ -36,7 +36,7 @@ test('a closed store, and a folder that is a file, are unavailable', async () =>
   await store.close();
   await expect(store.ping()).rejects.toMatchObject({ code: 'unavailable' });
   const entry = anEntry('someone', 1);
-  await expect(store.postLedgerEntry(entry)).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(store.ledger.post(entry)).rejects.toMatchObject({ code: 'unavailable' });
   await writeFile(join(folder, 'file'), '');
   const inside = join(folder, 'file', 'store.sqlite');
   expect(() => openSqliteStore({ path: inside })).toThrow(expect.objectContaining({ code: 'unavailable' }));
@@ -46,7 +46,7 @@ test('a next version keeps the data of this one, migrates once, and this one ref
   const path = join(folder, 'next.sqlite');
   const store = openSqliteStore({ path });
   const user = aUser();
-  await store.createUser(user);
+  await store.users.insert(user);
   await store.close();
   const next = [...migrations, `ALTER TABLE users ADD COLUMN phone TEXT NOT NULL DEFAULT '-'`];
   const file = new DatabaseSync(path);
@@ -80,8 +80,8 @@ test('jobs of the first version are due as their states say', async () => {
   expect(objects()).toEqual(current);
   file.close();
   const migrated = openSqliteStore({ path });
-  for (const job of jobs) expect(await migrated.getJob(job.id)).toEqual(job);
-  expect(await migrated.claimDueJobs(aTime + interruptedMs, 100)).toHaveLength(openStates.length);
+  for (const job of jobs) expect(await migrated.jobs.get(job.id)).toEqual(job);
+  expect(await migrated.jobs.claimDue(aTime + interruptedMs, 100)).toHaveLength(openStates.length);
   await migrated.close();
 });
 
@@ -102,13 +102,13 @@ test('writes of a killed process are kept, and its open transaction is not', asy
   const path = join(folder, 'shared.sqlite');
   const store = openSqliteStore({ path });
   const user = aUser();
-  await store.createUser(user);
+  await store.users.insert(user);
   const program = `
     const { openSqliteStore } = await import(${JSON.stringify(new URL('./open.ts', import.meta.url).href)});
     const { DatabaseSync } = await import('node:sqlite');
     const path = ${JSON.stringify(path)};
     const store = openSqliteStore({ path });
-    await store.postLedgerEntry(${JSON.stringify(anEntry(user.id, 5))});
+    await store.ledger.post(${JSON.stringify(anEntry(user.id, 5))});
     const raw = new DatabaseSync(path);
     raw.exec("BEGIN IMMEDIATE; UPDATE users SET balance = 1000");
     process.stdout.write('written');
@@ -119,10 +119,10 @@ test('writes of a killed process are kept, and its open transaction is not', asy
   });
   await once(child.stdout, 'data');
   // The other process's open transaction does not block readers.
-  expect((await store.getUser(user.id))?.balance).toBe(5);
+  expect((await store.users.get(user.id))?.balance).toBe(5);
   child.kill('SIGKILL');
   await once(child, 'exit');
-  expect(await store.postLedgerEntry(anEntry(user.id, 2))).toEqual({ posted: true, balance: 7 });
+  expect(await store.ledger.post(anEntry(user.id, 2))).toEqual({ posted: true, balance: 7 });
   await store.close();
 });
 
@@ -130,7 +130,7 @@ test('a write waits for the transaction of another process', async () => {
   const path = join(folder, 'busy.sqlite');
   const store = openSqliteStore({ path });
   const user = aUser();
-  await store.createUser(user);
+  await store.users.insert(user);
   // A thread, because the write blocks this one.
   const program = `
     const { DatabaseSync } = require('node:sqlite');
@@ -144,7 +144,7 @@ test('a write waits for the transaction of another process', async () => {
   const other = new Worker(program, { eval: true });
   const ended = once(other, 'exit');
   await once(other, 'message');
-  expect(await store.postLedgerEntry(anEntry(user.id, 2))).toEqual({ posted: true, balance: 12 });
+  expect(await store.ledger.post(anEntry(user.id, 2))).toEqual({ posted: true, balance: 12 });
   await ended;
   await store.close();
 });

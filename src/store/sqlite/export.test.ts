@@ -45,9 +45,9 @@ describe('openExport()', () => {
       yield* someBatches(interrupted, 60);
       throw new Error('killed');
     };
-    await expect(store.createJob(interrupted, batches())).rejects.toThrow('killed');
+    await expect(store.jobs.create(interrupted, batches())).rejects.toThrow('killed');
     const deleted = await storeJob(store, 1);
-    await store.createDelivery(aDelivery({ jobId: deleted.job.id }));
+    await store.deliveries.insert(aDelivery({ jobId: deleted.job.id }));
     await store.close();
     const database = new DatabaseSync(path);
     database.prepare(`UPDATE jobs SET state = 'removing' WHERE id = ?`).run(deleted.job.id);

@@ -13,7 +13,7 @@ import {
 } from '../job-states.ts';
 import type { JobNoticeStore } from '../notices.ts';
 import { deletedFault, removedFault } from '../removed-job-fault.ts';
-import type { JobStore, SubmissionStore } from '../store.ts';
+import type { JobStore } from '../store.ts';
 import { columnOf, toColumn } from './collection.ts';
 import type { SqliteConnection, Value } from './connection.ts';
 import { isDuplicate, type SqliteEngine } from './engine.ts';
@@ -34,13 +34,13 @@ const jobByNumber = `SELECT ${jobs.select} FROM jobs WHERE number = CAST(? AS IN
  * moving it to a passing state do not wait for the disk: the transition that is acknowledged next does, and
  * makes all earlier writes durable.
  */
-export function jobStore(engine: SqliteEngine): Omit<JobStore, keyof SubmissionStore> & JobNoticeStore {
+export function jobStore(engine: SqliteEngine): JobStore & JobNoticeStore {
   const { relaxed } = engine;
   const stateOf = (jobId: string) =>
     relaxed.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', jobId)?.state;
 
   return {
-    createJob: async (job, source) => {
+    create: async (job, source) => {
       if (!openDraft(relaxed, job)) return;
       let written = 0;
       for (const chunk of inChunks(source, chunkSize)) {
@@ -56,13 +56,13 @@ export function jobStore(engine: SqliteEngine): Omit<JobStore, keyof SubmissionS
       relaxed.write(() => completeDraft(relaxed, job, written));
     },
 
-    discardJob: async (jobId) => (await removeJob(engine, engine, jobId, 'discarding')) !== null,
+    discard: async (jobId) => (await removeJob(engine, engine, jobId, 'discarding')) !== null,
 
-    getJob: async (jobId) => engine.cache.document(jobs, jobById, jobId),
+    get: async (jobId) => engine.cache.document(jobs, jobById, jobId),
 
-    getJobByNumber: async (number) => engine.cache.document(jobs, jobByNumber, String(number)),
+    getByNumber: async (number) => engine.cache.document(jobs, jobByNumber, String(number)),
 
-    listJobs: async (filter, page) => {
+    list: async (filter, page) => {
       const { userId, userIds, kind, market, mode, states, name, retryOf, rereadOf } = filter;
       const terms: [string, Value | undefined][] = [
         ['user_id = ?', userId],
@@ -80,7 +80,7 @@ export function jobStore(engine: SqliteEngine): Omit<JobStore, keyof SubmissionS
       return readNewest(engine, { table: 'jobs', shape: jobs, where, order: ['createdAt', 'id'] }, page);
     },
 
-    moveJob: async (jobId, from, to, at, patch = {}) => {
+    move: async (jobId, from, to, at, patch = {}) => {
       const fields = Object.entries({ ...patch, state: to, stateSince: at });
       const writer = passingStates.has(to) ? relaxed : engine;
       const isDecided = awaitsDecision(to);
@@ -96,7 +96,7 @@ export function jobStore(engine: SqliteEngine): Omit<JobStore, keyof SubmissionS
       );
     },
 
-    claimDueJobs: async (now, limit, except = []) => {
+    claimDue: async (now, limit, except = []) => {
       const sought = (columns: string) => `SELECT ${columns} FROM jobs
         WHERE due_at <= ? AND ${visible} AND state NOT IN (SELECT value FROM json_each(?))
         ORDER BY due_at, rowid LIMIT ?`;
@@ -122,13 +122,13 @@ export function jobStore(engine: SqliteEngine): Omit<JobStore, keyof SubmissionS
         return setDueTimes(relaxed, lost, (job) => dueOnEntry(job, job.stateSince)).length;
       }),
 
-    hasJobs: async (states) =>
+    has: async (states) =>
       engine.get(
         'SELECT 1 FROM jobs WHERE state IN (SELECT value FROM json_each(?)) LIMIT 1',
         JSON.stringify(states),
       ) !== null,
 
-    countJobsByState: async (states) =>
+    countByState: async (states) =>
       engine
         .all<{ kind: string; state: JobState; jobs: number }>(
           `SELECT kind, state, count(*) AS jobs FROM jobs WHERE state IN (SELECT value FROM json_each(?))
@@ -138,7 +138,7 @@ export function jobStore(engine: SqliteEngine): Omit<JobStore, keyof SubmissionS
         )
         .map((row) => ({ ...row })),
 
-    findJobsWithDueNotice: async (now, limit) =>
+    findWithDueNotice: async (now, limit) =>
       engine.documents(
         jobs,
         `SELECT ${jobs.select} FROM jobs WHERE notice_at <= ? AND ${visible}

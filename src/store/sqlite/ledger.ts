@@ -1,7 +1,7 @@
 import { Fault } from '../../contract/fault.ts';
 import type { LedgerEntry } from '../documents.ts';
-import { voidedKeyFault } from '../ledger-fault.ts';
-import type { LedgerStore, LedgerSum, SpentCeiling } from '../store.ts';
+import type { LedgerStore, LedgerSum, SpentCeiling } from '../ledger.ts';
+import { voidedKeyFault } from '../ledger.ts';
 import type { SqliteEngine } from './engine.ts';
 import { readNewest, type SqlCondition } from './paging.ts';
 import { ledger } from './shapes.ts';
@@ -31,7 +31,7 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
   const isVoid = (key: string) => engine.get('SELECT 1 FROM void_ledger_keys WHERE key = ?', key) !== null;
 
   return {
-    postLedgerEntry: async (entry) =>
+    post: async (entry) =>
       // The job's next transition makes its charge or refund durable, before either is acknowledged.
       (entry.jobId === null ? engine : engine.relaxed).write(() => {
         const balance = balanceOf(entry.userId);
@@ -56,7 +56,7 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
         return { posted: true, balance: balance + entry.amount };
       }),
 
-    voidLedgerKey: async (key, _userId, at) =>
+    voidKey: async (key, _userId, at) =>
       engine.write(() => {
         const entry = entryOf(key);
         if (entry === null)
@@ -64,16 +64,16 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
         return entry;
       }),
 
-    isLedgerKeyVoid: async (key) => isVoid(key),
+    isVoid: async (key) => isVoid(key),
 
-    getLedgerEntry: async (key) => entryOf(key),
+    get: async (key) => entryOf(key),
 
-    listLedgerEntries: async (userId, page) => {
+    list: async (userId, page) => {
       const where: SqlCondition[] = userId === null ? [] : [['user_id = ?', userId]];
       return readNewest(engine, { table: 'ledger', shape: ledger, where, order: ['createdAt', 'key'] }, page);
     },
 
-    sumLedger: async (userId, since) =>
+    sum: async (userId, since) =>
       engine
         .all<LedgerSum>(
           `SELECT CAST(created_at / ${dayMs} AS INTEGER) * ${dayMs} AS day, type, sum(amount) AS amount,
@@ -92,9 +92,9 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
       ),
 
     // Transactions leave no half-posted entries.
-    repairLedger: async () => 0,
+    repair: async () => 0,
 
-    auditAccounts: async function* () {
+    audit: async function* () {
       let after = '';
       for (;;) {
         const accounts = engine.all<{ userId: string; balance: number; sum: number; entries: number }>(

@@ -1,10 +1,9 @@
-import { declaredStore } from '../declared/store.ts';
 import type { Store } from '../store.ts';
-import { keyStore } from './accounts.ts';
 import { batchStore } from './batches.ts';
 import { createCollections } from './collection.ts';
 import { openEngine, type SqliteEngine } from './engine.ts';
 import { jobStore } from './jobs.ts';
+import { keyStore } from './keys.ts';
 import { ledgerStore } from './ledger.ts';
 import { originStore } from './origins.ts';
 import { fileRetention } from './retention.ts';
@@ -29,15 +28,14 @@ export function openSqliteStore(options: SqliteStoreOptions): Store {
 
 /** Creates the store on an open data file. */
 export function storeOn(engine: SqliteEngine): Store {
-  const own = {
-    ...keyStore(engine),
-    ...ledgerStore(engine),
-    ...jobStore(engine),
-    ...batchStore(engine),
-    ...originStore(engine.relaxed),
-    ...fileRetention(engine),
-  };
+  const collections = createCollections(engine);
   return {
+    ...collections,
+    apiKeys: keyStore(engine, collections.apiKeys),
+    ledger: ledgerStore(engine),
+    jobs: { ...jobStore(engine), ...fileRetention(engine) },
+    batches: batchStore(engine),
+    origins: originStore(engine.relaxed),
     engine: 'SQLite',
     ping: async () => {
       engine.get('SELECT 1 FROM sequences LIMIT 1');
@@ -45,7 +43,5 @@ export function storeOn(engine: SqliteEngine): Store {
     schemaVersion: async () => engine.schemaVersion(),
     time: async () => Date.now(),
     close: async () => engine.close(),
-    ...own,
-    ...declaredStore(createCollections(engine), own),
   };
 }

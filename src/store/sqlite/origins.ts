@@ -12,7 +12,7 @@ export function originStore(engine: SqliteConnection): OriginStore {
   };
 
   return {
-    reserveRequests: async (origin, slots, intervalMs, now) => {
+    reserve: async (origin, slots, intervalMs, now) => {
       const span = slots * intervalMs;
       const { nextFree, ...pause } = engine.get<PauseRow & { nextFree: number }>(
         `INSERT INTO origins (origin, next_free) VALUES (?1, ?2 + ?3)
@@ -25,7 +25,7 @@ export function originStore(engine: SqliteConnection): OriginStore {
       return { first: nextFree - span, pause: readPause(pause) };
     },
 
-    leasePermits: async (origin, request) =>
+    lease: async (origin, request) =>
       engine.write(() => {
         const row = engine.get<{ holdings: string }>('SELECT holdings FROM origins WHERE origin = ?', origin);
         const before = row ? (JSON.parse(row.holdings) as Holding[]) : [];
@@ -41,7 +41,7 @@ export function originStore(engine: SqliteConnection): OriginStore {
         return { permits, pause: readPause(pause) };
       }),
 
-    releasePermits: async (holder) => {
+    release: async (holder) => {
       engine.run(
         `UPDATE origins SET holdings =
            (SELECT json_group_array(json(value)) FROM json_each(holdings) WHERE value ->> 'holder' <> ?1)
@@ -50,7 +50,7 @@ export function originStore(engine: SqliteConnection): OriginStore {
       );
     },
 
-    expireOrigins: async (before, limit) =>
+    expire: async (before, limit) =>
       engine.run(
         `DELETE FROM origins WHERE origin IN (SELECT origin FROM origins
            WHERE next_free < ?1 AND held_until < ?1 AND paused_until < ?1 AND since < ?1 LIMIT ?2)`,

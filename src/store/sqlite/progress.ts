@@ -45,14 +45,14 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
       };
     },
 
-    hasOutstandingBatches: async (jobId) =>
+    hasOutstanding: async (jobId) =>
       engine.get(`SELECT 1 FROM batches WHERE job_id = ? AND state <> 'done' LIMIT 1`, jobId) !== null,
 
     countJob: async (jobId) => cache.document(counts, countsOfJob, jobId) ?? emptyCounts(),
 
     countJobs: async (jobIds) => countJobs(engine, jobIds),
 
-    listBatches: async (jobId) => cache.documents(summaries, summariesOfJob, jobId),
+    list: async (jobId) => cache.documents(summaries, summariesOfJob, jobId),
 
     listWaits: async (jobId, now) =>
       engine
@@ -64,7 +64,7 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
         )
         .map(({ wait }) => JSON.parse(wait) as BatchWait),
 
-    readBatches: async function* (jobId, seqs) {
+    read: async function* (jobId, seqs) {
       const places = seqs?.values();
       let after = -1;
       for (;;) {

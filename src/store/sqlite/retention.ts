@@ -44,7 +44,7 @@ export function fileRetention(engine: SqliteEngine): FileRetention {
         limit,
       ),
 
-    findEndedJobs: async (before, which, limit, after = null) =>
+    findEnded: async (before, which, limit, after = null) =>
       engine.documents(
         jobs,
         `SELECT ${jobs.select} FROM jobs WHERE finished_at < ? AND ${visible}
@@ -85,7 +85,7 @@ export function fileRetention(engine: SqliteEngine): FileRetention {
         userId,
       )!.bytes,
 
-    deleteJob: async (summary) => {
+    delete: async (summary) => {
       const isHidden = engine.write(() => {
         const hidden = engine.run(
           `UPDATE jobs SET state = 'removing', due_at = NULL, notice_at = NULL
