@@ -11,7 +11,7 @@ import { aBatch, aFailure, aJob, units } from '../store/conformance/samples.ts';
 import type { Job } from '../store/documents.ts';
 import { interruptedMs } from '../store/job-states.ts';
 import { replaceMethods } from '../store/wrap.ts';
-import { refill, sweep, sweepMs } from './sweep.ts';
+import { refill, sweep, sweepForever, sweepMs } from './sweep.ts';
 
 const hour = 3_600_000;
 const operatorId = newId();
@@ -358,6 +358,28 @@ test('removes the orphaned batches of a failed submit after an hour', async () =
   await fixture.clock.advance(hour + 1_000);
   await sweep(fixture.context);
   expect(await store.jobs.deleteOrphanedBatches(fixture.clock.now())).toBe(0);
+});
+
+describe('a lost event', () => {
+  test.each([0, 1, 2_500, 4_999])('%i ms after a sweep is repaired by the next one', async (phaseMs) => {
+    const { jobId } = await submitted(3);
+    await approve(fixture.context, jobId, operatorId);
+    const stopping = new AbortController();
+    const sweeping = sweepForever(fixture.context, sweepMs, stopping.signal, async () => true);
+    await fixture.eventually('the first sweep has ended', () => fixture.clock.sleepers() > 0);
+    for (let round = 0; round < 3; round += 1) {
+      await fixture.clock.advance(sweepMs);
+      await fixture.eventually('the sweep has ended', () => fixture.clock.sleepers() > 0);
+    }
+    await fixture.clock.advance(phaseMs);
+    // A worker ends the last batch, and dies before it ends the job.
+    await fixture.context.store.batches.fail(jobId, ['queued'], aFailure, fixture.clock.now());
+    expect(await stateOf(jobId)).toBe('processing');
+    await fixture.clock.advance(sweepMs - phaseMs);
+    await fixture.waitForState(jobId, 'failed');
+    stopping.abort();
+    await sweeping;
+  });
 });
 
 describe('a job that is due', () => {
