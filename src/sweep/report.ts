@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { repeat } from '../base/due-work.ts';
 import type { Log } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import type { ProcessReport } from '../store/operations.ts';
@@ -31,17 +32,7 @@ export async function reportForever(
   signal: AbortSignal,
 ): Promise<void> {
   const { store, clock, log, about, state, requestCounter } = options;
-  let isFailing = false;
-  const step = async (run: () => Promise<unknown>): Promise<void> => {
-    try {
-      await run();
-      isFailing = false;
-    } catch (error) {
-      // Logged once per outage, not every few seconds.
-      if (!isFailing) log.warn({ error: Fault.from(error).message }, 'heartbeat failed');
-      isFailing = true;
-    }
-  };
+  const report = async () => store.processes.upsert([{ ...about, ...(await state()), seenAt: clock.now() }]);
   const storeCounts = async () => {
     const rows = requestCounter.take();
     if (rows.length === 0) return;
@@ -52,15 +43,15 @@ export async function reportForever(
       throw error;
     }
   };
-  const report = async () => store.processes.upsert([{ ...about, ...(await state()), seenAt: clock.now() }]);
-
-  while (!signal.aborted) {
-    await step(async () => {
-      await report();
-      await storeCounts();
-    });
-    await clock.sleep(intervalMs, signal).catch(() => {});
-  }
-  await step(storeCounts);
-  await step(() => store.processes.remove({ id: about.id }));
+  const onError = (error: unknown, failures: number) => {
+    // Logged once per outage, not every few seconds.
+    if (failures === 1) log.warn({ error: Fault.from(error).message }, 'heartbeat failed');
+  };
+  const run = async () => {
+    await report();
+    await storeCounts();
+  };
+  await repeat(run, { clock, intervalMs, onError }, signal);
+  for (const end of [storeCounts, () => store.processes.remove({ id: about.id })])
+    await end().catch((error) => onError(error, 1));
 }
