@@ -11,6 +11,7 @@ import { sweep } from '../../sweep/sweep.ts';
 import { type JobSettings, leaseMs } from '../context.ts';
 import { isPageFile, pagesOf } from '../kept-pages.ts';
 import { deleteFiles, eraseUser } from './delete.ts';
+import { placeId } from './keep-pages.ts';
 import { work } from './process-batch.ts';
 
 const dayMs = 86_400_000;
@@ -80,8 +81,11 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     await fixture.clock.advance(2 * dayMs - 1);
     await sweep(fixture.context);
     expect(await pageFilesOf(jobId)).toHaveLength(2);
+    // A worker that stalled before its last call adds a place after the end.
+    await fixture.context.store.addPagePlaces([{ id: `${jobId}/late`, path: 'x', offset: 0, length: 1 }]);
     await fixture.clock.advance(1);
     await sweep(fixture.context);
+    expect(await fixture.context.store.findPagePlaces([`${jobId}/late`])).toEqual([]);
     expect(await pageFilesOf(jobId)).toEqual([]);
     expect((await fixture.context.blobs.listJob(jobId)).length).toBeGreaterThan(0);
     expect(await jobOf(jobId)).toMatchObject({ pagesUntil: null, filesDeletedAt: null });
@@ -162,8 +166,13 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     const userId = await openFixture();
     const jobId = await submitted(userId, 50, '1d', 10);
     await work(fixture.context, messages.shift()!, () => {}, never);
+    const { store } = fixture.context;
+    const [{ pages: kept }] = (await batchesOf(jobId)) as [Batch];
+    const ids = Object.values(kept!.units).flatMap((each) => each.map((page) => placeId(jobId, page)));
+    expect(await store.findPagePlaces(ids)).toHaveLength(50);
     await fixture.clock.advance(60_000);
     await workOff();
+    expect(await store.findPagePlaces(ids)).toEqual([]);
     const { pages } = (await fixture.waitForState(jobId, 'completed')).counts!;
     expect(pages).toMatchObject({ kept: 50, missed: 0 });
     await expectComplete(jobId);

@@ -131,6 +131,10 @@ export function createPageKeeper(context: JobContext, { userId }: Job, batch: Ba
   };
 }
 
+/** Returns the id of a page's place: the same for equal responses to the same request. */
+export const placeId = (jobId: string, { request, status, sha256: digest }: Omit<CapturedPage, 'records'>) =>
+  `${jobId}/${sha256(`${request} ${status} ${digest}`).slice(0, 32)}`;
+
 /** Pages that were written, and are not stored yet. */
 interface WrittenPages {
   units: number[];
@@ -149,11 +153,8 @@ async function writeFile(
   units: ReadonlyMap<number, UnitPages>,
   left: number,
 ): Promise<WrittenPages> {
-  /** Equal responses to the same request are one page. */
-  const idOf = ({ request, status, sha256: digest }: Omit<CapturedPage, 'records'>) =>
-    `${jobId}/${sha256(`${request} ${status} ${digest}`).slice(0, 32)}`;
   const captured = new Map(
-    [...units.values()].flatMap(({ pages }) => pages.map((page) => [idOf(page), page])),
+    [...units.values()].flatMap(({ pages }) => pages.map((page) => [placeId(jobId, page), page])),
   );
   const known = new Map(
     (await store.pagePlaces.find({ id: { in: [...captured.keys()] } }, { order: [] })).map((place) => [
@@ -183,7 +184,7 @@ async function writeFile(
   if (isKept) pages.bytes += bytes;
   for (const [index, unit] of units) {
     pages.units[index] = unit.pages.flatMap(({ records: _, ...page }) => {
-      const place = known.get(idOf(page));
+      const place = known.get(placeId(jobId, page));
       return place ? { ...page, file: fileAt(place.path), offset: place.offset, length: place.length } : [];
     });
     pages.missed += unit.missed + unit.pages.length - pages.units[index].length;
