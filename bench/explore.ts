@@ -6,7 +6,8 @@ import type { Blobs } from '../src/blobs/blobs.ts';
 import { openFiles } from '../src/blobs/files/open.ts';
 import { services } from '../src/contract/services.ts';
 import { resolveJobTypes } from '../src/jobs/job-types.ts';
-import { createExplorer, type EntryQuery, type ExplorerContext } from '../src/jobs/queries/explore.ts';
+import { createExplorer, type EntryQuery } from '../src/jobs/queries/explore.ts';
+import type { RowsContext } from '../src/jobs/queries/rows.ts';
 import { writeSegment } from '../src/jobs/steps/record-segment.ts';
 import { kinds } from '../src/kinds/list.ts';
 import { markets } from '../src/markets/list.ts';
@@ -32,7 +33,7 @@ export interface ExploreResult {
   nextMs: number;
 }
 
-type BenchContext = ExplorerContext & { store: Store; blobs: Blobs };
+type BenchContext = RowsContext & { store: Store; blobs: Blobs };
 
 const batchSize = 50;
 const any: EntryQuery = { filter: [], search: '', sort: '', status: '', limit: 50, after: '' };

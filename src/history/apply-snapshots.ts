@@ -1,5 +1,4 @@
 import { type TrackedField, type TrackedValues, trackedFields } from '../base/tracked-values.ts';
-import type { NoticeContext } from '../delivery/notify/context.ts';
 import { queueEmailForUser, queueForUser } from '../delivery/notify/queue.ts';
 import {
   addObservations,
@@ -54,16 +53,14 @@ function pick(values: TrackedValues, fields: readonly TrackedField[]): Partial<T
 const isEqual = (one: unknown, other: unknown): boolean =>
   one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
 
-/** The parts of the context that these functions use. */
-type NotifyItemContext = Pick<HistoryContext, 'clock' | 'newId' | 'settings'> & {
-  store: NoticeContext['store'] & Pick<HistoryContext['store'], 'users'>;
-};
+/** Dependencies of applySnapshots(). */
+type SnapshotContext = Pick<HistoryContext, 'clock' | 'newId' | 'settings' | 'store'>;
 
 /**
  * Queues the messages about an item: one webhook and one email at most for each job and item, under stable
  * keys. Returns false if none was queued, because the user has no enabled webhook or no address.
  */
-export async function notifyOfItem(context: NotifyItemContext, fired: FiredItem): Promise<boolean> {
+export async function notifyOfItem(context: SnapshotContext, fired: FiredItem): Promise<boolean> {
   const { userId } = fired.item;
   const { jobId } = fired.run;
   const notices = { ...context, settings: context.settings.notices };
@@ -108,11 +105,6 @@ export interface SnapshotResult {
   counts: ChangeCounts;
   messages: number;
 }
-
-/** Dependencies of applySnapshots(). */
-export type SnapshotContext = Parameters<typeof notifyOfItem>[0] & {
-  store: Pick<HistoryContext['store'], 'itemChanges' | 'observations' | 'trackedItems'>;
-};
 
 /** Effects of one reading of an item. */
 interface Outcome {

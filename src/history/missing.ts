@@ -9,18 +9,13 @@ const pageSize = 200;
 /** Faults of units whose item is gone from the site. After any other fault nothing is known about it. */
 const goneCodes: ReadonlySet<string> = new Set(['page_not_found', 'page_private']);
 
-/** The parts of the context that these functions use. */
-interface MissingContext {
-  store: Pick<HistoryContext['store'], 'itemChanges' | 'trackedItems'>;
-}
-
 /**
  * Records the items that earlier runs of the series found through units of this batch, and that this run did
  * not find. Units that failed for another reason than a missing page are left out. Idempotent: a recorded
  * item is not present any more.
  */
 export async function recordMissing(
-  { store }: MissingContext,
+  { store }: Pick<HistoryContext, 'store'>,
   run: TrackingRun,
   batch: Batch,
 ): Promise<void> {

@@ -1,8 +1,9 @@
 import { idFromName } from '../base/id.ts';
+import type { JobContext } from '../jobs/context.ts';
 import { type Schedule, type SchedulePatch, type ScheduleRun, writeSchedule } from '../store/schedules.ts';
-import { missedMs, openPollMs, type ScheduleContext, waitPollMs } from './context.ts';
 import { nextTime } from './cron.ts';
 import { finalizeRuns } from './finalize-runs.ts';
+import { missedMs, openPollMs, waitPollMs } from './limits.ts';
 import { recordRun, skippedRun, startRun } from './run.ts';
 import { endOf } from './state.ts';
 
@@ -12,7 +13,7 @@ import { endOf } from './state.ts';
  * processes begin the same one; another, from that of the first, stores the result. A process that dies in
  * between loses the claim, and the next one resumes the begun run: its id, and so its job's, are known.
  */
-export async function advance(context: ScheduleContext, claimed: Schedule): Promise<void> {
+export async function advance(context: JobContext, claimed: Schedule): Promise<void> {
   const now = context.clock.now();
   const begin = beginRun(claimed, now);
   const begun = begin === null ? claimed : await writeSchedule(context.store, claimed, begin);
@@ -20,7 +21,7 @@ export async function advance(context: ScheduleContext, claimed: Schedule): Prom
 }
 
 /** Starts the begun run of a claimed schedule, and reads the jobs of its runs. */
-export async function advanceClaimed(context: ScheduleContext, claimed: Schedule): Promise<void> {
+export async function advanceClaimed(context: JobContext, claimed: Schedule): Promise<void> {
   const { store, clock } = context;
   let schedule = await finalizeRuns(context, claimed);
   schedule = await skipBesidePending(context, schedule);
@@ -53,7 +54,7 @@ function beginRun(schedule: Schedule, now: number): SchedulePatch | null {
 const runIdAt = (scheduleId: string, time: number) => idFromName(`run of ${scheduleId} at ${time}`);
 
 /** Skips a run that is due while an earlier one is waiting. */
-async function skipBesidePending(context: ScheduleContext, schedule: Schedule): Promise<Schedule> {
+async function skipBesidePending(context: JobContext, schedule: Schedule): Promise<Schedule> {
   const { pending, state, nextRunAt } = schedule;
   const now = context.clock.now();
   if (pending === null || state !== 'active' || nextRunAt === null || nextRunAt > now) return schedule;

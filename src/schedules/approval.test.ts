@@ -8,9 +8,9 @@ import { cancel } from '../jobs/steps/lifecycle.ts';
 import { deleteSchedule, writeSchedule } from '../store/schedules.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { pauseSchedule, resumeSchedule, runSchedule, type ScheduleCaller } from './change.ts';
-import { leaseMs } from './context.ts';
 import { runDueSchedules } from './due.ts';
 import { type NewSchedule, type ScheduleFields, updateSchedule } from './edit.ts';
+import { leaseMs } from './limits.ts';
 
 let fixture: ScheduleFixture;
 let caller: ScheduleCaller;

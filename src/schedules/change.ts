@@ -1,4 +1,5 @@
 import { Fault } from '../contract/fault.ts';
+import type { JobContext } from '../jobs/context.ts';
 import type { Mode, Role } from '../store/documents.ts';
 import {
   type PendingRun,
@@ -8,7 +9,7 @@ import {
   writeSchedule,
 } from '../store/schedules.ts';
 import { advanceClaimed } from './advance.ts';
-import { leaseMs, type ScheduleContext } from './context.ts';
+import { leaseMs } from './limits.ts';
 import { activate, dueAfterChange, requireState, withdrawApproval } from './state.ts';
 
 /** A caller with a key. */
@@ -27,7 +28,7 @@ const maxAttempts = 5;
  * its owner, or null for an operator. Faults: `not_found`, `conflict`.
  */
 export async function changeSchedule(
-  { store, clock }: Pick<ScheduleContext, 'store' | 'clock'>,
+  { store, clock }: Pick<JobContext, 'store' | 'clock'>,
   id: string,
   userId: string | null,
   apply: (schedule: Schedule, now: number) => SchedulePatch | null | Promise<SchedulePatch | null>,
@@ -46,7 +47,7 @@ export async function changeSchedule(
 
 /** Returns a schedule of a user, or of any user if null. Throws a Fault `not_found`. */
 export async function requireSchedule(
-  store: Pick<ScheduleContext['store'], 'schedules'>,
+  store: Pick<JobContext['store'], 'schedules'>,
   id: string,
   userId: string | null,
 ): Promise<Schedule> {
@@ -60,11 +61,7 @@ export async function requireSchedule(
  * Pauses an active schedule; `userId` is its owner, or null for an operator, who also withdraws its approval.
  * Throws a Fault `conflict` for one that is neither active nor paused.
  */
-export function pauseSchedule(
-  context: ScheduleContext,
-  id: string,
-  userId: string | null,
-): Promise<Schedule> {
+export function pauseSchedule(context: JobContext, id: string, userId: string | null): Promise<Schedule> {
   return changeSchedule(context, id, userId, (schedule, now) => {
     const withdrawn = userId === null ? withdrawApproval(schedule) : {};
     if (schedule.state === 'paused') return userId === null ? withdrawn : null;
@@ -84,7 +81,7 @@ export function pauseSchedule(
  * `conflict` for one that is neither paused nor active.
  */
 export function resumeSchedule(
-  context: ScheduleContext,
+  context: JobContext,
   id: string,
   { role, userId, keyId }: ScheduleCaller,
 ): Promise<Schedule> {
@@ -101,7 +98,7 @@ export function resumeSchedule(
  * skipped. Throws a Fault `conflict` if the schedule may not run, or a run is starting or waiting.
  */
 export async function runSchedule(
-  context: ScheduleContext,
+  context: JobContext,
   id: string,
   { userId, keyId }: ScheduleCaller,
 ): Promise<ScheduleRun | PendingRun> {

@@ -4,8 +4,8 @@ import { minute, openScheduleFixture, type ScheduleFixture } from '../../test/su
 import { deleteSchedule } from '../store/schedules.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { runSchedule } from './change.ts';
-import { leaseMs } from './context.ts';
 import { runDueSchedules } from './due.ts';
+import { leaseMs } from './limits.ts';
 
 let fixture: ScheduleFixture;
 beforeEach(async () => {

@@ -1,7 +1,8 @@
 import { processDue } from '../base/due-work.ts';
 import { Fault } from '../contract/fault.ts';
+import type { JobContext } from '../jobs/context.ts';
 import { advance } from './advance.ts';
-import { leaseMs, type ScheduleContext } from './context.ts';
+import { leaseMs } from './limits.ts';
 
 /** Schedules at the same time. A start plans and charges a job, like a submit. */
 const concurrency = 4;
@@ -13,7 +14,7 @@ const maxMs = 5_000;
  * block the others; it is due again when its claim expires. Several processes may call this concurrently.
  * Throws `unavailable` while the store is unreachable.
  */
-export async function runDueSchedules(context: ScheduleContext, signal?: AbortSignal): Promise<void> {
+export async function runDueSchedules(context: JobContext, signal?: AbortSignal): Promise<void> {
   const { store, clock, log } = context;
   const now = clock.now();
   await processDue(

@@ -2,10 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { idFromName } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
+import type { JobContext } from '../jobs/context.ts';
 import type { MissedRule, OverlapRule, Schedule, SchedulePatch } from '../store/schedules.ts';
 import { changeSchedule, type ScheduleCaller } from './change.ts';
-import { maxSchedules, type ScheduleContext } from './context.ts';
 import type { Timing } from './cron.ts';
+import { maxSchedules } from './limits.ts';
 import { planRequest, submitMethodOf } from './request.ts';
 import { activate, dueAfterChange, withdrawApproval } from './state.ts';
 import { requireValid } from './validate.ts';
@@ -33,7 +34,7 @@ export interface NewSchedule extends ScheduleFields {
  * `invalid`; `conflict` for one schedule too many, and for a key whose schedule differs.
  */
 export async function createSchedule(
-  context: ScheduleContext,
+  context: JobContext,
   { userId, keyId, mode }: ScheduleCaller,
   wanted: NewSchedule,
   idempotencyKey?: string,
@@ -65,7 +66,7 @@ export async function createSchedule(
 
 /** Returns a schedule. Throws a Fault `conflict` if it differs from the one that a repeated call creates. */
 async function requireSame(
-  { store }: ScheduleContext,
+  { store }: JobContext,
   schedule: Schedule,
   wanted: NewSchedule,
 ): Promise<Schedule> {
@@ -85,7 +86,7 @@ async function requireSame(
  * `not_found`, `invalid`, `conflict`.
  */
 export async function updateSchedule(
-  context: ScheduleContext,
+  context: JobContext,
   id: string,
   { userId, keyId, mode }: ScheduleCaller,
   changes: Partial<ScheduleFields>,

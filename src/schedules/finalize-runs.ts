@@ -1,11 +1,10 @@
 import { Fault } from '../contract/fault.ts';
-import type { StoreUse } from '../jobs/context.ts';
+import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { jobRefunds } from '../jobs/credits/job-credits.ts';
 import { cancel } from '../jobs/steps/lifecycle.ts';
 import type { DeletedJob, Job } from '../store/documents.ts';
 import { isCharged } from '../store/job-states.ts';
 import type { OpenRun, RunState, Schedule, ScheduleRun } from '../store/schedules.ts';
-import type { ScheduleContext } from './context.ts';
 import { recordRun } from './run.ts';
 import { countFailure, reject } from './state.ts';
 
@@ -13,7 +12,7 @@ import { countFailure, reject } from './state.ts';
  * Reads the jobs of a schedule's runs, and stores the results of those that have ended. Returns the schedule
  * with their refunds and failures.
  */
-export async function finalizeRuns(context: ScheduleContext, schedule: Schedule): Promise<Schedule> {
+export async function finalizeRuns(context: JobContext, schedule: Schedule): Promise<Schedule> {
   const { store } = context;
   const openRuns: OpenRun[] = [];
   let current = schedule;
@@ -34,7 +33,7 @@ export async function finalizeRuns(context: ScheduleContext, schedule: Schedule)
  * first.
  */
 async function currentJob(
-  context: ScheduleContext,
+  context: JobContext,
   { version }: Schedule,
   { jobId }: OpenRun,
 ): Promise<Job | null> {
@@ -64,7 +63,7 @@ function withApproval(
 }
 
 async function finalizeRun(
-  context: ScheduleContext,
+  context: JobContext,
   schedule: Schedule,
   { runId, cost: counted }: OpenRun,
   job: Job | DeletedJob | null,
@@ -115,10 +114,7 @@ async function creditsOf(
 }
 
 /** Returns a run with the result of its job, which may have ended since the run was stored. */
-export async function withResult(
-  context: Pick<ScheduleContext, 'store'>,
-  run: ScheduleRun,
-): Promise<ScheduleRun> {
+export async function withResult(context: Pick<JobContext, 'store'>, run: ScheduleRun): Promise<ScheduleRun> {
   const job = run.state === 'running' && run.jobId !== null ? await context.store.jobs.get(run.jobId) : null;
   if (job === null || job.finishedAt === null) return run;
   const credits = await creditsOf(context, job, run.cost);

@@ -10,7 +10,7 @@ import { type Schedule, type ScheduleRun, writeSchedule } from '../store/schedul
 import { wrapMethods } from '../store/wrap.ts';
 import { sweep } from '../sweep/sweep.ts';
 import { runSchedule, type ScheduleCaller } from './change.ts';
-import { leaseMs } from './context.ts';
+import { leaseMs } from './limits.ts';
 
 let notifications: NotificationFixture;
 let fixture: ScheduleFixture;

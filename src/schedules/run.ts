@@ -3,12 +3,13 @@ import { type SubmitOptions, SubmitOptionsSchema } from '../../gen/gleaner/job/v
 import { idFromName } from '../base/id.ts';
 import { Fault, summarizeProblems } from '../contract/fault.ts';
 import { toJobName } from '../contract/submit-options.ts';
+import type { JobContext } from '../jobs/context.ts';
 import { unitPriceIn } from '../jobs/prices.ts';
 import { finishSubmit } from '../jobs/steps/accept.ts';
 import { submit } from '../jobs/steps/submit.ts';
 import type { Job } from '../store/documents.ts';
 import type { PendingRun, Schedule, ScheduleRun } from '../store/schedules.ts';
-import { giveUpMs, type ScheduleContext } from './context.ts';
+import { giveUpMs } from './limits.ts';
 import { ownerMode } from './owner.ts';
 import { planRequest, submitMethodOf } from './request.ts';
 import { skipReasonOf } from './skip-reason.ts';
@@ -21,7 +22,7 @@ const jobIdOf = (runId: string) => idFromName(`job of run ${runId}`);
  * Starts the begun run of a schedule, or resumes its start. Returns the schedule with the result; null if the
  * schedule was changed meanwhile.
  */
-export async function startRun(context: ScheduleContext, schedule: Schedule): Promise<Schedule | null> {
+export async function startRun(context: JobContext, schedule: Schedule): Promise<Schedule | null> {
   const { pending } = schedule;
   if (pending === null) return schedule;
   const jobId = jobIdOf(pending.id);
@@ -45,7 +46,7 @@ export async function startRun(context: ScheduleContext, schedule: Schedule): Pr
 
 /** Submits the job of a run. Returns it, or `changed` if the schedule was changed meanwhile. */
 async function submitRun(
-  context: ScheduleContext,
+  context: JobContext,
   schedule: Schedule,
   { id, keyId }: PendingRun,
   jobId: string,
@@ -84,7 +85,7 @@ function optionsOf({ id, name: ofSchedule, options }: Schedule): SubmitOptions {
 }
 
 async function recordJob(
-  context: ScheduleContext,
+  context: JobContext,
   schedule: Schedule,
   pending: PendingRun,
   job: Job | null,
@@ -106,7 +107,7 @@ async function recordJob(
 
 /** Records a submit that failed, unless it can succeed later. */
 async function recordFault(
-  context: ScheduleContext,
+  context: JobContext,
   schedule: Schedule,
   pending: PendingRun,
   fault: Fault,
@@ -134,7 +135,7 @@ export const skippedRun = (schedule: Schedule, pending: PendingRun, reason: stri
 });
 
 /** Stores the record of a run, and counts one that has ended or has no job. */
-export async function recordRun({ store, metrics }: ScheduleContext, run: ScheduleRun): Promise<void> {
+export async function recordRun({ store, metrics }: JobContext, run: ScheduleRun): Promise<void> {
   await store.scheduleRuns.upsert([run]);
   if (run.state !== 'running') metrics.add('gleaner_schedule_runs_total', { result: run.state });
 }

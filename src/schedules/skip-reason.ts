@@ -1,10 +1,11 @@
 import { permissionsOf } from '../access/principal.ts';
 import { Fault } from '../contract/fault.ts';
 import { refusalOf } from '../contract/permission.ts';
+import type { JobContext } from '../jobs/context.ts';
 import { unitPriceIn } from '../jobs/prices.ts';
 import { cancel } from '../jobs/steps/lifecycle.ts';
 import type { PendingRun, Schedule } from '../store/schedules.ts';
-import { maxOpenRuns, type ScheduleContext } from './context.ts';
+import { maxOpenRuns } from './limits.ts';
 import { ownerMode } from './owner.ts';
 import { type SubmitMethod, submitMethodOf } from './request.ts';
 import { countFailure, describeState, pause } from './state.ts';
@@ -22,7 +23,7 @@ const skip = (reason: string): SkipReason => ({ reason, apply: (schedule) => sch
  * of earlier runs if the schedule says so and nothing else prevents the run.
  */
 export async function skipReasonOf(
-  context: ScheduleContext,
+  context: JobContext,
   schedule: Schedule,
   pending: PendingRun,
 ): Promise<SkipReason | 'wait' | null> {
@@ -45,7 +46,7 @@ export async function skipReasonOf(
  * next one.
  */
 async function overlapOf(
-  { store }: ScheduleContext,
+  { store }: JobContext,
   { overlap, openRuns }: Schedule,
 ): Promise<SkipReason | 'wait' | null> {
   if (openRuns.length === 0) return null;
@@ -55,7 +56,7 @@ async function overlapOf(
   return overlap === 'skip' || openRuns.length >= maxOpenRuns ? skip('The last run has not ended.') : null;
 }
 
-async function cancelEarlier(context: ScheduleContext, { openRuns }: Schedule): Promise<void> {
+async function cancelEarlier(context: JobContext, { openRuns }: Schedule): Promise<void> {
   for (const { jobId } of openRuns) {
     try {
       await cancel(context, jobId, { operatorId: null, reason: 'The next run of the schedule replaces it.' });
@@ -68,7 +69,7 @@ async function cancelEarlier(context: ScheduleContext, { openRuns }: Schedule): 
 
 /** Returns why the owner or the key of a run does not allow it. */
 async function refusal(
-  { store, clock }: ScheduleContext,
+  { store, clock }: JobContext,
   { userId }: Schedule,
   { method }: SubmitMethod,
   { keyId, trigger }: PendingRun,
@@ -95,7 +96,7 @@ async function refusal(
 
 /** Returns the end of a schedule whose credits do not cover another run. */
 async function creditLimit(
-  context: ScheduleContext,
+  context: JobContext,
   { userId, units, creditsSpent, maxTotalCredits, openRuns }: Schedule,
   { jobType }: SubmitMethod,
 ): Promise<SkipReason | null> {

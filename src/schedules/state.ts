@@ -1,7 +1,7 @@
 import { Fault } from '../contract/fault.ts';
 import type { Schedule, ScheduleNotice } from '../store/schedules.ts';
-import { maxFailures } from './context.ts';
 import { nextTime, type Timing } from './cron.ts';
+import { maxFailures } from './limits.ts';
 
 /** Counts a failed run, and pauses the schedule after too many in a row. */
 export function countFailure(schedule: Schedule, now: number, reason: string): Schedule {

@@ -1,9 +1,9 @@
 import { Fault, type Problem } from '../contract/fault.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
+import type { JobContext } from '../jobs/context.ts';
 import { unitPriceIn } from '../jobs/prices.ts';
 import { optionChecks } from '../jobs/steps/create-job.ts';
 import type { Job, Mode } from '../store/documents.ts';
-import type { ScheduleContext } from './context.ts';
 import { nextTime, problemOfCron, problemOfTimeZone, type Timing } from './cron.ts';
 import type { SubmitMethod } from './request.ts';
 
@@ -23,7 +23,7 @@ interface Runs {
 
 /** Throws the fault `invalid` with all problems of a schedule's times, limits, and options. */
 export async function requireValid(
-  context: ScheduleContext,
+  context: JobContext,
   { jobType }: SubmitMethod,
   fields: CheckedFields,
   { userId, units, mode, now }: Runs,
@@ -66,7 +66,7 @@ function problemsOfLimits({ maxTotalCredits, options }: CheckedFields, cost: num
 
 /** Returns the problems for which the submit of each run would be refused, located in `options`. */
 async function problemsOfOptions(
-  context: ScheduleContext,
+  context: JobContext,
   jobType: SubmitMethod['jobType'],
   job: Pick<Job, 'userId' | 'cost' | 'options'>,
 ): Promise<Problem[]> {

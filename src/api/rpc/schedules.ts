@@ -7,8 +7,8 @@ import {
 import type { Principal } from '../../access/principal.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type JobOptions, jobOptionsOf, type SubmitOptions } from '../../contract/submit-options.ts';
+import type { JobContext } from '../../jobs/context.ts';
 import { pauseSchedule, requireSchedule, resumeSchedule, runSchedule } from '../../schedules/change.ts';
-import type { ScheduleContext } from '../../schedules/context.ts';
 import { nextTimes } from '../../schedules/cron.ts';
 import {
   createSchedule,
@@ -27,11 +27,11 @@ import { msOf, toPendingScheduleMessage, toRunMessage, toScheduleMessage } from 
 const previewCount = 5;
 
 /** Returns the handlers of users and operators for schedules. */
-export function scheduleHandlers(context: ScheduleContext): Handlers {
+export function scheduleHandlers(context: JobContext): Handlers {
   return { unary: new Map(userHandlers(context)), stream: new Map() };
 }
 
-function userHandlers(context: ScheduleContext) {
+function userHandlers(context: JobContext) {
   const { store, clock } = context;
   const { method } = ScheduleService;
   const shape = (schedule: Schedule) => withRequest(context, schedule);
@@ -100,7 +100,7 @@ function userHandlers(context: ScheduleContext) {
  */
 const ownerOf = ({ role, userId }: Principal): string | null => (role === 'operator' ? null : userId);
 
-async function withRequest(context: ScheduleContext, schedule: Schedule) {
+async function withRequest(context: JobContext, schedule: Schedule) {
   const stored = await context.store.schedules.pick({ id: schedule.id }, ['request', 'revision']);
   return toScheduleMessage(context, schedule, await ownerMode(context, schedule.userId), stored?.request);
 }
@@ -108,7 +108,7 @@ async function withRequest(context: ScheduleContext, schedule: Schedule) {
 type ScheduleFilter = Partial<Pick<Schedule, 'userId' | 'state'>>;
 
 async function listOf(
-  context: ScheduleContext,
+  context: JobContext,
   filter: ScheduleFilter,
   { pageSize, pageToken }: { pageSize: number; pageToken: string },
   isOperator = false,

@@ -5,7 +5,6 @@ import { Fault } from '../../contract/fault.ts';
 import { type Cell, cellReader } from '../../formats/cells.ts';
 import { createColumns } from '../../formats/columns.ts';
 import type { Job } from '../../store/documents.ts';
-import type { StoreUse } from '../context.ts';
 import { type Entry, type RowsContext, readEntries, recordFieldsOf, requireResults } from './rows.ts';
 import { createScans } from './scans.ts';
 
@@ -15,8 +14,6 @@ type Difference = 'gained' | 'changed' | 'lost';
 /** Differences between a reread and the first job (ListDifferencesResponse). */
 type Differences = Awaited<ReturnType<typeof compare>>;
 
-type DifferencesContext = RowsContext & StoreUse<'jobs'>;
-
 const maxRecords = 100;
 /** Records between which other work runs. */
 const recordsPerTurn = 100;
@@ -25,7 +22,7 @@ const recordsPerTurn = 100;
  * Creates the function that compares an ended reread with the first job. It throws `conflict` for another
  * job, and `results_deleted` if the records of either job were deleted.
  */
-export function createDifferences(): (context: DifferencesContext, job: Job) => Promise<Differences> {
+export function createDifferences(): (context: RowsContext, job: Job) => Promise<Differences> {
   const scans = createScans<Differences>(({ records }) => 1_000 + 500 * records.length);
   return async (context, job) => {
     const { rereadOf, finishedAt, state } = job;
@@ -39,7 +36,7 @@ export function createDifferences(): (context: DifferencesContext, job: Job) => 
   };
 }
 
-async function compare(context: DifferencesContext, first: Job, reread: Job) {
+async function compare(context: RowsContext, first: Job, reread: Job) {
   const columns = createColumns(recordFieldsOf(context.jobTypes.of(reread)));
   const cellsOf = cellReader(columns);
   const fields = columns.map(({ name }) => ({ name, gained: 0, changed: 0, lost: 0 }));

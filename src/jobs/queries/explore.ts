@@ -6,7 +6,6 @@ import type { Column, ColumnType } from '../../formats/columns.ts';
 import { parseSelection, type Selection, type SelectionText, type SortKey } from '../../formats/select.ts';
 import { type Page, placeToken, readPlace } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
-import type { StoreUse } from '../context.ts';
 import type { ResolvedJobType } from '../job-types.ts';
 import { changedEntries, type OnlyFilter } from './changed.ts';
 import { readingOf } from './item-values.ts';
@@ -19,9 +18,6 @@ import {
   rowColumnsOf,
 } from './rows.ts';
 import { createScans } from './scans.ts';
-
-/** The parts of the context that these functions use. */
-export type ExplorerContext = RowsContext & StoreUse<'itemChanges'>;
 
 /** Rows of a job to export. With `only`, the job must be compared: see requireCompared(). */
 export interface RowQuery extends SelectionText {
@@ -74,7 +70,7 @@ const maxSortedRows = 100_000;
 const foundLimits = { sorted: 500_000, unsorted: 5_000_000 };
 
 /** Creates the queries. */
-export function createExplorer(context: ExplorerContext, limits = foundLimits): Explorer {
+export function createExplorer(context: RowsContext, limits = foundLimits): Explorer {
   const { jobTypes } = context;
   const placesOf = createScans<Int32Array>((places) => places.byteLength);
   /** Returns units and positions of the selected entries, in pairs and in order. */
@@ -149,7 +145,7 @@ export function createExplorer(context: ExplorerContext, limits = foundLimits): 
   };
 }
 
-function entriesOf(context: ExplorerContext, job: Job, scope: RowScope, only: OnlyFilter) {
+function entriesOf(context: RowsContext, job: Job, scope: RowScope, only: OnlyFilter) {
   const entries = readEntries(context, job, scope);
   return only === 'changed' ? changedEntries(context, job, entries) : entries;
 }

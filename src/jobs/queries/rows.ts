@@ -6,7 +6,7 @@ import { type ExactObject, parseExact } from '../../formats/json-text.ts';
 import type { UnitFilePack } from '../../kinds/kind.ts';
 import type { BatchSummary } from '../../store/batches.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
-import type { JobContext, StoreUse } from '../context.ts';
+import type { JobContext } from '../context.ts';
 import {
   type IndexedBatch,
   type IndexedUnit,
@@ -25,7 +25,7 @@ export function requireResults({ filesDeletedAt }: Pick<Job, 'filesDeletedAt'>):
 }
 
 /** The parts of the context that these functions use. */
-export type RowsContext = Pick<JobContext, 'blobs' | 'jobTypes'> & StoreUse<'batches'>;
+export type RowsContext = Pick<JobContext, 'blobs' | 'jobTypes' | 'store'>;
 
 /** Units of a job whose records are read; by default all. */
 export interface RowScope {

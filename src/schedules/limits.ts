@@ -1,8 +1,3 @@
-import type { JobContext } from '../jobs/context.ts';
-
-/** Dependencies of schedules. */
-export type ScheduleContext = JobContext;
-
 /** Maximum schedules of a user. */
 export const maxSchedules = 100;
 /** Maximum bytes of a schedule's request. */
