@@ -228,10 +228,11 @@ export interface BatchStore {
    * before `now`.
    */
   claim(batchId: string, attempt: number, now: number, leaseUntil: number): Promise<ClaimedBatch | null>;
-  /** Extends a claim. Returns false if the claim was lost. */
-  renew(batchId: string, attempt: number, leaseUntil: number): Promise<boolean>;
-  /** Records the unit that the worker is about to read in isolation. Returns false if the claim was lost. */
-  startIsolated(batchId: string, attempt: number, isolated: IsolatedUnit): Promise<boolean>;
+  /**
+   * Extends the claim of a batch, records the unit that the worker is about to read in isolation, or replaces
+   * the last wait. Returns false if the claim was lost.
+   */
+  update(batchId: string, attempt: number, change: ClaimChange): Promise<boolean>;
   /**
    * Writes outcomes of units and the segment with their records. Returns false if the claim was lost. A unit
    * keeps its first outcome, so a repeated write counts nothing twice. A new outcome lowers the count of
@@ -269,8 +270,6 @@ export interface BatchStore {
     notBefore: number,
     end?: { failed?: boolean; wait?: BatchWait },
   ): Promise<boolean>;
-  /** Replaces the last wait of a claimed batch. Returns false if the claim was lost. */
-  setWait(batchId: string, attempt: number, wait: BatchWait | null): Promise<boolean>;
   /** Lists the waits of a job's batches that end after `now`, by end. */
   listWaits(jobId: string, now: number): Promise<BatchWait[]>;
   /**
@@ -312,6 +311,9 @@ export interface BatchStore {
    */
   findOldestDue(now: number): Promise<number | null>;
 }
+
+/** Fields of a claimed batch that its worker changes beside the outcomes. */
+export type ClaimChange = Partial<Pick<Batch, 'leaseUntil' | 'isolated' | 'wait'>>;
 
 /** Methods of BatchStore that only read. */
 export type ProgressStore = Pick<

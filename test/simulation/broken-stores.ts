@@ -59,7 +59,7 @@ export const brokenStores: readonly BrokenStore[] = [
     seed: 1,
     change: (store) => ({
       batches: {
-        renew: async () => true,
+        update: async () => true,
         release: async () => false,
         requeueExpired: async () => [],
         republishQueued: async () => [],

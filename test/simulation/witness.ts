@@ -24,7 +24,7 @@ export interface Comparison {
 /** Calls after which outcomes may have changed. */
 const writers = new Set(['batches.recordOutcomes', 'batches.finish', 'batches.fail']);
 /** Writes that fail after a claim was lost. */
-const fenced = new Set(['batches.renew', 'batches.recordOutcomes', 'batches.finish', 'batches.release']);
+const fenced = new Set(['batches.update', 'batches.recordOutcomes', 'batches.finish', 'batches.release']);
 
 /** Creates the witness of a run. It reads `store` without simulated faults. */
 export function createWitness(world: World, store: Store): Witness {
@@ -54,7 +54,7 @@ export function createWitness(world: World, store: Store): Witness {
     seen.add('lost claim');
     const claimed = claimedAt.get(`${process.name} ${batchId}`);
     const { frozenAt } = process;
-    if (name !== 'batches.renew' && claimed !== undefined && frozenAt !== null && frozenAt >= claimed)
+    if (name !== 'batches.update' && claimed !== undefined && frozenAt !== null && frozenAt >= claimed)
       seen.add('frozen writer rejected');
   };
 

@@ -127,7 +127,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
       const pause = { until: aTime + 5, reason: 'blocked', failures: 2, since: aTime, probing: true };
       await store.origins.putPause(origin, { revision: 1, ...pause });
       const wait = { since: aTime, until: aTime + 9, reason: 'blocked', tries: { 1: 2 }, failures: 1 };
-      await store.batches.setWait(claimed.id, 1, wait);
+      await store.batches.update(claimed.id, 1, { wait });
       await store.crawls.upsert([{ key: 'page', at: aTime, body: new Uint8Array([0, 255, 7]) }]);
       await store.pagePlaces.writeAll([{ id: 'j/1', path: 'j/pages_1', offset: 0, length: 9 }]);
       await store.drift.put({ market: 'mkta', page: 'item', revision: 1, state: '{"n":1}' });

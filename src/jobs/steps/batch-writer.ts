@@ -183,7 +183,7 @@ async function untilWritten<T>(
   for (let failures = 0; ; ) {
     try {
       const result = await write();
-      if (failures > 0) await store.batches.setWait(id, attempt, waited).catch(() => {});
+      if (failures > 0) await store.batches.update(id, attempt, { wait: waited }).catch(() => {});
       return result;
     } catch (error) {
       if (signal.aborted || countsAsStalled(error)) throw error;
@@ -194,8 +194,9 @@ async function untilWritten<T>(
         'records not written',
       );
       const now = clock.now();
-      const wait = { since: now, until: now + ms, reason: 'storage unavailable', failures };
-      await store.batches.setWait(id, attempt, { ...wait, tries: waited?.tries ?? {} }).catch(() => {});
+      const tries = waited?.tries ?? {};
+      const wait = { since: now, until: now + ms, reason: 'storage unavailable', failures, tries };
+      await store.batches.update(id, attempt, { wait }).catch(() => {});
       await clock.sleep(ms, signal);
     }
   }

@@ -140,7 +140,7 @@ async function readAlone(
     const earlier = batch.isolated?.index === index ? batch.isolated.starts : 0;
     const keep = async (starts: number) => {
       batch.isolated = { index, starts };
-      return store.batches.startIsolated(batch.id, batch.attempt, batch.isolated);
+      return store.batches.update(batch.id, batch.attempt, { isolated: batch.isolated });
     };
     if (!(await keep(earlier + 1))) return null;
     try {

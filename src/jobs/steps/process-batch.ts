@@ -93,7 +93,8 @@ async function renewClaim(
     try {
       await clock.sleep(leaseMs / 3, stop.signal);
       extend();
-      if (!(await store.batches.renew(batch.id, batch.attempt, clock.now() + leaseMs))) stop.abort();
+      if (!(await store.batches.update(batch.id, batch.attempt, { leaseUntil: clock.now() + leaseMs })))
+        stop.abort();
     } catch (error) {
       if (!stop.signal.aborted)
         context.log.warn({ batchId: batch.id, error: Fault.from(error).message }, 'claim not renewed');

@@ -40,7 +40,7 @@ export function attemptConformance(open: OpenStores): void {
 
   test('a released claim does not count, a claim released after a failure does', async () => {
     const batch = await storeClaimedBatch(stores.store, 1);
-    await stores.store.batches.startIsolated(batch.id, 1, { index: 0, starts: 1 });
+    await stores.store.batches.update(batch.id, 1, { isolated: { index: 0, starts: 1 } });
     expect(await stores.store.batches.release(batch.id, 1, aTime, { failed: true })).toBe(true);
     const again = await stores.store.batches.claim(batch.id, 1, aTime, aTime + 1);
     expect(again).toMatchObject({ attempt: 2, stalledClaims: 2, isolated: { index: 0, starts: 1 } });
@@ -51,15 +51,15 @@ export function attemptConformance(open: OpenStores): void {
 
   test('a unit read in isolation is stored only under the claim of its attempt', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
-    expect(await stores.store.batches.startIsolated(batch.id, 0, { index: 2, starts: 1 })).toBe(false);
-    expect(await stores.other.batches.startIsolated(batch.id, 1, { index: 2, starts: 1 })).toBe(true);
+    expect(await stores.store.batches.update(batch.id, 0, { isolated: { index: 2, starts: 1 } })).toBe(false);
+    expect(await stores.other.batches.update(batch.id, 1, { isolated: { index: 2, starts: 1 } })).toBe(true);
     await stores.store.batches.recordOutcomes(batch.id, 1, { 0: aFailure }, null);
     expect(await takeOver(batch, 1)).toMatchObject({ stalledClaims: 2, isolated: { index: 2, starts: 1 } });
-    expect(await stores.store.batches.startIsolated(batch.id, 1, { index: 2, starts: 2 })).toBe(false);
-    expect(await stores.store.batches.startIsolated(batch.id, 2, { index: 2, starts: 2 })).toBe(true);
+    expect(await stores.store.batches.update(batch.id, 1, { isolated: { index: 2, starts: 2 } })).toBe(false);
+    expect(await stores.store.batches.update(batch.id, 2, { isolated: { index: 2, starts: 2 } })).toBe(true);
     expect(await reread(batch)).toMatchObject({ isolated: { index: 2, starts: 2 } });
     const all = { 0: aFailure, 1: aFailure, 2: aFailure };
     await stores.store.batches.finish(batch.id, 2, all, null, null, aTime);
-    expect(await stores.store.batches.startIsolated(batch.id, 2, { index: 2, starts: 3 })).toBe(false);
+    expect(await stores.store.batches.update(batch.id, 2, { isolated: { index: 2, starts: 3 } })).toBe(false);
   });
 }

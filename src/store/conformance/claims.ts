@@ -123,11 +123,11 @@ export function claimConformance(open: OpenStores): void {
 
   test('a claim is renewed only by its own attempt', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
-    expect(await stores.other.batches.renew(batch.id, 1, aTime + 90_000)).toBe(true);
-    expect(await stores.store.batches.renew(batch.id, 0, aTime + 99_000)).toBe(false);
+    expect(await stores.other.batches.update(batch.id, 1, { leaseUntil: aTime + 90_000 })).toBe(true);
+    expect(await stores.store.batches.update(batch.id, 0, { leaseUntil: aTime + 99_000 })).toBe(false);
     expect((await stores.store.batches.list(batch.jobId))[0]?.leaseUntil).toBe(aTime + 90_000);
     await stores.store.batches.release(batch.id, 1, aTime);
-    expect(await stores.store.batches.renew(batch.id, 1, aTime + 99_000)).toBe(false);
+    expect(await stores.store.batches.update(batch.id, 1, { leaseUntil: aTime + 99_000 })).toBe(false);
   });
 
   test('a released batch is queued, keeps its outcomes, and is deferred until notBefore', async () => {

@@ -113,7 +113,7 @@ export function outcomeConformance(open: OpenStores): void {
     expect(await stores.store.batches.finish(batch.id, 1, late, aSegment('j/late', 0), null, aTime)).toBe(
       false,
     );
-    expect(await stores.store.batches.renew(batch.id, 1, aTime + 999_999)).toBe(false);
+    expect(await stores.store.batches.update(batch.id, 1, { leaseUntil: aTime + 999_999 })).toBe(false);
     expect(await reread(batch)).toMatchObject({ attempt: 2, outcomes: {}, success: 0, state: 'claimed' });
     expect(
       await stores.other.batches.finish(batch.id, 2, { 0: aSuccess(2) }, aSegment('j/right', 0), null, aTime),

@@ -32,23 +32,23 @@ export function waitConformance(open: OpenStores): void {
 
   test('a wait is set and removed only under the claim of its attempt', async () => {
     const batch = await storeClaimedBatch(stores.store, 2);
-    expect(await stores.store.batches.setWait(batch.id, 1, aWait())).toBe(true);
-    expect(await stores.other.batches.setWait(batch.id, 0, aWait({ reason: 'late' }))).toBe(false);
+    expect(await stores.store.batches.update(batch.id, 1, { wait: aWait() })).toBe(true);
+    expect(await stores.other.batches.update(batch.id, 0, { wait: aWait({ reason: 'late' }) })).toBe(false);
     expect(await stores.other.batches.release(batch.id, 0, aTime, { wait: aWait({ reason: 'late' }) })).toBe(
       false,
     );
     expect((await reread(batch)).wait).toEqual(aWait());
     await stores.store.batches.recordOutcomes(batch.id, 1, { 0: aFailure }, null);
     expect((await reread(batch)).wait).toEqual(aWait());
-    expect(await stores.store.batches.setWait(batch.id, 1, null)).toBe(true);
+    expect(await stores.store.batches.update(batch.id, 1, { wait: null })).toBe(true);
     await stores.store.batches.release(batch.id, 1, aTime);
-    expect(await stores.store.batches.setWait(batch.id, 1, aWait())).toBe(false);
+    expect(await stores.store.batches.update(batch.id, 1, { wait: aWait() })).toBe(false);
     expect((await reread(batch)).wait).toBeNull();
   });
 
   test.each(['its worker', 'its job'])('a batch that %s ends waits no longer', async (who) => {
     const batch = await storeClaimedBatch(stores.store, 1);
-    await stores.store.batches.setWait(batch.id, 1, aWait());
+    await stores.store.batches.update(batch.id, 1, { wait: aWait() });
     if (who === 'its job') await stores.store.batches.fail(batch.jobId, ['claimed'], aFailure, aTime);
     else await stores.store.batches.finish(batch.id, 1, { 0: aSuccess() }, aSegment('p', 0), null, aTime);
     expect(await reread(batch)).toMatchObject({ state: 'done', wait: null });
@@ -58,7 +58,7 @@ export function waitConformance(open: OpenStores): void {
   test('waits of a job are listed until they end, earliest end first', async () => {
     const { job, batches } = await storeJob(stores.store, 3);
     const other = await storeClaimedBatch(stores.store, 1);
-    await stores.store.batches.setWait(other.id, 1, aWait());
+    await stores.store.batches.update(other.id, 1, { wait: aWait() });
     const [late, soon] = [aWait({ until: aTime + 90 }), aWait({ until: aTime + 10 })];
     await stores.store.batches.queue(job.id, 3, aTime);
     for (const [seq, wait] of [late, soon].entries()) {

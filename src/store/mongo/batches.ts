@@ -72,9 +72,11 @@ export function batchStore(engine: MongoEngine): BatchStore {
         };
       }),
 
-    renew: (batchId, attempt, leaseUntil) => setClaimed(engine, batchId, attempt, { leaseUntil }),
-
-    startIsolated: (batchId, attempt, isolated) => setClaimed(engine, batchId, attempt, { isolated }),
+    update: (batchId, attempt, change) =>
+      engine.run(async ({ batches }) => {
+        const claim = { _id: batchId, attempt, state: 'claimed' as const };
+        return (await batches.updateOne(claim, { $set: change })).matchedCount === 1;
+      }),
 
     recordOutcomes: (batchId, attempt, outcomes, segment, pages) =>
       engine.run(({ batches }) => writeOutcomes(batches, batchId, attempt, { outcomes, segment, pages })),
@@ -97,8 +99,6 @@ export function batchStore(engine: MongoEngine): BatchStore {
         return released.matchedCount === 1;
       }),
 
-    setWait: (batchId, attempt, wait) => setClaimed(engine, batchId, attempt, { wait }),
-
     fail: (jobId, states, outcome, now) =>
       engine.run(({ batches }) => failBatches(batches, jobId, states, outcome, now)),
 
@@ -119,19 +119,6 @@ export function batchStore(engine: MongoEngine): BatchStore {
         return moveBatches(batches, lost, 'publishedAt', limit, { publishedAt: now });
       }),
   };
-}
-
-/** Sets fields of a batch that is claimed with this attempt. Returns true if it is. */
-function setClaimed(
-  engine: MongoEngine,
-  batchId: string,
-  attempt: number,
-  fields: Partial<Pick<BatchDocument, 'leaseUntil' | 'isolated' | 'wait'>>,
-): Promise<boolean> {
-  return engine.run(async ({ batches }) => {
-    const updated = await batches.updateOne({ _id: batchId, attempt, state: 'claimed' }, { $set: fields });
-    return updated.matchedCount === 1;
-  });
 }
 
 /** Returns the fields of a batch whose message is published at `now`. */

@@ -6,8 +6,8 @@ import {
   maxStalledWithProgress,
   type OutcomeWrite,
 } from '../outcomes.ts';
-import { toColumn } from './collection.ts';
-import type { SqliteConnection, Value } from './connection.ts';
+import { columnOf, toColumn } from './collection.ts';
+import type { SqliteConnection } from './connection.ts';
 import type { SqliteEngine } from './engine.ts';
 import { progressStore, readUnits } from './progress.ts';
 import { batches } from './shapes.ts';
@@ -76,11 +76,12 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
         return row && { ...readUnits(engine, row), dueAt: before?.dueAt ?? null };
       }),
 
-    renew: async (batchId, attempt, leaseUntil) =>
-      setClaimed(engine, batchId, attempt, 'lease_until', leaseUntil),
-
-    startIsolated: async (batchId, attempt, isolated) =>
-      setClaimed(engine, batchId, attempt, 'isolated', JSON.stringify(isolated)),
+    update: async (batchId, attempt, change) => {
+      const sets = Object.keys(change).map((field) => `${columnOf(field)} = ?`);
+      const values = Object.values(change).map(toColumn);
+      const sql = `UPDATE batches SET ${sets.join(', ')} WHERE id = ? AND attempt = ? AND state = 'claimed'`;
+      return engine.run(sql, ...values, batchId, attempt) === 1;
+    },
 
     recordOutcomes: async (batchId, attempt, outcomes, segment, pages) =>
       engine.write(() => writeOutcomes(engine, batchId, attempt, { outcomes, segment, pages })),
@@ -105,8 +106,6 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
         batchId,
         attempt,
       ) === 1,
-
-    setWait: async (batchId, attempt, wait) => setClaimed(engine, batchId, attempt, 'wait', toColumn(wait)),
 
     fail: async (jobId, states, outcome, now) =>
       engine.write(() => failBatches(engine, jobId, states, outcome, now)),
@@ -137,24 +136,6 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
         ),
       ),
   };
-}
-
-/** Sets a field of a batch that is claimed with this attempt. Returns true if it is. */
-function setClaimed(
-  engine: SqliteConnection,
-  batchId: string,
-  attempt: number,
-  column: 'lease_until' | 'isolated' | 'wait',
-  value: Value,
-): boolean {
-  return (
-    engine.run(
-      `UPDATE batches SET ${column} = ? WHERE id = ? AND attempt = ? AND state = 'claimed'`,
-      value,
-      batchId,
-      attempt,
-    ) === 1
-  );
 }
 
 /** Fields of a batch that a write of outcomes depends on. */
