@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import { readFields } from '../collection.ts';
 import { collectionNames, declarations } from '../collections.ts';
-import type { ScheduleRun } from '../schedules.ts';
+import type { Store } from '../store.ts';
 import { anItem, anItemKey, anObservation, aRule, aRun } from './history-samples.ts';
 import { aDelivery, aDestination, aTime, aUser, collectionOf, type Fields, sampleOf } from './samples.ts';
 import { allPages, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
@@ -26,6 +26,17 @@ const withArrays = (document: Fields | null) =>
     ]),
   );
 
+const pickFields = (document: Fields, fields: readonly string[]): Fields =>
+  Object.fromEntries(fields.map((field) => [field, document[field]]));
+
+const uniqueIndexes = collectionNames.flatMap((name) =>
+  (declarations[name].indexes ?? []).flatMap(({ fields, unique }) =>
+    unique ? [[name, fields as readonly string[]] as const] : [],
+  ),
+);
+const replaced = collectionNames.filter((name) => declarations[name].upsert !== undefined);
+const due = collectionNames.filter((name) => declarations[name].due !== undefined);
+
 function documentConformance(open: OpenStores): void {
   const stores = setUpStores(open);
 
@@ -47,16 +58,23 @@ function documentConformance(open: OpenStores): void {
     }
   });
 
-  test('one of concurrent inserts of a document, and of a unique value, succeeds', async () => {
+  test('one of concurrent inserts of a document succeeds', async () => {
     const user = aUser();
     const inserted = await runConcurrently(20, stores, (store) => store.users.insert(user));
     expect(inserted.filter(Boolean)).toHaveLength(1);
-    const userId = newId();
-    const named = await runConcurrently(10, stores, (store) =>
-      store.destinations.insert(aDestination({ userId })),
+  });
+
+  test.each(uniqueIndexes)('%s: of documents with the same %j, one is stored', async (name, fields) => {
+    const { id } = declarations[name];
+    const shared = pickFields(sampleOf(name, 0), fields);
+    const inserted = await runConcurrently(10, stores, (store, turn) =>
+      collectionOf(store, name).insert({ ...sampleOf(name, turn), ...shared }),
     );
-    expect(named.filter(Boolean)).toHaveLength(1);
-    expect(await stores.store.destinations.insert(aDestination())).toBe(true);
+    expect(inserted.filter(Boolean)).toHaveLength(1);
+    const other = sampleOf(name, 20);
+    expect(await collectionOf(stores.other, name).insert(other)).toBe(true);
+    const changed = await collectionOf(stores.store, name).update(pickFields(other, id), shared);
+    expect(changed).toBeNull();
   });
 
   test('writeAll() inserts missing documents, then changes those that match', async () => {
@@ -93,9 +111,6 @@ function documentConformance(open: OpenStores): void {
     for (const _ of [1, 2]) expect(await trackingRuns.insert({ ...aRun(), activeUser: null })).toBe(true);
   });
 }
-
-const pickFields = (document: Fields, fields: readonly string[]): Fields =>
-  Object.fromEntries(fields.map((field) => [field, document[field]]));
 
 function conditionConformance(open: OpenStores): void {
   const stores = setUpStores(open);
@@ -268,23 +283,6 @@ function changeConformance(open: OpenStores): void {
   });
 }
 
-const aScheduleRun = (fields: Partial<ScheduleRun>): ScheduleRun => ({
-  id: newId(),
-  scheduleId: newId(),
-  userId: newId(),
-  scheduledFor: aTime,
-  createdAt: aTime,
-  trigger: 'missed',
-  state: 'running',
-  reason: 'Cost $5. ☃',
-  jobId: newId(),
-  cost: 70,
-  refunded: 0,
-  endedAt: null,
-  revision: 3,
-  ...fields,
-});
-
 function replacementConformance(open: OpenStores): void {
   const stores = setUpStores(open);
 
@@ -321,15 +319,31 @@ function replacementConformance(open: OpenStores): void {
     expect(await store.trackedItems.get(item.id)).toEqual(later);
   });
 
-  test('upsert() with a strict rule leaves equal documents, too', async () => {
-    const run = aScheduleRun({ revision: 4 });
-    await stores.store.scheduleRuns.upsert([run]);
-    await stores.other.scheduleRuns.upsert([{ ...run, reason: 'same revision' }, aScheduleRun({})]);
-    await stores.other.scheduleRuns.upsert([{ ...run, reason: 'earlier', revision: 3 }]);
-    expect(await stores.store.scheduleRuns.get(run.id)).toEqual(run);
-    await stores.store.scheduleRuns.upsert([{ ...run, reason: 'later', revision: 5 }]);
-    expect(await stores.other.scheduleRuns.get(run.id)).toMatchObject({ reason: 'later' });
-  });
+  test.each(replaced)(
+    '%s: upsert() replaces a document by a later one, in any order of writes',
+    async (name) => {
+      const { id, upsert } = declarations[name];
+      const [field = ''] = upsert!.newer;
+      const first = sampleOf(name);
+      const key = id.map((each) => first[each] as string);
+      const write = async (store: Store, by: number) => {
+        const { keep = [] } = upsert!;
+        const version = { ...sampleOf(name), ...pickFields(first, [...id, ...keep, ...upsert!.newer]) };
+        await collectionOf(store, name).upsert([{ ...version, [field]: (first[field] as number) + by }]);
+        return withArrays({ ...version, [field]: (first[field] as number) + by });
+      };
+      const read = async () => withArrays(await collectionOf(stores.other, name).get(...key));
+      await collectionOf(stores.store, name).upsert([first]);
+      await write(stores.other, -1);
+      expect(await read()).toEqual(withArrays(first));
+      const equal = await write(stores.store, 0);
+      expect(await read()).toEqual(upsert!.strictly ? withArrays(first) : equal);
+      const later = await write(stores.other, 1);
+      expect(await read()).toEqual(later);
+      await write(stores.store, 0);
+      expect(await read()).toEqual(later);
+    },
+  );
 
   test('accumulate() adds the counters of every caller', async () => {
     const minute = { origin: 'https://a.$b', market: 'mkta', region: '', minute: aTime };
@@ -351,27 +365,32 @@ function replacementConformance(open: OpenStores): void {
 function dueConformance(open: OpenStores): void {
   const stores = setUpStores(open);
 
-  test('claimDue() gives each due document to one caller, until its lease expires', async () => {
-    const { deliveries } = stores.store;
+  test.each(due)('%s: claimDue() gives a document to one caller, until its lease expires', async (name) => {
+    const { due: time = '', claim = '', order, id } = declarations[name];
+    const collection = collectionOf(stores.store, name);
     const now = aTime + 10;
-    const due = Array.from({ length: 5 }, (_, turn) =>
-      aDelivery({ nextAttemptAt: aTime + turn, createdAt: aTime + turn }),
+    const store = async (turn: number, at: number | null) => {
+      const document = { ...sampleOf(name, turn), [time]: at, [claim]: 0, [order[0]]: aTime + turn };
+      await collection.insert(document);
+      return document[id[0]!];
+    };
+    const ids: unknown[] = [];
+    for (let turn = 0; turn < 5; turn++) ids.push(await store(turn, aTime + turn));
+    const later = await store(5, now + 1);
+    await store(6, null);
+    const claims = await runConcurrently(6, stores, (each) =>
+      collectionOf(each, name).claimDue(now, now + 100, 2),
     );
-    const others = [
-      aDelivery({ nextAttemptAt: now + 1, createdAt: now }),
-      aDelivery({ nextAttemptAt: null }),
-    ];
-    for (const each of [...due, ...others]) await deliveries.insert(each);
-    const claims = await runConcurrently(6, stores, (each) => each.deliveries.claimDue(now, now + 100, 2));
     // Callers that lost a document to another one may leave some to later calls.
-    const claimed = [...claims.flat(), ...(await deliveries.claimDue(now, now + 100, 10))];
-    expect(claimed.map(({ id }) => id).sort()).toEqual(due.map(({ id }) => id).sort());
-    expect(claimed.every(({ take, nextAttemptAt }) => take === 1 && nextAttemptAt === now + 100)).toBe(true);
-    expect(await deliveries.claimDue(now, now + 100, 10)).toEqual([]);
-    expect(await deliveries.claimDue(now + 100, now + 900, 0)).toEqual([]);
-    const again = await deliveries.claimDue(now + 100, now + 900, 10);
-    expect(again.map(({ take }) => take)).toEqual([2, 2, 2, 2, 2, 1]);
-    expect(again.map(({ id }) => id)).toEqual([...due, others[0]!].map(({ id }) => id));
+    const claimed = [...claims.flat(), ...(await collection.claimDue(now, now + 100, 10))];
+    expect(claimed.map((each) => each[id[0]!]).sort()).toEqual(ids.toSorted());
+    for (const each of claimed) expect(each).toMatchObject({ [claim]: 1, [time]: now + 100 });
+    expect(await collection.claimDue(now, now + 100, 10)).toEqual([]);
+    expect(await collection.claimDue(now + 100, now + 900, 0)).toEqual([]);
+    const again = await collection.claimDue(now + 100, now + 900, 10);
+    expect(again.map((each) => each[id[0]!])).toEqual([...ids, later]);
+    expect(again.map((each) => each[claim])).toEqual([2, 2, 2, 2, 2, 1]);
+    expect(await collection.claimDue(now + 899, now + 999, 10)).toEqual([]);
   });
 
   test('claimDue() prefers the longest due document, and returns them in the declared order', async () => {
