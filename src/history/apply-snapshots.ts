@@ -60,7 +60,7 @@ type SnapshotContext = Pick<HistoryContext, 'clock' | 'newId' | 'settings' | 'st
  * Queues the messages about an item: one webhook and one email at most for each job and item, under stable
  * keys. Returns false if none was queued, because the user has no enabled webhook or no address.
  */
-export async function notifyOfItem(context: SnapshotContext, fired: FiredItem): Promise<boolean> {
+async function notifyOfItem(context: SnapshotContext, fired: FiredItem): Promise<boolean> {
   const { userId } = fired.item;
   const { jobId } = fired.run;
   const notices = { ...context, settings: context.settings.notices };
