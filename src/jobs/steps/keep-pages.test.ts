@@ -82,10 +82,12 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     await sweep(fixture.context);
     expect(await pageFilesOf(jobId)).toHaveLength(2);
     // A worker that stalled before its last call adds a place after the end.
-    await fixture.context.store.addPagePlaces([{ id: `${jobId}/late`, path: 'x', offset: 0, length: 1 }]);
+    await fixture.context.store.pagePlaces.writeAll([
+      { id: `${jobId}/late`, path: 'x', offset: 0, length: 1 },
+    ]);
     await fixture.clock.advance(1);
     await sweep(fixture.context);
-    expect(await fixture.context.store.findPagePlaces([`${jobId}/late`])).toEqual([]);
+    expect(await fixture.context.store.pagePlaces.get(`${jobId}/late`)).toBeNull();
     expect(await pageFilesOf(jobId)).toEqual([]);
     expect((await fixture.context.blobs.listJob(jobId)).length).toBeGreaterThan(0);
     expect(await jobOf(jobId)).toMatchObject({ pagesUntil: null, filesDeletedAt: null });
@@ -169,10 +171,10 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     const { store } = fixture.context;
     const [{ pages: kept }] = (await batchesOf(jobId)) as [Batch];
     const ids = Object.values(kept!.units).flatMap((each) => each.map((page) => placeId(jobId, page)));
-    expect(await store.findPagePlaces(ids)).toHaveLength(50);
+    expect(await store.pagePlaces.find({ id: { in: ids } })).toHaveLength(50);
     await fixture.clock.advance(60_000);
     await workOff();
-    expect(await store.findPagePlaces(ids)).toEqual([]);
+    expect(await store.pagePlaces.find({ id: { in: ids } })).toEqual([]);
     const { pages } = (await fixture.waitForState(jobId, 'completed')).counts!;
     expect(pages).toMatchObject({ kept: 50, missed: 0 });
     await expectComplete(jobId);
