@@ -29,6 +29,7 @@ const tones: Readonly<Record<string, Tone>> = {
   missing: 'warning',
   back: 'good',
   enabled: 'good',
+  suspended: 'bad',
 };
 
 /** Returns the tone of a status of a job, batch, unit, schedule, or delivery. */

@@ -60,7 +60,7 @@ export function formatBytes(bytes: number | bigint): string {
   return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${names[unit]}`;
 }
 
-/** Formats a country code: "Indonesia (id)". The names of other places, such as shops, are returned unchanged. */
+/** Formats a country code: "Indonesia (id)". Names of other places, such as shops, are returned unchanged. */
 export const regionText = (region: string): string =>
   /^[a-z]{2}$/i.test(region) ? `${countries().of(region.toUpperCase()) ?? region} (${region})` : region;
 

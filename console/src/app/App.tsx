@@ -1,5 +1,5 @@
 import { MantineProvider } from '@mantine/core';
-import { lazy, StrictMode, Suspense, useEffect, useSyncExternalStore } from 'react';
+import { lazy, StrictMode, Suspense, useDeferredValue, useEffect, useSyncExternalStore } from 'react';
 import { createRoot } from 'react-dom/client';
 import { followToasts, hasToasts } from '../ui/errors/toast.ts';
 import { Loading } from '../ui/layout/Loading.tsx';
@@ -27,7 +27,8 @@ function Toasts() {
 
 /** The console: the sign-in page, or the pages of the signed-in role. */
 function App() {
-  const { session, message } = useSessionState();
+  // Deferred, pages are rendered in steps between which a phone reacts to its user.
+  const { session, message } = useDeferredValue(useSessionState());
   useEffect(followSession, []);
   return (
     <MantineProvider

@@ -1,17 +1,7 @@
-import {
-  ActionIcon,
-  Button,
-  Fieldset,
-  Group,
-  PasswordInput,
-  SimpleGrid,
-  Stack,
-  Text,
-  TextInput,
-} from '@mantine/core';
+import { Fieldset, Group, PasswordInput, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { randomId } from '@mantine/hooks';
-import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { AddButton, RemoveButton } from '../ui/actions/RowButtons.tsx';
 import type { DestinationValues } from './settings.ts';
 
 const maxHeaders = 20;
@@ -48,25 +38,18 @@ export function HeaderInputs({ form, stored }: HeaderInputsProps) {
                 {...form.getInputProps(`headers.${index}.value`)}
               />
             </SimpleGrid>
-            <ActionIcon
-              variant="subtle"
-              color="gray"
+            <RemoveButton
+              label={`Remove header ${index + 1}`}
               onClick={() => form.removeListItem('headers', index)}
-              aria-label={`Remove header ${index + 1}`}
-            >
-              <IconTrash size={18} aria-hidden />
-            </ActionIcon>
+            />
           </Group>
         ))}
-        <Button
-          variant="default"
+        <AddButton
           size="xs"
-          leftSection={<IconPlus size={16} aria-hidden />}
+          label="Add header"
           disabled={headers.length >= maxHeaders}
           onClick={() => form.insertListItem('headers', { id: randomId(), name: '', value: '' })}
-        >
-          Add header
-        </Button>
+        />
       </Stack>
     </Fieldset>
   );

@@ -1,6 +1,6 @@
 import { Alert, Skeleton, Tabs } from '@mantine/core';
 import { IconHourglass, IconMessage } from '@tabler/icons-react';
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense, useDeferredValue, useState } from 'react';
 import { useParams } from 'react-router';
 import type { Job } from '../../../gen/gleaner/job/v1/job_pb.ts';
 import { jobTitle } from '../../../src/present/job.ts';
@@ -27,12 +27,14 @@ const OtherTab = lazy(async () => ({ default: (await import('./OtherTab.tsx')).O
 export function JobPage() {
   const { jobId = '' } = useParams();
   const { job, error, isPending, refetch } = useJob(jobId);
+  // Deferred, the page is rendered in steps between which a phone reacts to its user.
+  const shown = useDeferredValue(job);
   const { role } = useSession();
   const [tab] = useTab(jobTabs(role), 'results');
   // Most jobs open with their records, which are requested beside the job. Reads of operators are logged.
-  useRecords(isPending && role === 'user' && tab === 'results' ? { jobId } : undefined);
-  if (job) return <Loaded job={job} stale={error} refetch={refetch} />;
-  if (!isPending)
+  useRecords(!shown && role === 'user' && tab === 'results' ? { jobId } : undefined);
+  if (shown) return <Loaded job={shown} stale={error} refetch={refetch} />;
+  if (!job && !isPending)
     return <LoadFailure title="Job" error={error} retry={refetch} list={['/jobs', 'All jobs']} />;
   return (
     <Page title="Job">

@@ -1,5 +1,6 @@
 import { NativeSelect, NumberInput, Switch, TextInput } from '@mantine/core';
 import { regionText } from '../../../src/present/text.ts';
+import type { FieldTexts } from '../ui/request/body.ts';
 import type { FieldShape } from '../ui/request/fields.ts';
 import { InlineCode } from './InlineCode.tsx';
 
@@ -77,3 +78,22 @@ export function Field({ field, value, change, paste, error, brief = false }: Fie
     />
   );
 }
+
+interface FieldsProps {
+  fields: readonly FieldShape[];
+  texts: FieldTexts;
+  change: (name: string, value: string) => void;
+  errorOf?: (name: string) => React.ReactNode;
+}
+
+/** Inputs for fields of a request, one below the other. */
+export const Fields = ({ fields, texts, change, errorOf }: FieldsProps) =>
+  fields.map((field) => (
+    <Field
+      key={field.name}
+      field={field}
+      value={texts[field.name] ?? ''}
+      change={(value) => change(field.name, value)}
+      error={errorOf?.(field.name)}
+    />
+  ));

@@ -6,7 +6,7 @@ import { type Draft, fileOf, sharedTexts } from '../ui/request/draft.ts';
 import type { ListShape, RequestShape } from '../ui/request/fields.ts';
 import { sharedOfFile } from '../ui/request/form-layout.ts';
 import { csvColumns, type ParsedCsv, parseCsv, templateColumns } from '../ui/request/table.ts';
-import { Field } from './Field.tsx';
+import { Fields } from './Field.tsx';
 import { FileDrop } from './FileDrop.tsx';
 import { SubmitBar } from './SubmitBar.tsx';
 import { TemplateButton } from './TemplateButton.tsx';
@@ -54,14 +54,7 @@ export function FileMode({ jobType, shape, list, draft, busy, submit }: FileMode
         {list.fields ? ' (* required)' : ''}
       </Text>
       <TemplateButton columns={templateColumns(list)} />
-      {shared.map((field) => (
-        <Field
-          key={field.name}
-          field={field}
-          value={own[field.name] ?? ''}
-          change={(value) => setOwn({ ...own, [field.name]: value })}
-        />
-      ))}
+      <Fields fields={shared} texts={own} change={(name, value) => setOwn({ ...own, [name]: value })} />
       <FileDrop file={file} onFile={readFile} onReject={setRejection} />
       {problems.length > 0 && (
         <Alert color="red" role="alert" title="Fix these problems in the file">

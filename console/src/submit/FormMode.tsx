@@ -1,15 +1,15 @@
-import { ActionIcon, Button, Group, Paper, SimpleGrid, Stack, Text, Textarea } from '@mantine/core';
+import { Group, Paper, SimpleGrid, Stack, Text, Textarea } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { randomId } from '@mantine/hooks';
-import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 import type { JobType } from '../../../src/contract/job-types.ts';
+import { AddButton, RemoveButton } from '../ui/actions/RowButtons.tsx';
 import { showError } from '../ui/errors/describe.ts';
 import { buildBody, type FieldTexts, splitLines, validateField } from '../ui/request/body.ts';
 import { type Draft, sharedTexts } from '../ui/request/draft.ts';
 import type { FieldShape, RequestShape } from '../ui/request/fields.ts';
 import { expandRows, formLayout, maxRows, pastedRows } from '../ui/request/form-layout.ts';
-import { Field } from './Field.tsx';
+import { Field, Fields } from './Field.tsx';
 import { InlineCode } from './InlineCode.tsx';
 import { SubmitBar } from './SubmitBar.tsx';
 
@@ -55,6 +55,17 @@ function validateLines(lines: string, max: number): string {
   return count > max ? `Enter at most ${max} lines (now ${count}).` : '';
 }
 
+/** Returns the problems of the values of the form by their paths. */
+function validateValues(shape: RequestShape, { own, units, lines }: Values) {
+  const { shared, row } = formLayout(shape);
+  const linesError = shape.list && !row ? validateLines(lines, shape.list.max) : '';
+  return Object.fromEntries([
+    ...validateFields(shared, own, 'own'),
+    ...units.flatMap((unit, index) => validateFields(row ?? [], unit, `units.${index}`)),
+    ...(linesError === '' ? [] : [['lines', linesError]]),
+  ]);
+}
+
 /** Returns the values of a draft; for one without units, a blank row. */
 function initialValues(shape: RequestShape, draft: Draft): Values {
   const { row } = formLayout(shape);
@@ -75,17 +86,9 @@ export function FormMode({ jobType, shape, draft, busy, submit, problems, single
   const { shared, row: fields } = formLayout(shape);
   const form = useForm<Values>({
     initialValues: initialValues(shape, draft),
-    validate: ({ own, units, lines }) => {
-      const linesError = list && !fields ? validateLines(lines, list.max) : '';
-      return Object.fromEntries([
-        ...validateFields(shared, own, 'own'),
-        ...units.flatMap((unit, index) => validateFields(fields ?? [], unit, `units.${index}`)),
-        ...(linesError === '' ? [] : [['lines', linesError]]),
-      ]);
-    },
+    validate: (values) => validateValues(shape, values),
   });
   const { own, units, lines } = form.values;
-  const unitCount = !list ? 1 : fields ? units.length : splitLines(lines).length;
   const errorOf = (path: string, name: string) => form.errors[path] ?? problems[name];
   const sharedError = (name: string) =>
     errorOf(`own.${name}`, name) ??
@@ -107,15 +110,12 @@ export function FormMode({ jobType, shape, draft, busy, submit, problems, single
   return (
     <form noValidate onSubmit={form.onSubmit(() => void (body !== null && submit(body).catch(() => {})))}>
       <Stack>
-        {shared.map((field) => (
-          <Field
-            key={field.name}
-            field={field}
-            value={own[field.name] ?? ''}
-            change={(value) => form.setFieldValue(`own.${field.name}`, value)}
-            error={sharedError(field.name)}
-          />
-        ))}
+        <Fields
+          fields={shared}
+          texts={own}
+          change={(name, value) => form.setFieldValue(`own.${name}`, value)}
+          errorOf={sharedError}
+        />
         {list && !fields && (
           <Textarea
             label={list.label}
@@ -154,9 +154,9 @@ export function FormMode({ jobType, shape, draft, busy, submit, problems, single
                     ))}
                   </SimpleGrid>
                   {!single && (
-                    <RemoveItemButton
-                      number={index + 1}
-                      isOnly={units.length === 1}
+                    <RemoveButton
+                      label={`Remove item ${index + 1}`}
+                      disabled={units.length === 1}
                       onClick={() => form.removeListItem('units', index)}
                     />
                   )}
@@ -166,13 +166,12 @@ export function FormMode({ jobType, shape, draft, busy, submit, problems, single
           </>
         )}
         {single?.(body) ?? (
-          <SubmitBar jobType={jobType} busy={busy} units={unitCount} body={body}>
+          <SubmitBar jobType={jobType} busy={busy} units={countUnits(shape, form.values)} body={body}>
             {fields && (
-              <AddItemButton
-                isFull={units.length >= Math.min(maxRows, list?.max ?? 1)}
-                onClick={() =>
-                  form.insertListItem('units', { ...blankRow(fields), ...choicesOfLast(units, fields) })
-                }
+              <AddButton
+                label="Add item"
+                disabled={units.length >= Math.min(maxRows, list?.max ?? 1)}
+                onClick={() => form.insertListItem('units', nextRow(units, fields))}
               />
             )}
           </SubmitBar>
@@ -182,25 +181,16 @@ export function FormMode({ jobType, shape, draft, busy, submit, problems, single
   );
 }
 
-/** Returns the choices of the last row, such as its country, as defaults for a new row. */
-function choicesOfLast(units: readonly FieldTexts[], fields: readonly FieldShape[]): Record<string, string> {
+/** Returns a new row, with the choices of the last one, such as its country. */
+function nextRow(units: readonly FieldTexts[], fields: readonly FieldShape[]): Record<string, string> {
   const last = units.at(-1) ?? {};
-  return Object.fromEntries(
-    fields.filter(({ type }) => type === 'choice').map(({ name }) => [name, last[name] ?? '']),
-  );
+  const choices = fields.filter(({ type }) => type === 'choice').map(({ name }) => [name, last[name] ?? '']);
+  return { ...blankRow(fields), ...Object.fromEntries(choices) };
 }
 
-function AddItemButton({ isFull, onClick }: { isFull: boolean; onClick: () => void }) {
-  return (
-    <Button
-      variant="default"
-      leftSection={<IconPlus size={16} aria-hidden />}
-      disabled={isFull}
-      onClick={onClick}
-    >
-      Add item
-    </Button>
-  );
+function countUnits({ list }: RequestShape, { units, lines }: Values): number {
+  if (!list) return 1;
+  return list.fields ? units.length : splitLines(lines).length;
 }
 
 function RowsHelp({ text }: { text: string }) {
@@ -208,25 +198,5 @@ function RowsHelp({ text }: { text: string }) {
     <Text size="sm" c="dimmed">
       <InlineCode text={text} /> Paste a list to fill several rows.
     </Text>
-  );
-}
-
-interface RemoveItemButtonProps {
-  number: number;
-  isOnly: boolean;
-  onClick: () => void;
-}
-
-function RemoveItemButton({ number, isOnly, onClick }: RemoveItemButtonProps) {
-  return (
-    <ActionIcon
-      variant="subtle"
-      color="gray"
-      disabled={isOnly}
-      onClick={onClick}
-      aria-label={`Remove item ${number}`}
-    >
-      <IconTrash size={18} aria-hidden />
-    </ActionIcon>
   );
 }

@@ -1,7 +1,5 @@
 import { useQuery } from '@connectrpc/connect-query';
 import {
-  ActionIcon,
-  Button,
   Group,
   Input,
   MultiSelect,
@@ -12,10 +10,10 @@ import {
   Text,
   TextInput,
 } from '@mantine/core';
-import { IconPlus, IconTrash } from '@tabler/icons-react';
 import type { ComponentType } from 'react';
 import { DestinationService } from '../../../gen/gleaner/destination/v1/destination_pb.ts';
 import { seriesOf } from '../../../src/contract/track.ts';
+import { AddButton, RemoveButton } from '../ui/actions/RowButtons.tsx';
 import type { FieldTexts } from '../ui/request/body.ts';
 import type { FieldShape } from '../ui/request/fields.ts';
 import { TextLink } from '../ui/TextLink.tsx';
@@ -131,25 +129,18 @@ function HoldInput({ value, change, error }: OptionInputProps) {
               value={row.percent}
               onChange={(percent) => set(index, { percent: String(percent) })}
             />
-            <ActionIcon
-              variant="subtle"
-              color="gray"
-              aria-label={`Remove field ${index + 1}`}
+            <RemoveButton
+              label={`Remove field ${index + 1}`}
               onClick={() => change(writeHold(rows.filter((_row, at) => at !== index)))}
-            >
-              <IconTrash size={18} aria-hidden />
-            </ActionIcon>
+            />
           </Group>
         ))}
         {error !== null && <Input.Error>Enter a field and a percentage in each row.</Input.Error>}
-        <Button
+        <AddButton
           size="xs"
-          variant="default"
-          leftSection={<IconPlus size={16} aria-hidden />}
+          label="Add field"
           onClick={() => change(writeHold([...rows, { field: '', percent: '95' }]))}
-        >
-          Add field
-        </Button>
+        />
       </Stack>
     </Input.Wrapper>
   );

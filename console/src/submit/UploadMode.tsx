@@ -5,7 +5,7 @@ import { type FieldTexts, parseValues } from '../ui/request/body.ts';
 import { type Draft, fileOf, sharedTexts } from '../ui/request/draft.ts';
 import type { RequestShape } from '../ui/request/fields.ts';
 import { countRows } from '../ui/request/table.ts';
-import { Field } from './Field.tsx';
+import { Fields } from './Field.tsx';
 import { FileDrop } from './FileDrop.tsx';
 import { InlineCode } from './InlineCode.tsx';
 import { SubmitBar } from './SubmitBar.tsx';
@@ -64,14 +64,7 @@ export function UploadMode({ jobType, shape, draft, busy, submit }: UploadModePr
           {rejection}
         </Text>
       )}
-      {others.map((field) => (
-        <Field
-          key={field.name}
-          field={field}
-          value={texts[field.name] ?? ''}
-          change={(value) => setTexts({ ...texts, [field.name]: value })}
-        />
-      ))}
+      <Fields fields={others} texts={texts} change={(name, value) => setTexts({ ...texts, [name]: value })} />
       <SubmitBar
         jobType={jobType}
         units={rows}

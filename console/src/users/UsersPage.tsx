@@ -1,9 +1,9 @@
-import { Badge } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPlus } from '@tabler/icons-react';
 import type { Account } from '../../../gen/gleaner/account/v1/account_pb.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { formatCount } from '../../../src/present/text.ts';
+import { StatusBadge } from '../ui/jobs/StatusBadge.tsx';
 import { Page } from '../ui/layout/Page.tsx';
 import { ListTable } from '../ui/list/ListTable.tsx';
 import type { ListColumn } from '../ui/list/list-content.ts';
@@ -34,7 +34,7 @@ const columns: ListColumn<Account>[] = [
   },
   {
     title: 'Status',
-    cell: ({ suspended }) => (suspended ? <Badge color="red">Suspended</Badge> : null),
+    cell: ({ suspended }) => (suspended ? <StatusBadge status="suspended" /> : null),
   },
   {
     title: 'Created',

@@ -1,8 +1,9 @@
-import { Badge, Code, Group } from '@mantine/core';
+import { Code, Group } from '@mantine/core';
 import type { AccountService, ApiKey } from '../../../../gen/gleaner/account/v1/account_pb.ts';
 import type { OperatorService } from '../../../../gen/gleaner/operator/v1/operator_pb.ts';
 import { capitalize, formatCount } from '../../../../src/present/text.ts';
 import { ConfirmButton } from '../actions/ActionButton.tsx';
+import { StatusBadge } from '../jobs/StatusBadge.tsx';
 import { TestBadge } from '../layout/TestBadge.tsx';
 import { type ListQuery, ListTable } from '../list/ListTable.tsx';
 import type { ListColumn } from '../list/list-content.ts';
@@ -26,13 +27,7 @@ const columns: ListColumn<ApiKey>[] = [
     ),
   },
   { title: 'Prefix', cell: ({ prefix }) => <Code>{prefix}…</Code> },
-  {
-    title: 'Status',
-    cell: (key) => {
-      const status = keyStatus(key, Date.now());
-      return <Badge color={status === 'active' ? 'teal' : 'gray'}>{capitalize(status)}</Badge>;
-    },
-  },
+  { title: 'Status', cell: (key) => <StatusBadge status={keyStatus(key, Date.now())} /> },
   { title: 'Allows', cell: ({ scopes, operatorRole }) => capitalize(operatorRole || scopes.join(', ')) },
   {
     title: 'Spent',

@@ -1,8 +1,8 @@
 import { useSearchParams } from 'react-router';
 
 /**
- * Returns the filter of a list, which the address keeps, and a function that replaces it. `empty` matches all;
- * an empty text is no filter.
+ * Returns the filter of a list, which the address keeps, and a function that replaces it. `empty` matches
+ * all; an empty text is no filter.
  */
 export function useAddressFilter<Filter extends object>(
   empty: Filter,
