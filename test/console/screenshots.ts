@@ -33,7 +33,8 @@ const screenshots: [suffix: string, TabOptions, names: string[]][] = [
       ...['own-overview', 'submit', 'submit-form', 'try', 'keys', 'webhook', 'schedule'],
     ],
   ],
-  ['', { width: 1200, height: 620 }, ['own-job', 'jobs']],
+  ['', { width: 1200, height: 620 }, ['own-job']],
+  ['', { width: 1200, height: 560 }, ['jobs']],
   ['-dark', { width: 1200, height: 760, scheme: 'dark' }, ['job']],
   ['-phone', { width: 390, height: 760, scale: 1.5 }, ['approvals', 'job']],
 ];
