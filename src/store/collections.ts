@@ -271,6 +271,7 @@ export const declarations: { readonly [K in CollectionName]: Declaration<FieldOf
         { fields: ['dueAt', 'id'], set: 'dueAt' },
         { fields: ['userId', 'createdAt', 'id'] },
         { fields: ['state', 'createdAt', 'id'] },
+        { fields: ['createdAt', 'id'] },
         { fields: ['noticeAt', 'id'], set: 'noticeAt' },
       ],
       lazy: ['request'],

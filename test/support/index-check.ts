@@ -5,8 +5,8 @@ import { wrapMethods } from '../../src/store/wrap.ts';
 
 type Conditions = Readonly<Record<string, unknown>>;
 
-/** Calls that may read a whole collection: one document per market, and few schedules per user. */
-const accepted: readonly string[] = ['drift.find', 'schedules.list'];
+/** Calls that may read a whole collection: one document per market. */
+const accepted: readonly string[] = ['drift.find'];
 
 /** Position of the conditions among the parameters of the methods that have any. */
 const conditionsOf: Readonly<Record<string, (parameters: readonly unknown[]) => readonly unknown[]>> = {

@@ -74,7 +74,7 @@ test('jobs of the first version are due as their states say', async () => {
   const file = new DatabaseSync(path);
   const objects = () => file.prepare(`SELECT name, type FROM sqlite_master ORDER BY name`).all();
   const current = objects();
-  file.exec(`DROP TABLE page_places; DROP INDEX jobs_by_due; ALTER TABLE jobs DROP COLUMN due_at; PRAGMA user_version = 1;
+  file.exec(`DROP TABLE page_places; DROP INDEX schedules_by_created_at_id; DROP INDEX jobs_by_due; ALTER TABLE jobs DROP COLUMN due_at; PRAGMA user_version = 1;
     CREATE INDEX jobs_by_deadline ON jobs (decide_by) WHERE state = 'awaiting_approval'`);
   migrate(file, path);
   expect(objects()).toEqual(current);

@@ -68,9 +68,10 @@ const ownTables = `
 /** Creates the tables of a new file. */
 const currentSchema = [...Object.values(declarations), jobTable].map(createTable).join('\n') + ownTables;
 
-/** Jobs wait for what their states say (job-states.ts), and kept pages have places. */
+/** Jobs wait for what their states say (job-states.ts). Kept pages have places, lists of schedules an index. */
 const secondVersion = `
   ${createTable(declarations.pagePlaces)}
+  CREATE INDEX schedules_by_created_at_id ON schedules (created_at, id);
   ALTER TABLE jobs ADD COLUMN due_at REAL;
   UPDATE jobs SET due_at = CASE
     WHEN state = 'awaiting_approval' THEN decide_by
