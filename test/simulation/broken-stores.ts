@@ -24,7 +24,7 @@ export async function revealDefect({ change }: BrokenStore, seed: number): Promi
 export const brokenStores: readonly BrokenStore[] = [
   {
     defect: 'posts an entry again with another key',
-    seed: 4,
+    seed: 18,
     change: (store) => {
       let posts = 0;
       return {
@@ -51,12 +51,12 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'forgets idempotency keys',
-    seed: 1,
+    seed: 2,
     change: () => ({ submissions: { insert: async () => true } }),
   },
   {
     defect: 'forgets the owner of a claim',
-    seed: 1,
+    seed: 3,
     change: (store) => ({
       batches: {
         update: async () => true,
@@ -69,7 +69,7 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'does not mark reused records',
-    seed: 13,
+    seed: 8,
     change: (store) => {
       const unmark = (outcomes: Record<number, Outcome>) =>
         Object.fromEntries(
@@ -89,14 +89,14 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'forgets what ended an observation',
-    seed: 22,
+    seed: 3,
     change: (store) => ({
       observations: { writeAll: (inserts) => store.observations.writeAll(inserts) },
     }),
   },
   {
     defect: 'does not make a claimed job due again',
-    seed: 1,
+    seed: 3,
     change: (store) => {
       const claimed = new Set<string>();
       const isFirst = (step: string) => !claimed.has(step) && claimed.add(step);
@@ -110,12 +110,12 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'compares jobs in any order',
-    seed: 41,
+    seed: 9,
     change: () => ({ trackingRuns: { find: async () => [] } }),
   },
   {
     defect: 'keeps a notification twice',
-    seed: 7,
+    seed: 29,
     change: (store) => {
       let kept = 0;
       return {

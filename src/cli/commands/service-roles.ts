@@ -62,7 +62,7 @@ export function addServiceRoles(program: Command): void {
   addMaintenanceCommands(program);
 }
 
-/** Time after the start at which its garbage is collected: a pause that the first request does not wait for. */
+/** Time after the start at which its garbage is collected: no request of the start waits for the pause. */
 const collectMs = 1_000;
 
 /** Runs a role until it is stopped, or must not use its data any more. */

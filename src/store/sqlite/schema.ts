@@ -68,7 +68,9 @@ const ownTables = `
 /** Creates the tables of a new file. */
 const currentSchema = [...Object.values(declarations), jobTable].map(createTable).join('\n') + ownTables;
 
-/** Jobs wait for what their states say (job-states.ts). Kept pages have places, lists of schedules an index. */
+/**
+ * Due times of jobs (job-states.ts), places of kept pages, and an index for the list of all schedules.
+ */
 const secondVersion = `
   ${createTable(declarations.pagePlaces)}
   CREATE INDEX schedules_by_created_at_id ON schedules (created_at, id);
