@@ -48,8 +48,11 @@ test.each([
   expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`^${name}=`));
 });
 
-test('loadConfig() leaves one core free of worker processes by default', () => {
-  const workers = Math.max(1, Math.min(availableParallelism() - 1, 64));
+test('loadConfig() starts a worker process per core by default, and leaves a core on the embedded stack', () => {
+  const cores = availableParallelism();
+  const distributed = { MONGODB_URI: 'mongodb://h/d', NATS_URL: 'nats://h' };
+  expect(loadConfig(distributed)).toMatchObject({ workers: Math.min(cores, 64) });
+  const workers = Math.max(1, Math.min(cores - 1, 64));
   expect(loadConfig({})).toMatchObject({ workers });
   expect(loadConfig({ GLEANER_WORKERS: '0' }).workers).toBe(0);
   const shown = loadConfig({}).effectiveSettings.find(({ name }) => name === 'GLEANER_WORKERS');

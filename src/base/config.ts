@@ -196,7 +196,7 @@ function buildConfig(
   environment: Environment,
   values: SettingValues,
 ): Omit<Config, 'environment' | 'secretFiles' | 'ignored'> {
-  const workers = values.GLEANER_WORKERS ?? defaultWorkers();
+  const workers = values.GLEANER_WORKERS ?? defaultWorkers(values.MONGODB_URI === null);
   const dataDir = values.GLEANER_DATA_DIR;
   const browser =
     values.GLEANER_BROWSER ?? findInstalledBrowser(dataDir) ?? findBrowser(environment.PATH ?? '');
@@ -264,8 +264,11 @@ function readOrigins({ GLEANER_ORIGINS, GLEANER_PUBLIC_URL: url }: SettingValues
   return origins;
 }
 
-/** One worker process per core, except for one core, which answers calls and runs the engines. */
-const defaultWorkers = () => Math.max(1, Math.min(64, availableParallelism() - 1));
+/**
+ * One worker process per core. On the embedded stack, one core is left for the process that answers calls.
+ */
+const defaultWorkers = (isEmbedded: boolean) =>
+  Math.max(1, Math.min(64, availableParallelism() - (isEmbedded ? 1 : 0)));
 
 function readBackupPlace(values: SettingValues): string | null {
   const { GLEANER_BACKUP_TO: to } = values;
