@@ -39,7 +39,7 @@ test('requireIndexes() rejects calls that read a whole collection', async () => 
     () => rules.update({ name: 'x' }, { name: 'y' }),
     () => rules.remove({ userId: { not: 'x' } }),
     () => rules.list({}, { limit: 5 }),
-    () => schedules.find({ dueAt: null }, { limit: 5 }),
+    () => schedules.find({ dueAt: null }, { order: ['dueAt', 'id'], limit: 5 }),
     () => observations.writeAll([], [[{ jobId: 'x' }, { endedAt: 1 }]]),
   ];
   for (const call of whole) expect(call).toThrow('reads the whole collection');
