@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { createManualClock, flushTasks } from '../../test/support/clock.ts';
 import { createLog } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
-import type { ProcessReport } from '../store/operations.ts';
+import { aProcess } from '../store/conformance/samples.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
 import { replaceMethods } from '../store/wrap.ts';
@@ -19,22 +19,7 @@ beforeEach(() => {
 
 const report = (id: string, role: string) => {
   const now = clock.now();
-  const about: ProcessReport = {
-    id,
-    role,
-    host: 'one',
-    pid: 1,
-    version: '1',
-    startedAt: now,
-    seenAt: now,
-    memoryBytes: 1,
-    workers: 0,
-    batches: 0,
-    paused: '',
-    clockSkewMs: 0,
-    unitsDone: 0,
-  };
-  return store.processes.upsert([about]);
+  return store.processes.upsert([aProcess({ id, role, startedAt: now, seenAt: now })]);
 };
 
 test('counts the live processes that serve the core, and keeps the count while the store is unavailable', async () => {

@@ -3,6 +3,7 @@ import { createManualClock, flushTasks, type ManualClock } from '../../test/supp
 import { createLog } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import type { Audit } from '../jobs/queries/audit.ts';
+import { aProcess } from '../store/conformance/samples.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Store } from '../store/store.ts';
 import { type AuditCheck, createAuditCheck } from './audit-check.ts';
@@ -24,23 +25,7 @@ beforeEach(() => {
 });
 
 const heartbeat = (id: string, role: string, startedAt: number) =>
-  store.processes.upsert([
-    {
-      id,
-      role,
-      host: 'one',
-      pid: 1,
-      version: '1',
-      startedAt,
-      seenAt: clock.now(),
-      memoryBytes: 1,
-      workers: 0,
-      batches: 0,
-      paused: '',
-      clockSkewMs: 0,
-      unitsDone: 0,
-    },
-  ]);
+  store.processes.upsert([aProcess({ id, role, startedAt, seenAt: clock.now() })]);
 
 const values = async ({ gauges }: AuditCheck) =>
   (await gauges.gleaner_audit_disagreements!()).map(({ value }) => value);
