@@ -208,6 +208,17 @@ export function listBy<T>({ order }: Declaration, find: Collection<T>['find']): 
   };
 }
 
+/** Documents deleted per step. */
+const chunkSize = 500;
+
+/** Deletes all documents that match, a chunk at a time. A repeated call completes one that failed. */
+export async function removeAll<T>(
+  collection: Pick<Collection<T>, 'remove'>,
+  where: Where<T>,
+): Promise<void> {
+  while ((await collection.remove(where, chunkSize)) === chunkSize);
+}
+
 /** Returns the type of a field, and whether it may be null. */
 export function typeOf(declaration: Declaration, field: string): [BaseType, boolean] {
   const type = declaration.fields[field]!;

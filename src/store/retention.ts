@@ -1,3 +1,4 @@
+import { removeAll } from './collection.ts';
 import type { Collections } from './collections.ts';
 import type { Cursor } from './cursor.ts';
 import type { DeletedJob, Job } from './documents.ts';
@@ -65,13 +66,10 @@ export function summaryOf(job: Job): Omit<DeletedJob, 'success' | 'failed' | 'de
   };
 }
 
-/** Places of kept pages deleted per step. */
-const chunkSize = 500;
-
 /** Removes the places of a job's kept pages. */
 export async function removePagePlaces(
   { pagePlaces }: Pick<Collections, 'pagePlaces'>,
   jobId: string,
 ): Promise<void> {
-  while ((await pagePlaces.remove(idsOfJob(jobId), chunkSize)) === chunkSize);
+  await removeAll(pagePlaces, idsOfJob(jobId));
 }

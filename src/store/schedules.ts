@@ -1,5 +1,5 @@
 import type { JobOptions } from '../contract/submit-options.ts';
-import type { Collection } from './collection.ts';
+import { type Collection, removeAll } from './collection.ts';
 
 /**
  * State of a schedule.
@@ -174,16 +174,13 @@ export function writeSchedule(
   return schedules.update({ id, revision }, { ...patch, revision: revision + 1 });
 }
 
-/** Runs deleted per step. */
-const chunkSize = 500;
-
 /** Deletes a schedule and its runs. Returns false if it does not exist. */
 export async function deleteSchedule(
   { schedules, scheduleRuns }: Schedules & { scheduleRuns: Collection<ScheduleRun> },
   id: string,
 ): Promise<boolean> {
   const isDeleted = (await schedules.remove({ id })) === 1;
-  while ((await scheduleRuns.remove({ scheduleId: id }, chunkSize)) === chunkSize);
+  await removeAll(scheduleRuns, { scheduleId: id });
   return isDeleted;
 }
 
