@@ -2,6 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import { MongoBulkWriteError, MongoServerError } from 'mongodb';
 import { backOffMs } from '../../base/back-off.ts';
 
+/** Code of the error of a duplicate unique value. */
+export const duplicateCode = 11_000;
 /** Code of the error "deadlock detected" (40P01) of PostgreSQL, as engines built on it report it. */
 export const deadlockCode = 16_908_292;
 /** How often a statement is repeated that a deadlock rolled back. */
@@ -39,15 +41,27 @@ export function isDeadlock(thrown: unknown): boolean {
   return thrown.code === deadlockCode || /deadlock detected/.test(thrown.message);
 }
 
+/** Returns the codes of the documents that a bulk write did not write. Empty for every other error. */
+export const writeErrorCodes = (thrown: unknown): unknown[] =>
+  thrown instanceof MongoBulkWriteError ? [thrown.writeErrors].flat().map(({ code }) => code) : [];
+
+/**
+ * Returns true if a bulk write failed without an answer of the server. The driver (7.9) reports every such
+ * error, such as a lost connection, as a failed bulk write without failed documents.
+ */
+export const isUnanswered = (thrown: unknown): thrown is MongoBulkWriteError =>
+  thrown instanceof MongoBulkWriteError &&
+  writeErrorCodes(thrown).length === 0 &&
+  typeof thrown.code !== 'number';
+
 /** Returns true if the error reports only duplicate unique values. */
 function isDuplicate(thrown: unknown): boolean {
   if (thrown instanceof MongoBulkWriteError) {
-    return (
-      [thrown.writeErrors].flat().every(({ code }) => code === 11_000) &&
-      !thrown.result.getWriteConcernError()
-    );
+    const codes = writeErrorCodes(thrown);
+    const isOnlyDuplicates = codes.length > 0 && codes.every((code) => code === duplicateCode);
+    return isOnlyDuplicates && !thrown.result.getWriteConcernError();
   }
   if (!(thrown instanceof MongoServerError)) return false;
   // Engines on PostgreSQL report a duplicate of findAndModify as an internal error.
-  return thrown.code === 11_000 || /violates exclusion constraint/.test(thrown.message);
+  return thrown.code === duplicateCode || /violates exclusion constraint/.test(thrown.message);
 }

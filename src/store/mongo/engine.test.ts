@@ -8,7 +8,8 @@ import { MongoServerError } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findMongo, startMongo } from '../../../test/engines/mongo.ts';
 import { startLink } from '../../../test/support/link.ts';
-import { aKey, aTime, aUser } from '../conformance/samples.ts';
+import { anItem, anObservation } from '../conformance/history-samples.ts';
+import { aBatch, aJob, aKey, aTime, aUser } from '../conformance/samples.ts';
 import { deadlockCode, isDeadlock } from './duplicates.ts';
 import { openEngine } from './engine.ts';
 import { openMongoStore } from './open.ts';
@@ -93,6 +94,40 @@ describe.skipIf('missing' in mongo)(
       await engine.ping().catch(() => {});
       await engine.ping();
       await engine.close();
+      await link.stop();
+    });
+
+    test('a bulk write whose connection is lost is unavailable, and writes all when it is repeated', async () => {
+      const url = new URL(mongo.fresh());
+      const link = await startLink(Number(url.port));
+      url.port = String(link.port);
+      url.searchParams.set('serverSelectionTimeoutMS', '100');
+      const store = openMongoStore({ uri: url.href });
+      const observation = anObservation();
+      const item = anItem();
+      const job = aJob();
+      const writes: [string, () => Promise<unknown>][] = [
+        ['writeAll', () => store.observations.writeAll([observation])],
+        ['upsert', () => store.trackedItems.upsert([item])],
+        ['a job', () => store.jobs.create(job, [aBatch(job, 0)])],
+      ];
+      for (const [name, write] of writes) {
+        await store.ping();
+        link.silence();
+        const lost = write();
+        for (let turn = 0; turn < 10; turn++) await setImmediate();
+        link.cut();
+        await expect(lost, name).rejects.toMatchObject({ code: 'unavailable' });
+        // No server is found, until a heartbeat finds one again.
+        await expect(write(), name).rejects.toMatchObject({ code: 'unavailable' });
+        link.heal();
+        await write();
+      }
+      const { userId, market, region, key, at, jobId } = observation;
+      expect(await store.observations.get(userId, market, region, key, at, jobId)).toEqual(observation);
+      expect(await store.trackedItems.get(item.id)).toEqual(item);
+      expect(await store.jobs.get(job.id)).toMatchObject({ id: job.id });
+      await store.close();
       await link.stop();
     });
 

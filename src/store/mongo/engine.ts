@@ -13,7 +13,7 @@ import { ConfigError } from '../../base/config-error.ts';
 import { newId } from '../../base/id.ts';
 import { parseMongoUri } from '../../base/mongo-uri.ts';
 import { Fault } from '../../contract/fault.ts';
-import { deadlockCode, isDeadlock } from './duplicates.ts';
+import { deadlockCode, duplicateCode, isDeadlock, isUnanswered, writeErrorCodes } from './duplicates.ts';
 import { compatibleFrom, type Migration, migrate, migrations } from './migrate.ts';
 import { collectionsOf, type MongoCollections } from './schema.ts';
 
@@ -187,7 +187,8 @@ function connect(uri: string): Connection {
  */
 function isUnreachable(thrown: unknown): boolean {
   return [thrown, (thrown as Error | undefined)?.cause].some(
-    (error) => error instanceof MongoServerSelectionError,
+    // A bulk write has the reason of its error, but not its class.
+    (error) => error instanceof MongoServerSelectionError || (isUnanswered(error) && 'reason' in error),
   );
 }
 
@@ -224,8 +225,16 @@ function isUnavailable(thrown: MongoError): boolean {
     ) ||
     transientCodes.has(Number(thrown.code)) ||
     isDeadlock(thrown) ||
+    isUnanswered(thrown) ||
+    areTransient(writeErrorCodes(thrown)) ||
     thrown.hasErrorLabel('RetryableWriteError')
   );
+}
+
+/** Returns true if documents were not written because of temporary failures, besides duplicates. */
+function areTransient(codes: readonly unknown[]): boolean {
+  const failures = codes.filter((code) => code !== duplicateCode);
+  return failures.length > 0 && failures.every((code) => transientCodes.has(Number(code)));
 }
 
 function describeErrors<T>(name: string, call: () => T): T {
