@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
-import { approve, reject } from './steps/decide.ts';
-import { stopRunning } from './steps/lifecycle.ts';
+import { approve, reject, stopRunning } from './steps/decide.ts';
 
 let fixture: JobFixture;
 beforeEach(async () => {

@@ -6,7 +6,7 @@ import { minute, type ScheduleFixture, withSchedules } from '../../test/support/
 import { findStores } from '../../test/support/stores.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
 import { qualityOf } from '../jobs/queries/units.ts';
-import { releaseHold } from '../jobs/steps/lifecycle.ts';
+import { releaseHold } from '../jobs/steps/decide.ts';
 import type { Job } from '../store/documents.ts';
 import { deleteSchedule } from '../store/schedules.ts';
 import type { ScheduleCaller } from './change.ts';

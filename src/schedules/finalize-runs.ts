@@ -1,7 +1,7 @@
 import { Fault } from '../contract/fault.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
 import { jobRefunds } from '../jobs/credits/job-credits.ts';
-import { cancel } from '../jobs/steps/lifecycle.ts';
+import { cancel } from '../jobs/steps/decide.ts';
 import type { DeletedJob, Job } from '../store/documents.ts';
 import { isCharged } from '../store/job-states.ts';
 import type { OpenRun, RunState, Schedule, ScheduleRun } from '../store/schedules.ts';

@@ -3,7 +3,7 @@ import { Fault } from '../contract/fault.ts';
 import { refusalOf } from '../contract/permission.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { unitPriceIn } from '../jobs/prices.ts';
-import { cancel } from '../jobs/steps/lifecycle.ts';
+import { cancel } from '../jobs/steps/decide.ts';
 import type { PendingRun, Schedule } from '../store/schedules.ts';
 import { maxOpenRuns } from './limits.ts';
 import { ownerMode } from './owner.ts';

@@ -16,6 +16,7 @@ import { addRule, changeRule, findRule, type RuleFields, removeRule } from '../.
 import type { JobContext } from '../../jobs/context.ts';
 import { fullName } from '../../jobs/job-types.ts';
 import { requireCompared } from '../../jobs/queries/changed.ts';
+import { noJob } from '../../jobs/queries/read.ts';
 import { isAccepted } from '../../kinds/states.ts';
 import type { Page } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
@@ -155,8 +156,7 @@ async function readObservations(
 /** Returns one of the caller's tracked jobs. Throws `not_found`. */
 async function findTracked({ store }: JobContext, jobId: string, { principal }: Call): Promise<Job> {
   const job = await store.jobs.get(jobId.toLowerCase());
-  if (job === null || job.userId !== principal.userId || !isAccepted(job))
-    throw new Fault('not_found', `There is no job '${jobId}'.`);
+  if (job === null || job.userId !== principal.userId || !isAccepted(job)) throw noJob(jobId);
   if (seriesOf(job.options.track) === null)
     throw new Fault('not_found', `Job '${jobId}' is not tracked. Submit it with track=true to compare it.`);
   return job;

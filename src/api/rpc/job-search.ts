@@ -1,4 +1,5 @@
 import { Fault } from '../../contract/fault.ts';
+import { noJob } from '../../jobs/queries/read.ts';
 import type { Job } from '../../store/documents.ts';
 import type { Store } from '../../store/store.ts';
 import { listUsers } from '../../store/users.ts';
@@ -12,7 +13,7 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Returns any user's job. Throws `not_found` for an unknown id. */
 export async function anyJob(store: Pick<Store, 'jobs'>, { jobId }: { jobId: string }): Promise<Job> {
   const job = await store.jobs.get(jobId.toLowerCase());
-  if (job === null) throw new Fault('not_found', `There is no job '${jobId}'.`);
+  if (job === null) throw noJob(jobId);
   return job;
 }
 

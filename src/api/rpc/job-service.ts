@@ -6,18 +6,18 @@ import {
   JobService,
   type StreamFailuresRequest,
 } from '../../../gen/gleaner/job/v1/job_pb.ts';
-import { Fault } from '../../contract/fault.ts';
 import { tagHeader, warningHeader } from '../../contract/response-headers.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import { fullName } from '../../jobs/job-types.ts';
 import { createDifferences } from '../../jobs/queries/differences.ts';
+import { noJob } from '../../jobs/queries/read.ts';
 import { listFiles, results } from '../../jobs/queries/results.ts';
 import { jobTag } from '../../jobs/queries/tag.ts';
 import { type FailureFormat, failures, failureTypes } from '../../jobs/queries/units.ts';
 import { createWatch, showWhenChanged } from '../../jobs/queries/watch.ts';
+import { cancel, releaseHold } from '../../jobs/steps/decide.ts';
 import { deleteFiles } from '../../jobs/steps/delete.ts';
 import { submitterOf } from '../../jobs/steps/idempotency.ts';
-import { cancel, releaseHold } from '../../jobs/steps/lifecycle.ts';
 import { reread } from '../../jobs/steps/reread.ts';
 import { type DeriveJob, retry, retryWarning } from '../../jobs/steps/retry.ts';
 import { isAccepted } from '../../kinds/states.ts';
@@ -47,7 +47,7 @@ export function jobServiceHandlers(context: JobContext): Handlers {
   const find = async ({ jobId }: { jobId: string }, { principal }: Call): Promise<Job> => {
     const job = await findJob(store, jobId);
     const isOwn = principal.role === 'operator' || (job?.userId === principal.userId && isAccepted(job));
-    if (job === null || !isOwn) throw new Fault('not_found', `There is no job '${jobId}'.`);
+    if (job === null || !isOwn) throw noJob(jobId);
     return job;
   };
   const shapeAll = (jobs: readonly Job[], role: Role) =>
@@ -155,7 +155,7 @@ function streamHandlers(
   const watchAs = (role: Role) =>
     createWatch(context, async (jobId) => {
       const job = await store.jobs.get(jobId);
-      if (job === null) throw new Fault('not_found', `There is no job '${jobId}'.`);
+      if (job === null) throw noJob(jobId);
       const value = await shape(job, role);
       const mark = toJsonString(JobSchema, create(JobSchema, value));
       return { value, mark, ended: job.finishedAt !== null };

@@ -5,7 +5,7 @@ import { variantSoldRequest } from '../../../test/support/jobs.ts';
 import { type NotificationFixture, openNotifications } from '../../../test/support/notifications.ts';
 import { track } from '../../history/tracker.ts';
 import { qualityOf } from '../../jobs/queries/units.ts';
-import { releaseHold } from '../../jobs/steps/lifecycle.ts';
+import { releaseHold } from '../../jobs/steps/decide.ts';
 import { aRule } from '../../store/conformance/history-samples.ts';
 import { listTrackedItems } from '../../store/history.ts';
 import { createNotifier } from './notifier.ts';

@@ -8,9 +8,8 @@ import {
   openNotifications,
 } from '../../../test/support/notifications.ts';
 import type { ReceivedMessage } from '../../../test/support/receiver.ts';
-import { reject } from '../../jobs/steps/decide.ts';
+import { reject, stopRunning } from '../../jobs/steps/decide.ts';
 import { deleteFiles } from '../../jobs/steps/delete.ts';
-import { stopRunning } from '../../jobs/steps/lifecycle.ts';
 import type { Destination } from '../../store/destinations.ts';
 import type { Delivery } from '../../store/documents.ts';
 import { createDestinations } from '../destination/destinations.ts';

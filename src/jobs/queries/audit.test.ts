@@ -3,8 +3,7 @@ import { grant, type JobFixture, openJobFixture, variantSoldRequest } from '../.
 import { newId } from '../../base/id.ts';
 import type { Job, LedgerEntry } from '../../store/documents.ts';
 import { replaceMethods } from '../../store/wrap.ts';
-import { approve } from '../steps/decide.ts';
-import { cancel } from '../steps/lifecycle.ts';
+import { approve, cancel } from '../steps/decide.ts';
 import { audit } from './audit.ts';
 
 let fixture: JobFixture;

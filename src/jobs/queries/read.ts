@@ -42,10 +42,12 @@ export async function findJob(
       : await context.store.jobs.getByNumber(Number(taskId));
   const mine = job?.userId === userId && job.market === market.name && serves(context, jobType, job);
   const isOfSite = site === undefined || site === job?.region;
-  if (!mine || !isOfSite || !isAccepted(job))
-    throw new Fault('not_found', `There is no job '${jobId ?? taskId}'.`);
+  if (!mine || !isOfSite || !isAccepted(job)) throw noJob(`${jobId ?? taskId}`);
   return job;
 }
+
+/** Returns the fault for a job that does not exist, or that the caller must not see. */
+export const noJob = (jobId: string) => new Fault('not_found', `There is no job '${jobId}'.`);
 
 /** Returns true if a method serves the job's kind. The data step serves every kind with a file per unit. */
 function serves(context: JobContext, jobType: JobMethod['jobType'], job: Job): boolean {

@@ -10,7 +10,7 @@ import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { leaseMs } from '../context.ts';
 import { createBatchWriter } from './batch-writer.ts';
-import { cancel } from './lifecycle.ts';
+import { cancel } from './decide.ts';
 import { work } from './process-batch.ts';
 import type { UnitResult } from './read-unit.ts';
 

@@ -6,8 +6,7 @@ import type { Outcome } from '../../store/batches.ts';
 import { replaceMethods } from '../../store/wrap.ts';
 import type { JobContext } from '../context.ts';
 import { chargeJob } from '../credits/job-credits.ts';
-import { approve } from './decide.ts';
-import { cancel } from './lifecycle.ts';
+import { approve, cancel } from './decide.ts';
 import { writeRecords } from './record-segment.ts';
 
 const operatorId = newId();

@@ -12,8 +12,7 @@ import type { ApiKey, Job, JobState, StoredFile } from '../../store/documents.ts
 import { sweep } from '../../sweep/sweep.ts';
 import type { JobContext } from '../context.ts';
 import { qualityOf } from '../queries/units.ts';
-import { approve, decideDue, reject } from './decide.ts';
-import { cancel, terminate } from './lifecycle.ts';
+import { approve, cancel, decideDue, reject, terminate } from './decide.ts';
 import { work } from './process-batch.ts';
 import { submit } from './submit.ts';
 

@@ -17,13 +17,12 @@ import { notTracked } from '../queries/changed.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { maxAgeMs, reusedPrice } from '../reuse.ts';
 import { findTestExcess, sandboxQueue, testDecisionMs } from '../sandbox.ts';
-import { finishSubmit } from './accept.ts';
 
 /** `Retry-After` of a submission while the disk is almost full, in milliseconds. */
 const diskRetryMs = 30_000;
 
 /** Properties of a job to create. */
-interface Draft {
+export interface JobDraft {
   jobId: string;
   /** Owner of the job, whose account is charged. */
   userId: string;
@@ -43,48 +42,11 @@ interface Draft {
   options: JobOptions;
 }
 
-/** Progress of a submission, which tells what a fault leaves behind. */
-interface SubmitProgress {
-  /** True from before the first write of the job until it is discarded. */
-  jobMayExist: boolean;
-}
-
-/**
- * Creates a job and submits it until it awaits approval or runs; resumes one that was already written.
- * Updates `progress`. Throws `disk_full`, `rate_limited`, `insufficient_credits`, `max_credits_exceeded`,
- * `unavailable`, and the faults of the plan.
- */
-export async function placeJob(
-  context: JobContext,
-  jobType: ResolvedJobType,
-  draft: Draft,
-  progress: SubmitProgress,
-): Promise<Job> {
-  const { store } = context;
-  if ((await store.jobs.get(draft.jobId)) === null) {
-    const { job, batches } = await prepareJob(context, jobType, draft);
-    progress.jobMayExist = true;
-    await store.jobs.create(job, batches);
-  }
-  try {
-    const job = await finishSubmit(context, draft.jobId);
-    if (job !== null) return job;
-  } catch (error) {
-    if (Fault.from(error).code === 'insufficient_credits') progress.jobMayExist = false;
-    throw error;
-  }
-  progress.jobMayExist = false;
-  throw new Fault(
-    'unavailable',
-    'The submit took too long and was discarded. Nothing was charged; submit again.',
-  );
-}
-
 /** Returns a job and its batches, to be written, if the service and the user's balance allow it. */
-async function prepareJob(
+export async function prepareJob(
   context: JobContext,
   jobType: ResolvedJobType,
-  draft: Draft,
+  draft: JobDraft,
 ): Promise<{ job: Job; batches: Iterable<Batch> }> {
   if (draft.mode === 'test') requireSandbox(context.settings);
   const plan = await draft.plan();
@@ -126,7 +88,7 @@ async function buildJob(
   jobType: ResolvedJobType,
   plan: Plan,
   size: Estimate,
-  { jobId: id, userId, keyId, mode, retryOf, rereadOf, schedule, approvedBy, resumable, options }: Draft,
+  { jobId: id, userId, keyId, mode, retryOf, rereadOf, schedule, approvedBy, resumable, options }: JobDraft,
 ): Promise<Job> {
   const { kind, market } = jobType;
   const now = context.clock.now();
@@ -274,7 +236,7 @@ async function withDestinationIds(
 function withDefaults(
   { settings }: Pick<JobContext, 'settings'>,
   { market }: ResolvedJobType,
-  { mode, rereadOf }: Pick<Draft, 'mode' | 'rereadOf'>,
+  { mode, rereadOf }: Pick<JobDraft, 'mode' | 'rereadOf'>,
   options: JobOptions,
 ): JobOptions {
   const keepPages = settings.origins.get(market.name)?.keepPages;

@@ -1,11 +1,15 @@
+import type { Message } from '@bufbuild/protobuf';
 import { Fault } from '../../contract/fault.ts';
 import { isAccepted } from '../../kinds/states.ts';
 import type { Job } from '../../store/documents.ts';
 import { type JobContext, undecidedReason } from '../context.ts';
 import { chargeJob } from '../credits/job-credits.ts';
+import type { JobMethod } from '../job-types.ts';
+import { findJob, noJob, show } from '../queries/read.ts';
 import { testDecision } from '../sandbox.ts';
+import { type FailedOutcome, failUnits } from '../unit-metrics.ts';
 import { tryDispatch } from './dispatch.ts';
-import { finishEnding } from './finalize-job.ts';
+import { finishEnding, terminatedCode } from './finalize-job.ts';
 
 /**
  * Approves a job that awaits approval and starts it. Kinds with `charge: 'approval'` are charged now. Throws
@@ -66,7 +70,7 @@ export async function reject(
 
 async function notAwaiting(context: JobContext, jobId: string): Promise<Fault> {
   const job = await context.store.jobs.get(jobId);
-  if (job === null || !isAccepted(job)) return new Fault('not_found', `There is no job '${jobId}'.`);
+  if (job === null || !isAccepted(job)) return noJob(jobId);
   return new Fault('conflict', `The job does not await approval: it is ${job.state}.`);
 }
 
@@ -86,4 +90,124 @@ async function decisionOf({ store }: JobContext, { id }: Job) {
     if (units[0] !== undefined) return testDecision(units[0]);
   }
   return 'none';
+}
+
+/** The canceller of a job, and the reason. */
+export interface Canceller {
+  /** Null for the owner of the job. */
+  operatorId: string | null;
+  /** Shown to the owner. */
+  reason: string;
+}
+
+/** Maximum attempts: the job may be approved, or start, between reading and changing it. */
+const maxAttempts = 3;
+
+/**
+ * Cancels a job of any kind and returns it. A job that awaits approval is rejected. A running job keeps its
+ * finished units and stops the others. Unfinished units are refunded once. Throws `not_found`; `conflict` for
+ * a job that has ended or is ending, and for one whose state keeps changing.
+ */
+export async function cancel(
+  context: JobContext,
+  jobId: string,
+  { operatorId, reason }: Canceller,
+): Promise<Job> {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
+    const job = await context.store.jobs.get(jobId);
+    if (job?.state === 'awaiting_approval') {
+      const message =
+        reason || (operatorId === null ? 'Cancelled by its owner.' : 'Cancelled by an operator.');
+      try {
+        return await reject(context, jobId, operatorId, message);
+      } catch (error) {
+        if (Fault.from(error).code !== 'conflict') throw error;
+      }
+    } else if (job?.state === 'approved' || job?.state === 'processing') {
+      const stopped = await stopRunning(context, jobId, reason);
+      if (stopped !== null) return stopped;
+    } else throw notStoppable(jobId, job);
+  }
+  throw new Fault('conflict', 'The job is changing. Try again.');
+}
+
+function notStoppable(jobId: string, job: Job | null): Fault {
+  if (job === null || !isAccepted(job)) return noJob(jobId);
+  if (job.finishedAt !== null) return new Fault('conflict', `The job has already ended (${job.state}).`);
+  if (job.state === 'approving') return new Fault('conflict', 'The job is starting. Try again in a moment.');
+  return new Fault('conflict', 'The job is ending.');
+}
+
+/** Outcome of units stopped by a termination. */
+const terminated = ({ reason }: Job): FailedOutcome => ({
+  status: 'FAILED',
+  code: terminatedCode,
+  message: `The task was terminated before this item was done. ${reason}`.trim(),
+});
+
+/**
+ * Stops the outstanding units of a task, refunds them, compiles the finished ones, and returns the task
+ * (docs/jobs.md). Throws `not_found`; `conflict` for a task that has ended or is ending.
+ */
+export async function terminate(
+  context: JobContext,
+  method: JobMethod,
+  request: Message,
+  userId: string,
+): Promise<Message> {
+  const job = await findJob(context, method, request, userId);
+  const stopped = await stopRunning(context, job.id, '');
+  if (stopped === null)
+    throw new Fault(
+      'conflict',
+      job.finishedAt === null ? 'The task is ending.' : `The task is ${job.state}.`,
+    );
+  return show(context, method, stopped, request);
+}
+
+/**
+ * Stops a running job of any kind and returns it, or null if it is not running. Later writes of workers to a
+ * stopped batch have no effect. `reason` is shown to the owner and may be empty.
+ */
+export async function stopRunning(context: JobContext, jobId: string, reason: string): Promise<Job | null> {
+  const { store, clock, log } = context;
+  const patch = reason === '' ? {} : { reason };
+  const stopping = await store.jobs.move(
+    jobId,
+    ['approved', 'processing'],
+    'terminating',
+    clock.now(),
+    patch,
+  );
+  if (stopping === null) return null;
+  log.info({ jobId, reason }, 'job stopped');
+  await finishTerminating(context, stopping);
+  return (await store.jobs.get(jobId)) ?? stopping;
+}
+
+/** Ends a job in the state `terminating`. The sweep also calls this. */
+export async function finishTerminating(context: JobContext, job: Job): Promise<void> {
+  await failUnits(context, job, ['waiting', 'queued', 'claimed'], terminated(job));
+  await finishEnding(context, job);
+}
+
+/**
+ * Releases the deliveries of a job that is held, or discards them. The same write makes the deliveries due. A
+ * repeated call returns the job unchanged. Throws `conflict` for a job that is not held, or whose hold was
+ * decided otherwise.
+ */
+export async function releaseHold(
+  { store, clock, log }: JobContext,
+  { id: jobId }: Job,
+  decision: 'released' | 'discarded',
+): Promise<Job> {
+  const decided = await store.jobs.decideHold(jobId, decision, clock.now());
+  if (decided !== null) {
+    log.info({ jobId, decision }, 'hold decided');
+    return decided;
+  }
+  const job = await store.jobs.get(jobId);
+  if (job === null) throw noJob(jobId);
+  if (job.hold?.state === decision) return job;
+  throw new Fault('conflict', job.hold ? `The hold was ${job.hold.state}.` : 'The job is not held.');
 }

@@ -10,7 +10,7 @@ import { markUserDeleted } from '../../store/users.ts';
 import type { JobContext } from '../context.ts';
 import { isPageFile } from '../kept-pages.ts';
 import { testResultsMs } from '../sandbox.ts';
-import { cancel } from './lifecycle.ts';
+import { cancel } from './decide.ts';
 
 /**
  * Deletes an ended job: its files, then its batches and the job, leaving a summary for audits. Returns false,

@@ -1,6 +1,7 @@
 import { Fault, type Problem } from '../../contract/fault.ts';
 import { type JobOptions, jobOptionsOf } from '../../contract/submit-options.ts';
 import { requirePages } from '../kept-pages.ts';
+import { noJob } from '../queries/read.ts';
 import type { Submitter } from './idempotency.ts';
 import { type Derivation, type DeriveJob, deriveJob } from './retry.ts';
 
@@ -13,8 +14,7 @@ const rereadDerivation: Derivation = {
     // A batch each, whose units have the indexes of those whose pages are kept.
     for await (const { region, units } of store.batches.read(source.id)) groups.push({ region, units });
     // The batches read may be incomplete.
-    if ((await store.jobs.get(source.id)) === null)
-      throw new Fault('not_found', `There is no job '${source.id}'.`);
+    if ((await store.jobs.get(source.id)) === null) throw noJob(source.id);
     return { groups, region: source.region, params: source.params };
   },
   optionsOf: (source, options) => rereadOptionsOf(source.options, options),

@@ -17,9 +17,9 @@ import type { Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import { isChargeVoid } from '../credits/job-credits.ts';
 import { mayHoldFailed, readIndexedBatches, unitsOf } from '../indexed-units.ts';
+import { noJob } from '../queries/read.ts';
 import { type FaultGroup, groupFaults } from '../queries/units.ts';
 import { quoteJob } from '../quote/quote.ts';
-import { placeJob } from './create-job.ts';
 import {
   abandonSubmission,
   beginSubmission,
@@ -27,6 +27,7 @@ import {
   type SubmitCall,
   type Submitter,
 } from './idempotency.ts';
+import { placeJob } from './submit.ts';
 
 /** How a new job is derived from an ended one. */
 export interface Derivation {
@@ -207,8 +208,7 @@ async function planRetry(context: JobContext, source: Job): Promise<Plan> {
       if (isRetryable(outcome)) failed.push({ unit, region });
   }
   // The batches read may be incomplete.
-  if ((await store.jobs.get(source.id)) === null)
-    throw new Fault('not_found', `There is no job '${source.id}'.`);
+  if ((await store.jobs.get(source.id)) === null) throw noJob(source.id);
   if (failed.length === 0)
     throw new Fault('conflict', `A retry cannot succeed: ${await retryWarning(context, source)}`);
   return { groups: inOrder(failed), region: source.region, params: source.params };

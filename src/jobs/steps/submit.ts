@@ -1,13 +1,18 @@
 import { create, type Message } from '@bufbuild/protobuf';
+import { Fault } from '../../contract/fault.ts';
 import { jobOptionsOf } from '../../contract/submit-options.ts';
 import type { Plan } from '../../kinds/kind.ts';
+import type { Job, JobState } from '../../store/documents.ts';
+import type { JobPatch } from '../../store/store.ts';
 import type { JobContext } from '../context.ts';
-import type { JobMethod } from '../job-types.ts';
+import { chargeJob, refundJob } from '../credits/job-credits.ts';
+import type { JobMethod, ResolvedJobType } from '../job-types.ts';
 import { snapshotOf } from '../queries/read.ts';
 import { missingOriginWarning } from '../quote/origins.ts';
 import { quoteJob } from '../quote/quote.ts';
-import { undoSubmit } from './accept.ts';
-import { placeJob } from './create-job.ts';
+import { type JobDraft, prepareJob } from './create-job.ts';
+import { stopRunning } from './decide.ts';
+import { failUnqueued, tryDispatch } from './dispatch.ts';
 import { abandonSubmission, beginSubmission, completeSubmission, type Submitter } from './idempotency.ts';
 
 /**
@@ -77,4 +82,164 @@ export async function submit(
   }
   await addWarning();
   return response;
+}
+
+/** Progress of a submission, which tells what a fault leaves behind. */
+interface SubmitProgress {
+  /** True from before the first write of the job until it is discarded. */
+  jobMayExist: boolean;
+}
+
+/**
+ * Creates a job and submits it until it awaits approval or runs; resumes one that was already written.
+ * Updates `progress`. Throws `disk_full`, `rate_limited`, `insufficient_credits`, `max_credits_exceeded`,
+ * `unavailable`, and the faults of the plan.
+ */
+export async function placeJob(
+  context: JobContext,
+  jobType: ResolvedJobType,
+  draft: JobDraft,
+  progress: SubmitProgress,
+): Promise<Job> {
+  const { store } = context;
+  if ((await store.jobs.get(draft.jobId)) === null) {
+    const { job, batches } = await prepareJob(context, jobType, draft);
+    progress.jobMayExist = true;
+    await store.jobs.create(job, batches);
+  }
+  try {
+    const job = await finishSubmit(context, draft.jobId);
+    if (job !== null) return job;
+  } catch (error) {
+    if (Fault.from(error).code === 'insufficient_credits') progress.jobMayExist = false;
+    throw error;
+  }
+  progress.jobMayExist = false;
+  throw new Fault(
+    'unavailable',
+    'The submit took too long and was discarded. Nothing was charged; submit again.',
+  );
+}
+
+/**
+ * Continues a submission from the state `submitted`: charges the job if its kind charges at submit, then
+ * queues it or lets it await approval. The sweep also calls this for submissions interrupted by a crash.
+ * Returns null if the job was discarded. Throws `insufficient_credits` after discarding the job.
+ */
+export async function finishSubmit(context: JobContext, jobId: string): Promise<Job | null> {
+  const { store, clock } = context;
+  const job = await store.jobs.get(jobId);
+  if (job === null || job.state === 'discarding') return null;
+  if (job.state !== 'submitted') return job;
+  if (!(await chargeSubmit(context, job))) return currentOf(context, jobId);
+  const now = clock.now();
+  const waits = job.decideBy !== null;
+  const next = waits
+    ? await store.jobs.move(jobId, ['submitted'], 'awaiting_approval', now, noticeOf(job, now))
+    : await store.jobs.move(jobId, ['submitted'], 'approved', now);
+  if (next === null) return currentOf(context, jobId);
+  if (waits) {
+    context.log.info(
+      { jobId, userId: job.userId, kind: job.kind, market: job.market, cost: job.cost },
+      'job awaits approval',
+    );
+    return next;
+  }
+  const dispatched = await tryDispatch(context, next);
+  return dispatched === 'unqueued' ? failUnqueued(context, next) : next;
+}
+
+/** Returns the notice to operators about a job that awaits approval. Test jobs are not their concern. */
+const noticeOf = ({ mode }: Job, now: number): JobPatch =>
+  mode === 'test' ? {} : { noticeDue: 'awaiting_approval', noticeAt: now };
+
+/** Returns a job that another process continued, or null if it was discarded. */
+async function currentOf({ store }: JobContext, jobId: string): Promise<Job | null> {
+  const job = await store.jobs.get(jobId);
+  return job?.state === 'discarding' ? null : job;
+}
+
+/**
+ * Charges a job if its kind charges at submit. Returns false if another process accepted or discarded the
+ * job. Throws `insufficient_credits` after discarding it.
+ */
+async function chargeSubmit(context: JobContext, job: Job): Promise<boolean> {
+  const { kind } = context.jobTypes.of(job);
+  if (kind.charge !== 'submit' && job.decideBy !== null) return true;
+  try {
+    await chargeJob(context.store, job, context.clock.now());
+    return true;
+  } catch (error) {
+    const { code } = Fault.from(error);
+    // `conflict`: a job with this id was discarded before.
+    const isFinal = code === 'insufficient_credits' || code === 'conflict';
+    const discarded = isFinal && (await discardSubmitted(context, job.id));
+    if (code === 'conflict' || (isFinal && !discarded)) return false;
+    throw error;
+  }
+}
+
+/** Time between attempts to undo a submission while the store is unavailable, in milliseconds. */
+const undoRetryMs = 1_000;
+
+/**
+ * Discards a job whose submission failed before it was accepted, or still is in one of the states `from`:
+ * refunds its charge and removes it. Returns false and does nothing if the job was accepted meanwhile. The
+ * sweep also calls this, for submissions that cannot be resumed.
+ */
+export async function discardSubmitted(
+  context: JobContext,
+  jobId: string,
+  from: readonly JobState[] = ['submitted'],
+): Promise<boolean> {
+  const job = await context.store.jobs.move(jobId, from, 'discarding', context.clock.now());
+  if (job !== null) await finishDiscard(context, job);
+  return job !== null;
+}
+
+/** Refunds and removes a job in the state `discarding`. Idempotent. */
+export async function finishDiscard({ store, clock, log }: JobContext, job: Job): Promise<void> {
+  const refunded = await refundJob(store, job, job.cost, clock.now());
+  if (await store.jobs.discard(job.id))
+    log.warn({ jobId: job.id, userId: job.userId, refunded }, 'submit discarded');
+}
+
+/** Failed submissions of each process that are not undone yet. */
+const pending = new WeakMap<object, Set<string>>();
+
+/**
+ * Undoes a submission that failed and that its caller cannot repeat under the same job id. While the store is
+ * unavailable, retries in the background until the process stops; then the sweep takes over.
+ */
+export async function undoSubmit(context: JobContext, jobId: string): Promise<void> {
+  if (await tryUndo(context, jobId)) return;
+  const jobIds = pending.get(context.changes) ?? new Set();
+  pending.set(context.changes, jobIds);
+  jobIds.add(jobId);
+  if (jobIds.size === 1) void undoPending(context, jobIds);
+}
+
+/** Undoes the failed submissions of the process one after the other, in one loop for all. */
+async function undoPending(context: JobContext, jobIds: Set<string>): Promise<void> {
+  const { signal } = new AbortController();
+  while (jobIds.size > 0 && !context.changes.stopped) {
+    const [first] = jobIds;
+    await context.changes.next(first!, undoRetryMs, signal);
+    for (const jobId of jobIds) {
+      if (context.changes.stopped || !(await tryUndo(context, jobId))) break;
+      jobIds.delete(jobId);
+    }
+  }
+}
+
+async function tryUndo(context: JobContext, jobId: string): Promise<boolean> {
+  try {
+    // The last step may have succeeded without an acknowledgement: then the job already waits or runs.
+    if (!(await discardSubmitted(context, jobId, ['submitted', 'awaiting_approval', 'approved'])))
+      await stopRunning(context, jobId, 'The submit failed.');
+    return true;
+  } catch (error) {
+    context.log.warn({ jobId, error: Fault.from(error).message }, 'submit not undone yet');
+    return false;
+  }
 }

@@ -2,7 +2,7 @@ import { fromJson, type Message } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import type { Job } from '../../store/documents.ts';
-import { finishTerminating, stopRunning, terminate } from './lifecycle.ts';
+import { finishTerminating, stopRunning, terminate } from './decide.ts';
 
 const credits = 1_000;
 
