@@ -2,7 +2,6 @@ import { unitStatus } from '../kinds/states.ts';
 import type { Batch, BatchSummary, Outcome, Unit } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
-import type { FailedOutcome } from './unit-metrics.ts';
 
 /** A batch with the index of its first unit in the job, from 0. */
 export interface IndexedBatch {
@@ -21,6 +20,9 @@ export interface IndexedUnit {
   /** Undefined while the unit is outstanding. */
   outcome: Outcome | undefined;
 }
+
+/** Outcome of a unit that failed. */
+export type FailedOutcome = Outcome & { status: 'FAILED' };
 
 /** Outcome of the units of a rejected job. */
 export const rejectedOutcome = ({ reason }: Pick<Job, 'reason'>): FailedOutcome => ({

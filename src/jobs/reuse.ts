@@ -5,7 +5,6 @@ import type { Kind } from '../kinds/kind.ts';
 import type { Batch, Outcome, Unit } from '../store/batches.ts';
 import type { Counts, Job } from '../store/documents.ts';
 import type { JobContext, StoreUse } from './context.ts';
-import type { ResolvedJobType } from './job-types.ts';
 
 /** Returns the option `max_age` of a job in milliseconds, or null if there is none. */
 export function maxAgeMs({ maxAge }: JobOptions): number | null {
@@ -17,32 +16,46 @@ export function reusedPrice({ settings }: Pick<JobContext, 'settings'>, unitPric
   return Math.ceil((unitPrice * settings.reusedPricePercent) / 100);
 }
 
-/** Cache key and reuse policy of a unit. */
-interface Recent {
-  /** Key under which a result is stored for later jobs. Null if the unit neither stores nor reuses one. */
-  key: string | null;
-  /** Maximum age of a result that the unit reuses, in milliseconds. Null if it reuses none. */
-  maxAgeMs: number | null;
-  /** True if a reused result is marked as such, and costs less. */
-  isMarked: boolean;
+/** A result that is stored for later jobs. */
+export interface StoredResult {
+  /** Time at which it was read. */
+  at: number;
+  body: Uint8Array;
 }
 
-/** Returns which recent results a unit stores and reuses. */
-export function recentOf(
-  { settings }: Pick<JobContext, 'settings'>,
-  { kind }: Pick<ResolvedJobType, 'kind'>,
+/** Recent result of a unit. */
+interface Recent {
+  /** Result that the unit reuses. Null if there is none, or if the unit reuses none. */
+  kept: StoredResult | null;
+  /** True if a reused result is marked as such, and costs less. */
+  isMarked: boolean;
+  /** Stores the result of the unit for later jobs, if its kind or its job reuses results. */
+  keep(at: number, body: Uint8Array): Promise<void>;
+}
+
+/** Finds the recent result that a unit reuses. */
+export async function findRecent(
+  { store, clock, settings, jobTypes }: JobContext,
   job: Job,
   batch: Batch,
   unit: Unit,
-): Recent {
-  if (job.rereadOf !== null) return { key: null, maxAgeMs: null, isMarked: false };
+): Promise<Recent> {
+  if (job.rereadOf !== null) return { kept: null, isMarked: false, keep: async () => {} };
+  const { kind } = jobTypes.of(job);
   const ofOption = maxAgeMs(job.options);
   // Batches of test jobs have the market of the sandbox's queue, so that live jobs never get their pages.
   const place = job.mode === 'test' ? `${batch.market}/${job.market}` : job.market;
+  const key = kind.recent || ofOption !== null ? `${place}/${reuseKey(kind, unit, batch.region)}` : null;
+  const maxMs = ofOption ?? (kind.recent?.serves(job) ? settings.recentCrawlMs : null);
+  const isReused = key !== null && maxMs !== null;
   return {
-    key: kind.recent || ofOption !== null ? `${place}/${reuseKey(kind, unit, batch.region)}` : null,
-    maxAgeMs: ofOption ?? (kind.recent?.serves(job) ? settings.recentCrawlMs : null),
+    kept: isReused
+      ? await store.crawls.pick({ key, at: { atLeast: clock.now() - maxMs } }, ['at', 'body'])
+      : null,
     isMarked: ofOption !== null,
+    keep: async (at, body) => {
+      if (key !== null) await store.crawls.upsert([{ key, at, body }]);
+    },
   };
 }
 

@@ -68,7 +68,7 @@ interface Slot {
  * Starts worker processes, and restarts a process that dies after a delay. The batches of a dead worker are
  * released and republished immediately (docs/decisions/0001-worker-processes.md). Their claims count as
  * claims without progress, so that a page that kills its workers is abandoned
- * (src/jobs/steps/isolated-read.ts).
+ * (src/jobs/steps/read-batch.ts).
  */
 export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const { context, count } = options;

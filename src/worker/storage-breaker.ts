@@ -2,7 +2,7 @@ import { backOffMs } from '../base/back-off.ts';
 import type { Blobs } from '../blobs/blobs.ts';
 import { Fault } from '../contract/fault.ts';
 import type { JobContext } from '../jobs/context.ts';
-import { storageBackOff } from '../jobs/steps/release.ts';
+import { storageBackOff } from '../jobs/steps/batch-writer.ts';
 
 /** Circuit breaker that keeps a process from fetching pages whose results it cannot store. */
 export interface StorageBreaker {

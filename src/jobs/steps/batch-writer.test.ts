@@ -11,8 +11,8 @@ import { sweep } from '../../sweep/sweep.ts';
 import { leaseMs } from '../context.ts';
 import { createBatchWriter } from './batch-writer.ts';
 import { cancel } from './decide.ts';
-import { work } from './process-batch.ts';
 import type { UnitResult } from './read-unit.ts';
+import { work } from './work.ts';
 
 let fixture: JobFixture;
 let messages: BatchReference[];

@@ -1,4 +1,4 @@
-import { backOffMs } from '../../base/back-off.ts';
+import { type BackOff, backOffMs } from '../../base/back-off.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Batch, KeptPages, Outcome, Segment } from '../../store/batches.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
@@ -6,11 +6,9 @@ import type { JobContext } from '../context.ts';
 import { countRecords, createQualityCounter, parseRecord } from '../quality/quality-counter.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { isRecord, openRecords } from '../records.ts';
-import { countOutcomes } from '../unit-metrics.ts';
 import { createPageKeeper, keepsPages } from './keep-pages.ts';
 import type { UnitResult } from './read-unit.ts';
 import { segmentPath, writeRecords, writeSegment } from './record-segment.ts';
-import { countsAsStalled, storageBackOff } from './release.ts';
 
 /**
  * Writer of the results of one attempt at a batch. Records are written to the blob store first and count once
@@ -72,7 +70,13 @@ export function createBatchWriter(
       records.delete(index);
     }
   };
-  const count = (outcomes: Readonly<Record<number, Outcome>>) => countOutcomes(context, job, outcomes);
+  const count = (outcomes: Readonly<Record<number, Outcome>>) => {
+    const { market, kind } = job;
+    for (const outcome of Object.values(outcomes)) {
+      const code = outcome.status === 'FAILED' ? outcome.code : 'ok';
+      context.metrics.add('gleaner_units_total', { market, kind, code });
+    }
+  };
   const keeps = keepsPages(job);
   const keep = (outcomes: Readonly<Record<number, Outcome>>): Promise<KeptPages | null> =>
     persist(() => keeper.write(indexesOf(outcomes)));
@@ -173,6 +177,9 @@ export function createBatchWriter(
 
 const indexesOf = (outcomes: Readonly<Record<number, Outcome>>) => Object.keys(outcomes).map(Number);
 
+/** Back-off of one batch, or of a worker, while results cannot be stored. */
+export const storageBackOff: BackOff = { firstMs: 2_000, maxMs: 300_000 };
+
 /** Retries a write while the blob store is unavailable, and records the wait so that the job shows it. */
 async function untilWritten<T>(
   { store, clock, log, random }: JobContext,
@@ -200,4 +207,13 @@ async function untilWritten<T>(
       await clock.sleep(ms, signal);
     }
   }
+}
+
+/** Returns true if a claim that ended with this error counts as one without progress. */
+export function countsAsStalled(error: unknown): boolean {
+  const fault = Fault.from(error);
+  if (fault.code !== 'unavailable') return true;
+  // An unavailable engine says nothing about the unit, but its own result may be what filled the disk.
+  const { code } = (fault.cause ?? {}) as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG';
 }

@@ -13,8 +13,8 @@ import { sweep } from '../../sweep/sweep.ts';
 import type { JobContext } from '../context.ts';
 import { qualityOf } from '../queries/units.ts';
 import { approve, cancel, decideDue, reject, terminate } from './decide.ts';
-import { work } from './process-batch.ts';
 import { submit } from './submit.ts';
+import { work } from './work.ts';
 
 /** A job's course from its submission to its end, including client, operator, and worker actions. */
 interface Course {

@@ -4,12 +4,12 @@ import { isAccepted } from '../../kinds/states.ts';
 import type { Job } from '../../store/documents.ts';
 import { type JobContext, undecidedReason } from '../context.ts';
 import { chargeJob } from '../credits/job-credits.ts';
+import type { FailedOutcome } from '../indexed-units.ts';
 import type { JobMethod } from '../job-types.ts';
 import { findJob, noJob, show } from '../queries/read.ts';
 import { testDecision } from '../sandbox.ts';
-import { type FailedOutcome, failUnits } from '../unit-metrics.ts';
 import { tryDispatch } from './dispatch.ts';
-import { finishEnding, terminatedCode } from './finalize-job.ts';
+import { failUnits, finishEnding, terminatedCode } from './finalize-job.ts';
 
 /**
  * Approves a job that awaits approval and starts it. Kinds with `charge: 'approval'` are charged now. Throws

@@ -2,9 +2,9 @@ import { Fault } from '../../contract/fault.ts';
 import type { BatchReference } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
+import type { FailedOutcome } from '../indexed-units.ts';
 import { isOpen } from '../quote/delays.ts';
-import { type FailedOutcome, failUnits } from '../unit-metrics.ts';
-import { finalizeJob } from './finalize-job.ts';
+import { failUnits, finalizeJob } from './finalize-job.ts';
 
 /**
  * Result of a dispatch. `closed`: outside working hours. `partial`: some batches could not be published.

@@ -1,17 +1,18 @@
+import type { FilePack } from '../../kinds/kind.ts';
 import { aggregate } from '../../kinds/states.ts';
-import type { Batch } from '../../store/batches.ts';
+import type { Batch, OutstandingState } from '../../store/batches.ts';
 import type { Counts, Job, JobHold, JobState, NoticeReason, StoredFile } from '../../store/documents.ts';
 import { endingStates } from '../../store/job-states.ts';
 import { discountOf, removePagePlaces } from '../../store/retention.ts';
 import type { JobContext } from '../context.ts';
 import { refundJob } from '../credits/job-credits.ts';
-import { rejectedOutcome } from '../indexed-units.ts';
+import { type FailedOutcome, rejectedOutcome } from '../indexed-units.ts';
 import { keepPagesMs } from '../kept-pages.ts';
 import { holdOf, parseHold } from '../quality/hold.ts';
 import { qualityOf } from '../queries/units.ts';
+import { openRecords, readRows } from '../records.ts';
 import { countReused } from '../reuse.ts';
-import { failUnits } from '../unit-metrics.ts';
-import { compile } from './compile.ts';
+import { composeRows, noRows } from './record-segment.ts';
 
 /** Fault code of units stopped by a cancellation. */
 export const terminatedCode = 'terminated';
@@ -75,6 +76,21 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
 }
 
 /**
+ * Ends the outstanding units of a job's batches in `states` with a failure, counts them, and returns their
+ * number.
+ */
+export async function failUnits(
+  { store, clock, metrics }: JobContext,
+  { id, market, kind }: Job,
+  states: readonly OutstandingState[],
+  outcome: FailedOutcome,
+): Promise<number> {
+  const failed = await store.batches.fail(id, states, outcome, clock.now());
+  if (failed > 0) metrics.add('gleaner_units_total', { market, kind, code: outcome.code }, failed);
+  return failed;
+}
+
+/**
  * Returns the hold of a job whose records do not meet the option `hold`, or null. A job without results has
  * nothing to hold.
  */
@@ -126,6 +142,67 @@ function endOf(state: JobState, counts: Counts, statusFrom: 'units' | 'batches')
   // A cancellation after the last unit succeeded changes nothing.
   const stopped = state === 'terminating' && counts.units.failed > 0;
   return stopped ? 'terminated' : aggregate(counts[statusFrom].success, counts[statusFrom].failed);
+}
+
+/** Interval at which a long compilation touches its job, so that the sweep does not start a second one. */
+const touchIntervalMs = 10_000;
+
+/**
+ * Writes a job's merged file: the head, the rows of the batches' segments in submission order, and the tail.
+ * Copies rows byte for byte. Returns null for kinds without a merged file, and for jobs without a row.
+ */
+export async function compile(context: JobContext, job: Job, success: number): Promise<StoredFile | null> {
+  const pack = context.jobTypes.of(job).kind.files.job;
+  if (!pack || job.state === 'rejecting' || (success === 0 && !pack.whenAllFailed)) return null;
+  const count = { items: 0 };
+  const path = `${job.id}/${pack.name(job)}`;
+  return context.blobs.write(
+    path,
+    pack.contentType(job),
+    merge(context, pack, job, count),
+    () => count.items,
+  );
+}
+
+async function* merge(
+  context: JobContext,
+  pack: FilePack,
+  job: Job,
+  count: { items: number },
+): AsyncGenerator<string | Uint8Array> {
+  const { store, clock } = context;
+  let touchedAt = clock.now();
+  yield pack.head(job);
+  for await (const batch of store.batches.read(job.id)) {
+    if (clock.now() - touchedAt > touchIntervalMs) {
+      touchedAt = clock.now();
+      await store.jobs.move(job.id, [job.state], job.state, touchedAt);
+    }
+    const { rows, chunks } = rowsOf(context, pack, job, batch);
+    let isFirst = true;
+    for await (const chunk of chunks) {
+      if (isFirst && count.items > 0) yield pack.separator;
+      isFirst = false;
+      yield chunk;
+    }
+    count.items += rows.items;
+  }
+  yield pack.tail(job);
+}
+
+/** Returns the rows of a batch, and their number once they are read. */
+function rowsOf(
+  context: JobContext,
+  pack: FilePack,
+  job: Job,
+  batch: Batch,
+): { rows: { items: number }; chunks: AsyncIterable<Uint8Array> } {
+  const segment = batch.segments.find(({ body }) => body !== null);
+  if (segment) return { rows: segment.body!, chunks: readRows(context, batch, segment) };
+  // Batches ended by a cancellation have no segment with rows.
+  const { read } = openRecords(context, batch);
+  const rows = noRows();
+  return { rows, chunks: composeRows(pack, job, batch, read, rows) };
 }
 
 /**

@@ -7,9 +7,9 @@ import type { Batch, BatchReference } from '../../store/batches.ts';
 import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { leaseMs } from '../context.ts';
+import { countsAsStalled } from './batch-writer.ts';
 import { approve } from './decide.ts';
-import { work } from './process-batch.ts';
-import { countsAsStalled } from './release.ts';
+import { work } from './work.ts';
 
 let fixture: JobFixture;
 let messages: BatchReference[];

@@ -12,7 +12,7 @@ import { type JobSettings, leaseMs } from '../context.ts';
 import { isPageFile, pagesOf } from '../kept-pages.ts';
 import { deleteFiles, eraseUser } from './delete.ts';
 import { placeId } from './keep-pages.ts';
-import { work } from './process-batch.ts';
+import { work } from './work.ts';
 
 const dayMs = 86_400_000;
 const never = new AbortController().signal;

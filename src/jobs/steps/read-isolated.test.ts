@@ -6,7 +6,7 @@ import { Fault } from '../../contract/fault.ts';
 import type { Batch, BatchWait, Outcome } from '../../store/batches.ts';
 import { aBatch, aJob } from '../../store/conformance/samples.ts';
 import { createBatchWriter } from './batch-writer.ts';
-import { readIsolated } from './isolated-read.ts';
+import { readIsolated } from './read-batch.ts';
 
 const never = new AbortController().signal;
 const hourMs = 3_600_000;

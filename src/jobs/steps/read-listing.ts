@@ -5,22 +5,19 @@ import type { ListPage, ListReader, ListSummary, Market, ReadContext } from '../
 import type { Batch, Outcome } from '../../store/batches.ts';
 import type { Job, QualityCounts, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
-import { createQualityCounter, type QualityCounter } from '../quality/quality-counter.ts';
+import { createQualityCounter } from '../quality/quality-counter.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
-import { recentOf } from '../reuse.ts';
+import { findRecent, type StoredResult } from '../reuse.ts';
 import { requireTestSpace } from '../sandbox.ts';
-import { copyUnitFile, type UnitFileTarget, writeUnitFile } from './unit-file.ts';
 
-/** Reports the pages of one unit to the drift watch. */
+/** Reports the records of one unit, page by page, and its faults to the drift watch. */
 export interface DriftObserver {
-  record(record: JsonObject): void;
-  /** Yields the pages of a listing and reports each. */
-  pages(pages: AsyncGenerator<ListPage, ListSummary, void>): AsyncGenerator<ListPage, ListSummary, void>;
+  page(records: readonly JsonObject[]): void;
   fault(fault: Fault): void;
 }
 
 /** Observer of the pages of the sandbox, and of kept pages, which were observed when they were read. */
-const ignoring: DriftObserver = { record: () => {}, pages: (pages) => pages, fault: () => {} };
+const ignoring: DriftObserver = { page: () => {}, fault: () => {} };
 
 /** Creates an observer of one unit's pages. */
 export function createDriftObserver(
@@ -36,20 +33,7 @@ export function createDriftObserver(
   const page = own.regionPolicy === undefined ? kind.page : `${kind.page}/${region}`;
   const unit = { region, input: batch.units[index]!.input };
   return {
-    record: (record) => drift.look(market, page, [record], unit),
-    async *pages(pages) {
-      try {
-        let next = await pages.next();
-        for (; !next.done; next = await pages.next()) {
-          drift.look(market, page, next.value.entries, unit);
-          yield next.value;
-        }
-        return next.value;
-      } finally {
-        // Closes the reader when the consumer stops early.
-        await pages.return({});
-      }
-    },
+    page: (records) => drift.look(market, page, records, unit),
     fault: ({ code }) => {
       if (code === 'page_unreadable' || code === 'page_empty') drift.watchUnreadable(market, page, unit);
     },
@@ -76,40 +60,33 @@ export async function readListing(
   reading: ReadContext & { readAt: number },
   observer: DriftObserver,
 ): Promise<Outcome> {
-  const { store, clock, jobTypes } = context;
+  const { store, jobTypes } = context;
   const { job, batch, index } = target;
   await requireTestSpace(store, job);
   const { attempt } = batch;
   const jobType = jobTypes.of(job);
-  const now = clock.now();
   const unit = batch.units[index]!;
-  const { key, maxAgeMs } = recentOf(context, jobType, job, batch, unit);
-  if (key !== null && maxAgeMs !== null) {
-    const reused = await reuseFile(context, target, key, now - maxAgeMs);
-    if (reused) return { status: 'SUCCESS', attempt, readAt: reused.collectedAt, ...reused };
-  }
+  const recent = await findRecent(context, job, batch, unit);
+  const reused = recent.kept && (await reuseFile(context, target, recent.kept));
+  if (reused) return { status: 'SUCCESS', attempt, readAt: reused.collectedAt, ...reused };
   const counter = createQualityCounter(recordFieldsOf(jobType));
-  const pages = observer.pages(limitRecords(reader.read(unit.input, reading), jobType.market));
+  const pages = limitRecords(reader.read(unit.input, reading), jobType.market, (entries) => {
+    observer.page(entries);
+    for (const entry of entries) counter.add(entry);
+  });
   const { readAt } = reading;
-  const file = await writeUnitFile(context, target, readAt, countEntries(pages, counter));
+  const file = await writeUnitFile(context, target, readAt, pages);
   const result: RecentFile = { file, quality: counter.counts() };
-  if (key !== null)
-    await store.crawls.upsert([{ key, at: readAt, body: Buffer.from(JSON.stringify(result)) }]);
+  await recent.keep(readAt, Buffer.from(JSON.stringify(result)));
   return { status: 'SUCCESS', attempt, readAt, ...result };
 }
 
-/**
- * Copies the file stored under a key if it was read at `since` or later and still exists; otherwise returns
- * null.
- */
+/** Copies the file of a recent job if it still exists; otherwise returns null. */
 async function reuseFile(
   context: JobContext,
   target: UnitFileTarget,
-  key: string,
-  since: number,
+  kept: StoredResult,
 ): Promise<(RecentFile & { collectedAt: number }) | null> {
-  const kept = await context.store.crawls.pick({ key, at: { atLeast: since } }, ['at', 'body']);
-  if (kept === null) return null;
   const { file: source, quality } = JSON.parse(Buffer.from(kept.body).toString()) as RecentFile;
   // Deleted files are never read, also while they are still in the storage.
   const owner = await context.store.jobs.get(source.path.split('/')[0]!);
@@ -118,31 +95,14 @@ async function reuseFile(
   return file && { file, quality, collectedAt: kept.at };
 }
 
-/** Yields the pages of a listing and counts their entries. */
-async function* countEntries(
-  pages: AsyncGenerator<ListPage, ListSummary, void>,
-  counter: QualityCounter,
-): AsyncGenerator<ListPage, ListSummary, void> {
-  try {
-    let next = await pages.next();
-    for (; !next.done; next = await pages.next()) {
-      for (const entry of next.value.entries) counter.add(entry);
-      yield next.value;
-    }
-    return next.value;
-  } finally {
-    // Closes the reader when the consumer stops early.
-    await pages.return({});
-  }
-}
-
 /**
- * Yields the pages of a listing. Throws `page_too_large` when they contain more records than the market
- * allows.
+ * Yields the pages of a listing, each after `look` has seen its entries. Throws `page_too_large` when they
+ * contain more records than the market allows.
  */
 export async function* limitRecords(
   pages: AsyncGenerator<ListPage, ListSummary, void>,
   market: Market,
+  look: (entries: JsonObject[]) => void = () => {},
 ): AsyncGenerator<ListPage, ListSummary, void> {
   const { unitRecords } = limitsOf(market);
   let records = 0;
@@ -154,12 +114,102 @@ export async function* limitRecords(
         const message = `the listing contains more than ${unitRecords} records, the limit of ${market.name}`;
         throw new Fault('page_too_large', message);
       }
+      look(next.value.entries);
       yield next.value;
       // Frees the entries: readers and consumers may still refer to the page while the next one is fetched.
       next.value.entries.length = 0;
     }
     return next.value;
   } finally {
+    // Closes the reader when the consumer stops early.
     await pages.return({});
   }
+}
+
+/** The unit whose file is written. */
+export interface UnitFileTarget {
+  job: Job;
+  batch: Batch;
+  /** Index of the unit in the batch. */
+  index: number;
+}
+
+/** Thrown while a file is copied whose source cannot be read. */
+class LostSourceError extends Error {}
+
+/**
+ * Writes the result file of one listing, read at `at`, while its pages arrive, so that memory is bounded by
+ * one page. A listing that fails leaves no file.
+ */
+async function writeUnitFile(
+  context: JobContext,
+  target: UnitFileTarget,
+  at: number,
+  pages: AsyncGenerator<ListPage, ListSummary, void>,
+): Promise<StoredFile> {
+  const { pack, unit, place, write } = fileOf(context, target, at);
+  let entries = 0;
+  async function* chunks() {
+    yield pack.head(unit, place);
+    entries = yield* pack.body(pages, unit, place);
+  }
+  return write(chunks(), () => entries);
+}
+
+/**
+ * Writes the result file of a listing as a copy of another job's file, read at `at`, with a first line of its
+ * own. Returns null, and leaves no file, if the source was deleted or changed. Throws `unavailable`.
+ */
+async function copyUnitFile(
+  context: JobContext,
+  target: UnitFileTarget,
+  at: number,
+  source: StoredFile,
+): Promise<StoredFile | null> {
+  const { pack, unit, place, write } = fileOf(context, target, at);
+  async function* chunks() {
+    yield pack.head(unit, place);
+    yield* bodyOf(context, source);
+  }
+  try {
+    return await write(chunks(), () => source.items);
+  } catch (error) {
+    if (error instanceof LostSourceError) return null;
+    throw error;
+  }
+}
+
+/** Returns the file to write: its format, its place, and the function that writes it. */
+function fileOf({ blobs, jobTypes }: JobContext, { job, batch, index }: UnitFileTarget, at: number) {
+  const { kind, result } = jobTypes.of(job);
+  const pack = kind.files.unit;
+  if (!pack) throw new Error(`${job.kind} has no unit file`);
+  return {
+    pack,
+    unit: batch.units[index]!,
+    place: { job, batch, collectedAt: Math.floor(at / 1000), result },
+    write: (chunks: AsyncIterable<string | Uint8Array>, items: () => number) =>
+      blobs.write(`${job.id}/${pack.name(job, batch)}`, pack.contentType, chunks, items),
+  };
+}
+
+const lineBreak = 0x0a;
+
+/** Yields the bytes of a file from its first line break on. */
+async function* bodyOf({ blobs }: JobContext, { path, bytes }: StoredFile): AsyncGenerator<Uint8Array> {
+  let read = 0;
+  let isBody = false;
+  try {
+    for await (const chunk of (await blobs.read(path)) as AsyncIterable<Uint8Array>) {
+      read += chunk.length;
+      const start = isBody ? 0 : chunk.indexOf(lineBreak);
+      if (start < 0) continue;
+      isBody = true;
+      yield start === 0 ? chunk : chunk.subarray(start);
+    }
+  } catch (error) {
+    if (Fault.from(error).code === 'unavailable') throw error;
+    throw new LostSourceError(path, { cause: error });
+  }
+  if (read !== bytes) throw new LostSourceError(`${path} has ${read} bytes instead of ${bytes}`);
 }

@@ -3,13 +3,13 @@ import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import { describePauseReason } from '../../fetch/request-outcome.ts';
 import type { ReadContext } from '../../markets/market.ts';
-import type { Batch, BatchWait, Outcome } from '../../store/batches.ts';
-import type { Job, Lane } from '../../store/documents.ts';
+import type { Batch, Outcome } from '../../store/batches.ts';
+import type { Job } from '../../store/documents.ts';
 import { ownAttribute } from '../../telemetry/attributes.ts';
 import { failSpan, inSpan } from '../../telemetry/trace.ts';
 import type { JobContext } from '../context.ts';
 import { openKeptSession } from '../kept-pages.ts';
-import { recentOf } from '../reuse.ts';
+import { findRecent } from '../reuse.ts';
 import { capturePages, keepsPages, type UnitPages } from './keep-pages.ts';
 import { createDriftObserver, type DriftObserver, readListing } from './read-listing.ts';
 
@@ -22,11 +22,6 @@ export interface DeferredUnit {
   tries: number;
 }
 
-/** Result of reading a batch: the wait of its remaining units, or null if every unit has an outcome. */
-export interface ReadUnits {
-  wait: BatchWait | null;
-}
-
 /** Attempts of a unit so far, and how long it may be deferred. */
 export interface RetryBudget {
   /** Attempts of the unit before this claim of its batch. */
@@ -37,26 +32,6 @@ export interface RetryBudget {
 
 /** Maximum wait inside a claim in milliseconds; for a longer one the batch is released. */
 export const maxInPlaceWaitMs = 10_000;
-
-/**
- * Maximum time that a batch is deferred while none of its units can be read, in milliseconds; then they fail.
- * Shorter for single pages, whose callers wait for them.
- */
-export const maxWaitMs: Readonly<Record<Lane, number>> = { single: 10 * 60_000, bulk: 60 * 60_000 };
-
-/** Returns the start of a batch's wait for its origins: now, unless it last waited for an origin. */
-export function waitingSince(waited: BatchWait | null, now: number): number {
-  return waited !== null && waited.failures === 0 ? waited.since : now;
-}
-
-/** Returns the wait of a batch whose units are deferred: until the last of them may be retried. */
-export function waitOf(later: ReadonlyMap<number, DeferredUnit>, since: number): BatchWait {
-  const { until, reason } = [...later.values()].reduce((one, other) =>
-    other.until > one.until ? other : one,
-  );
-  const tries = Object.fromEntries([...later].map(([index, unit]) => [index, unit.tries]));
-  return { since, until, reason, tries, failures: 0 };
-}
 
 /** Maximum attempts at one unit, by the retry rule of the last fault. */
 const maxAttempts = { soon: 4, later: 6 };
@@ -200,9 +175,8 @@ async function tryRead(
   reading: ReadContext & { keptAt: number | undefined },
   observer: DriftObserver,
 ): Promise<UnitResult> {
-  const { store, clock, settings } = context;
-  const jobType = context.jobTypes.of(job);
-  const { reader, kind } = jobType;
+  const { clock, settings } = context;
+  const { reader, kind } = context.jobTypes.of(job);
   const { keptAt } = reading;
   /** Adds the provenance of a result whose pages are kept. */
   const sourced = (outcome: Outcome): Outcome => {
@@ -217,18 +191,14 @@ async function tryRead(
     return { outcome: sourced(await readListing(context, target, reader, listing, observer)) };
   }
   const outcomeAt = (readAt: number) => ({ status: 'SUCCESS' as const, attempt: batch.attempt, readAt });
-  const { key, maxAgeMs, isMarked } = recentOf(context, jobType, job, batch, unit);
-  const kept =
-    key === null || maxAgeMs === null
-      ? null
-      : await store.crawls.pick({ key, at: { atLeast: clock.now() - maxAgeMs } }, ['at', 'body']);
+  const { kept, isMarked, keep } = await findRecent(context, job, batch, unit);
   if (kept) {
     const outcome = outcomeAt(kept.at);
     return { outcome: isMarked ? { ...outcome, collectedAt: kept.at } : outcome, payload: kept.body };
   }
   const record = await reader.read(unit.input, reading);
   const readAt = keptAt ?? clock.now();
-  observer.record(record);
+  observer.page([record]);
   const payload = Buffer.from(JSON.stringify(record));
   if (payload.length > maxRecordBytes) {
     throw new Fault(
@@ -238,9 +208,7 @@ async function tryRead(
   }
   // An incomplete page is not stored for later jobs: another attempt may be complete.
   const isComplete = reader.isComplete?.(record) ?? true;
-  if (key !== null && isComplete && payload.length <= maxCrawlBytes) {
-    await store.crawls.upsert([{ key, at: readAt, body: payload }]);
-  }
+  if (isComplete && payload.length <= maxCrawlBytes) await keep(readAt, payload);
   return { outcome: sourced(outcomeAt(readAt)), payload, record };
 }
 

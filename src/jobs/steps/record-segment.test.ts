@@ -15,7 +15,7 @@ import type { Batch, Outcome, Unit } from '../../store/batches.ts';
 import { aBatch, aFailure, aJob, aSuccess } from '../../store/conformance/samples.ts';
 import type { JobContext } from '../context.ts';
 import { openRecords, readRecord, readRecords } from '../records.ts';
-import { compile } from './compile.ts';
+import { compile } from './finalize-job.ts';
 import { segmentPath, writeRecords, writeSegment } from './record-segment.ts';
 
 let folder: string;

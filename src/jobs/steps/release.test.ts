@@ -4,7 +4,7 @@ import { Fault } from '../../contract/fault.ts';
 import type { Batch, BatchReference } from '../../store/batches.ts';
 import { aBatch, aJob, units } from '../../store/conformance/samples.ts';
 import { replaceMethods } from '../../store/wrap.ts';
-import { backOff, deferUntil, publishLater, releaseClaim } from './release.ts';
+import { backOff, deferUntil, releaseClaim } from './work.ts';
 
 const never = new AbortController().signal;
 const away = new Fault('unavailable', 'The store is away.');
@@ -108,14 +108,12 @@ describe('deferUntil()', () => {
     await fixture.clock.advance(10_000);
     expect(published).toEqual([]);
   });
-});
 
-describe('publishLater()', () => {
   test('publishes nothing after an abort', async () => {
     const stopping = new AbortController();
-    publishLater(fixture.context, message, 1_000, stopping.signal);
+    await deferUntil(fixture.context, batch, message, wait(), stopping.signal);
     stopping.abort();
-    await fixture.clock.advance(2_000);
+    await fixture.clock.advance(10_000);
     expect(published).toEqual([]);
   });
 });

@@ -20,8 +20,8 @@ import { pagesOf } from '../kept-pages.ts';
 import { createDifferences } from '../queries/differences.ts';
 import { results } from '../queries/results.ts';
 import { deleteFiles } from './delete.ts';
-import { work } from './process-batch.ts';
-import { reread } from './reread.ts';
+import { reread } from './retry.ts';
+import { work } from './work.ts';
 
 const { rereadJob } = JobService.method;
 const dayMs = 86_400_000;

@@ -13,8 +13,8 @@ import { sweep } from '../../sweep/sweep.ts';
 import type { JobContext } from '../context.ts';
 import { chargeJob, refundJob } from '../credits/job-credits.ts';
 import { approve } from './decide.ts';
-import { work } from './process-batch.ts';
 import { retry, retryWarning } from './retry.ts';
+import { work } from './work.ts';
 
 const { retryJob } = JobService.method;
 const operatorId = newId();

@@ -7,16 +7,17 @@ import {
 } from '@bufbuild/protobuf';
 import type { QuoteSchema } from '../../../gen/gleaner/job/v1/quote_pb.ts';
 import { idFromName } from '../../base/id.ts';
-import { Fault } from '../../contract/fault.ts';
+import { Fault, type Problem } from '../../contract/fault.ts';
 import { isFinalFailure } from '../../contract/final-failure.ts';
-import { type JobOptions, retryOptionsOf } from '../../contract/submit-options.ts';
+import { type JobOptions, jobOptionsOf, retryOptionsOf } from '../../contract/submit-options.ts';
 import { inOrder } from '../../kinds/items.ts';
 import type { Plan } from '../../kinds/kind.ts';
-import type { Outcome, Unit } from '../../store/batches.ts';
+import type { Unit } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import { isChargeVoid } from '../credits/job-credits.ts';
 import { mayHoldFailed, readIndexedBatches, unitsOf } from '../indexed-units.ts';
+import { requirePages } from '../kept-pages.ts';
 import { noJob } from '../queries/read.ts';
 import { type FaultGroup, groupFaults } from '../queries/units.ts';
 import { quoteJob } from '../quote/quote.ts';
@@ -30,15 +31,15 @@ import {
 import { placeJob } from './submit.ts';
 
 /** How a new job is derived from an ended one. */
-export interface Derivation {
+interface Derivation {
   /** Field of the new job with the id of the ended one. */
   of: 'retryOf' | 'rereadOf';
   /** The derivation in messages: "retry", "retried", and "retries the failed units". */
   words: { noun: string; done: string; does: string };
   /** Throws `conflict` if the ended job cannot be derived from. */
   check(context: JobContext, source: Job): void;
-  /** Returns the units of the new job. Throws `conflict` if there are none. */
-  plan(context: JobContext, source: Job): Promise<Plan>;
+  /** Returns the units of the new job. */
+  groups(context: JobContext, source: Job): Promise<Plan['groups']>;
   /** Returns the options of the new job. Throws `invalid`. */
   optionsOf(source: Job, options: Submitter['options']): JobOptions;
   /** Returns a warning about the new job, or null. */
@@ -52,7 +53,7 @@ const retryDerivation: Derivation = {
     // Stored with the end of the job.
     if (counts!.units.failed === 0) throw new Fault('conflict', 'No unit of the job has failed.');
   },
-  plan: planRetry,
+  groups: failedUnits,
   optionsOf: (source, options) => retryOptionsOf(source.options, options),
   warning: retryWarning,
 };
@@ -84,7 +85,7 @@ export type DeriveJob = <M extends DescMethod>(
  * beginSubmission(). After a fault nothing is charged. With the option `validate_only`, it returns the quote
  * of the new job, and writes nothing.
  */
-export function deriveJob(derivation: Derivation): DeriveJob {
+function deriveJob(derivation: Derivation): DeriveJob {
   return async (context, method, request, submitter, source, approvedBy, respond) => {
     const jobId = await nextDerivedId(context, derivation, source);
     if (submitter.options?.validateOnly) {
@@ -132,7 +133,7 @@ async function quoteDerived(
   jobId: string,
 ): Promise<MessageInitShape<typeof QuoteSchema>> {
   await findRunning(context, derivation, source, jobId);
-  const plan = await derivation.plan(context, source);
+  const plan = await planDerived(context, derivation, source);
   const warning = await derivation.warning(context, source);
   const given = { options: derivation.optionsOf(source, options), isReread: derivation.of === 'rereadOf' };
   const caller = { userId, mode: source.mode, keyId, ...given };
@@ -162,6 +163,19 @@ async function findRunning(
   return other;
 }
 
+/** Returns the plan of the new job. Throws `conflict` if there are no units to derive. */
+async function planDerived(context: JobContext, derivation: Derivation, source: Job): Promise<Plan> {
+  const groups = await derivation.groups(context, source);
+  // The batches read may be incomplete.
+  if ((await context.store.jobs.get(source.id)) === null) throw noJob(source.id);
+  if (groups.length === 0)
+    throw new Fault(
+      'conflict',
+      `A ${derivation.words.noun} cannot succeed: ${await derivation.warning(context, source)}`,
+    );
+  return { groups, region: source.region, params: source.params };
+}
+
 /** Creates the new job, or resumes one that an interrupted call created. */
 async function placeDerived(
   context: JobContext,
@@ -179,7 +193,7 @@ async function placeDerived(
     userId,
     mode,
     keyId,
-    plan: () => derivation.plan(context, source),
+    plan: () => planDerived(context, derivation, source),
     retryOf: null,
     rereadOf: null,
     [derivation.of]: id,
@@ -194,48 +208,60 @@ async function placeDerived(
   return (await store.jobs.get(job.id)) ?? job;
 }
 
+/** Returns the failed units of a job whose failure is not final, in their order. */
+async function failedUnits(context: JobContext, source: Job): Promise<Plan['groups']> {
+  const failed: { unit: Unit; region: string }[] = [];
+  for await (const placed of readIndexedBatches(context.store, source.id, mayHoldFailed(source))) {
+    for (const { unit, region, outcome } of unitsOf(source, placed))
+      if (outcome?.status === 'FAILED' && !isFinalFailure(outcome.code)) failed.push({ unit, region });
+  }
+  return inOrder(failed);
+}
+
 /** Returns the sentence about failed units that a retry leaves out, or null if it leaves out none. */
 export async function retryWarning(context: JobContext, source: Job): Promise<string | null> {
-  return formatLeftOut(countRetryable(await groupFaults(context, source)));
-}
-
-/** Returns the units to retry. Throws `conflict` if the failure of every unit is final. */
-async function planRetry(context: JobContext, source: Job): Promise<Plan> {
-  const { store } = context;
-  const failed: { unit: Unit; region: string }[] = [];
-  for await (const placed of readIndexedBatches(store, source.id, mayHoldFailed(source))) {
-    for (const { unit, region, outcome } of unitsOf(source, placed))
-      if (isRetryable(outcome)) failed.push({ unit, region });
-  }
-  // The batches read may be incomplete.
-  if ((await store.jobs.get(source.id)) === null) throw noJob(source.id);
-  if (failed.length === 0)
-    throw new Fault('conflict', `A retry cannot succeed: ${await retryWarning(context, source)}`);
-  return { groups: inOrder(failed), region: source.region, params: source.params };
-}
-
-/** Returns true if a retry of a unit with this outcome can succeed. */
-function isRetryable(outcome: Outcome | undefined): boolean {
-  return outcome?.status === 'FAILED' && !isFinalFailure(outcome.code);
-}
-
-/** Failed units of a job: the number that a retry submits again, and the groups whose failure is final. */
-interface RetryCounts {
-  retryable: number;
-  final: readonly Pick<FaultGroup, 'code' | 'units'>[];
-}
-
-/** Splits the failed units of a job by whether a retry can succeed. */
-function countRetryable(groups: readonly Pick<FaultGroup, 'code' | 'units'>[]): RetryCounts {
+  const groups = await groupFaults(context, source);
   const final = groups.filter(({ code }) => isFinalFailure(code));
-  const sum = (some: readonly { units: number }[]) => some.reduce((total, { units }) => total + units, 0);
-  return { retryable: sum(groups) - sum(final), final };
+  if (final.length === 0) return null;
+  const sum = (some: readonly FaultGroup[]) => some.reduce((total, { units }) => total + units, 0);
+  const codes = final.map(({ code, units }) => `${units} ${code}`).join(', ');
+  return `${sum(groups) - sum(final)} of ${sum(groups)} failed units are retried. The failure of the others is final: ${codes}.`;
 }
 
-/** Returns the sentence about the units that a retry leaves out, or null if it leaves out none. */
-function formatLeftOut({ retryable, final }: RetryCounts): string | null {
-  if (final.length === 0) return null;
-  const leftOut = final.reduce((total, { units }) => total + units, 0);
-  const codes = final.map(({ code, units }) => `${units} ${code}`).join(', ');
-  return `${retryable} of ${retryable + leftOut} failed units are retried. The failure of the others is final: ${codes}.`;
+const rereadDerivation: Derivation = {
+  of: 'rereadOf',
+  words: { noun: 'reread', done: 'reread', does: 'rereads the pages' },
+  check: ({ clock }, source) => requirePages(source, clock.now()),
+  async groups({ store }, source) {
+    const groups = [];
+    // A batch each, whose units have the indexes of those whose pages are kept.
+    for await (const { region, units } of store.batches.read(source.id)) groups.push({ region, units });
+    return groups;
+  },
+  optionsOf: (source, options) => rereadOptionsOf(source.options, options),
+  warning: async () => null,
+};
+
+/**
+ * Reads the kept pages of an ended job with the current readers, in a new job with the same units, at the
+ * price of reused results. No request is sent to the site. Throws `conflict` for a job without kept pages,
+ * `invalid` for an option that a reread cannot have, and the faults of deriveJob().
+ */
+export const reread: DeriveJob = deriveJob(rereadDerivation);
+
+/** Options that concern the reading of pages, or the time at which they are read, by their contract name. */
+const readingOptions = { max_age: 'maxAge', keep_pages: 'keepPages', track: 'track', only: 'only' } as const;
+
+/** Returns the options of a reread: those of the call, and the name of the first job. Throws `invalid`. */
+function rereadOptionsOf({ name }: JobOptions, options: Submitter['options']): JobOptions {
+  const given = jobOptionsOf(options);
+  const problems = Object.entries(readingOptions)
+    .filter(([, option]) => given[option])
+    .map(([field]): Problem => {
+      const msg = 'a reread cannot have this option: it reads kept pages';
+      return { loc: ['query', field], msg, type: 'value_error' };
+    });
+  const [first] = problems;
+  if (first !== undefined) throw new Fault('invalid', `${first.loc[1]}: ${first.msg}`, { problems });
+  return { ...(name === undefined ? {} : { name }), ...given };
 }

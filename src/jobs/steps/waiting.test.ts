@@ -7,7 +7,7 @@ import { jobServiceHandlers } from '../../api/rpc/job-service.ts';
 import { Fault } from '../../contract/fault.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { fullName } from '../job-types.ts';
-import { waitOf } from './read-unit.ts';
+import { waitOf } from './read-batch.ts';
 
 const minuteMs = 60_000;
 let fixture: JobFixture;

@@ -1,19 +1,115 @@
+import { linkSignals } from '../../base/abort.ts';
 import { type ConcurrencyLimit, createConcurrencyLimit } from '../../fetch/concurrency-limit.ts';
-import type { Batch, Outcome } from '../../store/batches.ts';
-import type { Job } from '../../store/documents.ts';
+import type { Batch, BatchWait, Outcome } from '../../store/batches.ts';
+import type { Job, Lane } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
-import type { BatchWriter } from './batch-writer.ts';
-import {
-  type DeferredUnit,
-  maxWaitMs,
-  type ReadUnits,
-  readUnit,
-  type UnitResult,
-  waitingSince,
-  waitOf,
-} from './read-unit.ts';
-import { readUnits } from './read-units.ts';
-import { countsAsStalled } from './release.ts';
+import { type BatchWriter, countsAsStalled } from './batch-writer.ts';
+import { type DeferredUnit, maxInPlaceWaitMs, readUnit, type UnitResult } from './read-unit.ts';
+
+/** Result of reading a batch: the wait of its remaining units, or null if every unit has an outcome. */
+export interface ReadUnits {
+  wait: BatchWait | null;
+}
+
+/** Interval at which finished units of a batch are written, in milliseconds. */
+const flushMs = 2_000;
+
+/**
+ * Maximum time that a batch is deferred while none of its units can be read, in milliseconds; then they fail.
+ * Shorter for single pages, whose callers wait for them.
+ */
+const maxWaitMs: Readonly<Record<Lane, number>> = { single: 10 * 60_000, bulk: 60 * 60_000 };
+
+/** Returns the function that reads a batch, given how earlier claims of it ended. */
+export function readerOf({ stalledClaims, isolated }: Batch): typeof readExclusive {
+  if (stalledClaims > maxExclusiveClaims || isolated !== null) return readIsolated;
+  return stalledClaims > maxSharedClaims ? readExclusive : readUnits;
+}
+
+/**
+ * Reads the batch's outstanding units concurrently. Writes finished units every two seconds, so that a crash
+ * costs little, and returns the wait of the deferred ones. Returns null if the claim was lost. If one of the
+ * service's own engines fails, stops the other reads and writes the finished units before it throws.
+ */
+async function readUnits(
+  context: JobContext,
+  job: Job,
+  batch: Batch,
+  writer: BatchWriter,
+  signal: AbortSignal,
+): Promise<ReadUnits | null> {
+  const { clock } = context;
+  const halt = new AbortController();
+  // Both signals end with the batch, so nothing has to be released.
+  const { signal: reading } = linkSignals(signal, halt.signal);
+  let flushed = clock.now();
+  let hasClaim = true;
+  let left = 0;
+  let done = 0;
+  /**
+   * Start of the wait for origins; reset by each successful unit, and after an outage of the service's
+   * engines.
+   */
+  let since = waitingSince(batch.wait, clock.now());
+  const tries = new Map(Object.entries(batch.wait?.tries ?? {}));
+
+  const flush = async () => {
+    flushed = clock.now();
+    hasClaim = await writer.flush();
+  };
+  const readNext = async (outstanding: Iterable<number>, later: Map<number, DeferredUnit>) => {
+    for (const index of outstanding) {
+      const budget = { tries: tries.get(`${index}`) ?? 0, until: since + maxWaitMs[job.lane] };
+      const result = await readUnit(context, job, batch, index, reading, budget);
+      if ('until' in result) {
+        later.set(index, result);
+        tries.set(`${index}`, result.tries);
+        continue;
+      }
+      if (result.outcome.status === 'SUCCESS') since = clock.now();
+      writer.add(index, result);
+      done += 1;
+      // The end of the batch writes the last units.
+      if (done < left && (clock.now() - flushed > flushMs || writer.isFull)) await flush();
+      if (!hasClaim) return;
+    }
+  };
+  for (;;) {
+    const indexes = [...batch.units.keys()].filter((index) => !writer.has(index));
+    const outstanding = indexes.values();
+    left = indexes.length;
+    done = 0;
+    const later = new Map<number, DeferredUnit>();
+    const readers = Math.min(context.pages.concurrency(batch.market, batch.region), batch.units.length);
+    const read = () => readNext(outstanding, later).catch((error) => halt.abort(error));
+    await Promise.all(Array.from({ length: readers }, read));
+    if (!hasClaim) return null;
+    if (halt.signal.aborted) {
+      // Finished units keep their outcomes.
+      await flush();
+      throw halt.signal.reason;
+    }
+    if (later.size === 0) return { wait: null };
+    const wait = waitOf(later, since);
+    const ms = wait.until - clock.now();
+    if (ms > maxInPlaceWaitMs) return { wait };
+    await clock.sleep(ms, signal);
+  }
+}
+
+/** Returns the start of a batch's wait for its origins: now, unless it last waited for an origin. */
+function waitingSince(waited: BatchWait | null, now: number): number {
+  return waited !== null && waited.failures === 0 ? waited.since : now;
+}
+
+/** Returns the wait of a batch whose units are deferred: until the last of them may be retried. */
+export function waitOf(later: ReadonlyMap<number, DeferredUnit>, since: number): BatchWait {
+  const { until, reason } = [...later.values()].reduce((one, other) =>
+    other.until > one.until ? other : one,
+  );
+  const tries = Object.fromEntries([...later].map(([index, unit]) => [index, unit.tries]));
+  return { since, until, reason, tries, failures: 0 };
+}
 
 /*
  * A page that kills its worker costs at most four deaths: one while other batches are read, one while its
@@ -40,12 +136,6 @@ function limitOf(context: JobContext): ConcurrencyLimit {
   const limit = limits.get(context) ?? createConcurrencyLimit(1);
   limits.set(context, limit);
   return limit;
-}
-
-/** Returns the function that reads a batch, given how earlier claims of it ended. */
-export function readerOf({ stalledClaims, isolated }: Batch): typeof readExclusive {
-  if (stalledClaims > maxExclusiveClaims || isolated !== null) return readIsolated;
-  return stalledClaims > maxSharedClaims ? readExclusive : readUnits;
 }
 
 /**

@@ -10,8 +10,8 @@ import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { leaseMs } from '../context.ts';
 import { approve } from './decide.ts';
-import { work } from './process-batch.ts';
 import { maxRecordBytes } from './read-unit.ts';
+import { work } from './work.ts';
 
 let fixture: JobFixture;
 beforeEach(async () => {

@@ -1,12 +1,12 @@
 import { linkSignals } from '../../base/abort.ts';
+import { backOffMs } from '../../base/back-off.ts';
 import { Fault } from '../../contract/fault.ts';
-import type { Batch, BatchReference } from '../../store/batches.ts';
+import type { Batch, BatchReference, BatchWait } from '../../store/batches.ts';
 import { type JobContext, leaseMs } from '../context.ts';
-import { createBatchWriter } from './batch-writer.ts';
-import { dispatch } from './dispatch.ts';
+import { countsAsStalled, createBatchWriter, storageBackOff } from './batch-writer.ts';
+import { dispatch, publish } from './dispatch.ts';
 import { finalizeJob } from './finalize-job.ts';
-import { readerOf } from './isolated-read.ts';
-import { backOff, deferUntil, postpone, releaseClaim } from './release.ts';
+import { readerOf } from './read-batch.ts';
 
 /** Delay of a stalled batch while the worker reads another one, in milliseconds. */
 const isolatedRetryMs = 5_000;
@@ -100,4 +100,97 @@ async function renewClaim(
         context.log.warn({ batchId: batch.id, error: Fault.from(error).message }, 'claim not renewed');
     }
   }
+}
+
+/**
+ * Releases a batch to the next worker, because this one stops. If that fails, the sweep republishes the batch
+ * once the claim has expired.
+ */
+export async function releaseClaim(
+  context: JobContext,
+  { id, attempt }: Batch,
+  message: BatchReference,
+): Promise<void> {
+  const { store, clock } = context;
+  try {
+    if (await store.batches.release(id, attempt, clock.now()))
+      await publish(context, [{ ...message, attempt }]);
+  } catch (error) {
+    context.log.warn({ batchId: id, error: Fault.from(error).message }, 'batch not released');
+  }
+}
+
+/**
+ * Releases a batch after a failure of the store or the result storage, with a back-off that grows with each
+ * consecutive failure. Without the store, the claim expires and the sweep republishes the batch later.
+ */
+export async function backOff(
+  context: JobContext,
+  batch: Batch,
+  message: BatchReference,
+  fault: Fault,
+  failures: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, log, random } = context;
+  const { id, jobId, wait: waited } = batch;
+  const ms = backOffMs(storageBackOff, failures, random());
+  log.error({ jobId, batchId: id, failures, ms, error: fault.message }, 'batch requeued');
+  const now = clock.now();
+  const reason = fault.code === 'unavailable' ? 'storage unavailable' : 'internal error';
+  const wait = { since: now, until: now + ms, reason, tries: waited?.tries ?? {}, failures };
+  try {
+    const end = { failed: countsAsStalled(fault), wait };
+    await releaseUntil(context, batch, message, wait.until, signal, end);
+  } catch (error) {
+    log.warn({ batchId: id, error: Fault.from(error).message }, 'batch not released');
+  }
+}
+
+/** Releases a batch for `ms` milliseconds without a reason that its owner sees. */
+export async function postpone(
+  context: JobContext,
+  batch: Batch,
+  message: BatchReference,
+  ms: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, log } = context;
+  if (await releaseUntil(context, batch, message, clock.now() + ms, signal))
+    log.debug({ jobId: batch.jobId, batchId: batch.id, ms }, 'batch deferred');
+}
+
+/** Releases a batch until its origins accept requests again, which frees the worker for other batches. */
+export async function deferUntil(
+  context: JobContext,
+  batch: Batch,
+  message: BatchReference,
+  wait: BatchWait,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, log } = context;
+  if (!(await releaseUntil(context, batch, message, wait.until, signal, { wait }))) return;
+  const ms = wait.until - clock.now();
+  log.info({ jobId: batch.jobId, batchId: batch.id, ms, reason: wait.reason }, 'batch deferred');
+}
+
+/**
+ * Releases a batch until a time, and publishes it then. If this process has stopped by then, the sweep
+ * publishes it. Returns false if the claim was lost.
+ */
+async function releaseUntil(
+  { store, queue, clock }: JobContext,
+  { id, attempt }: Batch,
+  message: BatchReference,
+  until: number,
+  signal: AbortSignal,
+  end?: { failed?: boolean; wait?: BatchWait },
+): Promise<boolean> {
+  if (!(await store.batches.release(id, attempt, until, end))) return false;
+  const publishThen = async () => {
+    await clock.sleep(until - clock.now(), signal);
+    await queue.publish({ ...message, attempt });
+  };
+  void publishThen().catch(() => {});
+  return true;
 }
