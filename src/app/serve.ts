@@ -9,7 +9,7 @@ import { DataRefusedError } from '../base/data-refused-error.ts';
 import { createLog, type LogOutput } from '../base/log.ts';
 import { Fault } from '../contract/fault.ts';
 import { services } from '../contract/services.ts';
-import { logMissingOrigins } from '../jobs/quote/origins.ts';
+import { logMissingOrigins } from '../jobs/origins.ts';
 import { refill } from '../sweep/sweep.ts';
 import { noMetrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/sdk.ts';

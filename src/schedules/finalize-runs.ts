@@ -1,6 +1,6 @@
 import { Fault } from '../contract/fault.ts';
 import type { JobContext, StoreUse } from '../jobs/context.ts';
-import { jobRefunds } from '../jobs/credits/job-credits.ts';
+import { jobRefunds } from '../jobs/credits.ts';
 import { cancel } from '../jobs/steps/decide.ts';
 import type { DeletedJob, Job } from '../store/documents.ts';
 import { isCharged } from '../store/job-states.ts';

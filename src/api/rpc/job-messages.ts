@@ -5,7 +5,7 @@ import { Step } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { http } from '../../../gen/google/api/annotations_pb.ts';
 import { splitRequest } from '../../contract/rest-form.ts';
 import type { JobContext } from '../../jobs/context.ts';
-import { chargedCredits } from '../../jobs/credits/job-credits.ts';
+import { chargedCredits } from '../../jobs/credits.ts';
 import type { JobTypes } from '../../jobs/job-types.ts';
 import { waitingFor } from '../../jobs/queries/progress.ts';
 import { filesExpireAt } from '../../jobs/steps/delete.ts';

@@ -3,7 +3,7 @@ import type { Counts, DeletedJob, Job, LedgerEntry } from '../../store/documents
 import { openStates } from '../../store/job-states.ts';
 import { discountOf } from '../../store/retention.ts';
 import type { Store } from '../../store/store.ts';
-import { entryKeys } from '../credits/job-credits.ts';
+import { entryKeys } from '../credits.ts';
 import { countReused } from '../reuse.ts';
 
 /** Result of an audit: the number of documents checked, and the inconsistencies. */

@@ -5,8 +5,8 @@ import { Fault } from '../../contract/fault.ts';
 import { type Cell, cellReader } from '../../formats/cells.ts';
 import { createColumns } from '../../formats/columns.ts';
 import type { Job } from '../../store/documents.ts';
+import { createScans } from './explore.ts';
 import { type Entry, type RowsContext, readEntries, recordFieldsOf, requireResults } from './rows.ts';
-import { createScans } from './scans.ts';
 
 /** Difference of a record, or of a field in it. */
 type Difference = 'gained' | 'changed' | 'lost';

@@ -6,8 +6,7 @@ import type { Batch, Outcome } from '../../store/batches.ts';
 import { aBatch, aJob, aSuccess, units } from '../../store/conformance/samples.ts';
 import type { Job } from '../../store/documents.ts';
 import { createExplorer, type EntryQuery } from './explore.ts';
-import { itemValues } from './item-values.ts';
-import { recordLinks } from './record-links.ts';
+import { itemValues, recordLinks } from './item-values.ts';
 
 let fixture: JobFixture;
 beforeEach(async () => {

@@ -17,6 +17,7 @@ import type { JobContext } from '../context.ts';
 import { readIndexedBatches, unitsOf } from '../indexed-units.ts';
 import type { JobTypes, ResolvedJobType } from '../job-types.ts';
 import { changedEntries, requireCompared } from './changed.ts';
+import { columnChoices, tableOf } from './item-values.ts';
 import {
   placeColumnsOf,
   type RowScope,
@@ -27,7 +28,6 @@ import {
   rowsIn,
   rowsOf,
 } from './rows.ts';
-import { columnChoices, tableOf } from './tables.ts';
 
 /**
  * Returns the records of an ended job in a format, as its option `only` selects them. Nothing is read until

@@ -1,11 +1,12 @@
 import type { JsonObject } from '../../base/json.ts';
-import type { ExactObject } from '../../formats/json-text.ts';
+import { type Column, topColumn } from '../../formats/columns.ts';
+import type { ExactJson, ExactObject } from '../../formats/json-text.ts';
 import type { PictureSize } from '../../markets/market.ts';
 import type { ItemReading } from '../../markets/tracked.ts';
 import type { Job } from '../../store/documents.ts';
 import type { JobContext, JobSettings } from '../context.ts';
 import type { ResolvedJobType } from '../job-types.ts';
-import { pageUrl, type RecordLinks, recordLinks } from './record-links.ts';
+import { type Entry, rowColumnsOf, rowsIn } from './rows.ts';
 
 /** Values of a record under common names, as far as it states them. */
 export type ItemValues = Partial<ItemReading> & RecordLinks;
@@ -50,4 +51,131 @@ export function itemValues(
 function originOf(key: ExactObject[string] | undefined): string | null {
   const url = typeof key === 'string' && /^https?:/i.test(key) && URL.canParse(key) ? new URL(key) : null;
   return url?.origin ?? null;
+}
+
+/** Addresses of a record: of its page, and of its first picture. */
+export interface RecordLinks {
+  url: string | null;
+  image: string | null;
+}
+
+const imageName = /image|img|thumb|picture|photo/i;
+const urlName = /^(?:url|link|page_?url|product_?url)$/i;
+/** Maximum values of a record that are examined. */
+const maxValues = 2_000;
+
+/** Parts that a market adds to the addresses in its records. */
+export interface LinkHints {
+  /** Origin of the pages, which completes addresses without a host. Null if it is not known. */
+  origin?: string | null;
+  /** Returns the address of a picture that is named by an id. */
+  pictureUrl?: (id: string) => string | null;
+}
+
+/**
+ * Returns the first addresses of a record by the names of its members: markets name them differently, and not
+ * every page has them.
+ */
+export function recordLinks(
+  record: ExactObject,
+  { origin = null, pictureUrl = () => null }: LinkHints = {},
+): RecordLinks {
+  const found: RecordLinks = { url: null, image: null };
+  // Breadth first: the addresses of the item are above those of its variants and its seller.
+  const open: [name: string, value: ExactJson][] = Object.entries(record);
+  for (let at = 0; at < open.length && at < maxValues && (!found.url || !found.image); at++) {
+    const [name, value] = open[at]!;
+    if (typeof value === 'string') {
+      const isUrl = /^https?:\/\/[^\s]{4,2000}$/i.test(value);
+      if (imageName.test(name)) found.image ??= isUrl ? value : pictureUrl(value);
+      else if (urlName.test(name)) found.url ??= isUrl ? value : pageUrl(origin, value);
+    } else if (Array.isArray(value)) {
+      for (const element of value.slice(0, 20)) open.push([name, element]);
+    } else if (typeof value === 'object' && value !== null) {
+      const inImage = imageName.test(name);
+      // `image: {url: …}`: the address of a picture, not of the page.
+      for (const [member, inner] of Object.entries(value))
+        open.push([inImage ? `${name}.${member}` : member, inner]);
+    }
+  }
+  return found;
+}
+
+/** Returns the address of a page by its path, or null for text that is no path, and without an origin. */
+export function pageUrl(origin: string | null, path: string): string | null {
+  if (origin === null || !/^\/(?!\/)[^\s\\]{0,2000}$/.test(path) || !URL.canParse(path, origin)) return null;
+  const url = new URL(path, origin);
+  return url.origin === new URL(origin).origin ? url.href : null;
+}
+
+/** Columns of a table of records: those of their marketplace and kind (''), or the standard ones. */
+export type ColumnChoice = '' | 'standard';
+
+/** Values of the parameter `columns`. */
+export const columnChoices = ['standard'] as const;
+
+/** A table of records. */
+export interface RecordTable {
+  columns: readonly Column[];
+  rows: AsyncIterable<ExactObject>;
+}
+
+/** Columns that the records of every kind and marketplace have in common. */
+export const standardColumns: readonly Column[] = [
+  topColumn('id', 'string'),
+  topColumn('url', 'string'),
+  topColumn('title', 'string'),
+  topColumn('brand', 'string'),
+  topColumn('price', 'number'),
+  topColumn('currency', 'string'),
+  topColumn('list_price', 'number'),
+  topColumn('availability', 'string'),
+  topColumn('rating', 'number'),
+  topColumn('reviews', 'integer'),
+  topColumn('seller', 'string'),
+  topColumn('image', 'string'),
+  topColumn('collected_at', 'timestamp'),
+];
+
+/** Returns the table of a job's entries with the chosen columns. */
+export function tableOf(
+  context: ItemContext,
+  job: Job,
+  entries: AsyncIterable<Entry>,
+  choice: ColumnChoice,
+): RecordTable {
+  if (choice === 'standard') return { columns: standardColumns, rows: standardRows(context, job, entries) };
+  return { columns: rowColumnsOf(context.jobTypes.of(job)), rows: rowsIn(entries) };
+}
+
+async function* standardRows(
+  context: ItemContext,
+  job: Job,
+  entries: AsyncIterable<Entry>,
+): AsyncGenerator<ExactObject> {
+  for await (const { row, unit } of entries) {
+    if (row === null) continue;
+    const { key, title, price, currency, available, rating, details, url, image } = itemValues(
+      context,
+      job,
+      row,
+      'full',
+    );
+    const readAt = unit.outcome?.status === 'SUCCESS' ? unit.outcome.readAt : undefined;
+    yield {
+      id: key ?? null,
+      url,
+      title: title ?? null,
+      brand: details?.brand ?? null,
+      price: price ?? null,
+      currency: currency ?? null,
+      list_price: details?.listPrice ?? null,
+      availability: available == null ? null : available ? 'in_stock' : 'out_of_stock',
+      rating: rating ?? null,
+      reviews: details?.reviews ?? null,
+      seller: details?.seller ?? null,
+      image,
+      collected_at: readAt === undefined ? null : new Date(readAt).toISOString(),
+    };
+  }
 }

@@ -1,8 +1,8 @@
+import { isWithin } from '../../base/working-hours.ts';
 import { isRejected } from '../../kinds/states.ts';
 import type { BatchSummary } from '../../store/batches.ts';
 import type { Counts, Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
-import { isOpen } from '../quote/delays.ts';
 
 /** A job's counts at one time. */
 export interface ProgressPoint {
@@ -65,4 +65,15 @@ export async function waitingFor(context: JobContext, job: Job, counts?: Counts)
   }
   const [first] = await store.batches.listWaits(job.id, clock.now());
   return first ? `${first.reason}, next try ${new Date(first.until).toISOString()}` : null;
+}
+
+/** Returns false while a live job of a kind with working hours is outside of them. */
+export function isOpen(context: JobContext, job: Pick<Job, 'kind' | 'market' | 'mode'>): boolean {
+  const { workingHours } = context.settings;
+  return (
+    workingHours === null ||
+    job.mode === 'test' ||
+    !context.jobTypes.of(job).kind.workingHours ||
+    isWithin(workingHours, context.clock.now())
+  );
 }

@@ -4,7 +4,7 @@ import { parseFields } from '../../base/record-schema.ts';
 import { createColumns } from '../../formats/columns.ts';
 import { markets } from '../../markets/list.ts';
 import { aBatch, aJob, aSuccess, units } from '../../store/conformance/samples.ts';
-import { countRecords } from '../quality/quality-counter.ts';
+import { countRecords } from '../quality.ts';
 import { recordFieldsOf } from './rows.ts';
 import { columnFillsOf } from './units.ts';
 

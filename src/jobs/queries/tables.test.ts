@@ -8,8 +8,8 @@ import { kinds } from '../../kinds/list.ts';
 import { markets } from '../../markets/list.ts';
 import { aJob } from '../../store/conformance/samples.ts';
 import { resolveJobTypes } from '../job-types.ts';
+import { standardColumns, tableOf } from './item-values.ts';
 import type { Entry } from './rows.ts';
-import { standardColumns, tableOf } from './tables.ts';
 
 const jobTypes = resolveJobTypes(services, kinds, markets);
 const readAt = Date.UTC(2026, 0, 1, 12, 0, 0, 250);

@@ -4,7 +4,7 @@ import type { JobSnapshot } from '../../kinds/kind.ts';
 import type { Batch, Outcome } from '../../store/batches.ts';
 import { aBatch, aFailure, aJob, aSuccess, units } from '../../store/conformance/samples.ts';
 import type { Job } from '../../store/documents.ts';
-import { jobTag, tagOf } from './tag.ts';
+import { jobTag, tagOf } from './watch.ts';
 
 const dayMs = 24 * 3_600_000;
 const job = aJob();

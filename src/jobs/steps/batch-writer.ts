@@ -3,7 +3,7 @@ import { Fault } from '../../contract/fault.ts';
 import type { Batch, KeptPages, Outcome, Segment } from '../../store/batches.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
-import { countRecords, createQualityCounter, parseRecord } from '../quality/quality-counter.ts';
+import { countRecords, createQualityCounter, parseRecord } from '../quality.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { isRecord, openRecords } from '../records.ts';
 import { createPageKeeper, keepsPages } from './keep-pages.ts';

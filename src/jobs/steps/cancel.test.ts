@@ -5,7 +5,7 @@ import { Fault } from '../../contract/fault.ts';
 import type { Outcome } from '../../store/batches.ts';
 import { replaceMethods } from '../../store/wrap.ts';
 import type { JobContext } from '../context.ts';
-import { chargeJob } from '../credits/job-credits.ts';
+import { chargeJob } from '../credits.ts';
 import { approve, cancel } from './decide.ts';
 import { writeRecords } from './record-segment.ts';
 

@@ -3,7 +3,7 @@ import { Fault } from '../../contract/fault.ts';
 import { isAccepted } from '../../kinds/states.ts';
 import type { Job } from '../../store/documents.ts';
 import { type JobContext, undecidedReason } from '../context.ts';
-import { chargeJob } from '../credits/job-credits.ts';
+import { chargeJob } from '../credits.ts';
 import type { FailedOutcome } from '../indexed-units.ts';
 import type { JobMethod } from '../job-types.ts';
 import { findJob, noJob, show } from '../queries/read.ts';

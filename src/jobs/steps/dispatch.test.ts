@@ -6,7 +6,7 @@ import { Fault } from '../../contract/fault.ts';
 import { aBatch, aJob, units } from '../../store/conformance/samples.ts';
 import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
-import { isOpen } from '../quote/delays.ts';
+import { isOpen } from '../queries/progress.ts';
 import { approve } from './decide.ts';
 import { dispatch, failUnqueued, publish, tryDispatch } from './dispatch.ts';
 import { finalizeJob } from './finalize-job.ts';

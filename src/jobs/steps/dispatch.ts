@@ -3,7 +3,7 @@ import type { BatchReference } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import type { FailedOutcome } from '../indexed-units.ts';
-import { isOpen } from '../quote/delays.ts';
+import { isOpen } from '../queries/progress.ts';
 import { failUnits, finalizeJob } from './finalize-job.ts';
 
 /**

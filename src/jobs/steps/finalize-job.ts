@@ -5,10 +5,10 @@ import type { Counts, Job, JobHold, JobState, NoticeReason, StoredFile } from '.
 import { endingStates } from '../../store/job-states.ts';
 import { discountOf, removePagePlaces } from '../../store/retention.ts';
 import type { JobContext } from '../context.ts';
-import { refundJob } from '../credits/job-credits.ts';
+import { refundJob } from '../credits.ts';
 import { type FailedOutcome, rejectedOutcome } from '../indexed-units.ts';
 import { keepPagesMs } from '../kept-pages.ts';
-import { holdOf, parseHold } from '../quality/hold.ts';
+import { holdOf, parseHold } from '../quality.ts';
 import { qualityOf } from '../queries/units.ts';
 import { openRecords, readRows } from '../records.ts';
 import { countReused } from '../reuse.ts';

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { parseOrigins } from '../../base/origins.ts';
 import { createOriginResolver } from '../../fetch/origin-resolver.ts';
-import { logMissingOrigins } from '../quote/origins.ts';
+import { logMissingOrigins } from '../origins.ts';
 import { submit } from './submit.ts';
 
 const origins = parseOrigins('{ "mkta": { "sg": "http://127.0.0.1:1" } }');

@@ -5,7 +5,7 @@ import type { ListPage, ListReader, ListSummary, Market, ReadContext } from '../
 import type { Batch, Outcome } from '../../store/batches.ts';
 import type { Job, QualityCounts, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
-import { createQualityCounter } from '../quality/quality-counter.ts';
+import { createQualityCounter } from '../quality.ts';
 import { recordFieldsOf } from '../queries/rows.ts';
 import { findRecent, type StoredResult } from '../reuse.ts';
 import { requireTestSpace } from '../sandbox.ts';

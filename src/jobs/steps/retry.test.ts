@@ -11,7 +11,7 @@ import type { Job } from '../../store/documents.ts';
 import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import type { JobContext } from '../context.ts';
-import { chargeJob, refundJob } from '../credits/job-credits.ts';
+import { chargeJob, refundJob } from '../credits.ts';
 import { approve } from './decide.ts';
 import { retry, retryWarning } from './retry.ts';
 import { work } from './work.ts';

@@ -15,12 +15,12 @@ import type { Plan } from '../../kinds/kind.ts';
 import type { Unit } from '../../store/batches.ts';
 import type { Job } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
-import { isChargeVoid } from '../credits/job-credits.ts';
+import { isChargeVoid } from '../credits.ts';
 import { mayHoldFailed, readIndexedBatches, unitsOf } from '../indexed-units.ts';
 import { requirePages } from '../kept-pages.ts';
 import { noJob } from '../queries/read.ts';
 import { type FaultGroup, groupFaults } from '../queries/units.ts';
-import { quoteJob } from '../quote/quote.ts';
+import { quoteJob } from '../quote.ts';
 import {
   abandonSubmission,
   beginSubmission,

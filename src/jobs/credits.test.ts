@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { aJob, anEntry, aTime, aUser } from '../../store/conformance/samples.ts';
-import type { Job, LedgerEntry } from '../../store/documents.ts';
-import { openSqliteStore } from '../../store/sqlite/open.ts';
-import type { Store } from '../../store/store.ts';
-import { chargeJob, entryKeys, isChargeVoid, jobRefunds, refundJob } from './job-credits.ts';
+import { aJob, anEntry, aTime, aUser } from '../store/conformance/samples.ts';
+import type { Job, LedgerEntry } from '../store/documents.ts';
+import { openSqliteStore } from '../store/sqlite/open.ts';
+import type { Store } from '../store/store.ts';
+import { chargeJob, entryKeys, isChargeVoid, jobRefunds, refundJob } from './credits.ts';
 
 const now = aTime + 1_000;
 let store: Store;

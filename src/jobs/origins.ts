@@ -1,9 +1,9 @@
-import { originPolicy } from '../../fetch/policy.ts';
-import type { Plan } from '../../kinds/kind.ts';
-import type { Market } from '../../markets/market.ts';
-import type { OriginMinute } from '../../store/operations.ts';
-import type { JobContext } from '../context.ts';
-import type { JobTypes, ResolvedJobType } from '../job-types.ts';
+import { originPolicy } from '../fetch/policy.ts';
+import type { Plan } from '../kinds/kind.ts';
+import type { Market } from '../markets/market.ts';
+import type { OriginMinute } from '../store/operations.ts';
+import type { JobContext } from './context.ts';
+import type { JobTypes, ResolvedJobType } from './job-types.ts';
 
 /** Units of a plan that are read from one origin. */
 export interface PlannedOrigin {

@@ -1,13 +1,13 @@
 import { create, fromJson } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
-import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
-import { parseOrigins } from '../../base/origins.ts';
-import { parseWorkingHours } from '../../base/working-hours.ts';
-import type { SubmitOptionValues } from '../../contract/submit-options.ts';
-import { openLocalQueue } from '../../queue/local/open.ts';
-import { aKey } from '../../store/conformance/samples.ts';
-import { submit } from '../steps/submit.ts';
+import { SubmitOptionsSchema } from '../../gen/gleaner/job/v1/submit_options_pb.ts';
+import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
+import { parseOrigins } from '../base/origins.ts';
+import { parseWorkingHours } from '../base/working-hours.ts';
+import type { SubmitOptionValues } from '../contract/submit-options.ts';
+import { openLocalQueue } from '../queue/local/open.ts';
+import { aKey } from '../store/conformance/samples.ts';
+import { submit } from './steps/submit.ts';
 
 const origins = parseOrigins(
   JSON.stringify({

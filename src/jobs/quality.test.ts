@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
-import { holdOf, parseHold, problemsOfHold } from './hold.ts';
-import { countRecords, createQualityCounter, sumQualityCounts } from './quality-counter.ts';
+import {
+  countRecords,
+  createQualityCounter,
+  holdOf,
+  parseHold,
+  problemsOfHold,
+  sumQualityCounts,
+} from './quality.ts';
 
 const listed = 'title: string; price: number?; models[].stock: integer; seller.name: string?';
 const bytes = (...records: object[]) => records.map((record) => Buffer.from(JSON.stringify(record)));

@@ -1,16 +1,19 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { QuoteDuplicateSchema, QuoteSchema } from '../../../gen/gleaner/job/v1/quote_pb.ts';
-import type { JobOptions } from '../../contract/submit-options.ts';
-import type { Plan } from '../../kinds/kind.ts';
-import type { Mode } from '../../store/documents.ts';
-import type { JobContext } from '../context.ts';
-import type { ResolvedJobType } from '../job-types.ts';
-import { chargedAt, estimate } from '../prices.ts';
-import { maxAgeMs, reusedPrice } from '../reuse.ts';
-import { findRefusals } from '../steps/create-job.ts';
-import { findStart } from './delays.ts';
-import { estimateSeconds, missingOriginWarning, plannedOrigins } from './origins.ts';
+import type { QuoteDuplicateSchema, QuoteSchema } from '../../gen/gleaner/job/v1/quote_pb.ts';
+import { nextWithin } from '../base/working-hours.ts';
+import type { JobOptions } from '../contract/submit-options.ts';
+import { describePauseReason } from '../fetch/request-outcome.ts';
+import type { Plan } from '../kinds/kind.ts';
+import type { Mode } from '../store/documents.ts';
+import type { OriginPause } from '../store/origin-state.ts';
+import { approvalWaitMs, type JobContext } from './context.ts';
+import type { ResolvedJobType } from './job-types.ts';
+import { estimateSeconds, missingOriginWarning, type PlannedOrigin, plannedOrigins } from './origins.ts';
+import { chargedAt, estimate } from './prices.ts';
+import { isOpen } from './queries/progress.ts';
+import { maxAgeMs, reusedPrice } from './reuse.ts';
+import { findRefusals } from './steps/create-job.ts';
 
 /** Period of the measured durations of requests, in milliseconds. */
 const measuredMs = 3_600_000;
@@ -69,37 +72,35 @@ export async function quoteJob(
     shortfall: BigInt(quota === undefined ? 0 : quota.required - quota.current),
     overMaxCredits: refusals.some(({ code }) => code === 'max_credits_exceeded'),
     needsApproval,
-    ...(await timing(context, jobType, plan, { needsApproval, isTest, isReread })),
+    ...(await timing(context, jobType, plan, caller, needsApproval)),
   };
 }
 
 /** Returns when the work can begin, and how long it takes. Test jobs and rereads wait for no marketplace. */
 async function timing(
-  { store, clock, settings }: JobContext,
+  context: JobContext,
   jobType: ResolvedJobType,
   plan: Plan,
-  { needsApproval, isTest, isReread }: Record<'needsApproval' | 'isTest' | 'isReread', boolean>,
+  { mode, isReread = false }: Caller,
+  needsApproval: boolean,
 ): Promise<MessageInitShape<typeof QuoteSchema>> {
+  const { store, clock } = context;
+  const isTest = mode === 'test';
   const [pauses, minutes, backlog] = await Promise.all([
     store.origins.listPauses(),
     store.originMinutes.find({ minute: { atLeast: clock.now() - measuredMs } }),
     store.batches.countBacklog(),
   ]);
-  const origins = plannedOrigins({ settings }, jobType, plan);
-  const { delays, beginsAt } = findStart(
-    { clock, settings: isTest ? { ...settings, workingHours: null } : settings },
-    jobType,
-    origins,
-    isTest || isReread ? [] : pauses,
-    needsApproval,
-  );
+  const origins = plannedOrigins(context, jobType, plan);
+  const known = isTest || isReread ? [] : pauses;
+  const { delays, beginsAt } = findStart(context, jobType, mode, origins, known, needsApproval);
   return {
     delays: delays.map(({ until, ...delay }) => ({
       ...delay,
       ...(until === null ? {} : { until: timestampFromMs(until) }),
     })),
     beginsAt: timestampFromMs(beginsAt),
-    durationSeconds: BigInt(estimateSeconds({ settings }, jobType, origins, minutes)),
+    durationSeconds: BigInt(estimateSeconds(context, jobType, origins, minutes)),
     durationIsMinimum: jobType.reader.sort === 'list',
     batchesAhead: backlog
       .filter((row) => row.market === jobType.market.name)
@@ -143,4 +144,58 @@ function findDuplicates({ groups }: Pick<Plan, 'groups'>): Duplicates {
   }
   const repeated = [...known.values()].filter(({ times }) => times > 1);
   return { count, listed: repeated.slice(0, maxListed) };
+}
+
+/** Delay of a job's start. */
+interface Delay {
+  reason: 'approval' | 'working_hours' | 'origin_paused';
+  region: string;
+  /** End in milliseconds since the epoch. Null if it is not known. */
+  until: number | null;
+  message: string;
+}
+
+/** Delays of a job, and the earliest time at which it can begin. */
+interface Start {
+  delays: Delay[];
+  beginsAt: number;
+}
+
+/** Maximum paused origins listed in a quote. */
+const maxPaused = 20;
+
+/** Returns what delays the start of a planned job, and when work can begin if it were approved now. */
+function findStart(
+  context: JobContext,
+  { kind, market }: ResolvedJobType,
+  mode: Mode,
+  origins: readonly PlannedOrigin[],
+  pauses: readonly (OriginPause & { origin: string })[],
+  needsApproval: boolean,
+): Start {
+  const { clock, settings } = context;
+  const now = clock.now();
+  const delays: Delay[] = [];
+  if (needsApproval) {
+    const message = `An operator must approve the job. It is rejected if undecided after ${approvalWaitMs / 3_600_000} hours.`;
+    delays.push({ reason: 'approval', region: '', until: null, message });
+  }
+  const isWaiting = !isOpen(context, { kind: kind.name, market: market.name, mode });
+  const opensAt = isWaiting ? nextWithin(settings.workingHours!, now) : now;
+  if (opensAt > now) {
+    const message = 'Jobs of this kind start batches during working hours only.';
+    delays.push({ reason: 'working_hours', region: '', until: opensAt, message });
+  }
+  const paused = new Map(pauses.filter(({ until }) => until > now).map((pause) => [pause.origin, pause]));
+  for (const { origin, region } of origins) {
+    const pause = paused.get(origin);
+    if (pause === undefined) continue;
+    const name = region === '' ? origin : `${market.name}/${region}`;
+    const message = `${name}: ${describePauseReason(pause.reason)}`;
+    delays.push({ reason: 'origin_paused', region, until: pause.until, message });
+  }
+  // Units of other origins begin during a pause.
+  const resumesAt = Math.min(...origins.map(({ origin }) => paused.get(origin)?.until ?? now));
+  const beginsAt = Math.max(opensAt, origins.length === 0 ? now : resumesAt);
+  return { delays: delays.slice(0, maxPaused), beginsAt };
 }

@@ -1,8 +1,8 @@
-import { Fault } from '../../contract/fault.ts';
-import type { Job, LedgerEntry } from '../../store/documents.ts';
-import { isCharged } from '../../store/job-states.ts';
-import type { SpentCeiling } from '../../store/ledger.ts';
-import type { Store } from '../../store/store.ts';
+import { Fault } from '../contract/fault.ts';
+import type { Job, LedgerEntry } from '../store/documents.ts';
+import { isCharged } from '../store/job-states.ts';
+import type { SpentCeiling } from '../store/ledger.ts';
+import type { Store } from '../store/store.ts';
 
 /** Ledger for refunds. */
 type LedgerUse = Pick<Store, 'ledger'>;
