@@ -2,12 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Blobs } from '../src/blobs/blobs.ts';
 import { openFiles } from '../src/blobs/files/open.ts';
 import { services } from '../src/contract/services.ts';
+import type { JobContext } from '../src/jobs/context.ts';
 import { resolveJobTypes } from '../src/jobs/job-types.ts';
 import { createExplorer, type EntryQuery } from '../src/jobs/queries/explore.ts';
-import type { RowsContext } from '../src/jobs/queries/rows.ts';
 import { writeSegment } from '../src/jobs/steps/record-segment.ts';
 import { kinds } from '../src/kinds/list.ts';
 import { markets } from '../src/markets/list.ts';
@@ -17,7 +16,7 @@ import type { Batch, Outcome, Segment } from '../src/store/batches.ts';
 import { aBatch, aJob, aSuccess } from '../src/store/conformance/samples.ts';
 import type { Job } from '../src/store/documents.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
-import type { Store } from '../src/store/store.ts';
+import { contextWith } from '../test/support/context.ts';
 import { benchPages, region } from './support/pages.ts';
 import { median } from './support/rounds.ts';
 
@@ -32,8 +31,6 @@ export interface ExploreResult {
   /** The second page of an order. */
   nextMs: number;
 }
-
-type BenchContext = RowsContext & { store: Store; blobs: Blobs };
 
 const batchSize = 50;
 const any: EntryQuery = { filter: [], search: '', sort: '', status: '', limit: 50, after: '' };
@@ -58,11 +55,7 @@ export async function measureExplore(rounds: number, records: number): Promise<E
   const folder = mkdtempSync(join(tmpdir(), 'gleaner-bench-'));
   const store = openSqliteStore({ path: join(folder, 'gleaner.db') });
   const blobs = openFiles({ directory: join(folder, 'results') });
-  const context: BenchContext = {
-    store,
-    blobs,
-    jobTypes: resolveJobTypes(services, kinds, markets),
-  };
+  const context = contextWith({ store, blobs, jobTypes: resolveJobTypes(services, kinds, markets) });
   try {
     const { job, segments } = await fillJob(context, records);
     const bare: number[] = [];
@@ -94,7 +87,7 @@ export async function measureExplore(rounds: number, records: number): Promise<E
   }
 }
 
-async function fillJob(context: BenchContext, count: number): Promise<{ job: Job; segments: Segment[] }> {
+async function fillJob(context: JobContext, count: number): Promise<{ job: Job; segments: Segment[] }> {
   const samples = sampleRecords();
   const job = aJob({
     ...{ region, totalUnits: count, totalBatches: Math.ceil(count / batchSize) },

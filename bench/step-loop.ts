@@ -86,7 +86,7 @@ async function writeOneFile(): Promise<void> {
 }
 
 /** Reads the units in batches and writes a segment per batch. */
-async function writeSegments({ blobs, jobTypes }: Pick<JobContext, 'blobs' | 'jobTypes'>): Promise<void> {
+async function writeSegments(context: JobContext): Promise<void> {
   job = aNewJob();
   const batches = Array.from({ length: Math.ceil(units.length / batchSize) }, (_, seq) =>
     aBatch(job, seq, units.slice(seq * batchSize, (seq + 1) * batchSize), { attempt: 1 }),
@@ -99,7 +99,7 @@ async function writeSegments({ blobs, jobTypes }: Pick<JobContext, 'blobs' | 'jo
       batch.outcomes = Object.fromEntries(
         batch.units.map((_, index) => [index, { status: 'SUCCESS', attempt: 1 }]),
       );
-      await writeSegment({ blobs, jobTypes }, job, batch, (index) => records.get(index));
+      await writeSegment(context, job, batch, (index) => records.get(index));
     }
   };
   await Promise.all(Array.from({ length: 4 }, loop));

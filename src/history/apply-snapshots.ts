@@ -1,5 +1,6 @@
 import { type TrackedField, type TrackedValues, trackedFields } from '../base/tracked-values.ts';
 import { queueEmailForUser, queueForUser } from '../delivery/notify/queue.ts';
+import type { JobContext } from '../jobs/context.ts';
 import {
   addObservations,
   type ChangeCounts,
@@ -12,7 +13,6 @@ import {
   type TrackingRun,
 } from '../store/history.ts';
 import { changeId, trackedItemId } from '../store/history-ids.ts';
-import type { HistoryContext } from './context.ts';
 import { type FiredItem, itemEmail, itemNotice } from './message.ts';
 import { evaluate, isInScope } from './rules.ts';
 
@@ -53,14 +53,11 @@ function pick(values: TrackedValues, fields: readonly TrackedField[]): Partial<T
 const isEqual = (one: unknown, other: unknown): boolean =>
   one === other || (typeof one === 'object' && JSON.stringify(one) === JSON.stringify(other));
 
-/** Dependencies of applySnapshots(). */
-type SnapshotContext = Pick<HistoryContext, 'clock' | 'newId' | 'settings' | 'store'>;
-
 /**
  * Queues the messages about an item: one webhook and one email at most for each job and item, under stable
  * keys. Returns false if none was queued, because the user has no enabled webhook or no address.
  */
-async function notifyOfItem(context: SnapshotContext, fired: FiredItem): Promise<boolean> {
+async function notifyOfItem(context: JobContext, fired: FiredItem): Promise<boolean> {
   const { userId } = fired.item;
   const { jobId } = fired.run;
   const notices = { ...context, settings: context.settings.notices };
@@ -121,7 +118,7 @@ interface Outcome {
  * job contained are left out.
  */
 export async function applySnapshots(
-  context: SnapshotContext,
+  context: JobContext,
   run: TrackingRun,
   rules: readonly Rule[],
   snapshots: readonly Snapshot[],

@@ -3,7 +3,7 @@ import { noRegion } from '../contract/track.ts';
 import { createColumns } from '../formats/columns.ts';
 import { createFormat, type FormatName } from '../formats/format.ts';
 import type { ExactObject } from '../formats/json-text.ts';
-import type { StoreUse } from '../jobs/context.ts';
+import type { JobContext } from '../jobs/context.ts';
 import { allOf } from '../store/cursor.ts';
 import { type ItemChange, listChanges } from '../store/history.ts';
 
@@ -30,14 +30,14 @@ const shape = `type: string; market: string; region: string; key: string; title:
 
 /** Writes the changes of a job as a file, a page at a time. */
 export function changeFile(
-  context: StoreUse<'itemChanges'>,
+  context: JobContext,
   jobId: string,
   format: FormatName,
 ): AsyncIterable<Uint8Array> {
   return createFormat(format, createColumns(shape))(rowsOf(context, jobId));
 }
 
-async function* rowsOf({ store }: StoreUse<'itemChanges'>, jobId: string): AsyncGenerator<ExactObject> {
+async function* rowsOf({ store }: JobContext, jobId: string): AsyncGenerator<ExactObject> {
   for await (const change of allOf((page) => listChanges(store, jobId, null, page), pageSize))
     yield rowOf(change);
 }

@@ -1,7 +1,7 @@
+import type { JobContext } from '../jobs/context.ts';
 import type { Batch } from '../store/batches.ts';
 import { findAbsentItems, type ItemChange, type TrackedItem, type TrackingRun } from '../store/history.ts';
 import { changeId, sourceOf } from '../store/history-ids.ts';
-import type { HistoryContext } from './context.ts';
 
 /** Items per query. */
 const pageSize = 200;
@@ -14,11 +14,7 @@ const goneCodes: ReadonlySet<string> = new Set(['page_not_found', 'page_private'
  * not find. Units that failed for another reason than a missing page are left out. Idempotent: a recorded
  * item is not present any more.
  */
-export async function recordMissing(
-  { store }: Pick<HistoryContext, 'store'>,
-  run: TrackingRun,
-  batch: Batch,
-): Promise<void> {
+export async function recordMissing({ store }: JobContext, run: TrackingRun, batch: Batch): Promise<void> {
   const sources = batch.units
     .filter((_, index) => isRead(batch.outcomes[index]))
     .map(({ key }) => sourceOf(batch.market, batch.region, key));

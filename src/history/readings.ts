@@ -1,14 +1,11 @@
 import type { JsonObject } from '../base/json.ts';
-import type { JobTypes } from '../jobs/job-types.ts';
-import { type RecordContext, readFileEntries, readRecords } from '../jobs/records.ts';
+import type { JobContext } from '../jobs/context.ts';
+import { readFileEntries, readRecords } from '../jobs/records.ts';
 import type { UnitFilePack } from '../kinds/kind.ts';
 import type { ItemReading } from '../markets/tracked.ts';
 import type { Batch } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
 import { sourceOf } from '../store/history-ids.ts';
-
-/** The parts of the context that these functions use. */
-export type ReadingsContext = RecordContext & { jobTypes: JobTypes };
 
 /** A reading of an item and the unit that found it. */
 export interface FoundReading {
@@ -25,11 +22,7 @@ export interface FoundReading {
  * Yields the tracked items in the records of a batch, each once. Holds one batch of records, or one listing's
  * line.
  */
-export async function* readingsOf(
-  context: ReadingsContext,
-  job: Job,
-  batch: Batch,
-): AsyncGenerator<FoundReading> {
+export async function* readingsOf(context: JobContext, job: Job, batch: Batch): AsyncGenerator<FoundReading> {
   const { market, kind } = context.jobTypes.of(job);
   const readTracked = market.tracked?.[kind.page];
   if (!readTracked) return;
@@ -51,7 +44,7 @@ export async function* readingsOf(
 
 /** Yields the records of a batch and the entries of its units' listings, with the index of the unit. */
 async function* recordsOf(
-  context: ReadingsContext,
+  context: JobContext,
   pack: UnitFilePack | undefined,
   batch: Batch,
 ): AsyncGenerator<{ record: JsonObject; index: number }> {

@@ -6,13 +6,10 @@ import { quote } from '../contract/problem-texts.ts';
 import { validateMessage } from '../contract/problems.ts';
 import { didYouMean } from '../contract/suggest.ts';
 import { noRegion, seriesOf } from '../contract/track.ts';
-import type { JobContext, StoreUse } from '../jobs/context.ts';
+import type { JobContext } from '../jobs/context.ts';
 import { markets } from '../markets/list.ts';
 import type { Rule, RuleCondition } from '../store/history.ts';
 import { maxRules } from './rules.ts';
-
-/** The parts of the context that these functions use. */
-export type RuleBookContext = Pick<JobContext, 'clock' | 'newId' | 'settings'> & StoreUse<'rules' | 'users'>;
 
 /** Fields of a rule that its user sets. */
 export type RuleFields = Pick<
@@ -39,14 +36,14 @@ const onPrices: ReadonlySet<RuleCondition> = new Set([
 const maxThreshold = 1e12;
 
 /** Returns a user's rule. Throws `not_found`. */
-export async function findRule({ store }: RuleBookContext, userId: string, id: string): Promise<Rule> {
+export async function findRule({ store }: JobContext, userId: string, id: string): Promise<Rule> {
   const rule = await store.rules.get(id.toLowerCase());
   if (rule === null || rule.userId !== userId) throw new Fault('not_found', `There is no rule '${id}'.`);
   return rule;
 }
 
 /** Creates a rule. Throws `invalid`; `conflict` for a user with the maximum number of rules. */
-export async function addRule(context: RuleBookContext, userId: string, fields: RuleFields): Promise<Rule> {
+export async function addRule(context: JobContext, userId: string, fields: RuleFields): Promise<Rule> {
   const { store, clock, newId } = context;
   await check(context, userId, fields);
   const now = clock.now();
@@ -59,7 +56,7 @@ export async function addRule(context: RuleBookContext, userId: string, fields: 
 
 /** Replaces a rule. Throws `invalid`; `not_found`; `conflict` if it was changed concurrently. */
 export async function changeRule(
-  context: RuleBookContext,
+  context: JobContext,
   userId: string,
   id: string,
   fields: RuleFields,
@@ -73,7 +70,7 @@ export async function changeRule(
 }
 
 /** Deletes a rule. Throws `not_found`. */
-export async function removeRule({ store }: RuleBookContext, userId: string, id: string): Promise<void> {
+export async function removeRule({ store }: JobContext, userId: string, id: string): Promise<void> {
   if ((await store.rules.remove({ id: id.toLowerCase(), userId })) === 0)
     throw new Fault('not_found', `There is no rule '${id}'.`);
 }
@@ -89,7 +86,7 @@ type AddProblem = (name: keyof RuleFields, msg: string, type?: string) => void;
 /**
  * Checks what the contract's rules cannot express: a rule that can never fire is refused. Throws `invalid`.
  */
-async function check(context: RuleBookContext, userId: string, fields: RuleFields): Promise<void> {
+async function check(context: JobContext, userId: string, fields: RuleFields): Promise<void> {
   const problems: Problem[] = [];
   const add: AddProblem = (name, msg, type = 'value_error') =>
     problems.push({ loc: ['body', name], msg, type });
@@ -141,7 +138,7 @@ const unknown = (what: string, value: string, known: readonly string[]): string 
   `${quote(value)} is not a ${what} (${known.join(', ')}).${didYouMean(value, known)}`;
 
 /** Checks that messages of the channel `email` can be sent to a user. */
-async function checkEmail({ store, settings }: RuleBookContext, userId: string, add: AddProblem) {
+async function checkEmail({ store, settings }: JobContext, userId: string, add: AddProblem) {
   if (settings.notices.email === null)
     add('channel', 'This service sends no email: its operator has not set GLEANER_SMTP_URL. Use webhook');
   else if (!(await store.users.get(userId))?.email)

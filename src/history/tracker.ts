@@ -1,12 +1,12 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { processDue, repeat } from '../base/due-work.ts';
 import { Fault } from '../contract/fault.ts';
+import type { JobContext } from '../jobs/context.ts';
 import type { Batch, BatchSummary } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
 import { countChanges, type Rule, type TrackingRun } from '../store/history.ts';
 import { beginRun, hasEarlierRun, writeProgress } from '../store/tracking-run.ts';
 import { applySnapshots, type Snapshot } from './apply-snapshots.ts';
-import type { HistoryContext } from './context.ts';
 import { recordMissing } from './missing.ts';
 import { readingsOf } from './readings.ts';
 
@@ -35,7 +35,7 @@ const chunkSize = 200;
  * the holder of the claim, and every write before is idempotent, so that a crash repeats a batch without a
  * trace. Returns true if a run was due. Throws `unavailable` while the store is unreachable.
  */
-export async function track(context: HistoryContext, signal: AbortSignal): Promise<boolean> {
+export async function track(context: JobContext, signal: AbortSignal): Promise<boolean> {
   const { store, clock } = context;
   const now = clock.now();
   const runs = {
@@ -50,7 +50,7 @@ export async function track(context: HistoryContext, signal: AbortSignal): Promi
 }
 
 /** Makes a run that failed due again, or gives it up. Throws `unavailable` while the store is unreachable. */
-async function retryLater(context: HistoryContext, run: TrackingRun, error: unknown): Promise<void> {
+async function retryLater(context: JobContext, run: TrackingRun, error: unknown): Promise<void> {
   const { clock, log } = context;
   const { code, component } = Fault.from(error);
   const isFile = component === 'file store';
@@ -64,7 +64,7 @@ async function retryLater(context: HistoryContext, run: TrackingRun, error: unkn
 }
 
 /** Returns true if the result storage responds. */
-const responds = ({ blobs }: HistoryContext): Promise<boolean> =>
+const responds = ({ blobs }: JobContext): Promise<boolean> =>
   blobs.ping().then(
     () => true,
     () => false,
@@ -72,7 +72,7 @@ const responds = ({ blobs }: HistoryContext): Promise<boolean> =>
 
 /** Compares jobs every `intervalMs`, and without a pause while runs are due, until the signal is aborted. */
 export async function trackForever(
-  context: HistoryContext,
+  context: JobContext,
   intervalMs: number,
   signal: AbortSignal,
 ): Promise<void> {
@@ -82,7 +82,7 @@ export async function trackForever(
 }
 
 /** Advances a run until it is done, its turn is over, or the signal is aborted. */
-async function advance(context: HistoryContext, claimed: TrackingRun, signal: AbortSignal): Promise<void> {
+async function advance(context: JobContext, claimed: TrackingRun, signal: AbortSignal): Promise<void> {
   const { store, clock } = context;
   const until = clock.now() + maxTurnMs;
   let run = claimed;
@@ -117,14 +117,14 @@ async function advance(context: HistoryContext, claimed: TrackingRun, signal: Ab
 }
 
 /** Returns the sequence numbers of the batches that are left in a run's stage. */
-async function batchesOf({ store }: HistoryContext, { jobId, stage, nextBatch }: TrackingRun) {
+async function batchesOf({ store }: JobContext, { jobId, stage, nextBatch }: TrackingRun) {
   const isWanted = ({ seq, success }: BatchSummary) =>
     seq >= nextBatch && (stage === 'missing' || success > 0);
   return (await store.batches.list(jobId)).filter(isWanted).map(({ seq }) => seq);
 }
 
 async function advanceBatch(
-  context: HistoryContext,
+  context: JobContext,
   run: TrackingRun,
   job: Job,
   rules: readonly Rule[],
@@ -158,7 +158,7 @@ async function advanceBatch(
 
 /** Writes the progress of a run. Returns null if the claim was lost. */
 async function save(
-  { store }: HistoryContext,
+  { store }: JobContext,
   run: TrackingRun,
   change: Partial<TrackingRun>,
 ): Promise<TrackingRun | null> {
@@ -167,7 +167,7 @@ async function save(
 }
 
 /** Ends a run. Counts the stored changes, because a crash may have repeated a batch. */
-async function finish(context: HistoryContext, run: TrackingRun): Promise<void> {
+async function finish(context: JobContext, run: TrackingRun): Promise<void> {
   const { store, clock, log } = context;
   const counts = { ...run.counts, ...(await countChanges(store, run.jobId)) };
   const done = { stage: 'done', turn: null, dueAt: null, doneAt: clock.now(), counts } as const;

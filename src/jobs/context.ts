@@ -21,7 +21,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { JobChanges } from './changes.ts';
 import type { JobTypes } from './job-types.ts';
 
-/** Dependencies of the steps of a job. */
+/** Dependencies of the steps and queries of jobs, and of schedules and histories. */
 export interface JobContext {
   store: Store;
   queue: Queue;
@@ -40,11 +40,6 @@ export interface JobContext {
   drift: DriftWatcher;
   changes: JobChanges;
   destinations: Destinations;
-}
-
-/** A store of which a step uses only some members. */
-export interface StoreUse<Members extends keyof Store> {
-  store: Pick<Store, Members>;
 }
 
 /** Settings read by the steps. */

@@ -4,9 +4,6 @@ import { isCharged } from '../store/job-states.ts';
 import type { SpentCeiling } from '../store/ledger.ts';
 import type { Store } from '../store/store.ts';
 
-/** Ledger for refunds. */
-type LedgerUse = Pick<Store, 'ledger'>;
-
 /**
  * Ledger entries of one job. Every entry has a stable key, so that a crash or a duplicate request posts it
  * only once.
@@ -20,7 +17,7 @@ export const entryKeys = {
  * Charges a job's cost to its owner, within the credit ceiling of the key that submitted it. Throws
  * `insufficient_credits` with the quota; `conflict` if the job ended or was discarded before it was charged.
  */
-export async function chargeJob(store: LedgerUse, job: Job, now: number): Promise<void> {
+export async function chargeJob(store: Store, job: Job, now: number): Promise<void> {
   if (job.cost === 0) return;
   const key = entryKeys.charge(job.id);
   const posting = await store.ledger.post({
@@ -48,7 +45,7 @@ export function chargedCredits({ state, cost }: Job, chargedAt: 'submit' | 'appr
  * otherwise null. Called before a submission; the charge checks both again.
  */
 export async function findShortfall(
-  store: Pick<Store, 'apiKeys' | 'users'>,
+  store: Store,
   { userId, keyId, cost }: Pick<Job, 'userId' | 'keyId' | 'cost'>,
 ): Promise<Fault | null> {
   const [user, key] = await Promise.all([
@@ -92,7 +89,7 @@ function creditsShort(required: number, current: number): Fault {
  * A job that was not charged gets no refund and can no longer be charged. The refund is not dated before the
  * charge, which a process whose clock is ahead may have posted. Returns the total refunded.
  */
-export async function refundJob(store: LedgerUse, job: Job, owed: number, now: number): Promise<number> {
+export async function refundJob(store: Store, job: Job, owed: number, now: number): Promise<number> {
   const charge = await finalizeCharge(store, job, now);
   if (charge === null) return 0;
   await refund(store, job, owed, Math.max(now, charge.createdAt));
@@ -100,7 +97,7 @@ export async function refundJob(store: LedgerUse, job: Job, owed: number, now: n
 }
 
 /** Returns true if a job was discarded or ended before it was charged. Its id cannot be reused. */
-export function isChargeVoid(store: LedgerUse, jobId: string): Promise<boolean> {
+export function isChargeVoid(store: Store, jobId: string): Promise<boolean> {
   return store.ledger.isVoid(entryKeys.charge(jobId));
 }
 
@@ -108,11 +105,11 @@ export function isChargeVoid(store: LedgerUse, jobId: string): Promise<boolean> 
  * Returns the entry that charged the job. If there is none, returns null, and concurrent and later charges
  * are refused.
  */
-async function finalizeCharge(store: LedgerUse, job: Job, now: number): Promise<LedgerEntry | null> {
+async function finalizeCharge(store: Store, job: Job, now: number): Promise<LedgerEntry | null> {
   return job.cost === 0 ? null : store.ledger.voidKey(entryKeys.charge(job.id), job.userId, now);
 }
 
-async function refund(store: LedgerUse, job: Job, amount: number, now: number): Promise<void> {
+async function refund(store: Store, job: Job, amount: number, now: number): Promise<void> {
   if (amount <= 0) return;
   await store.ledger.post({
     key: entryKeys.refund(job.id),
@@ -135,7 +132,7 @@ export interface JobRefunds {
 }
 
 /** Finds the charge and the refund of a job. */
-export async function jobRefunds(store: LedgerUse, { id }: Pick<Job, 'id'>): Promise<JobRefunds> {
+export async function jobRefunds(store: Store, { id }: Pick<Job, 'id'>): Promise<JobRefunds> {
   const [charge, refunded] = await Promise.all(
     [entryKeys.charge(id), entryKeys.refund(id)].map((key) => store.ledger.get(key)),
   );

@@ -36,7 +36,7 @@ export const rejectedOutcome = ({ reason }: Pick<Job, 'reason'>): FailedOutcome 
  * cost only their summary. `first` is the index of the batch's first unit in the job.
  */
 export async function* readIndexedBatches(
-  store: Pick<Store, 'batches'>,
+  store: Store,
   jobId: string,
   wanted: (summary: BatchSummary, first: number) => boolean,
 ): AsyncGenerator<IndexedBatch> {

@@ -6,7 +6,7 @@ import type { PageRequest } from '../fetch/page.ts';
 import { limitsOf } from '../markets/defaults.ts';
 import type { Batch, KeptPages } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
-import type { JobContext, StoreUse, UnitSession } from './context.ts';
+import type { JobContext, UnitSession } from './context.ts';
 import { readBatch } from './records.ts';
 import { readPage } from './warc.ts';
 
@@ -35,10 +35,7 @@ export function requirePages(job: Job, now: number): void {
  * Yields the files with a job's kept pages so far: together one WARC file. Throws `conflict` if there are
  * none.
  */
-export async function* pagesOf(
-  { store, blobs, clock }: Pick<JobContext, 'store' | 'blobs' | 'clock'>,
-  job: Job,
-): AsyncGenerator<Uint8Array> {
+export async function* pagesOf({ store, blobs, clock }: JobContext, job: Job): AsyncGenerator<Uint8Array> {
   requirePages(job, clock.now());
   for await (const { pages } of store.batches.read(job.id))
     for (const { path, bytes } of pages?.files ?? [])
@@ -66,7 +63,7 @@ export function requestDigest({ method = 'GET', origin = '', path, body = '' }: 
  * pages were deleted. Empty if the job kept none, or was reread from a job that was deleted.
  */
 export async function keptUnitsOf(
-  { store }: StoreUse<'batches'>,
+  { store }: JobContext,
   { rereadOf }: Job,
   batch: Batch,
 ): Promise<KeptPages['units']> {

@@ -3,7 +3,7 @@ import type { Plan } from '../kinds/kind.ts';
 import type { Market } from '../markets/market.ts';
 import type { OriginMinute } from '../store/operations.ts';
 import type { JobContext } from './context.ts';
-import type { JobTypes, ResolvedJobType } from './job-types.ts';
+import type { ResolvedJobType } from './job-types.ts';
 
 /** Units of a plan that are read from one origin. */
 export interface PlannedOrigin {
@@ -19,7 +19,7 @@ const defaultRequestMs = 1_000;
 
 /** Groups the units of a plan by origin. Skips units without a configured origin, which fail immediately. */
 export function plannedOrigins(
-  { settings }: Pick<JobContext, 'settings'>,
+  { settings }: JobContext,
   { market }: Pick<ResolvedJobType, 'market'>,
   { groups }: Pick<Plan, 'groups'>,
 ): PlannedOrigin[] {
@@ -49,7 +49,7 @@ function storeOf(url: unknown): string | null {
  * requests per second and its concurrency divided by the mean duration of a request in the last hour.
  */
 export function estimateSeconds(
-  { settings }: Pick<JobContext, 'settings'>,
+  { settings }: JobContext,
   { market, reader }: Pick<ResolvedJobType, 'market' | 'reader'>,
   origins: readonly PlannedOrigin[],
   minutes: readonly OriginMinute[],
@@ -83,7 +83,7 @@ const maxNamed = 10;
  * a submission.
  */
 export function missingOriginWarning(
-  { settings }: Pick<JobContext, 'settings'>,
+  { settings }: JobContext,
   { name, hasNamedOrigins }: Pick<Market, 'name' | 'hasNamedOrigins'>,
   { groups }: Pick<Plan, 'groups'>,
 ): string | null {
@@ -98,15 +98,7 @@ export function missingOriginWarning(
 }
 
 /** Logs the offered markets and regions that have no configured origin. Called when the service starts. */
-export function logMissingOrigins({
-  jobTypes,
-  settings,
-  log,
-}: {
-  jobTypes: Pick<JobTypes, 'methods'>;
-  settings: Pick<JobContext['settings'], 'origins'>;
-  log: Pick<JobContext['log'], 'warn'>;
-}): void {
+export function logMissingOrigins({ jobTypes, settings, log }: JobContext): void {
   const markets = new Set([...jobTypes.methods.values()].map(({ market }) => market));
   const missing = [...markets].flatMap(({ name, regions, hasNamedOrigins }) => {
     const addresses = settings.origins.get(name)?.addresses;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { contextWith } from '../../test/support/context.ts';
 import { services } from '../contract/services.ts';
 import { kinds } from '../kinds/list.ts';
 import { markets } from '../markets/list.ts';
@@ -16,7 +17,7 @@ const settingsWith = (changes: Partial<JobSettings>) =>
     ...changes,
   }) as JobSettings;
 const priced = (changes: Partial<JobSettings>) => {
-  const list = listKindPrices({ jobTypes, settings: settingsWith(changes) });
+  const list = listKindPrices(contextWith({ jobTypes, settings: settingsWith(changes) }));
   return (market: string, kind: string) => list.find((each) => each.market === market && each.kind === kind);
 };
 
@@ -36,7 +37,7 @@ describe('listKindPrices()', () => {
   });
 
   test('has a maximum of units and a price for every job type', () => {
-    const list = listKindPrices({ jobTypes, settings: settingsWith({}) });
+    const list = listKindPrices(contextWith({ jobTypes, settings: settingsWith({}) }));
     expect(list.length).toBeGreaterThan(10);
     expect(list.filter(({ maxUnits, unitPrice }) => !(maxUnits > 0 && unitPrice > 0))).toEqual([]);
   });

@@ -12,10 +12,7 @@ import { reusedPrice } from './reuse.ts';
  * Returns the credits per unit of a job type: as configured, otherwise the market's price, otherwise the
  * kind's.
  */
-function unitPrice(
-  { settings: { prices } }: Pick<JobContext, 'settings'>,
-  { kind, market }: ResolvedJobType,
-): number {
+function unitPrice({ settings: { prices } }: JobContext, { kind, market }: ResolvedJobType): number {
   return (
     prices.get(`${market.name}.${kind.name}`) ??
     prices.get(kind.name) ??
@@ -25,11 +22,7 @@ function unitPrice(
 }
 
 /** Returns the credits per unit of a job type's job. Test jobs cost nothing. */
-export function unitPriceIn(
-  mode: Mode,
-  context: Pick<JobContext, 'settings'>,
-  jobType: ResolvedJobType,
-): number {
+export function unitPriceIn(mode: Mode, context: JobContext, jobType: ResolvedJobType): number {
   return mode === 'test' ? 0 : unitPrice(context, jobType);
 }
 
@@ -44,7 +37,7 @@ export interface Estimate {
 
 /** Returns the size and the price of a planned job. A reread has the price of reused results. */
 export function estimate(
-  context: Pick<JobContext, 'settings'>,
+  context: JobContext,
   jobType: ResolvedJobType,
   { groups }: Plan,
   { mode, isReread }: { mode: Mode; isReread: boolean },
@@ -82,7 +75,7 @@ export interface KindPrice {
 }
 
 /** Lists the current price and the limits of every job type that can be submitted. */
-export function listKindPrices(context: Pick<JobContext, 'settings' | 'jobTypes'>): KindPrice[] {
+export function listKindPrices(context: JobContext): KindPrice[] {
   const { approval, workingHours } = context.settings;
   return [...context.jobTypes.methods.values()].flatMap(({ method, jobType, step }) => {
     if (jobType === null || step !== Step.SUBMIT) return [];

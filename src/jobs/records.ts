@@ -7,19 +7,11 @@ import { Fault } from '../contract/fault.ts';
 import type { FileEntry, UnitFilePack } from '../kinds/kind.ts';
 import type { Batch, Outcome, Segment } from '../store/batches.ts';
 import type { StoredFile } from '../store/documents.ts';
+import type { Store } from '../store/store.ts';
 import type { JobContext } from './context.ts';
 
-export interface RecordContext {
-  store: Pick<JobContext['store'], 'batches'>;
-  blobs: Pick<Blobs, 'read'>;
-}
-
 /** Returns the current version of a batch by its position in its job, or null if there is none. */
-export async function readBatch(
-  store: RecordContext['store'],
-  jobId: string,
-  seq: number,
-): Promise<Batch | null> {
+export async function readBatch(store: Store, jobId: string, seq: number): Promise<Batch | null> {
   const [batch = null] = await Array.fromAsync(store.batches.read(jobId, [seq]));
   return batch;
 }
@@ -45,7 +37,7 @@ const maxGapBytes = 64 * 1024;
  * record that cannot be found.
  */
 export function openRecords(
-  { store, blobs }: RecordContext,
+  { store, blobs }: JobContext,
   batch: Batch,
   wanted: readonly number[] = [...batch.units.keys()],
 ): StoredRecordReader {
@@ -94,7 +86,7 @@ export function openRecords(
 
 /** Yields the records of a batch, with the indexes of their units. */
 export async function* readRecords(
-  context: RecordContext,
+  context: JobContext,
   batch: Batch,
 ): AsyncGenerator<[index: number, record: Uint8Array]> {
   const records = openRecords(context, batch);
@@ -105,7 +97,7 @@ export async function* readRecords(
 }
 
 /** Returns the record of one unit, or null if it has none. */
-export function readRecord(context: RecordContext, batch: Batch, index: number): Promise<Uint8Array | null> {
+export function readRecord(context: JobContext, batch: Batch, index: number): Promise<Uint8Array | null> {
   return openRecords(context, batch, [index]).read(index);
 }
 
@@ -116,7 +108,7 @@ export function isRecord(outcome: Outcome | undefined): boolean {
 
 /** Reads the record of a unit, and the following ones of `wanted` up to `maxBytes`, with one request. */
 async function readRun(
-  blobs: RecordContext['blobs'],
+  blobs: Blobs,
   { path, encoding, records }: Segment,
   index: number,
   wanted: ReadonlySet<number>,
@@ -164,7 +156,7 @@ async function inflateRange(source: Readable, start: number, end: number): Promi
 
 /** Streams the rows of a segment. Throws `internal` if bytes are missing. */
 export async function* readRows(
-  { blobs }: RecordContext,
+  { blobs }: JobContext,
   batch: Batch,
   segment: Segment,
 ): AsyncGenerator<Uint8Array> {
@@ -188,7 +180,7 @@ export async function* readRows(
  * written.
  */
 export async function* readFileEntries(
-  { blobs }: Pick<RecordContext, 'blobs'>,
+  { blobs }: JobContext,
   pack: UnitFilePack,
   { path, items }: StoredFile,
 ): AsyncGenerator<FileEntry> {
@@ -201,12 +193,7 @@ export async function* readFileEntries(
     throw new Fault('internal', `${path} has ${count} entries instead of ${items}: its content was changed`);
 }
 
-async function readRange(
-  blobs: RecordContext['blobs'],
-  path: string,
-  start: number,
-  end: number,
-): Promise<Buffer> {
+async function readRange(blobs: Blobs, path: string, start: number, end: number): Promise<Buffer> {
   if (end === start) return Buffer.alloc(0);
   // Unlike buffer() of Node, which takes several times as long for small files.
   return Buffer.concat(await Array.fromAsync(await blobs.read(path, { start, end: end - 1 })));

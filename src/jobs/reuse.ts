@@ -4,7 +4,8 @@ import type { JobOptions } from '../contract/submit-options.ts';
 import type { Kind } from '../kinds/kind.ts';
 import type { Batch, Outcome, Unit } from '../store/batches.ts';
 import type { Counts, Job } from '../store/documents.ts';
-import type { JobContext, StoreUse } from './context.ts';
+import type { Store } from '../store/store.ts';
+import type { JobContext } from './context.ts';
 
 /** Returns the option `max_age` of a job in milliseconds, or null if there is none. */
 export function maxAgeMs({ maxAge }: JobOptions): number | null {
@@ -12,7 +13,7 @@ export function maxAgeMs({ maxAge }: JobOptions): number | null {
 }
 
 /** Returns the credits for a unit whose result is reused: a percentage of the unit price, rounded up. */
-export function reusedPrice({ settings }: Pick<JobContext, 'settings'>, unitPrice: number): number {
+export function reusedPrice({ settings }: JobContext, unitPrice: number): number {
   return Math.ceil((unitPrice * settings.reusedPricePercent) / 100);
 }
 
@@ -74,7 +75,7 @@ const isReused = (outcome: Outcome): boolean =>
 
 /** Counts the units of a job whose results were reused. Empty for a job without `max_age`. */
 export async function countReused(
-  { store }: StoreUse<'batches'>,
+  store: Store,
   { id, reusedUnitPrice }: Pick<Job, 'id' | 'reusedUnitPrice'>,
 ): Promise<Pick<Counts['units'], 'reused'>> {
   if (reusedUnitPrice === null) return {};

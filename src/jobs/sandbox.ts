@@ -3,7 +3,8 @@ import type { Plan } from '../kinds/kind.ts';
 import type { Unit } from '../store/batches.ts';
 import type { Job } from '../store/documents.ts';
 import { openStates } from '../store/job-states.ts';
-import { approvalWaitMs, type StoreUse } from './context.ts';
+import type { Store } from '../store/store.ts';
+import { approvalWaitMs } from './context.ts';
 
 /*
  * Rules of test jobs (docs/sandbox.md). A test job has the life of a live one, except that its batches have
@@ -58,7 +59,7 @@ const storedRetryMs = 3_600_000;
  * them. Concurrent submits may exceed the limits by one job each.
  */
 export async function findTestExcess(
-  store: StoreUse<'jobs'>['store'],
+  store: Store,
   { userId, mode, totalUnits }: Pick<Job, 'userId' | 'mode' | 'totalUnits'>,
 ): Promise<Fault | null> {
   if (mode !== 'test') return null;
@@ -85,7 +86,7 @@ const storedText = (bytes: number) =>
 
 /** Throws `page_too_large` if a test account stores too much for the listing of another unit. */
 export async function requireTestSpace(
-  store: StoreUse<'jobs'>['store'],
+  store: Store,
   { userId, mode }: Pick<Job, 'userId' | 'mode'>,
 ): Promise<void> {
   if (mode !== 'test') return;

@@ -8,6 +8,7 @@ import {
   type ScheduleRun,
   writeSchedule,
 } from '../store/schedules.ts';
+import type { Store } from '../store/store.ts';
 import { advanceClaimed } from './advance.ts';
 import { leaseMs } from './limits.ts';
 import { activate, dueAfterChange, requireState, withdrawApproval } from './state.ts';
@@ -28,7 +29,7 @@ const maxAttempts = 5;
  * its owner, or null for an operator. Faults: `not_found`, `conflict`.
  */
 export async function changeSchedule(
-  { store, clock }: Pick<JobContext, 'store' | 'clock'>,
+  { store, clock }: JobContext,
   id: string,
   userId: string | null,
   apply: (schedule: Schedule, now: number) => SchedulePatch | null | Promise<SchedulePatch | null>,
@@ -46,11 +47,7 @@ export async function changeSchedule(
 }
 
 /** Returns a schedule of a user, or of any user if null. Throws a Fault `not_found`. */
-export async function requireSchedule(
-  store: Pick<JobContext['store'], 'schedules'>,
-  id: string,
-  userId: string | null,
-): Promise<Schedule> {
+export async function requireSchedule(store: Store, id: string, userId: string | null): Promise<Schedule> {
   const schedule = await store.schedules.get(id.toLowerCase());
   if (schedule === null || (userId !== null && schedule.userId !== userId))
     throw new Fault('not_found', `There is no schedule '${id}'.`);

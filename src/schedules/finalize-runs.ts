@@ -1,5 +1,5 @@
 import { Fault } from '../contract/fault.ts';
-import type { JobContext, StoreUse } from '../jobs/context.ts';
+import type { JobContext } from '../jobs/context.ts';
 import { jobRefunds } from '../jobs/credits.ts';
 import { cancel } from '../jobs/steps/decide.ts';
 import type { DeletedJob, Job } from '../store/documents.ts';
@@ -103,7 +103,7 @@ const isRejection = (
 
 /** Returns the credits that a run's ended job has cost, 0 if it was never charged, and those refunded. */
 async function creditsOf(
-  { store }: StoreUse<'ledger'>,
+  { store }: JobContext,
   job: Pick<Job, 'id' | 'cost' | 'refunded'> | null,
   cost: number,
 ): Promise<Pick<ScheduleRun, 'cost' | 'refunded'>> {
@@ -114,7 +114,7 @@ async function creditsOf(
 }
 
 /** Returns a run with the result of its job, which may have ended since the run was stored. */
-export async function withResult(context: Pick<JobContext, 'store'>, run: ScheduleRun): Promise<ScheduleRun> {
+export async function withResult(context: JobContext, run: ScheduleRun): Promise<ScheduleRun> {
   const job = run.state === 'running' && run.jobId !== null ? await context.store.jobs.get(run.jobId) : null;
   if (job === null || job.finishedAt === null) return run;
   const credits = await creditsOf(context, job, run.cost);

@@ -92,7 +92,7 @@ function isStoreOutage(error: unknown): boolean {
   return code === 'unavailable' && component === 'store';
 }
 
-function reportFailure({ log }: Pick<JobContext, 'log'>, step: string, error: unknown): void {
+function reportFailure({ log }: JobContext, step: string, error: unknown): void {
   const { code, message } = Fault.from(error);
   log[code === 'unavailable' ? 'warn' : 'error']({ step, error: message }, 'sweep step failed');
 }
@@ -205,7 +205,7 @@ export async function sweepForever(
  * processes that do not sweep.
  */
 export async function flushDriftForever(
-  context: Pick<JobContext, 'drift' | 'clock' | 'log'>,
+  context: JobContext,
   intervalMs: number,
   signal: AbortSignal,
 ): Promise<void> {
@@ -217,5 +217,4 @@ export async function flushDriftForever(
 }
 
 /** Returns a function that reports that statistics of this process could not be stored. */
-const driftFailure = (context: Pick<JobContext, 'log'>) => (error: unknown) =>
-  reportFailure(context, 'drift', error);
+const driftFailure = (context: JobContext) => (error: unknown) => reportFailure(context, 'drift', error);

@@ -1,7 +1,7 @@
 import { backOffMs } from '../base/back-off.ts';
 import { newId } from '../base/id.ts';
 import { Fault } from '../contract/fault.ts';
-import type { JobContext, StoreUse } from '../jobs/context.ts';
+import type { JobContext } from '../jobs/context.ts';
 import type { BatchReference } from '../store/batches.ts';
 import type { OriginMinute } from '../store/operations.ts';
 import { addReport } from '../telemetry/buffer.ts';
@@ -17,8 +17,9 @@ export interface WorkerPoolOptions {
   /** Heap limit of each process, in bytes. */
   memoryBytes: number;
   setup: Omit<WorkerSetup, 'index' | 'holder'>;
-  context: Pick<JobContext, 'queue' | 'clock' | 'log' | 'changes' | 'metrics'> &
-    StoreUse<'batches' | 'origins'>;
+  context: Pick<JobContext, 'queue' | 'clock' | 'log' | 'changes' | 'metrics'> & {
+    store: Pick<JobContext['store'], 'batches' | 'origins'>;
+  };
   /** Receives the counts of requests that workers sent to origins. */
   countRequests(rows: readonly OriginMinute[]): void;
 }

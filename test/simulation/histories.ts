@@ -1,4 +1,5 @@
-import { type ReadingsContext, readingsOf } from '../../src/history/readings.ts';
+import { readingsOf } from '../../src/history/readings.ts';
+import type { JobContext } from '../../src/jobs/context.ts';
 import type { Job } from '../../src/store/documents.ts';
 import {
   type ItemChangeType,
@@ -11,9 +12,6 @@ import { sourceOf } from '../../src/store/history-ids.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newTrackingRun } from '../../src/store/tracking-run.ts';
 import type { Comparison } from './witness.ts';
-
-/** Dependencies of checkHistories(). */
-type HistoriesContext = ReadingsContext & { store: Store };
 
 /** State of an item in the model, for all jobs of a user or in a series. */
 interface ModelItem {
@@ -54,7 +52,7 @@ const isLater = (at: number, jobId: string, { seenAt, seenJob }: ModelItem) =>
  * ended.
  */
 export async function checkHistories(
-  context: HistoriesContext,
+  context: JobContext,
   comparisons: ReadonlyMap<string, Comparison>,
   jobs: readonly Job[],
 ): Promise<string[]> {
@@ -122,7 +120,7 @@ async function checkObservations(
 }
 
 /** Compares the jobs in this order. */
-async function modelOf(context: ReadingsContext, tracked: readonly TrackedJob[]): Promise<Model> {
+async function modelOf(context: JobContext, tracked: readonly TrackedJob[]): Promise<Model> {
   const model: Model = { observations: new Map(), changes: new Map() };
   const states = new Map<string, ModelItem>();
   for (const { job, run } of tracked) await addRun(context, model, states, job, run);
@@ -130,7 +128,7 @@ async function modelOf(context: ReadingsContext, tracked: readonly TrackedJob[])
 }
 
 async function addRun(
-  context: ReadingsContext,
+  context: JobContext,
   model: Model,
   states: Map<string, ModelItem>,
   job: Job,

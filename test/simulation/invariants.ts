@@ -5,6 +5,7 @@ import { unitStatus } from '../../src/kinds/states.ts';
 import type { Batch, Outcome, Unit } from '../../src/store/batches.ts';
 import type { Job, LedgerEntry, StoredFile } from '../../src/store/documents.ts';
 import type { Store } from '../../src/store/store.ts';
+import { contextWith } from '../support/context.ts';
 import { jobTypes } from './actors.ts';
 import type { History, IntendedJob } from './clients.ts';
 import { checkHistories } from './histories.ts';
@@ -63,8 +64,10 @@ export async function brokenInvariants(state: FinalState): Promise<string[]> {
   problems.push(...checkSubmits(history, whole), ...checkGrants(history, entries));
   // Records cannot be read if a file is missing, which was reported above.
   if (problems.length > 0) return problems;
-  problems.push(...(await checkReuse({ store, blobs: files.blobs, jobTypes }, served, jobs)));
-  problems.push(...(await checkHistories({ store, blobs: files.blobs, jobTypes }, comparisons, jobs)));
+  problems.push(...(await checkReuse(contextWith({ store, blobs: files.blobs, jobTypes }), served, jobs)));
+  problems.push(
+    ...(await checkHistories(contextWith({ store, blobs: files.blobs, jobTypes }), comparisons, jobs)),
+  );
   return problems;
 }
 
@@ -140,7 +143,7 @@ async function checkFiles(
   for (const batch of batches) {
     if (batch.file) contentOf(batch.file);
     try {
-      for await (const [index, body] of readRecords({ store, blobs }, batch))
+      for await (const [index, body] of readRecords(contextWith({ store, blobs }), batch))
         payloads.set(`${batch.id} ${index}`, Buffer.from(body).toString());
     } catch (error) {
       report((error as Error).message);

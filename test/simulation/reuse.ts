@@ -1,5 +1,5 @@
-import type { JobTypes } from '../../src/jobs/job-types.ts';
-import { type RecordContext, readFileEntries, readRecords } from '../../src/jobs/records.ts';
+import type { JobContext } from '../../src/jobs/context.ts';
+import { readFileEntries, readRecords } from '../../src/jobs/records.ts';
 import { maxAgeMs } from '../../src/jobs/reuse.ts';
 import type { Batch, Outcome } from '../../src/store/batches.ts';
 import type { Job } from '../../src/store/documents.ts';
@@ -10,9 +10,6 @@ import type { ServedPages } from './outside.ts';
  * storage, in milliseconds.
  */
 const toleranceMs = 90_000;
-
-/** Dependencies of checkReuse(). */
-type ReuseContext = RecordContext & { jobTypes: JobTypes };
 
 /** The parts of a simulated record that tell where it is from. */
 interface Origin {
@@ -33,7 +30,7 @@ interface Collected {
  * and while it is young enough, and that every other one was read for its own unit.
  */
 export async function checkReuse(
-  context: ReuseContext,
+  context: JobContext,
   served: ServedPages,
   jobs: readonly Job[],
 ): Promise<string[]> {
@@ -90,7 +87,7 @@ function checkOrigins(
 }
 
 /** Yields the successful units of a batch. */
-async function* collectedIn(context: ReuseContext, job: Job, batch: Batch): AsyncGenerator<Collected> {
+async function* collectedIn(context: JobContext, job: Job, batch: Batch): AsyncGenerator<Collected> {
   const records = new Map(await Array.fromAsync(readRecords(context, batch)));
   for (const index of batch.units.keys()) {
     const outcome = batch.outcomes[index];

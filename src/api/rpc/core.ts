@@ -262,7 +262,7 @@ export async function checkEngines({ store, queue, blobs, disk }: JobContext): P
 }
 
 /** Returns the handlers of gleaner.price.v1.PriceService. */
-function priceHandlers(context: Pick<JobContext, 'jobTypes' | 'settings'>): Handlers {
+function priceHandlers(context: JobContext): Handlers {
   const getPriceList = handle(PriceService.method.getPriceList, async () => {
     const { workingHours } = context.settings;
     return {

@@ -3,7 +3,7 @@ import type { Principal } from '../../access/principal.ts';
 import { testAccountId } from '../../access/test-account.ts';
 import { Fault } from '../../contract/fault.ts';
 import { jobStatuses } from '../../contract/job-status.ts';
-import type { JobContext, StoreUse } from '../../jobs/context.ts';
+import type { JobContext } from '../../jobs/context.ts';
 import type { JobTypes } from '../../jobs/job-types.ts';
 import { kinds } from '../../kinds/list.ts';
 import { isAccepted } from '../../kinds/states.ts';
@@ -73,7 +73,7 @@ const isListed = (job: Job, { status, kind, market, userId }: ListJobsRequest): 
 
 /** Returns the owners of the requested jobs, or their mode if the request names no owner. */
 async function ownersOf(
-  { store }: StoreUse<'users'>,
+  { store }: JobContext,
   { userId, search, mode }: Pick<ListJobsRequest, 'userId' | 'search' | 'mode'>,
 ): Promise<JobFilter> {
   const isTest = mode === 'test';

@@ -20,7 +20,7 @@ export const msOf = (time: Timestamp | undefined): number | null =>
 
 /** Returns a schedule of an owner whose jobs have the mode, as the owner sees it. */
 export function toScheduleMessage(
-  context: Pick<JobContext, 'jobTypes' | 'settings'>,
+  context: JobContext,
   schedule: Schedule,
   mode: Mode,
   request?: string,

@@ -12,7 +12,7 @@ import { streamText } from './job-stream.ts';
 const schemaType = 'application/schema+json';
 
 /** Returns the handlers of gleaner.schema.v1.SchemaService. */
-export function schemaHandlers({ jobTypes }: Pick<JobContext, 'jobTypes'>): Handlers {
+export function schemaHandlers({ jobTypes }: JobContext): Handlers {
   const { method } = SchemaService;
   const known = new Map(
     Array.from(jobTypes.methods.values(), ({ jobType }) => jobType)

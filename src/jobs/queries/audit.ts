@@ -17,9 +17,6 @@ export interface Audit {
   problems: string[];
 }
 
-/** Queries of an audit. */
-type AuditStore = Pick<Store, 'batches' | 'deletedJobs' | 'jobs' | 'ledger'>;
-
 const pageSize = 500;
 
 /**
@@ -28,7 +25,7 @@ const pageSize = 500;
  * = total and charged = earned + refunded. Only reads the store, one page at a time. The store may be in use:
  * an account with problems is checked again, and only problems that remain are reported.
  */
-export async function audit(store: AuditStore): Promise<Audit> {
+export async function audit(store: Store): Promise<Audit> {
   const result: Audit = { accounts: 0, entries: 0, jobs: 0, deletedJobs: 0, problems: [] };
   for await (const { userId, balance, sum, entries } of store.ledger.audit()) {
     result.accounts++;
@@ -50,7 +47,7 @@ export async function audit(store: AuditStore): Promise<Audit> {
 
 /** Checks the jobs of an account, and the entries of jobs. */
 async function auditJobs(
-  store: AuditStore,
+  store: Store,
   userId: string,
 ): Promise<Pick<Audit, 'jobs' | 'deletedJobs' | 'problems'>> {
   const result = { jobs: 0, deletedJobs: 0, problems: [] as string[] };
@@ -82,11 +79,11 @@ async function auditJobs(
  * Returns true if a job exists or was deleted. A job is hidden after its summary is written, so it is read
  * first.
  */
-async function isKnown(store: AuditStore, jobId: string): Promise<boolean> {
+async function isKnown(store: Store, jobId: string): Promise<boolean> {
   return (await store.jobs.get(jobId)) !== null || (await store.deletedJobs.get(jobId)) !== null;
 }
 
-async function auditJob(store: AuditStore, job: Job, entries: readonly LedgerEntry[]): Promise<string[]> {
+async function auditJob(store: Store, job: Job, entries: readonly LedgerEntry[]): Promise<string[]> {
   const problems = auditEntries(job.id, entries);
   if (openStates.includes(job.state)) return problems;
 
@@ -104,7 +101,7 @@ async function auditJob(store: AuditStore, job: Job, entries: readonly LedgerEnt
   }
   if (units.total !== job.totalUnits) problems.push(`${units.total} units, submitted ${job.totalUnits}`);
   if (batches.success + batches.failed !== batches.total) problems.push('terminal with outstanding batches');
-  const { reused } = await countReused({ store }, job);
+  const { reused } = await countReused(store, job);
   if (job.counts !== null && job.counts.units.reused !== reused)
     problems.push(`stored as ${job.counts.units.reused} reused, the batches say ${reused}`);
   return [...problems, ...auditBalance({ ...job, discount: discountOf(job, reused ?? 0) }, units, entries)];
@@ -151,7 +148,7 @@ function auditBalance(
   return problems;
 }
 
-async function jobEntries(store: AuditStore, userId: string): Promise<Map<string, LedgerEntry[]>> {
+async function jobEntries(store: Store, userId: string): Promise<Map<string, LedgerEntry[]>> {
   const entries = new Map<string, LedgerEntry[]>();
   for await (const entry of allOf((page) => store.ledger.list(userId, page), pageSize)) {
     if (entry.jobId === null) continue;
@@ -162,8 +159,7 @@ async function jobEntries(store: AuditStore, userId: string): Promise<Map<string
   return entries;
 }
 
-const jobsOf = (store: AuditStore, userId: string) =>
-  allOf((page) => store.jobs.list({ userId }, page), pageSize);
+const jobsOf = (store: Store, userId: string) => allOf((page) => store.jobs.list({ userId }, page), pageSize);
 
-const deletedJobsOf = (store: AuditStore, userId: string) =>
+const deletedJobsOf = (store: Store, userId: string) =>
   allOf((page) => store.deletedJobs.list({ userId }, page), pageSize);

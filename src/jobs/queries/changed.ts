@@ -4,7 +4,7 @@ import { seriesOf } from '../../contract/track.ts';
 import { formatExact } from '../../formats/json-text.ts';
 import type { Job } from '../../store/documents.ts';
 import { changeId } from '../../store/history-ids.ts';
-import type { JobContext, StoreUse } from '../context.ts';
+import type { JobContext } from '../context.ts';
 import type { Entry } from './rows.ts';
 
 /** Records of a job to return: all, or only the records of items that differ from the previous run. */
@@ -21,7 +21,7 @@ const retryMs = 2_000;
  * were deleted.
  */
 export async function requireCompared(
-  context: StoreUse<'trackingRuns'>,
+  context: JobContext,
   job: Job,
   loc: Problem['loc'] = ['body', 'only'],
 ): Promise<void> {
@@ -53,7 +53,7 @@ export function notTracked(loc: Problem['loc']): Fault {
  * item, that which was compared. Entries that do not identify an item are left out.
  */
 export async function* changedEntries(
-  { jobTypes, store }: Pick<JobContext, 'jobTypes'> & StoreUse<'itemChanges'>,
+  { jobTypes, store }: JobContext,
   job: Job,
   entries: AsyncIterable<Entry>,
 ): AsyncGenerator<Entry> {

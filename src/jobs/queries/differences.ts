@@ -5,8 +5,9 @@ import { Fault } from '../../contract/fault.ts';
 import { type Cell, cellReader } from '../../formats/cells.ts';
 import { createColumns } from '../../formats/columns.ts';
 import type { Job } from '../../store/documents.ts';
+import type { JobContext } from '../context.ts';
 import { createScans } from './explore.ts';
-import { type Entry, type RowsContext, readEntries, recordFieldsOf, requireResults } from './rows.ts';
+import { type Entry, readEntries, recordFieldsOf, requireResults } from './rows.ts';
 
 /** Difference of a record, or of a field in it. */
 type Difference = 'gained' | 'changed' | 'lost';
@@ -22,7 +23,7 @@ const recordsPerTurn = 100;
  * Creates the function that compares an ended reread with the first job. It throws `conflict` for another
  * job, and `results_deleted` if the records of either job were deleted.
  */
-export function createDifferences(): (context: RowsContext, job: Job) => Promise<Differences> {
+export function createDifferences(): (context: JobContext, job: Job) => Promise<Differences> {
   const scans = createScans<Differences>(({ records }) => 1_000 + 500 * records.length);
   return async (context, job) => {
     const { rereadOf, finishedAt, state } = job;
@@ -36,7 +37,7 @@ export function createDifferences(): (context: RowsContext, job: Job) => Promise
   };
 }
 
-async function compare(context: RowsContext, first: Job, reread: Job) {
+async function compare(context: JobContext, first: Job, reread: Job) {
   const columns = createColumns(recordFieldsOf(context.jobTypes.of(reread)));
   const cellsOf = cellReader(columns);
   const fields = columns.map(({ name }) => ({ name, gained: 0, changed: 0, lost: 0 }));

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { contextWith } from '../../../test/support/context.ts';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { PictureSize } from '../../markets/market.ts';
@@ -236,7 +237,7 @@ describe('itemValues()', () => {
   test('returns the address of a page at the origin of its region, but none for a test job', () => {
     const addresses = new Map([['sg', 'https://site.test']]);
     const origins = new Map([['mkta', { ...fixture.context.settings.origins.get('mkta')!, addresses }]]);
-    const context = { ...fixture.context, settings: { origins } };
+    const context = contextWith({ ...fixture.context, settings: { origins } });
     const of = (kind: string, record: object, mode: Job['mode'] = 'live') =>
       itemValues(context, aJob({ kind, mode }), { unit_region: 'sg', ...record }, 'small').url;
     expect(of('variant_sold', { itemId: '4', shopId: '7' })).toBe('https://site.test/product/7/4');

@@ -8,17 +8,11 @@ import type { Column, ColumnType } from '../../formats/columns.ts';
 import { parseSelection, type Selection, type SelectionText, type SortKey } from '../../formats/select.ts';
 import { type Page, placeToken, readPlace } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
+import type { JobContext } from '../context.ts';
 import type { ResolvedJobType } from '../job-types.ts';
 import { changedEntries, type OnlyFilter } from './changed.ts';
 import { readingOf } from './item-values.ts';
-import {
-  type Entry,
-  type RowScope,
-  type RowsContext,
-  readEntries,
-  requireResults,
-  rowColumnsOf,
-} from './rows.ts';
+import { type Entry, type RowScope, readEntries, requireResults, rowColumnsOf } from './rows.ts';
 
 /** Rows of a job to export. With `only`, the job must be compared: see requireCompared(). */
 export interface RowQuery extends SelectionText {
@@ -71,7 +65,7 @@ const maxSortedRows = 100_000;
 const foundLimits = { sorted: 500_000, unsorted: 5_000_000 };
 
 /** Creates the queries. */
-export function createExplorer(context: RowsContext, limits = foundLimits): Explorer {
+export function createExplorer(context: JobContext, limits = foundLimits): Explorer {
   const { jobTypes } = context;
   const placesOf = createScans<Int32Array>((places) => places.byteLength);
   /** Returns units and positions of the selected entries, in pairs and in order. */
@@ -146,7 +140,7 @@ export function createExplorer(context: RowsContext, limits = foundLimits): Expl
   };
 }
 
-function entriesOf(context: RowsContext, job: Job, scope: RowScope, only: OnlyFilter) {
+function entriesOf(context: JobContext, job: Job, scope: RowScope, only: OnlyFilter) {
   const entries = readEntries(context, job, scope);
   return only === 'changed' ? changedEntries(context, job, entries) : entries;
 }
@@ -173,7 +167,7 @@ const messageOf = (outcome: Entry['unit']['outcome']) =>
 
 /** Returns a page of entries in the order submitted, without reading those before it. */
 async function listInOrder(
-  context: RowsContext,
+  context: JobContext,
   job: Job,
   status: string,
   limit: number,
@@ -192,7 +186,7 @@ async function listInOrder(
 
 /** Returns a page of the entries of one unit. */
 async function listUnit(
-  context: RowsContext,
+  context: JobContext,
   job: Job,
   { unit, position, limit, after }: Pick<EntryQuery, 'position' | 'limit' | 'after'> & { unit: number },
 ): Promise<Page<Entry> & { total: null }> {
@@ -208,7 +202,7 @@ async function listUnit(
 }
 
 /** Reads the entries at places, in their order. */
-async function entriesAt(context: RowsContext, job: Job, places: Int32Array): Promise<Entry[]> {
+async function entriesAt(context: JobContext, job: Job, places: Int32Array): Promise<Entry[]> {
   const units = new Set(places.filter((_, at) => at % 2 === 0));
   const wanted = new Set<string>();
   for (let at = 0; at < places.length; at += 2) wanted.add(`${places[at]}.${places[at + 1]}`);
@@ -223,7 +217,7 @@ async function entriesAt(context: RowsContext, job: Job, places: Int32Array): Pr
 const tooMany = (option: string, message: string) => Fault.invalid(['query', option], message, 'value_error');
 
 async function* recordsAt(
-  context: RowsContext,
+  context: JobContext,
   job: Job,
   places: () => Promise<Int32Array>,
 ): AsyncGenerator<Entry> {

@@ -4,15 +4,12 @@ import type { ExactJson, ExactObject } from '../../formats/json-text.ts';
 import type { PictureSize } from '../../markets/market.ts';
 import type { ItemReading } from '../../markets/tracked.ts';
 import type { Job } from '../../store/documents.ts';
-import type { JobContext, JobSettings } from '../context.ts';
+import type { JobContext } from '../context.ts';
 import type { ResolvedJobType } from '../job-types.ts';
 import { type Entry, rowColumnsOf, rowsIn } from './rows.ts';
 
 /** Values of a record under common names, as far as it states them. */
 export type ItemValues = Partial<ItemReading> & RecordLinks;
-
-/** The parts of the context that itemValues() uses. */
-export type ItemContext = Pick<JobContext, 'jobTypes'> & { settings: Pick<JobSettings, 'origins'> };
 
 /** Returns the values of a row's item, or nothing if the row does not identify one. */
 export function readingOf({ market, kind }: ResolvedJobType, row: ExactObject): Partial<ItemReading> {
@@ -22,7 +19,7 @@ export function readingOf({ market, kind }: ResolvedJobType, row: ExactObject): 
 
 /** Returns the values of a record under common names, and the addresses of its page and picture. */
 export function itemValues(
-  { jobTypes, settings }: ItemContext,
+  { jobTypes, settings }: JobContext,
   job: Job,
   row: ExactObject,
   pictures: PictureSize,
@@ -139,7 +136,7 @@ export const standardColumns: readonly Column[] = [
 
 /** Returns the table of a job's entries with the chosen columns. */
 export function tableOf(
-  context: ItemContext,
+  context: JobContext,
   job: Job,
   entries: AsyncIterable<Entry>,
   choice: ColumnChoice,
@@ -149,7 +146,7 @@ export function tableOf(
 }
 
 async function* standardRows(
-  context: ItemContext,
+  context: JobContext,
   job: Job,
   entries: AsyncIterable<Entry>,
 ): AsyncGenerator<ExactObject> {

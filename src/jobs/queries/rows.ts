@@ -24,9 +24,6 @@ export function requireResults({ filesDeletedAt }: Pick<Job, 'filesDeletedAt'>):
   throw new Fault('results_deleted', `The results of this job were deleted on ${day}.`);
 }
 
-/** The parts of the context that these functions use. */
-export type RowsContext = Pick<JobContext, 'blobs' | 'jobTypes' | 'store'>;
-
 /** Units of a job whose records are read; by default all. */
 export interface RowScope {
   /** Only the batch with this position in the job. */
@@ -85,7 +82,7 @@ export function rowColumnsOf(jobType: ResolvedJobType): Column[] {
  * per entry. A row has the record's members, and the columns of placeColumnsOf(). Records of four batches at
  * most, and a bounded number of bytes of each, are in memory. Throws `results_deleted`.
  */
-export function rowsOf(context: RowsContext, job: Job, scope: RowScope = {}): AsyncGenerator<ExactObject> {
+export function rowsOf(context: JobContext, job: Job, scope: RowScope = {}): AsyncGenerator<ExactObject> {
   requireResults(job);
   return rowsIn(readEntries(context, job, scope));
 }
@@ -109,7 +106,7 @@ export interface Entry {
 }
 
 /** Yields the records of a job like rowsOf() and, if the scope has `failed`, its failed units. */
-export async function* readEntries(context: RowsContext, job: Job, scope: RowScope): AsyncGenerator<Entry> {
+export async function* readEntries(context: JobContext, job: Job, scope: RowScope): AsyncGenerator<Entry> {
   const { files } = context.jobTypes.of(job).kind;
   const wanted = (summary: BatchSummary, first: number) => holds(scope, job, summary, first);
   const open = async (placed: IndexedBatch) => {
@@ -167,7 +164,7 @@ const placeOf = ({ index, unit, region }: IndexedUnit): ExactObject => ({
 
 /** Yields the entries of a unit's file. */
 async function* entryRows(
-  context: RowsContext,
+  context: JobContext,
   pack: UnitFilePack,
   file: StoredFile,
   { unit, batch }: Pick<Entry, 'unit' | 'batch'>,

@@ -1,5 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import { contextWith } from '../../../test/support/context.ts';
 import { type MarketPage, marketPages, readMarketPage } from '../../../test/support/market-pages.ts';
 import { services } from '../../contract/services.ts';
 import { createFormat } from '../../formats/format.ts';
@@ -44,7 +45,7 @@ async function exportPage(page: MarketPage, format: 'jsonl' | 'csv') {
     }
   }
   const job = aJob({ market, kind: kind.name });
-  const { columns, rows } = tableOf({ jobTypes, settings }, job, entries(), 'standard');
+  const { columns, rows } = tableOf(contextWith({ jobTypes, settings }), job, entries(), 'standard');
   const text = (await buffer(createFormat(format, columns)(rows))).toString();
   return { text, count: records.length };
 }

@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { beforeEach, expect, test } from 'vitest';
 import { createManualClock, flushTasks, type ManualClock } from '../../../test/support/clock.ts';
+import { contextWith } from '../../../test/support/context.ts';
 import { Fault } from '../../contract/fault.ts';
 import { createJobChanges, type JobChanges } from '../changes.ts';
 import { createWatch } from './watch.ts';
@@ -19,7 +20,7 @@ beforeEach(() => {
   count = 0;
   ended = false;
   fault = null;
-  watch = createWatch<number>({ changes, clock }, async () => {
+  watch = createWatch<number>(contextWith({ changes, clock }), async () => {
     looks += 1;
     if (fault) throw fault;
     return { value: count, mark: String(count), ended };

@@ -36,7 +36,7 @@ interface Watched<T> {
  * state. Throws the faults of `readState`, and `unavailable` when the service stops.
  */
 export function createWatch<T>(
-  context: Pick<JobContext, 'changes' | 'clock'>,
+  context: JobContext,
   readState: (jobId: string) => Promise<WatchState<T>>,
 ): (jobId: string, signal: AbortSignal) => AsyncGenerator<T> {
   const jobs = new Map<string, Watched<T>>();
@@ -116,7 +116,7 @@ const pollMs = 1_000;
  * `readState`.
  */
 async function* follow<T extends FollowedState>(
-  { changes, clock }: Pick<JobContext, 'changes' | 'clock'>,
+  { changes, clock }: JobContext,
   jobId: string,
   readState: (jobId: string) => Promise<T>,
   signal: AbortSignal,

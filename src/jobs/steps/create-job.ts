@@ -7,7 +7,7 @@ import type { Batch } from '../../store/batches.ts';
 import type { Job, Mode } from '../../store/documents.ts';
 import { dueOnEntry } from '../../store/job-states.ts';
 import { nextNumber } from '../../store/submissions.ts';
-import { approvalWaitMs, type JobContext, type StoreUse } from '../context.ts';
+import { approvalWaitMs, type JobContext } from '../context.ts';
 import { findExcess, findShortfall } from '../credits.ts';
 import type { ResolvedJobType } from '../job-types.ts';
 import { keepPagesMs } from '../kept-pages.ts';
@@ -210,7 +210,7 @@ export const optionChecks: readonly OptionCheck[] = [
 
 /** Returns the fault of a submission that names destinations which its user does not have, or null. */
 async function findUnknownDestination(
-  context: StoreUse<'destinations'>,
+  context: JobContext,
   job: Pick<Job, 'userId' | 'options'>,
 ): Promise<Fault | null> {
   const { unknown } = await readDestinations(context, job);
@@ -224,7 +224,7 @@ async function findUnknownDestination(
 
 /** Returns the options of a job with the ids of its destinations instead of their names. */
 async function withDestinationIds(
-  context: StoreUse<'destinations'>,
+  context: JobContext,
   job: Pick<Job, 'userId' | 'options'>,
 ): Promise<JobOptions> {
   const { deliverTo: _, ...others } = job.options;
@@ -234,7 +234,7 @@ async function withDestinationIds(
 
 /** Adds the defaults that the marketplace has for options. */
 function withDefaults(
-  { settings }: Pick<JobContext, 'settings'>,
+  { settings }: JobContext,
   { market }: ResolvedJobType,
   { mode, rereadOf }: Pick<JobDraft, 'mode' | 'rereadOf'>,
   options: JobOptions,
@@ -245,7 +245,7 @@ function withDefaults(
 }
 
 async function readDestinations(
-  { store }: StoreUse<'destinations'>,
+  { store }: JobContext,
   { userId, options: { deliverTo = '' } }: Pick<Job, 'userId' | 'options'>,
 ): Promise<{ ids: string[]; unknown: string[] }> {
   if (deliverTo === '') return { ids: [], unknown: [] };

@@ -58,10 +58,7 @@ export function filesExpireAt(
 }
 
 /** Removes the deleted files of a job from the result storage. The sweep also calls this. */
-export async function removeDeletedFiles(
-  { store, blobs }: Pick<JobContext, 'store' | 'blobs'>,
-  jobId: string,
-): Promise<void> {
+export async function removeDeletedFiles({ store, blobs }: JobContext, jobId: string): Promise<void> {
   await blobs.removeJob(jobId);
   await store.jobs.finishFileDeletion(jobId);
 }
@@ -70,10 +67,7 @@ export async function removeDeletedFiles(
  * Removes the kept pages of a job, which are never read from its `pagesUntil` on. The sweep calls this then,
  * and again after a crash.
  */
-export async function deletePages(
-  { store, blobs, log }: Pick<JobContext, 'store' | 'blobs' | 'log'>,
-  { id, userId }: Job,
-): Promise<void> {
+export async function deletePages({ store, blobs, log }: JobContext, { id, userId }: Job): Promise<void> {
   await blobs.remove((await blobs.listJob(id)).filter(isPageFile));
   await removePagePlaces(store, id);
   await store.jobs.finishPageDeletion(id);

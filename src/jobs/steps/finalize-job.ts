@@ -43,7 +43,7 @@ export async function finishEnding(context: JobContext, job: Job): Promise<void>
 
   const counts = await store.batches.countJob(job.id);
   const { units } = counts;
-  const { reused } = await countReused(context, job);
+  const { reused } = await countReused(store, job);
   const owed = units.failed * job.unitPrice + discountOf(job, reused ?? 0);
   const refunded = await refundJob(store, job, owed, clock.now());
   const file = await compile(context, job, units.success);

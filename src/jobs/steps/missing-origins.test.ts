@@ -1,5 +1,6 @@
 import { fromJson } from '@bufbuild/protobuf';
 import { beforeEach, expect, test } from 'vitest';
+import { contextWith } from '../../../test/support/context.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { parseOrigins } from '../../base/origins.ts';
 import { createOriginResolver } from '../../fetch/origin-resolver.ts';
@@ -77,6 +78,6 @@ test('logMissingOrigins() names markets without an entry and regions without an 
   ]) as never;
   const configured = parseOrigins('{ "mkta": { "sg": "http://127.0.0.1:1" }, "mktc": "http://127.0.0.1:2" }');
   const log = { warn: (fields: unknown) => void logged.push(fields) } as never;
-  logMissingOrigins({ jobTypes: { methods }, settings: { origins: configured }, log });
+  logMissingOrigins(contextWith({ jobTypes: { methods }, settings: { origins: configured }, log }));
   expect(logged).toEqual([{ missing: ['mkta/th', 'mktb'] }]);
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { contextWith } from '../../../test/support/context.ts';
 import type { Blobs } from '../../blobs/blobs.ts';
 import { openFiles } from '../../blobs/files/open.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -60,9 +61,8 @@ function contextOf(files: Files, ...batches: Batch[]): JobContext {
   const read = async function* (_jobId: string, seqs?: readonly number[]) {
     yield* batches.filter(({ seq }) => seqs?.includes(seq) ?? true);
   };
-  const store = { batches: { read } };
-  const jobTypes = { of: () => ({ kind: { files } }) };
-  return { store, blobs, jobTypes, clock: { now: () => 0 } } as unknown as JobContext;
+  const jobTypes = { of: () => ({ kind: { files } }) as never };
+  return contextWith({ store: { batches: { read } as never }, blobs, jobTypes, clock: { now: () => 0 } });
 }
 
 const aDone = (seq: number) =>
@@ -114,7 +114,7 @@ describe.each(formats)('a segment of a kind with %s', (_name, files) => {
       ];
       const segments = [];
       for (const [at, half] of halves.entries())
-        segments.push((await writeRecords({ blobs }, segmentPath(batch, at), half))!);
+        segments.push((await writeRecords(contextWith({ blobs }), segmentPath(batch, at), half))!);
       partial.push({ ...batch, segments });
       expect(textsOf(await collectRecords(contextOf(files), { ...batch, segments }))).toEqual(
         textsOf(records),
@@ -148,7 +148,7 @@ test('the segment of a kind with a file per batch is the complete file', async (
 
 test('a record whose batch ended meanwhile is read from the new segment', async () => {
   const batch = aDone(0);
-  const before = await writeRecords({ blobs }, segmentPath(batch, 1), records);
+  const before = await writeRecords(contextWith({ blobs }), segmentPath(batch, 1), records);
   const { segment } = await writeSegment(contextOf({ job: csvFile }), job, batch, source);
   await blobs.remove([before!.path]);
   const context = contextOf({ job: csvFile }, { ...batch, segments: [segment] });
@@ -183,7 +183,7 @@ describe('while the result storage is unavailable', () => {
   const away = new Fault('unavailable', 'The storage is away.');
 
   test('a record is requested once', async () => {
-    const segment = await writeRecords({ blobs }, 'j/p', records);
+    const segment = await writeRecords(contextWith({ blobs }), 'j/p', records);
     const batch = { ...aDone(0), segments: [segment!] };
     let reads = 0;
     const read = async () => {
@@ -196,7 +196,7 @@ describe('while the result storage is unavailable', () => {
   });
 
   test('a record that moved is not reported as lost', async () => {
-    const segment = await writeRecords({ blobs }, 'j/p', records);
+    const segment = await writeRecords(contextWith({ blobs }), 'j/p', records);
     const batch = { ...aDone(0), segments: [segment!] };
     const errors = [new Fault('not_found', 'No such file.'), away];
     const read = async () => Promise.reject(errors.shift());
@@ -245,14 +245,18 @@ test('a record found nowhere is an internal fault', async () => {
 });
 
 test('records are returned unchanged, whatever they contain', async () => {
-  const segment = await writeRecords({ blobs }, 'j/p', new Map([[0, Buffer.from('"a, ""b"""')]]));
+  const segment = await writeRecords(
+    contextWith({ blobs }),
+    'j/p',
+    new Map([[0, Buffer.from('"a, ""b"""')]]),
+  );
   expect(segment).toMatchObject({ encoding: 'plain' });
   const batch = { ...aDone(0), outcomes: { 0: aSuccess() }, segments: [segment!] };
   expect((await readRecord(contextOf({}, batch), batch, 0))?.toString()).toBe('"a, ""b"""');
 });
 
 test('an empty record has an empty byte range', async () => {
-  const segment = await writeRecords({ blobs }, 'j/p', new Map([[0, Buffer.alloc(0)]]));
+  const segment = await writeRecords(contextWith({ blobs }), 'j/p', new Map([[0, Buffer.alloc(0)]]));
   const batch = { ...aDone(0), outcomes: { 0: aSuccess() }, segments: [segment!] };
   expect((await readRecord(contextOf({}, batch), batch, 0))?.byteLength).toBe(0);
 });
@@ -262,7 +266,7 @@ describe('large records', () => {
   const large = new Map([0, 2, 4].map((index) => [index, Buffer.alloc(3 * mib, `${index}`)]));
 
   test('are read in portions of at most eight MiB', async () => {
-    const segment = await writeRecords({ blobs }, 'j/p', large);
+    const segment = await writeRecords(contextWith({ blobs }), 'j/p', large);
     const batch = { ...aDone(0), segments: [segment!] };
     const ranges: number[] = [];
     const read: Blobs['read'] = (path, range) => {
@@ -276,7 +280,7 @@ describe('large records', () => {
   });
 
   test('are read apart from others that are far away', async () => {
-    const segment = await writeRecords({ blobs }, 'j/p', large);
+    const segment = await writeRecords(contextWith({ blobs }), 'j/p', large);
     const batch = { ...aDone(0), segments: [segment!] };
     const { read } = openRecords(contextOf({}, batch), batch, [0, 4]);
     for (const index of [0, 2, 4])
@@ -302,5 +306,7 @@ describe('large records', () => {
 
 test('writeRecords() writes no file without records', async () => {
   const write: Blobs['write'] = () => Promise.reject(new Error('written'));
-  expect(await writeRecords({ blobs: { ...blobs, write } }, 'job/segment', new Map())).toBeNull();
+  expect(
+    await writeRecords(contextWith({ blobs: { ...blobs, write } }), 'job/segment', new Map()),
+  ).toBeNull();
 });

@@ -7,9 +7,6 @@ import type { Batch, Segment } from '../../store/batches.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 
-/** The parts of the context that these functions use. */
-export type PartContext = Pick<JobContext, 'blobs' | 'jobTypes'>;
-
 /** Serialized records by unit index. */
 export type Records = ReadonlyMap<number, Uint8Array>;
 
@@ -103,7 +100,7 @@ export const noRows = (): ComposedRows => ({ bytes: 0, items: 0, records: {} });
  * segment is that file, with head and tail.
  */
 export async function writeSegment(
-  { blobs, jobTypes }: PartContext,
+  { blobs, jobTypes }: JobContext,
   job: Job,
   batch: Batch,
   source: RecordSource,
@@ -134,7 +131,7 @@ export async function writeSegment(
 
 /** Writes a segment of bare records. Returns null if there are none. */
 export async function writeRecords(
-  { blobs }: Pick<JobContext, 'blobs'>,
+  { blobs }: JobContext,
   path: string,
   records: Records,
 ): Promise<Segment | null> {
