@@ -64,14 +64,12 @@ function configure(program: CommandProgram): CommandProgram {
 const defaultWidth = 80;
 
 async function addOtherCommands(program: CommandProgram): Promise<void> {
-  const [page, site, { addClientCommands }, { addCompletion }] = await Promise.all([
+  const [page, { addClientCommands }, { addCompletion }] = await Promise.all([
     import('./commands/page.ts'),
-    import('./commands/site.ts'),
     import('./commands/index.ts'),
     import('./commands/completion.ts'),
   ]);
   page.addPageCommands(program);
-  site.addSiteCommands(program);
   addClientCommands(program);
   addCompletion(program);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { cellReader } from './cells.ts';
-import { type Column, othersColumn } from './columns.ts';
+import { cellReader, pickColumns } from './cells.ts';
+import { type Column, createColumns, othersColumn } from './columns.ts';
 import { type ExactObject, parseExact } from './json-text.ts';
 
 const column = (name: string, type: Column['type']): Column => ({ name, steps: name.split('.'), type });
@@ -39,4 +39,12 @@ test('reads a list of scalars as JSON text; one with other elements is an other 
   expect(read({ images: [] })).toEqual(['[]', null]);
   expect(read({ images: ['a', 2] })).toEqual([null, '{"images":["a",2]}']);
   expect(read({ images: 'a' })).toEqual([null, '{"images":"a"}']);
+});
+
+test('pickColumns() keeps the structure of the record', () => {
+  const columns = createColumns(
+    'title: string; price.amount: number; price.currency: string; seller.name: string',
+  );
+  const record = { title: 'a', price: { amount: 1, currency: null, more: 2 }, seller: null, other: 1 };
+  expect(pickColumns(record, columns)).toEqual({ title: 'a', price: { amount: 1, currency: null } });
 });

@@ -101,3 +101,20 @@ const isListOf = (value: ExactJson, type: ScalarType): boolean =>
 function isObject(value: ExactJson): value is ExactObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Returns the members of a record that some columns hold, in the record's structure. */
+export function pickColumns(record: ExactObject, columns: readonly Column[]): ExactObject {
+  const picked: Record<string, ExactJson> = {};
+  for (const { steps } of columns) {
+    const value = memberAt(record, steps);
+    if (value === undefined) continue;
+    let place = picked;
+    for (const step of steps.slice(0, -1)) {
+      place[step] ??= {};
+      place = place[step] as Record<string, ExactJson>;
+    }
+    const last = steps.at(-1);
+    if (last !== undefined) place[last] = value;
+  }
+  return picked;
+}

@@ -17,6 +17,7 @@ import {
   outsideOf,
   processUses,
   serviceWordsIn,
+  smallFiles,
 } from './rules.ts';
 import { readSource, type Source } from './source.ts';
 
@@ -137,6 +138,10 @@ describe('the program', () => {
       );
       expect(unreached).toEqual([]);
     }
+  });
+
+  test('has no file of less than 30 lines that belongs into the only file that imports it', () => {
+    expect(smallFiles(sources)).toEqual([]);
   });
 
   test('has no function of more than 60 lines', () => {
@@ -318,6 +323,15 @@ describe('the rules', () => {
       'src/cli/commands/a.ts: stdout',
     ]);
     for (const path of ['src/cli/main.ts', 'src/app/a.ts']) expect(processUses(printing(path))).toEqual([]);
+    const small = (text: string) => [
+      ...from('src/jobs/a.ts', './b.ts', './c.ts'),
+      ...from('src/jobs/d.ts', './c.ts'),
+      ...from('src/kinds/list.ts', './pgnt/index.ts'),
+      ...['src/jobs/b.ts', 'src/jobs/c.ts', 'src/kinds/pgnt/index.ts'].map((path) => readSource(path, text)),
+    ];
+    expect(smallFiles(small('b();\n'))).toEqual(['src/jobs/b.ts: src/jobs/a.ts']);
+    expect(smallFiles(small('// In a file of\n// its own, which is loaded on demand.\nb();\n'))).toEqual([]);
+    expect(smallFiles(small('b();\n'.repeat(30)))).toEqual([]);
     const long = `function a() {\n${'  b();\n'.repeat(59)}}`;
     expect(longFunctions([readSource('src/jobs/a.ts', long)])).toEqual(['src/jobs/a.ts:1: 61']);
     expect(longFunctions([readSource('gen/a.ts', long)])).toEqual([]);

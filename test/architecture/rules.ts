@@ -184,6 +184,29 @@ export const longFunctions = (sources: readonly Source[]) =>
         .map(({ line, lines }) => `${path}:${line}: ${lines}`),
     );
 
+/** Minimum lines of a file that only one other file imports. */
+const minFileLines = 30;
+
+/** Importers of small files: generated registries, and the list of pages whose code is loaded on demand. */
+const registries = /^(?:src\/(?:markets|kinds)\/list|console\/src\/app\/page-code)\.ts$/;
+
+/**
+ * Returns files that belong into the only file that imports them, as "file: importer": those with few lines
+ * that do not say why they are files of their own. Leaves out adapters of ports.
+ */
+export function smallFiles(sources: readonly Source[]): string[] {
+  const importers = new Map<string, string[]>();
+  for (const { path, files } of sources)
+    for (const file of new Set(files)) importers.set(file, [...(importers.get(file) ?? []), path]);
+  return sources.flatMap(({ path, lines, isOwnFile }) => {
+    const [importer, ...others] = importers.get(path) ?? [];
+    if (importer === undefined || others.length > 0 || registries.test(importer)) return [];
+    if (lines >= minFileLines || isOwnFile || /^(?:gen|sandbox|src\/(?:fetch|queue|store))\//.test(path))
+      return [];
+    return [`${path}: ${importer}`];
+  });
+}
+
 /**
  * Returns files outside of the folders of markets and kinds that compare a value with their names, with these
  * names.

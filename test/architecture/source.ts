@@ -18,6 +18,10 @@ export interface Source {
   keys: string[];
   /** Names of the types that it declares and exports. */
   types: string[];
+  /** Number of its lines. */
+  lines: number;
+  /** True if a comment says why it is a file of its own. */
+  isOwnFile: boolean;
   /** Lines that are comments and longer than 110 columns, except directives of the linter. */
   wide: number[];
 }
@@ -51,6 +55,8 @@ export function readSource(path: string, text: string): Source {
     functions: [],
     keys: [],
     types: [],
+    lines: text.split('\n').length - 1,
+    isOwnFile: /\bfile\b[\s*/]+of[\s*/]+its[\s*/]+own\b/.test(text),
     wide: text.split('\n').flatMap((line, index) => (isWideComment(line) ? [index + 1] : [])),
   };
   const lineOf = lineFinder(text);

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RunningOrigins } from '../../sandbox/server.ts';
-import { type Audit, runAudit } from '../../src/app/audit.ts';
+import { type Audit, runAudit } from '../../src/app/store-commands.ts';
 import { loadConfig } from '../../src/base/config.ts';
 import { freePort } from '../engines/ports.ts';
 import { runCommand } from './command.ts';

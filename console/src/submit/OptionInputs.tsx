@@ -16,9 +16,9 @@ import { seriesOf } from '../../../src/contract/track.ts';
 import { AddButton, RemoveButton } from '../ui/actions/RowButtons.tsx';
 import type { FieldTexts } from '../ui/request/body.ts';
 import type { FieldShape } from '../ui/request/fields.ts';
+import { type HoldRow, readHold, writeHold } from '../ui/request/options.ts';
 import { TextLink } from '../ui/TextLink.tsx';
 import { Field } from './Field.tsx';
-import { type HoldRow, readHold, writeHold } from './hold-text.ts';
 
 interface OptionInputProps {
   field: FieldShape;

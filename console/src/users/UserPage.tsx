@@ -1,5 +1,5 @@
 import { createClient } from '@connectrpc/connect';
-import { useQuery } from '@connectrpc/connect-query';
+import { useMutation, useQuery } from '@connectrpc/connect-query';
 import { Alert, Skeleton, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconBan, IconCoins } from '@tabler/icons-react';
@@ -12,6 +12,7 @@ import { CopyId } from '../ui/CopyId.tsx';
 import { LoadFailure } from '../ui/errors/LoadFailure.tsx';
 import { LatestJobs } from '../ui/jobs/LatestJobs.tsx';
 import { emptyFilter, useJobs } from '../ui/jobs/useJobs.ts';
+import { useKeys } from '../ui/keys/useKeys.tsx';
 import { Page } from '../ui/layout/Page.tsx';
 import { Section } from '../ui/layout/Section.tsx';
 import { UserLedger } from '../ui/ledger/UserLedger.tsx';
@@ -22,7 +23,6 @@ import { transport } from '../ui/session/transport.ts';
 import { Moment } from '../ui/time/Moment.tsx';
 import { CreditsModal } from './CreditsModal.tsx';
 import { DeleteUserButton, SuspendButton } from './UserButtons.tsx';
-import { UserKeys } from './UserKeys.tsx';
 
 /** Balance, keys, jobs and ledger of a user. */
 export function UserPage() {
@@ -108,5 +108,24 @@ function Loaded({ user }: { user: Account }) {
       </Section>
       <CreditsModal user={user} opened={opened} close={close} />
     </Page>
+  );
+}
+
+const { method } = OperatorService;
+
+/** API keys of a user, for operators. */
+function UserKeys({ userId }: { userId: string }) {
+  const creation = useMutation(method.createApiKey);
+  const [list, createButton] = useKeys({
+    query: useQuery(method.listApiKeys, { userId }, { refetchInterval: pollMs.idle }),
+    methods: method,
+    owner: 'user',
+    create: (request) => creation.mutateAsync({ ...request, userId }),
+    button: { size: 'xs', variant: 'default' },
+  });
+  return (
+    <Section title="API keys" actions={createButton}>
+      {list}
+    </Section>
   );
 }

@@ -10,10 +10,10 @@ import type {
 import { Fault } from '../../contract/fault.ts';
 import { problemText } from '../../contract/problem-texts.ts';
 import { dispositionHeader, type ResponseHeaders } from '../../contract/response-headers.ts';
+import { pickColumns } from '../../formats/cells.ts';
 import type { Column } from '../../formats/columns.ts';
 import { createFormat, type FormatName, formatInfo } from '../../formats/format.ts';
 import { formatExact } from '../../formats/json-text.ts';
-import { pickColumns } from '../../formats/pick.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import { type OnlyFilter, requireCompared } from '../../jobs/queries/changed.ts';
 import { createExplorer, type EntryQuery } from '../../jobs/queries/explore.ts';

@@ -6,10 +6,10 @@ import type { Blobs } from '../../blobs/blobs.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type Audit, audit } from '../../jobs/queries/audit.ts';
 import type { ContentKind, StoreImport } from '../../store/store-export.ts';
-import { runAudit } from '../audit.ts';
 import { copySecrets, withStore } from '../backup/copy-files.ts';
 import { lockData, requireData } from '../data-folder.ts';
 import { openBlobs, storeFile } from '../stack.ts';
+import { runAudit } from '../store-commands.ts';
 import { type MovedFiles, moveFiles } from './files.ts';
 
 /** A finished step of a move. */

@@ -9,7 +9,7 @@ interface PageFlags {
   body?: string;
 }
 
-/** Adds `page fetch` and `page extract`. */
+/** Adds `page fetch`, `page extract`, `site check`, and `site learn`. */
 export function addPageCommands(program: Command): void {
   const page = program.command('page').description('Inspect a single page as a worker reads it');
   const fetching = page
@@ -34,5 +34,25 @@ export function addPageCommands(program: Command): void {
     const target = openTarget(io.config(), market, kind, id, region);
     const file = body === undefined ? undefined : io.path(body);
     return (await runExtract(io.config(), target, file, io.say)) ? 0 : 1;
+  });
+  addSiteCommands(program);
+}
+
+/** Adds `site check` and `site learn`. */
+function addSiteCommands(program: Command): void {
+  const site = program.command('site').description('Declare shops to read (docs/sites.md)');
+  const check = site
+    .command('check <file> <url>')
+    .description('Read a product page with the declarations of a file, and show where each field comes from');
+  onRun(check, async (io, _options: object, file, url) => {
+    const { checkSite } = await import('../../app/site-check.ts');
+    return (await checkSite(io.config(), io.path(file), url, io.say)) ? 0 : 1;
+  });
+  const learn = site
+    .command('learn <url...>')
+    .description('Propose a declaration from two or more product pages of one shop');
+  onRun(learn, async (io, _options: object, urls) => {
+    const { learnSite } = await import('../../app/site-check.ts');
+    return (await learnSite(io.config(), urls as unknown as string[], io.say)) ? 0 : 1;
   });
 }

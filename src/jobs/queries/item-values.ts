@@ -99,7 +99,7 @@ export function recordLinks(
 }
 
 /** Returns the address of a page by its path, or null for text that is no path, and without an origin. */
-export function pageUrl(origin: string | null, path: string): string | null {
+function pageUrl(origin: string | null, path: string): string | null {
   if (origin === null || !/^\/(?!\/)[^\s\\]{0,2000}$/.test(path) || !URL.canParse(path, origin)) return null;
   const url = new URL(path, origin);
   return url.origin === new URL(origin).origin ? url.href : null;

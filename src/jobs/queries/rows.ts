@@ -1,4 +1,3 @@
-import { prefetch } from '../../base/prefetch.ts';
 import { Fault } from '../../contract/fault.ts';
 import { type Column, createColumns, othersColumn, topColumn } from '../../formats/columns.ts';
 import { type FormatName, formatInfo } from '../../formats/format.ts';
@@ -183,4 +182,28 @@ function parseRecord(text: string): ExactObject {
   return typeof record === 'object' && record !== null && !Array.isArray(record)
     ? (record as ExactObject)
     : { value: record };
+}
+
+/**
+ * Yields the mapped values of a source in order, and maps up to `maxAhead` further values meanwhile. The
+ * first values are not mapped ahead, so that a consumer that stops early has requested few more than it
+ * needed.
+ */
+export async function* prefetch<Value, Mapped>(
+  source: AsyncIterable<Value>,
+  maxAhead: number,
+  map: (value: Value) => Promise<Mapped>,
+): AsyncGenerator<Mapped> {
+  const pending: Promise<Mapped>[] = [];
+  let yielded = 0;
+  for await (const value of source) {
+    const mapped = map(value);
+    // Rejections are thrown in order. Those after the last value that is consumed concern nobody.
+    mapped.catch(() => {});
+    pending.push(mapped);
+    if (pending.length <= Math.min(yielded, maxAhead)) continue;
+    yield await pending.shift()!;
+    yielded += 1;
+  }
+  for (const mapped of pending) yield await mapped;
 }

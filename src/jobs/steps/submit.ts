@@ -211,7 +211,7 @@ const pending = new WeakMap<object, Set<string>>();
  * Undoes a submission that failed and that its caller cannot repeat under the same job id. While the store is
  * unavailable, retries in the background until the process stops; then the sweep takes over.
  */
-export async function undoSubmit(context: JobContext, jobId: string): Promise<void> {
+async function undoSubmit(context: JobContext, jobId: string): Promise<void> {
   if (await tryUndo(context, jobId)) return;
   const jobIds = pending.get(context.changes) ?? new Set();
   pending.set(context.changes, jobIds);

@@ -1,8 +1,22 @@
-import type { Market } from '../market.ts';
+import type { IdForms, Market } from '../market.ts';
+import type { MarketSamples } from '../sample.ts';
 import { listedFields, pagePath, tracked } from './fields.ts';
-import { ids, samples } from './ids.ts';
 import { search } from './search.ts';
 import { storePage } from './urls.ts';
+
+/** Forms of ids: none but addresses, which parseUrl() parses. */
+const ids: IdForms = {
+  search: { form: 'the address of a store, a collection or a search', parse: () => null },
+};
+
+/** Samples for every kind that the market offers. */
+const samples: MarketSamples = (address) => [
+  {
+    title: 'stores',
+    kind: 'search_bulk',
+    body: { items: [{ url: `${address}/collections/lamps` }, { url: `${address}/search?q=clay+mug` }] },
+  },
+];
 
 /** Marketplace F: any store that publishes its catalogue as JSON. */
 export const mktf: Market = {

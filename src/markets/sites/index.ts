@@ -1,10 +1,36 @@
 import { declaredSites } from '../declared-sites.ts';
-import type { Market } from '../market.ts';
+import type { IdForms, Market } from '../market.ts';
+import { type MarketSamples, sampleIds } from '../sample.ts';
 import { hasHost } from '../site-declaration.ts';
 import { listedFields, tracked } from './fields.ts';
-import { ids, samples } from './ids.ts';
 import { product } from './product.ts';
 import { search } from './search.ts';
+
+/** Forms of ids: none but addresses, which parseUrl() parses. */
+const ids: IdForms = {
+  product: { form: 'the address of a product page', parse: () => null },
+  search: { form: 'the address of a listing', parse: () => null },
+};
+
+/** Samples for every kind that the market offers, on the site that the sandbox has. */
+const samples: MarketSamples = () => [
+  {
+    title: 'product pages',
+    kind: 'pdp_bulk',
+    body: {
+      site: 'example',
+      items: sampleIds(30, 10_000).map((id) => ({ url: `https://shop.example/p/${id}` })),
+    },
+  },
+  {
+    title: 'listings',
+    kind: 'search_bulk',
+    body: {
+      site: 'example',
+      items: [{ url: 'https://shop.example/c/mugs-30' }, { url: 'https://shop.example/c/lamps-45' }],
+    },
+  },
+];
 
 const notAddress = 'not an http or https address';
 

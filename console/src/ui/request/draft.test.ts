@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { SubmitOptionsSchema } from '../../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { findJobType } from '../../../../src/contract/job-types.ts';
 import { curlText, requestFile } from './curl.ts';
-import { bodyOf, draftOf, fileOf, fitsForm, sharedTexts } from './draft.ts';
+import { bodyOf, draftOf, fileOf, fitsForm, requestTextOf, sharedTexts } from './draft.ts';
 import { readRequestShape } from './fields.ts';
 
 const jobTypeOf = (market: string, kind: string) => findJobType({ market, kind })!;
@@ -89,5 +89,23 @@ describe('curlText()', () => {
     expect(curlText('https://host', jobTypeOf('mkta', 'get_pc_bulk'), upload)).toContain(
       '-F file=@items.csv',
     );
+  });
+});
+
+describe('requestTextOf()', () => {
+  test('returns a JSON body unchanged', async () => {
+    expect(await requestTextOf('{"items": []}')).toBe('{"items": []}');
+  });
+
+  test('encodes the files of a form in base64', async () => {
+    const form = new FormData();
+    form.set('file', new Blob(['région\n']), 'rows.csv');
+    form.set('rescrape', 'true');
+    form.set('result_format', 'jsonl');
+    expect(JSON.parse(await requestTextOf(form))).toEqual({
+      file: Buffer.from('région\n').toString('base64'),
+      rescrape: true,
+      result_format: 'jsonl',
+    });
   });
 });

@@ -1,4 +1,5 @@
 import { toJson } from '@bufbuild/protobuf';
+import { base64Encode } from '@bufbuild/protobuf/wire';
 import type { Job, Unit } from '../../../../gen/gleaner/job/v1/job_pb.ts';
 import { SubmitOptionsSchema } from '../../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { buildBody, type FieldTexts } from './body.ts';
@@ -86,3 +87,19 @@ export function fileOf(shape: RequestShape, { units }: Draft): File | null {
   const used = (row: readonly string[]) => row.filter((_text, index) => isUsed[index]);
   return new File([csvText([columns, ...rows].map(used))], 'items.csv', { type: 'text/csv' });
 }
+
+/**
+ * Returns a body as the JSON text of a schedule's request: files in base64, and the texts of a form as their
+ * values.
+ */
+export async function requestTextOf(body: string | FormData): Promise<string> {
+  if (typeof body === 'string') return body;
+  const request: Record<string, string | boolean> = {};
+  for (const [name, value] of body.entries())
+    request[name] =
+      typeof value === 'string' ? textValue(value) : base64Encode(new Uint8Array(await value.arrayBuffer()));
+  return JSON.stringify(request);
+}
+
+const textValue = (text: string): string | boolean =>
+  ['true', 'false'].includes(text) ? text === 'true' : text;

@@ -2,7 +2,7 @@ import { getOption } from '@bufbuild/protobuf';
 import { expect, test } from 'vitest';
 import { SubmitOptionsSchema } from '../../../../gen/gleaner/job/v1/submit_options_pb.ts';
 import { form } from '../../../../gen/gleaner/options/v1/options_pb.ts';
-import { optionFields, optionMessage, optionQuery, withQuery } from './options.ts';
+import { optionFields, optionMessage, optionQuery, readHold, withQuery, writeHold } from './options.ts';
 
 test('optionFields has every option with a label except the one for quotes', () => {
   const labelled = SubmitOptionsSchema.fields.filter((field) => getOption(field, form).label !== '');
@@ -39,4 +39,20 @@ test('optionMessage() returns the options of a schedule, and undefined without a
 test('withQuery() joins the queries that are not empty', () => {
   expect(withQuery('/submit', '')).toBe('/submit');
   expect(withQuery('/submit', 'validate_only=true', '', 'hold=a')).toBe('/submit?validate_only=true&hold=a');
+});
+
+test.each([
+  ['', []],
+  ['price.amount:95', [{ field: 'price.amount', percent: '95' }]],
+  [
+    'title:99.5,images[]:1',
+    [
+      { field: 'title', percent: '99.5' },
+      { field: 'images[]', percent: '1' },
+    ],
+  ],
+  [':', [{ field: '', percent: '' }]],
+])('readHold(%j) and writeHold() are inverse', (text, rows) => {
+  expect(readHold(text)).toEqual(rows);
+  expect(writeHold(rows)).toBe(text);
 });

@@ -6,7 +6,7 @@ import type { JobType } from '../../../../src/contract/job-types.ts';
 import { jobTypeText } from '../../../../src/present/names.ts';
 import { showSuccess } from '../errors/toast.ts';
 import { useRefresh } from '../list/useRefresh.ts';
-import { requestTextOf } from './request-text.ts';
+import { requestTextOf } from '../request/draft.ts';
 import { ScheduleDialog } from './ScheduleDialog.tsx';
 
 const { createSchedule, updateSchedule } = ScheduleService.method;

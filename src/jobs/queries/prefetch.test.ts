@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { prefetch } from './prefetch.ts';
+import { prefetch } from './rows.ts';
 
 async function* numbers(count: number) {
   for (let value = 0; value < count; value++) yield value;

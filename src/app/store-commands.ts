@@ -1,8 +1,21 @@
 import { createOperatorKey } from '../access/operator.ts';
 import { systemClock } from '../base/clock.ts';
 import type { Config } from '../base/config.ts';
-import { lockData, requireData } from './data-folder.ts';
+import { type Audit, audit } from '../jobs/queries/audit.ts';
+import { lockData, openExistingStore, requireData } from './data-folder.ts';
 import { openStore } from './stack.ts';
+
+export type { Audit };
+
+/** Audits the store, also while a service uses it. Throws a ConfigError if there is no data. */
+export async function runAudit(config: Config): Promise<Audit> {
+  const store = await openExistingStore(config);
+  try {
+    return await audit(store);
+  } finally {
+    await store.close();
+  }
+}
 
 /**
  * Creates another key of the first operator directly in the store, for use when all keys are lost. Throws a
