@@ -1,6 +1,6 @@
 import { Fault } from '../../contract/fault.ts';
 import type { Job } from '../../store/documents.ts';
-import type { JobPatch } from '../../store/store.ts';
+import type { JobPatch } from '../../store/jobs.ts';
 import type { JobContext } from '../context.ts';
 import { chargeJob, refundJob } from '../credits/job-credits.ts';
 import { failUnqueued, tryDispatch } from './dispatch.ts';
@@ -81,7 +81,7 @@ export async function discardSubmitted(context: JobContext, jobId: string): Prom
 /** Refunds and removes a job in the state `discarding`. Idempotent. */
 export async function finishDiscard({ store, clock, log }: JobContext, job: Job): Promise<void> {
   const refunded = await refundJob(store, job, job.cost, clock.now());
-  if (await store.jobs.discard(job.id))
+  if (await store.jobs.delete(job.id, null))
     log.warn({ jobId: job.id, userId: job.userId, refunded }, 'submit discarded');
 }
 
