@@ -64,7 +64,7 @@ export interface Declaration<F extends string = string> {
   readonly relaxed?: true;
   /** True for small documents that are found by their ids. */
   readonly clustered?: true;
-  /** True for documents that are often read by their ids. They are cached on SQLite. */
+  /** True for documents that are often read by their ids, or by another value. SQLite caches them. */
   readonly cached?: true;
 }
 
@@ -185,8 +185,8 @@ export interface Collection<T, S extends T = T> {
   accumulate(documents: readonly S[]): Promise<void>;
   /**
    * Claims up to `limit` documents that are due at `now` and match, the longest due first: increments the
-   * declared `claim`, and makes them due again at `leaseUntil`, which is after `now`. Each goes to one caller.
-   * Returns them in the declared order. A power failure may undo a claim.
+   * declared `claim`, and makes them due again at `leaseUntil`, which is after `now`. Each goes to one
+   * caller. Returns them in the declared order. A power failure may undo a claim.
    */
   claimDue(now: number, leaseUntil: number, limit: number, where?: Where<T>): Promise<T[]>;
   /**
@@ -256,7 +256,7 @@ export function typeOf(declaration: Declaration, field: string): [BaseType, bool
   return [type.replace('?', '') as BaseType, type.endsWith('?')];
 }
 
-/** Returns the values of a field that conditions exclude as hidden, unless they name the values they match. */
+/** Returns what conditions exclude as hidden; nothing if they name the values that they match. */
 export function hiddenFrom({ hidden }: Declaration, where: object): Declaration['hidden'] {
   if (hidden === undefined) return undefined;
   const parts = partsOf((where as Record<string, unknown>)[hidden.field]);

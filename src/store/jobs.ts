@@ -93,7 +93,7 @@ const maxEnded = 500;
 
 /** Returns the job with a number, or null. */
 export async function findJobByNumber({ jobs }: Jobs, number: number): Promise<Job | null> {
-  return (await jobs.find({ number }, { order: [], limit: 1 }))[0] ?? null;
+  return (await jobs.find({ number }, { order: [] }))[0] ?? null;
 }
 
 /**

@@ -144,7 +144,7 @@ const operators: Readonly<Record<string, string>> = {
 export const visibleIn = ({ field, values }: NonNullable<Declaration['hidden']>): string =>
   `${quoted(field)} NOT IN (${values.map((value) => `'${value}'`).join(', ')})`;
 
-function termsOf(declaration: Declaration, where: Where<never>): Term[] {
+function termsOf(declaration: Declaration, where: object): Term[] {
   const terms = Object.entries(where).flatMap(([field, condition]) =>
     condition === undefined
       ? []
@@ -179,6 +179,26 @@ const sorted = (order: readonly string[], newestFirst: boolean): string =>
     ? ''
     : `ORDER BY ${order.map((field) => `${quoted(field)}${newestFirst ? ' DESC' : ''}`).join(', ')}`;
 
+/** Returns the statement that changes fields, and adds numbers to others, with its parameters. */
+function updateOf(
+  declaration: Declaration,
+  where: object,
+  change: object,
+  add: object = {},
+): [sql: string, values: Value[]] {
+  const terms = termsOf(declaration, where);
+  const changed = Object.entries(change).filter(([, value]) => value !== undefined);
+  const added = Object.entries(add);
+  const sets = [
+    ...changed.map(([field]) => `${quoted(field)} = ?`),
+    ...added.map(([field]) => `${quoted(field)} = ${quoted(field)} + ?`),
+  ];
+  return [
+    `UPDATE OR IGNORE ${columnOf(declaration.name)} SET ${sets.join(', ')} WHERE ${conjunction(terms)}`,
+    [...[...changed, ...added].map(([, value]) => toColumn(value)), ...valuesOf(terms)],
+  ];
+}
+
 /** A data file with its connection for writes that a power failure may undo. */
 type DataFile = SqliteConnection & { readonly relaxed: SqliteConnection; readonly cache: ReadCache };
 
@@ -201,25 +221,8 @@ function createCollection<T extends object>(engine: DataFile, declaration: Decla
   const byId = `SELECT ${rows.select} FROM ${table} WHERE ${isId.join(' AND ')}`;
 
   const insert = (document: T) => writer.run(`${insertSql} DO NOTHING`, ...whole.values(document)) === 1;
-  const updateOf = (
-    where: Where<T>,
-    change: Partial<T>,
-    add: Record<string, number> = {},
-  ): [string, Value[]] => {
-    const terms = termsOf(declaration, where as Where<never>);
-    const changed = Object.entries(change).filter(([, value]) => value !== undefined);
-    const added = Object.entries(add);
-    const sets = [
-      ...changed.map(([field]) => `${quoted(field)} = ?`),
-      ...added.map(([field]) => `${quoted(field)} = ${quoted(field)} + ?`),
-    ];
-    return [
-      `UPDATE OR IGNORE ${table} SET ${sets.join(', ')} WHERE ${conjunction(terms)}`,
-      [...[...changed, ...added].map(([, value]) => toColumn(value)), ...valuesOf(terms)],
-    ];
-  };
   const update = (where: Where<T>, change: Partial<T>, { add, relaxed }: UpdateOptions<T> = {}): T | null => {
-    const [sql, values] = updateOf(where, change, add as Record<string, number>);
+    const [sql, values] = updateOf(declaration, where, change, add);
     const connection = relaxed ? engine.relaxed : writer;
     return connection.document(rows, `${sql} RETURNING ${rows.select}`, ...values);
   };
@@ -236,16 +239,15 @@ function createCollection<T extends object>(engine: DataFile, declaration: Decla
   const find: Collection<T>['find'] = async (where, options = {}) => {
     const { order = declaredOrder, newestFirst = false, limit } = options as FindOptions<never>;
     const { after = null, search } = options;
-    const terms = termsOf(declaration, where as Where<never>);
+    const terms = termsOf(declaration, where);
     if (after !== null)
       terms.push([`(${list(order)}) ${newestFirst ? '<' : '>'} (${marksFor(after)})`, ...after]);
     if (search !== undefined) terms.push(searchTerm(search));
-    return engine.documents(
-      rows,
-      `SELECT ${rows.select} FROM ${table} WHERE ${conjunction(terms)} ${sorted(order, newestFirst)} LIMIT ?`,
-      ...valuesOf(terms),
-      limit === undefined ? -1 : Math.max(0, limit),
-    );
+    const sql = `SELECT ${rows.select} FROM ${table} WHERE ${conjunction(terms)} ${sorted(order, newestFirst)}`;
+    const values = valuesOf(terms);
+    if (limit !== undefined) return engine.documents(rows, `${sql} LIMIT ?`, ...values, Math.max(0, limit));
+    if (!declaration.cached || values.length !== 1) return engine.documents(rows, sql, ...values);
+    return [...engine.cache.documents(rows, sql, String(values[0]))];
   };
 
   return {
@@ -254,7 +256,7 @@ function createCollection<T extends object>(engine: DataFile, declaration: Decla
     writeAll: (inserts, updates = []) =>
       runAll([
         ...insertsOf(inserts, 'DO NOTHING'),
-        ...updates.map(([where, change]) => updateOf(where, change)),
+        ...updates.map(([where, change]) => updateOf(declaration, where, change)),
       ]),
 
     get: async (...values) =>
@@ -263,7 +265,7 @@ function createCollection<T extends object>(engine: DataFile, declaration: Decla
         : engine.document(rows, byId, ...values),
 
     pick: async (where, fields, { order = id as never[], newestFirst = false, skip = 0 } = {}) => {
-      const terms = termsOf(declaration, where as Where<never>);
+      const terms = termsOf(declaration, where);
       const picked = mapRows<never>(declaration, [...fields]);
       const sql = `SELECT ${picked.select} FROM ${table} WHERE ${conjunction(terms)} ${sorted(order, newestFirst)} LIMIT 1 OFFSET ?`;
       return engine.document(picked, sql, ...valuesOf(terms), skip);
@@ -273,13 +275,13 @@ function createCollection<T extends object>(engine: DataFile, declaration: Decla
     list: listBy(declaration, find),
 
     count: async (where, max) => {
-      const terms = termsOf(declaration, where as Where<never>);
+      const terms = termsOf(declaration, where);
       const sql = `SELECT count(*) AS count FROM (SELECT 1 FROM ${table} WHERE ${conjunction(terms)} LIMIT ?)`;
       return engine.get<{ count: number }>(sql, ...valuesOf(terms), max)!.count;
     },
 
     countBy: async (where, fields) => {
-      const terms = termsOf(declaration, where as Where<never>);
+      const terms = termsOf(declaration, where);
       const counted = mapRows<never>(declaration, [...fields]);
       const sql = `SELECT ${counted.select}, count(*) FROM ${table} WHERE ${conjunction(terms)}
         GROUP BY ${counted.columns} ORDER BY ${counted.columns}`;
@@ -319,9 +321,7 @@ function createCollection<T extends object>(engine: DataFile, declaration: Decla
       if (due === undefined) throw new Error(`${table} has no due documents`);
       const column = quoted(due);
       // The sign excludes the other conditions from the choice of the index.
-      const terms = termsOf(declaration, where as Where<never>).map(
-        ([sql, ...values]): Term => [`+${sql}`, ...values],
-      );
+      const terms = termsOf(declaration, where).map(([sql, ...values]): Term => [`+${sql}`, ...values]);
       const isDue = conjunction([[`${column} <= ?`], ...terms]);
       const sought = `SELECT ${list(id)} FROM ${table} WHERE ${isDue} ORDER BY ${column}, ${list(id)} LIMIT ?`;
       const values = [now, ...valuesOf(terms)];
@@ -341,7 +341,7 @@ function createCollection<T extends object>(engine: DataFile, declaration: Decla
     },
 
     remove: async (where, limit) => {
-      const terms = termsOf(declaration, where as Where<never>);
+      const terms = termsOf(declaration, where);
       if (limit === undefined)
         return writer.run(`DELETE FROM ${table} WHERE ${conjunction(terms)}`, ...valuesOf(terms));
       const sql = `DELETE FROM ${table} WHERE (${list(id)}) IN
