@@ -26,7 +26,7 @@ import { findUnknownRegions, withHosts } from '../markets/hosts.ts';
 import { markets } from '../markets/list.ts';
 import { watchFirstPublish } from '../queue/first-publish.ts';
 import type { Job } from '../store/documents.ts';
-import { refuseOtherMoves } from '../store/job-states.ts';
+import { refuseOtherMoves } from '../store/wrap.ts';
 import { createRequestCounter, meterRequests, type RequestCounter } from '../sweep/request-counter.ts';
 import { type Metrics, noMetrics } from '../telemetry/metrics.ts';
 import type { Fetching, FetchingOptions } from './open-fetching.ts';

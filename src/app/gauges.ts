@@ -22,13 +22,17 @@ export interface StoreGaugeOptions {
  * Creates the gauges of state that all processes share. They are read from the store when they are collected.
  */
 export function storeGauges({ store, clock, origins }: StoreGaugeOptions): GaugeReaders {
-  const jobs = cached(clock, () => store.jobs.countByState(openStates));
+  const jobs = cached(clock, () =>
+    store.jobs.countBy({ state: { in: openStates } }, ['mode', 'kind', 'state']),
+  );
   const backlog = cached(clock, () => store.batches.countBacklog());
   const oldest = cached(clock, () => store.batches.findOldestDue(clock.now()));
   const pauses = cached(clock, () => store.origins.listPauses());
   return {
     gleaner_jobs: async () =>
-      (await jobs()).map(({ kind, state, jobs: value }) => ({ labels: { kind, state }, value })),
+      (await jobs())
+        .filter(({ mode }) => mode === 'live')
+        .map(({ kind, state, count: value }) => ({ labels: { kind, state }, value })),
     gleaner_batches: async () => {
       const sums = new Map<string, { queued: number; claimed: number }>();
       for (const { market, queued, claimed } of await backlog()) {

@@ -38,7 +38,8 @@ export async function startPageWork(
       countRequests: requestCounter.putBack,
     });
   // Only this process uses the embedded queue, so no other can publish the first batch.
-  if (config.natsUrl !== null || (await context.store.jobs.has(workingStates))) return start();
+  if (config.natsUrl !== null || (await context.store.jobs.count({ state: { in: workingStates } }, 1)) > 0)
+    return start();
   return startWithFirstBatch(program, start);
 }
 

@@ -6,6 +6,7 @@ import { Fault } from '../contract/fault.ts';
 import { approve } from '../jobs/steps/decide.ts';
 import { aRule } from '../store/conformance/history-samples.ts';
 import { listChanges, listObservations, listTrackedItems, type Rule } from '../store/history.ts';
+import { markFilesDeleted } from '../store/retention.ts';
 import { newTrackingRun } from '../store/tracking-run.ts';
 import { replaceMethods } from '../store/wrap.ts';
 import { track } from './tracker.ts';
@@ -141,7 +142,7 @@ describe('a job with track=true', () => {
   test('ends without changes if its files were deleted before', async () => {
     const { store, clock } = fixture.context;
     const job = await tracking.end(userId, [lamp]);
-    await store.jobs.markFilesDeleted(job.id, clock.now());
+    await markFilesDeleted(store, job.id, clock.now());
     await store.trackingRuns.insert({ ...newTrackingRun(job)!, activeUser: null });
     await tracking.compare();
     expect(await store.trackingRuns.get(job.id)).toMatchObject({ stage: 'done', counts: none });

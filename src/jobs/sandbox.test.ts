@@ -60,7 +60,7 @@ test('pages of test jobs are not reused by live jobs, nor the reverse', async ()
       const before = fixture.requestedItems().length;
       const request = { file, rescrape: false, resultFormat: 'jsonl' };
       const { taskId } = await fixture.submit(owner, 'SubmitGetPcBulk', request);
-      const { id } = (await fixture.context.store.jobs.getByNumber(taskId))!;
+      const { id } = (await fixture.context.store.jobs.find({ number: taskId }))[0]!;
       await fixture.waitForState(id, 'completed');
       return fixture.requestedItems().length - before;
     };

@@ -63,7 +63,7 @@ export async function findTestExcess(
   { userId, mode, totalUnits }: Pick<Job, 'userId' | 'mode' | 'totalUnits'>,
 ): Promise<Fault | null> {
   if (mode !== 'test') return null;
-  const { items } = await store.jobs.list({ userId, states: openStates }, { limit: maxOpenJobs });
+  const { items } = await store.jobs.list({ userId, state: { in: openStates } }, { limit: maxOpenJobs });
   const open = items.reduce((sum, job) => sum + job.totalUnits, 0);
   const refuse = (message: string, retryAfterMs = openRetryMs) =>
     new Fault('rate_limited', message, { retryAfterMs });
@@ -76,7 +76,7 @@ export async function findTestExcess(
     return refuse(
       `The test account has ${open} units in jobs that have not ended, and the limit with the ${totalUnits} of this job is ${maxOpenUnits}. ${wait}`,
     );
-  const stored = await store.jobs.sumStoredBytes(userId);
+  const stored = await store.jobs.sumBytes(userId, 'results');
   if (stored < maxStoredBytes) return null;
   return refuse(`${storedText(stored)} Delete files of jobs, or wait for their deletion.`, storedRetryMs);
 }
@@ -90,6 +90,6 @@ export async function requireTestSpace(
   { userId, mode }: Pick<Job, 'userId' | 'mode'>,
 ): Promise<void> {
   if (mode !== 'test') return;
-  const stored = await store.jobs.sumStoredBytes(userId);
+  const stored = await store.jobs.sumBytes(userId, 'results');
   if (stored >= maxStoredBytes) throw new Fault('page_too_large', storedText(stored));
 }

@@ -19,7 +19,7 @@ export interface Index<F extends string = string> {
    * null.
    */
   readonly unique?: true;
-  /** Only documents in which this field is set: not null, and not ''. */
+  /** Only documents in which this field is set: not null, or if it cannot be null, neither '' nor false. */
   readonly set?: F;
 }
 
@@ -42,13 +42,16 @@ export interface Declaration<F extends string = string> {
   readonly id: readonly F[];
   /** Fields that order lists: a time, and what identifies documents with the same one. */
   readonly order: readonly [F, F, ...F[]];
+  /** Indexes of both engines. */
   readonly indexes?: readonly Index<F>[];
   /** Fields that only `pick()` and copies of the data read. */
   readonly lazy?: readonly F[];
   /** Time at which a document has to be processed: null if it waits for nothing. */
   readonly due?: F;
-  /** Incremented by each claim of a due document. */
+  /** Incremented by each claim of a due document, for writes that name it. */
   readonly claim?: F;
+  /** Documents that no operation finds, because a field has one of the values, which its type lacks. */
+  readonly hidden?: { readonly field: F; readonly values: readonly string[] };
   /** Time whose cutoff decides whether a document is deleted (expire() in expiry.ts). */
   readonly expires?: F;
   /** Which stored document upsert() replaces. By default each. */
@@ -61,6 +64,8 @@ export interface Declaration<F extends string = string> {
   readonly relaxed?: true;
   /** True for small documents that are found by their ids. */
   readonly clustered?: true;
+  /** True for documents that are often read by their ids, or by another value. SQLite caches them. */
+  readonly cached?: true;
 }
 
 /**
@@ -79,8 +84,23 @@ export type Condition<V> =
       readonly atMost?: V;
     };
 
-/** Conditions on the fields of a document. Absent and undefined ones match every document. */
-export type Where<T> = { readonly [K in keyof T]?: Condition<T[K]> | undefined };
+/**
+ * Conditions on the fields of a document. Absent and undefined ones match every document. A member of an
+ * object is compared with a value: `'hold.state': 'held'`.
+ */
+export type Where<T> = { readonly [K in keyof T]?: Condition<T[K]> | undefined } & {
+  readonly [K in MemberOf<T>]?: unknown;
+};
+
+/** Paths of the members of a document's objects. */
+type MemberOf<T> = {
+  [K in FieldOf<T>]: NonNullable<T[K]> extends readonly unknown[] ? never : PathOf<K, NonNullable<T[K]>>;
+}[FieldOf<T>];
+type PathOf<K extends string, V> = V extends object
+  ? string extends keyof V
+    ? never
+    : `${K}.${keyof V & string}`
+  : never;
 
 /** Options for find(). */
 export interface FindOptions<T> {
@@ -100,6 +120,14 @@ export interface FindOptions<T> {
 export interface Search {
   readonly fields: readonly string[];
   readonly text: string;
+}
+
+/** Options for update(). */
+export interface UpdateOptions<S> {
+  /** Numbers added to fields. */
+  add?: Partial<Record<FieldOf<S>, number>>;
+  /** True if a power failure may undo the write, because it is repeated. */
+  relaxed?: boolean;
 }
 
 /**
@@ -136,13 +164,16 @@ export interface Collection<T, S extends T = T> {
   list(where: Where<T>, page: PageOptions, search?: Search): Promise<Page<T>>;
   /** Counts the documents that match, and returns at most `max`. */
   count(where: Where<T>, max: number): Promise<number>;
-  /** Counts the documents that match by the value of a field. */
-  countBy<K extends FieldOf<T>>(where: Where<T>, field: K): Promise<Map<T[K], number>>;
+  /** Counts the documents that match by the values of fields, in their order. */
+  countBy<K extends FieldOf<T>>(
+    where: Where<T>,
+    fields: readonly K[],
+  ): Promise<(Pick<T, K> & { count: number })[]>;
   /**
    * Changes the document that the conditions identify and returns it. Returns null, and changes nothing, if
-   * there is none or a unique value exists. `add`: numbers added to fields.
+   * there is none or a unique value exists.
    */
-  update(where: Where<S>, change: Partial<S>, add?: Partial<Record<FieldOf<S>, number>>): Promise<T | null>;
+  update(where: Where<S>, change: Partial<S>, options?: UpdateOptions<S>): Promise<T | null>;
   /**
    * Stores a document whose `revision` follows the stored one, 1 for the first. Returns false, and changes
    * nothing, if another writer was faster or a unique value exists.
@@ -153,11 +184,11 @@ export interface Collection<T, S extends T = T> {
   /** Inserts documents, or adds their declared counters to the stored ones; one by one on MongoDB. */
   accumulate(documents: readonly S[]): Promise<void>;
   /**
-   * Claims up to `limit` documents that are due at `now`, the longest due first: increments the declared
-   * `claim`, and makes them due again at `leaseUntil`. Each goes to one caller. Returns them in the declared
-   * order.
+   * Claims up to `limit` documents that are due at `now` and match, the longest due first: increments the
+   * declared `claim`, and makes them due again at `leaseUntil`, which is after `now`. Each goes to one
+   * caller. Returns them in the declared order. A power failure may undo a claim.
    */
-  claimDue(now: number, leaseUntil: number, limit: number): Promise<T[]>;
+  claimDue(now: number, leaseUntil: number, limit: number, where?: Where<T>): Promise<T[]>;
   /**
    * Deletes the documents that match, or up to `limit` of them without waiting for the disk. Returns their
    * number.
@@ -223,6 +254,15 @@ export async function removeAll<T>(
 export function typeOf(declaration: Declaration, field: string): [BaseType, boolean] {
   const type = declaration.fields[field]!;
   return [type.replace('?', '') as BaseType, type.endsWith('?')];
+}
+
+/** Returns what conditions exclude as hidden; nothing if they name the values that they match. */
+export function hiddenFrom({ hidden }: Declaration, where: object): Declaration['hidden'] {
+  if (hidden === undefined) return undefined;
+  const parts = partsOf((where as Record<string, unknown>)[hidden.field]);
+  return parts.some(([operator, value]) => (operator === 'is' || operator === 'in') && value !== undefined)
+    ? undefined
+    : hidden;
 }
 
 /** Returns the names of the fields that reads return. */

@@ -2,7 +2,16 @@ import type { AuditEntry } from './audit-log.ts';
 import type { PagePlace } from './batches.ts';
 import { type Collection, type Declaration, declare, type FieldOf } from './collection.ts';
 import type { Destination } from './destinations.ts';
-import type { ApiKey, DeletedJob, Delivery, DriftRecord, Submission, User, Webhook } from './documents.ts';
+import type {
+  ApiKey,
+  DeletedJob,
+  Delivery,
+  DriftRecord,
+  Job,
+  Submission,
+  User,
+  Webhook,
+} from './documents.ts';
 import type { ItemChange, Observation, Rule, TrackedItem, TrackingRun } from './history.ts';
 import type { OriginMinute, ProcessReport } from './operations.ts';
 import type { Schedule, ScheduleRequest, ScheduleRun } from './schedules.ts';
@@ -14,6 +23,7 @@ export interface StoredDocuments {
   apiKeys: ApiKey;
   sessions: BrowserSession;
   auditLog: AuditEntry;
+  jobs: Job;
   deletedJobs: DeletedJob;
   sequences: { name: string; value: number };
   submissions: Submission;
@@ -53,7 +63,8 @@ export type Collections = {
 
 /**
  * Collections with the same code for both engines. To add one, declare it here and write its module. Keys of
- * accounts, jobs, batches, the ledger, and origins have queries of their own in each engine.
+ * accounts, the creation and deletion of jobs, batches, the ledger, and origins have queries of their own in
+ * each engine.
  */
 export const declarations: { readonly [K in CollectionName]: Declaration<FieldOf<StoredDocuments[K]>> } = {
   users: declare<StoredDocuments['users']>()(
@@ -109,6 +120,43 @@ export const declarations: { readonly [K in CollectionName]: Declaration<FieldOf
         { fields: ['actorId', 'createdAt', 'id'] },
         { fields: ['target', 'createdAt', 'id'] },
       ],
+    },
+  ),
+  jobs: declare<StoredDocuments['jobs']>()(
+    'jobs',
+    {
+      text: 'id userId keyId? mode market kind region lane state decidedBy? reason retryOf? rereadOf? noticeDue?',
+      integer: 'number? unitPrice reusedUnitPrice? cost refunded totalUnits totalBatches',
+      real: 'stateSince dueAt? createdAt decideBy? startedAt? finishedAt? noticeAt? filesDeletedAt? pagesUntil?',
+      flag: 'resumable fileDeletionDue',
+      // Large values are last, so that counting does not read them.
+      object: 'schedule? hold? counts? options file?',
+      json: 'params',
+    },
+    {
+      id: ['id'],
+      order: ['createdAt', 'id'],
+      indexes: [
+        { fields: ['number'], unique: true },
+        { fields: ['createdAt', 'id'] },
+        { fields: ['userId', 'createdAt', 'id'] },
+        { fields: ['mode', 'createdAt', 'id'] },
+        { fields: ['state', 'stateSince'] },
+        { fields: ['dueAt', 'id'], set: 'dueAt' },
+        { fields: ['noticeAt', 'id'], set: 'noticeAt' },
+        { fields: ['retryOf'], set: 'retryOf' },
+        { fields: ['rereadOf'], set: 'rereadOf' },
+        { fields: ['pagesUntil', 'id'], set: 'pagesUntil' },
+        { fields: ['userId'], set: 'pagesUntil' },
+        { fields: ['finishedAt', 'id'] },
+        { fields: ['filesDeletedAt', 'finishedAt', 'id'] },
+        { fields: ['filesDeletedAt', 'mode', 'finishedAt', 'id'] },
+        { fields: ['fileDeletionDue', 'id'], set: 'fileDeletionDue' },
+      ],
+      due: 'dueAt',
+      // A job that is being written or removed.
+      hidden: { field: 'state', values: ['writing', 'removing'] },
+      cached: true,
     },
   ),
   deletedJobs: declare<StoredDocuments['deletedJobs']>()(

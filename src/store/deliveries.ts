@@ -20,7 +20,7 @@ export async function recordAttempt(
   { target, responseStatus, error, state, nextAttemptAt, endedAt }: AttemptResult,
 ): Promise<boolean> {
   const change = { target, responseStatus, error, state, nextAttemptAt, endedAt };
-  return (await deliveries.update(claimed(delivery), change, { attempts: 1 })) !== null;
+  return (await deliveries.update(claimed(delivery), change, { add: { attempts: 1 } })) !== null;
 }
 
 /**
@@ -52,7 +52,7 @@ export async function redeliver(
     const again = await deliveries.update(
       { id, attempts, take },
       { state: 'pending', attemptsBefore: attempts, nextAttemptAt: now, endedAt: null },
-      { take: 1 },
+      { add: { take: 1 } },
     );
     // An attempt ended between the two operations: read again.
     if (again !== null) return again;

@@ -242,6 +242,7 @@ export async function countChanges(
   { itemChanges }: { itemChanges: Collection<ItemChange> },
   jobId: string,
 ): Promise<Record<ItemChangeType, number>> {
-  const counted = await itemChanges.countBy(idsOfJob(jobId), 'type');
-  return { new: 0, changed: 0, missing: 0, back: 0, ...Object.fromEntries(counted) };
+  const counted = await itemChanges.countBy(idsOfJob(jobId), ['type']);
+  const counts = Object.fromEntries(counted.map(({ type, count }) => [type, count]));
+  return { new: 0, changed: 0, missing: 0, back: 0, ...counts };
 }

@@ -1,14 +1,8 @@
 import { expect, test } from 'vitest';
 import { aTime, storeJob } from './conformance/samples.ts';
-import {
-  endingStates,
-  openStates,
-  refuseOtherMoves,
-  statesOf,
-  submittingStates,
-  workingStates,
-} from './job-states.ts';
+import { endingStates, openStates, statesOf, submittingStates, workingStates } from './job-states.ts';
 import { openSqliteStore } from './sqlite/open.ts';
+import { refuseOtherMoves } from './wrap.ts';
 
 test('refuseOtherMoves() lets a job move only along its life, or stay in its state', async () => {
   const store = refuseOtherMoves(openSqliteStore({ path: ':memory:' }));

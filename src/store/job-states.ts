@@ -1,6 +1,4 @@
 import type { Job, JobState } from './documents.ts';
-import type { Store } from './store.ts';
-import { replaceMethods } from './wrap.ts';
 
 /** Properties of a state of a job. */
 interface StateInfo {
@@ -69,6 +67,9 @@ export const passingStates: ReadonlySet<JobState> = new Set(['approving', 'proce
 /** States of jobs that have not ended. */
 export const openStates = statesWhere(({ phase }) => phase !== 'ended');
 
+/** States of jobs that have ended. */
+export const endedStates = statesWhere(({ phase }) => phase === 'ended');
+
 /** States of jobs that are ending. */
 export const endingStates = statesWhere(({ phase }) => phase === 'ending');
 
@@ -78,9 +79,11 @@ export const submittingStates = statesWhere(({ phase }) => phase === 'submitting
 /** States of jobs that the program works on: neither ended nor waiting for a decision. */
 export const workingStates = statesWhere(({ due }) => due === 'step' || due === 'check');
 
-/** States of jobs that the sweep checks regularly, and all others. */
+/** States of jobs that the sweep checks regularly. */
 export const runningStates = statesWhere(({ due }) => due === 'check');
-export const notRunningStates = statesWhere(({ due }) => due !== 'check');
+
+/** States of jobs that are due once: for an interrupted step, or a decision. */
+export const steppingStates = statesWhere(({ due }) => due === 'step' || due === 'decision');
 
 /** Time after which an unfinished step counts as interrupted, in milliseconds. */
 export const interruptedMs = 30_000;
@@ -88,7 +91,7 @@ export const interruptedMs = 30_000;
  * Time from one check of a running job to the next, in milliseconds: shorter than the pause between sweeps,
  * so that every sweep checks it.
  */
-const checkMs = 4_000;
+export const checkMs = 4_000;
 
 /** Time from now after which no job is due that does not wait for a decision, in milliseconds. */
 export const maxDueMs = 2 * interruptedMs;
@@ -106,27 +109,8 @@ export function dueOnEntry({ state: name, decideBy }: Pick<Job, 'state' | 'decid
   return due === 'check' ? at : null;
 }
 
-/** Returns the time at which a job is due again that is claimed at `now`. */
-export function dueAfterClaim(job: Pick<Job, 'state' | 'decideBy'>, now: number): number | null {
-  const leaseMs = { step: 0, decision: interruptedMs, check: checkMs, nothing: 0 };
-  return dueOnEntry(job, now + leaseMs[jobStates[job.state].due]);
-}
-
 /** Returns the states that users see by a status. */
 export const statesOf = (status: string) => statesWhere(({ statuses }) => statuses.includes(status));
 
 /** Returns true if a job in a state has been charged, if its kind is charged at approval. */
 export const isCharged = (name: JobState) => jobStates[name].charged;
-
-/** Wraps a store to reject moves of jobs that are no part of their life. A job may stay in its state. */
-export function refuseOtherMoves(store: Store): Store {
-  return replaceMethods(store, {
-    jobs: {
-      async move(jobId, from, to, at, patch) {
-        for (const name of from)
-          if (!canMove(name, to)) throw new Error(`a job cannot move from ${name} to ${to}`);
-        return store.jobs.move(jobId, from, to, at, patch);
-      },
-    },
-  });
-}

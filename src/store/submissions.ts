@@ -7,10 +7,10 @@ export async function nextNumber(
   { sequences }: Pick<Collections, 'sequences'>,
   name: string,
 ): Promise<number> {
-  const raised = await sequences.update({ name }, {}, { value: 1 });
+  const raised = await sequences.update({ name }, {}, { add: { value: 1 } });
   if (raised !== null) return raised.value;
   await sequences.insert({ name, value: 0 });
-  return (await sequences.update({ name }, {}, { value: 1 }))!.value;
+  return (await sequences.update({ name }, {}, { add: { value: 1 } }))!.value;
 }
 
 /** Number of expired keys deleted by each claim. */

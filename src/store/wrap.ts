@@ -1,3 +1,4 @@
+import { canMove } from './job-states.ts';
 import type { Store } from './store.ts';
 
 type Method = (...parameters: never[]) => unknown;
@@ -50,4 +51,17 @@ export function replaceMethods<S extends object>(store: S, methods: StoreMethods
     typeof given === 'function' ? given : { ...store[name as keyof S], ...(given as object) },
   ]);
   return { ...store, ...Object.fromEntries(replaced) };
+}
+
+/** Wraps a store to reject moves of jobs that are no part of their life. A job may stay in its state. */
+export function refuseOtherMoves(store: Store): Store {
+  return replaceMethods(store, {
+    jobs: {
+      async move(jobId, from, to, at, patch) {
+        for (const name of from)
+          if (!canMove(name, to)) throw new Error(`a job cannot move from ${name} to ${to}`);
+        return store.jobs.move(jobId, from, to, at, patch);
+      },
+    },
+  });
 }

@@ -146,7 +146,7 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
     };
     const first = await send();
     const { success, failed } = first.counts!.units;
-    await fixture.context.store.jobs.delete({
+    await fixture.context.store.jobs.delete(first.id, {
       ...aSummary(first),
       discount: 0,
       success,

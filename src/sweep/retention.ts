@@ -3,10 +3,9 @@ import { expiredSessionMs } from '../contract/expired-session.ts';
 import type { JobContext } from '../jobs/context.ts';
 import { testResultsMs } from '../jobs/sandbox.ts';
 import { deleteFiles, deleteJob, deletePages, eraseUser, removeDeletedFiles } from '../jobs/steps/delete.ts';
-import type { Cursor } from '../store/cursor.ts';
+import type { FieldOf, Where } from '../store/collection.ts';
 import type { Job } from '../store/documents.ts';
 import type { Cutoffs } from '../store/expiry.ts';
-import type { EndedJobs } from '../store/retention.ts';
 
 /** Jobs read at once, and time for each list of one round. */
 const pageSize = 100;
@@ -42,9 +41,8 @@ export function computeCutoffs({ recentCrawlMs, retention }: JobContext['setting
 /** A list of jobs to delete, or whose files to delete, which they leave then. */
 interface JobList {
   name: string;
-  /** Returns up to `limit` jobs in the list's order, starting after a position. */
-  find(limit: number, after: Cursor | null): Promise<Job[]>;
-  placeOf(job: Job): Cursor;
+  where: Where<Job>;
+  order: readonly FieldOf<Job>[];
   run(job: Job): Promise<unknown>;
 }
 
@@ -53,63 +51,57 @@ interface JobList {
  * deletions.
  */
 function deletionLists(context: JobContext, now: number): JobList[] {
-  const { store } = context;
   const { resultsMs, jobsMs } = context.settings.retention;
-  const endedBefore = (before: number, which: EndedJobs): Pick<JobList, 'find' | 'placeOf'> => ({
-    find: (limit: number, after: Cursor | null) => store.jobs.findEnded(before, which, limit, after),
-    placeOf: ({ finishedAt, id }: Job) => ({ at: finishedAt ?? 0, id }),
+  const endedFor = (ms: number, where: Where<Job>) => ({
+    where: { ...where, finishedAt: { below: now - ms } },
+    order: ['finishedAt', 'id'] as const,
   });
-  return [
+  const withFiles = { filesDeletedAt: null };
+  const lists: (JobList | false)[] = [
     {
       name: 'file deletion',
-      find: (limit, after) => store.jobs.findFileDeletions(limit, after),
-      placeOf: ({ id }) => ({ at: 0, id }),
+      where: { fileDeletionDue: true },
+      order: ['id'],
       run: (job) => removeDeletedFiles(context, job.id),
     },
     {
       name: 'page retention',
-      find: (limit, after) => store.jobs.findExpiredPages(now, limit, after),
-      placeOf: ({ pagesUntil, id }) => ({ at: pagesUntil ?? 0, id }),
+      where: { pagesUntil: { atMost: now }, finishedAt: { not: null } },
+      order: ['pagesUntil', 'id'],
       run: (job) => deletePages(context, job),
     },
     {
       name: 'test result retention',
-      ...endedBefore(now - testResultsMs, 'test_with_files'),
-      run: (job: Job) => deleteFiles(context, job),
+      ...endedFor(testResultsMs, { ...withFiles, mode: 'test' }),
+      run: (job) => deleteFiles(context, job),
     },
-    ...(jobsMs === null
-      ? []
-      : [
-          {
-            name: 'job retention',
-            ...endedBefore(now - jobsMs, 'all'),
-            run: (job: Job) => deleteJob(context, job),
-          },
-        ]),
-    ...(resultsMs === null
-      ? []
-      : [
-          {
-            name: 'result retention',
-            ...endedBefore(now - resultsMs, 'with_files'),
-            run: (job: Job) => deleteFiles(context, job),
-          },
-        ]),
+    jobsMs !== null && {
+      name: 'job retention',
+      ...endedFor(jobsMs, {}),
+      run: (job) => deleteJob(context, job),
+    },
+    resultsMs !== null && {
+      name: 'result retention',
+      ...endedFor(resultsMs, withFiles),
+      run: (job) => deleteFiles(context, job),
+    },
   ];
+  return lists.filter((list) => list !== false);
 }
 
 /** Deletes the jobs of a list, or their files. The next round tries those again that fail. */
 function clear(
   context: JobContext,
-  { name, find, placeOf, run }: JobList,
+  { name, where, order, run }: JobList,
   { step, signal }: RetainOptions,
 ): Promise<number> {
-  let after: Cursor | null = null;
+  let after: (string | number)[] | null = null;
   return processDue<Job>(
     {
       claim: async (limit) => {
-        const page = await find(limit, after);
-        after = page.length === 0 ? after : placeOf(page.at(-1)!);
+        const page: Job[] = await context.store.jobs.find(where, { order, after, limit });
+        const last = page.at(-1);
+        if (last !== undefined) after = order.map((field) => last[field] as string | number);
         return page;
       },
       claimSize: pageSize,

@@ -409,7 +409,7 @@ describe('a job that is due', () => {
   test('comes back later if the process that claimed it dies', async () => {
     const { jobId } = await interrupted();
     const { store, clock } = fixture.context;
-    expect(await store.jobs.claimDue(clock.now(), 10)).toHaveLength(1);
+    expect(await store.jobs.claimDue(clock.now(), clock.now() + interruptedMs, 10)).toHaveLength(1);
     await sweep(fixture.context);
     expect(await stateOf(jobId)).toBe('approving');
     await fixture.clock.advance(interruptedMs);

@@ -10,7 +10,8 @@ import { runDueSchedules } from '../schedules/due.ts';
 import type { BatchReference } from '../store/batches.ts';
 import type { Job, JobState } from '../store/documents.ts';
 import { expire } from '../store/expiry.ts';
-import { interruptedMs, notRunningStates, runningStates } from '../store/job-states.ts';
+import { checkMs, interruptedMs, runningStates, steppingStates } from '../store/job-states.ts';
+import { repairDueTimes } from '../store/jobs.ts';
 import { computeCutoffs, retain } from './retention.ts';
 
 /** Age at which an unclaimed batch is republished, in case its message was lost. */
@@ -62,10 +63,10 @@ export async function sweep(context: JobContext, signal?: AbortSignal, expires =
   if (isQueueAvailable) await step('stalled batches', () => republish(context, now));
   // Settling reads the whole job, which is wasted if its merged file cannot be written.
   const isWritable = await step('result storage', () => context.blobs.ping());
-  const continueDue = (claimSize: number, except: readonly JobState[]) =>
+  const continueDue = (states: readonly JobState[], dueAgainMs: number, claimSize: number) =>
     processDue<Job>(
       {
-        claim: (limit) => store.jobs.claimDue(now, limit, except),
+        claim: (limit) => store.jobs.claimDue(now, now + dueAgainMs, limit, { state: { in: states } }),
         claimSize,
         process: (job) => continueJob(context, job, isQueueAvailable),
         onError: (job, error) => {
@@ -77,9 +78,9 @@ export async function sweep(context: JobContext, signal?: AbortSignal, expires =
       clock,
       signal,
     );
-  const others: JobState[] = isWritable ? [] : ['settling'];
-  await step('jobs', () => continueDue(stepsPerClaim, [...runningStates, ...others]));
-  await step('running jobs', () => continueDue(checksPerClaim, notRunningStates));
+  const steps = steppingStates.filter((state) => isWritable || state !== 'settling');
+  await step('jobs', () => continueDue(steps, interruptedMs, stepsPerClaim));
+  await step('running jobs', () => continueDue(runningStates, checkMs, checksPerClaim));
   await step('schedules', () => runDueSchedules(context, signal));
   await step('drift', () => context.drift.flush());
   await step('destination keys', () => resealDestinations(context));
@@ -135,7 +136,7 @@ async function continueJob(context: JobContext, job: Job, isQueueAvailable: bool
 /** Deletes what crashes left half-written, and expired records. */
 async function expireRecords({ store, settings }: JobContext, now: number): Promise<void> {
   await store.ledger.repair(now - interruptedMs);
-  await store.jobs.repairDueTimes(now);
+  await repairDueTimes(store, now);
   await store.jobs.deleteOrphanedBatches(now - orphanMs);
   await expire(store, computeCutoffs(settings, now));
 }

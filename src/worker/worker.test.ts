@@ -109,7 +109,7 @@ test('a region that does not respond delays neither other regions of its job nor
     const rows = items.map((item) => `${regionOf(item)},7,${item}\n`).join('');
     const file = Buffer.from(`region,shop_id,item_id\n${rows}`).toString('base64');
     const { taskId } = await fixture.submit(userId, 'SubmitGetPcBulk', { file, rescrape: true });
-    return (await fixture.context.store.jobs.getByNumber(taskId))!.id;
+    return (await fixture.context.store.jobs.find({ number: taskId }))[0]!.id;
   };
   const mixed = await submit(ids.slice(0, 1_240), (item) => (isSlow(item) ? 'sg' : 'id'));
   const other = await submit(ids.slice(1_240), () => 'th');

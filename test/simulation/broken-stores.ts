@@ -24,7 +24,7 @@ export async function revealDefect({ change }: BrokenStore, seed: number): Promi
 export const brokenStores: readonly BrokenStore[] = [
   {
     defect: 'posts an entry again with another key',
-    seed: 18,
+    seed: 5,
     change: (store) => {
       let posts = 0;
       return {
@@ -51,12 +51,12 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'forgets idempotency keys',
-    seed: 2,
+    seed: 1,
     change: () => ({ submissions: { insert: async () => true } }),
   },
   {
     defect: 'forgets the owner of a claim',
-    seed: 3,
+    seed: 1,
     change: (store) => ({
       batches: {
         update: async () => true,
@@ -69,7 +69,7 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'does not mark reused records',
-    seed: 8,
+    seed: 39,
     change: (store) => {
       const unmark = (outcomes: Record<number, Outcome>) =>
         Object.fromEntries(
@@ -89,7 +89,7 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'forgets what ended an observation',
-    seed: 3,
+    seed: 16,
     change: (store) => ({
       observations: { writeAll: (inserts) => store.observations.writeAll(inserts) },
     }),
@@ -110,12 +110,12 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'compares jobs in any order',
-    seed: 9,
+    seed: 41,
     change: () => ({ trackingRuns: { find: async () => [] } }),
   },
   {
     defect: 'keeps a notification twice',
-    seed: 29,
+    seed: 33,
     change: (store) => {
       let kept = 0;
       return {

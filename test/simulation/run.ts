@@ -98,7 +98,7 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
     if (answered) await clients;
     else world.problems.push('a client never got its response');
     await shared.witness.checkOutcomes();
-    if (settled && (await store.jobs.claimDue(Number.MAX_SAFE_INTEGER, 1)).length > 0)
+    if (settled && (await store.jobs.count({ dueAt: { not: null } }, 1)) > 0)
       world.problems.push('a job that has ended is due');
     const { files, receiver, served, witness } = shared;
     const { comparisons } = witness;
@@ -152,9 +152,9 @@ async function stopWorkers({ world }: Shared, actors: Actors): Promise<void> {
 
 /** Returns true once every job has ended and was compared, and every notification was delivered. */
 async function isSettled(store: Store): Promise<boolean> {
-  const { items } = await store.jobs.list({ states: openStates }, { limit: 1 });
+  const { items } = await store.jobs.list({ state: { in: openStates } }, { limit: 1 });
   if (items.length > 0) return false;
-  if ((await store.jobs.findWithDueNotice(Number.MAX_SAFE_INTEGER, 1)).length > 0) return false;
+  if ((await store.jobs.count({ noticeAt: { not: null } }, 1)) > 0) return false;
   const { items: jobs } = await store.jobs.list({}, { limit: 10_000 });
   for (const job of jobs) {
     if (newTrackingRun(job) !== null && (await store.trackingRuns.get(job.id))?.stage !== 'done')

@@ -7,10 +7,10 @@ import type { JobContext } from '../../jobs/context.ts';
 import type { JobTypes } from '../../jobs/job-types.ts';
 import { kinds } from '../../kinds/list.ts';
 import { isAccepted } from '../../kinds/states.ts';
+import type { Search, Where } from '../../store/collection.ts';
 import type { Page } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
 import { statesOf } from '../../store/job-states.ts';
-import type { JobFilter } from '../../store/store.ts';
 import { defaultPageSize } from './handlers.ts';
 import { findJob, findOwners } from './job-search.ts';
 
@@ -41,27 +41,28 @@ export async function listJobs(
   const found = search === '' ? null : await findJob(store, search);
   const isFound = found !== null && (role === 'operator' || (found.userId === userId && isAccepted(found)));
   if (isFound) return { items: isListed(found, request) ? [found] : [], next: null };
-  if (role === 'user')
-    return page(context, request, search === '' ? { userId } : { userId, name: search }, false);
-  return page(context, request, await ownersOf(context, request), true);
+  if (role === 'operator') return page(context, request, await ownersOf(context, request), true);
+  const named = search === '' ? undefined : { fields: ['options.name'], text: search };
+  return page(context, request, { userId }, false, named);
 }
 
 function page(
   { store }: JobContext,
   { status, kind, market, pageSize, pageToken }: ListJobsRequest,
-  selection: JobFilter,
+  selection: Where<Job>,
   unfinished: boolean,
+  named?: Search,
 ): Promise<Page<Job>> {
   const states = (status === '' ? jobStatuses.flatMap(statesOf) : statesOf(status)).filter(
     (state) => unfinished || isAccepted({ state }),
   );
-  const filter: JobFilter = {
+  const where: Where<Job> = {
     ...selection,
-    ...(status === '' && unfinished ? {} : { states }),
+    ...(status === '' && unfinished ? {} : { state: { in: states } }),
     ...(kind === '' ? {} : { kind }),
     ...(market === '' ? {} : { market }),
   };
-  return store.jobs.list(filter, { limit: pageSize || defaultPageSize, after: pageToken || null });
+  return store.jobs.list(where, { limit: pageSize || defaultPageSize, after: pageToken || null }, named);
 }
 
 /** Returns true if a list includes a job. */
@@ -75,16 +76,13 @@ const isListed = (job: Job, { status, kind, market, userId }: ListJobsRequest): 
 async function ownersOf(
   { store }: JobContext,
   { userId, search, mode }: Pick<ListJobsRequest, 'userId' | 'search' | 'mode'>,
-): Promise<JobFilter> {
+): Promise<Where<Job>> {
   const isTest = mode === 'test';
   const found = search === '' ? undefined : await findOwners(store, search);
-  const userIds = found && (isTest ? found.map(testAccountId) : found);
-  if (userId === '') return userIds === undefined ? { mode: isTest ? 'test' : 'live' } : { userIds };
+  const owners = found && { in: isTest ? found.map(testAccountId) : found };
+  if (userId === '') return owners === undefined ? { mode: isTest ? 'test' : 'live' } : { userId: owners };
   const isTestAccount = (await store.users.get(userId))?.testOf != null;
-  return {
-    userId: isTest && !isTestAccount ? testAccountId(userId) : userId,
-    ...(userIds === undefined ? {} : { userIds }),
-  };
+  return { userId: { ...owners, is: isTest && !isTestAccount ? testAccountId(userId) : userId } };
 }
 
 function checkFilter(jobTypes: JobTypes, { status, kind, market }: ListJobsRequest): void {

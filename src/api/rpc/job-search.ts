@@ -1,6 +1,7 @@
 import { Fault } from '../../contract/fault.ts';
 import { noJob } from '../../jobs/queries/read.ts';
 import type { Job } from '../../store/documents.ts';
+import { findJobByNumber } from '../../store/jobs.ts';
 import type { Store } from '../../store/store.ts';
 import { listUsers } from '../../store/users.ts';
 
@@ -20,7 +21,7 @@ export async function anyJob(store: Pick<Store, 'jobs'>, { jobId }: { jobId: str
 /** Returns the job with this id or task number, or null if there is none. */
 export async function findJob(store: Pick<Store, 'jobs'>, text: string): Promise<Job | null> {
   if (uuid.test(text)) return store.jobs.get(text.toLowerCase());
-  return taskNumber.test(text) ? store.jobs.getByNumber(Number(text)) : null;
+  return taskNumber.test(text) ? findJobByNumber(store, Number(text)) : null;
 }
 
 /**

@@ -86,7 +86,7 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
       if (user.role === 'operator')
         throw new Fault('conflict', 'Operators cannot be deleted: revoke their keys.');
       requireLive(user);
-      const open = await store.jobs.list({ userId, states: openStates }, { limit: 1 });
+      const open = await store.jobs.list({ userId, state: { in: openStates } }, { limit: 1 });
       if (user.deletedAt === null && open.items.length > 0)
         throw new Fault(
           'conflict',

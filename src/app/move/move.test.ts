@@ -166,7 +166,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         cost: 0,
       });
       const deleted = aDeletedJob(former);
-      await store.jobs.delete(deleted);
+      await store.jobs.delete(deleted.id, deleted);
       return { user, key, session, voided, job, number, path, origin, observation, item, schedule };
     });
 
@@ -193,7 +193,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         ledger: await store.ledger.list(user.id, page),
         isVoid: await store.ledger.isVoid(voided),
         jobs: await store.jobs.list({}, page),
-        byNumber: await store.jobs.getByNumber(number),
+        byNumber: await store.jobs.find({ number }),
         batches: await collect(store.batches.read(job.id)),
         unit: await store.batches.findUnit(job.id, '1/1'),
         pauses: await store.origins.listPauses(),

@@ -1,5 +1,6 @@
 import type { Job, JobHold, NoticeReason } from '../../store/documents.ts';
 import type { TrackingRun } from '../../store/history.ts';
+import { advanceJobNotice } from '../../store/jobs.ts';
 import { newTrackingRun } from '../../store/tracking-run.ts';
 import { announceDue, computeReminder, type Due } from './announce-due.ts';
 import type { NotifyContext } from './context.ts';
@@ -19,10 +20,11 @@ export function announce(context: NotifyContext, signal: AbortSignal): Promise<v
     context,
     {
       idField: 'jobId',
-      find: (now, limit) => store.jobs.findWithDueNotice(now, limit),
+      find: (now, limit) =>
+        store.jobs.find({ noticeAt: { atMost: now } }, { order: ['noticeAt', 'id'], limit }),
       reasonOf: ({ noticeDue }) => noticeDue!,
       announce: (job, reason) => announceJob(context, job, reason),
-      advance: ({ id }, reason, next) => store.jobs.advanceNotice(id, reason, next),
+      advance: ({ id }, reason, next) => advanceJobNotice(store, id, reason, next),
     },
     signal,
   );

@@ -163,7 +163,7 @@ test('reports an account that changes all the time as not audited', async () => 
 test('checks deleted jobs by their summaries', async () => {
   const { store } = fixture.context;
   const { success, failed } = job.counts!.units;
-  await store.jobs.delete({ ...job, discount: 0, success, failed, deletedAt: 0 });
+  await store.jobs.delete(job.id, { ...job, discount: 0, success, failed, deletedAt: 0 });
   expect(await audit(store)).toMatchObject({ jobs: 0, deletedJobs: 1, problems: [] });
   const spoiled = replaceMethods(store, {
     deletedJobs: {

@@ -6,6 +6,7 @@ import { isAccepted } from '../../kinds/states.ts';
 import type { Batch } from '../../store/batches.ts';
 import { allOf } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
+import { findJobByNumber } from '../../store/jobs.ts';
 import type { JobContext } from '../context.ts';
 import type { JobMethod } from '../job-types.ts';
 import { readRecord } from '../records.ts';
@@ -39,7 +40,7 @@ export async function findJob(
   const job =
     taskId === undefined
       ? await context.store.jobs.get(jobId!.toLowerCase())
-      : await context.store.jobs.getByNumber(Number(taskId));
+      : await findJobByNumber(context.store, Number(taskId));
   const mine = job?.userId === userId && job.market === market.name && serves(context, jobType, job);
   const isOfSite = site === undefined || site === job?.region;
   if (!mine || !isOfSite || !isAccepted(job)) throw noJob(`${jobId ?? taskId}`);

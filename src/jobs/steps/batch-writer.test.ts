@@ -96,7 +96,7 @@ test('the record of a single task is in a segment', async () => {
     itemId: '20101',
     shopId: '7',
   });
-  const { id } = (await fixture.context.store.jobs.getByNumber(taskId))!;
+  const { id } = (await fixture.context.store.jobs.find({ number: taskId }))[0]!;
   await work(fixture.context, messages.shift()!, () => {}, never);
   await fixture.waitForState(id, 'completed');
   const shown = await fixture.read(userId, 'RetrieveGetPc', { taskId: String(taskId) });
@@ -151,7 +151,7 @@ describe('a batch in progress', () => {
     const rows = items.map((item) => `sg,77,${item}`).join('\n');
     const file = Buffer.from(`region,shop_id,item_id\n${rows}\n`).toString('base64');
     const { taskId } = await fixture.submit(userId, 'SubmitGetPcBulk', { file, resultFormat: 'jsonl' });
-    const { id } = (await fixture.context.store.jobs.getByNumber(taskId))!;
+    const { id } = (await fixture.context.store.jobs.find({ number: taskId }))[0]!;
     const pages = slowly(10);
     const working = work(fixture.context, messages.shift()!, () => {}, never);
     await fixture.eventually('records are written', async () => {

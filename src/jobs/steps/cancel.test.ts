@@ -151,7 +151,7 @@ describe('cancelling a running job', () => {
       itemId: '61',
       shopId: '7',
     });
-    const job = (await fixture.context.store.jobs.getByNumber(taskId))!;
+    const job = (await fixture.context.store.jobs.find({ number: taskId }))[0]!;
     await cancel(fixture.context, job.id, owner);
     expect(await fixture.balance(userId)).toBe(credits);
     expect(await fixture.read(userId, 'RetrieveGetPc', { taskId })).toMatchObject({

@@ -2,6 +2,7 @@ import type { Message } from '@bufbuild/protobuf';
 import { Fault } from '../../contract/fault.ts';
 import { isAccepted } from '../../kinds/states.ts';
 import type { Job } from '../../store/documents.ts';
+import { decideHold } from '../../store/jobs.ts';
 import { type JobContext, undecidedReason } from '../context.ts';
 import { chargeJob } from '../credits.ts';
 import type { FailedOutcome } from '../indexed-units.ts';
@@ -201,7 +202,7 @@ export async function releaseHold(
   { id: jobId }: Job,
   decision: 'released' | 'discarded',
 ): Promise<Job> {
-  const decided = await store.jobs.decideHold(jobId, decision, clock.now());
+  const decided = await decideHold(store, jobId, decision, clock.now());
   if (decided !== null) {
     log.info({ jobId, decision }, 'hold decided');
     return decided;

@@ -5,7 +5,7 @@ import { Fault } from '../../contract/fault.ts';
 import { allOf } from '../../store/cursor.ts';
 import type { Job, User } from '../../store/documents.ts';
 import { eraseUserRecords } from '../../store/erasure.ts';
-import { removePagePlaces, summaryOf } from '../../store/retention.ts';
+import { markFilesDeleted, removePagePlaces, summaryOf } from '../../store/retention.ts';
 import { markUserDeleted } from '../../store/users.ts';
 import type { JobContext } from '../context.ts';
 import { isPageFile } from '../kept-pages.ts';
@@ -19,11 +19,11 @@ import { cancel } from './decide.ts';
  */
 export async function deleteJob({ store, blobs, clock, log }: JobContext, job: Job): Promise<boolean> {
   const now = clock.now();
-  if ((await store.jobs.markFilesDeleted(job.id, now)) === null) return false;
+  if ((await markFilesDeleted(store, job.id, now)) === null) return false;
   await blobs.removeJob(job.id);
   await removePagePlaces(store, job.id);
   const { success, failed } = (job.counts ?? (await store.batches.countJob(job.id))).units;
-  const deleted = await store.jobs.delete({ ...summaryOf(job), success, failed, deletedAt: now });
+  const deleted = await store.jobs.delete(job.id, { ...summaryOf(job), success, failed, deletedAt: now });
   if (deleted) log.info({ jobId: job.id, userId: job.userId }, 'job deleted');
   return deleted;
 }
@@ -36,7 +36,7 @@ export async function deleteJob({ store, blobs, clock, log }: JobContext, job: J
  */
 export async function deleteFiles(context: JobContext, { id, state }: Job): Promise<Job> {
   const { store, clock, log } = context;
-  const marked = await store.jobs.markFilesDeleted(id, clock.now());
+  const marked = await markFilesDeleted(store, id, clock.now());
   if (marked === null)
     throw new Fault(
       'conflict',
@@ -60,7 +60,7 @@ export function filesExpireAt(
 /** Removes the deleted files of a job from the result storage. The sweep also calls this. */
 export async function removeDeletedFiles({ store, blobs }: JobContext, jobId: string): Promise<void> {
   await blobs.removeJob(jobId);
-  await store.jobs.finishFileDeletion(jobId);
+  await store.jobs.update({ id: jobId }, { fileDeletionDue: false }, { relaxed: true });
 }
 
 /**
@@ -70,7 +70,7 @@ export async function removeDeletedFiles({ store, blobs }: JobContext, jobId: st
 export async function deletePages({ store, blobs, log }: JobContext, { id, userId }: Job): Promise<void> {
   await blobs.remove((await blobs.listJob(id)).filter(isPageFile));
   await removePagePlaces(store, id);
-  await store.jobs.finishPageDeletion(id);
+  await store.jobs.update({ id }, { pagesUntil: null }, { relaxed: true });
   log.info({ jobId: id, userId }, 'kept pages deleted');
 }
 

@@ -123,7 +123,7 @@ describe('deferred batches', () => {
       rescrape: true,
       resultFormat: 'jsonl',
     });
-    const { id } = (await context.store.jobs.getByNumber(taskId))!;
+    const { id } = (await context.store.jobs.find({ number: taskId }))[0]!;
     await fixture.startWorker();
     await fixture.eventually('the other region is read', async () => {
       const { byRegion, deferred: putOff } = await context.store.batches.countInFlight(id, clock.now());

@@ -76,7 +76,7 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     await expectComplete(jobId);
     const { pages } = job.counts!;
     expect(pages).toMatchObject({ kept: 60, missed: 0 });
-    expect(pages!.bytes).toBe(await fixture.context.store.jobs.sumPageBytes(userId));
+    expect(pages!.bytes).toBe(await fixture.context.store.jobs.sumBytes(userId, 'pages'));
     expect(job.pagesUntil).toBe(job.finishedAt! + 2 * dayMs);
     await fixture.clock.advance(2 * dayMs - 1);
     await sweep(fixture.context);
@@ -91,7 +91,7 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     expect(await pageFilesOf(jobId)).toEqual([]);
     expect((await fixture.context.blobs.listJob(jobId)).length).toBeGreaterThan(0);
     expect(await jobOf(jobId)).toMatchObject({ pagesUntil: null, filesDeletedAt: null });
-    expect(await fixture.context.store.jobs.sumPageBytes(userId)).toBe(0);
+    expect(await fixture.context.store.jobs.sumBytes(userId, 'pages')).toBe(0);
   });
 
   test.skipIf(open === null)('are not kept without the option, or with an empty one', async () => {
@@ -182,7 +182,7 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     expect(second.pages).toMatchObject({ bytes: 0, kept: 0, files: [{ bytes: 0 }] });
     const [page, same] = [first.pages!.units[0]![0]!, second.pages!.units[0]![0]!];
     expect(same).toEqual({ ...page, at: page.at + 60_000 });
-    expect(await fixture.context.store.jobs.sumPageBytes(userId)).toBe(pages!.bytes);
+    expect(await fixture.context.store.jobs.sumBytes(userId, 'pages')).toBe(pages!.bytes);
     const stream = await buffer(pagesOf(fixture.context, await jobOf(jobId)));
     expect(stream).toHaveLength(pages!.bytes);
   });
@@ -210,7 +210,7 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     expect(later!.bytes + pages!.bytes).toBeLessThanOrEqual(12_000);
     await deleteFiles(fixture.context, await jobOf(first));
     expect(await pageFilesOf(first)).toEqual([]);
-    expect(await fixture.context.store.jobs.sumPageBytes(userId)).toBe(later!.bytes);
+    expect(await fixture.context.store.jobs.sumBytes(userId, 'pages')).toBe(later!.bytes);
   });
 
   test.skipIf(open === null)('are deleted with their user', async () => {
@@ -246,7 +246,7 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
         expect([kept === 50 || kept === 51, missed], where).toEqual([true, 0]);
         await expectComplete(jobId, where);
         total += job.counts!.pages!.bytes;
-        expect(await fixture.context.store.jobs.sumPageBytes(userId), where).toBe(total);
+        expect(await fixture.context.store.jobs.sumBytes(userId, 'pages'), where).toBe(total);
       }
       expect(last).toBeGreaterThan(6);
       expect(await fixture.problems()).toEqual([]);

@@ -112,7 +112,7 @@ export function createPageKeeper(context: JobContext, { userId }: Job, batch: Ba
     async write(indexes) {
       const units = new Map([...pending].filter(([index]) => indexes.includes(index)));
       if (units.size === 0) return null;
-      quota ??= settings.keptPageBytes - (await store.jobs.sumPageBytes(userId)) + current.bytes;
+      quota ??= settings.keptPageBytes - (await store.jobs.sumBytes(userId, 'pages')) + current.bytes;
       const left = Math.min(quota, maxBatchBytes) - current.bytes;
       written = await writeFile(context, batch, pageFilePath(batch, ++writes), current, units, left);
       return written.pages;

@@ -36,7 +36,7 @@ async function crawl(
     rescrape,
     resultFormat: 'jsonl',
   });
-  const { id } = (await fixture.context.store.jobs.getByNumber(taskId))!;
+  const { id } = (await fixture.context.store.jobs.find({ number: taskId }))[0]!;
   await fixture.eventually('the task ends', async () => {
     await fixture.clock.advance(everyMs);
     return (await fixture.context.store.jobs.get(id))!.finishedAt !== null;
@@ -84,7 +84,10 @@ describe('a task that accepts recent pages', () => {
       itemId: '20101',
       shopId: '7',
     });
-    await fixture.waitForState((await fixture.context.store.jobs.getByNumber(taskId))!.id, 'completed');
+    await fixture.waitForState(
+      (await fixture.context.store.jobs.find({ number: taskId }))[0]!.id,
+      'completed',
+    );
     expect((await crawl(['sg,7,20101'], false)).asked).toEqual([]);
   });
 });

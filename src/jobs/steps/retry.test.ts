@@ -267,7 +267,7 @@ describe('a retry after an earlier one', () => {
 
   test.each([
     ['discarded', 'none'],
-    ['left half discarded', 'discard'],
+    ['left half discarded', 'delete'],
   ] as const)('creates a new job if the earlier one was %s', async (_what, failing) => {
     const { jobId } = await endedBulk(3);
     const { store } = fixture.context;

@@ -5,6 +5,7 @@ import { chunksOf } from '../../blobs/conformance.ts';
 import type { SubmitOptionValues } from '../../contract/submit-options.ts';
 import type { Outcome } from '../../store/batches.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
+import { markFilesDeleted } from '../../store/retention.ts';
 import { markUserDeleted } from '../../store/users.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { results } from '../queries/results.ts';
@@ -133,7 +134,7 @@ describe('the listing is read again', () => {
     ['the files of its job were deleted', async ({ job }) => deleteFiles(fixture.context, job)],
     [
       'the files of its job are being deleted',
-      async ({ job }) => fixture.context.store.jobs.markFilesDeleted(job.id, noon),
+      async ({ job }) => markFilesDeleted(fixture.context.store, job.id, noon),
     ],
     [
       'its owner was erased',

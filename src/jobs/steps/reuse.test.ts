@@ -30,7 +30,7 @@ async function run(
 ): Promise<[Job, number]> {
   const before = fixture.requestedItems().length;
   const { jobId, taskId } = await fixture.submit(userId, method, request as never, undefined, options);
-  const id = jobId ?? (await fixture.context.store.jobs.getByNumber(taskId))!.id;
+  const id = jobId ?? (await fixture.context.store.jobs.find({ number: taskId }))[0]!.id;
   const job = await fixture.waitForState(id, ...ended);
   return [job, fixture.requestedItems().length - before];
 }

@@ -3,7 +3,7 @@ import { Fault } from '../../contract/fault.ts';
 import { jobOptionsOf } from '../../contract/submit-options.ts';
 import type { Plan } from '../../kinds/kind.ts';
 import type { Job, JobState } from '../../store/documents.ts';
-import type { JobPatch } from '../../store/store.ts';
+import type { JobPatch } from '../../store/jobs.ts';
 import type { JobContext } from '../context.ts';
 import { chargeJob, refundJob } from '../credits.ts';
 import type { JobMethod, ResolvedJobType } from '../job-types.ts';
@@ -200,7 +200,7 @@ export async function discardSubmitted(
 /** Refunds and removes a job in the state `discarding`. Idempotent. */
 export async function finishDiscard({ store, clock, log }: JobContext, job: Job): Promise<void> {
   const refunded = await refundJob(store, job, job.cost, clock.now());
-  if (await store.jobs.discard(job.id))
+  if (await store.jobs.delete(job.id, null))
     log.warn({ jobId: job.id, userId: job.userId, refunded }, 'submit discarded');
 }
 

@@ -22,7 +22,7 @@ describe('the job of a submission', () => {
     const rows = ['region,shop_id,item_id', 'sg,7,1', 'sg,7,2', 'id,7,3'].join('\n');
     const file = Buffer.from(rows).toString('base64');
     const { taskId } = await fixture.submit(userId, 'SubmitGetPcBulk', { file, resultFormat: 'jsonl' });
-    const job = (await fixture.context.store.jobs.getByNumber(taskId))!;
+    const job = (await fixture.context.store.jobs.find({ number: taskId }))[0]!;
     expect(job).toEqual({
       id: job.id,
       number: Number(taskId),
@@ -162,7 +162,7 @@ describe('a submission suspended after it wrote its job', () => {
     meanwhile(() =>
       sweep({
         ...fixture.context,
-        store: replaceMethods(fixture.context.store, { jobs: { discard: away } }),
+        store: replaceMethods(fixture.context.store, { jobs: { delete: away } }),
       }),
     );
     await expect(fixture.submit(userId, 'SubmitVariantSold', body)).rejects.toMatchObject(discarded);

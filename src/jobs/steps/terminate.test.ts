@@ -20,7 +20,7 @@ async function submitted(): Promise<Job> {
     file: Buffer.from(csv).toString('base64'),
     resultFormat: 'jsonl',
   });
-  return (await fixture.context.store.jobs.getByNumber(taskId))!;
+  return (await fixture.context.store.jobs.find({ number: taskId }))[0]!;
 }
 
 /** Terminates a task as its service does. */

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import type { Batch, Unit } from '../batches.ts';
 import type { Job } from '../documents.ts';
+import { findJobByNumber } from '../jobs.ts';
 import { aBatch, aJob, aTime, someBatches, storeJob, units } from './samples.ts';
 import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
@@ -39,7 +40,7 @@ export function createConformance(open: OpenStores): void {
     const batches = [aBatch(job, 0, strange, { region: 'th' }), aBatch(job, 1)];
     await stores.store.jobs.create(job, batches);
     expect(await stores.other.jobs.get(job.id)).toEqual(job);
-    expect(await stores.store.jobs.getByNumber(4_100_000)).toEqual(job);
+    expect(await findJobByNumber(stores.store, 4_100_000)).toEqual(job);
     const read = await collect(stores.store.batches.read(job.id));
     expect(read).toEqual(batches);
     // Also covers what toEqual ignores, such as an own key `__proto__`.
@@ -89,9 +90,17 @@ export function createConformance(open: OpenStores): void {
     const broken = stores.store.jobs.create(job, breakingAfter(130, batches));
     await expect(broken).rejects.toThrow('the process died');
     expect(await stores.other.jobs.get(job.id)).toBeNull();
-    expect(await stores.other.jobs.getByNumber(4_100_001)).toBeNull();
-    expect((await stores.store.jobs.list({ userId: job.userId }, { limit: 5 })).items).toEqual([]);
-    expect(await stores.store.jobs.discard(job.id)).toBe(false);
+    expect(await findJobByNumber(stores.other, 4_100_001)).toBeNull();
+    const { jobs } = stores.store;
+    const where = { userId: job.userId };
+    expect((await jobs.list(where, { limit: 5 })).items).toEqual([]);
+    expect(await jobs.find({ id: { in: [job.id] } })).toEqual([]);
+    expect(await jobs.find({ ...where, state: { not: 'failed' } })).toEqual([]);
+    expect(await jobs.pick(where, ['state'])).toBeNull();
+    expect(await jobs.count(where, 5)).toBe(0);
+    expect(await jobs.countBy(where, ['state'])).toEqual([]);
+    expect(await jobs.update({ id: job.id }, { reason: 'x' })).toBeNull();
+    expect(await stores.store.jobs.delete(job.id, null)).toBe(false);
     expect(await stores.store.jobs.move(job.id, ['submitted'], 'processing', aTime)).toBeNull();
     await stores.other.jobs.create(job, batches);
     expect(await stores.store.jobs.get(job.id)).toEqual(job);
@@ -166,17 +175,17 @@ export function createConformance(open: OpenStores): void {
     expect(await collect(stores.store.batches.read(job.id))).toEqual(all);
   });
 
-  test('discardJob() deletes a discarding job with its batches, and no other job', async () => {
+  test('delete() without a summary deletes a discarding job with its batches, and no other job', async () => {
     const { job } = await storeJob(stores.store, 3);
-    expect(await stores.other.jobs.discard(job.id)).toBe(false);
+    expect(await stores.other.jobs.delete(job.id, null)).toBe(false);
     await stores.store.jobs.move(job.id, ['submitted'], 'discarding', aTime);
-    expect(await stores.other.jobs.discard(job.id)).toBe(true);
+    expect(await stores.other.jobs.delete(job.id, null)).toBe(true);
     expect(await stores.store.jobs.get(job.id)).toBeNull();
     expect(await stores.store.batches.list(job.id)).toEqual([]);
     expect(await stores.store.batches.findUnit(job.id, '0/0')).toBeNull();
-    expect(await stores.store.jobs.discard(job.id)).toBe(false);
+    expect(await stores.store.jobs.delete(job.id, null)).toBe(false);
     const { job: kept } = await storeJob(stores.store, 1, { state: 'awaiting_approval' });
-    expect(await stores.store.jobs.discard(kept.id)).toBe(false);
+    expect(await stores.store.jobs.delete(kept.id, null)).toBe(false);
     expect(await stores.store.jobs.get(kept.id)).toEqual(kept);
   });
 
@@ -186,7 +195,7 @@ export function createConformance(open: OpenStores): void {
     const second: Job = aJob({ number: 4_100_002 });
     const keeping = stores.store.jobs.create(second, someBatches(second, 1));
     await expect(keeping).rejects.toMatchObject({ code: 'conflict' });
-    expect(await stores.store.jobs.getByNumber(4_100_002)).toEqual(first);
+    expect(await findJobByNumber(stores.store, 4_100_002)).toEqual(first);
     expect(await stores.store.jobs.get(second.id)).toBeNull();
   });
 

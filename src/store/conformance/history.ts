@@ -102,7 +102,7 @@ function runConformance(open: OpenStores): void {
     await store.jobs.create(job, []);
     await create({ jobId: job.id });
     await store.itemChanges.writeAll([aChange(job.id, 0)]);
-    await store.jobs.delete(aDeletedJob(job));
+    await store.jobs.delete(job.id, aDeletedJob(job));
     expect(await store.trackingRuns.get(job.id)).toBeNull();
     expect((await listChanges(store, job.id, null, { limit: 9 })).items).toEqual([]);
   });

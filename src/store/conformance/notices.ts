@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import type { Job } from '../documents.ts';
+import { advanceJobNotice, decideHold } from '../jobs.ts';
 import { aTime, storeJob } from './samples.ts';
 import { type OpenStores, runConcurrently, setUpStores } from './stores.ts';
 
@@ -14,42 +15,25 @@ function dueConformance(open: OpenStores): void {
   const stores = setUpStores(open);
   const keep = async (fields: Partial<Job>) => (await storeJob(stores.store, 1, fields)).job;
 
-  test('a notice is scheduled in the same write as the state it reports, and is found when due', async () => {
-    const job = await keep({ state: 'submitted' });
-    expect(await stores.store.jobs.findWithDueNotice(aTime + 1_000_000, 10)).toEqual([]);
-    const move = { noticeDue: 'awaiting_approval', noticeAt: aTime + 50 } as const;
-    const moved = await stores.store.jobs.move(job.id, ['submitted'], 'awaiting_approval', aTime + 50, move);
-    expect(moved).toMatchObject(move);
-    expect(await stores.other.jobs.findWithDueNotice(aTime + 49, 10)).toEqual([]);
-    expect(await stores.other.jobs.findWithDueNotice(aTime + 50, 10)).toEqual([moved]);
-    const earlier = await keep({ state: 'failed', noticeDue: 'failed', noticeAt: aTime + 20 });
-    expect(await stores.other.jobs.findWithDueNotice(aTime + 50, 10)).toEqual([earlier, moved]);
-    expect(await stores.other.jobs.findWithDueNotice(aTime + 50, 1)).toEqual([earlier]);
-    expect(await stores.other.jobs.findWithDueNotice(aTime + 50, 0)).toEqual([]);
-    for (const { id, noticeDue } of [earlier, moved!])
-      await stores.store.jobs.advanceNotice(id, noticeDue!, null);
-    expect(await stores.other.jobs.findWithDueNotice(aTime + 50, 10)).toEqual([]);
-  });
-
   test('a sent notice is replaced by the next, unless the job changed its state meanwhile', async () => {
     const fields = { state: 'awaiting_approval', noticeDue: 'awaiting_approval', noticeAt: aTime } as const;
     const job = await keep(fields);
     const next = { reason: 'approval_expiring', at: aTime + 900 } as const;
-    expect(await stores.store.jobs.advanceNotice(job.id, 'awaiting_approval', next)).toBe(true);
+    expect(await advanceJobNotice(stores.store, job.id, 'awaiting_approval', next)).toBe(true);
     expect(await stores.other.jobs.get(job.id)).toMatchObject({
       noticeDue: 'approval_expiring',
       noticeAt: aTime + 900,
     });
-    expect(await stores.other.jobs.advanceNotice(job.id, 'awaiting_approval', null)).toBe(false);
+    expect(await advanceJobNotice(stores.other, job.id, 'awaiting_approval', null)).toBe(false);
     await stores.store.jobs.move(job.id, ['awaiting_approval'], 'rejected', aTime + 5, {
       noticeDue: 'rejected',
       noticeAt: aTime + 5,
     });
-    expect(await stores.other.jobs.advanceNotice(job.id, 'approval_expiring', null)).toBe(false);
-    expect(await stores.store.jobs.findWithDueNotice(aTime + 5, 10)).toMatchObject([{ id: job.id }]);
-    expect(await stores.store.jobs.advanceNotice(job.id, 'rejected', null)).toBe(true);
+    expect(await advanceJobNotice(stores.other, job.id, 'approval_expiring', null)).toBe(false);
+    expect(await stores.store.jobs.find({ noticeAt: { atMost: aTime + 5 } })).toMatchObject([{ id: job.id }]);
+    expect(await advanceJobNotice(stores.store, job.id, 'rejected', null)).toBe(true);
     expect(await stores.store.jobs.get(job.id)).toMatchObject({ noticeDue: null, noticeAt: null });
-    expect(await stores.store.jobs.advanceNotice(newId(), 'rejected', null)).toBe(false);
+    expect(await advanceJobNotice(stores.store, newId(), 'rejected', null)).toBe(false);
   });
 }
 
@@ -60,12 +44,12 @@ function holdConformance(open: OpenStores): void {
 
   test('stores one of concurrent decisions on a held job, and a release makes a notice due', async () => {
     const { job } = await storeJob(stores.store, 1, { state: 'settling' });
-    expect(await stores.store.jobs.decideHold(job.id, 'released', aTime)).toBeNull();
+    expect(await decideHold(stores.store, job.id, 'released', aTime)).toBeNull();
     const end = { hold: held, noticeDue: 'completed', noticeAt: aTime } as const;
     const moved = await stores.store.jobs.move(job.id, ['settling'], 'completed', aTime, end);
     expect(moved).toMatchObject(end);
     const decided = await runConcurrently(10, stores, (store) =>
-      store.jobs.decideHold(job.id, 'released', aTime + 9),
+      decideHold(store, job.id, 'released', aTime + 9),
     );
     expect(decided.filter((each) => each !== null)).toEqual([
       {
@@ -75,13 +59,13 @@ function holdConformance(open: OpenStores): void {
         noticeAt: aTime + 9,
       },
     ]);
-    expect(await stores.other.jobs.advanceNotice(job.id, 'completed', null)).toBe(false);
-    expect(await stores.other.jobs.decideHold(job.id, 'discarded', aTime + 10)).toBeNull();
+    expect(await advanceJobNotice(stores.other, job.id, 'completed', null)).toBe(false);
+    expect(await decideHold(stores.other, job.id, 'discarded', aTime + 10)).toBeNull();
   });
 
   test('a discarded hold makes no notice due', async () => {
     const { job } = await storeJob(stores.store, 1, { state: 'completed', finishedAt: aTime, hold: held });
-    const discarded = await stores.other.jobs.decideHold(job.id, 'discarded', aTime + 9);
+    const discarded = await decideHold(stores.other, job.id, 'discarded', aTime + 9);
     expect(discarded).toEqual({ ...job, hold: { ...held, state: 'discarded', decidedAt: aTime + 9 } });
     expect(await stores.store.jobs.get(job.id)).toEqual(discarded);
   });

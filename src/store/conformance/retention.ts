@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../base/id.ts';
 import type { Outcome, PagePlace } from '../batches.ts';
+import type { FieldOf, Where } from '../collection.ts';
 import type { Job } from '../documents.ts';
-import { removePagePlaces } from '../retention.ts';
+import { markFilesDeleted, removePagePlaces } from '../retention.ts';
 import type { Store } from '../store.ts';
 import { aDeletedJob, aDelivery, aJob, aSegment, aSuccess, aTime, storeJob } from './samples.ts';
 import { collect, type OpenStores, runConcurrently, setUpStores } from './stores.ts';
@@ -25,65 +26,52 @@ export function retentionConformance(open: OpenStores): void {
   test('marks the files of an ended job as deleted, and keeps the first time', async () => {
     const job = await storeEnded(stores.store, aTime);
     const marked = { ...job, filesDeletedAt: aTime + 5, fileDeletionDue: true };
-    expect(await stores.store.jobs.markFilesDeleted(job.id, aTime + 5)).toEqual(marked);
+    expect(await markFilesDeleted(stores.store, job.id, aTime + 5)).toEqual(marked);
     expect(await stores.other.jobs.get(job.id)).toEqual(marked);
-    await stores.store.jobs.finishFileDeletion(job.id);
+    await stores.store.jobs.update({ id: job.id }, { fileDeletionDue: false });
     expect(await stores.other.jobs.get(job.id)).toEqual({ ...marked, fileDeletionDue: false });
-    expect(await stores.other.jobs.markFilesDeleted(job.id, aTime + 9)).toEqual(marked);
+    expect(await markFilesDeleted(stores.other, job.id, aTime + 9)).toEqual(marked);
   });
 
   test('does not mark a job that has not ended or does not exist', async () => {
     const { job } = await storeJob(stores.store, 1, { state: 'settling' });
-    expect(await stores.store.jobs.markFilesDeleted(job.id, aTime)).toBeNull();
+    expect(await markFilesDeleted(stores.store, job.id, aTime)).toBeNull();
     expect(await stores.store.jobs.get(job.id)).toEqual(job);
-    expect(await stores.store.jobs.markFilesDeleted(newId(), aTime)).toBeNull();
+    expect(await markFilesDeleted(stores.store, newId(), aTime)).toBeNull();
   });
 
-  test('finds jobs whose deleted files may not be removed yet, page after page', async () => {
-    const jobs = [];
-    for (const at of [1, 2, 3]) jobs.push(await storeEnded(stores.store, aTime + at));
-    for (const { id } of jobs) await stores.store.jobs.markFilesDeleted(id, aTime);
-    await stores.store.jobs.finishFileDeletion(jobs[0]!.id);
-    const ids = [jobs[1]!.id, jobs[2]!.id].sort();
-    const [first] = (await stores.other.jobs.findFileDeletions(100)).filter(({ id }) => ids.includes(id));
-    expect(first?.id).toBe(ids[0]);
-    const rest = await stores.other.jobs.findFileDeletions(100, { at: 0, id: ids[0]! });
-    expect(rest.map(({ id }) => id).filter((id) => ids.includes(id))).toEqual([ids[1]]);
-    expect(await stores.other.jobs.findFileDeletions(1)).toHaveLength(1);
-  });
-
-  test('finds ended jobs, the longest ended first, with or without those whose files are deleted', async () => {
+  test('finds the jobs to delete, or whose files or pages to delete, page after page', async () => {
     const at = aTime - 1_000_000;
     const [second, first, third] = [
-      await storeEnded(stores.store, at + 2),
-      await storeEnded(stores.store, at + 1),
-      await storeEnded(stores.store, at + 3),
-    ];
-    await storeJob(stores.store, 1, { state: 'processing', stateSince: at });
-    await stores.store.jobs.markFilesDeleted(second.id, aTime);
-    const find = async (...parameters: Parameters<Store['jobs']['findEnded']>) =>
-      (await stores.other.jobs.findEnded(...parameters)).map(({ id }) => id);
-    expect(await find(at + 4, 'all', 10)).toEqual([first.id, second.id, third.id]);
-    expect(await find(at + 4, 'with_files', 10)).toEqual([first.id, third.id]);
-    expect(await find(at + 3, 'all', 10)).toEqual([first.id, second.id]);
-    expect(await find(at + 4, 'all', 1, { at: at + 1, id: first.id })).toEqual([second.id]);
-  });
-
-  test('finds the ended test jobs whose files are not deleted', async () => {
-    const at = aTime - 2_000_000;
-    await storeEnded(stores.store, at);
-    const [deleted, left] = [
-      await storeEnded(stores.store, at, { mode: 'test' }),
+      await storeEnded(stores.store, at + 2, { pagesUntil: at + 5 }),
       await storeEnded(stores.store, at + 1, { mode: 'test' }),
+      await storeEnded(stores.store, at + 3, { pagesUntil: at + 4, mode: 'test' }),
     ];
-    await stores.store.jobs.markFilesDeleted(deleted.id, aTime);
-    const found = await stores.other.jobs.findEnded(at + 2, 'test_with_files', 10);
-    expect(found.map(({ id }) => id)).toEqual([left.id]);
+    await storeJob(stores.store, 1, { state: 'processing', stateSince: at, pagesUntil: at });
+    await markFilesDeleted(stores.store, second.id, aTime);
+    const lists: [Where<Job>, FieldOf<Job>[], Job[]][] = [
+      [{ fileDeletionDue: true, userId: second.userId }, ['id'], [second]],
+      [{ pagesUntil: { atMost: at + 5 }, finishedAt: { not: null } }, ['pagesUntil', 'id'], [third, second]],
+      [{ finishedAt: { below: at + 4 } }, ['finishedAt', 'id'], [first, second, third]],
+      [{ finishedAt: { below: at + 4 }, filesDeletedAt: null }, ['finishedAt', 'id'], [first, third]],
+      [{ finishedAt: { below: at + 3 }, filesDeletedAt: null, mode: 'test' }, ['finishedAt', 'id'], [first]],
+    ];
+    for (const [where, order, expected] of lists) {
+      const found: Job[] = [];
+      let after: (string | number)[] | null = null;
+      for (let count = 0; count <= expected.length; count++) {
+        const [next]: Job[] = await stores.other.jobs.find(where, { order, after, limit: 1 });
+        if (next === undefined) break;
+        found.push(next);
+        after = order.map((field) => next[field] as string | number);
+      }
+      expect(found.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
+    }
   });
 
   test('sums the bytes of the results of a user', async () => {
     const userId = newId();
-    expect(await stores.store.jobs.sumStoredBytes(userId)).toBe(0);
+    expect(await stores.store.jobs.sumBytes(userId, 'results')).toBe(0);
     const { job } = await storeJob(stores.store, 2, { userId, state: 'processing' });
     const [first, second] = await stores.store.batches.queue(job.id, 2, aTime);
     for (const { batchId } of [first!, second!])
@@ -95,17 +83,17 @@ export function retentionConformance(open: OpenStores): void {
       { 0: { ...aSuccess(), file } as Outcome },
       null,
     );
-    expect(await stores.other.jobs.sumStoredBytes(userId)).toBe(30);
+    expect(await stores.other.jobs.sumBytes(userId, 'results')).toBe(30);
     const segments = [aSegment('j/a', 0), aSegment('j/b', 1)];
     await stores.store.batches.recordOutcomes(second!.batchId, 1, { 0: aSuccess() }, segments[0]!);
     await stores.store.batches.recordOutcomes(first!.batchId, 1, { 1: aSuccess() }, aSegment('j/c', 1));
-    expect(await stores.other.jobs.sumStoredBytes(userId)).toBe(30 + 2 * segments[0]!.bytes);
+    expect(await stores.other.jobs.sumBytes(userId, 'results')).toBe(30 + 2 * segments[0]!.bytes);
     await stores.store.batches.finish(second!.batchId, 1, { 1: aSuccess() }, segments[1]!, null, aTime);
-    expect(await stores.other.jobs.sumStoredBytes(userId)).toBe(30 + 2 * segments[0]!.bytes);
+    expect(await stores.other.jobs.sumBytes(userId, 'results')).toBe(30 + 2 * segments[0]!.bytes);
     const ended = await storeEnded(stores.store, aTime, { userId, file: { ...file, bytes: 500 } });
-    expect(await stores.other.jobs.sumStoredBytes(userId)).toBe(530 + 2 * segments[0]!.bytes);
-    await stores.store.jobs.markFilesDeleted(ended.id, aTime);
-    expect(await stores.other.jobs.sumStoredBytes(userId)).toBe(30 + 2 * segments[0]!.bytes);
+    expect(await stores.other.jobs.sumBytes(userId, 'results')).toBe(530 + 2 * segments[0]!.bytes);
+    await markFilesDeleted(stores.store, ended.id, aTime);
+    expect(await stores.other.jobs.sumBytes(userId, 'results')).toBe(30 + 2 * segments[0]!.bytes);
   });
 
   test('replaces the kept pages of a batch with each write under its attempt, and sums their bytes', async () => {
@@ -136,10 +124,10 @@ export function retentionConformance(open: OpenStores): void {
     const others = Object.fromEntries(batches[0]!.units.slice(1).map((_, at) => [at + 1, aSuccess()]));
     await stores.store.batches.finish(batchId, 1, others, null, null, aTime, more);
     expect(await pagesOf()).toEqual(more);
-    expect(await stores.other.jobs.sumPageBytes(userId)).toBe(20);
-    expect(await stores.other.jobs.sumPageBytes(newId())).toBe(0);
-    await stores.store.jobs.finishPageDeletion(job.id);
-    expect(await stores.other.jobs.sumPageBytes(userId)).toBe(0);
+    expect(await stores.other.jobs.sumBytes(userId, 'pages')).toBe(20);
+    expect(await stores.other.jobs.sumBytes(newId(), 'pages')).toBe(0);
+    await stores.store.jobs.update({ id: job.id }, { pagesUntil: null });
+    expect(await stores.other.jobs.sumBytes(userId, 'pages')).toBe(0);
   });
 
   test('finds the first place of each kept page of a job, until they are removed', async () => {
@@ -161,53 +149,34 @@ export function retentionConformance(open: OpenStores): void {
     expect(await find(...places.map(({ id }) => id), kept.id)).toEqual([kept]);
   });
 
-  test('finds ended jobs whose pages are no longer kept, the longest first', async () => {
-    const at = aTime - 3_000_000;
-    const [second, first, later] = [
-      await storeEnded(stores.store, at, { pagesUntil: at + 2 }),
-      await storeEnded(stores.store, at, { pagesUntil: at + 1 }),
-      await storeEnded(stores.store, at, { pagesUntil: at + 3 }),
-    ];
-    await storeEnded(stores.store, at);
-    await storeJob(stores.store, 1, { state: 'processing', pagesUntil: at });
-    const find = async (...parameters: Parameters<Store['jobs']['findExpiredPages']>) =>
-      (await stores.other.jobs.findExpiredPages(...parameters)).map(({ id }) => id);
-    expect(await find(at + 2, 10)).toEqual([first.id, second.id]);
-    expect(await find(at + 3, 10, { at: at + 2, id: second.id })).toEqual([later.id]);
-    expect(await find(at + 3, 1)).toEqual([first.id]);
-    await stores.store.jobs.finishPageDeletion(first.id);
-    expect(await find(at + 2, 10)).toEqual([second.id]);
-    expect(await stores.other.jobs.get(first.id)).toEqual({ ...first, pagesUntil: null });
-  });
-
   test('replaces an ended job by its summary and deletes its batches and deliveries', async () => {
     const userId = newId();
     const job = await storeEnded(stores.store, aTime, { userId, number: 900_001 }, 120);
     const delivery = aDelivery({ jobId: job.id });
     await stores.store.deliveries.insert(delivery);
     const summary = aDeletedJob(job);
-    expect(await stores.store.jobs.delete(summary)).toBe(true);
+    expect(await stores.store.jobs.delete(job.id, summary)).toBe(true);
     expect(await stores.other.jobs.get(job.id)).toBeNull();
-    expect(await stores.other.jobs.getByNumber(900_001)).toBeNull();
+    expect(await stores.other.jobs.find({ number: 900_001 })).toEqual([]);
     expect(await collect(stores.other.batches.read(job.id))).toEqual([]);
     expect(await stores.other.batches.findUnit(job.id, '0/0')).toBeNull();
     const { items } = await stores.other.deliveries.list({ userId: null }, { limit: 100 });
     expect(items.map(({ id }) => id)).not.toContain(delivery.id);
     expect(await stores.other.deletedJobs.get(job.id)).toEqual(summary);
-    expect(await stores.other.jobs.delete({ ...summary, cost: 1 })).toBe(false);
+    expect(await stores.other.jobs.delete(job.id, { ...summary, cost: 1 })).toBe(false);
     expect(await stores.other.deletedJobs.get(job.id)).toEqual(summary);
   });
 
   test('does not delete a job that has not ended', async () => {
     const { job, batches } = await storeJob(stores.store, 1, { state: 'processing' });
-    expect(await stores.store.jobs.delete(aDeletedJob(job))).toBe(false);
+    expect(await stores.store.jobs.delete(job.id, aDeletedJob(job))).toBe(false);
     expect(await stores.store.deletedJobs.get(job.id)).toBeNull();
     expect(await collect(stores.store.batches.read(job.id))).toEqual(batches);
   });
 
   test('concurrent deletions delete a job once', async () => {
     const job = await storeEnded(stores.store, aTime, {}, 60);
-    const results = await runConcurrently(6, stores, (store) => store.jobs.delete(aDeletedJob(job)));
+    const results = await runConcurrently(6, stores, (store) => store.jobs.delete(job.id, aDeletedJob(job)));
     expect(results.filter(Boolean).length).toBeGreaterThanOrEqual(1);
     expect(await stores.store.jobs.get(job.id)).toBeNull();
     expect(await collect(stores.store.batches.read(job.id))).toEqual([]);
@@ -215,7 +184,7 @@ export function retentionConformance(open: OpenStores): void {
 
   test('refuses a new job with the id of a deleted one', async () => {
     const job = await storeEnded(stores.store, aTime);
-    await stores.store.jobs.delete(aDeletedJob(job));
+    await stores.store.jobs.delete(job.id, aDeletedJob(job));
     const conflict = expect.objectContaining({ code: 'conflict' });
     await expect(stores.other.jobs.create(aJob({ id: job.id }), [])).rejects.toEqual(conflict);
     expect(await stores.store.jobs.get(job.id)).toBeNull();

@@ -10,11 +10,13 @@ import {
   type Declaration,
   type FieldOf,
   fixedFields,
+  hiddenFrom,
   listBy,
   partsOf,
   readFields,
   type Search,
   typeOf,
+  type UpdateOptions,
   type Where,
 } from '../collection.ts';
 import { type CollectionName, type Collections, declarations } from '../collections.ts';
@@ -53,10 +55,13 @@ export function indexesOf(declaration: Declaration): IndexDescription[] {
     key: Object.fromEntries(fields.map((field) => [nameIn(declaration, field), 1])),
     ...(unique ? { unique } : {}),
     ...(sparse.includes(fields[0]!) ? { sparse: true } : {}),
-    ...(set === undefined
-      ? {}
-      : { partialFilterExpression: { [set]: { $gt: typeOf(declaration, set)[0] === 'text' ? '' : 0 } } }),
+    ...(set === undefined ? {} : { partialFilterExpression: { [set]: setCondition(declaration, set) } }),
   }));
+}
+
+function setCondition(declaration: Declaration, field: string): unknown {
+  const [type] = typeOf(declaration, field);
+  return type === 'flag' ? true : { $gt: type === 'text' ? '' : 0 };
 }
 
 const nameIn = ({ id }: Declaration, field: string): string =>
@@ -164,6 +169,8 @@ function filterOf(declaration: Declaration, where: Where<never>): Document {
     if (isRange && field === ranged) continue;
     filter[nameIn(declaration, field)] = conditionOf(declaration, field, condition);
   }
+  const hidden = hiddenFrom(declaration, given);
+  if (hidden !== undefined) filter[hidden.field] = { ...filter[hidden.field], $nin: [...hidden.values] };
   return filter;
 }
 
@@ -208,13 +215,17 @@ function createCollection<T extends object>(engine: Database, declaration: Decla
 
   const insert = (document: T) =>
     run(async (collection) => (await unlessDuplicate(() => collection.insertOne(write(document)))) !== null);
-  const update = (where: unknown, change: object, add?: Record<string, number>): Promise<T | null> =>
+  const update = (where: unknown, change: object, { add }: UpdateOptions<T> = {}): Promise<T | null> =>
     run(async (collection) => {
       const changed = await unlessDuplicate(() =>
-        collection.findOneAndUpdate(filter(where), updateOf(declaration, change, add), {
-          returnDocument: 'after',
-          projection,
-        }),
+        collection.findOneAndUpdate(
+          filter(where),
+          updateOf(declaration, change, add as Record<string, number>),
+          {
+            returnDocument: 'after',
+            projection,
+          },
+        ),
       );
       return changed && read(changed);
     });
@@ -255,7 +266,7 @@ function createCollection<T extends object>(engine: Database, declaration: Decla
     get: (...values) =>
       run(async (collection) => {
         const _id = id.length === 1 ? String(values[0]) : idText(values);
-        const found = await collection.findOne({ _id }, { projection });
+        const found = await collection.findOne({ ...filter({}), _id }, { projection });
         return found && read(found);
       }),
 
@@ -276,18 +287,24 @@ function createCollection<T extends object>(engine: Database, declaration: Decla
 
     count: (where, max) => run((collection) => collection.countDocuments(filter(where), { limit: max })),
 
-    countBy: (where, field) =>
+    countBy: (where, by) =>
       run(async (collection) => {
         const groups = await collection
           .aggregate<{ _id: never; count: number }>([
             { $match: filter(where) },
-            { $group: { _id: `$${field}`, count: { $sum: 1 } } },
+            {
+              $group: {
+                _id: Object.fromEntries(by.map((field) => [field, `$${field}`])),
+                count: { $sum: 1 },
+              },
+            },
+            { $sort: Object.fromEntries(by.map((field) => [`_id.${field}`, 1])) },
           ])
           .toArray();
-        return new Map(groups.map(({ _id, count }) => [_id, count]));
+        return groups.map(({ _id, count }) => ({ ...(_id as object), count })) as never;
       }),
 
-    update: (where, change, add) => update(where, change, add as Record<string, number>),
+    update: (where, change, options) => update(where, change, options as UpdateOptions<T>),
 
     put: async (document) => {
       if (document.revision === 1) return insert(document);
@@ -330,23 +347,28 @@ function createCollection<T extends object>(engine: Database, declaration: Decla
         }
       }),
 
-    claimDue: (now, leaseUntil, limit) =>
+    claimDue: (now, leaseUntil, limit, where = {}) =>
       run(async (collection) => {
         const { due, claim } = declaration;
-        if (due === undefined || claim === undefined) throw new Error(`${name} has no due documents`);
+        if (due === undefined) throw new Error(`${name} has no due documents`);
         if (limit <= 0) return [];
         // $gt: 0 is required for the partial index.
-        const isDue = { [due]: { $gt: 0, $lte: now } } as Filter<StoredDocument>;
+        const isDue = { ...filter(where), [due]: { $gt: 0, $lte: now } } as Filter<StoredDocument>;
+        // Each claim changes both.
+        const fence = claim ?? due;
         const found = await collection
-          .find(isDue, { projection: { [claim]: 1 } })
+          .find(isDue, { projection: { [fence]: 1 } })
           .sort({ [due]: 1, _id: 1 })
           .limit(limit)
           .toArray();
         const claimed = await Promise.all(
           found.map((stored) =>
             collection.findOneAndUpdate(
-              { ...isDue, _id: stored._id, [claim]: stored[claim] } as Filter<StoredDocument>,
-              { $set: { [due]: leaseUntil }, $inc: { [claim]: 1 } } as Document,
+              { ...isDue, _id: stored._id, [fence]: stored[fence] } as Filter<StoredDocument>,
+              {
+                $set: { [due]: leaseUntil },
+                ...(claim === undefined ? {} : { $inc: { [claim]: 1 } }),
+              } as Document,
               { returnDocument: 'after', projection },
             ),
           ),

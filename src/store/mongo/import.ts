@@ -23,7 +23,7 @@ interface ContentTarget<T> {
 const chunkSize = 500;
 const chunkSizes: Partial<Record<ContentKind, number>> = { batches: 100, crawls: 20, schedules: 10 };
 
-/** Id of the writing of every imported job and its batches (create-job.ts). */
+/** Id of the writing of every imported job and its batches (jobs.ts). */
 const draft = 'import';
 
 const declaredTargets = Object.fromEntries(

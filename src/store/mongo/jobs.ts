@@ -1,102 +1,52 @@
 import type { Filter } from 'mongodb';
-import type { Job, JobState, Mode } from '../documents.ts';
-import { awaitsDecision, dueOnEntry } from '../job-states.ts';
-import type { JobNoticeStore } from '../notices.ts';
-import type { JobStore } from '../store.ts';
-import { createJob, removeJob } from './create-job.ts';
-import { claimDueJobs, repairDueTimes } from './due-jobs.ts';
+import { newId } from '../../base/id.ts';
+import { Fault } from '../../contract/fault.ts';
+import type { Batch } from '../batches.ts';
+import { inChunks } from '../chunks.ts';
+import type { Collection } from '../collection.ts';
+import { declarations } from '../collections.ts';
+import type { Job } from '../documents.ts';
+import { deletedFault, type JobStore, moveJob, removedFault } from '../jobs.ts';
+import { writeDocument } from './collection.ts';
+import { unlessDuplicate } from './duplicates.ts';
 import type { MongoEngine } from './engine.ts';
-import { olderThan, readNewest } from './paging.ts';
-import { hiddenStates, type JobDocument } from './schema.ts';
-import { createSubstringPattern } from './search.ts';
-import { readJob } from './shapes.ts';
+import type { JobDocument, MongoCollections } from './schema.ts';
+import { writeBatch, writeJob } from './shapes.ts';
 
-/** Jobs that readers may see. */
-export const visible = { state: { $nin: [...hiddenStates] } };
+/*
+ * A job is first written as a draft, which no reader sees (state `writing`), then its batches are written,
+ * then the draft becomes the job. Each draft has an id, which its batches store. A deletion first hides the
+ * job from its writers (state `removing`), then deletes the batches of that draft, then the job. So a writer
+ * cannot complete a draft, or a later draft of the same job, that was deleted meanwhile. And a deletion does
+ * not touch the batches of a later draft, which takes over the batches it finds before it counts them.
+ */
 
-/** Matches the jobs of a mode, or every job. */
-const ofMode = (mode: Mode | undefined): Filter<JobDocument> => (mode === undefined ? {} : { mode });
+/** Batches per message to the server: some 700 KB. */
+const chunkSize = 100;
 
-const read = (document: JobDocument | null): Job | null => document && readJob(document);
+/** Jobs that have ended and that readers see. */
+const ended = { state: { $nin: ['writing' as const, 'removing' as const] }, finishedAt: { $ne: null } };
 
-/** Jobs in MongoDB. How one is written and removed is in create-job.ts. */
-export function jobStore(engine: MongoEngine): JobStore & JobNoticeStore {
+/** Creates the MongoDB implementation of JobStore. */
+export function jobStore(engine: MongoEngine, declared: Collection<Job>): JobStore {
   return {
+    ...declared,
+
     create: (job, source) => engine.run((collections) => createJob(collections, job, source)),
 
-    discard: (jobId) =>
+    move: (...parameters) => moveJob(declared, parameters),
+
+    delete: (jobId, summary) =>
       engine.run(async (collections) => {
-        return (await removeJob(collections, { _id: jobId, state: 'discarding' })) !== null;
-      }),
-
-    get: (jobId) => engine.run(async ({ jobs }) => read(await jobs.findOne({ _id: jobId, ...visible }))),
-
-    getByNumber: (number) => engine.run(async ({ jobs }) => read(await jobs.findOne({ number, ...visible }))),
-
-    list: ({ states, userIds, mode, name, ...filter }, page) => {
-      const among: Filter<JobDocument> = states ? { state: { $in: [...states] } } : visible;
-      const owners: Filter<JobDocument> = userIds ? { $and: [{ userId: { $in: [...userIds] } }] } : {};
-      const named: Filter<JobDocument> = name ? { 'options.name': createSubstringPattern(name) } : {};
-      const which = { ...owners, ...filter, ...ofMode(mode), ...named, ...among };
-      return engine.run(({ jobs }) => readNewest(jobs.find({ ...which, ...olderThan(page) }), page, readJob));
-    },
-
-    move: (jobId, from, to, at, patch = {}) =>
-      engine.run(async ({ jobs }) => {
-        // The deadline of a job never changes.
-        const deadline = { projection: { decideBy: 1 } } as const;
-        const known = awaitsDecision(to) ? await jobs.findOne({ _id: jobId }, deadline) : null;
-        const dueAt = dueOnEntry({ state: to, decideBy: known?.decideBy ?? null }, at);
-        const change = { $set: { ...patch, state: to, stateSince: at, dueAt } };
-        const which = { _id: jobId, state: { $in: [...from] } };
-        return read(await jobs.findOneAndUpdate(which, change, { returnDocument: 'after' }));
-      }),
-
-    claimDue: (now, limit, except = []) => engine.run(({ jobs }) => claimDueJobs(jobs, now, limit, except)),
-
-    repairDueTimes: (now) => engine.run(({ jobs }) => repairDueTimes(jobs, now)),
-
-    has: (states) =>
-      engine.run(
-        async ({ jobs }) =>
-          (await jobs.findOne({ state: { $in: [...states] } }, { projection: { _id: 1 } })) !== null,
-      ),
-
-    countByState: (states) =>
-      engine.run(async ({ jobs }) => {
-        const groups = await jobs
-          .aggregate<{ _id: { kind: string; state: JobState }; jobs: number }>([
-            { $match: { state: { $in: [...states] }, ...ofMode('live') } },
-            { $group: { _id: { kind: '$kind', state: '$state' }, jobs: { $sum: 1 } } },
-            { $sort: { '_id.kind': 1, '_id.state': 1 } },
-          ])
-          .toArray();
-        return groups.map(({ _id, jobs: count }) => ({ ..._id, jobs: count }));
-      }),
-
-    findWithDueNotice: (now, limit) =>
-      engine.run(async ({ jobs }) => {
-        if (limit <= 0) return [];
-        // $gt: 0 is required for the partial index.
-        const due = { noticeAt: { $gt: 0, $lte: now }, ...visible };
-        return (await jobs.find(due).sort({ noticeAt: 1, _id: 1 }).limit(limit).toArray()).map(readJob);
-      }),
-
-    advanceNotice: (jobId, reason, next) =>
-      engine.run(async ({ jobs }) => {
-        const change = { noticeDue: next?.reason ?? null, noticeAt: next?.at ?? null };
-        return (await jobs.updateOne({ _id: jobId, noticeDue: reason }, { $set: change })).matchedCount === 1;
-      }),
-
-    decideHold: (jobId, decision, at) =>
-      engine.run(async ({ jobs }) => {
-        const notice = decision === 'released' ? { noticeDue: 'released' as const, noticeAt: at } : {};
-        const found = await jobs.findOneAndUpdate(
-          { _id: jobId, 'hold.state': 'held', ...visible },
-          { $set: { 'hold.state': decision, 'hold.decidedAt': at, ...notice } },
-          { returnDocument: 'after' },
+        if (summary === null)
+          return (await removeJob(collections, { _id: jobId, state: 'discarding' })) !== null;
+        const which = { _id: jobId, ...ended };
+        if ((await collections.jobs.findOne(which, { projection: { _id: 1 } })) === null) return false;
+        // The summary is written first: a job that is still visible is audited as such.
+        await unlessDuplicate(() =>
+          collections.deletedJobs.insertOne(writeDocument(declarations.deletedJobs, summary)),
         );
-        return found && readJob(found);
+        return (await removeJob(collections, which)) !== null;
       }),
 
     deleteOrphanedBatches: (before) =>
@@ -111,5 +61,82 @@ export function jobStore(engine: MongoEngine): JobStore & JobNoticeStore {
         for (const { _id, state } of left) removed += (await removeJob(collections, { _id, state })) ?? 0;
         return removed;
       }),
+
+    sumBytes: (userId, of) =>
+      engine.run(async ({ jobs, batches }) => {
+        const isOfPages = of === 'pages';
+        const which = { userId, filesDeletedAt: null, ...(isOfPages ? { pagesUntil: { $gt: 0 } } : {}) };
+        const found = await jobs.find(which, { projection: { 'file.bytes': 1 } }).toArray();
+        const merged = isOfPages ? 0 : found.reduce((sum, { file }) => sum + (file?.bytes ?? 0), 0);
+        const [row] = await batches
+          .aggregate<{ sum: number }>([
+            { $match: { jobId: { $in: found.map(({ _id }) => _id) } } },
+            { $group: { _id: null, sum: { $sum: isOfPages ? '$pages.bytes' : '$storedBytes' } } },
+          ])
+          .toArray();
+        return merged + (row?.sum ?? 0);
+      }),
   };
+}
+
+/** Writes a job and its batches (JobStore.create). */
+export async function createJob(
+  collections: MongoCollections,
+  job: Job,
+  source: Iterable<Batch>,
+): Promise<void> {
+  const { jobs, batches } = collections;
+  const draft = await openDraft(collections, job);
+  if (draft === null) return;
+  let written = 0;
+  let fresh = true;
+  for (const chunk of inChunks(source, chunkSize)) {
+    const documents = chunk.map((batch) => writeBatch(batch, draft));
+    if (!(await unlessDuplicate(() => batches.insertMany(documents, { ordered: false })))) fresh = false;
+    written += chunk.length;
+  }
+  const jobId = job.id;
+  if (!fresh) {
+    await batches.updateMany({ jobId, draft: { $ne: draft } }, { $set: { draft } });
+    if ((await batches.countDocuments({ jobId, draft })) < written) throw removedFault(jobId);
+  }
+  const completed = await jobs.replaceOne({ _id: jobId, draft, state: 'writing' }, writeJob(job, draft));
+  if (completed.matchedCount === 1) return;
+  const now = await jobs.findOne({ _id: jobId });
+  if (now && now.state !== 'writing' && now.state !== 'removing') return;
+  // Batches that were written after the deletion.
+  await batches.deleteMany({ jobId, draft });
+  throw removedFault(jobId);
+}
+
+/**
+ * Deletes a job that matches with its batches, or resumes a deletion. Returns the number of batches, or null
+ * if there is no such job. Its files must be removed before.
+ */
+export async function removeJob(
+  { jobs, batches, deliveries, itemChanges, trackingRuns }: MongoCollections,
+  which: { _id: string } & Filter<JobDocument>,
+): Promise<number | null> {
+  const job = await jobs.findOneAndUpdate(which, {
+    $set: { state: 'removing', dueAt: null, noticeAt: null },
+  });
+  if (!job) return null;
+  const { deletedCount } = await batches.deleteMany({ jobId: job._id, draft: job.draft });
+  await deliveries.deleteMany({ jobId: job._id });
+  await itemChanges.deleteMany({ _id: { $gt: `${job._id}/`, $lt: `${job._id}0` } });
+  await trackingRuns.deleteOne({ _id: job._id });
+  await jobs.deleteOne({ _id: job._id, state: 'removing', draft: job.draft });
+  return deletedCount;
+}
+
+/** Creates a draft or joins the existing one. Returns its id, or null if the job is already written. */
+async function openDraft({ jobs, deletedJobs }: MongoCollections, job: Job): Promise<string | null> {
+  if ((await deletedJobs.countDocuments({ _id: job.id })) > 0) throw deletedFault(job.id);
+  const draft = newId();
+  if (await unlessDuplicate(() => jobs.insertOne(writeJob(job, draft, 'writing')))) return draft;
+  const known = await jobs.findOne({ _id: job.id });
+  if (known?.state === 'writing') return known.draft;
+  if (known?.state === 'removing') throw removedFault(job.id);
+  if (known) return null;
+  throw new Fault('conflict', `another job already has the number ${job.number}`);
 }

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { rowsToRead, toPage } from '../cursor.ts';
+import { type PageOptions, readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { AuditedAccount, LedgerStore, LedgerSum } from '../ledger.ts';
 import type { MongoEngine } from './engine.ts';
-import { olderThan } from './paging.ts';
 import { post, settlePending, voidKey } from './post-entry.ts';
 import type { MongoCollections } from './schema.ts';
 import { readEntry } from './shapes.ts';
@@ -17,6 +16,12 @@ const maxAuditAttempts = 100;
 const counting = (openKeys: string[]) => ({
   $or: [{ state: 'applied' as const }, { _id: { $in: openKeys } }],
 });
+
+/** Filter for the entries of a page and the following ones in a list that is newest first. */
+function olderThan(page: PageOptions) {
+  const { at, id } = readCursor(page);
+  return { $or: [{ createdAt: { $lt: at } }, { createdAt: at, _id: { $lt: id } }] };
+}
 
 /** Creates the MongoDB implementation of LedgerStore. The posting protocol is in posting.ts. */
 export function ledgerStore(engine: MongoEngine): LedgerStore {

@@ -7,6 +7,7 @@ import { systemClock } from '../../base/clock.ts';
 import { NewerDataError } from '../../base/data-refused-error.ts';
 import { aTime, aUser, storeJob } from '../conformance/samples.ts';
 import { interruptedMs, openStates } from '../job-states.ts';
+import { repairDueTimes } from '../jobs.ts';
 import { openEngine } from './engine.ts';
 import { type MigrateOptions, type Migration, migrate, migrations } from './migrate.ts';
 import { openMongoStore } from './open.ts';
@@ -164,12 +165,32 @@ describe.skipIf('missing' in mongo)(`migrate()${'missing' in mongo ? ` (${mongo.
       .collection('jobs')
       .updateMany({}, { $unset: { dueAt: 1 } });
     await client.db().collection('jobs').dropIndex('dueAt_1__id_1');
-    expect(await store.jobs.claimDue(Number.MAX_SAFE_INTEGER, 100)).toEqual([]);
+    expect(await store.jobs.find({ dueAt: { not: null } })).toEqual([]);
     await schema().updateOne({}, { $set: { version: 1 } } as never);
     const migrated = openMongoStore({ uri });
     for (const job of jobs) expect(await migrated.jobs.get(job.id)).toEqual(job);
     expect(await client.db().collection('jobs').indexExists('dueAt_1__id_1')).toBe(true);
-    expect(await migrated.jobs.claimDue(aTime + interruptedMs, 100)).toHaveLength(openStates.length);
+    expect(await migrated.jobs.find({ dueAt: { atMost: aTime + interruptedMs } })).toHaveLength(
+      openStates.length,
+    );
+    await Promise.all([store, migrated].map((each) => each.close()));
+  });
+
+  test('the declared indexes of jobs replace the former ones', async () => {
+    const jobs = client.db().collection('jobs');
+    const names = async () => (await jobs.indexes()).map(({ name }) => name).sort();
+    const store = openMongoStore({ uri });
+    await store.ping();
+    const declared = await names();
+    await jobs.createIndexes([
+      { key: { mode: 1, createdAt: -1, _id: -1 } },
+      { key: { mode: 1, filesDeletedAt: 1, finishedAt: 1, _id: 1 } },
+    ]);
+    expect(await names()).toHaveLength(declared.length + 2);
+    await schema().updateOne({}, { $set: { version: 2 } } as never);
+    const migrated = openMongoStore({ uri });
+    await migrated.ping();
+    expect(await names()).toEqual(declared);
     await Promise.all([store, migrated].map((each) => each.close()));
   });
 
@@ -182,14 +203,13 @@ describe.skipIf('missing' in mongo)(`migrate()${'missing' in mongo ? ` (${mongo.
     await raw.updateOne({ _id: late.id }, { $set: { state: 'processing', stateSince: aTime + 1 } });
     await raw.updateOne({ _id: without.id }, { $unset: { dueAt: 1 } });
     await raw.updateOne({ _id: ended.id }, { $set: { state: 'completed', finishedAt: aTime } });
-    expect(await store.jobs.repairDueTimes(aTime)).toBe(2);
-    expect(await store.jobs.repairDueTimes(aTime)).toBe(0);
+    expect(await repairDueTimes(store, aTime)).toBe(2);
+    expect(await repairDueTimes(store, aTime)).toBe(0);
     expect((await store.jobs.get(late.id))?.dueAt).toBe(aTime + 1);
     expect(await store.jobs.get(without.id)).toEqual(without);
-    // A claim finds that the job has ended.
-    const claimed = await store.jobs.claimDue(aTime + interruptedMs, 10);
-    expect(claimed.map(({ id, dueAt }) => [id, dueAt])).toContainEqual([ended.id, null]);
-    expect(await store.jobs.claimDue(aTime + 2 * interruptedMs, 10)).toHaveLength(2);
+    expect(await repairDueTimes(store, aTime + interruptedMs)).toBe(1);
+    expect(await store.jobs.get(ended.id)).toMatchObject({ state: 'completed', dueAt: null });
+    expect(await store.jobs.find({ dueAt: { not: null } })).toHaveLength(2);
     await store.close();
   });
 

@@ -2,7 +2,8 @@ import type { Collection, Db } from 'mongodb';
 import type { Clock } from '../../base/clock.ts';
 import { IncompleteMoveError, NewerDataError } from '../../base/data-refused-error.ts';
 import { Fault } from '../../contract/fault.ts';
-import { repairDueTimes } from './due-jobs.ts';
+import { repairDueTimes } from '../jobs.ts';
+import { createCollections } from './collection.ts';
 import { unlessDuplicate } from './duplicates.ts';
 import { collectionsOf, createIndexes, type SchemaDocument } from './schema.ts';
 
@@ -18,8 +19,23 @@ export const migrations: readonly Migration[] = [
   createIndexes,
   async (database) => {
     await createIndexes(database);
-    await repairDueTimes(collectionsOf(database).jobs, Date.now());
+    const { jobs } = createCollections({ run: (call) => call(collectionsOf(database)) });
+    await repairDueTimes({ jobs }, Date.now());
   },
+  async (database) => {
+    await createIndexes(database);
+    const jobs = database.collection('jobs');
+    for (const { name = '' } of await jobs.indexes())
+      if (formerIndexes.includes(name)) await jobs.dropIndex(name);
+  },
+];
+
+/** Indexes of the jobs before they were declared, which others replace. */
+const formerIndexes = [
+  'createdAt_-1__id_-1',
+  'userId_1_createdAt_-1__id_-1',
+  'mode_1_createdAt_-1__id_-1',
+  'mode_1_filesDeletedAt_1_finishedAt_1__id_1',
 ];
 
 /**

@@ -6,7 +6,6 @@ import { jobStore } from './jobs.ts';
 import { keyStore } from './keys.ts';
 import { ledgerStore } from './ledger.ts';
 import { originStore } from './origins.ts';
-import { fileRetention } from './retention.ts';
 
 /** Options for openMongoStore(). */
 export interface MongoStoreOptions {
@@ -30,7 +29,7 @@ export function storeOn(engine: MongoEngine): Store {
     ...collections,
     apiKeys: keyStore(engine, collections.apiKeys),
     ledger: ledgerStore(engine),
-    jobs: { ...jobStore(engine), ...fileRetention(engine) },
+    jobs: jobStore(engine, collections.jobs),
     batches: batchStore(engine),
     origins: originStore(engine),
     engine: 'MongoDB',

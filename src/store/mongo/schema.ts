@@ -29,7 +29,6 @@ export type LedgerDocument = Omit<LedgerEntry, 'key'> & {
 
 /** States that no reader sees: a job that is being written or removed. */
 export type HiddenState = 'writing' | 'removing';
-export const hiddenStates: readonly HiddenState[] = ['writing', 'removing'];
 
 /** A job. The field `number` is absent without a number, since its index is sparse. */
 export type JobDocument = Omit<Stored<Job>, 'number' | 'state' | 'params'> & {
@@ -37,10 +36,8 @@ export type JobDocument = Omit<Stored<Job>, 'number' | 'state' | 'params'> & {
   state: JobState | HiddenState;
   /** JSON text, because field names of clients must not become field names in MongoDB. */
   params: string;
-  /** Id of one writing of the job, also stored in its batches (create-job.ts). */
+  /** Id of one writing of the job, also stored in its batches (jobs.ts). */
   draft: string;
-  /** Id of the call that last claimed the job, by which concurrent callers find those that they claimed. */
-  taker?: string;
 };
 
 /**
@@ -103,7 +100,7 @@ export type MongoCollections = OwnCollections & {
 
 /** Returns the collections of a database. */
 export function collectionsOf(database: Db): MongoCollections {
-  const names = ['schema', 'ledger', 'jobs', 'batches', 'origins', ...collectionNames];
+  const names = ['schema', 'ledger', 'batches', 'origins', ...collectionNames];
   return Object.fromEntries(
     names.map((name) => [name, database.collection(name)]),
   ) as unknown as MongoCollections;
@@ -115,23 +112,6 @@ const indexes: Partial<Record<keyof OwnCollections, IndexDescription[]>> = {
     { key: { userId: 1, createdAt: -1, _id: -1 } },
     { key: { createdAt: -1, _id: -1 } },
     { key: { createdAt: 1 }, partialFilterExpression: { state: 'pending' } },
-  ],
-  jobs: [
-    { key: { number: 1 }, unique: true, sparse: true },
-    { key: { createdAt: -1, _id: -1 } },
-    { key: { userId: 1, createdAt: -1, _id: -1 } },
-    { key: { mode: 1, createdAt: -1, _id: -1 } },
-    { key: { state: 1, stateSince: 1 } },
-    { key: { dueAt: 1, _id: 1 }, partialFilterExpression: { dueAt: { $gt: 0 } } },
-    { key: { retryOf: 1 }, partialFilterExpression: { retryOf: { $gt: '' } } },
-    { key: { rereadOf: 1 }, partialFilterExpression: { rereadOf: { $gt: '' } } },
-    { key: { pagesUntil: 1, _id: 1 }, partialFilterExpression: { pagesUntil: { $gt: 0 } } },
-    { key: { userId: 1 }, partialFilterExpression: { pagesUntil: { $gt: 0 } } },
-    { key: { noticeAt: 1, _id: 1 }, partialFilterExpression: { noticeAt: { $gt: 0 } } },
-    { key: { finishedAt: 1, _id: 1 } },
-    { key: { filesDeletedAt: 1, finishedAt: 1, _id: 1 } },
-    { key: { mode: 1, filesDeletedAt: 1, finishedAt: 1, _id: 1 }, partialFilterExpression: { mode: 'test' } },
-    { key: { fileDeletionDue: 1, _id: 1 }, partialFilterExpression: { fileDeletionDue: true } },
   ],
   batches: [
     { key: { jobId: 1, seq: 1 }, unique: true },

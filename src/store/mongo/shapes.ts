@@ -1,6 +1,8 @@
 import type { WithId } from 'mongodb';
 import type { Batch, BatchSummary, Unit } from '../batches.ts';
-import type { Job, JobState, LedgerEntry, User } from '../documents.ts';
+import { declarations } from '../collections.ts';
+import type { Job, LedgerEntry, User } from '../documents.ts';
+import { writeDocument } from './collection.ts';
 import type { BatchDocument, JobDocument, LedgerDocument, UserDocument } from './schema.ts';
 
 /** Renames `_id` to `id`. */
@@ -20,30 +22,8 @@ export function readEntry({ _id, state: _, stamp: __, ...entry }: LedgerDocument
 
 /** Converts a job for storage. `draft` is the id of its writing. */
 export function writeJob(job: Job, draft: string, state: JobDocument['state'] = job.state): JobDocument {
-  const { id, number, params, ...rest } = job;
-  return {
-    _id: id,
-    ...rest,
-    ...(number === null ? {} : { number }),
-    params: JSON.stringify(params),
-    draft,
-    state,
-    ...(state === 'writing' ? { dueAt: null } : {}),
-  };
-}
-
-/** Converts a stored job in a visible state. */
-export function readJob(document: JobDocument): Job {
-  const { _id, draft: _, taker: __, number, params, state, ...rest } = document;
-  return {
-    id: _id,
-    ...rest,
-    // Absent in jobs of versions without due times.
-    dueAt: rest.dueAt ?? null,
-    number: number ?? null,
-    params: JSON.parse(params),
-    state: state as JobState,
-  };
+  const dueAt = state === 'writing' ? null : job.dueAt;
+  return { ...writeDocument(declarations.jobs, { ...job, dueAt, state }), draft } as unknown as JobDocument;
 }
 
 /** Converts a batch for storage. */

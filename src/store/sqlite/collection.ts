@@ -5,15 +5,18 @@ import {
   type Declaration,
   type FindOptions,
   fixedFields,
+  hiddenFrom,
   listBy,
   partsOf,
   readFields,
   type Search,
   typeOf,
+  type UpdateOptions,
   type Where,
 } from '../collection.ts';
 import { type Collections, declarations } from '../collections.ts';
 import type { RowReader, SqliteConnection, Value } from './connection.ts';
+import type { ReadCache } from './read-cache.ts';
 
 /** Rows written or deleted per transaction, which blocks the process for some milliseconds. */
 const chunkSize = 500;
@@ -36,10 +39,12 @@ export const columnOf = (name: string): string =>
 
 const knownColumns = new Map<string, string>();
 
+/** Returns the column of a field, or the expression of a member of an object: `values.title`. */
 function quoted(field: string): string {
   const known = knownColumns.get(field);
   if (known !== undefined) return known;
-  const column = `"${columnOf(field)}"`;
+  const [name = '', member] = field.split('.');
+  const column = `"${columnOf(name)}"${member === undefined ? '' : ` ->> '$.${member}'`}`;
   knownColumns.set(field, column);
   return column;
 }
@@ -96,25 +101,32 @@ const sqlTypes = {
  * a millisecond.
  */
 export function createTable(declaration: Declaration): string {
-  const { name, fields, id, indexes = [], clustered } = declaration;
-  const table = columnOf(name);
+  const { name, fields, id, clustered } = declaration;
   const columns = Object.keys(fields).map((field) => {
     const [type, isNullable] = typeOf(declaration, field);
     return `${quoted(field)} ${sqlTypes[type]}${isNullable ? '' : ' NOT NULL'}`;
   });
-  const created = indexes.map(({ fields: keys, unique, set }) => {
-    const index = [table, 'by', ...keys.map(columnOf), ...(set === undefined ? [] : ['set'])].join('_');
-    const where = set === undefined ? '' : ` WHERE ${setCondition(declaration, set)}`;
-    return `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${index} ON ${table} (${list(keys)})${where};`;
-  });
   return [
-    `CREATE TABLE ${table} (${columns.join(', ')}, PRIMARY KEY (${list(id)})) STRICT${clustered ? ', WITHOUT ROWID' : ''};`,
-    ...created,
+    `CREATE TABLE ${columnOf(name)} (${columns.join(', ')}, PRIMARY KEY (${list(id)})) STRICT${clustered ? ', WITHOUT ROWID' : ''};`,
+    ...createIndexes(declaration),
   ].join('\n');
 }
 
-const setCondition = (declaration: Declaration, field: string): string =>
-  typeOf(declaration, field)[0] === 'text' ? `${quoted(field)} > ''` : `${quoted(field)} IS NOT NULL`;
+/** Returns the statements that create the indexes of a declared table. */
+export function createIndexes(declaration: Declaration): string[] {
+  const table = columnOf(declaration.name);
+  return (declaration.indexes ?? []).map(({ fields, unique, set }) => {
+    const index = [table, 'by', ...fields.map(columnOf), ...(set === undefined ? [] : ['set'])].join('_');
+    const where = set === undefined ? '' : ` WHERE ${setCondition(declaration, set)}`;
+    return `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${index} ON ${table} (${list(fields)})${where};`;
+  });
+}
+
+function setCondition(declaration: Declaration, field: string): string {
+  const [type, isNullable] = typeOf(declaration, field);
+  const isSet = isNullable ? 'IS NOT NULL' : type === 'flag' ? '= 1' : `> ''`;
+  return `${quoted(field)} ${isSet}`;
+}
 
 /** A condition of a statement with the values of its parameters. */
 type Term = readonly [sql: string, ...values: Value[]];
@@ -128,12 +140,18 @@ const operators: Readonly<Record<string, string>> = {
   atMost: '<=',
 };
 
-function termsOf(where: Where<never>): Term[] {
-  return Object.entries(where).flatMap(([field, condition]) =>
+/** Returns the condition of documents that are not hidden. */
+export const visibleIn = ({ field, values }: NonNullable<Declaration['hidden']>): string =>
+  `${quoted(field)} NOT IN (${values.map((value) => `'${value}'`).join(', ')})`;
+
+function termsOf(declaration: Declaration, where: object): Term[] {
+  const terms = Object.entries(where).flatMap(([field, condition]) =>
     condition === undefined
       ? []
       : partsOf(condition).map(([operator, value]) => termOf(field, operator, value)),
   );
+  const hidden = hiddenFrom(declaration, where);
+  return hidden === undefined ? terms : [...terms, [visibleIn(hidden)]];
 }
 
 function termOf(field: string, operator: string, value: unknown): Term {
@@ -142,15 +160,13 @@ function termOf(field: string, operator: string, value: unknown): Term {
   // Constants, since partial indexes are chosen before parameters are known.
   if (value === null || value === '')
     return [`${column} ${operators[operator]} ${value === null ? 'NULL' : "''"}`];
-  return [`${column} ${operator === 'is' ? '=' : operators[operator]} ?`, toColumn(value)];
+  const compared = `${column} ${operator === 'is' ? '=' : operators[operator]}`;
+  return typeof value === 'boolean' ? [`${compared} ${Number(value)}`] : [`${compared} ?`, toColumn(value)];
 }
 
 function searchTerm({ fields, text }: Search): Term {
   const sought = text.toLowerCase();
-  const holds = fields.map((field) => {
-    const [name = '', member] = field.split('.');
-    return `instr(fold(coalesce(${quoted(name)}${member === undefined ? '' : ` ->> '$.${member}'`}, '')), ?)`;
-  });
+  const holds = fields.map((field) => `instr(fold(coalesce(${quoted(field)}, '')), ?)`);
   return [`(${holds.join(' OR ')})`, ...fields.map(() => sought)];
 }
 
@@ -163,8 +179,28 @@ const sorted = (order: readonly string[], newestFirst: boolean): string =>
     ? ''
     : `ORDER BY ${order.map((field) => `${quoted(field)}${newestFirst ? ' DESC' : ''}`).join(', ')}`;
 
+/** Returns the statement that changes fields, and adds numbers to others, with its parameters. */
+function updateOf(
+  declaration: Declaration,
+  where: object,
+  change: object,
+  add: object = {},
+): [sql: string, values: Value[]] {
+  const terms = termsOf(declaration, where);
+  const changed = Object.entries(change).filter(([, value]) => value !== undefined);
+  const added = Object.entries(add);
+  const sets = [
+    ...changed.map(([field]) => `${quoted(field)} = ?`),
+    ...added.map(([field]) => `${quoted(field)} = ${quoted(field)} + ?`),
+  ];
+  return [
+    `UPDATE OR IGNORE ${columnOf(declaration.name)} SET ${sets.join(', ')} WHERE ${conjunction(terms)}`,
+    [...[...changed, ...added].map(([, value]) => toColumn(value)), ...valuesOf(terms)],
+  ];
+}
+
 /** A data file with its connection for writes that a power failure may undo. */
-type DataFile = SqliteConnection & { readonly relaxed: SqliteConnection };
+type DataFile = SqliteConnection & { readonly relaxed: SqliteConnection; readonly cache: ReadCache };
 
 /** Creates the collections of a data file. */
 export function createCollections(engine: DataFile): Collections {
@@ -174,36 +210,21 @@ export function createCollections(engine: DataFile): Collections {
 }
 
 function createCollection<T extends object>(engine: DataFile, declaration: Declaration): Collection<T> {
-  const { id, order: declaredOrder } = declaration;
+  const { id, order: declaredOrder, hidden } = declaration;
   const table = columnOf(declaration.name);
   const rows = mapRows<T>(declaration);
   const whole = mapWhole<T>(declaration);
   const fixed = fixedFields(declaration);
   const writer: SqliteConnection = declaration.relaxed ? engine.relaxed : engine;
   const insertSql = `INSERT INTO ${table} (${whole.columns}) VALUES (${whole.marks}) ON CONFLICT`;
-  const byId = `SELECT ${rows.select} FROM ${table} WHERE ${id.map((field) => `${quoted(field)} = ?`).join(' AND ')}`;
+  const isId = [...id.map((field) => `${quoted(field)} = ?`), ...(hidden ? [visibleIn(hidden)] : [])];
+  const byId = `SELECT ${rows.select} FROM ${table} WHERE ${isId.join(' AND ')}`;
 
   const insert = (document: T) => writer.run(`${insertSql} DO NOTHING`, ...whole.values(document)) === 1;
-  const updateOf = (
-    where: Where<T>,
-    change: Partial<T>,
-    add: Record<string, number> = {},
-  ): [string, Value[]] => {
-    const terms = termsOf(where as Where<never>);
-    const changed = Object.entries(change).filter(([, value]) => value !== undefined);
-    const added = Object.entries(add);
-    const sets = [
-      ...changed.map(([field]) => `${quoted(field)} = ?`),
-      ...added.map(([field]) => `${quoted(field)} = ${quoted(field)} + ?`),
-    ];
-    return [
-      `UPDATE OR IGNORE ${table} SET ${sets.join(', ')} WHERE ${conjunction(terms)}`,
-      [...[...changed, ...added].map(([, value]) => toColumn(value)), ...valuesOf(terms)],
-    ];
-  };
-  const update = (where: Where<T>, change: Partial<T>, add?: Record<string, number>): T | null => {
-    const [sql, values] = updateOf(where, change, add);
-    return writer.document(rows, `${sql} RETURNING ${rows.select}`, ...values);
+  const update = (where: Where<T>, change: Partial<T>, { add, relaxed }: UpdateOptions<T> = {}): T | null => {
+    const [sql, values] = updateOf(declaration, where, change, add);
+    const connection = relaxed ? engine.relaxed : writer;
+    return connection.document(rows, `${sql} RETURNING ${rows.select}`, ...values);
   };
   const runAll = async (runs: readonly [sql: string, values: Value[]][]) => {
     for (const chunk of inChunks(runs, chunkSize))
@@ -218,16 +239,15 @@ function createCollection<T extends object>(engine: DataFile, declaration: Decla
   const find: Collection<T>['find'] = async (where, options = {}) => {
     const { order = declaredOrder, newestFirst = false, limit } = options as FindOptions<never>;
     const { after = null, search } = options;
-    const terms = termsOf(where as Where<never>);
+    const terms = termsOf(declaration, where);
     if (after !== null)
       terms.push([`(${list(order)}) ${newestFirst ? '<' : '>'} (${marksFor(after)})`, ...after]);
     if (search !== undefined) terms.push(searchTerm(search));
-    return engine.documents(
-      rows,
-      `SELECT ${rows.select} FROM ${table} WHERE ${conjunction(terms)} ${sorted(order, newestFirst)} LIMIT ?`,
-      ...valuesOf(terms),
-      limit === undefined ? -1 : Math.max(0, limit),
-    );
+    const sql = `SELECT ${rows.select} FROM ${table} WHERE ${conjunction(terms)} ${sorted(order, newestFirst)}`;
+    const values = valuesOf(terms);
+    if (limit !== undefined) return engine.documents(rows, `${sql} LIMIT ?`, ...values, Math.max(0, limit));
+    if (!declaration.cached || values.length !== 1) return engine.documents(rows, sql, ...values);
+    return [...engine.cache.documents(rows, sql, String(values[0]))];
   };
 
   return {
@@ -236,13 +256,16 @@ function createCollection<T extends object>(engine: DataFile, declaration: Decla
     writeAll: (inserts, updates = []) =>
       runAll([
         ...insertsOf(inserts, 'DO NOTHING'),
-        ...updates.map(([where, change]) => updateOf(where, change)),
+        ...updates.map(([where, change]) => updateOf(declaration, where, change)),
       ]),
 
-    get: async (...values) => engine.document(rows, byId, ...values),
+    get: async (...values) =>
+      declaration.cached
+        ? engine.cache.document(rows, byId, String(values[0]))
+        : engine.document(rows, byId, ...values),
 
     pick: async (where, fields, { order = id as never[], newestFirst = false, skip = 0 } = {}) => {
-      const terms = termsOf(where as Where<never>);
+      const terms = termsOf(declaration, where);
       const picked = mapRows<never>(declaration, [...fields]);
       const sql = `SELECT ${picked.select} FROM ${table} WHERE ${conjunction(terms)} ${sorted(order, newestFirst)} LIMIT 1 OFFSET ?`;
       return engine.document(picked, sql, ...valuesOf(terms), skip);
@@ -252,27 +275,26 @@ function createCollection<T extends object>(engine: DataFile, declaration: Decla
     list: listBy(declaration, find),
 
     count: async (where, max) => {
-      const terms = termsOf(where as Where<never>);
+      const terms = termsOf(declaration, where);
       const sql = `SELECT count(*) AS count FROM (SELECT 1 FROM ${table} WHERE ${conjunction(terms)} LIMIT ?)`;
       return engine.get<{ count: number }>(sql, ...valuesOf(terms), max)!.count;
     },
 
-    countBy: async (where, field) => {
-      const terms = termsOf(where as Where<never>);
-      const column = quoted(field);
-      const found = engine.all<{ value: never; count: number }>(
-        `SELECT ${column} AS value, count(*) AS count FROM ${table} WHERE ${conjunction(terms)} GROUP BY ${column}`,
-        ...valuesOf(terms),
-      );
-      return new Map(found.map(({ value, count }) => [value, count]));
+    countBy: async (where, fields) => {
+      const terms = termsOf(declaration, where);
+      const counted = mapRows<never>(declaration, [...fields]);
+      const sql = `SELECT ${counted.select}, count(*) FROM ${table} WHERE ${conjunction(terms)}
+        GROUP BY ${counted.columns} ORDER BY ${counted.columns}`;
+      const read = (row: readonly Value[]) => ({ ...(counted.read(row) as object), count: row.at(-1) });
+      return engine.documents({ read: read as RowReader<never>['read'] }, sql, ...valuesOf(terms));
     },
 
-    update: async (where, change, add) => update(where, change, add as Record<string, number>),
+    update: async (where, change, options) => update(where, change, options as UpdateOptions<T>),
 
     put: async (document) => {
       if (document.revision === 1) return insert(document);
       const which = Object.fromEntries(fixed.map((field) => [field, document[field as keyof T]]));
-      return update({ ...which, revision: document.revision - 1 } as Where<T>, document) !== null;
+      return update({ ...which, revision: document.revision - 1 } as unknown as Where<T>, document) !== null;
     },
 
     upsert: async (documents) => {
@@ -294,19 +316,23 @@ function createCollection<T extends object>(engine: DataFile, declaration: Decla
       await runAll(insertsOf(documents, `(${list(id)}) DO UPDATE SET ${sets.join(', ')}`));
     },
 
-    claimDue: async (now, leaseUntil, limit) => {
+    claimDue: async (now, leaseUntil, limit, where = {}) => {
       const { due, claim } = declaration;
-      if (due === undefined || claim === undefined) throw new Error(`${table} has no due documents`);
+      if (due === undefined) throw new Error(`${table} has no due documents`);
       const column = quoted(due);
-      const sought = `SELECT ${list(id)} FROM ${table} WHERE ${column} <= ? ORDER BY ${column}, ${list(id)} LIMIT ?`;
+      // The sign excludes the other conditions from the choice of the index.
+      const terms = termsOf(declaration, where).map(([sql, ...values]): Term => [`+${sql}`, ...values]);
+      const isDue = conjunction([[`${column} <= ?`], ...terms]);
+      const sought = `SELECT ${list(id)} FROM ${table} WHERE ${isDue} ORDER BY ${column}, ${list(id)} LIMIT ?`;
+      const values = [now, ...valuesOf(terms)];
       // A read before the write, because a process polls often and seldom finds a document.
-      if (limit <= 0 || engine.get(sought, now, 1) === null) return [];
-      const claimed = writer.documents(
+      if (limit <= 0 || engine.get(sought, ...values, 1) === null) return [];
+      const claimed = engine.relaxed.documents(
         rows,
-        `UPDATE ${table} SET ${quoted(claim)} = ${quoted(claim)} + 1, ${column} = ?
+        `UPDATE ${table} SET ${claim === undefined ? '' : `${quoted(claim)} = ${quoted(claim)} + 1, `}${column} = ?
          WHERE (${list(id)}) IN (${sought}) RETURNING ${rows.select}`,
         leaseUntil,
-        now,
+        ...values,
         limit,
       );
       // The order of RETURNING is undefined.
@@ -315,7 +341,7 @@ function createCollection<T extends object>(engine: DataFile, declaration: Decla
     },
 
     remove: async (where, limit) => {
-      const terms = termsOf(where as Where<never>);
+      const terms = termsOf(declaration, where);
       if (limit === undefined)
         return writer.run(`DELETE FROM ${table} WHERE ${conjunction(terms)}`, ...valuesOf(terms));
       const sql = `DELETE FROM ${table} WHERE (${list(id)}) IN

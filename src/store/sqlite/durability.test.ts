@@ -101,13 +101,15 @@ describe('openSqliteStore()', () => {
       ['ledger.voidKey', () => store.ledger.voidKey(newId(), user.id, aTime)],
       ['jobs.move', () => store.jobs.move(job.id, ['submitted'], 'awaiting_approval', aTime)],
       ['jobs.move', () => store.jobs.move(discarded.id, ['submitted'], 'discarding', aTime)],
-      ['jobs.discard', () => store.jobs.discard(discarded.id)],
     ];
     for (const [name, call] of calls) {
       levels();
       await call();
       expect([...levels()], name).toEqual(['FULL']);
     }
+    // A hidden job is removed without waiting.
+    await store.jobs.delete(discarded.id, null);
+    expect([...levels()]).toEqual(['FULL', 'NORMAL']);
   });
 
   test('does not wait for the disk for work that is repeated after a power failure', async () => {
@@ -123,6 +125,7 @@ describe('openSqliteStore()', () => {
       ['ledger.post', () => store.ledger.post(anEntry(user.id, 5, { jobId: job.id }))],
       ['jobs.move', () => store.jobs.move(accepted.id, ['approved'], 'processing', aTime)],
       ['jobs.move', () => store.jobs.move(accepted.id, ['processing'], 'settling', aTime)],
+      ['jobs.claimDue', () => store.jobs.claimDue(aTime * 2, aTime * 3, 9)],
       ['batches.queue', () => store.batches.queue(job.id, 1, aTime)],
       ['batches.claim', () => store.batches.claim(id, 0, aTime, aTime + 1)],
       [

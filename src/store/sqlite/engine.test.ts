@@ -10,7 +10,7 @@ import { NewerDataError } from '../../base/data-refused-error.ts';
 import { anEntry, aTime, aUser, storeJob } from '../conformance/samples.ts';
 import { interruptedMs, openStates } from '../job-states.ts';
 import { openSqliteStore } from './open.ts';
-import { migrate, migrations, readVersion } from './schema.ts';
+import { formerIndexes, migrate, migrations, readVersion } from './schema.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -74,14 +74,20 @@ test('jobs of the first version are due as their states say', async () => {
   const file = new DatabaseSync(path);
   const objects = () => file.prepare(`SELECT name, type FROM sqlite_master ORDER BY name`).all();
   const current = objects();
-  file.exec(`DROP TABLE page_places; DROP INDEX schedules_by_created_at_id; DROP INDEX jobs_by_due; ALTER TABLE jobs DROP COLUMN due_at; PRAGMA user_version = 1;
+  const declared = `SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = 'jobs' AND sql IS NOT NULL`;
+  for (const { name } of file.prepare(declared).all()) file.exec(`DROP INDEX ${name}`);
+  file.exec(`DROP TABLE page_places; DROP INDEX schedules_by_created_at_id; ALTER TABLE jobs DROP COLUMN due_at; PRAGMA user_version = 1;
     CREATE INDEX jobs_by_deadline ON jobs (decide_by) WHERE state = 'awaiting_approval'`);
+  for (const name of formerIndexes.filter((index) => index !== 'jobs_by_due'))
+    file.exec(`CREATE INDEX ${name} ON jobs (id)`);
   migrate(file, path);
   expect(objects()).toEqual(current);
   file.close();
   const migrated = openSqliteStore({ path });
   for (const job of jobs) expect(await migrated.jobs.get(job.id)).toEqual(job);
-  expect(await migrated.jobs.claimDue(aTime + interruptedMs, 100)).toHaveLength(openStates.length);
+  expect(await migrated.jobs.find({ dueAt: { atMost: aTime + interruptedMs } })).toHaveLength(
+    openStates.length,
+  );
   await migrated.close();
 });
 

@@ -6,9 +6,9 @@ import type { ContentKind, StoreContents, StoreExport } from '../store-export.ts
 import { columnOf, mapRows, mapWhole, type RowMapping } from './collection.ts';
 import type { RowReader, Value } from './connection.ts';
 import { busyTimeoutMs, guarded } from './engine.ts';
-import { visible } from './remove-job.ts';
+import { visible } from './jobs.ts';
 import { readVersion, schemaVersion } from './schema.ts';
-import { batches, jobs, ledger } from './shapes.ts';
+import { batches, ledger } from './shapes.ts';
 
 /** Source of the documents of a kind. */
 interface ContentSource<T> extends RowReader<T> {
@@ -75,12 +75,14 @@ const batchesWithUnits: ContentSource<StoreContents['batches']> = {
 
 /** Conditions of the documents that are copied, by their kind. */
 const conditions: Partial<Record<CollectionName, string>> = {
+  jobs: `WHERE ${visible}`,
   // Those of a deleted job are deleted before its row.
   deliveries: `WHERE job_id IS NULL OR job_id NOT IN (SELECT id FROM jobs WHERE NOT (${visible}))`,
 };
 
 const {
   users,
+  jobs,
   processes: _,
   ...declared
 } = Object.fromEntries(
@@ -95,7 +97,7 @@ export const contentSources: { readonly [K in ContentKind]: ContentSource<StoreC
   users,
   ledger: wholeTable('ledger', ledger),
   voidLedgerKeys: wholeTable('void_ledger_keys', voidKeys),
-  jobs: wholeTable('jobs', jobs, `WHERE ${visible}`),
+  jobs,
   batches: batchesWithUnits,
   origins,
   ...declared,

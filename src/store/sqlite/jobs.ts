@@ -2,31 +2,23 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Fault } from '../../contract/fault.ts';
 import type { Batch } from '../batches.ts';
 import { inChunks } from '../chunks.ts';
-import type { Job, JobState } from '../documents.ts';
-import {
-  awaitsDecision,
-  dueAfterClaim,
-  dueOnEntry,
-  maxDueMs,
-  openStates,
-  passingStates,
-} from '../job-states.ts';
-import type { JobNoticeStore } from '../notices.ts';
-import { deletedFault, removedFault } from '../removed-job-fault.ts';
-import type { JobStore } from '../store.ts';
-import { columnOf, toColumn } from './collection.ts';
+import type { Collection } from '../collection.ts';
+import { declarations } from '../collections.ts';
+import type { DeletedJob, Job } from '../documents.ts';
+import { deletedFault, type JobStore, moveJob, removedFault } from '../jobs.ts';
+import { mapRows, visibleIn } from './collection.ts';
 import type { SqliteConnection, Value } from './connection.ts';
 import { isDuplicate, type SqliteEngine } from './engine.ts';
-import { readNewest, type SqlCondition } from './paging.ts';
-import { removeJob, visible } from './remove-job.ts';
-import { batches, jobs } from './shapes.ts';
+import { batches } from './shapes.ts';
+
+const jobs = mapRows<Job>(declarations.jobs);
+const deletedJobs = mapRows<DeletedJob>(declarations.deletedJobs);
+
+/** Condition of jobs that readers see: neither being written nor being removed. */
+export const visible = visibleIn(declarations.jobs.hidden!);
 
 /** Batches written per transaction, which blocks the process for some ten milliseconds. */
 const chunkSize = 50;
-
-/** Used by most calls. */
-const jobById = `SELECT ${jobs.select} FROM jobs WHERE id = ? AND ${visible}`;
-const jobByNumber = `SELECT ${jobs.select} FROM jobs WHERE number = CAST(? AS INTEGER) AND ${visible}`;
 
 /**
  * Creates the SQLite implementation of JobStore. A job that is being written has a row in the hidden state
@@ -34,12 +26,14 @@ const jobByNumber = `SELECT ${jobs.select} FROM jobs WHERE number = CAST(? AS IN
  * moving it to a passing state do not wait for the disk: the transition that is acknowledged next does, and
  * makes all earlier writes durable.
  */
-export function jobStore(engine: SqliteEngine): JobStore & JobNoticeStore {
+export function jobStore(engine: SqliteEngine, declared: Collection<Job>): JobStore {
   const { relaxed } = engine;
   const stateOf = (jobId: string) =>
     relaxed.get<{ state: string }>('SELECT state FROM jobs WHERE id = ?', jobId)?.state;
 
   return {
+    ...declared,
+
     create: async (job, source) => {
       if (!openDraft(relaxed, job)) return;
       let written = 0;
@@ -56,143 +50,85 @@ export function jobStore(engine: SqliteEngine): JobStore & JobNoticeStore {
       relaxed.write(() => completeDraft(relaxed, job, written));
     },
 
-    discard: async (jobId) => (await removeJob(engine, engine, jobId, 'discarding')) !== null,
+    move: (...parameters) => moveJob(declared, parameters),
 
-    get: async (jobId) => engine.cache.document(jobs, jobById, jobId),
-
-    getByNumber: async (number) => engine.cache.document(jobs, jobByNumber, String(number)),
-
-    list: async (filter, page) => {
-      const { userId, userIds, kind, market, mode, states, name, retryOf, rereadOf } = filter;
-      const terms: [string, Value | undefined][] = [
-        ['user_id = ?', userId],
-        ['user_id IN (SELECT value FROM json_each(?))', userIds && JSON.stringify(userIds)],
-        ['retry_of = ?', retryOf],
-        ['reread_of = ?', rereadOf],
-        ['kind = ?', kind],
-        ['market = ?', market],
-        ['mode = ?', mode],
-        ['state IN (SELECT value FROM json_each(?))', states && JSON.stringify(states)],
-        [`instr(fold(coalesce(options ->> '$.name', '')), ?)`, name?.toLowerCase()],
-      ];
-      const given = terms.filter((term): term is [string, Value] => term[1] !== undefined);
-      const where: SqlCondition[] = [...given, [visible]];
-      return readNewest(engine, { table: 'jobs', shape: jobs, where, order: ['createdAt', 'id'] }, page);
-    },
-
-    move: async (jobId, from, to, at, patch = {}) => {
-      const fields = Object.entries({ ...patch, state: to, stateSince: at });
-      const writer = passingStates.has(to) ? relaxed : engine;
-      const isDecided = awaitsDecision(to);
-      return writer.document(
-        jobs,
-        `UPDATE jobs SET ${fields.map(([field]) => `${columnOf(field)} = ?`).join(', ')},
-           due_at = ${isDecided ? 'max(decide_by, ?)' : '?'}
-           WHERE id = ? AND state IN (SELECT value FROM json_each(?)) RETURNING ${jobs.select}`,
-        ...fields.map(([, value]) => toColumn(value)),
-        isDecided ? at : dueOnEntry({ state: to, decideBy: null }, at),
-        jobId,
-        JSON.stringify(from),
-      );
-    },
-
-    claimDue: async (now, limit, except = []) => {
-      const sought = (columns: string) => `SELECT ${columns} FROM jobs
-        WHERE due_at <= ? AND ${visible} AND state NOT IN (SELECT value FROM json_each(?))
-        ORDER BY due_at, rowid LIMIT ?`;
-      const excluded = JSON.stringify(except);
-      // A read before the write, because the sweep looks often and seldom finds a job.
-      if (limit <= 0 || engine.get(sought('1'), now, excluded, 1) === null) return [];
-      return relaxed.write(() => {
-        const due = relaxed.documents(jobs, sought(jobs.select), now, excluded, limit);
-        return setDueTimes(relaxed, due, (job) => dueAfterClaim(job, now));
+    delete: async (jobId, summary) => {
+      const isHidden = engine.write(() => {
+        const which = summary === null ? `state = 'discarding'` : `finished_at IS NOT NULL AND ${visible}`;
+        if (!hide(engine, jobId, which)) return false;
+        if (summary !== null)
+          engine.run(
+            `INSERT INTO deleted_jobs (${deletedJobs.columns}) VALUES (${deletedJobs.marks}) ON CONFLICT DO NOTHING`,
+            ...deletedJobs.values(summary),
+          );
+        return true;
       });
+      if (isHidden) await finishRemoval(relaxed, jobId);
+      return isHidden;
     },
-
-    repairDueTimes: async (now) =>
-      relaxed.write(() => {
-        const lost = relaxed.documents(
-          jobs,
-          `SELECT ${jobs.select} FROM jobs WHERE state IN (SELECT value FROM json_each(?))
-             AND (due_at IS NULL AND (decide_by IS NOT NULL OR state <> 'awaiting_approval')
-               OR due_at > ? AND state <> 'awaiting_approval')`,
-          JSON.stringify(openStates),
-          now + maxDueMs,
-        );
-        return setDueTimes(relaxed, lost, (job) => dueOnEntry(job, job.stateSince)).length;
-      }),
-
-    has: async (states) =>
-      engine.get(
-        'SELECT 1 FROM jobs WHERE state IN (SELECT value FROM json_each(?)) LIMIT 1',
-        JSON.stringify(states),
-      ) !== null,
-
-    countByState: async (states) =>
-      engine
-        .all<{ kind: string; state: JobState; jobs: number }>(
-          `SELECT kind, state, count(*) AS jobs FROM jobs WHERE state IN (SELECT value FROM json_each(?))
-             AND mode = 'live'
-           GROUP BY kind, state ORDER BY kind, state`,
-          JSON.stringify(states),
-        )
-        .map((row) => ({ ...row })),
-
-    findWithDueNotice: async (now, limit) =>
-      engine.documents(
-        jobs,
-        `SELECT ${jobs.select} FROM jobs WHERE notice_at <= ? AND ${visible}
-           ORDER BY notice_at, id LIMIT ?`,
-        now,
-        Math.max(0, limit),
-      ),
-
-    advanceNotice: async (jobId, reason, next) =>
-      engine.run(
-        'UPDATE jobs SET notice_due = ?, notice_at = ? WHERE id = ? AND notice_due = ?',
-        next?.reason ?? null,
-        next?.at ?? null,
-        jobId,
-        reason,
-      ) === 1,
-
-    decideHold: async (jobId, decision, at) =>
-      engine.document(
-        jobs,
-        `UPDATE jobs SET hold = json_set(hold, '$.state', ?1, '$.decidedAt', ?2)
-           ${decision === 'released' ? `, notice_due = 'released', notice_at = ?2` : ''}
-         WHERE id = ?3 AND hold ->> '$.state' = 'held' AND ${visible} RETURNING ${jobs.select}`,
-        decision,
-        at,
-        jobId,
-      ),
 
     deleteOrphanedBatches: async (before) => {
-      const left = engine.all<{ id: string; state: string }>(
-        `SELECT id, state FROM jobs WHERE state = 'removing' OR (state = 'writing' AND created_at < ?)`,
-        before,
-      );
+      const orphaned = `(state = 'removing' OR state = 'writing' AND created_at < ?)`;
+      const left = engine.all<{ id: string }>(`SELECT id FROM jobs WHERE ${orphaned}`, before);
       let removed = 0;
-      for (const { id, state } of left) removed += (await removeJob(relaxed, relaxed, id, state)) ?? 0;
+      for (const { id } of left)
+        if (hide(relaxed, id, orphaned, before)) removed += await finishRemoval(relaxed, id);
       return removed;
     },
+
+    sumBytes: async (userId, of) =>
+      engine.get<{ bytes: number }>(of === 'pages' ? pageBytes : resultBytes, userId)!.bytes,
   };
 }
 
-/** Sets the due times of jobs and returns the changed jobs. Must run in a transaction. */
-function setDueTimes(
-  engine: SqliteConnection,
-  found: readonly Job[],
-  dueOf: (job: Job) => number | null,
-): Job[] {
-  const changed = found.map((job) => ({ ...job, dueAt: dueOf(job) }));
-  for (const [dueAt, jobsOfTime] of Map.groupBy(changed, (job) => job.dueAt))
-    engine.run(
-      'UPDATE jobs SET due_at = ? WHERE id IN (SELECT value FROM json_each(?))',
-      dueAt,
-      JSON.stringify(jobsOfTime.map(({ id }) => id)),
-    );
-  return changed;
+const pageBytes = `SELECT coalesce(sum(page_bytes), 0) AS bytes FROM batches WHERE job_id IN
+  (SELECT id FROM jobs WHERE user_id = ? AND pages_until IS NOT NULL AND files_deleted_at IS NULL)`;
+const resultBytes = `SELECT coalesce(sum(coalesce(file ->> 'bytes', 0)
+    + (SELECT coalesce(sum(stored_bytes), 0) FROM batches WHERE job_id = jobs.id)), 0) AS bytes
+  FROM jobs WHERE user_id = ? AND files_deleted_at IS NULL`;
+
+/** Hides a job that meets a condition. Returns false if there is none. */
+function hide(engine: SqliteConnection, jobId: string, condition: string, ...values: Value[]): boolean {
+  const sql = `UPDATE jobs SET state = 'removing', due_at = NULL, notice_at = NULL WHERE id = ? AND ${condition}`;
+  return engine.run(sql, jobId, ...values) === 1;
+}
+
+/** Batches deleted per transaction. Each blocks the process for about 10 ms. */
+const removalSize = 50;
+const keyChunkSize = 1_000;
+
+/** Deletes the batches of a hidden job, and the job. Returns the number of batches. */
+async function finishRemoval(relaxed: SqliteConnection, jobId: string): Promise<number> {
+  const deleteAll = async (sql: string, size: number): Promise<number> => {
+    let total = 0;
+    for (;;) {
+      const deleted = relaxed.run(sql, jobId, size);
+      total += deleted;
+      await nextTurn();
+      if (deleted < size) return total;
+    }
+  };
+  const batches = await deleteAll(
+    'DELETE FROM batches WHERE id IN (SELECT id FROM batches WHERE job_id = ? LIMIT ?)',
+    removalSize,
+  );
+  await deleteAll(
+    `DELETE FROM unit_keys WHERE job_id = ?1
+     AND (key, seq) IN (SELECT key, seq FROM unit_keys WHERE job_id = ?1 LIMIT ?2)`,
+    keyChunkSize,
+  );
+  await deleteAll(
+    'DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries WHERE job_id = ? LIMIT ?)',
+    keyChunkSize,
+  );
+  await deleteAll(
+    `DELETE FROM item_changes WHERE id IN
+       (SELECT id FROM item_changes WHERE id > ?1 || '/' AND id < ?1 || '0' LIMIT ?2)`,
+    keyChunkSize,
+  );
+  relaxed.run('DELETE FROM tracking_runs WHERE job_id = ?', jobId);
+  relaxed.run(`DELETE FROM jobs WHERE id = ? AND state = 'removing'`, jobId);
+  return batches;
 }
 
 /** Inserts the row that batches belong to. Returns false if the job is already written. */

@@ -1,9 +1,9 @@
 import { Fault } from '../../contract/fault.ts';
+import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { LedgerEntry } from '../documents.ts';
 import type { LedgerStore, LedgerSum, SpentCeiling } from '../ledger.ts';
 import { voidedKeyFault } from '../ledger.ts';
 import type { SqliteEngine } from './engine.ts';
-import { readNewest, type SqlCondition } from './paging.ts';
 import { ledger } from './shapes.ts';
 
 const dayMs = 86_400_000;
@@ -69,8 +69,17 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
     get: async (key) => entryOf(key),
 
     list: async (userId, page) => {
-      const where: SqlCondition[] = userId === null ? [] : [['user_id = ?', userId]];
-      return readNewest(engine, { table: 'ledger', shape: ledger, where, order: ['createdAt', 'key'] }, page);
+      const after = readCursor(page);
+      const entries = engine.documents(
+        ledger,
+        `SELECT ${ledger.select} FROM ledger WHERE ${userId === null ? '' : 'user_id = ? AND '}(created_at, key) < (?, ?)
+         ORDER BY created_at DESC, key DESC LIMIT ?`,
+        ...(userId === null ? [] : [userId]),
+        after.at,
+        after.id,
+        rowsToRead(page),
+      );
+      return toPage(entries, page, ({ createdAt, key }) => ({ at: createdAt, id: key }));
     },
 
     sum: async (userId, since) =>

@@ -6,7 +6,6 @@ import { jobStore } from './jobs.ts';
 import { keyStore } from './keys.ts';
 import { ledgerStore } from './ledger.ts';
 import { originStore } from './origins.ts';
-import { fileRetention } from './retention.ts';
 
 /** Options for openSqliteStore(). */
 export interface SqliteStoreOptions {
@@ -33,7 +32,7 @@ export function storeOn(engine: SqliteEngine): Store {
     ...collections,
     apiKeys: keyStore(engine, collections.apiKeys),
     ledger: ledgerStore(engine),
-    jobs: { ...jobStore(engine), ...fileRetention(engine) },
+    jobs: jobStore(engine, collections.jobs),
     batches: batchStore(engine),
     origins: originStore(engine.relaxed),
     engine: 'SQLite',

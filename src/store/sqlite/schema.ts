@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { NewerDataError } from '../../base/data-refused-error.ts';
 import { declarations } from '../collections.ts';
-import { createTable } from './collection.ts';
-import { jobTable } from './shapes.ts';
+import { createIndexes, createTable } from './collection.ts';
 
 /** Tables with queries of their own. Large values are in the last column or in a separate table. */
 const ownTables = `
@@ -45,28 +44,10 @@ const ownTables = `
   ) STRICT;
 
   CREATE TABLE void_ledger_keys (key TEXT PRIMARY KEY, at REAL NOT NULL) STRICT, WITHOUT ROWID;
-
-  CREATE UNIQUE INDEX jobs_by_number ON jobs (number);
-  CREATE INDEX jobs_by_time ON jobs (created_at, id);
-  CREATE INDEX jobs_by_user ON jobs (user_id, created_at, id);
-  CREATE INDEX jobs_by_state ON jobs (state, state_since);
-  CREATE INDEX jobs_by_due ON jobs (due_at) WHERE due_at IS NOT NULL;
-  CREATE INDEX jobs_by_notice ON jobs (notice_at) WHERE notice_at IS NOT NULL;
-  CREATE INDEX jobs_by_retried ON jobs (retry_of) WHERE retry_of IS NOT NULL;
-  CREATE INDEX jobs_by_reread ON jobs (reread_of) WHERE reread_of IS NOT NULL;
-  CREATE INDEX jobs_by_pages ON jobs (pages_until, id) WHERE pages_until IS NOT NULL;
-  CREATE INDEX jobs_with_pages ON jobs (user_id) WHERE pages_until IS NOT NULL;
-  CREATE INDEX jobs_by_end ON jobs (finished_at, id) WHERE finished_at IS NOT NULL;
-  CREATE INDEX jobs_with_files_by_end ON jobs (finished_at, id)
-    WHERE finished_at IS NOT NULL AND files_deleted_at IS NULL;
-  CREATE INDEX test_jobs_with_files_by_end ON jobs (finished_at, id)
-    WHERE finished_at IS NOT NULL AND files_deleted_at IS NULL AND mode = 'test';
-  CREATE INDEX jobs_by_file_deletion ON jobs (id) WHERE file_deletion_due = 1;
-  CREATE INDEX jobs_by_mode ON jobs (mode, created_at, id);
 `;
 
 /** Creates the tables of a new file. */
-const currentSchema = [...Object.values(declarations), jobTable].map(createTable).join('\n') + ownTables;
+const currentSchema = Object.values(declarations).map(createTable).join('\n') + ownTables;
 
 /**
  * Due times of jobs (job-states.ts), places of kept pages, and an index for the list of all schedules.
@@ -84,11 +65,24 @@ const secondVersion = `
   CREATE INDEX jobs_by_due ON jobs (due_at) WHERE due_at IS NOT NULL;
 `;
 
+/** Indexes of the jobs before they were declared. */
+export const formerIndexes = [
+  ...['number', 'time', 'user', 'state', 'due', 'notice', 'retried', 'reread'].map((by) => `jobs_by_${by}`),
+  ...['pages', 'end', 'file_deletion', 'mode'].map((by) => `jobs_by_${by}`),
+  ...['jobs_with_pages', 'jobs_with_files_by_end', 'test_jobs_with_files_by_end'],
+];
+
+/** Declared indexes of the jobs. */
+const thirdVersion = [
+  ...formerIndexes.map((name) => `DROP INDEX ${name};`),
+  ...createIndexes(declarations.jobs),
+].join('\n');
+
 /**
  * Migrations in order. `user_version` is the number of applied ones. The first creates the current tables of
  * a new file, which needs no other. Append a migration for every change of a table that was released.
  */
-export const migrations: readonly string[] = [currentSchema, secondVersion];
+export const migrations: readonly string[] = [currentSchema, secondVersion, thirdVersion];
 
 /** Version of this program's schema. */
 export const schemaVersion = migrations.length;

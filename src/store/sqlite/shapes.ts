@@ -1,6 +1,6 @@
 import type { Batch, BatchSummary } from '../batches.ts';
 import { declare } from '../collection.ts';
-import type { Job, LedgerEntry } from '../documents.ts';
+import type { LedgerEntry } from '../documents.ts';
 import { mapRows } from './collection.ts';
 
 /** Table `ledger`. */
@@ -11,25 +11,6 @@ export const ledger = mapRows<LedgerEntry>(
     { id: ['key'], order: ['createdAt', 'key'] },
   ),
 );
-
-/**
- * Declaration of the jobs, whose indexes are in schema.ts. Large values are last, so that counting does not
- * read them.
- */
-export const jobTable = declare<Job>()(
-  'jobs',
-  {
-    text: 'id userId keyId? mode market kind region lane state decidedBy? reason retryOf? rereadOf? noticeDue?',
-    integer: 'number? unitPrice reusedUnitPrice? cost refunded totalUnits totalBatches',
-    real: 'stateSince dueAt? createdAt decideBy? startedAt? finishedAt? noticeAt? filesDeletedAt? pagesUntil?',
-    flag: 'resumable fileDeletionDue',
-    json: 'schedule? hold? counts? options file? params',
-  },
-  { id: ['id'], order: ['createdAt', 'id'] },
-);
-
-/** Table `jobs`. */
-export const jobs = mapRows<Job>(jobTable);
 
 /** A row of `batches`: a batch without its units, which are in `batch_units`. */
 export type BatchRow = Omit<Batch, 'units'> & { total: number };

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { findMongo } from '../../../test/engines/mongo.ts';
 import { haltBefore } from '../../../test/support/halting.ts';
 import { aJob, someBatches } from '../conformance/samples.ts';
-import { createJob, removeJob } from './create-job.ts';
+import { createJob, removeJob } from './jobs.ts';
 import { collectionsOf } from './schema.ts';
 import { writeBatch, writeJob } from './shapes.ts';
 

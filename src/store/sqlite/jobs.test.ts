@@ -11,9 +11,9 @@ test('a removal that a crash interrupted is hidden at once and completed, howeve
   engine.run(`UPDATE jobs SET state = 'removing' WHERE id = ?`, job.id);
   engine.run('DELETE FROM batches WHERE id = ?', batches[0]!.id);
   expect(await store.jobs.get(job.id)).toBeNull();
-  expect(await store.jobs.getByNumber(7)).toBeNull();
+  expect(await store.jobs.find({ number: 7 })).toEqual([]);
   expect((await store.jobs.list({}, { limit: 5 })).items).toEqual([]);
-  expect(await store.jobs.findEnded(aTime + 1, 'all', 5)).toEqual([]);
+  expect(await store.jobs.find({ finishedAt: { below: aTime + 1 } })).toEqual([]);
   await expect(store.jobs.create(job, batches)).rejects.toMatchObject({ code: 'unavailable' });
   expect(await store.jobs.deleteOrphanedBatches(0)).toBe(119);
   expect(await collect(store.batches.read(job.id))).toEqual([]);

@@ -1,0 +1,162 @@
+import { Fault } from '../contract/fault.ts';
+import type { Batch } from './batches.ts';
+import type { Collection, UpdateOptions, Where } from './collection.ts';
+import type { DeletedJob, Job, JobState, NoticeReason } from './documents.ts';
+import {
+  awaitsDecision,
+  dueOnEntry,
+  endedStates,
+  interruptedMs,
+  maxDueMs,
+  openStates,
+  passingStates,
+} from './job-states.ts';
+
+/** Fields that jobs.move() can write together with the state. */
+export type JobPatch = Partial<
+  Pick<
+    Job,
+    | 'decidedBy'
+    | 'reason'
+    | 'startedAt'
+    | 'finishedAt'
+    | 'file'
+    | 'refunded'
+    | 'counts'
+    | 'pagesUntil'
+    | 'hold'
+    | 'noticeDue'
+    | 'noticeAt'
+  >
+>;
+
+/** Jobs. They are written and removed with their batches only, and change their state by move() only. */
+export interface JobStore
+  extends Pick<Collection<Job>, 'get' | 'pick' | 'find' | 'list' | 'count' | 'countBy' | 'claimDue'> {
+  update(
+    where: Where<Job>,
+    change: Partial<Omit<Job, 'id' | 'state' | 'stateSince'>>,
+    options?: UpdateOptions<Job>,
+  ): Promise<Job | null>;
+  /**
+   * Writes a job and its batches, batches first, so that a readable job is complete. A repeated call with the
+   * same job id changes nothing. Consumes the iterable while writing.
+   */
+  create(job: Job, batches: Iterable<Batch>): Promise<void>;
+  /**
+   * Moves a job from one of the states `from` to `to`, sets `stateSince` to `at` and `dueAt` to what the new
+   * state waits for, and writes the patch. Returns the updated job, or null if it is in none of the states
+   * because another caller moved it.
+   */
+  move(
+    jobId: string,
+    from: readonly JobState[],
+    to: JobState,
+    at: number,
+    patch?: JobPatch,
+  ): Promise<Job | null>;
+  /**
+   * Deletes an ended job, of which the summary remains, or without a summary a job in the state `discarding`.
+   * Its batches and the deliveries about it are deleted, too. The job is hidden and the summary written in
+   * one step; a call that crashes later is completed by deleteOrphanedBatches(). Returns false if there is no
+   * such job. No job can be created with the id of a job that has a summary.
+   */
+  delete(jobId: string, summary: DeletedJob | null): Promise<boolean>;
+  /**
+   * Deletes batches whose job was created before `before` and never completely written, and batches of jobs
+   * whose deletion was interrupted. Returns their number.
+   */
+  deleteOrphanedBatches(before: number): Promise<number>;
+  /**
+   * Returns the bytes of a user's results, or of the kept pages, in the result storage. Jobs whose files are
+   * deleted do not count.
+   */
+  sumBytes(userId: string, of: 'results' | 'pages'): Promise<number>;
+}
+
+type Jobs = { readonly jobs: JobStore };
+
+/** Implements jobs.move() for both engines. */
+export async function moveJob(
+  jobs: Pick<Collection<Job>, 'pick' | 'update'>,
+  [jobId, from, to, at, patch = {}]: Parameters<JobStore['move']>,
+): Promise<Job | null> {
+  // The deadline of a job never changes.
+  const known = awaitsDecision(to) ? await jobs.pick({ id: jobId }, ['decideBy']) : null;
+  const dueAt = dueOnEntry({ state: to, decideBy: known?.decideBy ?? null }, at);
+  const change = { ...patch, state: to, stateSince: at, dueAt };
+  return jobs.update({ id: jobId, state: { in: from } }, change, { relaxed: passingStates.has(to) });
+}
+
+/** Ended jobs that one call of repairDueTimes() changes. */
+const maxEnded = 500;
+
+/** Returns the job with a number, or null. */
+export async function findJobByNumber({ jobs }: Jobs, number: number): Promise<Job | null> {
+  return (await jobs.find({ number }, { order: [] }))[0] ?? null;
+}
+
+/**
+ * Makes jobs due that are not due in time, and ended jobs not due, because a program without due times moved
+ * them. Returns their number.
+ */
+export async function repairDueTimes(
+  { jobs }: { jobs: Pick<JobStore, 'find' | 'update' | 'claimDue'> },
+  now: number,
+): Promise<number> {
+  const timed = openStates.filter((state) => !awaitsDecision(state));
+  const lost = [
+    ...(await jobs.find({ state: { in: timed }, dueAt: null })),
+    ...(await jobs.find({ state: { in: timed }, dueAt: { above: now + maxDueMs } })),
+    ...(await jobs.find({ state: 'awaiting_approval', dueAt: null, decideBy: { not: null } })),
+    ...(await jobs.claimDue(now, now + interruptedMs, maxEnded, { state: { in: endedStates } })),
+  ];
+  let repaired = 0;
+  for (const job of lost) {
+    const { id, state, dueAt } = job;
+    const change = { dueAt: dueOnEntry(job, job.stateSince) };
+    if ((await jobs.update({ id, state, dueAt }, change, { relaxed: true })) !== null) repaired += 1;
+  }
+  return repaired;
+}
+
+/**
+ * Replaces a message about a job that was created by the next one and its due time, or by none if null.
+ * Returns false if `reason` is not what is due, so that a message about a newer state is not lost.
+ */
+export async function advanceJobNotice(
+  { jobs }: Jobs,
+  jobId: string,
+  reason: NoticeReason,
+  next: { reason: NoticeReason; at: number } | null,
+): Promise<boolean> {
+  const change = { noticeDue: next?.reason ?? null, noticeAt: next?.at ?? null };
+  return (await jobs.update({ id: jobId, noticeDue: reason }, change)) !== null;
+}
+
+/**
+ * Ends the hold of a job that is `held`. A release also makes the notice `released` due, in the same step.
+ * Returns the job, or null if it is not held.
+ */
+export async function decideHold(
+  { jobs }: Jobs,
+  jobId: string,
+  decision: 'released' | 'discarded',
+  at: number,
+): Promise<Job | null> {
+  const hold = (await jobs.get(jobId))?.hold;
+  if (hold?.state !== 'held') return null;
+  const notice = decision === 'released' ? { noticeDue: 'released' as const, noticeAt: at } : {};
+  const change = { hold: { ...hold, state: decision, decidedAt: at }, ...notice };
+  return jobs.update({ id: jobId, 'hold.state': 'held' }, change);
+}
+
+/** Creates the fault for a job that was removed as abandoned while a call wrote it. */
+export function removedFault(jobId: string): Fault {
+  return new Fault('unavailable', `job ${jobId} was removed as abandoned while it was being written`);
+}
+
+/** Creates the fault for a new job with the id of a deleted one. */
+export function deletedFault(jobId: string): Fault {
+  return new Fault('conflict', `The job ${jobId} was deleted.`);
+}
