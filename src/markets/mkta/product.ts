@@ -1,7 +1,8 @@
-import type { JsonObject } from '../../base/json.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
-import { integer, list, object, objects, text } from '../fields.ts';
+import { firstInteger, integer, list, object, objects, text } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
+import { idList } from './card.ts';
 import { parseResponse } from './faults.ts';
 import { checkItem, type ItemPage, itemPage } from './item.ts';
 import { productPage } from './pages.ts';
@@ -47,21 +48,26 @@ function extract(response: PageResponse, input: JsonObject): JsonObject {
   };
 }
 
+/** Returns text as the site writes it, also blank text. Null for anything else. */
+function string(value: Json | undefined): string | null {
+  return text(value) ?? (typeof value === 'string' ? value : null);
+}
+
 /** Returns the listed fields of an item with the site's values. Missing values are null or empty. */
 function listed(item: JsonObject): JsonObject {
   return {
-    item_id: integer(item.item_id ?? item.itemid),
-    shop_id: integer(item.shop_id ?? item.shopid),
-    item_status: item.item_status ?? null,
-    status: item.status ?? null,
-    item_type: item.item_type ?? null,
-    reference_item_id: item.reference_item_id ?? null,
-    title: item.title ?? item.name ?? null,
-    image: item.image ?? null,
-    label_ids: list(item.label_ids),
+    item_id: firstInteger(item.item_id, item.itemid),
+    shop_id: firstInteger(item.shop_id, item.shopid),
+    item_status: string(item.item_status),
+    status: integer(item.status),
+    item_type: integer(item.item_type),
+    reference_item_id: string(item.reference_item_id),
+    title: string(item.title) ?? string(item.name),
+    image: string(item.image),
+    label_ids: idList(item.label_ids),
     attributes: list(item.attributes),
     models: list(item.models),
-    description: item.description ?? null,
+    description: string(item.description),
   };
 }
 
