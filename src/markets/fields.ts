@@ -44,6 +44,13 @@ export function firstInteger(...values: unknown[]): number | null {
   return values.map(integer).find((value) => value !== null) ?? null;
 }
 
+/** Returns the integers of an array by integer(), in order, without its other elements. */
+export function integers(value: unknown): number[] {
+  return list(value)
+    .map(integer)
+    .filter((element) => element !== null);
+}
+
 /** Returns the texts of an array by text(), in order, without its other elements. */
 export function texts(value: unknown): string[] {
   return list(value)

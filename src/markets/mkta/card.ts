@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../base/json.ts';
-import { firstInteger, integer, list, number, object, objects, text, texts } from '../fields.ts';
+import { firstInteger, integer, integers, list, number, object, objects, text, texts } from '../fields.ts';
 import { scaledPrice } from './prices.ts';
 import { soldCount } from './sold.ts';
 
@@ -60,13 +60,6 @@ function tiers(value: Json | undefined): JsonObject[] {
   }));
 }
 
-/** Returns the ids of a list, with those that no number can hold as text. */
-export function idList(value: Json | undefined): Json[] {
-  return list(value)
-    .map((id) => integer(id) ?? text(id))
-    .filter((id) => id !== null);
-}
-
 /**
  * Converts a listing's product of any generation (docs/kinds/search-items.md). Listed fields are always
  * present and have their types: null, or an empty array, if the site has no value. Prices stay scaled, and
@@ -110,6 +103,6 @@ export function card(entry: JsonObject): JsonObject {
     shop_name: firstText(fields.shop_name, shop.shop_name),
     is_official_shop: flag(fields.is_official_shop, shop.is_official_shop),
     tier_variations: tiers(fields.tier_variations),
-    label_ids: idList(fields.label_ids),
+    label_ids: integers(fields.label_ids),
   };
 }

@@ -1,8 +1,7 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
-import { firstInteger, integer, list, object, objects, text } from '../fields.ts';
+import { firstInteger, integer, integers, list, object, objects, text } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
-import { idList } from './card.ts';
 import { parseResponse } from './faults.ts';
 import { checkItem, type ItemPage, itemPage } from './item.ts';
 import { productPage } from './pages.ts';
@@ -37,7 +36,7 @@ function extract(response: PageResponse, input: JsonObject): JsonObject {
   const data = object(rest.data);
   // In older generations, an item outside of `data.item` keeps its other members in place.
   const others = data.item === page.item ? page.item : {};
-  const item = { ...others, ...listed(page.item) };
+  const item = { ...others, ...listed(page.item, input) };
   return {
     collected_at: Math.floor(response.at / 1000),
     bff_meta,
@@ -54,17 +53,17 @@ function string(value: Json | undefined): string | null {
 }
 
 /** Returns the listed fields of an item with the site's values. Missing values are null or empty. */
-function listed(item: JsonObject): JsonObject {
+function listed(item: JsonObject, asked: JsonObject): JsonObject {
   return {
     item_id: firstInteger(item.item_id, item.itemid),
-    shop_id: firstInteger(item.shop_id, item.shopid),
+    shop_id: firstInteger(item.shop_id, item.shopid, asked.shop_id),
     item_status: string(item.item_status),
     status: integer(item.status),
     item_type: integer(item.item_type),
     reference_item_id: string(item.reference_item_id),
     title: string(item.title) ?? string(item.name),
     image: string(item.image),
-    label_ids: idList(item.label_ids),
+    label_ids: integers(item.label_ids),
     attributes: list(item.attributes),
     models: list(item.models),
     description: string(item.description),

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageResponse } from '../../fetch/page.ts';
-import { firstInteger, integer, number, object, objects, text, texts } from '../fields.ts';
+import { firstInteger, integer, integers, number, object, objects, text, texts } from '../fields.ts';
 import type { RecordReader } from '../market.ts';
 import { type ItemPage, idOf } from './item.ts';
 import { discountPercent, unscaled } from './prices.ts';
@@ -63,8 +63,7 @@ function imagesOf({ item, images }: ItemPage): string[] {
 
 function categoriesOf(item: JsonObject): number[] {
   const ids = [objects(item.categories).map(({ catid }) => catid), [item.cat_id], [item.catid]];
-  const known = ids.map((each) => each.map(integer).filter((id) => id !== null));
-  return known.find(({ length }) => length > 0) ?? [];
+  return ids.map(integers).find(({ length }) => length > 0) ?? [];
 }
 
 function descriptionOf({ item, description }: ItemPage): string | null {

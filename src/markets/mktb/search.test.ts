@@ -111,9 +111,9 @@ describe('extract()', () => {
     expect(entry).not.toHaveProperty('wishlist');
   });
 
-  it('returns null for every listed field of an empty product', () => {
-    const [entry] = extract([{}]);
-    expect(entry).toEqual(Object.fromEntries(fields.map((name) => [name, null])));
+  it('returns null for every listed field of a product with an id only', () => {
+    const [entry] = extract([{ id: '7' }]);
+    expect(entry).toEqual({ ...Object.fromEntries(fields.map((name) => [name, null])), id: '7' });
   });
 
   it('tolerates unexpected types in every place', () => {

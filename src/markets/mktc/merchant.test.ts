@@ -98,10 +98,11 @@ describe('extract()', () => {
     ]);
   });
 
-  it('returns null for every listed field of an empty product', () => {
-    const [entry] = merchant.extract(createResponse(ok({ products: [{}] })), {}, 'id');
+  it('returns null for every listed field of a product with an id only', () => {
+    const [entry] = merchant.extract(createResponse(ok({ products: [{ id: 'A-1' }] })), {}, 'id');
     expect(entry).toEqual({
       ...Object.fromEntries(fields.map((name) => [name, null])),
+      id: 'A-1',
       merchant: { id: null, name: null, type: null },
     });
   });

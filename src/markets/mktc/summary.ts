@@ -63,8 +63,8 @@ function skuOf(id: Json | undefined): string | null {
 /** Returns the variants of a product in the page's order, each with its `sku`. */
 export function readItems(data: JsonObject): Json[] {
   return objects(data.options).map((option) => {
-    const { id = null, sku, itemSku, ...rest } = option;
-    return { ...rest, id, sku: text(sku) ?? text(itemSku) ?? skuOf(id) };
+    const { id, sku, itemSku, ...rest } = option;
+    return { ...rest, id: text(id), sku: text(sku) ?? text(itemSku) ?? skuOf(id) };
   });
 }
 
