@@ -58,6 +58,20 @@ export function texts(value: unknown): string[] {
     .filter((element) => element !== null);
 }
 
+/**
+ * Returns the http address in a text unchanged, one without a scheme ("//host/…") with https, and a relative
+ * one on `base`. Null for other schemes, such as images in the page itself, and for a relative one without a
+ * base.
+ */
+export function absoluteUrl(value: unknown, base?: string): string | null {
+  const address = text(value)?.trim() ?? '';
+  if (/^https?:\/\/./i.test(address)) return address;
+  if (/^\/\/[^/]/.test(address)) return `https:${address}`;
+  if (address === '' || base === undefined) return null;
+  const url = URL.parse(address, base);
+  return url !== null && /^https?:$/.test(url.protocol) ? url.href : null;
+}
+
 /** Returns a number above 0, also from text. Null for anything else: sites write 0 and -1 for "none". */
 export function positive(value: unknown): number | null {
   const found = number(value);

@@ -128,6 +128,14 @@ describe('extract()', () => {
     expect(extract([odd])[0]).toMatchObject({ id: '5', price: 7000, rating: null, sold_count: null });
   });
 
+  it('has complete addresses', () => {
+    const product = { id: '1', url: '/warung/lampu', mediaURL: { image: '', image300: '//cdn.test/a.jpg' } };
+    expect(extract([product])[0]).toMatchObject({
+      url: 'https://www.tokopedia.com/warung/lampu',
+      image_url: 'https://cdn.test/a.jpg',
+    });
+  });
+
   it('does not read a shop from a promoted link', () => {
     expect(
       extract([{ id: '1', url: 'https://ta.tokopedia.com/promo/v1/clicks/x' }])[0]!.shop_domain,

@@ -107,6 +107,17 @@ describe('extract()', () => {
     });
   });
 
+  it.each([
+    [['//cdn.test/a.jpg', 'https://cdn.test/b.jpg'], 'https://cdn.test/a.jpg'],
+    [[{ full: 'https://cdn.test/a.jpg', thumbnail: 'https://cdn.test/s.jpg' }], 'https://cdn.test/a.jpg'],
+    [[{ thumbnail: '/s.jpg' }], 'https://www.blibli.com/s.jpg'],
+    [[], null],
+  ])('has the address of the first image of %j', (images, image_url) => {
+    const products = [{ id: 'A-1', images }];
+    const [entry] = merchant.extract(createResponse(ok({ products })), {}, 'id');
+    expect(entry).toMatchObject({ image_url });
+  });
+
   it('tolerates unexpected types in every place', () => {
     const odd = {
       id: 5,

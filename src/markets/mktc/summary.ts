@@ -1,6 +1,18 @@
 import type { Json, JsonObject } from '../../base/json.ts';
-import { count, integer, list, number, object, objects, positive, rupiah, text, without } from '../fields.ts';
-import { address } from './site.ts';
+import {
+  absoluteUrl,
+  count,
+  integer,
+  list,
+  number,
+  object,
+  objects,
+  positive,
+  rupiah,
+  text,
+  without,
+} from '../fields.ts';
+import { site } from './site.ts';
 
 /** Members about the visitor or reviewers. */
 const personal: ReadonlySet<string> = new Set([
@@ -105,7 +117,7 @@ export function readSummary(page: JsonObject): JsonObject {
       name: text(merchant.name),
       type: merchantType(merchant.official, merchant.level),
     },
-    url: address(data.url),
+    url: absoluteUrl(data.url, site),
     condition: null,
     status: statusOf(data),
   };
