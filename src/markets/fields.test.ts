@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
+  absoluteUrl,
   count,
+  firstInteger,
   integer,
+  integers,
   list,
   number,
   object,
@@ -10,6 +13,7 @@ import {
   positive,
   rupiah,
   text,
+  texts,
   without,
 } from './fields.ts';
 
@@ -84,8 +88,53 @@ describe('coercions', () => {
     ['1,2 jt', 1200000],
     ['100+ terjual', 100],
     ['7 karung', 7],
+    ['10RB+', 10_000],
+    ['1,2RB', 1_200],
+    ['2JT', 2_000_000],
+    ['1,5jt+', 1_500_000],
+    ['1,234,567', 1_234_567],
+    ['Terjual 4,7 rb', 4_700],
+    ['Đã bán 30k+', 30_000],
+    ['Đã bán 1,2k', 1_200],
+    ['Đã bán 288/tháng', 288],
+    ['Đã bán 1,1tr', 1_100_000],
+    ['3.4K sold', 3_400],
+    ['25 knots', 25],
+    ['ขายแล้ว 1.2พัน ชิ้น', 1_200],
+    ['ขายแล้ว 3หมื่น ชิ้น', 30_000],
+    ['已售出 1.2萬', 12_000],
+    ['月銷量 1,234', 1_234],
+    ['10mil+ vendidos', 10_000],
+    ['1,2mil vendidos', 1_200],
+    ['2mi vendidos', 2_000_000],
     [52, 52],
   ])('count(%j) is %d', (value, expected) => expect(count(value)).toBe(expected));
+
+  it.each([
+    ['https://x.test/a b', 'https://x.test/a b'],
+    ['//x.test/a', 'https://x.test/a'],
+    [' http://x.test/ ', 'http://x.test/'],
+    ['/p/1', 'https://site.test/p/1'],
+    ['p/1', 'https://site.test/p/1'],
+    ['data:image/gif;base64,R0', null],
+    ['javascript:x()', null],
+    ['', null],
+    [null, null],
+  ])('absoluteUrl(%j) is %j', (value, expected) =>
+    expect(absoluteUrl(value, 'https://site.test/q')).toBe(expected),
+  );
+
+  it('absoluteUrl() has no relative addresses without a base', () => {
+    expect(absoluteUrl('/p/1')).toBeNull();
+    expect(absoluteUrl('//x.test/a')).toBe('https://x.test/a');
+  });
+
+  it('integers(), texts() and firstInteger() skip other values', () => {
+    expect(integers([1, '2', null, 1.5, 'x'])).toEqual([1, 2]);
+    expect(texts(['a', '', 7, null, {}])).toEqual(['a', '7']);
+    expect(firstInteger(null, 'x', '3', 4)).toBe(3);
+    expect(firstInteger(undefined, 1.5)).toBeNull();
+  });
 
   it('without() drops names at every depth and keeps its argument', () => {
     const value = { keep: 1, user: 2, deep: [{ user: 3, keep: 4 }] };

@@ -39,6 +39,39 @@ export function integer(value: unknown): number | null {
   return Number.isSafeInteger(whole) ? whole : null;
 }
 
+/** Returns the first value that is an integer by integer(). Null if there is none. */
+export function firstInteger(...values: unknown[]): number | null {
+  return values.map(integer).find((value) => value !== null) ?? null;
+}
+
+/** Returns the integers of an array by integer(), in order, without its other elements. */
+export function integers(value: unknown): number[] {
+  return list(value)
+    .map(integer)
+    .filter((element) => element !== null);
+}
+
+/** Returns the texts of an array by text(), in order, without its other elements. */
+export function texts(value: unknown): string[] {
+  return list(value)
+    .map(text)
+    .filter((element) => element !== null);
+}
+
+/**
+ * Returns the http address in a text unchanged, one without a scheme ("//host/…") with https, and a relative
+ * one on `base`. Null for other schemes, such as images in the page itself, and for a relative one without a
+ * base.
+ */
+export function absoluteUrl(value: unknown, base?: string): string | null {
+  const address = text(value)?.trim() ?? '';
+  if (/^https?:\/\/./i.test(address)) return address;
+  if (/^\/\/[^/]/.test(address)) return `https:${address}`;
+  if (address === '' || base === undefined) return null;
+  const url = URL.parse(address, base);
+  return url !== null && /^https?:$/.test(url.protocol) ? url.href : null;
+}
+
 /** Returns a number above 0, also from text. Null for anything else: sites write 0 and -1 for "none". */
 export function positive(value: unknown): number | null {
   const found = number(value);
@@ -64,12 +97,17 @@ export function percent(value: unknown): number | null {
   return found === null ? null : Math.abs(found);
 }
 
-const thousands = /^(?:rb|ribu|k)(?!\p{L})/iu;
-const millions = /^(?:jt|juta|m|mio)(?!\p{L})/iu;
+/** Multipliers after a number, in the languages of the regions. */
+const multipliers: readonly (readonly [RegExp, number])[] = [
+  [/^(?:rb|ribu|k|n|nghìn|ngàn|mil|พัน|千)(?!\p{L})/iu, 1e3],
+  [/^(?:万|萬|หมื่น)/u, 1e4],
+  [/^แสน/u, 1e5],
+  [/^(?:jt|juta|m|mio|tr|triệu|mi|milhão|milhões|ล้าน)(?!\p{L})/iu, 1e6],
+];
 
 /**
  * Returns a count from a number or from text such as "548", "1.234", "2rb+ terjual", "1,4 rb", "5 k", "30k+",
- * "Terjual 10RB+" or "1,2 jt": the lower bound that the text states. Null if there is none.
+ * "Terjual 10RB+", "1,2 jt" or "已售出 1.2萬": the lower bound that the text states. Null if there is none.
  */
 export function count(value: unknown): number | null {
   if (typeof value === 'number') return integer(value);
@@ -78,7 +116,7 @@ export function count(value: unknown): number | null {
   const digits = match[1]!;
   const grouped = /^\d{1,3}(?:[.,]\d{3})+$/.test(digits);
   const amount = Number(grouped ? digits.replace(/[.,]/g, '') : digits.replace(',', '.'));
-  const unit = thousands.test(match[2]!) ? 1e3 : millions.test(match[2]!) ? 1e6 : 1;
+  const unit = multipliers.find(([word]) => word.test(match[2]!))?.[1] ?? 1;
   return integer(Math.floor(Number((amount * unit).toFixed(6))));
 }
 

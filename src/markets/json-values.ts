@@ -1,7 +1,11 @@
+import type { Json } from '../base/json.ts';
 import { Fault } from '../contract/fault.ts';
 
 /** Maximum objects and arrays in a JSON page. Large real pages have 80,000; each takes at least 64 bytes. */
 const maxContainers = 250_000;
+
+/** Maximum depth of objects and arrays. Pages stay below 40; much deeper ones overflow recursive functions. */
+const maxDepth = 200;
 
 const brace = '{'.charCodeAt(0);
 const bracket = '['.charCodeAt(0);
@@ -10,7 +14,7 @@ const bracket = '['.charCodeAt(0);
  * Throws `page_unreadable` for JSON text with too many objects and arrays. Parsing one can take 22 times the
  * memory of its text. Brackets inside strings count as well.
  */
-export function checkContainers(json: string): void {
+function checkContainers(json: string): void {
   // The shortest object and its comma take three characters.
   if (json.length < 3 * maxContainers) return;
   let containers = 0;
@@ -21,4 +25,39 @@ export function checkContainers(json: string): void {
   if (containers > maxContainers) {
     throw new Fault('page_unreadable', `the page has more than ${maxContainers} JSON objects and arrays`);
   }
+}
+
+function isDeeper(value: object, levels: number): boolean {
+  if (levels === 0) return true;
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+    if (typeof member === 'object' && member !== null && isDeeper(member, levels - 1)) return true;
+  }
+  return false;
+}
+
+/** Start of an integer that can exceed the precision of a number. */
+const longInteger = /[[:,]\s*-?\d{16}/;
+
+/** Keeps an integer as text if a number cannot hold all of its digits. */
+function exact(_name: string, value: Json, { source }: { source?: string }): Json {
+  return typeof value === 'number' && /^-?\d{16,}$/.test(source ?? '') && !Number.isSafeInteger(value)
+    ? source!
+    : value;
+}
+
+/**
+ * Parses JSON of a page. Integers beyond 2^53, such as ids of 19 digits, become text with their exact digits.
+ * Throws `page_unreadable` for too many objects and arrays or more than 200 levels of them; SyntaxError or
+ * RangeError for invalid JSON.
+ */
+export function parseJsonText(json: string): Json {
+  checkContainers(json);
+  // A reviver slows the parser down by a factor of four, and most pages have no such integers.
+  const value = (
+    longInteger.test(json) ? JSON.parse(json, exact as Parameters<typeof JSON.parse>[1]) : JSON.parse(json)
+  ) as Json;
+  if (typeof value === 'object' && value !== null && isDeeper(value, maxDepth)) {
+    throw new Fault('page_unreadable', `the page has more than ${maxDepth} levels of JSON`);
+  }
+  return value;
 }

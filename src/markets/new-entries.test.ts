@@ -11,7 +11,11 @@ it('keeps each entry once, within a page and across pages', () => {
   expect(newEntries([{ id: 'b' }, { id: 'c' }], seen, byId)).toEqual([{ id: 'c' }]);
 });
 
-it('compares entries without an id as a whole', () => {
+it('leaves out entries without an id, unless no entry has one', () => {
   const seen = new Set<string>();
-  expect(newEntries([{ name: 'x' }, { name: 'x' }, { name: 'y' }], seen, byId)).toHaveLength(2);
+  expect(newEntries([{ name: 'x' }, { id: 'a' }, { id: '' }], seen, byId)).toEqual([{ id: 'a' }]);
+  expect(newEntries([], seen, byId)).toEqual([]);
+  expect(() => newEntries([{ name: 'x' }, { id: '' }], seen, byId)).toThrow(
+    expect.objectContaining({ code: 'page_unreadable' }),
+  );
 });

@@ -1,18 +1,24 @@
 import type { JsonObject } from '../base/json.ts';
+import { Fault } from '../contract/fault.ts';
 
 /**
  * Returns the entries that are not in `seen`, in order and without duplicates, and adds them to `seen`.
- * `idOf` returns an entry's id; an entry without one (null) is compared as a whole. Listings shift between
- * requests, so entries repeat; a page without a new entry is the end of a listing.
+ * `idOf` returns an entry's id; an entry without one (null) is no product and is left out. Listings shift
+ * between requests, so entries repeat; a page without a new entry is the end of a listing. Throws
+ * `page_unreadable` if no entry has an id.
  */
 export function newEntries(
   entries: readonly JsonObject[],
   seen: Set<string>,
   idOf: (entry: JsonObject) => string | null,
 ): JsonObject[] {
-  return entries.filter((entry) => {
-    const id = idOf(entry) ?? JSON.stringify(entry);
-    if (seen.has(id)) return false;
+  const ids = entries.map(idOf);
+  if (ids.length > 0 && ids.every((id) => id === null)) {
+    throw new Fault('page_unreadable', 'no entry of the list has an id');
+  }
+  return entries.filter((_, at) => {
+    const id = ids[at] ?? null;
+    if (id === null || seen.has(id)) return false;
     seen.add(id);
     return true;
   });

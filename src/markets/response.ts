@@ -4,7 +4,7 @@ import type { PageResponse } from '../fetch/page.ts';
 import { parseRetryAfter } from '../fetch/retry-after.ts';
 import { isOtherCountry } from './country-host.ts';
 import { object, objects, text } from './fields.ts';
-import { checkContainers } from './json-values.ts';
+import { parseJsonText } from './json-values.ts';
 import { unexpectedPage } from './unexpected-page.ts';
 
 /** Patterns of redirect targets: logins, robot checks, and choices of country or language. */
@@ -22,10 +22,10 @@ function brief(words: string): string {
 }
 
 function parsed(body: string): { value: Json } | { reason: string } {
-  checkContainers(body);
   try {
-    return { value: JSON.parse(body) as Json };
+    return { value: parseJsonText(body) };
   } catch (thrown) {
+    if (thrown instanceof Fault) throw thrown;
     return { reason: brief(thrown instanceof Error ? thrown.message : String(thrown)) };
   }
 }

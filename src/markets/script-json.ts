@@ -1,5 +1,6 @@
 import type { Json } from '../base/json.ts';
-import { checkContainers } from './json-values.ts';
+import { Fault } from '../contract/fault.ts';
+import { parseJsonText } from './json-values.ts';
 
 /**
  * Maximum depth of brackets. Pages stay below 40; much deeper ones overflow the stack of recursive readers.
@@ -38,10 +39,10 @@ function closing(text: string, start: number): number {
 export function parseJson(text: string): Json | undefined {
   const trimmed = text.trim();
   if (!/^[[{]/.test(trimmed) || closing(trimmed, 0) !== trimmed.length) return undefined;
-  checkContainers(trimmed);
   try {
-    return JSON.parse(trimmed) as Json;
-  } catch {
+    return parseJsonText(trimmed);
+  } catch (thrown) {
+    if (thrown instanceof Fault) throw thrown;
     return undefined;
   }
 }

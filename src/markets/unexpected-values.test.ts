@@ -1,38 +1,48 @@
 import { describe, expect, it } from 'vitest';
 import { direct } from '../../sandbox/in-process-origin.ts';
-import { mktb as originB } from '../../sandbox/mktb/index.ts';
-import { mktc as originC } from '../../sandbox/mktc/index.ts';
-import { mktf as originF } from '../../sandbox/mktf/index.ts';
-import type { Origin } from '../../sandbox/origin.ts';
+import { origins } from '../../sandbox/list.ts';
 import { isObject, type Json, type JsonObject } from '../base/json.ts';
+import { createRecordCheck, parseFields } from '../base/record-schema.ts';
 import { Fault } from '../contract/fault.ts';
 import type { FetchPage, PageResponse } from '../fetch/page.ts';
-import type { Reader } from './market.ts';
-import { mktb } from './mktb/index.ts';
-import { mktc } from './mktc/index.ts';
-import { mktf } from './mktf/index.ts';
+import { markets } from './list.ts';
+import type { PageName, Reader } from './market.ts';
 
-const oddities: Json[] = [null, true, -1, 1e300, '', 'odd', [], ['odd'], {}, { odd: 1 }];
+/** Replaces a member by nothing. */
+const removed: unique symbol = Symbol('removed');
+
+const nested = (levels: number): Json => (levels === 0 ? 'odd' : [{ text: nested(levels - 1) }]);
+
+const oddities: (Json | typeof removed)[] = [
+  removed,
+  ...[null, true, 0, -1, 1.5, 1e300, '', ' ', 'odd', '12', '1729000000000000123', '1.234,56'],
+  ...[[], [null], ['odd'], [{}], {}, { odd: 1 }, '{"odd":1}', '<b>&amp;\u0000</b>'],
+  ...['odd '.repeat(500), nested(60)],
+];
 
 /** Yields copies of a page, each with one part replaced by an unexpected value. */
-function* mutated(value: Json): Generator<Json> {
+function* mutated(value: Json): Generator<Json | typeof removed> {
   yield* oddities;
   if (Array.isArray(value)) {
     for (const [at, element] of value.entries()) {
-      for (const odd of mutated(element)) yield value.with(at, odd);
+      for (const odd of mutated(element))
+        yield odd === removed ? value.toSpliced(at, 1) : value.with(at, odd);
     }
   } else if (isObject(value)) {
     for (const name of Object.keys(value)) {
-      for (const odd of mutated(value[name] ?? null)) yield { ...value, [name]: odd };
+      const { [name]: member, ...others } = value;
+      for (const odd of mutated(member ?? null)) yield odd === removed ? others : { ...value, [name]: odd };
     }
   }
 }
 
-/** Shortens every list of a page to three elements. */
-function short(value: Json): Json {
-  if (Array.isArray(value)) return value.slice(0, 3).map(short);
+/** Shortens every list of a page to its first element, except the list of components that a page has. */
+function short(value: Json, name = ''): Json {
+  if (Array.isArray(value)) {
+    return value.slice(0, name === 'components_map' ? undefined : 1).map((each) => short(each));
+  }
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, short(member ?? null)]));
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, short(member ?? null, key)]));
 }
 
 /**
@@ -41,12 +51,12 @@ function short(value: Json): Json {
  */
 async function pageOf(
   reader: Reader,
-  origin: Origin,
+  market: string,
   input: JsonObject,
   region: string,
 ): Promise<PageResponse> {
   const responses: PageResponse[] = [];
-  const { fetch } = direct(origin, region);
+  const { fetch } = direct(origins.find((origin) => origin.market === market)!, region, at);
   const recorded: FetchPage = async (request) => {
     const response = await fetch(request);
     responses.push(response);
@@ -57,33 +67,72 @@ async function pageOf(
   return reader.sort === 'record' ? responses[0]! : responses.at(-1)!;
 }
 
-const cases: [string, Reader, Origin, JsonObject, string][] = [
-  ['mktb product', mktb.readers.product!, originB, { shop_domain: 'warung-5', product_key: 'rak-101' }, 'id'],
-  ['mktb search', mktb.readers.search!, originB, { keyword: 'rak 701' }, 'id'],
-  ['mktb older search', mktb.readers.search!, originB, { keyword: 'rak 706' }, 'id'],
-  ['mktb category', mktb.readers.search!, originB, { list_type: 'category', keyword: '701' }, 'id'],
-  ['mktb merchant', mktb.readers.merchant!, originB, { shopid: '5701' }, 'id'],
-  [
-    'mktc product',
-    mktc.readers.product!,
-    originC,
-    { formattedId: 'ps--A-1-00104', sku: 'A-1-00104-00001' },
-    'id',
-  ],
-  ['mktc merchant', mktc.readers.merchant!, originC, { shopid: 'A-60701' }, 'id'],
-  ['mktf search', mktf.readers.search!, originF, { url: 'https://s.example/collections/a-701' }, ''],
-  ['mktf search of words', mktf.readers.search!, originF, { url: 'https://s.example/search?q=wool' }, ''],
+const at = Date.UTC(2030, 0, 1);
+const regions: Record<string, string> = { mkta: 'sg', mktb: 'id', mktc: 'id', mktd: 'my', mktf: '' };
+
+const cases: [string, PageName, JsonObject][] = [
+  ['mkta', 'product', { item_id: '20101', shop_id: '7' }],
+  ['mkta', 'product', { item_id: '20707', shop_id: '7' }],
+  ['mkta', 'variants', { item_id: '20101', shop_id: '7' }],
+  ['mkta', 'variants', { item_id: '20702', shop_id: '7' }],
+  ['mkta', 'search', { keyword: 'lamp 001' }],
+  ['mkta', 'search', { keyword: 'lamp 002' }],
+  ['mkta', 'search', { keyword: 'lamp 003' }],
+  ['mkta', 'merchant', { shop_id: '7003' }],
+  ['mkta', 'merchant', { shop_id: '7004' }],
+  ['mktb', 'product', { shop_domain: 'warung-5', product_key: 'rak-101' }],
+  ['mktb', 'product', { shop_domain: 'warung-5', product_key: 'rak-705' }],
+  ['mktb', 'search', { keyword: 'rak 701' }],
+  ['mktb', 'search', { keyword: 'rak 706' }],
+  ['mktb', 'search', { list_type: 'category', keyword: '701' }],
+  ['mktb', 'merchant', { shopid: '5701' }],
+  ['mktc', 'product', { formattedId: 'ps--A-1-00104', sku: 'A-1-00104-00001' }],
+  ['mktc', 'merchant', { shopid: 'A-60701' }],
+  ['mktd', 'product', { product_id: '1729000000000000700', country: 'my' }],
+  ['mktd', 'product', { product_id: '1729000000000000702', country: 'my' }],
+  ['mktd', 'product', { product_id: '1729000000000000705', country: 'my' }],
+  ['mktf', 'search', { url: 'https://s.example/collections/a-701' }],
+  ['mktf', 'search', { url: 'https://s.example/search?q=wool' }],
 ];
 
-describe('a page with any part replaced is a record, a list or a fault, never another error', () => {
-  it.each(cases)('%s', async (_name, reader, origin, input, region) => {
-    const page = await pageOf(reader, origin, input, region);
-    const value = short(JSON.parse(page.body.toString()) as Json);
+/** Splits a page at its JSON, which is the whole body or the content of a script. */
+function splitPage({ body }: PageResponse): [before: string, json: string, after: string] {
+  const text = body.toString();
+  const script = /(?<=id="__MODERN_ROUTER_DATA__"[^>]*>)[^<]+/.exec(text);
+  if (script === null) return ['', text, ''];
+  return [text.slice(0, script.index), script[0], text.slice(script.index + script[0].length)];
+}
+
+/** Listed fields of objects that records have as the site wrote them. */
+const unchanged: Record<string, RegExp> = { mkta: /^data\.item\.models\[\]/, mktf: /./ };
+
+describe('a page with any part replaced is a record or list of the documented shape, or a fault', () => {
+  it.each(cases)('%s %s of %j', { timeout: 120_000 }, async (name, pageName, input) => {
+    const region = regions[name]!;
+    const market = markets.find((each) => each.name === name)!;
+    const reader = market.readers[pageName]!;
+    const page = await pageOf(reader, name, input, region);
+    const [before, json, after] = splitPage(page);
+    const fields = parseFields(market.listedFields[pageName]!);
+    const shape = createRecordCheck(fields.filter(({ path }) => !unchanged[name]?.test(path)));
+    const read = (value: Json): JsonObject[] => {
+      const text = before + JSON.stringify(value).replaceAll('<', '\\u003c') + after;
+      const read = reader.extract({ ...page, body: Buffer.from(text) }, input, region);
+      return Array.isArray(read) ? read : [read];
+    };
+    const value = short(JSON.parse(json) as Json);
+    expect(read(value).length).toBeGreaterThan(0);
     let tried = 0;
     for (const odd of mutated(value)) {
+      if (odd === removed) continue;
       tried += 1;
       try {
-        reader.extract({ ...page, body: Buffer.from(JSON.stringify(odd)) }, input, region);
+        for (const record of read(odd)) {
+          if (shape.check(record)) continue;
+          const misses: Parameters<typeof shape.check>[1] = [];
+          shape.check(record, misses);
+          expect.fail(`${JSON.stringify(misses)} in the record of ${JSON.stringify(odd).slice(0, 2000)}`);
+        }
       } catch (thrown) {
         if (!(thrown instanceof Fault))
           throw new Error(JSON.stringify(odd).slice(0, 2000), { cause: thrown });

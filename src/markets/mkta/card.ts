@@ -1,10 +1,7 @@
-import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
+import { firstInteger, integer, integers, list, number, object, objects, text, texts } from '../fields.ts';
+import { scaledPrice } from './prices.ts';
 import { soldCount } from './sold.ts';
-
-function part(parent: JsonObject, name: string): JsonObject {
-  const value = parent[name];
-  return isObject(value) ? value : {};
-}
 
 /** Members about the visitor or about how the listing was made. */
 const notProduct: readonly string[] = [
@@ -27,7 +24,7 @@ const notProduct: readonly string[] = [
 /** Merges the fields of a product: first the entry's, then its parts'. */
 function merged(entry: JsonObject): JsonObject {
   const fields: JsonObject = { ...entry };
-  for (const source of [part(entry, 'item_basic'), part(entry, 'item_data')]) {
+  for (const source of [object(entry.item_basic), object(entry.item_data)]) {
     for (const [name, value] of Object.entries(source)) {
       if (value !== null || fields[name] === undefined) fields[name] = value;
     }
@@ -36,56 +33,76 @@ function merged(entry: JsonObject): JsonObject {
   return fields;
 }
 
-function first(...values: (Json | undefined)[]): Json {
-  return values.find((value) => value !== undefined && value !== null && value !== '') ?? null;
+function firstText(...values: (Json | undefined)[]): string | null {
+  return texts(values)[0] ?? null;
 }
 
-/** Returns a scaled price. Null for values that mean "none" or "hidden". */
-function price(...values: (Json | undefined)[]): number | null {
-  return values.find((value): value is number => typeof value === 'number' && value > 0) ?? null;
+/** Returns a flag that the site writes as a boolean, or as 0 and 1. */
+function flag(...values: (Json | undefined)[]): boolean | null {
+  const value = values.find((each) => typeof each === 'boolean' || each === 0 || each === 1);
+  return value === undefined ? null : Boolean(value);
 }
 
 const monthly = /\/|month|bulan|tháng|เดือน|月|mês/i;
 
-function rating(fields: JsonObject): JsonObject {
-  const { rating_star = null, rating_count = [], ...rest } = part(fields, 'item_rating');
-  return { rating_star, rating_count, ...rest };
+function rating(value: Json | undefined): JsonObject {
+  const { rating_star, rating_count, ...rest } = object(value);
+  const counts = list(rating_count).map(integer);
+  return { rating_star: number(rating_star), rating_count: counts.includes(null) ? [] : counts, ...rest };
+}
+
+/** Returns the variations with their options. An option keeps its position, to which models refer. */
+function tiers(value: Json | undefined): JsonObject[] {
+  return objects(value).map((tier) => ({
+    ...tier,
+    name: text(tier.name) ?? '',
+    options: list(tier.options).map((option) => text(option) ?? ''),
+  }));
 }
 
 /**
  * Converts a listing's product of any generation (docs/kinds/search-items.md). Listed fields are always
- * present: null, or an empty array, if the site has no value. Ids, scaled prices and the product's other
- * fields are copied unchanged.
+ * present and have their types: null, or an empty array, if the site has no value. Prices stay scaled, and
+ * the product's other fields are copied unchanged.
  */
 export function card(entry: JsonObject): JsonObject {
   const fields = merged(entry);
-  const asset = part(fields, 'item_card_displayed_asset');
-  const shop = part(fields, 'shop_data');
-  const prices = part(fields, 'item_card_display_price');
-  const counts = part(fields, 'item_card_display_sold_count');
-  const shownSold = part(asset, 'sold_count').text;
-  const lifetime = typeof shownSold === 'string' && !monthly.test(shownSold) ? shownSold : null;
-  const historical = first(fields.historical_sold, counts.historical_sold_count);
-  const recent = first(fields.sold, counts.monthly_sold_count);
+  const asset = object(fields.item_card_displayed_asset);
+  const shop = object(fields.shop_data);
+  const counts = object(fields.item_card_display_sold_count);
+  const prices = [
+    fields.price,
+    object(fields.item_card_display_price).price,
+    object(asset.display_price).price,
+  ];
+  const shownSold = text(object(asset.sold_count).text);
+  const lifetime = shownSold !== null && !monthly.test(shownSold) ? shownSold : null;
+  const stock = integer(fields.stock);
   return {
     ...fields,
-    itemid: first(fields.itemid, fields.item_id),
-    shopid: first(fields.shopid, fields.shop_id),
-    name: first(fields.name, asset.name, fields.title),
-    image: first(fields.image, asset.image),
-    images: [fields.images, asset.images].find(Array.isArray) ?? [],
-    price: price(fields.price, prices.price, part(asset, 'display_price').price),
-    price_min: price(fields.price_min),
-    price_max: price(fields.price_max),
-    stock: typeof fields.stock === 'number' && fields.stock >= 0 ? fields.stock : null,
-    sold: soldCount(recent, counts.monthly_sold_count_text),
-    historical_sold: soldCount(historical, counts.historical_sold_count_text, lifetime),
-    liked_count: first(fields.liked_count),
-    cmt_count: first(fields.cmt_count),
-    item_rating: rating(fields),
-    shop_location: first(fields.shop_location, shop.shop_location),
-    shop_name: first(fields.shop_name, shop.shop_name),
-    is_official_shop: first(fields.is_official_shop, shop.is_official_shop),
-    tier_variations: Array.isArray(fields.tier_variations) ? fields.tier_variations : [],
+    itemid: firstInteger(fields.itemid, fields.item_id),
+    shopid: firstInteger(fields.shopid, fields.shop_id),
+    name: firstText(fields.name, asset.name, fields.title),
+    image: firstText(fields.image, asset.image),
+    images: texts([fields.images, asset.images].find(Array.isArray)),
+    price: prices.map(scaledPrice).find((price) => price !== null) ?? null,
+    price_min: scaledPrice(fields.price_min),
+    price_max: scaledPrice(fields.price_max),
+    stock: stock !== null && stock >= 0 ? stock : null,
+    sold: soldCount(fields.sold, counts.monthly_sold_count, counts.monthly_sold_count_text),
+    historical_sold: soldCount(
+      fields.historical_sold,
+      counts.historical_sold_count,
+      counts.historical_sold_count_text,
+      lifetime,
+    ),
+    liked_count: integer(fields.liked_count),
+    cmt_count: integer(fields.cmt_count),
+    item_rating: rating(fields.item_rating),
+    shop_location: firstText(fields.shop_location, shop.shop_location),
+    shop_name: firstText(fields.shop_name, shop.shop_name),
+    is_official_shop: flag(fields.is_official_shop, shop.is_official_shop),
+    tier_variations: tiers(fields.tier_variations),
+    label_ids: integers(fields.label_ids),
   };
 }

@@ -2,7 +2,8 @@ import { isObject, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { parseRetryAfter } from '../../fetch/retry-after.ts';
-import { checkContainers } from '../json-values.ts';
+import { integer, text } from '../fields.ts';
+import { parseJsonText } from '../json-values.ts';
 import { redirectFault, statusFault } from '../response.ts';
 import { unexpectedPage } from '../unexpected-page.ts';
 import { regions } from './regions.ts';
@@ -10,7 +11,7 @@ import { regions } from './regions.ts';
 const robot = 90309999;
 const withdrawnPath = 10005;
 const suffixes = Object.values(regions).map(({ suffix }) => suffix);
-const notFound: readonly unknown[] = [266900002, 4];
+const notFound: readonly (number | null)[] = [266900002, 4];
 
 /** Paths that robots are redirected to. Pages that only redirect there are refusals as well. */
 const checks = /\/verify\/|\/traffic\/error/;
@@ -39,10 +40,10 @@ function statusFaultOf(response: PageResponse): Fault {
 function parse(response: PageResponse): JsonObject {
   const body = response.body.toString('utf8').trim();
   let value: unknown;
-  checkContainers(body);
   try {
-    value = JSON.parse(body);
-  } catch {
+    value = parseJsonText(body);
+  } catch (thrown) {
+    if (thrown instanceof Fault) throw thrown;
     if (response.status !== 200) throw statusFaultOf(response);
     if (!body.startsWith('<') && body !== '')
       throw new Fault('page_unreadable', 'the site sent invalid JSON instead of data');
@@ -58,7 +59,7 @@ function parse(response: PageResponse): JsonObject {
 }
 
 function isRefusal(body: JsonObject): boolean {
-  if (body.error === robot || body['3'] === robot) return true;
+  if (integer(body.error) === robot || integer(body['3']) === robot) return true;
   return !('data' in body) && !('items' in body) && 'tracking_id' in body && 'action_type' in body;
 }
 
@@ -71,16 +72,19 @@ function isRefusal(body: JsonObject): boolean {
 export function parseResponse(response: PageResponse): JsonObject {
   const body = parse(response);
   if (isRefusal(body)) throw new Fault('page_blocked', 'the site refused the request as automated');
-  if (notFound.includes(body.error))
+  if (notFound.includes(integer(body.error)))
     throw new Fault('page_not_found', 'the site has no such page in this region');
   if (response.status !== 200) throw statusFaultOf(response);
-  if (body.error === withdrawnPath) {
+  if (integer(body.error) === withdrawnPath) {
     throw new Fault('page_failed', `the site has withdrawn this request (error ${withdrawnPath})`);
   }
-  if (body.error !== undefined && body.error !== null && body.error !== 0) {
-    const words =
-      typeof body.error_msg === 'string' && body.error_msg !== '' ? `: ${body.error_msg.slice(0, 200)}` : '';
-    throw new Fault('page_failed', `the site returned error ${String(body.error).slice(0, 40)}${words}`);
+  if (![undefined, null, '', 0, '0'].some((none) => none === body.error)) {
+    const message = text(body.error_msg);
+    const words = message === null ? '' : `: ${message.slice(0, 200)}`;
+    throw new Fault(
+      'page_failed',
+      `the site returned error ${JSON.stringify(body.error).slice(0, 40)}${words}`,
+    );
   }
   return body;
 }

@@ -28,7 +28,7 @@ const variantsFields = `collected_at: integer; cbOption: integer?; cmtCount: int
   models[].modelId: string?; models[].name: string?; models[].price: number?; models[].stock: integer?;
   models[].sold: integer?; models[].tierIndex: array`;
 
-const entryFields = `itemid: integer; shopid: integer; name: string?; image: string?; images: array; price: integer?;
+const entryFields = `itemid: integer; shopid: integer?; name: string?; image: string?; images: array; price: integer?;
   price_min: integer?; price_max: integer?; stock: integer?; sold: integer?; historical_sold: integer?;
   liked_count: integer?; cmt_count: integer?; item_rating: object; item_rating.rating_star: number?;
   item_rating.rating_count: array; item_rating.rating_count[]: integer; shop_location: string?; shop_name: string?; is_official_shop: boolean?;

@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
+import { integer, object, positive } from '../fields.ts';
 
 /** Parts of a product page's response. A missing part is an empty object. */
 export interface ItemPage {
@@ -11,17 +12,13 @@ export interface ItemPage {
   description: JsonObject;
 }
 
-function part(parent: JsonObject, name: string): JsonObject {
-  const value = parent[name];
-  return isObject(value) ? value : {};
-}
-
 /** Returns the id of an item or shop as decimal text, from its newer or older name. Null if there is none. */
 export function idOf(record: JsonObject, ...names: string[]): string | null {
   for (const name of names) {
     const id = record[name];
-    if (typeof id === 'number' && id > 0) return String(id);
     if (typeof id === 'string' && /^[1-9]\d*$/.test(id)) return id;
+    const number = positive(integer(id));
+    if (number !== null) return String(number);
   }
   return null;
 }
@@ -31,18 +28,18 @@ export function idOf(record: JsonObject, ...names: string[]): string | null {
  * or a top-level `item`. Throws `page_unreadable` if there is none.
  */
 export function itemPage(body: JsonObject): ItemPage {
-  const data = part(body, 'data');
+  const data = object(body.data);
   const item = [data.item, data, body.item].find(
     (value): value is JsonObject => isObject(value) && idOf(value, 'item_id', 'itemid') !== null,
   );
   if (!item) throw new Fault('page_unreadable', 'the response has no product');
   return {
     item,
-    price: part(data, 'product_price'),
-    review: part(data, 'product_review'),
-    images: part(data, 'product_images'),
-    meta: part(data, 'product_meta'),
-    description: part(data, 'product_description'),
+    price: object(data.product_price),
+    review: object(data.product_review),
+    images: object(data.product_images),
+    meta: object(data.product_meta),
+    description: object(data.product_description),
   };
 }
 
@@ -50,10 +47,6 @@ const removed: readonly (Json | undefined)[] = ['banned', 'deleted', 'sip_delete
 
 /** Maximum lead of a page's timestamps over the local clock, in seconds. */
 const clockSlack = 86_400;
-
-function positive(value: unknown): number | null {
-  return typeof value === 'number' && value > 0 ? value : null;
-}
 
 /** Describes an impossible value of an item, which reveals a made-up response. Null if there is none. */
 export function impossibility(item: JsonObject, at: number): string | null {

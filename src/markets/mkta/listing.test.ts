@@ -40,6 +40,7 @@ const listed = {
   shop_name: null,
   image: null,
   images: [],
+  label_ids: [],
 } as JsonObject;
 delete listed.liked;
 
@@ -134,8 +135,42 @@ describe('generations', () => {
         shop_name: null,
         is_official_shop: null,
         tier_variations: [],
+        label_ids: [],
       },
     ]);
+  });
+});
+
+test('converts listed values to their types, and drops those of others', () => {
+  const odd = {
+    itemid: '1',
+    shopid: '5',
+    name: 7,
+    images: ['a', null, ''],
+    price: '250000',
+    price_min: 'x',
+    stock: '4',
+    liked_count: '9',
+    cmt_count: [],
+    item_rating: { rating_star: '4.5', rating_count: ['3', 0, 0, 0, 1, 2], has_more: true },
+    is_official_shop: 1,
+    tier_variations: [{ name: null, options: ['Red', null], images: null }, 'x'],
+    label_ids: ['1', 9, null],
+  };
+  expect(list({ items: [odd] }).entries[0]).toMatchObject({
+    itemid: 1,
+    shopid: 5,
+    name: '7',
+    images: ['a'],
+    price: 250_000,
+    price_min: null,
+    stock: 4,
+    liked_count: 9,
+    cmt_count: null,
+    item_rating: { ...rating, has_more: true },
+    is_official_shop: true,
+    tier_variations: [{ name: '', options: ['Red', ''], images: null }],
+    label_ids: [1, 9],
   });
 });
 
@@ -157,19 +192,25 @@ describe('a page', () => {
     expect(list({ items: items(1) })).toMatchObject({ total: null, last: null });
   });
 
-  test.each([{ items: [] }, { items: null, nomore: true }, { data: { total: 0 } }])(
+  test.each([{ items: [] }, { items: null, nomore: true, total_count: 9 }, { data: { total: 0 } }])(
     'can be empty: %j',
     (body) => {
       expect(list(body)).toMatchObject({ entries: [], places: 0 });
     },
   );
 
-  test.each([{}, { data: {} }, { items: 'none' }, { items: [1, 'x', { name: 'banner' }] }])(
-    'is unreadable: %j',
-    (body) => {
-      expect(() => list(body)).toThrow(expect.objectContaining({ code: 'page_unreadable' }));
-    },
-  );
+  test.each([
+    {},
+    { data: {} },
+    { items: 'none' },
+    { items: 'none', nomore: true },
+    { items: null, nomore: false, total_count: 60 },
+    { total_count: 60 },
+    { items: [1, 'x', { name: 'banner' }] },
+    { items: [null], nomore: true },
+  ])('is unreadable: %j', (body) => {
+    expect(() => list(body)).toThrow(expect.objectContaining({ code: 'page_unreadable' }));
+  });
 
   test('is a fault if it has a refusal, never empty', () => {
     expect(() => list({ error: 90309999, is_login: false })).toThrow(

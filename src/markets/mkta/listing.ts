@@ -1,6 +1,8 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
+import { objects } from '../fields.ts';
+import { newEntries } from '../new-entries.ts';
 import { card } from './card.ts';
 import { parseResponse } from './faults.ts';
 import { idOf, impossibility } from './item.ts';
@@ -62,11 +64,20 @@ function count(body: JsonObject, ...names: string[]): number | null {
   return null;
 }
 
+/**
+ * Returns the list of products of a response. A response without a list is a page without products only if it
+ * says so: it is the last page, or the total is 0.
+ */
 function cardsOf(body: JsonObject): JsonObject[] {
-  const found = [...lists(body)].filter(Array.isArray);
-  const list = found.find(({ length }) => length > 0) ?? found[0];
-  if (list !== undefined) return list.filter(isObject);
-  if (flag(body, 'nomore', 'no_more') !== null || count(body, 'total_count', 'total') !== null) return [];
+  const found = [...lists(body)].filter((value) => value !== undefined && value !== null);
+  const arrays = found.filter(Array.isArray);
+  const list = arrays.find(({ length }) => length > 0) ?? arrays[0];
+  if (list !== undefined) {
+    const cards = objects(list);
+    if (cards.length > 0 || list.length === 0) return cards;
+  }
+  const isEnd = flag(body, 'nomore', 'no_more') === true || count(body, 'total_count', 'total') === 0;
+  if (isEnd && found.length === 0) return [];
   throw new Fault('page_unreadable', 'the response has no list of items');
 }
 
@@ -78,27 +89,17 @@ function cardsOf(body: JsonObject): JsonObject[] {
 export function readListing(response: PageResponse, shopId?: string): Listing {
   const body = withoutVisitors(parseResponse(response));
   const cards = cardsOf(body);
-  const products = cards.map(card).filter((entry) => idOf(entry, 'itemid') !== null);
-  if (cards.length > 0 && products.length === 0) {
-    throw new Fault('page_unreadable', 'the list has no readable items');
-  }
+  const products = newEntries(cards.map(card), new Set(), (entry) => idOf(entry, 'itemid'));
   const impossible = products.filter((entry) => impossibility(entry, response.at) !== null);
   if (impossible.length * 10 > products.length) {
     throw new Fault('page_mismatch', `${impossible.length} of ${products.length} items are implausible`);
   }
-  const own = products.filter(
+  const entries = products.filter(
     (entry) => shopId === undefined || [null, shopId].includes(idOf(entry, 'shopid')),
   );
-  if (products.length > 0 && own.length === 0) {
+  if (products.length > 0 && entries.length === 0) {
     throw new Fault('page_mismatch', `requested shop ${shopId}, the items belong to another shop`);
   }
-  const seen = new Set<string | null>();
-  const entries = own.filter((entry) => {
-    const id = idOf(entry, 'itemid');
-    if (seen.has(id)) return false;
-    seen.add(id);
-    return true;
-  });
   return {
     entries,
     places: cards.length,

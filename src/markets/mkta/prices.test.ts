@@ -9,7 +9,9 @@ test.each([
   [-1, null],
   [null, null],
   [undefined, null],
-  ['1299000', null],
+  ['1299000', 12.99],
+  ['12.99', null],
+  [1.5, null],
 ])('converts the scaled price %j to %j', (scaled, price) => {
   expect(unscaled(scaled)).toBe(price);
 });

@@ -1,9 +1,18 @@
+import { integer } from '../fields.ts';
+
 /** Scale of the site's integer prices, the same for every region and currency. */
 const scale = 100_000;
 
-/** Converts a scaled price to currency units. Null for hidden or missing prices: no number, 0 and -1. */
+/** Returns a scaled price. Null for hidden or missing prices: no integer, 0 and -1. */
+export function scaledPrice(price: unknown): number | null {
+  const scaled = integer(price);
+  return scaled !== null && scaled > 0 ? scaled : null;
+}
+
+/** Converts a scaled price to currency units. Null for hidden or missing prices: no integer, 0 and -1. */
 export function unscaled(price: unknown): number | null {
-  return typeof price === 'number' && price > 0 ? price / scale : null;
+  const scaled = scaledPrice(price);
+  return scaled === null ? null : scaled / scale;
 }
 
 /** Returns the discount in percent from the site's forms: 13, "13%", "-70%". Null if there is none. */

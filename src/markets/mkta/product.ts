@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../base/json.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
-import { integer, list, object, objects, text } from '../fields.ts';
+import { firstInteger, integer, integers, list, object, objects, text } from '../fields.ts';
 import type { ReadContext, RecordReader } from '../market.ts';
 import { parseResponse } from './faults.ts';
 import { checkItem, type ItemPage, itemPage } from './item.ts';
@@ -36,7 +36,7 @@ function extract(response: PageResponse, input: JsonObject): JsonObject {
   const data = object(rest.data);
   // In older generations, an item outside of `data.item` keeps its other members in place.
   const others = data.item === page.item ? page.item : {};
-  const item = { ...others, ...listed(page.item) };
+  const item = { ...others, ...listed(page.item, input) };
   return {
     collected_at: Math.floor(response.at / 1000),
     bff_meta,
@@ -47,21 +47,26 @@ function extract(response: PageResponse, input: JsonObject): JsonObject {
   };
 }
 
+/** Returns text as the site writes it, also blank text. Null for anything else. */
+function string(value: Json | undefined): string | null {
+  return text(value) ?? (typeof value === 'string' ? value : null);
+}
+
 /** Returns the listed fields of an item with the site's values. Missing values are null or empty. */
-function listed(item: JsonObject): JsonObject {
+function listed(item: JsonObject, asked: JsonObject): JsonObject {
   return {
-    item_id: integer(item.item_id ?? item.itemid),
-    shop_id: integer(item.shop_id ?? item.shopid),
-    item_status: item.item_status ?? null,
-    status: item.status ?? null,
-    item_type: item.item_type ?? null,
-    reference_item_id: item.reference_item_id ?? null,
-    title: item.title ?? item.name ?? null,
-    image: item.image ?? null,
-    label_ids: list(item.label_ids),
+    item_id: firstInteger(item.item_id, item.itemid),
+    shop_id: firstInteger(item.shop_id, item.shopid, asked.shop_id),
+    item_status: string(item.item_status),
+    status: integer(item.status),
+    item_type: integer(item.item_type),
+    reference_item_id: string(item.reference_item_id),
+    title: string(item.title) ?? string(item.name),
+    image: string(item.image),
+    label_ids: integers(item.label_ids),
     attributes: list(item.attributes),
     models: list(item.models),
-    description: item.description ?? null,
+    description: string(item.description),
   };
 }
 

@@ -1,29 +1,11 @@
-import { isObject, type Json, type JsonObject } from '../../base/json.ts';
+import type { Json, JsonObject } from '../../base/json.ts';
 import type { PageResponse } from '../../fetch/page.ts';
+import { firstInteger, integer, integers, number, object, objects, text, texts } from '../fields.ts';
 import type { RecordReader } from '../market.ts';
 import { type ItemPage, idOf } from './item.ts';
 import { discountPercent, unscaled } from './prices.ts';
 import { productRequest, readProduct } from './product.ts';
 import { soldCount } from './sold.ts';
-
-function objects(value: Json | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function texts(value: Json | undefined): string[] {
-  return Array.isArray(value)
-    ? value.filter((element): element is string => typeof element === 'string' && element !== '')
-    : [];
-}
-
-/** Returns non-blank text, otherwise null. */
-function text(value: Json | undefined): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
-}
-
-function number(...values: (Json | undefined)[]): number | null {
-  return values.find((value): value is number => typeof value === 'number') ?? null;
-}
 
 /**
  * Returns the stock that the page states. Visitors without a session get a capped value with a null
@@ -31,14 +13,13 @@ function number(...values: (Json | undefined)[]): number | null {
  */
 function stockOf(model: JsonObject, item: JsonObject): number | null {
   if (item.is_hide_stock === true) return null;
-  const stock = number(model.stock, model.normal_stock);
-  const capped = model.normal_stock === null && model.price === null;
+  const stock = firstInteger(model.stock, model.normal_stock);
+  const capped = (model.normal_stock ?? model.price ?? null) === null;
   return stock === null || stock < 0 || (capped && stock > 0) ? null : stock;
 }
 
 function modelOf(model: JsonObject, item: JsonObject): JsonObject {
-  const extended = isObject(model.extinfo) ? model.extinfo : {};
-  const tierIndex = [extended.tier_index, model.tier_index].find(Array.isArray) ?? [];
+  const tierIndex: Json[] = [object(model.extinfo).tier_index, model.tier_index].find(Array.isArray) ?? [];
   return {
     modelId: idOf(model, 'model_id', 'modelid'),
     name: typeof model.name === 'string' ? model.name : null,
@@ -50,13 +31,13 @@ function modelOf(model: JsonObject, item: JsonObject): JsonObject {
 }
 
 function displayPrice({ item, price }: ItemPage): JsonObject {
-  const shown = isObject(price.price) ? price.price : {};
+  const shown = object(price.price);
   const mask = text(shown.price_mask) ?? text(item.hidden_price_display);
   const lowest =
     [shown.single_value, shown.range_min, item.price, item.price_min].map(unscaled).find(Boolean) ?? null;
   const known = mask === null && price.hide_price !== true ? lowest : null;
-  const translated = isObject(price.discount_text) ? price.discount_text : {};
-  const buyer = isObject(translated.buyer_translated_text) ? translated.buyer_translated_text : {};
+  const translated = object(price.discount_text);
+  const buyer = object(translated.buyer_translated_text);
   return {
     currency: text(item.currency),
     discount: discountPercent(price.discount) ?? (known === null ? null : discountPercent(item.raw_discount)),
@@ -76,23 +57,17 @@ function displayPrice({ item, price }: ItemPage): JsonObject {
 }
 
 function imagesOf({ item, images }: ItemPage): string[] {
-  return (
-    [texts(images.images), texts(item.images), texts([item.image ?? null])].find(
-      ({ length }) => length > 0,
-    ) ?? []
-  );
+  const lists = [texts(images.images), texts(item.images), texts([item.image])];
+  return lists.find(({ length }) => length > 0) ?? [];
 }
 
 function categoriesOf(item: JsonObject): number[] {
-  const ids = objects(item.categories).map(({ catid }) => catid);
-  const known = ids.filter((id): id is number => typeof id === 'number');
-  if (known.length > 0) return known;
-  const own = number(item.cat_id, item.catid);
-  return own === null ? [] : [own];
+  const ids = [objects(item.categories).map(({ catid }) => catid), [item.cat_id], [item.catid]];
+  return ids.map(integers).find(({ length }) => length > 0) ?? [];
 }
 
 function descriptionOf({ item, description }: ItemPage): string | null {
-  const paragraphs = objects(description.paragraphs).flatMap((paragraph) => texts([paragraph.text ?? null]));
+  const paragraphs = texts(objects(description.paragraphs).map((paragraph) => paragraph.text));
   return text(item.description) ?? (paragraphs.length > 0 ? paragraphs.join('\n') : null);
 }
 
@@ -105,28 +80,27 @@ function historicalSold({ item, review, meta }: ItemPage): number | null {
 function extract(response: PageResponse, input: JsonObject, region: string): JsonObject {
   const { page } = readProduct(response, input);
   const { item, review } = page;
-  const rating = isObject(item.item_rating) ? item.item_rating : {};
   return {
     collected_at: Math.floor(response.at / 1000),
-    cbOption: number(item.cb_option),
-    cmtCount: number(review.cmt_count, item.cmt_count),
-    condition: number(item.condition),
-    createTime: number(item.ctime),
+    cbOption: integer(item.cb_option),
+    cmtCount: firstInteger(review.cmt_count, item.cmt_count),
+    condition: integer(item.condition),
+    createTime: integer(item.ctime),
     currency: text(item.currency),
     description: descriptionOf(page),
-    flag: number(item.flag),
-    globalBrandId: number(item.brand_id, item.global_brand_id),
+    flag: integer(item.flag),
+    globalBrandId: firstInteger(item.brand_id, item.global_brand_id),
     images: imagesOf(page),
     itemCardV2: { displayPrice: displayPrice(page) },
     itemId: String(input.item_id),
-    likedCount: number(review.liked_count, item.liked_count),
+    likedCount: firstInteger(review.liked_count, item.liked_count),
     localBrand: text(item.brand),
     localCatIds: categoriesOf(item),
     shopId: idOf(item, 'shop_id', 'shopid') ?? String(input.shop_id),
     country: region,
     title: text(item.title) ?? text(item.name),
     historicalSold: historicalSold(page),
-    rating: number(review.rating_star, rating.rating_star),
+    rating: number(review.rating_star) ?? number(object(item.item_rating).rating_star),
     models: objects(item.models).map((model) => modelOf(model, item)),
   };
 }

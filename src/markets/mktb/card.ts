@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../base/json.ts';
-import { count, integer, number, objects, percent, positive, rupiah, text } from '../fields.ts';
-import { isSite } from './graphql.ts';
+import { absoluteUrl, count, integer, number, objects, percent, positive, rupiah, text } from '../fields.ts';
+import { isSite, site } from './graphql.ts';
 
 const aboutSales = /terjual|sold/i;
 /** Positions of the label with the number sold. */
@@ -50,6 +50,11 @@ export function id(...values: (Json | undefined)[]): string | null {
     if (found !== null && number(found) !== 0) return found;
   }
   return null;
+}
+
+/** Returns the first value that is an address, or a path on the site. Null if there is none. */
+export function address(...values: (Json | undefined)[]): string | null {
+  return values.map((value) => absoluteUrl(value, site)).find((url) => url !== null) ?? null;
 }
 
 /** Returns the first path segment of an address on the site, which names the shop. Null if there is none. */

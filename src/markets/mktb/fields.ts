@@ -4,8 +4,8 @@ import type { ListedFields, TrackedPages } from '../market.ts';
 import { cheapest, lowestPrice, trackedItem, valueAt } from '../tracked.ts';
 
 const productFields = `data.variants.basicInfo.id: string; data.variants.basicInfo.shopID: string?;
-  data.variants.basicInfo.alias: string; data.variants.basicInfo.createdAt: string?;
-  data.variants.basicInfo.category.detail: array; data.variants.basicInfo.category.detail[].id: string;
+  data.variants.basicInfo.alias: string?; data.variants.basicInfo.createdAt: string?;
+  data.variants.basicInfo.category.detail: array; data.variants.basicInfo.category.detail[].id: string?;
   data.variants.basicInfo.category.detail[].name: string;
   data.variants.basicInfo.category.detail[].breadcrumbURL: string?;
   data.variants.basicInfo.stats.countView: string?; data.variants.basicInfo.stats.countReview: string?;

@@ -84,9 +84,12 @@ describe('extract()', () => {
     ]);
   });
 
-  it('returns null for every listed field of an empty product', () => {
-    const [entry] = merchant.extract(createResponse(shop({ data: [{}] })), {}, 'id');
-    expect(entry).toEqual(Object.fromEntries(fields.map((name) => [name, null])));
+  it('returns null for every listed field of a product with an id only', () => {
+    const [entry] = merchant.extract(createResponse(shop({ data: [{ product_id: 7 }] })), {}, 'id');
+    expect(entry).toEqual({
+      ...Object.fromEntries(fields.map((name) => [name, null])),
+      ...{ id: '7', product_id: 7 },
+    });
   });
 
   it.each([
@@ -96,6 +99,7 @@ describe('extract()', () => {
     [shop({ errors: null }), 'page_unreadable'],
     [shop({ data: 'x' }), 'page_unreadable'],
     [shop({ data: [1] }), 'page_unreadable'],
+    [shop({ data: [{}] }), 'page_unreadable'],
     [shop(null), 'page_failed'],
     [{ errors: [{ message: 'shop not found' }], data: null }, 'page_not_found'],
   ] as [Json, string][])('rejects %j with %s', (value, code) => expect(codeOf(value)).toBe(code));

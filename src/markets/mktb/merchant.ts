@@ -5,7 +5,7 @@ import { integer, list, object, objects, positive, text } from '../fields.ts';
 import type { ListReader } from '../market.ts';
 import { newEntries } from '../new-entries.ts';
 import { errorMessage } from '../response.ts';
-import { discount, id, plain, price, reviews, soldLabel, stars } from './card.ts';
+import { address, discount, id, plain, price, reviews, soldLabel, stars } from './card.ts';
 import { parseData } from './faults.ts';
 import { joinPath, operation, place } from './graphql.ts';
 import { productsQuery, shopQuery } from './merchant-query.ts';
@@ -88,8 +88,8 @@ function entry(product: JsonObject, input: JsonObject): JsonObject {
     review_count: reviews(stats.reviewCount),
     sold_count: soldLabel(product.label_groups),
     etalase: text(input.etalase_id),
-    url: text(product.product_url) ?? text(product.url),
-    image_url: text(image.original) ?? text(image.resize300) ?? text(image.thumbnail),
+    url: address(product.product_url, product.url),
+    image_url: address(image.original, image.resize300, image.thumbnail),
     condition: null,
     stock: null,
   };

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageRequest, PageResponse } from '../../fetch/page.ts';
-import { list, object, objects, text, without } from '../fields.ts';
+import { integer, number, object, objects, text, without } from '../fields.ts';
 import type { RecordReader } from '../market.ts';
 import { parseData } from './faults.ts';
 import { isSite, joinPath, operation, place, site } from './graphql.ts';
@@ -20,24 +20,39 @@ const personal: ReadonlySet<string> = new Set([
   'reviewerName',
 ]);
 
-/** Listed fields of basicInfo (docs/kinds/product-pages-bulk.md). Those that a page lacks are null. */
-const listed = {
-  id: null,
-  shopID: null,
-  alias: null,
-  createdAt: null,
-  minOrder: null,
-  maxOrder: null,
-  weight: null,
-  weightUnit: null,
-  url: null,
-  condition: null,
-  status: null,
-  isLeasing: null,
-  catalogID: null,
-} satisfies JsonObject;
-const listedStats = { countView: null, countReview: null, countTalk: null, rating: null };
-const listedTransactions = { transactionSuccess: null, transactionReject: null, countSold: null };
+/** Conversions of listed fields. Fields that a page lacks, or writes in another type, are null. */
+type Conversions = Readonly<Record<string, (value: unknown) => Json>>;
+
+/** Listed fields of basicInfo (docs/kinds/product-pages-bulk.md). */
+const listed: Conversions = {
+  id: text,
+  shopID: text,
+  alias: text,
+  createdAt: text,
+  minOrder: integer,
+  maxOrder: integer,
+  weight: integer,
+  weightUnit: text,
+  url: text,
+  condition: text,
+  status: text,
+  isLeasing: (value) => (typeof value === 'boolean' ? value : null),
+  catalogID: text,
+};
+const listedStats: Conversions = { countView: text, countReview: text, countTalk: text, rating: number };
+const listedTransactions: Conversions = {
+  transactionSuccess: text,
+  transactionReject: text,
+  countSold: text,
+};
+const listedCategory: Conversions = { id: text, name: text, breadcrumbURL: text };
+
+/** Returns the site's fields with the listed ones in their types. */
+function converted(value: Json | undefined, conversions: Conversions): JsonObject {
+  const site = object(value);
+  const own = Object.entries(conversions).map(([name, convert]) => [name, convert(site[name])]);
+  return { ...site, ...Object.fromEntries(own) };
+}
 
 function request(input: JsonObject): PageRequest {
   const shopDomain = String(input.shop_domain);
@@ -60,21 +75,21 @@ function request(input: JsonObject): PageRequest {
 }
 
 /** The site writes a single menu object, with "0" and "" for a shop without menus. */
-function menus(menu: Json | undefined): Json[] {
-  if (Array.isArray(menu)) return menu;
-  return isObject(menu) && text(menu.name) !== null ? [menu] : [];
+function menus(menu: Json | undefined): JsonObject[] {
+  const named = objects(Array.isArray(menu) ? menu : [menu]).filter(({ name }) => text(name) !== null);
+  return named.map((each) => converted(each, { name: text }));
 }
 
 function basicInfoOf(site: JsonObject): JsonObject {
   const category = object(site.category);
+  const path = objects(category.detail).map((each) => converted(each, listedCategory));
   return {
-    ...listed,
-    ...site,
-    id: site.id ?? site.productID ?? null,
+    ...converted(site, listed),
+    id: text(site.id) ?? text(site.productID),
     menu: menus(site.menu),
-    category: { ...category, detail: list(category.detail) },
-    stats: { ...listedStats, ...object(site.stats) },
-    txStats: { ...listedTransactions, ...object(site.txStats) },
+    category: { ...category, detail: path.filter(({ name }) => name !== null) },
+    stats: converted(site.stats, listedStats),
+    txStats: converted(site.txStats, listedTransactions),
   };
 }
 

@@ -111,9 +111,9 @@ describe('extract()', () => {
     expect(entry).not.toHaveProperty('wishlist');
   });
 
-  it('returns null for every listed field of an empty product', () => {
-    const [entry] = extract([{}]);
-    expect(entry).toEqual(Object.fromEntries(fields.map((name) => [name, null])));
+  it('returns null for every listed field of a product with an id only', () => {
+    const [entry] = extract([{ id: '7' }]);
+    expect(entry).toEqual({ ...Object.fromEntries(fields.map((name) => [name, null])), id: '7' });
   });
 
   it('tolerates unexpected types in every place', () => {
@@ -126,6 +126,14 @@ describe('extract()', () => {
       mediaURL: [],
     };
     expect(extract([odd])[0]).toMatchObject({ id: '5', price: 7000, rating: null, sold_count: null });
+  });
+
+  it('has complete addresses', () => {
+    const product = { id: '1', url: '/warung/lampu', mediaURL: { image: '', image300: '//cdn.test/a.jpg' } };
+    expect(extract([product])[0]).toMatchObject({
+      url: 'https://www.tokopedia.com/warung/lampu',
+      image_url: 'https://cdn.test/a.jpg',
+    });
   });
 
   it('does not read a shop from a promoted link', () => {

@@ -4,7 +4,7 @@ import type { PageResponse } from '../../fetch/page.ts';
 import { integer, number, object, objects, positive, text } from '../fields.ts';
 import type { ListReader } from '../market.ts';
 import { newEntries } from '../new-entries.ts';
-import { discount, id, parseShop, plain, price, reviews, soldLabel, stars } from './card.ts';
+import { address, discount, id, parseShop, plain, price, reviews, soldLabel, stars } from './card.ts';
 import { parseData } from './faults.ts';
 import { isCategory, rows, searchRequest } from './search-query.ts';
 
@@ -87,14 +87,11 @@ function entry(product: JsonObject): JsonObject {
     shop_id: id(shop.id, shop.shopId, shop.oldID),
     shop_name: text(shop.name),
     shop_domain: text(shop.domain) ?? shopName,
-    url: text(product.url),
-    image_url:
-      text(media.image) ??
-      text(media.image700) ??
-      text(media.image300) ??
-      text(product.imageUrl) ??
-      text(product.imageUrlLarge) ??
-      text(product.image_url),
+    url: address(product.url),
+    image_url: address(
+      ...[media.image, media.image700, media.image300],
+      ...[product.imageUrl, product.imageUrlLarge, product.image_url],
+    ),
     location: text(shop.city) ?? text(shop.location),
     condition: null,
     free_shipping: freeShipping(product),

@@ -98,12 +98,24 @@ describe('extract()', () => {
     ]);
   });
 
-  it('returns null for every listed field of an empty product', () => {
-    const [entry] = merchant.extract(createResponse(ok({ products: [{}] })), {}, 'id');
+  it('returns null for every listed field of a product with an id only', () => {
+    const [entry] = merchant.extract(createResponse(ok({ products: [{ id: 'A-1' }] })), {}, 'id');
     expect(entry).toEqual({
       ...Object.fromEntries(fields.map((name) => [name, null])),
+      id: 'A-1',
       merchant: { id: null, name: null, type: null },
     });
+  });
+
+  it.each([
+    [['//cdn.test/a.jpg', 'https://cdn.test/b.jpg'], 'https://cdn.test/a.jpg'],
+    [[{ full: 'https://cdn.test/a.jpg', thumbnail: 'https://cdn.test/s.jpg' }], 'https://cdn.test/a.jpg'],
+    [[{ thumbnail: '/s.jpg' }], 'https://www.blibli.com/s.jpg'],
+    [[], null],
+  ])('has the address of the first image of %j', (images, image_url) => {
+    const products = [{ id: 'A-1', images }];
+    const [entry] = merchant.extract(createResponse(ok({ products })), {}, 'id');
+    expect(entry).toMatchObject({ image_url });
   });
 
   it('tolerates unexpected types in every place', () => {

@@ -1,12 +1,23 @@
 import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { FetchPage, PageRequest, PageResponse } from '../../fetch/page.ts';
-import { count, integer, list, number, object, objects, positive, rupiah, text } from '../fields.ts';
+import {
+  absoluteUrl,
+  count,
+  integer,
+  list,
+  number,
+  object,
+  objects,
+  positive,
+  rupiah,
+  text,
+} from '../fields.ts';
 import type { ListReader } from '../market.ts';
 import { newEntries } from '../new-entries.ts';
 import { parseEnvelope } from './faults.ts';
 import { merchantPage } from './pages.ts';
-import { address, headers } from './site.ts';
+import { headers, site } from './site.ts';
 import { merchantType } from './summary.ts';
 
 const perPage = 40;
@@ -49,6 +60,13 @@ function nameOf(category: unknown): string | null {
   return text(category) ?? text(object(category).name);
 }
 
+/** Returns the first image, whose entry is an address, or an object with one per size. */
+function imageOf({ images, image }: JsonObject): string | null {
+  const entries = [...list(images), image ?? null];
+  const urls = entries.flatMap((entry) => [entry, object(entry).full, object(entry).thumbnail]);
+  return urls.map((url) => absoluteUrl(url, site)).find((url) => url !== null) ?? null;
+}
+
 function entry(product: JsonObject): JsonObject {
   const price = object(product.price);
   const review = object(product.review);
@@ -69,8 +87,8 @@ function entry(product: JsonObject): JsonObject {
       text(list(product.categoryNameHierarchy).at(-1)) ??
       nameOf(product.rootCategory) ??
       nameOf(product.category),
-    url: address(product.url),
-    image_url: text(list(product.images)[0]),
+    url: absoluteUrl(product.url, site),
+    image_url: imageOf(product),
     condition: null,
     stock: null,
     merchant: {

@@ -1,8 +1,5 @@
-import type { Json } from '../../base/json.ts';
-import { text } from '../fields.ts';
-
 /** Base of relative addresses in responses. */
-const site = 'https://www.blibli.com';
+export const site = 'https://www.blibli.com';
 
 /** Headers that the site's own pages send. */
 export const headers: Record<string, string> = {
@@ -11,9 +8,3 @@ export const headers: Record<string, string> = {
   channelid: 'web',
   referer: `${site}/`,
 };
-
-/** Returns the absolute address of a path on the site, or null if there is none. */
-export function address(value: Json | undefined): string | null {
-  const path = text(value);
-  return path === null ? null : (URL.parse(path, site)?.href ?? null);
-}

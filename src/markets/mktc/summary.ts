@@ -1,6 +1,18 @@
 import type { Json, JsonObject } from '../../base/json.ts';
-import { count, integer, list, number, object, objects, positive, rupiah, text, without } from '../fields.ts';
-import { address } from './site.ts';
+import {
+  absoluteUrl,
+  count,
+  integer,
+  list,
+  number,
+  object,
+  objects,
+  positive,
+  rupiah,
+  text,
+  without,
+} from '../fields.ts';
+import { site } from './site.ts';
 
 /** Members about the visitor or reviewers. */
 const personal: ReadonlySet<string> = new Set([
@@ -63,8 +75,8 @@ function skuOf(id: Json | undefined): string | null {
 /** Returns the variants of a product in the page's order, each with its `sku`. */
 export function readItems(data: JsonObject): Json[] {
   return objects(data.options).map((option) => {
-    const { id = null, sku, itemSku, ...rest } = option;
-    return { ...rest, id, sku: text(sku) ?? text(itemSku) ?? skuOf(id) };
+    const { id, sku, itemSku, ...rest } = option;
+    return { ...rest, id: text(id), sku: text(sku) ?? text(itemSku) ?? skuOf(id) };
   });
 }
 
@@ -105,7 +117,7 @@ export function readSummary(page: JsonObject): JsonObject {
       name: text(merchant.name),
       type: merchantType(merchant.official, merchant.level),
     },
-    url: address(data.url),
+    url: absoluteUrl(data.url, site),
     condition: null,
     status: statusOf(data),
   };

@@ -9,7 +9,7 @@ export const listedFields: ListedFields = {
   product.title: string; product.description: string?; product.category: string?; product.brand: string?;
   product.price: number?; product.stock: integer?; product.sold: integer?; product.rating: number?;
   product.totalReview: integer?; product.seller: object?; product.url: string?; product.condition: string?;
-  product.status: any; skus: array; skus[].id: string; skus[].name: string?; skus[].price: number?;
+  product.status: any; skus: array; skus[].id: string?; skus[].name: string?; skus[].price: number?;
   skus[].stock: integer?`,
 };
 

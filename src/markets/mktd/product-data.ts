@@ -1,5 +1,5 @@
 import { isObject, type Json, type JsonObject } from '../../base/json.ts';
-import { integer, list, object, positive, text } from '../fields.ts';
+import { absoluteUrl, integer, list, object, positive, text } from '../fields.ts';
 import { priceAmount } from '../money.ts';
 import { parseJson } from '../script-json.ts';
 
@@ -46,7 +46,9 @@ export interface ProductReading {
 
 /** Returns the first address of an image entry: an object with `url_list`, or an address. */
 export function imageUrl(value: Json | undefined): string | null {
-  return text(value) ?? text(list(object(value).url_list)[0]) ?? text(object(value).url);
+  const { url_list, url, thumb_url_list } = object(value);
+  const urls = [value, ...list(url_list), url, ...list(thumb_url_list)];
+  return urls.map((each) => absoluteUrl(each)).find((each) => each !== null) ?? null;
 }
 
 /** Returns the addresses of a list of image entries, in order. */

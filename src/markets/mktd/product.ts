@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../base/json.ts';
+import type { JsonObject } from '../../base/json.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { number, object, objects, text, without } from '../fields.ts';
@@ -33,14 +33,6 @@ const brandNames: ReadonlySet<string> = new Set(
     name.toLowerCase(),
   ),
 );
-
-/**
- * Returns true if an id matches the requested one. An id of 19 digits exceeds the precision of a JSON number,
- * so a number matches if it is the nearest to the requested id.
- */
-function sameId(found: Json | undefined, asked: string): boolean {
-  return typeof found === 'number' ? found === Number(asked) : text(found) === asked;
-}
 
 function categoryOf(data: JsonObject): string | null {
   const named = objects(data.categories)
@@ -115,12 +107,9 @@ function checked(reading: ProductReading, { info, addresses }: ProductData, aske
   if (reading.title === null) {
     throw new Fault('page_unreadable', 'the product data on the page have no title');
   }
-  const same =
-    text(reading.id) === null
-      ? addresses.some((address) => address.includes(asked))
-      : sameId(reading.id, asked);
-  if (same) return;
-  const other = text(reading.id)?.slice(0, 40) ?? 'that it does not name';
+  const id = text(reading.id);
+  if (id === null ? addresses.some((address) => address.includes(asked)) : id === asked) return;
+  const other = id?.slice(0, 40) ?? 'that it does not name';
   throw new Fault('page_mismatch', `the page is about product ${other}, not ${asked}`);
 }
 

@@ -62,7 +62,8 @@ export function parsePage(
   if (!held && response.headers['x-amzn-waf-action'] !== undefined) {
     throw new Fault('page_blocked', 'the firewall asks for a robot check instead of showing the page');
   }
-  if (!held && isCheck(html, page, title)) {
+  const isMissing = [404, 410].includes(response.status) && isGone(page, title);
+  if (!held && !isMissing && isCheck(html, page, title)) {
     throw new Fault('page_blocked', 'the site asks for a robot check instead of showing the page');
   }
   if (!ok) throw statusFault(response, title === '' ? null : title.slice(0, 200), isStore);

@@ -1,4 +1,4 @@
-import { list, object, objects, text } from '../fields.ts';
+import { absoluteUrl, list, object, objects, text } from '../fields.ts';
 import { attribute, byId, findAll, type HtmlPage } from '../html.ts';
 import { parseJson } from '../script-json.ts';
 import { scriptValue } from './variants.ts';
@@ -55,15 +55,12 @@ export function readImages(page: HtmlPage): string[] {
   const fromScript = fromScripts(page).filter((url) => url !== null);
   const urls = fromScript.length > 0 ? fromScript : fromElements(page);
   const seen = new Set<string>();
-  return urls.filter((url): url is string => {
-    if (
-      url === null ||
-      !/^https?:\/\//.test(url) ||
-      /play-?icon|\/images\/G\//i.test(url) ||
-      seen.has(name(url))
-    )
-      return false;
-    seen.add(name(url));
-    return true;
-  });
+  return urls
+    .map((url) => absoluteUrl(url))
+    .filter((url) => url !== null)
+    .filter((url) => {
+      if (/play-?icon|\/images\/G\//i.test(url) || seen.has(name(url))) return false;
+      seen.add(name(url));
+      return true;
+    });
 }

@@ -210,6 +210,11 @@ describe('a record', () => {
     expect((await read('710', 'jp')).price).toMatchObject({ amount: 1436.12, currency: 'TWD' });
   });
 
+  it('has complete addresses of images', () => {
+    const gallery = `<script>data = {'initial': [{"hiRes":"//cdn.test/a.jpg"},{"large":"https://cdn.test/b.jpg"}]}</script>`;
+    expect(extract(titled(gallery)).images).toEqual(['https://cdn.test/a.jpg', 'https://cdn.test/b.jpg']);
+  });
+
   it('accepts a canonical link to the parent', async () => {
     expect(await read('712')).toMatchObject({ _asin: asinOf('712') });
   });
@@ -242,6 +247,13 @@ describe('a page without the product', () => {
     const apology =
       '<html><head><title>503 - Service Unavailable Error</title></head><!-- api-services-support@example.test --></html>';
     for (const status of [200, 503]) expect(faultOf(apology, status).code).toBe('page_throttled');
+  });
+
+  it('is not found for a dog page with 404, even one that loads the firewall', () => {
+    const dog =
+      '<title>Page Not Found</title><script src="https://x.token.awswaf.com/challenge.js"></script>';
+    expect(faultOf(dog, 404)).toMatchObject({ code: 'page_not_found' });
+    expect(faultOf(dog.replace('Page Not Found', ''), 404)).toMatchObject({ code: 'page_blocked' });
   });
 
   it('is throttled for 429, with the requested delay', () => {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../base/json.ts';
+import { absoluteUrl } from '../fields.ts';
 import {
   attribute,
   type Element,
@@ -18,6 +19,9 @@ const asinPattern = /^[A-Z0-9]{10}$/;
 /** Prefixes of a sponsored result's accessible title, by language. */
 const adPrefix =
   /^(?:sponsored ad|gesponserte anzeige|anzeige|annonce sponsorisée|publicité sponsorisée|annuncio sponsorizzato|anuncio patrocinado|スポンサー広告)\s*[-–—:：]\s*/i;
+/** Label of a sponsored result, by language. */
+const adLabel =
+  /^(?:sponsored|gesponsert|anzeige|sponsorisé|sponsorizzato|patrocinado|スポンサー|スポンサー広告|广告|贊助)$/i;
 const primeLabel = /^(?:amazon[ .]?)?(?:prime|プライム)(?:[ -]eligible)?$/i;
 
 /** Returns the results of a page in its order, without carousels. Selectors: newest markup first. */
@@ -121,6 +125,12 @@ function countOf(result: Element, stars: Element): string | null {
   return null;
 }
 
+/** Returns the address of an image that may load later: its `src` is then a placeholder in the page itself. */
+function thumbnailOf(image: Element | undefined): string | null {
+  const urls = ['src', 'data-src', 'srcset'].map((name) => attribute(image, name)?.split(/[\s,]/)[0]);
+  return urls.map((url) => absoluteUrl(url)).find((url) => url !== null) ?? null;
+}
+
 /**
  * Selectors that separate the price of the result from unit prices, struck prices and other sellers' prices.
  */
@@ -129,12 +139,12 @@ function isOwnPrice(price: Element): boolean {
   return ![...outwards(price)].some(({ attribs }) => attribs['data-cy'] === 'secondary-offer-recipe');
 }
 
-function isSponsored(result: Element, href: string | null): boolean {
+function isSponsored(result: Element, heading: Element | undefined, href: string | null): boolean {
   if (hasClass(result, 'AdHolder') || /\/sspa\/|picassoRedirect|aax-/.test(href ?? '')) return true;
-  return holds(
-    result,
-    '.puis-sponsored-label-text, .s-sponsored-label-text, [data-component-type="sp-sponsored-result"]',
-  );
+  if (holds(result, '[data-component-type="sp-sponsored-result"]')) return true;
+  if (adPrefix.test(attribute(heading, 'aria-label') ?? '')) return true;
+  const labels = findAll(result, '.a-color-secondary, [class*="sponsored" i], [class*="label" i]');
+  return labels.some((label) => adLabel.test(words(label) ?? ''));
 }
 
 function isPrime(result: Element): boolean {
@@ -167,10 +177,10 @@ export function readEntry(result: Element, home: string | null): JsonObject {
     currency: price === null ? null : priceCurrency(price, home),
     rating: stars ? ratingText(words(stars)) : null,
     review_count: stars ? countOf(result, stars) : null,
-    thumbnail: attribute(find(result, 'img.s-image, img.s-access-image'), 'src'),
+    thumbnail: thumbnailOf(find(result, 'img.s-image, img.s-access-image')),
     url: (href === null ? null : pathOf(href)) ?? `/dp/${asin}`,
     is_prime: isPrime(result),
-    is_sponsored: isSponsored(result, href),
+    is_sponsored: isSponsored(result, heading, href),
     brand: readBrand(result, heading),
   };
 }

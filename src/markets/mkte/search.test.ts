@@ -54,6 +54,30 @@ describe('entries', () => {
     expect(new Set(pages[0]!.map(({ is_prime }) => is_prime)).size).toBe(2);
   });
 
+  it.each([
+    '<span class="a-color-secondary">Sponsored</span>',
+    '<span class="puis-label-popover-default"><span class="a-color-secondary">Gesponsert</span></span>',
+    '<div class="s-label-popover-hover">スポンサー</div>',
+    '<h2 aria-label="Anuncio patrocinado - Lámpara"><a href="/dp/B0TEST0001">Lámpara</a></h2>',
+  ])('are sponsored by their label: %s', (label) => {
+    expect(extract(result(label))[0]).toMatchObject({ is_sponsored: true });
+    const other = label.replace(/Sponsored|Gesponsert|スポンサー|Anuncio patrocinado - /, 'Wool ');
+    expect(extract(result(other))[0]).toMatchObject({ is_sponsored: false });
+  });
+
+  it.each([
+    ['src="https://cdn.test/a.jpg"', 'https://cdn.test/a.jpg'],
+    ['src="//cdn.test/a.jpg"', 'https://cdn.test/a.jpg'],
+    ['src="data:image/gif;base64,R0" data-src="https://cdn.test/a.jpg"', 'https://cdn.test/a.jpg'],
+    [
+      'src="data:image/gif;base64,R0" srcset="https://cdn.test/a.jpg 1x, https://cdn.test/b.jpg 2x"',
+      'https://cdn.test/a.jpg',
+    ],
+    ['src="data:image/gif;base64,R0"', null],
+  ])('have the address of the image with %s', (attributes, thumbnail) => {
+    expect(extract(result(`<img class="s-image" ${attributes}>`))[0]).toMatchObject({ thumbnail });
+  });
+
   it('separate title and brand if both are headings', async () => {
     const { entries } = await readAll({ keyword: 'shirt 704', pages: 1 });
     const { title, brand } = fakeProduct('us', String(entries[2]!.asin));
