@@ -1,7 +1,7 @@
 import { create, fromJson } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SubmitOptionsSchema } from '../../../gen/gleaner/job/v1/submit_options_pb.ts';
-import { createCrashingProcess } from '../../../test/support/crash.ts';
+import { type CallFault, callFaults, createCrashingProcess } from '../../../test/support/crash.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { testAccountId } from '../../access/test-account.ts';
 import { newId } from '../../base/id.ts';
@@ -248,14 +248,15 @@ async function recover(): Promise<void> {
  * Crashes a job at its `last`-th call and checks the invariants of every job. Returns false past the end of
  * its course.
  */
-async function survives(course: Course, last: number, when: 'before' | 'after'): Promise<boolean> {
+async function survives(course: Course, last: number, when: CallFault): Promise<boolean> {
   const victim = createCrashingProcess(alive, last, when);
   const own = course.isTest ? 0 : credits;
   const userId = course.isTest ? await createTestAccount() : await fixture.createUser(own);
   const limited = aKey({ userId, creditCeiling: credits });
   await alive.store.apiKeys.insert(limited);
   const key = newId();
-  await Promise.race([goThrough(course, victim.context, limited, key).catch(() => {}), victim.crashed]);
+  const going = goThrough(course, victim.context, limited, key).catch(() => {});
+  await fixture.outlast(Promise.race([going, victim.crashed]));
   if (!victim.isCrashed()) return false;
   await recover();
   await goThrough(course, alive, limited, key);
@@ -290,7 +291,7 @@ async function unitFilesOf({ id }: Job): Promise<StoredFile[]> {
 }
 
 describe.each(courses)('$name', (course) => {
-  test.each(['before', 'after'] as const)('survives a crash %s any call to an engine', async (when) => {
+  test.each(callFaults)('survives a fault at any call to an engine: %s', async (when) => {
     fixture = await openJobFixture({ approval: course.approval });
     alive = {
       ...fixture.context,
