@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { createCrashingProcess } from '../../test/support/crash.ts';
+import { type CallFault, callFaults, createCrashingProcess } from '../../test/support/crash.ts';
 import { type JobFixture, openJobFixture } from '../../test/support/jobs.ts';
 import { openTracking } from '../../test/support/tracking.ts';
 import { aRule } from '../store/conformance/history-samples.ts';
@@ -17,7 +17,7 @@ afterEach(() => fixture.close());
 /**
  * Compares a second run of a series in a process that crashes at its `last`-th call; another process ends it.
  */
-async function compareWithCrash(last: number, when: 'before' | 'after') {
+async function compareWithCrash(last: number, when: CallFault) {
   fixture = await openJobFixture();
   await fixture.startWorker();
   const { context, clock } = fixture;
@@ -62,8 +62,8 @@ async function compareWithCrash(last: number, when: 'before' | 'after') {
   };
 }
 
-test.each(['before', 'after'] as const)(
-  'a crash %s any call neither loses nor repeats an observation, a change, or a message',
+test.each(callFaults)(
+  'a fault at any call neither loses nor repeats an observation, a change, or a message: %s',
   async (when) => {
     let last = 1;
     for (; ; last++) {

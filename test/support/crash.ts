@@ -1,13 +1,26 @@
+import { Fault } from '../../src/contract/fault.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
 import { isStream, wrapMethods } from '../../src/store/wrap.ts';
 
-/** A simulated process that crashes: afterwards none of its calls reaches an engine. */
+/**
+ * Faults of a call to an engine. The process crashes `before` the call reaches the engine, or `after` it took
+ * effect. Or only the call fails as unavailable: it is `refused`, or took effect and its response is `lost`.
+ */
+export const callFaults = ['before', 'after', 'refused', 'lost'] as const;
+
+export type CallFault = (typeof callFaults)[number];
+
+/**
+ * A simulated process with a fault at one call. After a crash none of its calls reaches an engine; after
+ * another fault it continues.
+ */
 export interface CrashingProcess {
   context: JobContext;
   /** Resolves when it has crashed. */
   crashed: Promise<void>;
+  /** Returns true once the fault has occurred. */
   isCrashed(): boolean;
-  /** Returns the name of the call that crashed. */
+  /** Returns the name of the call with the fault. */
   crashedAt(): string;
   /** Crashes it now, between two calls. */
   kill(): void;
@@ -16,15 +29,9 @@ export interface CrashingProcess {
 /** Thrown by every call of a crashed process, so that its code does not continue. */
 class ProcessCrash extends Error {}
 
-/**
- * Creates a process with the context that crashes at its `last`-th call to store, queue, or files: `before`
- * the call reaches the engine, or `after` it took effect but before it returns.
- */
-export function createCrashingProcess(
-  context: JobContext,
-  last: number,
-  when: 'before' | 'after',
-): CrashingProcess {
+/** Creates a process with the context that has a fault at its `last`-th call to store, queue, or files. */
+export function createCrashingProcess(context: JobContext, last: number, when: CallFault): CrashingProcess {
+  const continues = when === 'refused' || when === 'lost';
   let calls = 0;
   let crashedIn: string | null = null;
   const { promise: crashed, resolve: markCrashed } = Promise.withResolvers<void>();
@@ -32,12 +39,13 @@ export function createCrashingProcess(
     wrapMethods(engine, (name, method) => {
       /** Counts a call. Returns true if the process crashes at this call. */
       const isLast = () => {
-        if (crashedIn !== null) throw new ProcessCrash(`crashed at ${crashedIn}`);
+        if (crashedIn !== null && !continues) throw new ProcessCrash(`crashed at ${crashedIn}`);
         calls += 1;
         return calls === last;
       };
       const crash = (): never => {
         crashedIn = name;
+        if (continues) throw new Fault('unavailable', `${name} has no response`);
         markCrashed();
         throw new ProcessCrash(`crashed at ${crashedIn}`);
       };
@@ -50,7 +58,7 @@ export function createCrashingProcess(
       }
       return async (...parameters) => {
         const crashes = isLast();
-        if (crashes && when === 'before') crash();
+        if (crashes && (when === 'before' || when === 'refused')) crash();
         const result = await method(...parameters);
         if (crashes) crash();
         return result;

@@ -76,6 +76,8 @@ export interface JobFixture {
   waitForState(jobId: string, ...states: JobState[]): Promise<Job>;
   /** Runs pending tasks until `condition` holds. Time does not advance. */
   eventually(what: string, condition: () => Promise<boolean> | boolean): Promise<void>;
+  /** Advances time while a process waits, until the promise settles. */
+  outlast(process: Promise<unknown>): Promise<void>;
   balance(userId: string): Promise<number>;
   /** Returns the problems that the audit finds in balances, ledger, and jobs. */
   problems(): Promise<string[]>;
@@ -237,6 +239,18 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
       return job!;
     },
     eventually,
+    async outlast(process) {
+      let isSettled = false;
+      const settle = () => {
+        isSettled = true;
+      };
+      process.then(settle, settle);
+      await eventually('the process ends', async () => {
+        await flushTasks();
+        if (!isSettled && clock.sleepers() > 0) await clock.advance(1_000);
+        return isSettled;
+      });
+    },
     balance: async (userId) => (await store.users.get(userId))!.balance,
     problems: async () => (await audit(store)).problems,
     async close() {

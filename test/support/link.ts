@@ -17,8 +17,17 @@ export interface FaultyLink {
   stop(): Promise<void>;
 }
 
+/** Decides on the data of a connection. */
+export interface LinkFilter {
+  /**
+   * Called with each piece of data before it is passed on. Returns false to reset the connection instead.
+   * `connection` identifies it.
+   */
+  passes(connection: object, data: Buffer, from: 'client' | 'server'): boolean;
+}
+
 /** Starts a link to a port on 127.0.0.1. */
-export async function startLink(to: number): Promise<FaultyLink> {
+export async function startLink(to: number, filter?: LinkFilter): Promise<FaultyLink> {
   const sockets = new Set<Socket>();
   let isCut = false;
   let delayMs = 0;
@@ -29,11 +38,16 @@ export async function startLink(to: number): Promise<FaultyLink> {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket)).on('error', () => {});
   };
-  const pass = async (from: Socket, target: Socket) => {
+  const pass = async (from: Socket, target: Socket, side: 'client' | 'server') => {
+    const connection = side === 'client' ? from : target;
     try {
       for await (const chunk of from) {
         if (delayMs > 0) await wait(delayMs);
         await healed.promise;
+        if (filter?.passes(connection, chunk, side) === false) {
+          from.resetAndDestroy();
+          target.resetAndDestroy();
+        }
         if (!target.write(chunk)) await once(target, 'drain');
       }
       target.end();
@@ -50,8 +64,8 @@ export async function startLink(to: number): Promise<FaultyLink> {
     track(target);
     socket.on('close', () => target.destroy());
     target.on('close', () => socket.destroy());
-    void pass(socket, target);
-    void pass(target, socket);
+    void pass(socket, target, 'client');
+    void pass(target, socket, 'server');
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { blobsConformance, chunksOf } from '../conformance.ts';
 import { openFiles } from './open.ts';
@@ -75,6 +76,14 @@ test('is unavailable while its folder is missing', async () => {
   });
   renameSync(join(directory, 'away'), join(directory, 'results'));
   await blobs.ping();
+});
+
+test('an error of the disk while a file is read is unavailable', async () => {
+  const blobs = openFiles({ directory });
+  await blobs.write('job/large', 'text/plain', chunksOf('x'.repeat(100_000)), () => 1);
+  const content = await blobs.read('job/large');
+  content.destroy(new Error('EIO: i/o error, read'));
+  await expect(text(content)).rejects.toMatchObject({ code: 'unavailable' });
 });
 
 test('a folder without permission is unavailable', async () => {

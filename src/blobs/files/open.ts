@@ -20,6 +20,7 @@ import { Fault } from '../../contract/fault.ts';
 import type { Blobs } from '../blobs.ts';
 import { toBlocks } from '../chunk-blocks.ts';
 import { missing, parseJobId, parsePath } from '../path.ts';
+import { convertErrors } from '../stream-errors.ts';
 
 /** Options for openFiles(). */
 export interface FilesOptions {
@@ -99,7 +100,8 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
         const bytes = await orFault(path, async () => readAndClose(opened, start, length));
         return Readable.from([bytes], { objectMode: false });
       }
-      return createReadStream(file, { fd: opened, highWaterMark: 262_144, ...range });
+      const content = createReadStream(file, { fd: opened, highWaterMark: 262_144, ...range });
+      return convertErrors(content, (error) => unavailable(path, error));
     },
 
     async size(path) {

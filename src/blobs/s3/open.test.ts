@@ -1,8 +1,10 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { findEngine } from '../../../test/engines/missing.ts';
 import { startS3 } from '../../../test/engines/s3.ts';
 import { ConfigError } from '../../base/config.ts';
@@ -121,6 +123,86 @@ test('ping() fails within seconds if the storage accepts connections but never r
   await expect(blobs.ping()).rejects.toMatchObject({ code: 'unavailable' });
   await blobs.close();
   await new Promise((resolve) => silent.close(resolve));
+});
+
+describe('a response that is not one of the storage', () => {
+  const closing: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close();
+  });
+
+  /** Opens a storage that responds with this function. */
+  async function openAt(respond: RequestListener) {
+    const http = createHttpServer((request, response) => {
+      request.resume();
+      respond(request, response);
+    });
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+    const { port } = http.address() as AddressInfo;
+    const storage = `http://key:secret@127.0.0.1:${port}/results`;
+    const blobs = openS3({ url: storage, responseTimeoutMs: 50 });
+    closing.push(async () => {
+      await blobs.close();
+      http.closeAllConnections();
+      http.close();
+    });
+    return blobs;
+  }
+  const unavailable = { code: 'unavailable', clientMessage: 'The file store is unavailable.' };
+
+  test.each([
+    ['a connection lost before the last byte', { 'content-length': '100' }],
+    ['a connection lost before the last chunk', {}],
+  ])('%s is unavailable', async (_, headers) => {
+    const blobs = await openAt((_request, response) => {
+      response.writeHead(200, headers);
+      response.write('x'.repeat(50), () => response.socket!.destroy());
+    });
+    await expect(text(await blobs.read('job/file'))).rejects.toMatchObject(unavailable);
+  });
+
+  test.each([
+    ['an empty response', ''],
+    ['a page of a proxy', '<html><body>Maintenance</body></html>'],
+    [
+      'a list without its rest',
+      '<ListBucketResult><IsTruncated>true</IsTruncated><Contents><Key>job/a</Key></Contents></ListBucketResult>',
+    ],
+  ])('%s neither lists nor removes files', async (_, body) => {
+    const blobs = await openAt((_request, response) => response.writeHead(200).end(body));
+    await expect(blobs.listJob('job')).rejects.toMatchObject(unavailable);
+    await expect(blobs.remove(['job/a'])).rejects.toMatchObject(unavailable);
+  });
+
+  test('a response that does not name every file has not removed it', async () => {
+    const body = '<DeleteResult><Deleted><Key>job/a</Key></Deleted></DeleteResult>';
+    const blobs = await openAt((_request, response) => response.writeHead(200).end(body));
+    await blobs.remove(['job/a']);
+    await expect(blobs.remove(['job/a', 'job/b'])).rejects.toMatchObject(unavailable);
+  });
+
+  test.each(['', '404 page not found', '<html><body>no route</body></html>'])(
+    'a 404 without a code is unavailable: %j',
+    async (body) => {
+      const blobs = await openAt((_request, response) => response.writeHead(404).end(body));
+      await expect(blobs.read('job/file')).rejects.toMatchObject(unavailable);
+    },
+  );
+
+  test('a file without a stated size has no size of 0', async () => {
+    const blobs = await openAt((_request, response) =>
+      response.writeHead(200, { 'transfer-encoding': 'chunked' }).end(),
+    );
+    await expect(blobs.size('job/file')).rejects.toMatchObject(unavailable);
+  });
+
+  test('reads and removals fail if no response starts', async () => {
+    const blobs = await openAt(() => {});
+    await expect(blobs.read('job/file')).rejects.toMatchObject(unavailable);
+    await expect(blobs.size('job/file')).rejects.toMatchObject(unavailable);
+    await expect(blobs.listJob('job')).rejects.toMatchObject(unavailable);
+    await expect(blobs.remove(['job/file'])).rejects.toMatchObject(unavailable);
+  });
 });
 
 test('openS3() throws ConfigError for an invalid URL', () => {

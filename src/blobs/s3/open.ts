@@ -14,6 +14,7 @@ import { Fault } from '../../contract/fault.ts';
 import type { Blobs } from '../blobs.ts';
 import { toBlocks } from '../chunk-blocks.ts';
 import { missing, parseJobId, parsePath } from '../path.ts';
+import { convertErrors } from '../stream-errors.ts';
 import { parseAddress, type S3Address } from './address.ts';
 import { createS3Client, uploadObject } from './client.ts';
 
@@ -23,12 +24,15 @@ export interface S3Options {
   url: string;
   /** Name of the URL in messages. Default: GLEANER_S3_URL. */
   name?: string;
+  /** Time until a response to a request without a body starts, in milliseconds. Default: 10,000. */
+  responseTimeoutMs?: number;
 }
 
 const partConcurrency = 2;
 const connectTimeoutMs = 3_000;
 const socketTimeoutMs = 120_000;
 const pingTimeoutMs = 5_000;
+const defaultResponseTimeoutMs = 10_000;
 /** Maximum objects per delete request (S3). */
 const maxDeletedObjects = 1_000;
 /** Maximum lifetime of a presigned link: seven days (S3). */
@@ -39,9 +43,10 @@ const maxLinkSeconds = 604_800;
  * completes, so that it is complete or absent. While the service is down, calls reject with `unavailable`.
  * Throws ConfigError for an invalid URL.
  */
-export function openS3({ url, name }: S3Options): Blobs {
+export function openS3({ url, name, responseTimeoutMs = defaultResponseTimeoutMs }: S3Options): Blobs {
   const address = parseAddress(url, name);
   const { bucket: Bucket } = address;
+  const inTime = { requestTimeout: responseTimeoutMs };
   const client = connectTo(address, address.endpoint);
   // Signing needs no connection, so the second client costs nothing.
   const signer = connectTo(address, address.publicEndpoint);
@@ -54,11 +59,16 @@ export function openS3({ url, name }: S3Options): Blobs {
   const removeKeys = async (keys: readonly string[]): Promise<void> => {
     for (let start = 0; start < keys.length; start += maxDeletedObjects) {
       const Objects = keys.slice(start, start + maxDeletedObjects).map((Key) => ({ Key }));
-      const { Errors = [] } = await client.send(
-        new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }),
+      const { Deleted = [], Errors = [] } = await client.send(
+        new DeleteObjectsCommand({ Bucket, Delete: { Objects } }),
+        inTime,
       );
       const [first] = Errors;
       if (first) throw new Error(`${first.Key}: ${first.Message ?? first.Code}`);
+      // A response of a proxy, for example, is empty for the client.
+      const deleted = new Set(Deleted.map(({ Key }) => Key));
+      const left = Objects.find(({ Key }) => !deleted.has(Key));
+      if (left) throw new Error(`${left.Key}: the response does not confirm the deletion`);
     }
   };
 
@@ -67,9 +77,14 @@ export function openS3({ url, name }: S3Options): Blobs {
     const keys: string[] = [];
     try {
       for (let after: string | undefined, more = true; more; more = after !== undefined) {
-        const { Contents = [], NextContinuationToken } = await client.send(
-          new ListObjectsV2Command({ Bucket, Prefix, ContinuationToken: after }),
-        );
+        const {
+          Contents = [],
+          IsTruncated,
+          NextContinuationToken,
+        } = await client.send(new ListObjectsV2Command({ Bucket, Prefix, ContinuationToken: after }), inTime);
+        // A response of a proxy, for example, is an empty list for the client.
+        if (IsTruncated !== (NextContinuationToken !== undefined))
+          throw new Error('the response is not a complete list of objects');
         keys.push(...Contents.flatMap(({ Key }) => (Key === undefined ? [] : [Key])));
         after = NextContinuationToken;
       }
@@ -96,8 +111,9 @@ export function openS3({ url, name }: S3Options): Blobs {
       try {
         const { Body } = await client.send(
           new GetObjectCommand({ Bucket, Key: keyOf(path), ...(Range ? { Range } : {}) }),
+          inTime,
         );
-        return Body as Readable;
+        return convertErrors(Body as Readable, (error) => unavailable(error, path));
       } catch (error) {
         throw asFault(error, path);
       }
@@ -105,10 +121,13 @@ export function openS3({ url, name }: S3Options): Blobs {
 
     async size(path) {
       try {
-        const { ContentLength } = await client.send(new HeadObjectCommand({ Bucket, Key: keyOf(path) }));
-        return ContentLength ?? 0;
+        const head = new HeadObjectCommand({ Bucket, Key: keyOf(path) });
+        const { ContentLength } = await client.send(head, inTime);
+        if (ContentLength === undefined) throw new Error('the response has no Content-Length');
+        return ContentLength;
       } catch (error) {
-        const fault = asFault(error, path);
+        // A response to HEAD has no body, and so no code.
+        const fault = asFault(error, path, 'name');
         if (fault.code === 'not_found') return null;
         throw fault;
       }
@@ -169,14 +188,23 @@ function connectTo({ region, credentials }: S3Address, endpoint: string): S3Clie
     endpoint,
     region,
     ...(credentials ? { credentials } : {}),
-    requestHandler: { connectionTimeout: connectTimeoutMs, socketTimeout: socketTimeoutMs },
+    requestHandler: {
+      connectionTimeout: connectTimeoutMs,
+      socketTimeout: socketTimeoutMs,
+      throwOnRequestTimeout: true,
+    },
   });
 }
 
-function asFault(error: unknown, path: string): Fault {
+/**
+ * Converts an error of the client. A 404 without a code is not a response of the storage, but of a proxy, for
+ * example.
+ */
+function asFault(error: unknown, path: string, field: 'Code' | 'name' = 'Code'): Fault {
   if (error instanceof Fault) return error;
+  const word = (error as { Code?: string; name: string })[field] ?? '';
   // Some services respond with NotFound instead of NoSuchKey. A missing bucket is a configuration error.
-  const isAbsent = error instanceof S3ServiceException && /^(NoSuchKey|NotFound)$/.test(error.name);
+  const isAbsent = error instanceof S3ServiceException && /^(NoSuchKey|NotFound)$/.test(word);
   return isAbsent ? missing(path) : unavailable(error, path);
 }
 

@@ -71,6 +71,26 @@ describe.skipIf('missing' in mongo)(
       await engine.close();
     });
 
+    test.each([
+      ['LockTimeout', 24],
+      ['CursorNotFound', 43],
+      ['MaxTimeMSExpired', 50],
+      ['WriteConcernTimeout', 64],
+      ['UnsatisfiableWriteConcern', 100],
+      ['WriteConflict', 112],
+      ['QueryPlanKilled', 175],
+      ['CursorKilled', 237],
+      ['TemporarilyUnavailable', 365],
+      ['IngressRequestRateLimitExceeded', 462],
+      ['Interrupted', 11_601],
+      ['OutOfDiskSpace', 14_031],
+    ])('%s is unavailable', async (codeName, code) => {
+      const engine = openEngine(mongo.fresh());
+      const thrown = new MongoServerError({ code, codeName, message: codeName });
+      await expect(engine.run(() => Promise.reject(thrown))).rejects.toMatchObject({ code: 'unavailable' });
+      await engine.close();
+    });
+
     test('reconnects after connections that closed at the moment of a heartbeat', async () => {
       const url = new URL(mongo.fresh());
       const link = await startLink(Number(url.port));

@@ -42,25 +42,18 @@ const silenceTimeoutMs = 30_000;
 
 /**
  * Server error codes of temporary failures: host or network unavailable, shutting down, stepping down, not
- * primary, interrupted, timed out, no primary known, rolled back because of a deadlock.
+ * primary, no primary known, and interrupted; a lock, a time limit, or a write concern that was not met in
+ * time; a conflict with another write; a cursor that a failover or the end of the client has closed; an
+ * overloaded server, or one without disk space; and a statement rolled back because of a deadlock.
  */
 const transientCodes = new Set([
-  6,
-  7,
-  89,
-  91,
-  133,
-  134,
-  189,
-  262,
-  9001,
-  10058,
-  10107,
-  11600,
-  11602,
-  13388,
-  13435,
-  13436,
+  ...[6, 7, 89, 9001],
+  ...[91, 189, 10058, 10107, 11600, 11602, 13435, 13436],
+  ...[133, 134, 11601, 13388],
+  ...[24, 50, 64, 100, 262],
+  ...[112],
+  ...[43, 175, 237],
+  ...[365, 462, 14031],
   deadlockCode,
 ]);
 
