@@ -48,6 +48,12 @@ export interface WorkerProcess {
 const semiSpaceMb = 8;
 
 /**
+ * Garbage in the old generation of a worker that triggers a full collection, in percent of the live objects.
+ * Records in progress outlive the young generation, so that V8's own limit is reached every 1,000 units.
+ */
+const maxGarbagePercent = 150;
+
+/**
  * Settings of glibc's allocator. All threads share one arena. The fixed thresholds return large buffers and
  * the free end of the heap to the system; by default both thresholds grow with the buffers
  * (docs/performance.md).
@@ -78,6 +84,7 @@ function forkWorker({ entry, memoryBytes, setup }: WorkerProcessOptions) {
       `--max-semi-space-size=${semiSpaceMb}`,
       // Same as holdYoungGeneration(); the process releases it after startup.
       '--semi-space-growth-factor=1',
+      `--heap-growing-percent=${maxGarbagePercent}`,
     ],
     env: childEnvironment(setup.config.environment, allocatorSettings),
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -7,10 +7,10 @@ import { isOpen } from '../queries/progress.ts';
 import { failUnits, finalizeJob } from './finalize-job.ts';
 
 /**
- * Result of a dispatch. `closed`: outside working hours. `partial`: some batches could not be published.
- * `unqueued`: none could.
+ * Result of a dispatch. `closed`: outside working hours. `idle`: no batch is queued or claimed, and
+ * none could be queued. `partial`: some batches could not be published. `unqueued`: none could.
  */
-export type Dispatched = 'dispatched' | 'closed' | 'partial' | 'unqueued';
+export type Dispatched = 'dispatched' | 'closed' | 'idle' | 'partial' | 'unqueued';
 
 /** Time before a batch whose publish failed is published again, in milliseconds. */
 const publishRetryMs = 5_000;
@@ -55,7 +55,7 @@ export async function dispatch(context: JobContext, job: Job): Promise<Dispatche
       if (room > 0) queued.push(...(await store.batches.queue(job.id, room, clock.now(), region)));
     }
   }
-  return publish(context, queued);
+  return byRegion.size === 0 && queued.length === 0 ? 'idle' : publish(context, queued);
 }
 
 /** Calls dispatch() for an accepted job; after an error of the store, the sweep dispatches it. */

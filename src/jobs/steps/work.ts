@@ -18,8 +18,8 @@ const isolatedRetryMs = 5_000;
 const batchEnded = new Error('the batch ended');
 
 /**
- * Processes one batch: claims it, reads its outstanding units, writes their outcomes, and advances the job.
- * Does nothing if the batch is done or claimed by another worker. Writes are fenced by the attempt, so a
+ * Processes one batch: claims it, reads its outstanding units, writes their outcomes, and dispatches the next
+ * batches of its job, or ends the job after the last one. Does nothing if the batch is done or claimed by another worker. Writes are fenced by the attempt, so a
  * worker that lost the claim changes nothing (docs/reliability.md). Calls `extend` as long as the work
  * continues. When `signal` aborts, releases the batch. Throws `unavailable` while the disk is almost full.
  */
@@ -70,15 +70,10 @@ export async function work(
     writer.release();
     await heartbeat;
   }
-  await advanceJob(context, job.id);
-}
-
-/** Dispatches the job's next batches after one finished or was deferred, or ends the job after the last. */
-async function advanceJob(context: JobContext, jobId: string): Promise<void> {
-  const { store } = context;
-  if (!(await store.batches.hasOutstanding(jobId))) return finalizeJob(context, jobId);
-  const job = await store.jobs.get(jobId);
-  if (job?.state === 'processing') await dispatch(context, job);
+  // A job that was stopped since the claim has no waiting batch, or soon fails the ones queued here.
+  if (job.state !== 'processing') return;
+  const dispatched = await dispatch(context, job);
+  if (dispatched === 'idle' || dispatched === 'closed') await finalizeJob(context, job.id);
 }
 
 /** Renews the claim until stopped; aborts the work if the claim is lost. */

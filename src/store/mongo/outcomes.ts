@@ -17,15 +17,28 @@ const unchanged = ({
   _id,
   attempt,
   state,
+  total,
   success,
   failed,
-}: Pick<BatchDocument, '_id' | 'attempt' | 'state' | 'success' | 'failed'>) => ({
+}: Pick<BatchDocument, '_id' | 'attempt' | 'state' | 'total' | 'success' | 'failed'>) => ({
   _id,
   attempt,
   state,
+  total,
   success,
   failed,
 });
+
+/**
+ * Returns the batch that a write with all its outcomes ends, as most do, so that it need not be read. Null for
+ * other writes. If the batch is a different one, the update matches nothing.
+ */
+function assumeBatch(_id: string, attempt: number, { outcomes, end }: OutcomeWrite) {
+  const indexes = Object.keys(outcomes);
+  if (!end || indexes.some((index, place) => Number(index) !== place)) return null;
+  const claim = { _id, attempt, state: 'claimed' as BatchState };
+  return { ...claim, total: indexes.length, success: 0, failed: 0, outcomes: {}, segments: [] };
+}
 
 /** Adds outcomes to a claimed batch and ends it if the write says so. */
 export async function writeOutcomes(
@@ -34,11 +47,12 @@ export async function writeOutcomes(
   attempt: number,
   write: OutcomeWrite,
 ): Promise<boolean> {
-  for (;;) {
-    const batch = await batches.findOne(
+  const read = () =>
+    batches.findOne(
       { _id: batchId, attempt },
       { projection: { total: 1, attempt: 1, state: 1, success: 1, failed: 1, outcomes: 1, segments: 1 } },
     );
+  for (let batch = assumeBatch(batchId, attempt, write) ?? (await read()); ; batch = await read()) {
     // A retry of a call whose response was lost.
     if (batch?.state === 'done') return write.end !== undefined;
     if (batch?.state !== 'claimed') return false;

@@ -1,4 +1,4 @@
-import type { BatchReference, BatchState, BatchStore, Outcome } from '../batches.ts';
+import type { BatchReference, BatchState, BatchStore, Outcome, Unit } from '../batches.ts';
 import {
   addOutcomes,
   countOutcomes,
@@ -9,7 +9,7 @@ import {
 import { columnOf, toColumn } from './collection.ts';
 import type { SqliteConnection } from './connection.ts';
 import type { SqliteEngine } from './engine.ts';
-import { progressStore, readUnits } from './progress.ts';
+import { progressStore } from './progress.ts';
 import { batches } from './shapes.ts';
 
 const reference = 'seq, job_id AS jobId, id AS batchId, market, region, lane, total AS units, attempt';
@@ -53,28 +53,32 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
         }
       }),
 
-    claim: async (batchId, attempt, now, leaseUntil) =>
-      engine.write(() => {
-        const before = engine.get<{ dueAt: number | null }>(
-          'SELECT max(queued_at, coalesce(not_before, 0)) AS dueAt FROM batches WHERE id = ?',
-          batchId,
-        );
-        const row = engine.document(
-          batches,
-          `UPDATE batches SET state = 'claimed', attempt = attempt + 1, stalled_claims = stalled_claims + 1,
-             queued_at = ?, published_at = ?, lease_until = ?, not_before = NULL
-           WHERE id = ? AND ((state IN ('waiting', 'queued') AND attempt = ?) OR (state = 'claimed' AND lease_until < ?))
-           RETURNING ${batches.select}`,
-          // Also set for a batch that was waiting, so that republishQueued() finds it after its release.
-          now,
-          now,
-          leaseUntil,
-          batchId,
-          attempt,
-          now,
-        );
-        return row && { ...readUnits(engine, row), dueAt: before?.dueAt ?? null };
-      }),
+    claim: async (batchId, attempt, now, leaseUntil) => {
+      // Units never change. A batch that another process changes meanwhile has another attempt, or is due at
+      // another time, which is only measured.
+      const before = engine.get<{ dueAt: number | null; units: string }>(
+        `SELECT max(queued_at, coalesce(not_before, 0)) AS dueAt, units
+         FROM batches JOIN batch_units ON batch_id = id WHERE id = ?`,
+        batchId,
+      );
+      const row = engine.document(
+        batches,
+        `UPDATE batches SET state = 'claimed', attempt = attempt + 1, stalled_claims = stalled_claims + 1,
+           queued_at = ?, published_at = ?, lease_until = ?, not_before = NULL
+         WHERE id = ? AND ((state IN ('waiting', 'queued') AND attempt = ?) OR (state = 'claimed' AND lease_until < ?))
+         RETURNING ${batches.select}`,
+        // Also set for a batch that was waiting, so that republishQueued() finds it after its release.
+        now,
+        now,
+        leaseUntil,
+        batchId,
+        attempt,
+        now,
+      );
+      if (before === null || row === null) return null;
+      const { total: _, ...batch } = row;
+      return { ...batch, units: JSON.parse(before.units) as Unit[], dueAt: before.dueAt };
+    },
 
     update: async (batchId, attempt, change) => {
       const sets = Object.keys(change).map((field) => `${columnOf(field)} = ?`);
@@ -84,17 +88,10 @@ export function batchStore({ relaxed: engine, cache, ...durable }: SqliteEngine)
     },
 
     recordOutcomes: async (batchId, attempt, outcomes, segment, pages) =>
-      engine.write(() => writeOutcomes(engine, batchId, attempt, { outcomes, segment, pages })),
+      writeOutcomes(engine, engine, batchId, attempt, { outcomes, segment, pages }),
 
-    finish: async (batchId, attempt, outcomes, segment, file, now, pages) => {
-      // The caller then deletes the replaced segments, so a power failure must not undo this write.
-      const replaces =
-        engine.get(`SELECT 1 FROM batches WHERE id = ? AND segments <> '[]'`, batchId) !== null;
-      const end = { file, at: now };
-      return (replaces ? durable : engine).write(() =>
-        writeOutcomes(engine, batchId, attempt, { outcomes, segment, end, pages }),
-      );
-    },
+    finish: async (batchId, attempt, outcomes, segment, file, now, pages) =>
+      writeOutcomes(engine, durable, batchId, attempt, { outcomes, segment, end: { file, at: now }, pages }),
 
     release: async (batchId, attempt, notBefore, { failed = false, wait } = {}) =>
       engine.run(
@@ -145,41 +142,51 @@ interface Condition {
   known: string;
 }
 
-/** Adds outcomes to a claimed batch and ends it if the write says so. Must run in a transaction. */
+/**
+ * Adds outcomes to a claimed batch and ends it if the write says so. The counts grow with every outcome, so
+ * the update matches nothing if another write came first; then the batch is read again. Uses `durable` for an
+ * end that replaces segments: the caller deletes them next, so a power failure must not undo it.
+ */
 function writeOutcomes(
   engine: SqliteConnection,
+  durable: SqliteConnection,
   batchId: string,
   attempt: number,
   write: OutcomeWrite,
 ): boolean {
-  const batch = engine.get<Condition & { segments: string }>(
-    'SELECT total, state, outcomes AS known, segments FROM batches WHERE id = ? AND attempt = ?',
-    batchId,
-    attempt,
-  );
-  // A retry of a call whose response was lost.
-  if (batch?.state === 'done') return write.end !== undefined;
-  if (batch?.state !== 'claimed') return false;
-  const known = JSON.parse(batch.known);
-  const { total } = batch;
-  const before = { total, outcomes: known, segments: JSON.parse(batch.segments) };
-  const { fresh, segments, success, failed, storedBytes } = addOutcomes(batchId, before, write);
   const { end } = write;
-  engine.run(
-    `UPDATE batches SET outcomes = ?, segments = ?, pages = coalesce(?, pages), success = ?, failed = ?, stored_bytes = ?, stalled_claims = iif(?, min(stalled_claims, ${maxStalledWithProgress}), stalled_claims)
-       ${end ? `, state = 'done', lease_until = NULL, not_before = NULL, wait = NULL, file = ?, ended_at = ?` : ''}
-     WHERE id = ?`,
-    JSON.stringify({ ...known, ...fresh }),
-    JSON.stringify(segments),
-    toColumn(write.pages),
-    success,
-    failed,
-    storedBytes,
-    Object.keys(fresh).length,
-    ...(end ? [end.file && JSON.stringify(end.file), end.at] : []),
-    batchId,
-  );
-  return true;
+  for (;;) {
+    const batch = engine.get<Condition & { segments: string; succeeded: number; lost: number }>(
+      `SELECT total, state, outcomes AS known, segments, success AS succeeded, failed AS lost
+       FROM batches WHERE id = ? AND attempt = ?`,
+      batchId,
+      attempt,
+    );
+    // A retry of a call whose response was lost.
+    if (batch?.state === 'done') return end !== undefined;
+    if (batch?.state !== 'claimed') return false;
+    const known = JSON.parse(batch.known);
+    const before = { total: batch.total, outcomes: known, segments: JSON.parse(batch.segments) };
+    const { fresh, segments, success, failed, storedBytes } = addOutcomes(batchId, before, write);
+    const changed = (end && before.segments.length > 0 ? durable : engine).run(
+      `UPDATE batches SET outcomes = ?, segments = ?, pages = coalesce(?, pages), success = ?, failed = ?, stored_bytes = ?, stalled_claims = iif(?, min(stalled_claims, ${maxStalledWithProgress}), stalled_claims)
+         ${end ? `, state = 'done', lease_until = NULL, not_before = NULL, wait = NULL, file = ?, ended_at = ?` : ''}
+       WHERE id = ? AND attempt = ? AND state = 'claimed' AND success = ? AND failed = ?`,
+      JSON.stringify({ ...known, ...fresh }),
+      JSON.stringify(segments),
+      toColumn(write.pages),
+      success,
+      failed,
+      storedBytes,
+      Object.keys(fresh).length,
+      ...(end ? [end.file && JSON.stringify(end.file), end.at] : []),
+      batchId,
+      attempt,
+      batch.succeeded,
+      batch.lost,
+    );
+    if (changed === 1) return true;
+  }
 }
 
 /**

@@ -1,5 +1,4 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { Unit } from '../batches.ts';
 import { declare } from '../collection.ts';
 import { type CollectionName, collectionNames, declarations, type StoredDocuments } from '../collections.ts';
 import type { ContentKind, StoreContents, StoreExport } from '../store-export.ts';
@@ -8,7 +7,7 @@ import type { RowReader, Value } from './connection.ts';
 import { busyTimeoutMs, guarded } from './engine.ts';
 import { visible } from './jobs.ts';
 import { readVersion, schemaVersion } from './schema.ts';
-import { batches, ledger } from './shapes.ts';
+import { batches, ledger, wholeBatches } from './shapes.ts';
 
 /** Source of the documents of a kind. */
 interface ContentSource<T> extends RowReader<T> {
@@ -66,11 +65,8 @@ const origins: ContentSource<StoreContents['origins']> = {
 
 const batchesWithUnits: ContentSource<StoreContents['batches']> = {
   columns: { batches: batches.columns, batch_units: '"batch_id", "units"' },
-  sql: `SELECT ${batches.select}, units FROM batches JOIN batch_units ON batch_id = id WHERE job_id IN (${visibleJobs})`,
-  read: (row) => {
-    const { total: _, ...batch } = batches.read(row.slice(0, -1));
-    return { ...batch, units: JSON.parse(row.at(-1) as string) as Unit[] };
-  },
+  sql: `${wholeBatches.sql} WHERE job_id IN (${visibleJobs})`,
+  read: wholeBatches.read,
 };
 
 /** Conditions of the documents that are copied, by their kind. */

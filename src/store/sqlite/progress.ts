@@ -1,9 +1,9 @@
-import type { Batch, BatchWait, ProgressStore, Unit } from '../batches.ts';
+import type { BatchWait, ProgressStore } from '../batches.ts';
 import { emptyCounts, readCounts } from '../counts.ts';
 import type { Counts, Lane } from '../documents.ts';
 import type { SqliteConnection, Value } from './connection.ts';
 import type { ReadCache } from './read-cache.ts';
-import { type BatchRow, batches, summaries } from './shapes.ts';
+import { summaries, wholeBatches } from './shapes.ts';
 
 /** Maximum complete batches in memory. */
 const readChunk = 20;
@@ -72,19 +72,18 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
         if (wanted?.length === 0) return;
         const rows = wanted
           ? engine.documents(
-              batches,
-              `SELECT ${batches.select} FROM batches
-               WHERE job_id = ? AND seq IN (SELECT value FROM json_each(?)) ORDER BY seq`,
+              wholeBatches,
+              `${wholeBatches.sql} WHERE job_id = ? AND seq IN (SELECT value FROM json_each(?)) ORDER BY seq`,
               jobId,
               JSON.stringify(wanted),
             )
           : engine.documents(
-              batches,
-              `SELECT ${batches.select} FROM batches WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ${readChunk}`,
+              wholeBatches,
+              `${wholeBatches.sql} WHERE job_id = ? AND seq > ? ORDER BY seq LIMIT ${readChunk}`,
               jobId,
               after,
             );
-        yield* rows.map((row) => readUnits(engine, row));
+        yield* rows;
         if (wanted) continue;
         const last = rows.at(-1);
         if (!last) return;
@@ -93,16 +92,14 @@ export function progressStore(engine: SqliteConnection, cache: ReadCache): Progr
     },
 
     findUnit: async (jobId, key) => {
-      const row = engine.document(
-        batches,
-        `SELECT ${batches.select} FROM batches WHERE job_id = ?1 AND seq = (
+      const batch = engine.document(
+        wholeBatches,
+        `${wholeBatches.sql} WHERE job_id = ?1 AND seq = (
            SELECT min(seq) FROM unit_keys WHERE job_id = ?1 AND key = ?2)`,
         jobId,
         key,
       );
-      if (!row) return null;
-      const batch = readUnits(engine, row);
-      return { batch, index: batch.units.findIndex((unit) => unit.key === key) };
+      return batch && { batch, index: batch.units.findIndex((unit) => unit.key === key) };
     },
 
     countBacklog: async () =>
@@ -132,14 +129,4 @@ function countJobs(engine: SqliteConnection, jobIds: readonly string[]): Map<str
     JSON.stringify(jobIds),
   );
   return new Map(rows.map((row) => [row.jobId, row.counts]));
-}
-
-/** Returns the batch with its units. */
-export function readUnits(engine: SqliteConnection, row: BatchRow): Batch {
-  const { total: _, ...batch } = row;
-  const { units } = engine.get<{ units: string }>(
-    'SELECT units FROM batch_units WHERE batch_id = ?',
-    row.id,
-  )!;
-  return { ...batch, units: JSON.parse(units) as Unit[] };
 }

@@ -1,7 +1,8 @@
-import type { Batch, BatchSummary } from '../batches.ts';
+import type { Batch, BatchSummary, Unit } from '../batches.ts';
 import { declare } from '../collection.ts';
 import type { LedgerEntry } from '../documents.ts';
 import { mapRows } from './collection.ts';
+import type { RowReader } from './connection.ts';
 
 /** Table `ledger`. */
 export const ledger = mapRows<LedgerEntry>(
@@ -28,6 +29,15 @@ const batchTable = declare<BatchRow>()(
 
 /** Table `batches`. */
 export const batches = mapRows<BatchRow>(batchTable);
+
+/** Batches with their units: a SELECT without conditions, and the reader of its rows. */
+export const wholeBatches: RowReader<Batch> & { readonly sql: string } = {
+  sql: `SELECT ${batches.select}, units FROM batches JOIN batch_units ON batch_id = id`,
+  read: (row) => {
+    const { total: _, ...batch } = batches.read(row);
+    return { ...batch, units: JSON.parse(row.at(-1) as string) as Unit[] };
+  },
+};
 
 /** Fields of a batch that progress does not need. */
 const detailFields = ['wait', 'stalledClaims', 'isolated', 'pages', 'segments', 'outcomes'];
