@@ -254,7 +254,14 @@ describe('readUnit()', () => {
       } as unknown as JobContext;
       const job = aJob({ market, kind, id: newId() });
       const batch = aBatch(job, 0, [{ key: 'unit', input: units[kind]! }], { region });
-      const { outcome, payload } = await readUnit(context, job, batch, 0, new AbortController().signal);
+      const never = new AbortController().signal;
+      let budget = { tries: 0, until: Number.POSITIVE_INFINITY };
+      let result = await readUnit(context, job, batch, 0, never, budget);
+      while ('until' in result) {
+        budget = { ...budget, tries: result.tries };
+        result = await readUnit(context, job, batch, 0, never, budget);
+      }
+      const { outcome, payload } = result;
       expect(outcome).toMatchObject({ status: 'FAILED', code });
       expect(payload).toBeUndefined();
       expect(sent).toHaveLength(requests);

@@ -62,8 +62,8 @@ export interface UnitResult {
 
 /**
  * Reads one unit and retries it as its faults allow. Rejects only if `signal` aborts or one of the service's
- * own engines (store, blobs, queue) fails. With a `budget`, a wait of more than 10 seconds is not slept here:
- * the result is the time of the next attempt, or a failure if that is past the budget.
+ * own engines (store, blobs, queue) fails. A wait of more than 10 seconds is not slept here: the result is
+ * the time of the next attempt, or a failure if that is past the budget.
  */
 export async function readUnit(
   context: JobContext,
@@ -71,22 +71,7 @@ export async function readUnit(
   batch: Batch,
   index: number,
   signal: AbortSignal,
-): Promise<UnitResult>;
-export async function readUnit(
-  context: JobContext,
-  job: Job,
-  batch: Batch,
-  index: number,
-  signal: AbortSignal,
   budget: RetryBudget,
-): Promise<UnitResult | DeferredUnit>;
-export async function readUnit(
-  context: JobContext,
-  job: Job,
-  batch: Batch,
-  index: number,
-  signal: AbortSignal,
-  budget?: RetryBudget,
 ): Promise<UnitResult | DeferredUnit> {
   const { clock, metrics } = context;
   const startedAt = clock.now();
@@ -106,13 +91,13 @@ async function readWithRetries(
   batch: Batch,
   index: number,
   signal: AbortSignal,
-  budget: RetryBudget | undefined,
+  budget: RetryBudget,
 ): Promise<UnitResult | DeferredUnit> {
   const { clock, log, pages, random } = context;
   const observer = createDriftObserver(context, job, batch, index);
   const { mode, market, userId } = job;
   const caller = { urgent: batch.lane === 'single', owner: { userId, jobId: job.id }, mode };
-  for (let attempt = budget?.tries ?? 0; ; ) {
+  for (let attempt = budget.tries; ; ) {
     signal.throwIfAborted();
     const session =
       job.rereadOf === null
@@ -141,12 +126,12 @@ async function readWithRetries(
     await session.end(fault);
     observer.fault(fault);
     // No request was sent, so this does not count as an attempt.
-    const isRequested = !budget || fault.code !== 'origin_paused';
+    const isRequested = fault.code !== 'origin_paused';
     if (isRequested) attempt += 1;
     if (fault.retry === 'never' || (isRequested && attempt >= maxAttempts[fault.retry]))
       return withPages(failed(fault));
     const ms = session.retryMs ?? retryDelayMs(fault, attempt, random());
-    if (budget && (ms > maxInPlaceWaitMs || !isRequested)) {
+    if (ms > maxInPlaceWaitMs || !isRequested) {
       const until = clock.now() + ms;
       return until > budget.until
         ? withPages(failed(fault, true))
