@@ -153,7 +153,7 @@ function auditBalance(
 
 async function jobEntries(store: AuditStore, userId: string): Promise<Map<string, LedgerEntry[]>> {
   const entries = new Map<string, LedgerEntry[]>();
-  for await (const entry of allOf((page) => store.ledger.list(userId, page), pageSize)) {
+  for await (const entry of allOf((page) => store.ledger.list({ userId }, page), pageSize)) {
     if (entry.jobId === null) continue;
     const known = entries.get(entry.jobId);
     if (known) known.push(entry);

@@ -25,12 +25,5 @@ export function keyStore(engine: SqliteEngine, keys: Collection<ApiKey>): KeySto
   return {
     ...keys,
     findByHash: async (hash) => engine.cache.document(keysWithUser, keyByHash, hash),
-    touch: async (id, at) => {
-      engine.relaxed.run(
-        'UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at < ?1)',
-        at,
-        id,
-      );
-    },
   };
 }
