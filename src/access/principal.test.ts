@@ -82,12 +82,12 @@ test("rejects a suspended user's keys immediately, and accepts them after reacti
 
 test('each process writes the last use of a key at most once a minute', async () => {
   const touched: number[] = [];
-  const touch = (id: string, at: number) => {
-    touched.push(at);
-    return store.apiKeys.touch(id, at);
+  const update: typeof store.apiKeys.update = (where, change, options) => {
+    touched.push(change.lastUsedAt!);
+    return store.apiKeys.update(where, change, options);
   };
   const [one, other] = [0, 1].map(() =>
-    createAuthenticator({ store: replaceMethods(store, { apiKeys: { touch } }), clock, log }),
+    createAuthenticator({ store: replaceMethods(store, { apiKeys: { update } }), clock, log }),
   );
   const begin = clock.now();
   await Promise.all(Array.from({ length: 20 }, () => one!(bearer)));
@@ -110,7 +110,7 @@ test('does not record a use for a rejected key', async () => {
 });
 
 test('a call neither waits for the last use to be written nor fails with it', async () => {
-  const stuck = replaceMethods(store, { apiKeys: { touch: () => new Promise<void>(() => {}) } });
+  const stuck = replaceMethods(store, { apiKeys: { update: () => new Promise<null>(() => {}) } });
   await createAuthenticator({ store: stuck, clock, log })(bearer);
   let tried = 0;
   const away = async () => {
@@ -118,7 +118,7 @@ test('a call neither waits for the last use to be written nor fails with it', as
     throw new Fault('unavailable', 'The store is away.');
   };
   const authenticate = createAuthenticator({
-    store: replaceMethods(store, { apiKeys: { touch: away } }),
+    store: replaceMethods(store, { apiKeys: { update: away } }),
     clock,
     log,
   });

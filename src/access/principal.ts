@@ -30,11 +30,12 @@ function createKeyUsage({ store, clock, log }: KeyUsageOptions): (key: ApiKey) =
   const written = createBoundedMap<number>({ maxBytes, sizeOf: () => 8 });
   return ({ id, lastUsedAt }) => {
     const now = clock.now();
-    // Another process may have written a later time.
+    // Another process may have written a later time, also before the update.
     if (now - Math.max(written.get(id) ?? 0, lastUsedAt ?? 0) < writeIntervalMs) return;
     written.set(id, now);
     setImmediate(() => {
-      store.apiKeys.touch(id, now).catch((error) => {
+      const used = store.apiKeys.update({ id, lastUsedAt }, { lastUsedAt: now }, { relaxed: true });
+      used.catch((error) => {
         log.warn({ keyId: id, error: Fault.from(error).message }, 'use of a key not written');
       });
     });

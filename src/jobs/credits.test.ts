@@ -20,7 +20,7 @@ afterEach(() => store.close());
 
 /** Returns the entries of the job by key: the charge, the refund at the end, the refund at submission. */
 async function entries(): Promise<LedgerEntry[]> {
-  const { items } = await store.ledger.list(job.userId, { limit: 10 });
+  const { items } = await store.ledger.list({ userId: job.userId }, { limit: 10 });
   return items
     .filter(({ type }) => type !== 'grant')
     .toSorted((one, other) => (one.key < other.key ? -1 : 1));
@@ -89,7 +89,7 @@ describe('refundJob()', () => {
   test('is listed after the charge, also if the clock of the process that charged was ahead', async () => {
     await chargeJob(store, job, now + 5_000);
     await refundJob(store, job, 20, now);
-    const { items } = await store.ledger.list(job.userId, { limit: 2 });
+    const { items } = await store.ledger.list({ userId: job.userId }, { limit: 2 });
     expect(items.map(({ type, createdAt }) => [type, createdAt])).toEqual([
       ['refund', now + 5_000],
       ['charge', now + 5_000],

@@ -1,4 +1,4 @@
-import { describe } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { accountConformance } from './conformance/accounts.ts';
 import { attemptConformance } from './conformance/attempts.ts';
 import { auditLogConformance } from './conformance/audit-log.ts';
@@ -6,7 +6,6 @@ import { claimConformance } from './conformance/claims.ts';
 import { collectionConformance } from './conformance/collections.ts';
 import { createConformance } from './conformance/create.ts';
 import { deliveryConformance } from './conformance/deliveries.ts';
-import { engineConformance } from './conformance/engine.ts';
 import { expiryConformance } from './conformance/expiry.ts';
 import { historyConformance } from './conformance/history.ts';
 import { dueJobConformance, jobConformance } from './conformance/jobs.ts';
@@ -20,7 +19,7 @@ import { retentionConformance } from './conformance/retention.ts';
 import { scheduleConformance } from './conformance/schedules.ts';
 import { sessionConformance } from './conformance/sessions.ts';
 import { stalledConformance } from './conformance/stalled.ts';
-import type { OpenStores } from './conformance/stores.ts';
+import { type OpenStores, setUpStores } from './conformance/stores.ts';
 import { submissionConformance } from './conformance/submissions.ts';
 import { waitConformance } from './conformance/waits.ts';
 
@@ -50,4 +49,24 @@ export function storeConformance(open: OpenStores): void {
   describe('notices', () => noticeConformance(open));
   describe('schedules', () => scheduleConformance(open));
   describe('histories', () => historyConformance(open));
+}
+
+/** The engine: version of the schema, and time. */
+function engineConformance(open: OpenStores): void {
+  const stores = setUpStores(open);
+
+  test('the schema of new data has a version, which every process sees', async () => {
+    const [version, other] = await Promise.all([stores.store.schemaVersion(), stores.other.schemaVersion()]);
+    expect(version).toBeGreaterThan(0);
+    expect(other).toBe(version);
+  });
+
+  test('time() returns the time of the engine, the same for every process', async () => {
+    const before = Date.now();
+    const [time, other] = [await stores.store.time(), await stores.other.time()];
+    // Engines return whole milliseconds, and some a cached clock.
+    expect(time).toBeGreaterThan(before - 1_000);
+    expect(other).toBeGreaterThanOrEqual(time);
+    expect(other).toBeLessThan(Date.now() + 1_000);
+  });
 }

@@ -9,8 +9,6 @@ import type { ApiKey, User } from './documents.ts';
 export interface KeyStore extends Pick<Collection<ApiKey>, 'insert' | 'get' | 'find' | 'update' | 'remove'> {
   /** Returns the key with this hash and its user, also if revoked, expired, or suspended. */
   findByHash(hash: string): Promise<{ key: ApiKey; user: User } | null>;
-  /** Records that a key was used at `at`, unless a later use is recorded. */
-  touch(id: string, at: number): Promise<void>;
 }
 
 /**

@@ -26,7 +26,7 @@ export interface LedgerSum {
   entries: number;
 }
 
-/** Balances and their ledger. */
+/** Balances and their ledger, which SQLite declares as a collection. An entry is found if it counts. */
 export interface LedgerStore {
   /**
    * Posts an entry to the ledger and the balance exactly once per key, also across crashes: a repeated call
@@ -43,10 +43,10 @@ export interface LedgerStore {
   voidKey(key: string, userId: string, at: number): Promise<LedgerEntry | null>;
   /** Returns true if voidKey() voided the key. */
   isVoid(key: string): Promise<boolean>;
-  /** Returns the entry with this key if it counts in the balance. */
+  /** Returns the entry with this key, or null. */
   get(key: string): Promise<LedgerEntry | null>;
-  /** Lists the entries of a user, or of all users if null, that count in balances, newest first. */
-  list(userId: string | null, page: PageOptions): Promise<Page<LedgerEntry>>;
+  /** Lists the entries of a user, or of all users, newest first. */
+  list(where: { userId?: string | undefined }, page: PageOptions): Promise<Page<LedgerEntry>>;
   /** Returns the sums of a user's entries created at `since` or later, by UTC day and type, in any order. */
   sum(userId: string, since: number): Promise<LedgerSum[]>;
   /** Empties up to `limit` notes of a user's entries. Returns their number. */

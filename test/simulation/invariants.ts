@@ -38,7 +38,7 @@ const page = { limit: 10_000 };
 export async function brokenInvariants(state: FinalState): Promise<string[]> {
   const { store, files, receiver, served, comparisons, history, userIds } = state;
   const { problems } = await audit(store);
-  const { items: entries } = await store.ledger.list(null, page);
+  const { items: entries } = await store.ledger.list({}, page);
   const { items: jobs } = await store.jobs.list({}, page);
   const whole: WholeJob[] = [];
   for (const job of jobs) {

@@ -41,7 +41,7 @@ export async function* exportAccount(context: JobContext, user: User): AsyncGene
     );
   }
   yield* exportList('deleted_job', (page) => store.deletedJobs.list({ userId: id }, page));
-  yield* exportList('ledger_entry', (page) => store.ledger.list(id, page));
+  yield* exportList('ledger_entry', (page) => store.ledger.list({ userId: id }, page));
   yield* exportList('delivery', (page) => store.deliveries.list({ userId: id }, page));
   yield* exportList('audit_entry', (page) => listAuditEntries(store, { actorId: id }, page));
   // Actions of operators on the account, without their addresses and keys.

@@ -70,7 +70,7 @@ export function accountHandlers(context: JobContext): Handlers {
     })),
     handle(method.listLedgerEntries, async (request, { principal }) => {
       const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
-      const { items, next } = await store.ledger.list(principal.userId, page);
+      const { items, next } = await store.ledger.list({ userId: principal.userId }, page);
       return { entries: items.map(toLedgerEntryMessage), nextPageToken: next ?? '' };
     }),
     handle(method.getUsage, async (request, { principal }) => {

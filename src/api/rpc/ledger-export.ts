@@ -55,7 +55,7 @@ export async function* exportLedger(
   const { contentType, head, line } = formats[format || 'csv']!;
   let before = head;
   let first = true;
-  for await (const { items } of pagesOf((page) => store.ledger.list(userId, page), pageSize)) {
+  for await (const { items } of pagesOf((page) => store.ledger.list({ userId }, page), pageSize)) {
     const data = Buffer.from(before + items.map(line).join(''));
     yield create(HttpBodySchema, first ? { contentType, data } : { data });
     first = false;

@@ -114,7 +114,7 @@ export function operatorUserHandlers(context: JobContext): [string, Handler][] {
     })),
     handle(method.listLedgerEntries, async (request) => {
       const page = { limit: request.pageSize || defaultPageSize, after: request.pageToken || null };
-      const { items, next } = await store.ledger.list(request.userId || null, page);
+      const { items, next } = await store.ledger.list({ userId: request.userId || undefined }, page);
       const entries = items.map((entry) => ({ ...toLedgerEntryMessage(entry), userId: entry.userId }));
       return { entries, nextPageToken: next ?? '' };
     }),

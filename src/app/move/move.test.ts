@@ -190,7 +190,7 @@ describe.skipIf('missing' in mongo)(`moveData()${'missing' in mongo ? ` (${mongo
         key: await store.apiKeys.findByHash(key.hash),
         session: await findSession(store, session.hash),
         auditLog: await listAuditEntries(store, {}, page),
-        ledger: await store.ledger.list(user.id, page),
+        ledger: await store.ledger.list({ userId: user.id }, page),
         isVoid: await store.ledger.isVoid(voided),
         jobs: await store.jobs.list({}, page),
         byNumber: await store.jobs.find({ number }),

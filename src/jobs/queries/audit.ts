@@ -150,7 +150,7 @@ function auditBalance(
 
 async function jobEntries(store: Store, userId: string): Promise<Map<string, LedgerEntry[]>> {
   const entries = new Map<string, LedgerEntry[]>();
-  for await (const entry of allOf((page) => store.ledger.list(userId, page), pageSize)) {
+  for await (const entry of allOf((page) => store.ledger.list({ userId }, page), pageSize)) {
     if (entry.jobId === null) continue;
     const known = entries.get(entry.jobId);
     if (known) known.push(entry);

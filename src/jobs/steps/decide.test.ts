@@ -20,7 +20,7 @@ afterEach(() => fixture.close());
 
 /** Types and amounts of a user's ledger entries, oldest first, without the grant. */
 async function entriesOf(userId: string): Promise<unknown[]> {
-  const { items } = await fixture.context.store.ledger.list(userId, { limit: 100, after: null });
+  const { items } = await fixture.context.store.ledger.list({ userId }, { limit: 100, after: null });
   return items
     .filter(({ type }) => type !== 'grant')
     .map(({ type, amount }) => [type, amount])

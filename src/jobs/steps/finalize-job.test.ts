@@ -71,7 +71,7 @@ test('a job ends once, however many processes finalize it concurrently', async (
   await Promise.all(Array.from({ length: 5 }, () => finalizeJob(context, job.id)));
   expect(files).toBe(1);
   expect(await context.store.jobs.get(job.id)).toEqual(job);
-  const { items } = await context.store.ledger.list(job.userId, { limit: 10 });
+  const { items } = await context.store.ledger.list({ userId: job.userId }, { limit: 10 });
   expect(items.filter(({ type }) => type === 'refund').map(({ amount }) => amount)).toEqual([20]);
 });
 

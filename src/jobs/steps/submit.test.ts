@@ -23,7 +23,7 @@ const page = { region: 'sg', itemId: '30000000001', shopId: '77' };
 const jobsOf = async (userId: string) =>
   (await fixture.context.store.jobs.list({ userId }, { limit: 100 })).items;
 const ledgerOf = async (userId: string) =>
-  (await fixture.context.store.ledger.list(userId, { limit: 100 })).items.map(({ type, amount }) => [
+  (await fixture.context.store.ledger.list({ userId }, { limit: 100 })).items.map(({ type, amount }) => [
     type,
     amount,
   ]);

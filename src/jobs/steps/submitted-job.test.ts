@@ -108,7 +108,7 @@ describe('the job of a submission', () => {
         noticeAt: noon,
       });
       expect(await fixture.context.store.batches.list(job!.id)).toMatchObject([{ state: 'waiting' }]);
-      const { items } = await fixture.context.store.ledger.list(userId, { limit: 9 });
+      const { items } = await fixture.context.store.ledger.list({ userId }, { limit: 9 });
       expect(items.filter(({ type }) => type === 'charge')).toHaveLength(charges);
     },
   );

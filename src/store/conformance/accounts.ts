@@ -4,7 +4,7 @@ import type { ApiKey, User } from '../documents.ts';
 import { revokeApiKey } from '../keys.ts';
 import { listUsers, markUserDeleted, suspendUser } from '../users.ts';
 import { aKey, anEntry, aTime, aUser } from './samples.ts';
-import { type OpenStores, runConcurrently, setUpStores } from './stores.ts';
+import { type OpenStores, setUpStores } from './stores.ts';
 
 /** Users and API keys. */
 export function accountConformance(open: OpenStores): void {
@@ -74,19 +74,6 @@ function keyConformance(open: OpenStores): void {
     expect(await stores.other.apiKeys.findByHash(key.hash)).toEqual({ key, user });
     expect(await stores.store.apiKeys.insert(aKey({ hash: key.hash }))).toBe(false);
     expect(await stores.store.apiKeys.findByHash('no such hash')).toBeNull();
-  });
-
-  test('the last use of a key is the latest one, in whatever order uses are recorded', async () => {
-    const key = aKey();
-    await stores.store.apiKeys.insert(key);
-    const used = async () => (await stores.other.apiKeys.get(key.id))?.lastUsedAt;
-    await stores.store.apiKeys.touch(key.id, aTime + 100);
-    expect(await used()).toBe(aTime + 100);
-    await stores.other.apiKeys.touch(key.id, aTime + 90);
-    expect(await used()).toBe(aTime + 100);
-    await runConcurrently(10, stores, (store, turn) => store.apiKeys.touch(key.id, aTime + 100 + turn));
-    expect(await used()).toBe(aTime + 109);
-    await stores.store.apiKeys.touch(newId(), aTime);
   });
 
   test('a revocation, a suspension, and a new balance are visible to the next lookup in every process', async () => {

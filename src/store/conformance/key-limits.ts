@@ -30,7 +30,7 @@ export function keyLimitConformance(open: OpenStores): void {
   const spent = async ({ id }: ApiKey) => (await stores.other.apiKeys.get(id))!.creditsSpent;
   /** Returns the net amount of the listed entries that name the key. */
   const listed = async ({ userId, id }: ApiKey) =>
-    (await allPages(50, (page) => stores.store.ledger.list(userId, page)))
+    (await allPages(50, (page) => stores.store.ledger.list({ userId }, page)))
       .filter(({ keyId }) => keyId === id)
       .reduce((sum, { amount }) => sum - amount, 0);
 

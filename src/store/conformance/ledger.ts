@@ -25,7 +25,7 @@ export function ledgerConformance(open: OpenStores): void {
     expect(await stores.other.ledger.post(paid)).toEqual({ posted: true, balance: 70 });
     expect((await stores.store.users.get(userId))?.balance).toBe(70);
     expect(await stores.store.ledger.get(paid.key)).toEqual(paid);
-    expect((await stores.store.ledger.list(userId, { limit: 10 })).items).toEqual([paid, grant]);
+    expect((await stores.store.ledger.list({ userId }, { limit: 10 })).items).toEqual([paid, grant]);
   });
 
   test('a second post with the same key changes nothing and returns posted', async () => {
@@ -45,11 +45,11 @@ export function ledgerConformance(open: OpenStores): void {
     const short = charge(userId, 10);
     expect(await stores.store.ledger.post(short)).toEqual({ posted: false, balance: 9 });
     expect(await stores.store.ledger.get(short.key)).toBeNull();
-    expect((await stores.store.ledger.list(userId, { limit: 10 })).items).toHaveLength(1);
+    expect((await stores.store.ledger.list({ userId }, { limit: 10 })).items).toHaveLength(1);
     await stores.store.ledger.post(anEntry(userId, 1, { createdAt: aTime + 5 }));
     const again = { ...short, createdAt: aTime + 10 };
     expect(await stores.store.ledger.post(again)).toEqual({ posted: true, balance: 0 });
-    expect((await stores.store.ledger.list(userId, { limit: 1 })).items).toEqual([again]);
+    expect((await stores.store.ledger.list({ userId }, { limit: 1 })).items).toEqual([again]);
   });
 
   test('a refused charge does not reserve its key for its amount', async () => {
@@ -72,7 +72,7 @@ export function ledgerConformance(open: OpenStores): void {
     expect(await stores.store.ledger.repair(aTime + 1_000_000)).toBe(0);
     await expect(stores.store.ledger.post(paid)).rejects.toMatchObject({ code: 'conflict' });
     expect(await stores.store.ledger.get(paid.key)).toBeNull();
-    expect((await stores.store.ledger.list(userId, { limit: 9 })).items).toHaveLength(1);
+    expect((await stores.store.ledger.list({ userId }, { limit: 9 })).items).toHaveLength(1);
     expect((await stores.store.users.get(userId))?.balance).toBe(10);
     await expectBalanced(stores.store, userId);
   });
@@ -130,7 +130,7 @@ export function ledgerConformance(open: OpenStores): void {
     const userId = await userWith(0);
     await runConcurrently(200, stores, (store, turn) => store.ledger.post(anEntry(userId, turn + 1)));
     expect((await stores.store.users.get(userId))?.balance).toBe(20_100);
-    expect(await allPages(64, (page) => stores.store.ledger.list(userId, page))).toHaveLength(200);
+    expect(await allPages(64, (page) => stores.store.ledger.list({ userId }, page))).toHaveLength(200);
     await expectBalanced(stores.store, userId);
   });
 
@@ -163,7 +163,7 @@ export function ledgerConformance(open: OpenStores): void {
     const posted = entries.filter((_, turn) =>
       results.some((result, at) => at % 60 === turn && result.posted),
     );
-    const listed = await allPages(25, (page) => stores.store.ledger.list(userId, page));
+    const listed = await allPages(25, (page) => stores.store.ledger.list({ userId }, page));
     expect(listed.map(({ key }) => key)).toEqual(expect.arrayContaining(posted.map(({ key }) => key)));
     expect(listed).toHaveLength(posted.length + 1);
     await expectBalanced(stores.store, userId);
@@ -175,7 +175,7 @@ export function ledgerConformance(open: OpenStores): void {
       anEntry(userId, turn + 1, { key: `grant:${userId}:${turn}`, createdAt: aTime + Math.floor(turn / 4) }),
     );
     for (const entry of entries) await stores.store.ledger.post(entry);
-    const listed = await allPages(2, (page) => stores.store.ledger.list(userId, page));
+    const listed = await allPages(2, (page) => stores.store.ledger.list({ userId }, page));
     expect(listed).toEqual(entries.toReversed());
   });
 
@@ -190,7 +190,7 @@ export function ledgerConformance(open: OpenStores): void {
     );
     for (const entry of entries) await stores.store.ledger.post(entry);
     await stores.store.ledger.post(charge(one, 1_000, { createdAt: later }));
-    const all = await allPages(3, (page) => stores.other.ledger.list(null, page));
+    const all = await allPages(3, (page) => stores.other.ledger.list({}, page));
     expect(all.filter(({ createdAt }) => createdAt >= later)).toEqual(entries.toReversed());
     expect(new Set(all.map(({ key }) => key)).size).toBe(all.length);
     expect(all.map(({ createdAt }) => createdAt)).toEqual(
@@ -252,7 +252,7 @@ export function ledgerConformance(open: OpenStores): void {
 }
 
 async function expectBalanced(store: Store, userId: string): Promise<void> {
-  const entries = await allPages(100, (page) => store.ledger.list(userId, page));
+  const entries = await allPages(100, (page) => store.ledger.list({ userId }, page));
   const account = (await collect(store.ledger.audit())).find((audited) => audited.userId === userId);
   const sum = entries.reduce((total, { amount }) => total + amount, 0);
   expect(account).toEqual({ userId, balance: sum, sum, entries: entries.length });

@@ -21,7 +21,6 @@ import {
 } from '../collection.ts';
 import { type CollectionName, type Collections, declarations } from '../collections.ts';
 import { unlessDuplicate } from './duplicates.ts';
-import { createSubstringPattern } from './search.ts';
 
 /** A stored document. Its id is text: the value of a field, or several fields in an order-preserving form. */
 export type StoredDocument = Document & { _id: string };
@@ -415,3 +414,19 @@ function holding(declaration: Declaration, { fields, text }: Search): Document {
   const pattern = createSubstringPattern(text);
   return { $or: fields.map((field) => ({ [nameIn(declaration, field)]: pattern })) };
 }
+
+/**
+ * Creates a pattern for texts that contain `search`, ignoring case. It spells out the cases, since servers do
+ * not agree on the letters that their case-insensitive option covers.
+ */
+function createSubstringPattern(search: string): RegExp {
+  return new RegExp(Array.from(search, anyCase).join(''));
+}
+
+function anyCase(letter: string): string {
+  const cases = new Set([letter, letter.toLowerCase(), letter.toUpperCase()]);
+  return cases.size === 1 ? escapeLiteral(letter) : `(?:${[...cases].map(escapeLiteral).join('|')})`;
+}
+
+/** Escapes text for the regular expressions of PCRE, Java, and JavaScript. */
+const escapeLiteral = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

@@ -24,7 +24,7 @@ export function keyStore(engine: MongoEngine, keys: Collection<ApiKey>): KeyStor
     ...keys,
     get: async (...id) => oneWithSpent(await keys.get(...id)),
     find: async (where, options) => withSpent(await keys.find(where, options)),
-    update: async (where, change) => oneWithSpent(await keys.update(where, change)),
+    update: async (...parameters) => oneWithSpent(await keys.update(...parameters)),
 
     remove: async (where, limit) => {
       const found = await keys.find(where, { order: [], ...(limit === undefined ? {} : { limit }) });
@@ -44,12 +44,6 @@ export function keyStore(engine: MongoEngine, keys: Collection<ApiKey>): KeyStor
         if (!user) return null;
         const spent = user.spentByKey?.[key.id] ?? 0;
         return { key: { ...key, creditsSpent: key.creditsSpent + spent }, user: readUser(user) };
-      }),
-
-    touch: (id, at) =>
-      engine.run(async ({ apiKeys }) => {
-        const earlier = { $or: [{ lastUsedAt: null }, { lastUsedAt: { $lt: at } }] };
-        await apiKeys.updateOne({ _id: id, ...earlier }, { $set: { lastUsedAt: at } });
       }),
   };
 }

@@ -55,15 +55,15 @@ export function ledgerStore(engine: MongoEngine): LedgerStore {
         return applied && readEntry(applied);
       }),
 
-    list: async (userId, page) => {
+    list: async ({ userId }, page) => {
       const entries = await engine.run(async (collections) => {
         const { users, ledger } = collections;
         const openKeys =
-          userId === null
+          userId === undefined
             ? await openKeysOfAll(collections)
             : ((await users.findOne({ _id: userId }))?.openKeys ?? []);
         return ledger
-          .find({ ...(userId === null ? {} : { userId }), $and: [olderThan(page), counting(openKeys)] })
+          .find({ ...(userId === undefined ? {} : { userId }), $and: [olderThan(page), counting(openKeys)] })
           .sort({ createdAt: -1, _id: -1 })
           .limit(rowsToRead(page))
           .toArray();

@@ -47,7 +47,7 @@ describe.skipIf('missing' in mongo)(
     };
     /** Balance and sum of the entries, including the initial grant. */
     const state = async (userId: string) => {
-      const { items } = await store.ledger.list(userId, { limit: 500 });
+      const { items } = await store.ledger.list({ userId }, { limit: 500 });
       return {
         balance: (await store.users.get(userId))!.balance,
         sum: items.reduce((sum, { amount }) => sum + amount, 0),
@@ -115,7 +115,7 @@ describe.skipIf('missing' in mongo)(
         expect(between.balance).toBe(between.sum);
         paused.resume();
         expect(await paused.result).toMatchObject({ posted: true });
-        const { items } = await store.ledger.list(userId, { limit: 500 });
+        const { items } = await store.ledger.list({ userId }, { limit: 500 });
         expect(items.filter(({ key }) => key === entry.key)).toEqual([entry]);
         const after = await state(userId);
         expect(after.balance).toBe(after.sum);

@@ -209,7 +209,11 @@ export function createCollections(engine: DataFile): Collections {
   ) as unknown as Collections;
 }
 
-function createCollection<T extends object>(engine: DataFile, declaration: Declaration): Collection<T> {
+/** Creates a declared collection. */
+export function createCollection<T extends object>(
+  engine: DataFile,
+  declaration: Declaration,
+): Collection<T> {
   const { id, order: declaredOrder, hidden } = declaration;
   const table = columnOf(declaration.name);
   const rows = mapRows<T>(declaration);

@@ -1,10 +1,10 @@
 import { Fault } from '../../contract/fault.ts';
-import { readCursor, rowsToRead, toPage } from '../cursor.ts';
 import type { LedgerEntry } from '../documents.ts';
 import type { LedgerStore, LedgerSum, SpentCeiling } from '../ledger.ts';
 import { voidedKeyFault } from '../ledger.ts';
+import { createCollection } from './collection.ts';
 import type { SqliteEngine } from './engine.ts';
-import { ledger } from './shapes.ts';
+import { ledger, ledgerTable } from './shapes.ts';
 
 const dayMs = 86_400_000;
 
@@ -18,8 +18,6 @@ const auditChunk = 200;
 export function ledgerStore(engine: SqliteEngine): LedgerStore {
   const balanceOf = (userId: string) =>
     engine.get<{ balance: number }>('SELECT balance FROM users WHERE id = ?', userId)?.balance;
-  const entryOf = (key: string) =>
-    engine.document(ledger, `SELECT ${ledger.select} FROM ledger WHERE key = ?`, key);
   const ceilingOf = ({ keyId }: LedgerEntry) =>
     keyId === null
       ? null
@@ -30,7 +28,10 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
         );
   const isVoid = (key: string) => engine.get('SELECT 1 FROM void_ledger_keys WHERE key = ?', key) !== null;
 
+  const entries = createCollection<LedgerEntry>(engine, ledgerTable);
   return {
+    ...entries,
+
     post: async (entry) =>
       // The job's next transition makes its charge or refund durable, before either is acknowledged.
       (entry.jobId === null ? engine : engine.relaxed).write(() => {
@@ -58,29 +59,13 @@ export function ledgerStore(engine: SqliteEngine): LedgerStore {
 
     voidKey: async (key, _userId, at) =>
       engine.write(() => {
-        const entry = entryOf(key);
+        const entry = engine.document(ledger, `SELECT ${ledger.select} FROM ledger WHERE key = ?`, key);
         if (entry === null)
           engine.run('INSERT INTO void_ledger_keys (key, at) VALUES (?, ?) ON CONFLICT DO NOTHING', key, at);
         return entry;
       }),
 
     isVoid: async (key) => isVoid(key),
-
-    get: async (key) => entryOf(key),
-
-    list: async (userId, page) => {
-      const after = readCursor(page);
-      const entries = engine.documents(
-        ledger,
-        `SELECT ${ledger.select} FROM ledger WHERE ${userId === null ? '' : 'user_id = ? AND '}(created_at, key) < (?, ?)
-         ORDER BY created_at DESC, key DESC LIMIT ?`,
-        ...(userId === null ? [] : [userId]),
-        after.at,
-        after.id,
-        rowsToRead(page),
-      );
-      return toPage(entries, page, ({ createdAt, key }) => ({ at: createdAt, id: key }));
-    },
 
     sum: async (userId, since) =>
       engine

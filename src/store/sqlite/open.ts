@@ -1,9 +1,13 @@
+import type { Collection } from '../collection.ts';
+import { declarations } from '../collections.ts';
+import type { ApiKey, User } from '../documents.ts';
+import type { KeyStore } from '../keys.ts';
 import type { Store } from '../store.ts';
 import { batchStore } from './batches.ts';
-import { createCollections } from './collection.ts';
+import { createCollections, mapRows } from './collection.ts';
+import type { Value } from './connection.ts';
 import { openEngine, type SqliteEngine } from './engine.ts';
 import { jobStore } from './jobs.ts';
-import { keyStore } from './keys.ts';
 import { ledgerStore } from './ledger.ts';
 import { originStore } from './origins.ts';
 
@@ -42,5 +46,27 @@ export function storeOn(engine: SqliteEngine): Store {
     schemaVersion: async () => engine.schemaVersion(),
     time: async () => Date.now(),
     close: async () => engine.close(),
+  };
+}
+
+const users = mapRows<User>(declarations.users);
+const apiKeys = mapRows<ApiKey>(declarations.apiKeys);
+
+/** Used by every authenticated call: a key and its user. */
+const keyByHash = `SELECT k.*, u.* FROM (SELECT ${apiKeys.select} FROM api_keys WHERE hash = ?) AS k
+  JOIN (SELECT ${users.select} FROM users) AS u ON u.id = k.userId`;
+const keyWidth = apiKeys.columns.split(',').length;
+const keysWithUser = {
+  read: (row: readonly Value[]) => ({
+    key: apiKeys.read(row.slice(0, keyWidth)),
+    user: users.read(row.slice(keyWidth)),
+  }),
+};
+
+/** Creates the SQLite implementation of KeyStore. */
+function keyStore(engine: SqliteEngine, keys: Collection<ApiKey>): KeyStore {
+  return {
+    ...keys,
+    findByHash: async (hash) => engine.cache.document(keysWithUser, keyByHash, hash),
   };
 }

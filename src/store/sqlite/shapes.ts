@@ -4,14 +4,13 @@ import type { LedgerEntry } from '../documents.ts';
 import { mapRows } from './collection.ts';
 import type { RowReader } from './connection.ts';
 
-/** Table `ledger`. */
-export const ledger = mapRows<LedgerEntry>(
-  declare<LedgerEntry>()(
-    'ledger',
-    { text: 'key userId type jobId? keyId? note', integer: 'amount', real: 'createdAt' },
-    { id: ['key'], order: ['createdAt', 'key'] },
-  ),
+/** Table `ledger`, whose indexes are in schema.ts. */
+export const ledgerTable = declare<LedgerEntry>()(
+  'ledger',
+  { text: 'key userId type jobId? keyId? note', integer: 'amount', real: 'createdAt' },
+  { id: ['key'], order: ['createdAt', 'key'] },
 );
+export const ledger = mapRows<LedgerEntry>(ledgerTable);
 
 /** A row of `batches`: a batch without its units, which are in `batch_units`. */
 export type BatchRow = Omit<Batch, 'units'> & { total: number };
