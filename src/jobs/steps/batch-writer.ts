@@ -1,6 +1,7 @@
 import { backOffMs } from '../../base/back-off.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Batch, KeptPages, Outcome, Segment } from '../../store/batches.ts';
+import type { StoredDocuments } from '../../store/collections.ts';
 import type { Job, StoredFile } from '../../store/documents.ts';
 import type { JobContext } from '../context.ts';
 import { countRecords, createQualityCounter, parseRecord } from '../quality/quality-counter.ts';
@@ -60,6 +61,7 @@ export function createBatchWriter(
   const keeper = createPageKeeper(context, job, batch);
   let pending: Record<number, Outcome> = {};
   let pendingBytes = 0;
+  let recent: StoredDocuments['crawls'] | undefined;
   let written = 0;
   let writing: Promise<unknown> = Promise.resolve();
   const persist = <T>(write: () => Promise<T>) => untilWritten(context, batch, write, signal);
@@ -73,6 +75,15 @@ export function createBatchWriter(
     }
   };
   const count = (outcomes: Readonly<Record<number, Outcome>>) => countOutcomes(context, job, outcomes);
+  /** Stores the record of a single unit for later jobs. Its outcome does not depend on it. */
+  const storeRecent = async () => {
+    if (recent === undefined) return;
+    await store.crawls.upsert([recent]).catch((error) => {
+      const { message } = Fault.from(error);
+      context.log.warn({ jobId: job.id, batchId: id, error: message }, 'recent record not stored');
+    });
+    recent = undefined;
+  };
   const keeps = keepsPages(job);
   const keep = (outcomes: Readonly<Record<number, Outcome>>): Promise<KeptPages | null> =>
     persist(() => keeper.write(indexesOf(outcomes)));
@@ -84,6 +95,7 @@ export function createBatchWriter(
     }
     await keeper.commit();
     count(pending);
+    await storeRecent();
     return true;
   };
 
@@ -121,8 +133,9 @@ export function createBatchWriter(
   };
 
   return {
-    add(index, { outcome, payload, record, pages }) {
+    add(index, { outcome, payload, record, recent: kept, pages }) {
       pending[index] = outcome;
+      recent = kept;
       if (pages) keeper.add(index, pages);
       if (!payload) return;
       added.add(record ?? parseRecord(payload));

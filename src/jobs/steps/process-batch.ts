@@ -72,7 +72,7 @@ export async function work(
   }
   // A job that was stopped since the claim has no waiting batch, or soon fails the ones queued here.
   if (job.state !== 'processing') return;
-  const dispatched = await dispatch(context, job);
+  const dispatched = job.totalBatches === 1 ? 'idle' : await dispatch(context, job);
   if (dispatched === 'idle' || dispatched === 'closed') await finalizeJob(context, job.id);
 }
 

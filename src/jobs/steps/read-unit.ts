@@ -4,6 +4,7 @@ import { Fault } from '../../contract/fault.ts';
 import { describePauseReason } from '../../fetch/request-outcome.ts';
 import type { ReadContext } from '../../markets/market.ts';
 import type { Batch, BatchWait, Outcome } from '../../store/batches.ts';
+import type { StoredDocuments } from '../../store/collections.ts';
 import type { Job, Lane } from '../../store/documents.ts';
 import { ownAttribute } from '../../telemetry/attributes.ts';
 import { failSpan, inSpan } from '../../telemetry/trace.ts';
@@ -81,6 +82,8 @@ export interface UnitResult {
   payload?: Uint8Array;
   /** The record before it was serialized. Absent for a reused one. */
   record?: JsonObject;
+  /** The record for later jobs, if it is to be stored for them after the outcome. */
+  recent?: StoredDocuments['crawls'];
   /** Pages of the last attempt, if they are kept. */
   pages?: UnitPages;
 }
@@ -238,10 +241,13 @@ async function tryRead(
   }
   // An incomplete page is not stored for later jobs: another attempt may be complete.
   const isComplete = reader.isComplete?.(record) ?? true;
-  if (key !== null && isComplete && payload.length <= maxCrawlBytes) {
-    await store.crawls.upsert([{ key, at: readAt, body: payload }]);
-  }
-  return { outcome: sourced(outcomeAt(readAt)), payload, record };
+  const isKept = key !== null && isComplete && payload.length <= maxCrawlBytes;
+  const recent = isKept ? { key, at: readAt, body: payload } : undefined;
+  const result = { outcome: sourced(outcomeAt(readAt)), payload, record };
+  // The outcome of a single task does not wait for this write. Units of a larger batch may reuse each other's records.
+  if (recent && batch.units.length === 1) return { ...result, recent };
+  if (recent) await store.crawls.upsert([recent]);
+  return result;
 }
 
 /** Returns the milliseconds before the next attempt. */
