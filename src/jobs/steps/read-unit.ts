@@ -244,7 +244,7 @@ async function tryRead(
   const isKept = key !== null && isComplete && payload.length <= maxCrawlBytes;
   const recent = isKept ? { key, at: readAt, body: payload } : undefined;
   const result = { outcome: sourced(outcomeAt(readAt)), payload, record };
-  // The outcome of a single task does not wait for this write. Units of a larger batch may reuse each other's records.
+  // The outcome of a single task does not wait for this write. Units of a larger batch may reuse its record.
   if (recent && batch.units.length === 1) return { ...result, recent };
   if (recent) await store.crawls.upsert([recent]);
   return result;
