@@ -38,8 +38,10 @@ export interface FilesOptions {
 const writeBlock = promisify(fs.write);
 const flush = promisify(fs.fsync);
 
-/** Maximum bytes that are read or written synchronously. */
-const maxSyncBytes = 64 * 1024;
+/** Maximum bytes that are written synchronously: a larger write may wait until the disk has taken others. */
+const maxSyncWriteBytes = 64 * 1024;
+/** Maximum bytes that are read synchronously: the segment of a batch with records of 2 KB. */
+const maxSyncReadBytes = 128 * 1024;
 
 /** Age at which a temporary file counts as abandoned by a dead process. */
 const abandonedMs = 24 * 3_600_000;
@@ -96,7 +98,7 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
       }
       const { start, end } = { start: 0, end: found.size - 1, ...range };
       const length = Math.min(end + 1, found.size) - start;
-      if (length > 0 && length <= maxSyncBytes) {
+      if (length > 0 && length <= maxSyncReadBytes) {
         const bytes = await orFault(path, async () => readAndClose(opened, start, length));
         return Readable.from([bytes], { objectMode: false });
       }
@@ -185,7 +187,7 @@ async function writeAll(file: number, block: Buffer): Promise<void> {
   for (let offset = 0; offset < block.length; ) {
     const left = block.length - offset;
     offset +=
-      left <= maxSyncBytes
+      left <= maxSyncWriteBytes
         ? writeSync(file, block, offset)
         : (await writeBlock(file, block, offset, left)).bytesWritten;
   }

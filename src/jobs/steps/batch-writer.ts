@@ -58,6 +58,7 @@ export function createBatchWriter(
   const keeper = createPageKeeper(context, job, batch);
   let pending: Record<number, Outcome> = {};
   let pendingBytes = 0;
+  let keepRecent: UnitResult['keepRecent'];
   let written = 0;
   let writing: Promise<unknown> = Promise.resolve();
   const persist = <T>(write: () => Promise<T>) => untilWritten(context, batch, write, signal);
@@ -77,6 +78,15 @@ export function createBatchWriter(
       context.metrics.add('gleaner_units_total', { market, kind, code });
     }
   };
+  /** Stores the record of a single unit for later jobs. Its outcome does not depend on it. */
+  const storeRecent = async () => {
+    const kept = keepRecent?.();
+    keepRecent = undefined;
+    await kept?.catch((error) => {
+      const { message } = Fault.from(error);
+      context.log.warn({ jobId: job.id, batchId: id, error: message }, 'recent record not stored');
+    });
+  };
   const keeps = keepsPages(job);
   const keep = (outcomes: Readonly<Record<number, Outcome>>): Promise<KeptPages | null> =>
     persist(() => keeper.write(indexesOf(outcomes)));
@@ -88,6 +98,7 @@ export function createBatchWriter(
     }
     await keeper.commit();
     count(pending);
+    await storeRecent();
     return true;
   };
 
@@ -125,8 +136,9 @@ export function createBatchWriter(
   };
 
   return {
-    add(index, { outcome, payload, record, pages }) {
+    add(index, { outcome, payload, record, pages, ...unit }) {
       pending[index] = outcome;
+      keepRecent = unit.keepRecent;
       if (pages) keeper.add(index, pages);
       if (!payload) return;
       added.add(record ?? parseRecord(payload));

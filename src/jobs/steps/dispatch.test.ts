@@ -3,7 +3,7 @@ import { plainIds } from '../../../sandbox/mkta/ids.ts';
 import { type JobFixture, noon, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { parseWorkingHours } from '../../base/working-hours.ts';
 import { Fault } from '../../contract/fault.ts';
-import { aBatch, aJob, units } from '../../store/conformance/samples.ts';
+import { aBatch, aFailure, aJob, units } from '../../store/conformance/samples.ts';
 import { replaceMethods } from '../../store/wrap.ts';
 import { sweep } from '../../sweep/sweep.ts';
 import { isOpen } from '../queries/progress.ts';
@@ -161,6 +161,17 @@ describe('dispatch()', () => {
     const { job } = await running(12, before, 8);
     expect(await dispatch(fixture.context, job)).toBe('dispatched');
     expect((await fixture.context.store.batches.countInFlight(job.id, noon)).batches).toBe(after);
+  });
+
+  test('says whether a batch is in flight, so that a job ends after its last one', async () => {
+    const { job, references } = await running(2, 2, 8);
+    const { batches } = fixture.context.store;
+    for (const { batchId } of references) {
+      expect(await dispatch(fixture.context, job)).toBe('dispatched');
+      await batches.claim(batchId, 0, noon, noon + 1_000);
+      await batches.finish(batchId, 1, { 0: aFailure }, null, null, noon);
+    }
+    expect(await dispatch(fixture.context, job)).toBe('idle');
   });
 
   test('starts an approved job, and keeps the start time of a running one', async () => {

@@ -56,6 +56,8 @@ export interface UnitResult {
   payload?: Uint8Array;
   /** The record before it was serialized. Absent for a reused one. */
   record?: JsonObject;
+  /** Stores the record for later jobs, if that is left to do after the outcome. */
+  keepRecent?: () => Promise<void>;
   /** Pages of the last attempt, if they are kept. */
   pages?: UnitPages;
 }
@@ -193,8 +195,13 @@ async function tryRead(
   }
   // An incomplete page is not stored for later jobs: another attempt may be complete.
   const isComplete = reader.isComplete?.(record) ?? true;
-  if (isComplete && payload.length <= maxCrawlBytes) await keep(readAt, payload);
-  return { outcome: sourced(outcomeAt(readAt)), payload, record };
+  const result = { outcome: sourced(outcomeAt(readAt)), payload, record };
+  if (!isComplete || payload.length > maxCrawlBytes) return result;
+  const keepRecent = () => keep(readAt, payload);
+  // The outcome of a single task does not wait for this write. Units of a larger batch may reuse its record.
+  if (batch.units.length === 1) return { ...result, keepRecent };
+  await keepRecent();
+  return result;
 }
 
 /** Returns the milliseconds before the next attempt. */

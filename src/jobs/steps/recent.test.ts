@@ -1,6 +1,8 @@
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type JobFixture, openJobFixture } from '../../../test/support/jobs.ts';
+import { Fault } from '../../contract/fault.ts';
+import { findJobByNumber } from '../../store/jobs.ts';
 import { sweep } from '../../sweep/sweep.ts';
 
 const hour = 3_600_000;
@@ -154,6 +156,21 @@ describe('a recent page is not reused', () => {
     await crawl(['sg,7,20101'], false);
     expect((await crawl(['sg,7,20101'], false)).asked).toEqual(['20101']);
   });
+});
+
+test('a single task ends before its page is stored, and without it if that fails', async () => {
+  const { crawls, batches } = fixture.context.store;
+  const outstanding: boolean[] = [];
+  let taskId = 0;
+  crawls.upsert = async () => {
+    const job = await findJobByNumber(fixture.context.store, taskId);
+    outstanding.push(await batches.hasOutstanding(job!.id));
+    throw new Fault('unavailable', 'The store is away.');
+  };
+  ({ taskId } = await fixture.submit(userId, 'SubmitGetPc', { region: 'sg', shopId: '7', itemId: '20101' }));
+  const { id } = (await findJobByNumber(fixture.context.store, taskId))!;
+  await fixture.waitForState(id, 'completed');
+  expect(outstanding).toEqual([false]);
 });
 
 test('old pages are deleted by the sweep', async () => {

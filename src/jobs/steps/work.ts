@@ -18,10 +18,11 @@ const isolatedRetryMs = 5_000;
 const batchEnded = new Error('the batch ended');
 
 /**
- * Processes one batch: claims it, reads its outstanding units, writes their outcomes, and dispatches the next
- * batches of its job, or ends the job after the last one. Does nothing if the batch is done or claimed by another worker. Writes are fenced by the attempt, so a
- * worker that lost the claim changes nothing (docs/reliability.md). Calls `extend` as long as the work
- * continues. When `signal` aborts, releases the batch. Throws `unavailable` while the disk is almost full.
+ * Processes one batch: claims it, reads its outstanding units, writes their outcomes, and dispatches the
+ * next batches of its job, or ends the job after the last one. Does nothing if the batch is done or claimed
+ * by another worker. Writes are fenced by the attempt, so a worker that lost the claim changes nothing
+ * (docs/reliability.md). Calls `extend` as long as the work continues. When `signal` aborts, releases the
+ * batch. Throws `unavailable` while the disk is almost full.
  */
 export async function work(
   context: JobContext,
@@ -72,7 +73,7 @@ export async function work(
   }
   // A job that was stopped since the claim has no waiting batch, or soon fails the ones queued here.
   if (job.state !== 'processing') return;
-  const dispatched = await dispatch(context, job);
+  const dispatched = job.totalBatches === 1 ? 'idle' : await dispatch(context, job);
   if (dispatched === 'idle' || dispatched === 'closed') await finalizeJob(context, job.id);
 }
 

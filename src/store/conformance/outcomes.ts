@@ -96,6 +96,18 @@ export function outcomeConformance(open: OpenStores): void {
     expect(await stores.store.batches.hasOutstanding(batch.jobId)).toBe(false);
   });
 
+  test('an end with the outcomes of the first units keeps the earlier ones of the others', async () => {
+    const batch = await storeClaimedBatch(stores.store, 3);
+    await stores.store.batches.recordOutcomes(batch.id, 1, { 2: aFailure }, null);
+    const last = { 0: aSuccess(), 1: aSuccess() };
+    const segment = aSegment('j/all', 0, 1);
+    expect(await stores.store.batches.finish(batch.id, 1, last, segment, null, aTime)).toBe(true);
+    expect(await reread(batch)).toMatchObject({
+      ...{ state: 'done', success: 2, failed: 1, segments: [segment] },
+      outcomes: { ...last, 2: aFailure },
+    });
+  });
+
   test('a batch with an outstanding unit cannot end, and an unknown unit cannot have an outcome', async () => {
     const batch = await storeClaimedBatch(stores.store, 3);
     const short = stores.store.batches.finish(batch.id, 1, { 0: aSuccess(), 2: aFailure }, null, null, aTime);

@@ -30,8 +30,8 @@ const unchanged = ({
 });
 
 /**
- * Returns the batch that a write with all its outcomes ends, as most do, so that it need not be read. Null for
- * other writes. If the batch is a different one, the update matches nothing.
+ * Returns the batch that a write with all its outcomes ends, as most do, so that it need not be read. Null
+ * for other writes. If the batch has other outcomes, the update matches nothing.
  */
 function assumeBatch(_id: string, attempt: number, { outcomes, end }: OutcomeWrite) {
   const indexes = Object.keys(outcomes);
