@@ -66,7 +66,7 @@ test.each(
       const victim = createCrashingProcess(alive, last, when);
       const from = fixture.receiver.received.length;
       const going = proceed(victim.context as typeof alive, userId).catch(() => {});
-      await fixture.jobs.outlast(Promise.race([going, victim.crashed]));
+      await fixture.jobs.outlast(Promise.race([going, victim.crashed]), victim.isCrashed);
       if (!victim.isCrashed()) return false;
       messages.length = 0;
       for (let round = 0; round < 3; round++) {
