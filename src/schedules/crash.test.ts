@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createCrashingProcess } from '../../test/support/crash.ts';
+import { callFaults, createCrashingProcess } from '../../test/support/crash.ts';
 import { minute, openScheduleFixture, type ScheduleFixture } from '../../test/support/schedules.ts';
 import { deleteSchedule } from '../store/schedules.ts';
 import { sweep } from '../sweep/sweep.ts';
@@ -13,10 +13,10 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.close());
 
-/** Calls after which no crash happens any more, at least. */
+/** Calls of a run, at least. */
 const minCalls = 12;
 
-describe.each(['before', 'after'] as const)('a crash %s each call of a run', (when) => {
+describe.each(callFaults)('a fault at each call of a run: %s', (when) => {
   test('neither loses nor repeats the run', async () => {
     const { context, clock } = fixture;
     let last = 0;
@@ -33,7 +33,7 @@ describe.each(['before', 'after'] as const)('a crash %s each call of a run', (wh
         await clock.advance(leaseMs);
         await sweep(context);
       }
-      const where = `crash ${last}, ${when} ${victim.crashedAt()}`;
+      const where = `call ${last}, ${when} ${victim.crashedAt()}`;
       const { items: jobs } = await context.store.jobs.list({ userId: caller.userId }, { limit: 9 });
       expect(
         jobs.map(({ state }) => state),
@@ -63,7 +63,7 @@ describe.each(['before', 'after'] as const)('a crash %s each call of a run', (wh
         await clock.advance(leaseMs);
         await sweep(context);
       }
-      const where = `crash ${last}, ${when} ${victim.crashedAt()}`;
+      const where = `call ${last}, ${when} ${victim.crashedAt()}`;
       const { items: jobs } = await context.store.jobs.list({ userId: caller.userId }, { limit: 9 });
       const { openRuns, pending, creditsSpent } = await fixture.get(schedule.id);
       expect(

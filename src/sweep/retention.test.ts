@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { afterEach, describe, expect, test } from 'vitest';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { createCrashingProcess } from '../../test/support/crash.ts';
+import { callFaults, createCrashingProcess } from '../../test/support/crash.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { findStores } from '../../test/support/stores.ts';
 import { newId } from '../base/id.ts';
@@ -178,7 +178,7 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
     expect(await count()).toBe(0);
   });
 
-  describe.each(['before', 'after'] as const)('a crash %s any call to an engine', (when) => {
+  describe.each(callFaults)('a fault at any call to an engine: %s', (when) => {
     /** Lets `act` crash at each of its calls, with a new job each time, and then sweeps. */
     const crashEverywhere = async (
       userId: string,
@@ -189,7 +189,7 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
         const job = await endedJob(userId);
         const victim = createCrashingProcess(fixture.context, last, when);
         await Promise.race([act(victim.context, job).catch(() => {}), victim.crashed]);
-        const where = `crash at call ${last}, ${when} ${victim.crashedAt()}`;
+        const where = `call ${last}, ${when} ${victim.crashedAt()}`;
         await sweep(fixture.context);
         await check(job, where);
         if (!victim.isCrashed()) return last;
@@ -242,7 +242,7 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
           await fixture.clock.advance(eraseDelayMs);
           await sweep(fixture.context);
         }
-        const where = `crash at call ${last}, ${when} ${victim.crashedAt()}`;
+        const where = `call ${last}, ${when} ${victim.crashedAt()}`;
         expect(await store.users.get(userId), where).toMatchObject({
           name: 'Deleted user',
           email: '',

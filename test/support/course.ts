@@ -316,7 +316,7 @@ export function createCourseRunner(fixture: JobFixture, course: Course): CourseR
       const victim = createVictim(alive);
       const key = newId();
       const going = goThrough(victim.context, limited, key).catch(() => {});
-      await fixture.outlast(Promise.race([going, victim.crashed]));
+      await fixture.outlast(Promise.race([going, victim.crashed]), victim.isCrashed);
       if (!victim.isCrashed()) return false;
       await recover();
       await goThrough(alive, limited, key);

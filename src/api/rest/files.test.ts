@@ -331,3 +331,34 @@ describe('a link with a format', () => {
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
   });
 });
+
+test.each([
+  ['a file', '/files/job/full.json?good'],
+  ['an export', '/files/job/full.json?good&format=csv'],
+])('a storage that fails before the first byte is an error response: %s', async (_, path) => {
+  const unavailable = () => {
+    throw new Fault('unavailable', 'The file store failed', { component: 'file store' });
+  };
+  const failing = await startTestApi({
+    caller: recordedCaller({}).caller,
+    files: { ...memoryFiles(files), read: async () => unavailable() },
+    verifyLink,
+    exportFile: async () => {
+      async function* bytes(): AsyncGenerator<Uint8Array> {
+        yield unavailable();
+      }
+      return { contentType: 'text/csv', fileName: 'full.csv', bytes: bytes() };
+    },
+  });
+  const headers = { 'accept-encoding': 'br', range: 'bytes=0-1' };
+  for (const given of [headers, { 'accept-encoding': 'br' }]) {
+    const response = await failing.ask(path, { headers: given, key: null });
+    expect(response.status).toBe(502);
+    expect(await response.json()).toMatchObject({ detail: 'The file store is unavailable.' });
+    const names = [...response.headers.keys()];
+    for (const name of ['content-encoding', 'content-range', 'content-disposition', 'etag'])
+      expect(names).not.toContain(name);
+    expect(response.headers.get('cache-control') ?? '').not.toContain('max-age');
+  }
+  await failing.close(0);
+});

@@ -12,6 +12,7 @@ import {
 import { errorBody } from '../../../gateway/response/errors.ts';
 import { countRequest } from '../../../gateway/serve-endpoint.ts';
 import type { Caller, Headers } from '../../../gateway/service-client.ts';
+import { begin } from '../../base/begin.ts';
 import { acceptRequest } from '../../base/connections.ts';
 import { namesTag } from '../../contract/etag.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -106,11 +107,33 @@ const redirectSeconds = 60;
 const prefersNoRedirect = /(?:^|,)\s*no-redirect\s*(?:[,;]|$)/i;
 
 /**
+ * Serves a signed link. An error before the first byte is a response, without the headers of the file.
+ */
+export async function serveFile(serving: FileServing, exchange: Exchange): Promise<void> {
+  const { response } = exchange;
+  const known = new Set(response.getHeaderNames());
+  try {
+    await serveLink(serving, exchange);
+  } catch (error) {
+    if (!response.headersSent)
+      for (const name of response.getHeaderNames())
+        if (ofFile.has(name) && !known.has(name)) response.removeHeader(name);
+    throw error;
+  }
+}
+
+/** Headers of a response with a file. */
+const ofFile = new Set([
+  ...['accept-ranges', 'cache-control', 'content-disposition', 'content-encoding', 'content-length'],
+  ...['content-range', 'content-type', 'etag'],
+]);
+
+/**
  * Serves a signed link: the file or a range of it, or a redirect to the storage engine unless the client
  * prefers none. A link with `bearer` also requires the key of its owner: 401 without one, 404 for another
  * user. A signed link was valid for an existing file, so a missing one was deleted: 410.
  */
-export async function serveFile(serving: FileServing, exchange: Exchange): Promise<void> {
+async function serveLink(serving: FileServing, exchange: Exchange): Promise<void> {
   const { caller, files, verifyLink } = serving;
   const { request, response } = exchange;
   const { path, fileName, bearer, userId } = verifyLink(request.url ?? '');
@@ -229,8 +252,18 @@ async function sendExport(
   response.setHeader('content-disposition', contentDisposition(fileName.toWellFormed()));
   if (encoding !== undefined) response.setHeader('content-encoding', encoding);
   if (request.method === 'HEAD') response.end();
-  else if (encoding === undefined) await pipeline(bytes, response);
-  else await pipeline(bytes, createEncoder(encoding), response);
+  else await sendBytes(response, bytes, encoding);
+}
+
+/** Sends bytes, encoded if `encoding` is given. An error after the first ones ends the connection. */
+async function sendBytes(
+  response: Exchange['response'],
+  bytes: AsyncIterable<Uint8Array>,
+  encoding: ReturnType<typeof preferredEncoding>,
+): Promise<void> {
+  const begun = await begin(bytes);
+  if (encoding === undefined) await pipeline(begun, response);
+  else await pipeline(begun, createEncoder(encoding), response);
 }
 
 /** Sends a file or a part of it, encoded if `encoding` is given. */
@@ -250,9 +283,7 @@ async function sendFile(
     response.end();
     return;
   }
-  const bytes = await read();
-  if (encoding === undefined) await pipeline(bytes, response);
-  else await pipeline(bytes, createEncoder(encoding), response);
+  await sendBytes(response, await read(), encoding);
 }
 
 function noSuchFile(): Fault {

@@ -10,6 +10,7 @@ import {
 } from '../../../gen/gleaner/file/v1/file_pb.ts';
 import type { HttpBody } from '../../../gen/google/api/httpbody_pb.ts';
 import type { SignedFile } from '../../access/links/links.ts';
+import { begin } from '../../base/begin.ts';
 import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Export, ExportedFile } from '../../jobs/queries/files.ts';
@@ -56,8 +57,9 @@ export function routeFileExport({ exportFile, verifyLink, log }: FileExportOptio
             only,
             columns,
           });
+          const begun = await begin(bytes);
           yield create(ExportFileResponseSchema, { contentType, fileName });
-          for await (const part of streamText(contentType, bytes)) {
+          for await (const part of streamText(contentType, begun)) {
             const { data } = part as HttpBody;
             if (data.length > 0) yield create(ExportFileResponseSchema, { data });
           }

@@ -5,6 +5,7 @@ import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts
 import type { HttpBody } from '../../../gen/google/api/httpbody_pb.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { newId } from '../../base/id.ts';
+import { Fault } from '../../contract/fault.ts';
 import { fullName } from '../../jobs/job-types.ts';
 import { readRecords } from '../../jobs/records.ts';
 import { approve, reject } from '../../jobs/steps/decide.ts';
@@ -367,12 +368,31 @@ describe('streamResults', () => {
       Symbol.asyncIterator
     ]();
     await messages.next();
-    expect(read).toBe(0);
+    // An error of the first read is a response.
+    expect(read).toBe(1);
     await messages.next();
     expect(read).toBe(1);
     await messages.return?.();
     expect(read).toBe(1);
   });
+
+  test.each([
+    { method: jobs.streamResults, options: {} },
+    { method: jobs.exportRecords, options: { format: 'csv' } },
+  ])(
+    'an unavailable storage is an error before the first message: $method.name',
+    async ({ method, options }) => {
+      const jobId = await ended(1);
+      const blobs = {
+        ...fixture.context.blobs,
+        read: () => Promise.reject(new Fault('unavailable', 'no response', { component: 'file store' })),
+      };
+      const stream = jobServiceHandlers({ ...fixture.context, blobs }).stream.get(fullName(method))!;
+      const request = create(method.input, { jobId, ...options } as never);
+      const messages = stream(request, callOf(userId))[Symbol.asyncIterator]();
+      await expect(messages.next()).rejects.toMatchObject({ code: 'unavailable' });
+    },
+  );
 });
 
 describe('streamFailures', () => {

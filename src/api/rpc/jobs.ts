@@ -1,4 +1,5 @@
 import { Step } from '../../../gen/gleaner/options/v1/options_pb.ts';
+import { begin } from '../../base/begin.ts';
 import { dispositionHeader, warningHeader } from '../../contract/response-headers.ts';
 import type { JobContext } from '../../jobs/context.ts';
 import type { JobMethod } from '../../jobs/job-types.ts';
@@ -18,7 +19,7 @@ export function jobHandlers(context: JobContext): Handlers {
       stream.set(name, async function* (request, { principal, responseHeaders }) {
         const { contentType, fileName, bytes } = await data(context, method, request, principal.userId);
         if (fileName !== null) responseHeaders[dispositionHeader] = `attachment; filename="${fileName}"`;
-        yield* streamText(contentType, bytes);
+        yield* streamText(contentType, await begin<string | Uint8Array>(bytes));
       });
     } else {
       unary.set(name, handlerOf(context, method));

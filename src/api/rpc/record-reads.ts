@@ -7,6 +7,7 @@ import type {
   RecordEntrySchema,
   RecordItemSchema,
 } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { begin } from '../../base/begin.ts';
 import { Fault } from '../../contract/fault.ts';
 import { problemText } from '../../contract/problem-texts.ts';
 import { dispositionHeader, type ResponseHeaders } from '../../contract/response-headers.ts';
@@ -86,20 +87,16 @@ export function recordReads(context: JobContext): RecordReads {
       if (name === '') requireNoSelection(only !== '' || provenance !== undefined, choice, selection);
       if (only !== '') await requireCompared(context, job);
       if (name === '') {
-        yield* streamText(
-          'application/x-ndjson',
-          results(context, job, { only: only as OnlyFilter, provenance }),
-        );
+        const lines = results(context, job, { only: only as OnlyFilter, provenance });
+        yield* streamText('application/x-ndjson', await begin(lines));
         return;
       }
       const format = name as FormatName;
       const records = explorer.records(job, { ...selection, only: only as OnlyFilter });
       const { columns, rows } = tableOf(context, job, records, choice as ColumnChoice);
       headers[dispositionHeader] = `attachment; filename="${exportName(job, format)}"`;
-      yield* streamText(
-        formatInfo[format].contentType,
-        limitConversion(job, createFormat(format, columns)(rows)),
-      );
+      const bytes = limitConversion(job, createFormat(format, columns)(await begin(rows)));
+      yield* streamText(formatInfo[format].contentType, bytes);
     },
   };
 }

@@ -66,14 +66,21 @@ test('presign() returns null', async () => {
 
 test('is unavailable while its folder is missing', async () => {
   const blobs = openFiles({ directory: join(directory, 'results') });
+  await blobs.write('job/kept', 'text/plain', chunksOf('x'), () => 1);
   renameSync(join(directory, 'results'), join(directory, 'away'));
   await expect(blobs.ping()).rejects.toMatchObject({
     code: 'unavailable',
     clientMessage: 'The file store is unavailable.',
   });
-  await expect(blobs.write('job/file', 'text/plain', chunksOf('x'), () => 1)).rejects.toMatchObject({
-    code: 'unavailable',
-  });
+  const calls = [
+    () => blobs.write('job/file', 'text/plain', chunksOf('x'), () => 1),
+    () => blobs.read('job/kept'),
+    () => blobs.size('job/kept'),
+    () => blobs.listJob('job'),
+    () => blobs.remove(['job/kept']),
+    () => blobs.removeJob('job'),
+  ];
+  for (const call of calls) await expect(call()).rejects.toMatchObject({ code: 'unavailable' });
   renameSync(join(directory, 'away'), join(directory, 'results'));
   await blobs.ping();
 });

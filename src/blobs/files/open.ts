@@ -64,6 +64,30 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
     return join(directory, jobId, fileName);
   };
 
+  const requireFolder = async () => {
+    try {
+      await access(temporary, constants.R_OK | constants.W_OK);
+    } catch (error) {
+      throw unavailable(directory, error as Error);
+    }
+  };
+
+  /**
+   * Returns the result of an operation on an existing file; converts errors to `not_found` or `unavailable`.
+   */
+  const orFault = async <T>(path: string, operation: () => Promise<T>): Promise<T> => {
+    try {
+      return await operation();
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'ENOENT' && code !== 'ENOTDIR' && code !== 'EISDIR')
+        throw unavailable(path, error as Error);
+    }
+    // Without their folder, such as that of an unmounted disk, all files are missing.
+    await requireFolder();
+    throw missing(path);
+  };
+
   return {
     engine: 'files',
 
@@ -131,6 +155,7 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
     },
 
     async remove(paths) {
+      await requireFolder();
       for (const path of paths) {
         const file = fileOf(path);
         await orFault(path, () => rm(file, { force: true }));
@@ -139,16 +164,11 @@ export function openFiles({ directory, clock = systemClock }: FilesOptions): Blo
 
     async removeJob(jobId) {
       const folder = join(directory, parseJobId(jobId));
+      await requireFolder();
       await orFault(jobId, () => rm(folder, { recursive: true, force: true }));
     },
 
-    async ping() {
-      try {
-        await access(temporary, constants.R_OK | constants.W_OK);
-      } catch (error) {
-        throw unavailable(directory, error as Error);
-      }
-    },
+    ping: requireFolder,
 
     async close() {
       await cleanup;
@@ -229,19 +249,6 @@ async function orUnavailable<T>(path: string, operation: () => Promise<T>): Prom
   try {
     return await operation();
   } catch (error) {
-    throw unavailable(path, error as Error);
-  }
-}
-
-/**
- * Returns the result of an operation on an existing file; converts errors to `not_found` or `unavailable`.
- */
-async function orFault<T>(path: string, operation: () => Promise<T>): Promise<T> {
-  try {
-    return await operation();
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EISDIR') throw missing(path);
     throw unavailable(path, error as Error);
   }
 }

@@ -77,6 +77,7 @@ describe.skipIf(absent)(`on an S3 storage${absent ? ` (${absent})` : ''}`, () =>
         unavailable,
       );
       await expect(blobs.read('job/file')).rejects.toMatchObject(unavailable);
+      await expect(blobs.size('job/file')).rejects.toMatchObject(unavailable);
       await blobs.close();
     }
   });
@@ -186,6 +187,7 @@ describe('a response that is not one of the storage', () => {
     async (body) => {
       const blobs = await openAt((_request, response) => response.writeHead(404).end(body));
       await expect(blobs.read('job/file')).rejects.toMatchObject(unavailable);
+      await expect(blobs.size('job/file')).rejects.toMatchObject(unavailable);
     },
   );
 

@@ -121,13 +121,18 @@ export function openS3({ url, name, responseTimeoutMs = defaultResponseTimeoutMs
 
     async size(path) {
       try {
-        const head = new HeadObjectCommand({ Bucket, Key: keyOf(path) });
-        const { ContentLength } = await client.send(head, inTime);
-        if (ContentLength === undefined) throw new Error('the response has no Content-Length');
-        return ContentLength;
+        const object = { Bucket, Key: keyOf(path) };
+        const found = await client.send(new HeadObjectCommand(object), inTime).catch((error: Error) => {
+          if (error.name !== 'NotFound') throw error;
+          return null;
+        });
+        if (found !== null) return lengthOf(found);
+        // A response to HEAD has no body, and so no code that tells a missing object from a missing bucket.
+        const { Body, ...others } = await client.send(new GetObjectCommand(object), inTime);
+        (Body as Readable).destroy();
+        return lengthOf(others);
       } catch (error) {
-        // A response to HEAD has no body, and so no code.
-        const fault = asFault(error, path, 'name');
+        const fault = asFault(error, path);
         if (fault.code === 'not_found') return null;
         throw fault;
       }
@@ -196,15 +201,21 @@ function connectTo({ region, credentials }: S3Address, endpoint: string): S3Clie
   });
 }
 
+/** Returns the stated size of an object. */
+function lengthOf({ ContentLength }: { ContentLength?: number | undefined }): number {
+  if (ContentLength === undefined) throw new Error('the response has no Content-Length');
+  return ContentLength;
+}
+
 /**
  * Converts an error of the client. A 404 without a code is not a response of the storage, but of a proxy, for
  * example.
  */
-function asFault(error: unknown, path: string, field: 'Code' | 'name' = 'Code'): Fault {
+function asFault(error: unknown, path: string): Fault {
   if (error instanceof Fault) return error;
-  const word = (error as { Code?: string; name: string })[field] ?? '';
+  const { Code = '' } = error as { Code?: string };
   // Some services respond with NotFound instead of NoSuchKey. A missing bucket is a configuration error.
-  const isAbsent = error instanceof S3ServiceException && /^(NoSuchKey|NotFound)$/.test(word);
+  const isAbsent = error instanceof S3ServiceException && /^(NoSuchKey|NotFound)$/.test(Code);
   return isAbsent ? missing(path) : unavailable(error, path);
 }
 

@@ -1,6 +1,6 @@
 import { fromJson } from '@bufbuild/protobuf';
 import { afterEach, expect, test } from 'vitest';
-import { createCrashingProcess } from '../../../test/support/crash.ts';
+import { callFaults, createCrashingProcess } from '../../../test/support/crash.ts';
 import { variantSoldRequest } from '../../../test/support/jobs.ts';
 import { type NotificationFixture, openNotifications } from '../../../test/support/notifications.ts';
 import { newId } from '../../base/id.ts';
@@ -14,13 +14,12 @@ import { createNotifier } from './notifier.ts';
 let fixture: NotificationFixture;
 afterEach(() => fixture.close());
 
-test.each([
-  ['approved', 'before'],
-  ['approved', 'after'],
-  ['rejected', 'before'],
-  ['rejected', 'after'],
-] as const)(
-  'a crash neither loses nor duplicates a message: a job that is %s, %s any call',
+test.each(
+  (['approved', 'rejected'] as const).flatMap((decision) =>
+    callFaults.map((when) => [decision, when] as const),
+  ),
+)(
+  'a fault at any call neither loses nor duplicates a message: a job that is %s, %s',
   async (decision, when) => {
     fixture = await openNotifications({ operators: true, approval: true });
     const messages: BatchReference[] = [];
@@ -49,6 +48,8 @@ test.each([
         });
       }
       await fixture.poll(notifier);
+      // The next poll repeats one that failed, before the operator decides.
+      await fixture.poll(notifier);
       const job = (await jobOf(userId))!;
       if (job.state === 'awaiting_approval') {
         if (decision === 'approved') await approve(context, job.id, operatorId);
@@ -64,7 +65,8 @@ test.each([
       const { userId } = await fixture.createUser(100);
       const victim = createCrashingProcess(alive, last, when);
       const from = fixture.receiver.received.length;
-      await Promise.race([proceed(victim.context as typeof alive, userId).catch(() => {}), victim.crashed]);
+      const going = proceed(victim.context as typeof alive, userId).catch(() => {});
+      await fixture.jobs.outlast(Promise.race([going, victim.crashed]), victim.isCrashed);
       if (!victim.isCrashed()) return false;
       messages.length = 0;
       for (let round = 0; round < 3; round++) {
@@ -73,7 +75,7 @@ test.each([
         await sweep(alive);
         await proceed(alive, userId);
       }
-      const where = `death at call ${last}, ${when} ${victim.crashedAt()}`;
+      const where = `call ${last}, ${when} ${victim.crashedAt()}`;
       const job = (await jobOf(userId))!;
       expect(job.state, where).toBe(decision === 'approved' ? 'completed' : 'rejected');
       const sent = fixture.receiver.received.slice(from).map(({ headers, body }) => ({

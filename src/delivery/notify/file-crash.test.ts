@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { startS3 } from '../../../test/engines/s3.ts';
-import { createCrashingProcess } from '../../../test/support/crash.ts';
+import { callFaults, createCrashingProcess } from '../../../test/support/crash.ts';
 import { s3Bucket, storeDestination } from '../../../test/support/destinations.ts';
 import { variantSoldRequest } from '../../../test/support/jobs.ts';
 import { type NotificationFixture, openNotifications } from '../../../test/support/notifications.ts';
@@ -55,7 +55,7 @@ describe.skipIf('missing' in s3)(
     const deliveryOf = async (jobId: string) =>
       (await fixture.deliveries()).find(({ jobId: about, channel }) => about === jobId && channel === 'file');
 
-    test.each(['before', 'after'] as const)('survive a crash %s any call to the store', async (when) => {
+    test.each(callFaults)('survive a fault at any call to the store: %s', async (when) => {
       const { endedJob } = await open();
       let last = 1;
       for (; ; last += 1) {
@@ -69,7 +69,7 @@ describe.skipIf('missing' in s3)(
           await fixture.jobs.clock.advance(121_000);
           await fixture.poll();
         }
-        const where = `death at call ${last}, ${when} ${victim.crashedAt()}`;
+        const where = `call ${last}, ${when} ${victim.crashedAt()}`;
         expect(await deliveryOf(jobId), where).toMatchObject({ state: 'delivered', error: '' });
         expect(await reader.listJob(jobId), where).toEqual([`${jobId}/2030-01-07.csv`]);
         const written = await buffer(await reader.read(`${jobId}/2030-01-07.csv`));

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createCrashingProcess } from '../../../test/support/crash.ts';
+import { callFaults, createCrashingProcess } from '../../../test/support/crash.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { findStores } from '../../../test/support/stores.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -223,8 +223,8 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     expect(await fixture.context.blobs.listJob(jobId)).toEqual([]);
   });
 
-  test.skipIf(open === null).each(['before', 'after'] as const)(
-    'are complete whenever their worker crashes (%s a call)',
+  test.skipIf(open === null).each(callFaults)(
+    'are complete whenever their worker crashes, or a call of it fails: %s',
     async (when) => {
       const userId = await openFixture();
       let [last, total] = [1, 0];
@@ -233,13 +233,13 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
         const jobId = await submitted(userId, 50, '1d', 1);
         const victim = createCrashingProcess(fixture.context, last, when);
         const working = work(victim.context, messages.shift()!, () => {}, never).catch(() => {});
-        await Promise.race([working, victim.crashed]);
+        await fixture.outlast(Promise.race([working, victim.crashed]), victim.isCrashed);
         dead = victim.isCrashed();
         await fixture.clock.advance(leaseMs + 61_000);
         await sweep(fixture.context);
         await workOff();
         await sweep(fixture.context);
-        const where = `crash at call ${last}, ${when} ${victim.crashedAt()}`;
+        const where = `call ${last}, ${when} ${victim.crashedAt()}`;
         const job = await fixture.waitForState(jobId, 'completed');
         const { kept, missed } = job.counts!.pages!;
         // The place of a page that was stored can be lost.
