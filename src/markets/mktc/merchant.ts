@@ -4,6 +4,7 @@ import type { FetchPage, PageRequest, PageResponse } from '../../fetch/page.ts';
 import {
   absoluteUrl,
   count,
+  firstInteger,
   integer,
   list,
   number,
@@ -132,8 +133,9 @@ function listing(response: PageResponse, input: JsonObject): Listing {
     products,
     name: text(shop.name) ?? text(own?.merchantName),
     isShop: Object.keys(shop).length > 0,
-    lastPage: integer(paging.total_page) ?? integer(paging.totalPage),
-    total: integer(paging.total_item) ?? integer(paging.totalItem),
+    // 0 beside products says nothing.
+    lastPage: positive(firstInteger(paging.total_page, paging.totalPage)),
+    total: positive(firstInteger(paging.total_item, paging.totalItem)),
   };
 }
 
