@@ -199,25 +199,6 @@ describe('read()', () => {
     expect(requests).toHaveLength(21);
   });
 
-  it('ignores a total and a number of pages of 0 beside products', async () => {
-    const { fetch } = direct(origin, 'id');
-    const reading = merchant.read(
-      { shopid: 'ABC-60100' },
-      {
-        region: 'id',
-        fetch: async (request) => {
-          const response = await fetch(request);
-          const body = JSON.parse(response.body.toString()) as { data: { paging: JsonObject } };
-          body.data.paging = { total_page: 0, total_item: 0 };
-          return { ...response, body: Buffer.from(JSON.stringify(body)) };
-        },
-      },
-    );
-    const entries: JsonObject[] = [];
-    for await (const page of reading) entries.push(...page.entries);
-    expect(entries).toHaveLength(allOf('ABC-60100', 40));
-  });
-
   it('ends when a page repeats', async () => {
     const { entries, requests } = await read({ shopid: 'ABC-60704' });
     expect(entries).toHaveLength(40);

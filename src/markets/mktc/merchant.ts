@@ -15,7 +15,7 @@ import {
   text,
 } from '../fields.ts';
 import type { ListReader } from '../market.ts';
-import { newEntries } from '../new-entries.ts';
+import { checkNoEntries, newEntries } from '../new-entries.ts';
 import { parseEnvelope } from './faults.ts';
 import { merchantPage } from './pages.ts';
 import { headers, site } from './site.ts';
@@ -189,6 +189,7 @@ export const merchant: ListReader = {
       name ??= found.name;
       const added = newEntries(found.products.map(entry), seen, ({ id }) => text(id)).slice(0, left);
       if (added.length === 0) {
+        if (page === 1) checkNoEntries(found.total);
         if (page === 1 && !found.isShop) name = await checkShop(input, fetch);
         break;
       }
