@@ -94,8 +94,9 @@ export function redirectFault(response: PageResponse, isOtherRegion: RegionCheck
 
 /**
  * Returns the fault for a status outside of 200–299: `page_not_found` for 404, 410 and a 4xx whose message
- * says so, `page_throttled` with the requested delay for 429 and 503, `page_login` for 401, `page_region` for 451, `page_blocked`
- * for a refusal, redirectFault() for a redirect, otherwise `page_failed`. `message` is the site's message.
+ * says so, `page_throttled` with the requested delay for 429 and 503, `page_login` for 401, `page_region`
+ * for 451, `page_blocked` for a refusal, redirectFault() for a redirect, otherwise `page_failed`. `message`
+ * is the site's message.
  */
 export function statusFault(
   response: PageResponse,

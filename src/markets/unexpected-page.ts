@@ -53,8 +53,9 @@ function isCheck(html: string, page: HtmlPage, said: string): boolean {
 /**
  * Returns the fault for an unexpected HTML page with a successful status; `what` names the expected content.
  * By title, headings and content: `page_blocked` for a robot check, `page_region` for a choice of countries
- * or languages and for content that other countries have, `page_not_found` for a "not found" page, `page_login` for a login, `page_empty` for a page
- * without text, otherwise `page_unreadable`. Call it only for pages without the expected content.
+ * or languages and for content that other countries have, `page_not_found` for a "not found" page,
+ * `page_login` for a login, `page_empty` for a page without text, otherwise `page_unreadable`. Call it only
+ * for pages without the expected content.
  */
 export function unexpectedPage(html: string, what: string): Fault {
   if (html.trim() === '')

@@ -65,8 +65,8 @@ function count(body: JsonObject, ...names: string[]): number | null {
 }
 
 /**
- * Returns the list of products of a response, whatever its elements are. A response without a list is a page without products only if it
- * says so: it is the last page, or the total is 0.
+ * Returns the list of products of a response, whatever its elements are. A response without a list is a page
+ * without products only if it says so: it is the last page, or the total is 0.
  */
 function listOf(body: JsonObject): Json[] {
   const found = [...lists(body)].filter((value) => value !== undefined && value !== null);

@@ -113,7 +113,9 @@ function extract(response: PageResponse, input: JsonObject): JsonObject[] {
   return atLeast(entries, integer(input.pmin)).slice(0, limitOf(input));
 }
 
-/** Returns true if a page is the last by the site's total. A total of fewer products than it lists is none. */
+/**
+ * Returns true if a page is the last by the site's total. A total of fewer products than it lists is none.
+ */
 function isLast({ products, total }: Listing, page: number): boolean {
   if (total === null || total < (page - 1) * rows + products.length) return false;
   return page * rows >= total;
