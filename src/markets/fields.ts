@@ -106,8 +106,9 @@ const multipliers: readonly (readonly [RegExp, number])[] = [
 ];
 
 /**
- * Returns a count from a number or from text such as "548", "1.234", "2rb+ terjual", "1,4 rb", "5 k", "30k+",
- * "Terjual 10RB+", "1,2 jt" or "已售出 1.2萬": the lower bound that the text states. Null if there is none.
+ * Returns a count from a number or from text such as "548", "1.234", "2rb+ terjual", "1,4 rb", "5 k",
+ * "30k+", "Terjual 10RB+", "1,2 jt" or "已售出 1.2萬": the lower bound that the text states. Null if there is
+ * none.
  */
 export function count(value: unknown): number | null {
   if (typeof value === 'number') return integer(value);

@@ -4,7 +4,9 @@ import { Fault } from '../contract/fault.ts';
 /** Maximum objects and arrays in a JSON page. Large real pages have 80,000; each takes at least 64 bytes. */
 const maxContainers = 250_000;
 
-/** Maximum depth of objects and arrays. Pages stay below 40; much deeper ones overflow recursive functions. */
+/**
+ * Maximum depth of objects and arrays. Pages stay below 40; much deeper ones overflow recursive functions.
+ */
 const maxDepth = 200;
 
 const brace = '{'.charCodeAt(0);

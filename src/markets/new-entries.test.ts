@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { JsonObject } from '../base/json.ts';
 import { text } from './fields.ts';
-import { newEntries } from './new-entries.ts';
+import { checkNoEntries, newEntries } from './new-entries.ts';
 
 const byId = (entry: JsonObject) => text(entry.id);
 
@@ -17,5 +17,15 @@ it('leaves out entries without an id, unless no entry has one', () => {
   expect(newEntries([], seen, byId)).toEqual([]);
   expect(() => newEntries([{ name: 'x' }, { id: '' }], seen, byId)).toThrow(
     expect.objectContaining({ code: 'page_unreadable' }),
+  );
+});
+
+it('checkNoEntries() rejects a page that states products without listing them', () => {
+  for (const total of [null, 0]) expect(() => checkNoEntries(total)).not.toThrow();
+  expect(() => checkNoEntries(7)).toThrow(
+    expect.objectContaining({
+      code: 'page_unreadable',
+      message: 'the site states 7 products and lists none',
+    }),
   );
 });

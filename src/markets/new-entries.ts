@@ -2,6 +2,16 @@ import type { JsonObject } from '../base/json.ts';
 import { Fault } from '../contract/fault.ts';
 
 /**
+ * Throws `page_unreadable` for a first page without entries if the site states how many there are: a silent
+ * refusal, or a list in another place than expected.
+ */
+export function checkNoEntries(total: number | null): void {
+  if (total !== null && total > 0) {
+    throw new Fault('page_unreadable', `the site states ${total} products and lists none`);
+  }
+}
+
+/**
  * Returns the entries that are not in `seen`, in order and without duplicates, and adds them to `seen`.
  * `idOf` returns an entry's id; an entry without one (null) is no product and is left out. Listings shift
  * between requests, so entries repeat; a page without a new entry is the end of a listing. Throws

@@ -32,6 +32,8 @@ describe('parseJsonResponse()', () => {
     [400, '{"message":"bad page"}', 'page_failed', /bad page/],
     [403, '<html><title>Access Denied</title></html>', 'page_blocked', /403: Access Denied/],
     [401, '', 'page_login', /401/],
+    [451, '', 'page_region', /451/],
+    [405, '{"url":"https://geo.captcha-delivery.com/captcha/"}', 'page_blocked', /405: a robot check/],
     [430, '', 'page_blocked', /430/],
     [429, '', 'page_throttled', /429/],
     [503, 'busy', 'page_throttled', /503/],

@@ -94,8 +94,9 @@ export function redirectFault(response: PageResponse, isOtherRegion: RegionCheck
 
 /**
  * Returns the fault for a status outside of 200–299: `page_not_found` for 404, 410 and a 4xx whose message
- * says so, `page_throttled` with the requested delay for 429 and 503, `page_login` for 401, `page_blocked`
- * for a refusal, redirectFault() for a redirect, otherwise `page_failed`. `message` is the site's message.
+ * says so, `page_throttled` with the requested delay for 429 and 503, `page_login` for 401, `page_region`
+ * for 451, `page_blocked` for a refusal, redirectFault() for a redirect, otherwise `page_failed`. `message`
+ * is the site's message.
  */
 export function statusFault(
   response: PageResponse,
@@ -115,6 +116,9 @@ export function statusFault(
       `the site returned ${status}: too many requests${seconds}${said}`,
       details,
     );
+  }
+  if (status === 451) {
+    return new Fault('page_region', `the site returned 451: not available in this country${said}`);
   }
   if (status === 401) return new Fault('page_login', `the site returned 401: a login is required${said}`);
   // Two bot managers respond with 428 and 430.
@@ -143,7 +147,9 @@ export function parseJsonResponse(response: PageResponse): Json {
   const words = 'value' in result ? errorMessage(result.value) : html ? titleOf(body) : null;
   if (response.status < 200 || response.status > 299) {
     // A 404 page can contain a captcha in a form, so the status takes precedence over the text.
-    throw statusFault(response, words);
+    const fault = statusFault(response, words);
+    const isCheck = fault.code === 'page_failed' && 'value' in result && isCheckJson(result.value);
+    throw isCheck ? new Fault('page_blocked', `${fault.message}: a robot check`) : fault;
   }
   if ('value' in result) {
     if (isCheckJson(result.value))

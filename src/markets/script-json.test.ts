@@ -7,6 +7,11 @@ it('extracts a value from a script by its brackets', () => {
   expect(jsonAfter(script, "'initial'")).toEqual([{ large: 'x]}', alt: `it's "one"` }]);
 });
 
+it('reads JSON with the escaped apostrophes of a string in single quotes', () => {
+  const script = String.raw`x = jQuery.parseJSON('{"map":{"a":["Men\'s, 12\" wide"]}}');`;
+  expect(jsonAfter(script, '"map"')).toEqual({ a: [`Men's, 12" wide`] });
+});
+
 it('skips positions where no JSON follows the marker', () => {
   const script = 'data["map"] = obj.map; x = {"map" : {"0_1":"B1"}}; {"map":{"0_2":"B2"}}';
   expect(jsonAfter(script, 'map')).toEqual({ '0_1': 'B1' });

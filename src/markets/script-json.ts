@@ -62,7 +62,10 @@ export function jsonAfter(source: string, marker: string): Json | undefined {
     if (!gap) continue;
     const start = from + gap[0].length;
     const end = closing(source, start);
-    const value = end < 0 ? undefined : parseJson(source.slice(start, end));
+    const json = end < 0 ? '' : source.slice(start, end);
+    // In a script's string in single quotes, an apostrophe is escaped, which JSON does not allow.
+    const value =
+      parseJson(json) ?? (json.includes("\\'") ? parseJson(json.replaceAll("\\'", "'")) : undefined);
     if (value !== undefined) return value;
   }
   return undefined;

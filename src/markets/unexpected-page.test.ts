@@ -32,6 +32,12 @@ describe('unexpectedPage()', () => {
     ['a login by its field', page('Welcome', '<form><input type="Password"></form>'), 'page_login'],
     ['a choice of countries', page('Welcome', '<h1>Choose your country or region</h1>'), 'page_region'],
     ['a choice of languages', page('Pilih Bahasa', '<a href="/th">ไทย</a>'), 'page_region'],
+    [
+      'a product of another country',
+      page('Shop', '<h1>This item is not available in your region</h1>'),
+      'page_region',
+    ],
+    ['a product of another country in Indonesian', page('Produk tidak tersedia di negaramu'), 'page_region'],
     ['a soft 404', page('Page Not Found', '<p>Maybe isOtherRegion?'), 'page_not_found'],
     ['a soft 404 in Indonesian', page('Toko', '<h2>Waduh, tujuanmu tidak ditemukan!</h2>'), 'page_not_found'],
     [

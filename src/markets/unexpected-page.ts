@@ -20,6 +20,10 @@ const loginTitles =
 const chooserTitles =
   /(?:choose|select|change|pick) (?:your |a |the )?(?:country|region|location|language|store|market)|where are you shopping|pilih (?:negara|wilayah|lokasi|bahasa)|chọn (?:quốc gia|khu vực|ngôn ngữ)|เลือก(?:ประเทศ|ภูมิภาค|ภาษา)|選擇(?:您的)?(?:國家|地區|語言)|(?:selecione|escolha) (?:o |seu |um )?(?:país|idioma|região)|(?:elige|selecciona) (?:tu |el |un )?(?:país|idioma)|(?:wähle|wählen sie) (?:dein |ihr |ein )?(?:land|sprache)|choisi(?:ssez|r) (?:votre |un )?(?:pays|langue)/i;
 
+/** Titles of pages that a site does not show in the visitor's country, by language. */
+const restrictedTitles =
+  /(?:not|un)[ -]?available (?:in|for) (?:your|this) (?:country|region|location|area)|unavailable for legal reasons|tidak tersedia di (?:negara|wilayah)|không (?:có sẵn|khả dụng) (?:ở|tại) (?:quốc gia|khu vực)|(?:in|für) (?:deinem|ihrem|dein|ihr) land nicht verfügbar|(?:pas|non) disponible dans votre (?:pays|région)|no (?:está )?disponible en (?:tu|su) (?:país|región)|non (?:è )?disponibile nel tuo paese|お住まいの(?:国|地域)では/i;
+
 /** Titles of "not found" pages, by language. */
 const goneTitles =
   /not[ _-]?found|\b404\b|(?:page|product|item) (?:does(?:n't| not) exist|(?:is )?no longer|unavailable)|can(?:'|’)?t find|tidak (?:ditemukan|tersedia)|không (?:tìm thấy|tồn tại)|ไม่พบ|找不到|não encontrad[ao]|no (?:se ha )?encontrad[ao]|nicht gefunden|introuvable|non trovat[ao]|見つかりません/i;
@@ -49,8 +53,9 @@ function isCheck(html: string, page: HtmlPage, said: string): boolean {
 /**
  * Returns the fault for an unexpected HTML page with a successful status; `what` names the expected content.
  * By title, headings and content: `page_blocked` for a robot check, `page_region` for a choice of countries
- * or languages, `page_not_found` for a "not found" page, `page_login` for a login, `page_empty` for a page
- * without text, otherwise `page_unreadable`. Call it only for pages without the expected content.
+ * or languages and for content that other countries have, `page_not_found` for a "not found" page,
+ * `page_login` for a login, `page_empty` for a page without text, otherwise `page_unreadable`. Call it only
+ * for pages without the expected content.
  */
 export function unexpectedPage(html: string, what: string): Fault {
   if (html.trim() === '')
@@ -68,6 +73,9 @@ export function unexpectedPage(html: string, what: string): Fault {
   }
   if (chooserTitles.test(said)) {
     return new Fault('page_region', `the site asks which country or language is wanted${titled}`);
+  }
+  if (restrictedTitles.test(said)) {
+    return new Fault('page_region', `the site does not show ${what} in this country${titled}`);
   }
   if (goneTitles.test(said)) return new Fault('page_not_found', `the site has no such page${titled}`);
   if (loginTitles.test(title ?? '') || find(page.root, 'input[type="password" i]') !== undefined) {

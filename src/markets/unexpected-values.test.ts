@@ -142,3 +142,70 @@ describe('a page with any part replaced is a record or list of the documented sh
     expect(tried).toBeGreaterThan(100);
   });
 });
+
+/** Returns a copy of a page with the value at a path replaced. */
+function replaced(value: Json, [name, ...path]: string[], odd: Json | typeof removed): Json {
+  if (Array.isArray(value)) return value.with(Number(name), replaced(value[Number(name)]!, path, odd));
+  if (!isObject(value) || !(name! in value)) return value;
+  const { [name!]: member, ...others } = value;
+  if (path.length > 0) return { ...value, [name!]: replaced(member ?? null, path, odd) };
+  return odd === removed ? others : { ...value, [name!]: odd };
+}
+
+/** Reads a listing whose pages have a replaced value. Returns the number of its entries, or its fault. */
+async function countOf(
+  [name, pageName, input]: (typeof cases)[number],
+  change: (value: Json) => Json,
+): Promise<number | string> {
+  const region = regions[name]!;
+  const { fetch, requests } = direct(origins.find((origin) => origin.market === name)!, region, at);
+  const changed: FetchPage = async (request) => {
+    if (requests.length >= 20) throw new Error('does not end');
+    const response = await fetch(request);
+    const value = JSON.parse(response.body.toString()) as Json;
+    return { ...response, body: Buffer.from(JSON.stringify(change(value))) };
+  };
+  const reader = markets.find((each) => each.name === name)!.readers[pageName]!;
+  if (reader.sort === 'record') throw new Error('not a listing');
+  let count = 0;
+  try {
+    for await (const { entries } of reader.read(input, { region, fetch: changed })) count += entries.length;
+  } catch (thrown) {
+    if (thrown instanceof Fault) return thrown.code;
+    throw thrown;
+  }
+  return count;
+}
+
+const listings = {
+  'mkta search': ['mkta', 'search', { keyword: 'lamp 004' }],
+  'mkta merchant': ['mkta', 'merchant', { shop_id: '7003' }],
+  'mktb search': ['mktb', 'search', { keyword: 'rak 101' }],
+  'mktb merchant': ['mktb', 'merchant', { shopid: '5101' }],
+  'mktc merchant': ['mktc', 'merchant', { shopid: 'A-60101' }],
+} satisfies Record<string, (typeof cases)[number]>;
+
+describe('a listing with a replaced value on every page', () => {
+  it.each<[keyof typeof listings, string, Json | typeof removed, string]>([
+    ['mkta search', 'items.0', 'odd', 'all'],
+    ['mkta search', 'total_count', -1, 'all'],
+    ['mkta search', 'items', [], 'page_unreadable'],
+    ['mkta merchant', 'items', [], 'page_unreadable'],
+    ['mkta merchant', 'items', null, 'page_unreadable'],
+    ['mktb search', '0.data.searchProductV5.header.totalData', 1, 'all'],
+    ['mktb search', '0.data.searchProductV5.header.totalData', 'odd', 'all'],
+    ['mktb search', '0.data.searchProductV5.header.additionalParams', {}, 'all'],
+    ['mktb search', '0.data.searchProductV5.data.products', [], 'page_unreadable'],
+    ['mktb merchant', '0.data.GetShopProduct.links', 0, 'all'],
+    ['mktb merchant', '0.data.GetShopProduct.links.next', removed, 'all'],
+    ['mktc merchant', 'data.paging', null, 'all'],
+    ['mktc merchant', 'data.paging.total_page', 0, 'all'],
+    ['mktc merchant', 'data.paging.total_page', 'odd', 'all'],
+    ['mktc merchant', 'data.products', [], 'page_unreadable'],
+  ])('%s with %s replaced', async (name, path, odd, expected) => {
+    const all = (await countOf(listings[name], (value) => value)) as number;
+    const count = await countOf(listings[name], (value) => replaced(value, path.split('.'), odd));
+    expect(all).toBeGreaterThan(100);
+    expect(count).toBe(expected === 'all' ? all : expected);
+  });
+});

@@ -65,17 +65,14 @@ function count(body: JsonObject, ...names: string[]): number | null {
 }
 
 /**
- * Returns the list of products of a response. A response without a list is a page without products only if it
- * says so: it is the last page, or the total is 0.
+ * Returns the list of products of a response, whatever its elements are. A response without a list is a page
+ * without products only if it says so: it is the last page, or the total is 0.
  */
-function cardsOf(body: JsonObject): JsonObject[] {
+function listOf(body: JsonObject): Json[] {
   const found = [...lists(body)].filter((value) => value !== undefined && value !== null);
   const arrays = found.filter(Array.isArray);
   const list = arrays.find(({ length }) => length > 0) ?? arrays[0];
-  if (list !== undefined) {
-    const cards = objects(list);
-    if (cards.length > 0 || list.length === 0) return cards;
-  }
+  if (list !== undefined) return list;
   const isEnd = flag(body, 'nomore', 'no_more') === true || count(body, 'total_count', 'total') === 0;
   if (isEnd && found.length === 0) return [];
   throw new Fault('page_unreadable', 'the response has no list of items');
@@ -88,7 +85,11 @@ function cardsOf(body: JsonObject): JsonObject[] {
  */
 export function readListing(response: PageResponse, shopId?: string): Listing {
   const body = withoutVisitors(parseResponse(response));
-  const cards = cardsOf(body);
+  const list = listOf(body);
+  const cards = objects(list);
+  if (cards.length === 0 && list.length > 0) {
+    throw new Fault('page_unreadable', 'the list has no readable items');
+  }
   const products = newEntries(cards.map(card), new Set(), (entry) => idOf(entry, 'itemid'));
   const impossible = products.filter((entry) => impossibility(entry, response.at) !== null);
   if (impossible.length * 10 > products.length) {
@@ -102,7 +103,7 @@ export function readListing(response: PageResponse, shopId?: string): Listing {
   }
   return {
     entries,
-    places: cards.length,
+    places: list.length,
     total: count(body, 'total_count', 'total'),
     last: flag(body, 'nomore', 'no_more'),
   };

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../base/json.ts';
 import type { FetchPage, PageRequest, PageResponse } from '../../fetch/page.ts';
+import { checkNoEntries } from '../new-entries.ts';
 import type { Listing } from './listing.ts';
 
 /** Options for readPages(). */
@@ -55,6 +56,7 @@ export async function* readPages(
       listing = paging.read(await fetch(request));
     }
     total = listing.total ?? total;
+    if (listing.places === 0 && pages === 1) checkNoEntries(total);
     const ids = listing.entries.map(({ itemid }) => String(itemid));
     const news = ids.some((id) => !own.has(id));
     const fresh = listing.entries.filter((_, at) => !seen.has(ids[at]!));

@@ -115,8 +115,7 @@ function listing(response: PageResponse): Listing {
     throw new Fault('page_unreadable', "the response's list of the shop's products has no products");
   }
   // Without links, the listing ends at its first empty page.
-  const links = root.links;
-  return { products, more: links === undefined || links === null || text(object(links).next) !== null };
+  return { products, more: object(root.links).next !== '' };
 }
 
 function extract(response: PageResponse, input: JsonObject): JsonObject[] {

@@ -3,7 +3,7 @@ import { Fault } from '../../contract/fault.ts';
 import type { PageResponse } from '../../fetch/page.ts';
 import { integer, number, object, objects, positive, text } from '../fields.ts';
 import type { ListReader } from '../market.ts';
-import { newEntries } from '../new-entries.ts';
+import { checkNoEntries, newEntries } from '../new-entries.ts';
 import { address, discount, id, parseShop, plain, price, reviews, soldLabel, stars } from './card.ts';
 import { parseData } from './faults.ts';
 import { isCategory, rows, searchRequest } from './search-query.ts';
@@ -114,6 +114,14 @@ function extract(response: PageResponse, input: JsonObject): JsonObject[] {
 }
 
 /**
+ * Returns true if a page is the last by the site's total. A total of fewer products than it lists is none.
+ */
+function isLast({ products, total }: Listing, page: number): boolean {
+  if (total === null || total < (page - 1) * rows + products.length) return false;
+  return page * rows >= total;
+}
+
+/**
  * Reads a search or category into `products`: the documented fields with prices in rupiah, and the site's
  * other fields. `input` has `list_type`, `keyword` (the number of a category), `category`, `pmin` and
  * `product_limit`. Ends at the limit, at an empty page, at the site's total, or at a page without new
@@ -129,12 +137,13 @@ export const search: ListReader = {
     for (let page = 1; left > 0 && page <= maxPages; page += 1) {
       const found = listing(await fetch(searchRequest(input, page, carried)));
       const added = newEntries(found.products.map(entry), seen, ({ id }) => text(id));
+      if (page === 1 && added.length === 0) checkNoEntries(found.total);
       if (added.length === 0) break;
       const entries = atLeast(added, pmin).slice(0, left);
       left -= entries.length;
       yield { list: 'products', entries };
       carried = isCategory(input) ? '' : found.carried;
-      if (found.total !== null && found.total > 0 && page * rows >= found.total) break;
+      if (isLast(found, page)) break;
     }
     return {};
   },

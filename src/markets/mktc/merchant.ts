@@ -4,6 +4,7 @@ import type { FetchPage, PageRequest, PageResponse } from '../../fetch/page.ts';
 import {
   absoluteUrl,
   count,
+  firstInteger,
   integer,
   list,
   number,
@@ -14,7 +15,7 @@ import {
   text,
 } from '../fields.ts';
 import type { ListReader } from '../market.ts';
-import { newEntries } from '../new-entries.ts';
+import { checkNoEntries, newEntries } from '../new-entries.ts';
 import { parseEnvelope } from './faults.ts';
 import { merchantPage } from './pages.ts';
 import { headers, site } from './site.ts';
@@ -132,8 +133,9 @@ function listing(response: PageResponse, input: JsonObject): Listing {
     products,
     name: text(shop.name) ?? text(own?.merchantName),
     isShop: Object.keys(shop).length > 0,
-    lastPage: integer(paging.total_page) ?? integer(paging.totalPage),
-    total: integer(paging.total_item) ?? integer(paging.totalItem),
+    // 0 beside products says nothing.
+    lastPage: positive(firstInteger(paging.total_page, paging.totalPage)),
+    total: positive(firstInteger(paging.total_item, paging.totalItem)),
   };
 }
 
@@ -187,6 +189,7 @@ export const merchant: ListReader = {
       name ??= found.name;
       const added = newEntries(found.products.map(entry), seen, ({ id }) => text(id)).slice(0, left);
       if (added.length === 0) {
+        if (page === 1) checkNoEntries(found.total);
         if (page === 1 && !found.isShop) name = await checkShop(input, fetch);
         break;
       }

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../../base/json.ts';
 import { count, object, objects, positive, text } from '../fields.ts';
 import {
   buildSeller,
+  decimalAmount,
   imageUrl,
   imageUrls,
   type ProductReading,
@@ -16,17 +17,18 @@ import {
 function skuPrices(price: JsonObject): Pick<Sku, 'price' | 'original_price' | 'currency'> {
   const real = object(price.real_price);
   const original = object(price.original_price);
+  const currency = text(real.currency) ?? text(price.currency_name) ?? text(price.currency);
   return {
     price:
-      positive(real.price_val) ??
-      positive(price.sale_price_decimal) ??
+      decimalAmount(real.price_val, currency) ??
+      decimalAmount(price.sale_price_decimal, currency) ??
       shownAmount(real.price_str ?? price.sale_price_format),
     original_price:
-      positive(price.original_price_value) ??
-      positive(original.price_val) ??
-      positive(price.origin_price_decimal) ??
+      decimalAmount(price.original_price_value, currency) ??
+      decimalAmount(original.price_val, currency) ??
+      decimalAmount(price.origin_price_decimal, currency) ??
       shownAmount(price.original_price),
-    currency: text(real.currency) ?? text(price.currency_name) ?? text(price.currency),
+    currency,
   };
 }
 
@@ -85,15 +87,16 @@ export function readBaseProduct(info: JsonObject): ProductReading {
   const price = object(base.price);
   const seller = object(info.seller);
   const review = object(info.product_detail_review ?? info.review);
+  const currency = text(price.currency) ?? text(price.currency_name);
   return {
     id: info.product_id,
     title: text(base.title)?.trim() ?? null,
     description: parseDescription(base.desc_detail ?? base.description),
     images: imageUrls(base.images),
     specifications: specificationsOf(base.specifications),
-    price: positive(price.min_sku_price) ?? shownAmount(price.real_price),
-    originalPrice: positive(price.min_sku_original_price) ?? shownAmount(price.original_price),
-    currency: text(price.currency) ?? text(price.currency_name),
+    price: decimalAmount(price.min_sku_price, currency) ?? shownAmount(price.real_price),
+    originalPrice: decimalAmount(price.min_sku_original_price, currency) ?? shownAmount(price.original_price),
+    currency,
     sold: count(base.sold_count ?? info.sold_count),
     rating: positive(review.product_rating),
     reviews: count(review.review_count),

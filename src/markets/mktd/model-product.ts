@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../../base/json.ts';
 import { count, object, objects, positive, text } from '../fields.ts';
 import {
   buildSeller,
+  decimalAmount,
   imageUrl,
   imageUrls,
   type ProductReading,
@@ -55,6 +56,7 @@ function skusOf(model: JsonObject, prices: ReadonlyMap<string, JsonObject>): Sku
   return objects(model.skus).map((sku) => {
     const id = text(sku.sku_id);
     const price = prices.get(String(sku.sku_id)) ?? {};
+    const currency = text(price.currency_name);
     const properties = objects(sku.property_pairs)
       .map((pair) => ({
         name: text(pair.sku_property_name) ?? '',
@@ -64,9 +66,9 @@ function skusOf(model: JsonObject, prices: ReadonlyMap<string, JsonObject>): Sku
     return {
       id,
       name: text(properties.map(({ value }) => value).join(', ')) ?? text(sku.sku_name),
-      price: positive(price.sale_price_decimal) ?? shownAmount(price.sale_price_format),
-      original_price: positive(price.origin_price_decimal),
-      currency: text(price.currency_name),
+      price: decimalAmount(price.sale_price_decimal, currency) ?? shownAmount(price.sale_price_format),
+      original_price: decimalAmount(price.origin_price_decimal, currency),
+      currency,
       stock: parseStock(object(sku.sku_quantity).available_quantity),
       status: sku.sku_status ?? null,
       image: properties.map(({ value }) => images.get(value)).find((url) => url !== undefined) ?? null,
@@ -83,6 +85,7 @@ export function readModelProduct(info: JsonObject, data: JsonObject, shop: JsonO
   const model = object(info.product_model);
   const promotion = object(object(info.promotion_model ?? model.promotion_model).promotion_product_price);
   const lowest = object(promotion.min_price);
+  const currency = text(lowest.currency_name) ?? text(object(promotion.range_price).currency_name);
   const seller = object(info.seller_model);
   const review = object(info.review_model ?? data.review_model);
   const ratings = object(object(data.review_info).review_ratings);
@@ -92,9 +95,9 @@ export function readModelProduct(info: JsonObject, data: JsonObject, shop: JsonO
     description: parseDescription(model.description),
     images: imageUrls(model.images),
     specifications: specificationsOf(model),
-    price: positive(lowest.sale_price_decimal) ?? shownAmount(lowest.sale_price_format),
-    originalPrice: positive(lowest.origin_price_decimal),
-    currency: text(lowest.currency_name) ?? text(object(promotion.range_price).currency_name),
+    price: decimalAmount(lowest.sale_price_decimal, currency) ?? shownAmount(lowest.sale_price_format),
+    originalPrice: decimalAmount(lowest.origin_price_decimal, currency),
+    currency,
     sold: count(model.sold_count),
     rating: positive(review.product_overall_score) ?? positive(ratings.overall_score),
     reviews: count(review.product_review_count) ?? count(ratings.review_count),

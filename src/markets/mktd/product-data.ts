@@ -63,6 +63,15 @@ export function shownAmount(value: Json | undefined): number | null {
   return typeof value === 'string' ? positive(priceAmount(value)) : null;
 }
 
+/** Currencies whose amounts have no fraction, so that a point separates thousands: "150.000". */
+const wholeCurrencies: ReadonlySet<string | null> = new Set(['IDR', 'VND']);
+
+/** Returns a price that the page writes as a number or as decimals. Null for 0 and for anything else. */
+export function decimalAmount(value: Json | undefined, currency: string | null): number | null {
+  const isGrouped = wholeCurrencies.has(currency) && /^\d{1,3}(?:[.,]\d{3})+$/.test(text(value) ?? '');
+  return positive(isGrouped ? text(value)!.replace(/\D/g, '') : value);
+}
+
 /** Returns the units in stock if they are a non-negative integer, otherwise null. */
 export function parseStock(value: Json | undefined): number | null {
   const units = integer(value);

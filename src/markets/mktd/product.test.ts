@@ -166,6 +166,46 @@ describe('a record', () => {
     expect(extract(embedded(info)).product).toMatchObject({ price: 120000, currency: 'VND' });
   });
 
+  it.each([
+    ['IDR', '150.000', 150_000],
+    ['IDR', '1.250.000', 1_250_000],
+    ['IDR', '150000', 150_000],
+    ['IDR', '150000.50', 150_000.5],
+    ['VND', '120,000', 120_000],
+    ['MYR', '129.90', 129.9],
+    ['USD', '24.125', 24.125],
+  ])('reads decimals of %s: %s', (currency, decimals, amount) => {
+    const base = {
+      product_id: id,
+      title: 'Tre',
+      price: { min_sku_price: decimals, currency },
+      skus: [{ sku_id: '1', price: { real_price: { price_val: decimals, currency } } }],
+    };
+    const promotion = { sale_price_decimal: decimals, currency_name: currency };
+    const model = {
+      product_model: { product_id: id, name: 'Tre', skus: [{ sku_id: '1' }] },
+      promotion_model: { promotion_product_price: { min_price: promotion, skus_price: { 1: promotion } } },
+    };
+    for (const info of [base, model]) {
+      const record = extract(embedded(info));
+      expect(record.product).toMatchObject({ price: amount, currency });
+      expect(objects(record.skus)[0]).toMatchObject({ price: amount });
+      expect(extract(embedded({ ...info, skus: [] })).product).toMatchObject({ price: amount });
+    }
+  });
+
+  it('reads component data that the page encodes as text', () => {
+    const info = baseInfo(fakeProduct('my', id));
+    const data = route('my', id, info as JsonObject) as JsonObject;
+    const config = object(data.page_config);
+    const components = objects(config.components_map).map((component) => ({
+      ...component,
+      component_data: JSON.stringify(component.component_data),
+    }));
+    const encoded = html('title', { ...data, page_config: { ...config, components_map: components } }, key);
+    expect(extract(encoded).product).toEqual(extract(embedded(info)).product);
+  });
+
   it('is requested at the region’s address', async () => {
     for (const [region, path] of [
       ['my', `/shop/my/pdp/${id}?region=MY`],

@@ -95,7 +95,9 @@ export function productData(response: PageResponse, region: string): ProductData
   if (!route) throw new Fault('page_unreadable', 'the site sent JSON without product data');
   const others = new Map<string, JsonObject>();
   for (const component of componentsOf(route)) {
-    if (isObject(component.component_data)) others.set(typeOf(component), component.component_data);
+    const held = component.component_data;
+    const data = typeof held === 'string' ? parseJson(held) : held;
+    if (isObject(data)) others.set(typeOf(component), data);
   }
   const global = object(object(object(route.page_config).global_data).product_info);
   const data = others.get('product_info') ?? global;

@@ -1,23 +1,26 @@
 import { Fault } from '../../contract/fault.ts';
-import { allById, attribute, byId, find, findAll, type HtmlPage } from '../html.ts';
+import { allById, attribute, byId, type Element, find, findAll, type HtmlPage } from '../html.ts';
 import { scriptsWith } from './variants.ts';
 
 const asinPattern = /^[A-Z0-9]{10}$/;
+const formInputs = 'input[name="ASIN"], input[name="ASIN.0"]';
+/** The buy box, by layout. */
+const ownForms = '#addToCart, #handleBuy, #buybox, #desktop_buybox, #qualifiedBuybox';
 
 function asinIn(url: string | null): string | null {
   return /\/(?:dp|gp\/product)\/([A-Z0-9]{10})(?=[/?#]|$)/.exec(url ?? '')?.[1] ?? null;
 }
 
 /**
- * Returns the ASINs that the page states for itself: from the "Add to cart" form, otherwise from scripts and
- * reviews. Empty if there are none.
+ * Returns the ASINs that the page states for itself: from the buy box's form, otherwise from scripts and
+ * reviews, otherwise from any form, as lists of other products have forms too. Empty if there are none.
  */
 function ownAsins(page: HtmlPage): Set<string> {
-  const inputs = [
+  const valuesOf = (inputs: readonly Element[]) => inputs.map((input) => attribute(input, 'value'));
+  const own = valuesOf([
     ...allById(page, 'ASIN'),
-    ...findAll(page.root, 'input[name="ASIN"], input[name="ASIN.0"]'),
-  ];
-  const forms = inputs.map((input) => attribute(input, 'value'));
+    ...findAll(page.root, ownForms).flatMap((form) => findAll(form, formInputs)),
+  ]);
   const scripts = ['landingAsin', 'currentAsin'].flatMap((name) =>
     scriptsWith(page, name).map(
       (source) =>
@@ -30,7 +33,8 @@ function ownAsins(page: HtmlPage): Set<string> {
     'dp-container',
     'title_feature_div',
   ].flatMap((id) => [attribute(byId(page, id), 'data-asin'), attribute(byId(page, id), 'data-csa-c-asin')]);
-  for (const source of [forms, [...scripts, ...blocks]]) {
+  const others = valuesOf(findAll(page.root, formInputs));
+  for (const source of [own, [...scripts, ...blocks], others]) {
     const asins = source.filter((asin): asin is string => asin !== null && asinPattern.test(asin));
     if (asins.length > 0) return new Set(asins);
   }

@@ -263,6 +263,16 @@ describe('a page without the product', () => {
     });
   });
 
+  it('is not about the products of lists that have forms', () => {
+    const other = '<form><input name="ASIN" value="B0TEST0009"></form>';
+    const title = '<span id="productTitle">Thing</span>';
+    const reviews = '<div id="averageCustomerReviews" data-asin="B0TEST0001"></div>';
+    expect(extract(title + reviews + other).title).toBe('Thing');
+    const box = '<div id="buybox"><form><input name="ASIN" value="B0TEST0001"></form></div>';
+    expect(extract(title + other + box).title).toBe('Thing');
+    expect(faultOf(title + other)).toMatchObject({ code: 'page_mismatch' });
+  });
+
   it('is about another product by its scripts or reviews without a form', () => {
     const page = (rest: string) => `<span id="productTitle">Thing</span>${rest}`;
     for (const rest of [

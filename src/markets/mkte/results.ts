@@ -125,7 +125,9 @@ function countOf(result: Element, stars: Element): string | null {
   return null;
 }
 
-/** Returns the address of an image that may load later: its `src` is then a placeholder in the page itself. */
+/**
+ * Returns the address of an image that may load later: its `src` is then a placeholder in the page itself.
+ */
 function thumbnailOf(image: Element | undefined): string | null {
   const urls = ['src', 'data-src', 'srcset'].map((name) => attribute(image, name)?.split(/[\s,]/)[0]);
   return urls.map((url) => absoluteUrl(url)).find((url) => url !== null) ?? null;
