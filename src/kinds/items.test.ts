@@ -35,9 +35,9 @@ describe('planItems()', () => {
       {
         region: 'id',
         units: [
-          { key: 'search', input: { list_type: 'search', keyword: 'kopi', product_limit: 5000 } },
+          { key: 'kopi', input: { list_type: 'search', keyword: 'kopi', product_limit: 5000 } },
           {
-            key: 'category',
+            key: '9',
             input: { list_type: 'category', keyword: '9', category: 'dapur', pmin: 0, product_limit: 3 },
           },
         ],

@@ -30,13 +30,14 @@ interface Items {
 const maxProblems = 100;
 
 /**
- * Plans one unit per item. The unit's input has the request's field names, and the contract's defaults for
- * absent fields. The identity of the items is stored with the job, so that views and files need no
- * descriptor. Throws `invalid` for an unknown site, a blank string, a missing `category`, an input that the
- * market refuses, or a URL that the market cannot parse.
+ * Plans one unit per item. The unit's key is the item's subject, such as its id or keyword. Its input has
+ * the request's field names, and the contract's defaults for absent fields. The identity of the items is
+ * stored with the job, so that views and files need no descriptor. Throws `invalid` for an unknown site, a
+ * blank string, a missing `category`, an input that the market refuses, or a URL that it cannot parse.
  */
 export function planItems(request: Message, description: DescMessage, market: Market, group: Grouping): Plan {
   const fields = itemFields(description);
+  const subject = subjectOf(fields);
   const problems: Problem[] = [];
   const units: { unit: Unit; region: string }[] = [];
   const { items, site } = request as unknown as Items;
@@ -48,7 +49,7 @@ export function planItems(request: Message, description: DescMessage, market: Ma
       problems.push({ loc: ['body', 'items', index, name], msg, type });
     }
     if (problems.length >= maxProblems) break;
-    units.push({ unit: { key: String(Object.values(input)[0]), input }, region });
+    units.push({ unit: { key: String(input[subject]), input }, region });
   }
   if (problems.length > 0) throw new Fault('invalid', 'Some items are not valid.', { problems });
   const identity = identityOf(fields) as unknown as Json;
@@ -58,6 +59,15 @@ export function planItems(request: Message, description: DescMessage, market: Ma
 /** Returns the fields of the message in a request's `items`. */
 export const itemFields = (request: DescMessage): readonly DescField[] =>
   request.fields.find((field) => field.name === 'items')!.message!.fields;
+
+/** Returns the name of the first field that is no choice between declared values, such as `list_type`. */
+function subjectOf(fields: readonly DescField[]): string {
+  const isChoice = (field: DescField) => {
+    const { type } = rulesOf(field);
+    return type.case === 'string' && type.value.in.length > 0;
+  };
+  return restName(fields.find((field) => !isChoice(field))!);
+}
 
 /** Groups units by region. */
 export type Grouping = (units: readonly { unit: Unit; region: string }[]) => PlannedGroup[];
