@@ -73,6 +73,8 @@ test('verify() rejects a link with a modified expiry, owner, name or signature',
   expect(() => verify(change((query) => query.set('name', 'b.json')))).toThrow(invalid);
   expect(() => verify(change((query) => query.delete('signature')))).toThrow(invalid);
   expect(() => verify(change((query) => query.set('signature', '')))).toThrow(invalid);
+  expect(() => verify(change((query) => query.append('expires', '99999999999')))).toThrow(invalid);
+  expect(() => verify(change((query) => query.append('user', 'bob')))).toThrow(invalid);
 });
 
 test.each([

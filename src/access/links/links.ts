@@ -63,13 +63,13 @@ export function createLinks({ secrets, publicUrl, clock }: LinksOptions): Links 
     verify: (link) => {
       const { path, query } = parseLink(link);
       // Stryker disable next-line StringLiteral: no text but the signature is accepted
-      const given = query.get('signature') ?? '';
+      const given = once(query, 'signature') ?? '';
       // Stryker disable next-line StringLiteral: no link is signed without an expiry
-      const expires = query.get('expires') ?? '';
-      const name = query.get('name') ?? undefined;
-      const user = query.get('user') ?? undefined;
+      const expires = once(query, 'expires') ?? '';
+      const name = once(query, 'name');
+      const user = once(query, 'user');
       if (!secrets.all().some((secret) => same(sign(secret, path, expires, name, user), given)))
-        throw new Fault('link_invalid', 'The link is not valid: it was modified or its secret was retired');
+        throw modified();
       if (Number(expires) * 1000 <= clock.now())
         throw new Fault('link_invalid', 'The link has expired: request a new one');
       const userId = user ?? '';
@@ -100,6 +100,16 @@ function parseLink(link: string): { path: string; query: URLSearchParams } {
   }
   throw new Fault('link_invalid', 'The link is not valid: it is incomplete');
 }
+
+/** Returns a parameter of a link, or undefined if there is none. Throws `link_invalid` for a repeated one. */
+function once(query: URLSearchParams, parameter: string): string | undefined {
+  const [value, ...others] = query.getAll(parameter);
+  if (others.length > 0) throw modified();
+  return value;
+}
+
+const modified = () =>
+  new Fault('link_invalid', 'The link is not valid: it was modified or its secret was retired');
 
 /** Maximum signatures kept for reuse within one second. */
 const maxSignatures = 10_000;
