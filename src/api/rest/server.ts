@@ -35,9 +35,10 @@ export async function startServer(
   let closing = false;
   const listener: RequestListener = (request, response) => {
     watchRequest(request, response);
-    if (request.rawHeaders.filter((text, index) => index % 2 === 0 && /^host$/i.test(text)).length > 1) {
-      // RFC 9112, section 3.2: a proxy may have read the other one.
-      refuseConnection(new Error('two Host headers'), request.socket);
+    const hosts = request.rawHeaders.filter((text, index) => index % 2 === 0 && /^host$/i.test(text)).length;
+    if (hosts > 1 || (hosts === 0 && request.httpVersion === '1.1')) {
+      // RFC 9112, section 3.2: a proxy may have read the other of two.
+      refuseConnection(new Error(`${hosts} Host headers`), request.socket);
       return;
     }
     appendPeerAddress(request);
@@ -47,10 +48,14 @@ export async function startServer(
     });
     app(request, response);
   };
-  const server = createServer(httpOptions(limits), listener);
+  // Node would respond to a missing Host without a body.
+  const server = createServer({ ...httpOptions(limits), requireHostHeader: false }, listener);
   const sockets = guardConnections(server, limits);
   // The handler sends 100 Continue once it accepts the request.
   server.on('checkContinue', listener);
+  server.on('checkExpectation', ({ socket }) => {
+    refuseConnection(Object.assign(new Error('unknown expectation'), { code: unknownExpectation }), socket);
+  });
   server.on('clientError', refuseConnection);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -80,7 +85,10 @@ function close(server: Server, graceMs: number): Promise<void> {
   });
 }
 
+const unknownExpectation = 'UNKNOWN_EXPECTATION';
+
 const statuses: Record<string, number> = {
+  [unknownExpectation]: 417,
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
