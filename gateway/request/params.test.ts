@@ -46,6 +46,13 @@ describe('queryReader()', () => {
     expect(fromQuery('Line', 'item_id=x&shop_id=1').message).toMatchObject({ itemId: 'x', shopId: '1' });
   });
 
+  test('shows an integer out of range as it was written, shortened', () => {
+    const [exact] = fromQuery('GetOrderRequest', 'number=9007199254740993').problems;
+    expect(exact!.msg).toMatch(/not 9007199254740993$/);
+    const [long] = fromQuery('GetOrderRequest', `number=${'1'.repeat(4000)}`).problems;
+    expect(long!.msg).toMatch(/not 1{100}…$/);
+  });
+
   test('reports the invalid elements of a list and sets none of them', () => {
     const wrong = fromQuery('ListOrdersResponse', 'numbers=1&numbers=x&numbers=3&numbers=y');
     expect(wrong.problems).toMatchObject([

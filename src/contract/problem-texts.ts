@@ -35,11 +35,11 @@ export const problemText = {
     type: 'uuid_parsing',
     msg: `Input should be a valid UUID, not ${quote(value)}`,
   }),
-  tooSmall: (minimum: bigint | number, value: bigint | number): ProblemText => ({
+  tooSmall: (minimum: bigint | number, value: bigint | number | string): ProblemText => ({
     type: 'greater_than_equal',
     msg: `Input should be greater than or equal to ${minimum}, not ${value}`,
   }),
-  tooGreat: (maximum: bigint | number, value: bigint | number): ProblemText => ({
+  tooGreat: (maximum: bigint | number, value: bigint | number | string): ProblemText => ({
     type: 'less_than_equal',
     msg: `Input should be less than or equal to ${maximum}, not ${value}`,
   }),
@@ -110,9 +110,12 @@ export function describePattern(pattern: string): string | null {
   return least === '0' ? `at most ${most} ${name}` : `${least} to ${most} ${name}`;
 }
 
+/** Returns a value for a message, truncated to 100 characters. */
+export const shorten = (value: string): string => (value.length > 100 ? `${value.slice(0, 100)}…` : value);
+
 /** Quotes a value for a message, truncated to 100 characters. */
 export function quote(value: string): string {
-  return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value);
+  return JSON.stringify(shorten(value));
 }
 
 function count(amount: bigint | number, unit: string): string {

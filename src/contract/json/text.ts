@@ -1,5 +1,5 @@
 import { type DescField, ScalarType } from '@bufbuild/protobuf';
-import { problemText, quote } from '../problem-texts.ts';
+import { problemText, quote, shorten } from '../problem-texts.ts';
 import { type Reading, refuse } from './reading.ts';
 import { enumReader, integerBounds, isBig } from './scalars.ts';
 import { readTimestamp } from './timestamps.ts';
@@ -40,8 +40,9 @@ function scalarTextReader(scalar: ScalarType): ReadText | undefined {
         });
       }
       const number = Number(text);
-      if (number < minimum) return refuse(reading, problemText.tooSmall(minimum, number));
-      if (number > maximum) return refuse(reading, problemText.tooGreat(maximum, number));
+      // The number may have lost digits.
+      if (number < minimum) return refuse(reading, problemText.tooSmall(minimum, shorten(text)));
+      if (number > maximum) return refuse(reading, problemText.tooGreat(maximum, shorten(text)));
       return big ? BigInt(number) : number + 0;
     };
   }
