@@ -7,9 +7,11 @@ import { smallBodyBytes } from '../src/contract/body-limit.ts';
 import { Fault, type Problem } from '../src/contract/fault.ts';
 import { problemsOfIdempotencyKey } from '../src/contract/idempotency-key.ts';
 import { messageWriter } from '../src/contract/json/message-writer.ts';
+import { maxProblems } from '../src/contract/problem-texts.ts';
+import { mergeProblems } from '../src/contract/problems.ts';
 import { readSubmitOptions } from '../src/contract/read-submit-options.ts';
 import { type ResponseHeaders, tagHeader } from '../src/contract/response-headers.ts';
-import type { SubmitOptions } from '../src/contract/submit-options.ts';
+import { quoteOptions, type SubmitOptions } from '../src/contract/submit-options.ts';
 import { readWait } from '../src/contract/wait.ts';
 import { wholeBodyField, wholeBodyOf } from '../src/contract/whole-body.ts';
 import type { Dialect } from './dialect.ts';
@@ -109,7 +111,7 @@ export function endpointServer(
     const parts: RequestParts = { segments, query, problems, isStrict: strict === true, url: request.url! };
     await reserveBody(exchange, endpoint, session.userId, budget);
     await readInto(parts, exchange, endpoint);
-    const { message, headers: ignored } = readRequest(parts, variables);
+    const { message, headers: ignored, problems: found = [] } = readRequest(parts, variables);
     addHeaders(response, ignored);
     const ifNoneMatch = gets ? headers['if-none-match'] : undefined;
     const waitMs = wait as number;
@@ -117,6 +119,21 @@ export function endpointServer(
     const context: CallContext = {
       ...{ requestId, idempotencyKey, submitOptions, signal, waitMs, ifNoneMatch, responseHeaders },
     };
+    const call = async (given = context) => {
+      try {
+        return await session.call(unary(method), message, given);
+      } finally {
+        // The tag is sent with the response. Setting a header is slow: only those that the call changed are
+        // set.
+        for (const name in responseHeaders) {
+          const value = responseHeaders[name]!;
+          if (name !== tagHeader && value !== session.headers?.[name]) response.setHeader(name, value);
+        }
+      }
+    };
+    if (found.length > 0) {
+      throw endpoint.takesOptions ? await refusalOf(found, context, call) : invalid(found);
+    }
 
     if (write === undefined) {
       await sendStream(
@@ -127,18 +144,6 @@ export function endpointServer(
       );
       return;
     }
-    const call = async () => {
-      try {
-        return await session.call(unary(method), message, context);
-      } finally {
-        // The tag is sent with the response. Setting a header is slow: only those that the call changed are
-        // set.
-        for (const name in responseHeaders) {
-          const value = responseHeaders[name]!;
-          if (name !== tagHeader && value !== session.headers?.[name]) response.setHeader(name, value);
-        }
-      }
-    };
     if (cached !== undefined) {
       const key = `${session.userId} ${endpoint.path} ${writeRequest!(message)}`;
       const make = async () => ({ message: await call(), tag: responseHeaders[tagHeader] });
@@ -172,6 +177,29 @@ export function endpointServer(
       throw error;
     }
   };
+}
+
+/**
+ * Returns the fault of a request with the problems `found`, and those that the service finds in a submission:
+ * no rule of the contract expresses them. `call` submits what could be read.
+ */
+async function refusalOf(
+  found: readonly Problem[],
+  context: CallContext,
+  call: (context: CallContext) => Promise<unknown>,
+): Promise<Fault> {
+  // A quote has no effect.
+  const submitOptions = quoteOptions(context.submitOptions);
+  const fault = await call({ ...context, idempotencyKey: undefined, waitMs: 0, submitOptions }).then(
+    () => null,
+    Fault.from,
+  );
+  return fault?.code === 'rate_limited' ? fault : invalid(mergeProblems(found, fault?.problems ?? []));
+}
+
+function invalid(problems: readonly Problem[]): Fault {
+  const count = problems.length === 1 ? 'a problem' : `${problems.length} problems`;
+  return new Fault('invalid', `The request has ${count}`, { problems: problems.slice(0, maxProblems) });
 }
 
 /** Path that matched an endpoint. */

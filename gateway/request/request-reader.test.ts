@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import type { Fault } from '../../src/contract/fault.ts';
 import { servedEndpoints } from '../endpoint.ts';
 import { shopService } from '../fixture/shop.ts';
 import { json, problems, suiteGateway, suiteResponders } from '../fixture/suite.ts';
@@ -297,15 +296,8 @@ describe('requestReader()', () => {
     const read = requestReader({ ...endpoint('PlaceOrder'), takesOptions: true });
     const query = new URLSearchParams('max_credits=1&max_credit=1&max_credit=2&colour=red');
     const json = JSON.stringify({ lines: [line], colour: 'red' });
-    const problemsOf = () => {
-      try {
-        return read({ ...parts, query, json }, []).headers;
-      } catch (error) {
-        return (error as Fault).problems;
-      }
-    };
     const type = 'extra_forbidden';
-    expect(problemsOf()).toEqual([
+    expect(read({ ...parts, query, json }, []).problems).toEqual([
       {
         loc: ['query', 'max_credit'],
         type,
@@ -315,7 +307,10 @@ describe('requestReader()', () => {
     ]);
     query.delete('max_credit');
     query.delete('colour');
-    expect(problemsOf()).toEqual({ 'x-ignored-fields': 'colour' });
+    expect(read({ ...parts, query, json }, [])).toEqual({
+      message: expect.anything(),
+      headers: { 'x-ignored-fields': 'colour' },
+    });
   });
 
   test.each(['tags', 'labels', 'card', 'nothing'])('throws for the path variable %s', (variable) => {
@@ -338,14 +333,9 @@ describe('requestReader()', () => {
   test('lists problems of headers and describes the expected body', () => {
     const read = requestReader(endpoint('PlaceOrder'));
     const problem = { loc: ['header', 'prefer'], type: 'value_error', msg: 'wrong' };
-    expect(() => read({ ...parts, json: '[]', problems: [problem] }, [])).toThrow(
-      expect.objectContaining({
-        code: 'invalid',
-        problems: [
-          problem,
-          { loc: ['body'], type: 'model_attributes_type', msg: 'Input should be an object' },
-        ],
-      }),
-    );
+    expect(read({ ...parts, json: '[]', problems: [problem] }, []).problems).toEqual([
+      problem,
+      { loc: ['body'], type: 'model_attributes_type', msg: 'Input should be an object' },
+    ]);
   });
 });

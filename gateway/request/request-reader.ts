@@ -4,7 +4,7 @@ import { assigner, fieldReader, isMembers, membersReader } from '../../src/contr
 import { mayHoldLiterals, parseJson, parseJsonLiterals } from '../../src/contract/json/parse.ts';
 import { type Reading, refuse, refused, startReading } from '../../src/contract/json/reading.ts';
 import { textReader } from '../../src/contract/json/text.ts';
-import { maxProblems, problemText } from '../../src/contract/problem-texts.ts';
+import { problemText } from '../../src/contract/problem-texts.ts';
 import { mergeProblems, problemsOf } from '../../src/contract/problems.ts';
 import { restName } from '../../src/contract/rest-form.ts';
 import { isRequired } from '../../src/contract/rules.ts';
@@ -40,9 +40,14 @@ export interface RequestParts {
 export interface ReadResult {
   message: Message;
   headers: Readonly<Record<string, string>>;
+  /**
+   * Problems of the request, structural ones first; the message has the rest of it. Absent or empty if the
+   * message can be called with.
+   */
+  problems?: readonly Problem[];
 }
 
-/** Creates the request message. Throws `invalid` with every problem, structural ones first. */
+/** Creates the request message. A dialect whose faults list problems returns them, another one throws. */
 export type ReadRequest = (parts: RequestParts, variables: readonly Variable[]) => ReadResult;
 
 /**
@@ -101,23 +106,10 @@ export function requestReader(endpoint: ServedEndpoint): ReadRequest {
     if (reading.numericIdentifiers && mayHoldLiterals(parts.json ?? ''))
       ({ message, reading } = readAll(parseJsonLiterals));
     const headers = ignoredHeaders(reading.ignored);
-    if (reading.problems.length > 0) throw invalid(endpoint, message, reading.problems, headers);
-    return { message, headers };
+    if (reading.problems.length === 0) return { message, headers };
+    const problems = mergeProblems(reading.problems, problemsOf(endpoint.method, message));
+    return { message, headers, problems };
   };
-}
-
-function invalid(
-  endpoint: ServedEndpoint,
-  message: Message,
-  problems: Problem[],
-  headers: ReadResult['headers'],
-): Fault {
-  const all = mergeProblems(problems, problemsOf(endpoint.method, message));
-  return new Fault(
-    'invalid',
-    `The request has ${all.length === 1 ? 'a problem' : `${all.length} problems`}`,
-    { problems: all.slice(0, maxProblems), headers },
-  );
 }
 
 function within(reading: Reading, path: Problem['loc'], read: () => void): void {

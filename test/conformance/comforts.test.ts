@@ -74,6 +74,50 @@ test.each([
   }
 });
 
+const search = { list_type: 'search', keyword: 'lamp', country: 'us' };
+
+test.for(both)('%s: a refused submission lists every problem, whichever step finds it', async (where) => {
+  const { key } = await api.createUser(100);
+  const locations = async (path: string, request: object) => {
+    const { status, body: refusal } = await sendJson('POST', urls[where] + path, key, request);
+    expect(status).toBe(422);
+    return refusal.detail.map(({ loc, type }: { loc: string[]; type: string }) => `${loc.join('.')} ${type}`);
+  };
+  const category = { ...search, list_type: 'category' };
+  expect(
+    await locations('/v1/mkte/search/bulk/submit', { items: [{ ...search, country: 'xx' }, category] }),
+  ).toEqual(['body.items.0.country enum', 'body.items.1.category missing']);
+  const items = [
+    category,
+    { ...search, pages: 'all' },
+    { ...search, country: 'xx' },
+    { ...search, keyword: ' ' },
+  ];
+  expect(await locations('/v1/mkte/search/bulk/submit?max_credits=x', { items })).toEqual([
+    'query.max_credits int_parsing',
+    'body.items.1.pages int_parsing',
+    'body.items.2.country enum',
+    'body.items.0.category missing',
+    'body.items.3.keyword string_too_short',
+  ]);
+  const addresses = ['https://shop.test/a', 7, 'https://shop.sg/search?keyword=lamp'];
+  expect(await locations('/v1/mkta/search-items/submit', { urls: addresses })).toEqual([
+    'body.urls.1 string_type',
+    'body.urls.0 url_parsing',
+  ]);
+  const sold = [
+    { item_id: 'a' },
+    { item_id: '4', shop_id: '7', country: 'id' },
+    { item_id: '4', shop_id: '7' },
+  ];
+  expect(await locations(`${variantSold}/submit`, { country: 'sg', items: sold })).toEqual([
+    'body.items.0.shop_id missing',
+    'body.items.0.item_id string_pattern_mismatch',
+    'body.items.1.country value_error',
+  ]);
+  expect(await api.get({ key } as TestUser, '/v1/jobs')).toMatchObject({ body: { jobs: [] } });
+});
+
 test.for(both)(
   '%s: a submit returns the remaining credits, the rate limit, and the location of the job',
   async (where) => {

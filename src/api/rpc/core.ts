@@ -1,15 +1,17 @@
 import type { DescMethod, DescService, Message } from '@bufbuild/protobuf';
 import { JobService } from '../../../gen/gleaner/job/v1/job_pb.ts';
+import { Step } from '../../../gen/gleaner/options/v1/options_pb.ts';
 import { PriceService } from '../../../gen/gleaner/price/v1/price_pb.ts';
 import { createAuthenticator, type Principal, requireStillValid } from '../../access/principal.ts';
 import type { RateLimit } from '../../access/rate-limit.ts';
 import { withTimeout } from '../../base/abort.ts';
 import { formatWorkingHours } from '../../base/working-hours.ts';
 import { endpointOf } from '../../contract/endpoint.ts';
-import { type Component, Fault, unavailableMessage } from '../../contract/fault.ts';
+import { type Component, Fault, type Problem, unavailableMessage } from '../../contract/fault.ts';
 import { problemsOfIdempotencyMetadata } from '../../contract/idempotency-key.ts';
 import { type Permissions, refusalOf } from '../../contract/permission.ts';
-import { placeProblems, problemsOf } from '../../contract/problems.ts';
+import { maxProblems } from '../../contract/problem-texts.ts';
+import { mergeProblems, placeProblems, problemsOf } from '../../contract/problems.ts';
 import { creditsHeader, type ResponseHeaders } from '../../contract/response-headers.ts';
 import { canAwaitOutcome, canWait } from '../../contract/wait.ts';
 import { approvalWaitMs, type JobContext } from '../../jobs/context.ts';
@@ -115,10 +117,12 @@ export function createCore(
     if (!known.has(fullName(method))) throw new Error(`${fullName(method)} has no handler`);
   }
 
-  const check = (method: DescMethod, request: Message, call: Call) => {
+  const check = async (method: DescMethod, request: Message, call: Call) => {
     authorize(method, call.principal);
     if (call.waitMs > 0 && canAwaitOutcome(method)) authorize(JobService.method.getJob, call.principal);
-    requireValid(method, request, call);
+    const problems = problemsOfCall(method, request, call);
+    if (problems.length > 0)
+      throw invalid(mergeProblems(problems, await problemsOfPlan(context, method, request)));
   };
   const spends = new Set(services.flatMap(({ methods }) => methods.filter(changesBalance)));
   const authenticate = createAuthenticator(context);
@@ -138,7 +142,7 @@ export function createCore(
   const run: Core['unary'] = async (method, request, call) => {
     Object.assign(call.responseHeaders, call.principal.headers);
     setCredits(call, call.principal.balance);
-    check(method, request, call);
+    await check(method, request, call);
     const waits = call.waitMs > 0 && canWait(method);
     let user: User | null = null;
     try {
@@ -182,7 +186,7 @@ export function createCore(
     async *stream(method, request, call) {
       Object.assign(call.responseHeaders, call.principal.headers);
       setCredits(call, call.principal.balance);
-      check(method, request, call);
+      await check(method, request, call);
       let checkedAt = clock.now();
       const messages = handlers.stream.get(fullName(method))!(request, call)[Symbol.asyncIterator]();
       const begin = () => messages.next();
@@ -214,18 +218,46 @@ export function createCore(
   };
 }
 
+/** Returns the problems of a call by the rules of the contract: of its metadata, then of its request. */
+function problemsOfCall(
+  method: DescMethod,
+  request: Message,
+  { idempotencyKey, problems = [] }: Pick<Call, 'idempotencyKey' | 'problems'>,
+): Problem[] {
+  return [...problemsOfIdempotencyMetadata(idempotencyKey), ...problems, ...problemsOf(method, request)];
+}
+
+/**
+ * Returns the problems that the kind of a submission finds in a request, which may break rules of the
+ * contract. None for other methods.
+ */
+async function problemsOfPlan(
+  { jobTypes }: Pick<JobContext, 'jobTypes'>,
+  method: DescMethod,
+  request: Message,
+): Promise<readonly Problem[]> {
+  const { step, jobType } = jobTypes.methods.get(fullName(method)) ?? {};
+  if (step !== Step.SUBMIT) return [];
+  try {
+    await jobType!.kind.plan(request, method.input, jobType!.market);
+    return [];
+  } catch (error) {
+    return Fault.from(placeProblems(method, error)).problems;
+  }
+}
+
+function invalid(problems: readonly Problem[]): Fault {
+  return new Fault('invalid', 'The request is not valid.', { problems: problems.slice(0, maxProblems) });
+}
+
 /** Throws `invalid`, which lists the problems of a call: those of its metadata, then those of its request. */
 export function requireValid(
   method: DescMethod,
   request: Message,
-  { idempotencyKey, problems: known = [] }: Pick<Call, 'idempotencyKey' | 'problems'>,
-): void {
-  const problems = [
-    ...problemsOfIdempotencyMetadata(idempotencyKey),
-    ...known,
-    ...problemsOf(method, request),
-  ];
-  if (problems.length > 0) throw new Fault('invalid', 'The request is not valid.', { problems });
+  call: Parameters<typeof problemsOfCall>[2],
+) {
+  const problems = problemsOfCall(method, request, call);
+  if (problems.length > 0) throw invalid(problems);
 }
 
 /** Throws `forbidden` if the caller's key does not allow the method. */

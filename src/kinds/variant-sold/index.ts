@@ -1,5 +1,6 @@
-import type { Message } from '@bufbuild/protobuf';
+import type { DescMessage, Message } from '@bufbuild/protobuf';
 import { Fault, type Problem } from '../../contract/fault.ts';
+import type { Market } from '../../markets/market.ts';
 import type { Outcome, Unit } from '../../store/batches.ts';
 import type { FilePack, Kind, Plan, Row, UnitPlace } from '../kind.ts';
 import { download, item, retrieve, submitted } from './view.ts';
@@ -17,16 +18,22 @@ const maxProblems = 100;
  * item or once for the request, and a request has one country. Throws `invalid`, which names each item whose
  * country is missing or differs.
  */
-export function plan(request: Message): Plan {
+export function plan(
+  request: Message,
+  _description: DescMessage,
+  { regions }: Pick<Market, 'regions'>,
+): Plan {
   const { country: common, items } = request as unknown as Request;
-  const expected = common ?? items[0]?.country;
+  const isRegion = (country: string | undefined) => country !== undefined && regions.includes(country);
+  // Other countries break a rule of the contract, so the items are not compared with them.
+  const expected = isRegion(common) ? common : items.find(({ country }) => isRegion(country))?.country;
   const problems: Problem[] = [];
   const units = [];
   for (let index = 0; index < items.length && problems.length < maxProblems; index++) {
     const { itemId, shopId, country = common } = items[index]!;
     if (country === undefined) {
       problems.push({ loc: ['body', 'items', index, 'country'], msg: 'Field required', type: 'missing' });
-    } else if (country !== expected) {
+    } else if (country !== expected && isRegion(country)) {
       const msg = `One country per request: '${country}' is not '${expected}'`;
       problems.push({ loc: ['body', 'items', index, 'country'], msg, type: 'value_error' });
     }

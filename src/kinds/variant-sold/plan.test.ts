@@ -6,7 +6,11 @@ import { plan } from './index.ts';
 
 const item = (itemId: string, country?: string) => ({ itemId, shopId: '7', ...(country ? { country } : {}) });
 const planned = (items: ReturnType<typeof item>[], country?: string) =>
-  plan(create(SubmitVariantSoldRequestSchema, { items, ...(country ? { country } : {}) }));
+  plan(
+    create(SubmitVariantSoldRequestSchema, { items, ...(country ? { country } : {}) }),
+    SubmitVariantSoldRequestSchema,
+    { regions: ['sg', 'my', 'th'] },
+  );
 
 function problemsOf(...parameters: Parameters<typeof planned>): unknown[] {
   try {
@@ -46,6 +50,13 @@ test('rejects a country that differs from the first item’s or the request’s'
     [place(2), 'value_error'],
   ]);
   expect(problemsOf([item('1', 'my')], 'sg')).toEqual([[place(0), 'value_error']]);
+});
+
+test('compares no item with a country that the contract rejects', () => {
+  expect(problemsOf([item('1', 'xx'), item('2', 'sg'), item('3', 'my')])).toEqual([
+    [place(2), 'value_error'],
+  ]);
+  expect(problemsOf([item('1', 'sg'), item('2', 'sg')], 'xx')).toEqual([]);
 });
 
 test.each([
