@@ -4,7 +4,13 @@ import type { ApiInfo } from '../../../gateway/openapi/document-options.ts';
 import type { Schema } from '../../../gateway/openapi/schemas.ts';
 import { comments } from '../../../gen/comments.ts';
 import { OperatorService } from '../../../gen/gleaner/operator/v1/operator_pb.ts';
-import { market as marketOption, title as titleOption } from '../../../gen/gleaner/options/v1/options_pb.ts';
+import {
+  job as jobOption,
+  market as marketOption,
+  Step,
+  title as titleOption,
+} from '../../../gen/gleaner/options/v1/options_pb.ts';
+import { SitesService } from '../../../gen/gleaner/sites/v1/sites_pb.ts';
 import { marketServices } from '../../contract/services.ts';
 import { methodText } from '../../present/names.ts';
 import { exampleOf } from './api-examples.ts';
@@ -52,8 +58,10 @@ const whenLimited = 'Where requests are rate limited';
 const header = (about: string, schema: Schema): Schema => ({ description: about, schema });
 
 /** Texts of the REST interface for its OpenAPI document. */
-export const apiInfo: Omit<ApiInfo, 'version' | 'publicUrl'> = {
+export const apiInfo: Omit<ApiInfo, 'publicUrl'> = {
   title: 'Gleaner',
+  // Version of the interface, not of the program.
+  version: '1.0.0',
   description,
   license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   comments,
@@ -71,10 +79,12 @@ export const apiInfo: Omit<ApiInfo, 'version' | 'publicUrl'> = {
     'X-RateLimit-Remaining': header(`${whenLimited}: the remaining quota.`, count),
     'X-RateLimit-Reset': header(`${whenLimited}: seconds until the quota is full again.`, count),
   },
-  notesOf: ({ workingHours }) =>
-    workingHours
+  notesOf: ({ method, workingHours }) => [
+    ...(isBeta(method) ? ['Beta.'] : []),
+    ...(workingHours
       ? ['Processed during working hours only: 08:00 to 18:00 GMT+8 unless configured otherwise.']
-      : [],
+      : []),
+  ],
   extraTag: { name: 'Service', description: 'The service itself.' },
   titleOf: ({ name }) => methodText(name),
   tagOf: (service) => getOption(service, titleOption) || service.name,
@@ -83,6 +93,12 @@ export const apiInfo: Omit<ApiInfo, 'version' | 'publicUrl'> = {
   exampleOf,
   codeSamplesOf,
 };
+
+/** Returns true for methods on jobs that the interface labels beta. It has no declared shops. */
+function isBeta(method: DescMethod): boolean {
+  const { step, stable } = getOption(method, jobOption);
+  return step !== Step.UNSPECIFIED && !stable && method.parent !== SitesService;
+}
 
 const operatorDescription = `Calls for operators: users, credits, approvals, and the state of the service. They need the API key of an
 operator and are served as [Connect](https://connectrpc.com/docs/protocol) with JSON on the port of the REST API, and as gRPC.

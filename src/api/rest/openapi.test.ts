@@ -21,6 +21,7 @@ interface Operation {
 }
 interface Document {
   openapi: string;
+  info: { version: string };
   servers: { url: string }[];
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, Record<string, never>>; responses: Record<string, unknown> };
@@ -46,6 +47,16 @@ test('is valid OpenAPI 3.1', async () => {
   expect(result.errors ?? []).toEqual([]);
   expect(validator.version).toBe('3.1');
   expect(document.servers).toEqual([{ url: 'http://gleaner.test' }]);
+});
+
+test('has the version of the interface, and labels its kinds Beta but variants sold', () => {
+  expect(document.info.version).toBe('1.0.0');
+  const beta = Object.entries(document.paths)
+    .filter(([, operations]) =>
+      Object.values(operations).some(({ description }) => / Beta\.$|\nBeta\./.test(description)),
+    )
+    .map(([path]) => path.split('/')[3]);
+  expect(new Set(beta)).toEqual(new Set(['get_pc', 'get_pc_bulk', 'search-items', 'merchant-items', 'pgnt']));
 });
 
 test('resolves every reference, compiles every schema, and has unique operation ids', () => {

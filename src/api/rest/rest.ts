@@ -228,7 +228,7 @@ function nameMounts({ onRouted }: RestOptions): RequestHandler {
 
 /** Creates the REST interface: the gateway over the services, and the paths that no proto declares. */
 export function createRestApi(options: RestOptions): RequestListener {
-  const { services, caller, log, clock, budget, publicUrl, version, mounts = [], retrieveCache } = options;
+  const { services, caller, log, clock, budget, publicUrl, mounts = [], retrieveCache } = options;
   const operatorContent = keepContent(publicUrl, () => operatorDocument(options));
   const gateway = createGateway({
     dialect: contractDialect,
@@ -238,7 +238,7 @@ export function createRestApi(options: RestOptions): RequestListener {
     clock,
     budget,
     publicUrl,
-    loadApi: async () => ({ ...(await import('./api-info.ts')).apiInfo, version }),
+    loadApi: async () => (await import('./api-info.ts')).apiInfo,
     pathForms: addressForms,
     documents: ['/openapi.json', '/openapi-short.json'],
     extraPaths: [
