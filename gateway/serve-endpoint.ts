@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { create, type DescField, type DescMethod } from '@bufbuild/protobuf';
-import { SubmitOptionsSchema } from '../gen/gleaner/job/v1/submit_options_pb.ts';
+import type { DescField, DescMethod } from '@bufbuild/protobuf';
 import { checkJsonSize } from '../src/contract/body-content.ts';
 import { smallBodyBytes } from '../src/contract/body-limit.ts';
 import { Fault, type Problem } from '../src/contract/fault.ts';
@@ -12,7 +11,7 @@ import { maxProblems } from '../src/contract/problem-texts.ts';
 import { mergeProblems } from '../src/contract/problems.ts';
 import { readSubmitOptions } from '../src/contract/read-submit-options.ts';
 import { type ResponseHeaders, tagHeader } from '../src/contract/response-headers.ts';
-import type { SubmitOptions } from '../src/contract/submit-options.ts';
+import { quoteOptions, type SubmitOptions } from '../src/contract/submit-options.ts';
 import { readWait } from '../src/contract/wait.ts';
 import { wholeBodyField, wholeBodyOf } from '../src/contract/whole-body.ts';
 import type { Dialect } from './dialect.ts';
@@ -190,7 +189,7 @@ async function refusalOf(
   call: (context: CallContext) => Promise<unknown>,
 ): Promise<Fault> {
   // A quote has no effect.
-  const submitOptions = create(SubmitOptionsSchema, { ...context.submitOptions, validateOnly: true });
+  const submitOptions = quoteOptions(context.submitOptions);
   const fault = await call({ ...context, idempotencyKey: undefined, waitMs: 0, submitOptions }).then(
     () => null,
     Fault.from,

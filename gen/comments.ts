@@ -1443,6 +1443,7 @@ export const comments: Readonly<Record<string, string>> = {
   "gleaner.options.v1.Job.kind": "Name of the kind: \"variant_sold\", whose folder is src/kinds/variant-sold. Empty for STEP_DATA, which serves every kind of the market whose units have result files.",
   "gleaner.options.v1.Job.result": "For STEP_SUBMIT of kinds whose units have result files, and only for them: full name of the message that is the file's object.",
   "gleaner.options.v1.Job.result_in_array": "The result file is an array of that one object.",
+  "gleaner.options.v1.Job.stable": "The method is not beta. The interface labels those of all other kinds so.",
   "gleaner.options.v1.Job.step": "Step of the job that the method performs.",
   "gleaner.options.v1.Job.view": "For STEP_READ: the kind's view that creates the response.",
   "gleaner.options.v1.JsonShape": "Describes the JSON text of a field.",

@@ -19,6 +19,7 @@ import { createJobChanges, type JobChanges, notifyOnMove } from '../jobs/changes
 import type { JobContext, Pages } from '../jobs/context.ts';
 import { resolveJobTypes } from '../jobs/job-types.ts';
 import { meterStore } from '../jobs/metered-store.ts';
+import { findUnknownPrice } from '../jobs/prices.ts';
 import { kinds } from '../kinds/list.ts';
 import { declaredSites } from '../markets/declared-sites.ts';
 import { listedFields, policyOfMarket } from '../markets/defaults.ts';
@@ -185,14 +186,18 @@ const traceStack = ({ store, queue }: Stack) => ({ store: traceStore(store), que
 
 /**
  * Returns the job types of all markets, with the hosts of the origins file. Throws a ConfigError if the file
- * names regions that their marketplaces do not have.
+ * names regions that their marketplaces do not have, or if prices are of kinds that do not exist.
  */
-function configuredJobTypes({ origins, environment }: Config): JobContext['jobTypes'] {
+function configuredJobTypes({ origins, prices, environment }: Config): JobContext['jobTypes'] {
   const unknown = findUnknownRegions(origins, markets);
   if (unknown.length > 0)
     throw new ConfigError(`GLEANER_ORIGINS=${environment.GLEANER_ORIGINS}: ${unknown.join('\n')}`);
   const configured = markets.map((market) => withHosts(market, origins.get(market.name)?.hosts));
-  return resolveJobTypes(services, kinds, configured);
+  const jobTypes = resolveJobTypes(services, kinds, configured);
+  const unknownPrice = findUnknownPrice(prices, jobTypes);
+  if (unknownPrice !== null)
+    throw new ConfigError(`GLEANER_PRICES=${environment.GLEANER_PRICES}: ${unknownPrice}`);
+  return jobTypes;
 }
 
 /** Creates the links and tokens of results. */

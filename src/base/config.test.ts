@@ -48,6 +48,12 @@ test.each([
   expect(() => loadConfig({ [name]: value })).toThrow(new RegExp(`^${name}=`));
 });
 
+test('loadConfig() opens no operations port by default', () => {
+  expect(loadConfig({}).opsPort).toBeNull();
+  expect(loadConfig({ GLEANER_OPS_PORT: 'off' }).opsPort).toBeNull();
+  expect(loadConfig({ GLEANER_OPS_PORT: '0' }).opsPort).toBe(0);
+});
+
 test('loadConfig() starts a worker process per core by default, and leaves a core on the embedded stack', () => {
   const cores = availableParallelism();
   const distributed = { MONGODB_URI: 'mongodb://h/d', NATS_URL: 'nats://h' };

@@ -167,9 +167,9 @@ export const settings = {
     about: 'URL that is notified of jobs that wait for approval; it may be private.',
   },
   GLEANER_OPS_PORT: {
-    default: null,
-    parse: port,
-    about: 'Port for /metrics, /health, and /ready of every role; 0 selects a free one; default: none.',
+    default: 'off',
+    parse: orOff(port),
+    about: 'Port for /metrics, /health, and /ready of every role; 0 selects a free one; or off.',
   },
   GLEANER_ORIGINS: {
     default: null,

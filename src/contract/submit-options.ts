@@ -23,6 +23,10 @@ export const submitOptionFields: readonly DescField[] = SubmitOptionsSchema.fiel
 /** Returns the name of an option in the metadata of an RPC: `gleaner-max-credits`. */
 export const submitOptionMetadata = ({ name }: DescField) => `gleaner-${name.replaceAll('_', '-')}`;
 
+/** Returns the options with which a submission is quoted, not created. */
+export const quoteOptions = (options: SubmitOptions | undefined): SubmitOptions =>
+  create(SubmitOptionsSchema, { ...options, validateOnly: true });
+
 /** Returns true if a method creates a job and accepts the options. */
 export function takesSubmitOptions(method: DescMethod): boolean {
   return getOption(method, job).step === Step.SUBMIT || getOption(method, rest).submits;

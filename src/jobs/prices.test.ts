@@ -5,7 +5,7 @@ import { kinds } from '../kinds/list.ts';
 import { markets } from '../markets/list.ts';
 import type { JobSettings } from './context.ts';
 import { resolveJobTypes } from './job-types.ts';
-import { listKindPrices } from './prices.ts';
+import { findUnknownPrice, listKindPrices } from './prices.ts';
 
 const jobTypes = resolveJobTypes(services, kinds, markets);
 const settingsWith = (changes: Partial<JobSettings>) =>
@@ -20,6 +20,23 @@ const priced = (changes: Partial<JobSettings>) => {
   const list = listKindPrices(contextWith({ jobTypes, settings: settingsWith(changes) }));
   return (market: string, kind: string) => list.find((each) => each.market === market && each.kind === kind);
 };
+
+describe('findUnknownPrice()', () => {
+  const find = (...names: string[]) => findUnknownPrice(new Map(names.map((name) => [name, 1])), jobTypes);
+
+  test('accepts kinds, also of one market', () => {
+    expect(find()).toBeNull();
+    expect(find('pdp_bulk', 'mktb.pdp_bulk', 'sites.search_bulk')).toBeNull();
+  });
+
+  test.each([
+    ['variants_sold', 'no job has the kind "variants_sold". Did you mean variant_sold?'],
+    ['mktd.search_bulk', 'no job has the kind "mktd.search_bulk". Did you mean mktb.search_bulk?'],
+    ['mktb', 'no job has the kind "mktb".'],
+  ])('names %s', (name, message) => {
+    expect(find('pdp_bulk', name)).toBe(message);
+  });
+});
 
 describe('listKindPrices()', () => {
   test('has the limits of the contract and of the kind', () => {

@@ -1,11 +1,13 @@
 import type { DescMethod } from '@bufbuild/protobuf';
 import { Step } from '../../gen/gleaner/options/v1/options_pb.ts';
 import { maxBodyBytes } from '../contract/body-limit.ts';
+import { quote } from '../contract/problem-texts.ts';
 import { rulesOf } from '../contract/rules.ts';
+import { didYouMean } from '../contract/suggest.ts';
 import type { Plan } from '../kinds/kind.ts';
 import type { Mode } from '../store/documents.ts';
 import type { JobContext } from './context.ts';
-import type { ResolvedJobType } from './job-types.ts';
+import type { JobTypes, ResolvedJobType } from './job-types.ts';
 import { reusedPrice } from './reuse.ts';
 
 /**
@@ -19,6 +21,18 @@ function unitPrice({ settings: { prices } }: JobContext, { kind, market }: Resol
     market.prices?.[kind.page] ??
     kind.price
   );
+}
+
+/** Returns one sentence about a configured price that applies to no job type, or null if there is none. */
+export function findUnknownPrice(prices: ReadonlyMap<string, number>, { methods }: JobTypes): string | null {
+  const known = new Set(
+    [...methods.values()].flatMap(({ jobType, market }) =>
+      jobType === null ? [] : [jobType.kind.name, `${market.name}.${jobType.kind.name}`],
+    ),
+  );
+  const unknown = [...prices.keys()].find((name) => !known.has(name));
+  if (unknown === undefined) return null;
+  return `no job has the kind ${quote(unknown)}.${didYouMean(unknown, known)}`;
 }
 
 /** Returns the credits per unit of a job type's job. Test jobs cost nothing. */

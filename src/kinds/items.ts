@@ -33,7 +33,7 @@ const maxProblems = 100;
  * Plans one unit per item. The unit's key is the item's subject, such as its id or keyword. Its input has
  * the request's field names, and the contract's defaults for absent fields. The identity of the items is
  * stored with the job, so that views and files need no descriptor. Throws `invalid` for an unknown site, a
- * blank string, a missing `category`, an input that the market refuses, or a URL that the market cannot parse.
+ * blank string, a missing `category`, an input that the market refuses, or a URL that it cannot parse.
  */
 export function planItems(request: Message, description: DescMessage, market: Market, group: Grouping): Plan {
   const fields = itemFields(description);

@@ -94,10 +94,10 @@ export const apiInfo: Omit<ApiInfo, 'publicUrl'> = {
   codeSamplesOf,
 };
 
-/** Returns true for the kinds of marketplaces that the interface labels Beta: all but variants sold. */
+/** Returns true for methods on jobs that the interface labels beta. It has no declared shops. */
 function isBeta(method: DescMethod): boolean {
-  const { step, kind } = getOption(method, jobOption);
-  return step !== Step.UNSPECIFIED && kind !== 'variant_sold' && method.parent !== SitesService;
+  const { step, stable } = getOption(method, jobOption);
+  return step !== Step.UNSPECIFIED && !stable && method.parent !== SitesService;
 }
 
 const operatorDescription = `Calls for operators: users, credits, approvals, and the state of the service. They need the API key of an

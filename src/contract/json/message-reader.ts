@@ -25,6 +25,7 @@ export type ReadMembers = (input: Record<string, unknown>, message: Message, rea
 interface Member {
   name: string;
   required: boolean;
+  isText: boolean;
   read: ReadValue;
   assign(message: Message, value: unknown): void;
   /** Sets the declared default. Undefined if there is none. */
@@ -133,6 +134,8 @@ function readMembers(
     const read = member.read(value, reading);
     path.pop();
     if (read !== refused) member.assign(message, read);
+    // Without it, other fields could seem to need a value that was given.
+    else if (member.isText) member.assign(message, '');
   }
   // Counted first, since this runs for every item of a large request and unknown members are rare.
   let given = 0;
@@ -151,6 +154,7 @@ function memberOf(field: DescField): Member {
   return {
     name,
     required: isRequired(field),
+    isText: field.fieldKind === 'scalar' && field.scalar === ScalarType.STRING,
     read: fieldReader(field),
     assign: assigner(field),
     fallback: fallbackOf(field),

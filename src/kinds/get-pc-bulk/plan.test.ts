@@ -83,6 +83,15 @@ describe('rejects files', () => {
       [0, 1, 2].map((at) => [[0, header.split(',')[at]], 'missing']),
     ],
     [
+      'a missing column, and cells of the others',
+      'region,shop_id\nsg,1\nxx,\n',
+      [
+        [[0, 'item_id'], 'missing'],
+        [[2, 'region'], 'enum'],
+        [[2, 'shop_id'], 'missing'],
+      ],
+    ],
+    [
       'missing cells, rows counted without blank lines',
       `${header}\nsg,1,2\n\nsg,,2\nsg,1\nsg\n`,
       [

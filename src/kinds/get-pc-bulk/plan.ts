@@ -91,9 +91,9 @@ async function parseRows(
     for await (const record of parser as AsyncIterable<string[]>) {
       if (places === undefined) {
         places = placesOf(record);
-        const missing = columns.filter((column) => places![column].length === 0);
-        for (const column of missing) refuse([0, column], `The column '${column}' is missing`, 'missing');
-        if (missing.length > 0) return;
+        for (const column of columns)
+          if (places[column].length === 0)
+            refuse([0, column], `The column '${column}' is missing`, 'missing');
         continue;
       }
       if (++number > maxRows) return refuse([], `The file has more than ${maxRows} rows`, 'too_long');
@@ -119,7 +119,7 @@ function readRow(
   refuse: Refuse,
 ): CsvRow {
   const row = { region: '', shop_id: '', item_id: '' };
-  for (const column of columns) {
+  for (const column of columns.filter((name) => places[name].length > 0)) {
     const [value = '', ...others] = places[column].map((place) => record[place] ?? '');
     row[column] = column === 'region' ? value.toLowerCase() : value;
     if (others.some((other) => other !== value)) {
