@@ -34,17 +34,6 @@ export function keyLimitConformance(open: OpenStores): void {
       .filter(({ keyId }) => keyId === id)
       .reduce((sum, { amount }) => sum - amount, 0);
 
-  test('a key is returned with its scopes, its role, and its ceiling', async () => {
-    const key = await keyOf(0, { scopes: ['read'], creditCeiling: 0 });
-    const operator = await keyOf(0, { role: 'operator', operatorRole: 'viewer' });
-    expect(await stores.other.apiKeys.get(key.id)).toEqual(key);
-    expect((await stores.other.apiKeys.findByHash(key.hash))?.key).toEqual(key);
-    expect(await stores.other.apiKeys.find({ userId: operator.userId }, { newestFirst: true })).toEqual([
-      operator,
-    ]);
-    expect(await stores.store.apiKeys.get(newId())).toBeNull();
-  });
-
   test('every read of a key returns the credits that it has spent', async () => {
     const key = await keyOf(100, { creditCeiling: 50 });
     const hash = newId();

@@ -89,22 +89,6 @@ export function scheduleConformance(open: OpenStores): void {
     expect(await writeSchedule(stores.store, aSchedule(), patch)).toBeNull();
   });
 
-  test('claims due schedules, the longest due first', async () => {
-    const past = aTime - 9_000_000;
-    const [second, first] = [await storeSchedule({ dueAt: past + 2 }), await storeSchedule({ dueAt: past })];
-    await storeSchedule({ dueAt: null });
-    const claim = async (now: number, limit = 10) =>
-      (await stores.other.schedules.claimDue(now, past + 9, limit)).map(({ id }) => id);
-    expect(await claim(past + 2, 0)).toEqual([]);
-    expect(await claim(past - 1)).toEqual([]);
-    expect(await claim(past + 2, 1)).toEqual([first.id]);
-    expect(await stores.store.schedules.get(first.id)).toEqual({ ...first, dueAt: past + 9, revision: 2 });
-    expect(await writeSchedule(stores.store, first, { failures: 1 })).toBeNull();
-    expect(await claim(past + 2)).toEqual([second.id]);
-    expect(await claim(past + 8)).toEqual([]);
-    expect(await claim(past + 9)).toHaveLength(2);
-  });
-
   test('replaces each message once', async () => {
     const { store, other } = stores;
     const noticeAt = aTime - 9_000_000;

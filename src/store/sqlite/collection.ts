@@ -144,6 +144,10 @@ const operators: Readonly<Record<string, string>> = {
 export const visibleIn = ({ field, values }: NonNullable<Declaration['hidden']>): string =>
   `${quoted(field)} NOT IN (${values.map((value) => `'${value}'`).join(', ')})`;
 
+/** Returns the condition of the visible document whose id's fields have the values of the parameters. */
+const idCondition = ({ id, hidden }: Declaration): string =>
+  [...id.map((field) => `${quoted(field)} = ?`), ...(hidden ? [visibleIn(hidden)] : [])].join(' AND ');
+
 function termsOf(declaration: Declaration, where: object): Term[] {
   const terms = Object.entries(where).flatMap(([field, condition]) =>
     condition === undefined
@@ -199,6 +203,14 @@ function updateOf(
   ];
 }
 
+/** Runs statements, each chunk of them in a transaction. */
+function runAll(connection: SqliteConnection, runs: readonly [sql: string, values: Value[]][]): void {
+  for (const chunk of inChunks(runs, chunkSize))
+    connection.write(() => {
+      for (const [sql, values] of chunk) connection.run(sql, ...values);
+    });
+}
+
 /** A data file with its connection for writes that a power failure may undo. */
 type DataFile = SqliteConnection & { readonly relaxed: SqliteConnection; readonly cache: ReadCache };
 
@@ -214,32 +226,22 @@ export function createCollection<T extends object>(
   engine: DataFile,
   declaration: Declaration,
 ): Collection<T> {
-  const { id, order: declaredOrder, hidden } = declaration;
+  const { id, order: declaredOrder } = declaration;
   const table = columnOf(declaration.name);
   const rows = mapRows<T>(declaration);
   const whole = mapWhole<T>(declaration);
   const fixed = fixedFields(declaration);
   const writer: SqliteConnection = declaration.relaxed ? engine.relaxed : engine;
   const insertSql = `INSERT INTO ${table} (${whole.columns}) VALUES (${whole.marks}) ON CONFLICT`;
-  const isId = [...id.map((field) => `${quoted(field)} = ?`), ...(hidden ? [visibleIn(hidden)] : [])];
-  const byId = `SELECT ${rows.select} FROM ${table} WHERE ${isId.join(' AND ')}`;
+  const byId = `SELECT ${rows.select} FROM ${table} WHERE ${idCondition(declaration)}`;
 
   const insert = (document: T) => writer.run(`${insertSql} DO NOTHING`, ...whole.values(document)) === 1;
   const update = (where: Where<T>, change: Partial<T>, { add, relaxed }: UpdateOptions<T> = {}): T | null => {
     const [sql, values] = updateOf(declaration, where, change, add);
-    const connection = relaxed ? engine.relaxed : writer;
-    return connection.document(rows, `${sql} RETURNING ${rows.select}`, ...values);
+    return (relaxed ? engine.relaxed : writer).document(rows, `${sql} RETURNING ${rows.select}`, ...values);
   };
-  const runAll = async (runs: readonly [sql: string, values: Value[]][]) => {
-    for (const chunk of inChunks(runs, chunkSize))
-      writer.write(() => {
-        for (const [sql, values] of chunk) writer.run(sql, ...values);
-      });
-  };
-  const insertsOf = (documents: readonly T[], conflict: string): [string, Value[]][] => {
-    const sql = `${insertSql} ${conflict}`;
-    return documents.map((document) => [sql, whole.values(document)]);
-  };
+  const insertsOf = (documents: readonly T[], conflict: string) =>
+    documents.map((each): [string, Value[]] => [`${insertSql} ${conflict}`, whole.values(each)]);
   const find: Collection<T>['find'] = async (where, options = {}) => {
     const { order = declaredOrder, newestFirst = false, limit } = options as FindOptions<never>;
     const { after = null, search } = options;
@@ -257,8 +259,8 @@ export function createCollection<T extends object>(
   return {
     insert: async (document) => insert(document),
 
-    writeAll: (inserts, updates = []) =>
-      runAll([
+    writeAll: async (inserts, updates = []) =>
+      runAll(writer, [
         ...insertsOf(inserts, 'DO NOTHING'),
         ...updates.map(([where, change]) => updateOf(declaration, where, change)),
       ]),
@@ -311,13 +313,16 @@ export function createCollection<T extends object>(
         newer.map((field) => `${from}.${quoted(field)}`).join(', '),
       );
       const condition = newer.length === 0 ? 'TRUE' : `(${stored}) ${strictly ? '<' : '<='} (${given})`;
-      await runAll(insertsOf(documents, `(${list(id)}) DO UPDATE SET ${sets.join(', ')} WHERE ${condition}`));
+      runAll(
+        writer,
+        insertsOf(documents, `(${list(id)}) DO UPDATE SET ${sets.join(', ')} WHERE ${condition}`),
+      );
     },
 
     accumulate: async (documents) => {
       const { counters = [] } = declaration;
       const sets = counters.map((field) => `${quoted(field)} = ${quoted(field)} + excluded.${quoted(field)}`);
-      await runAll(insertsOf(documents, `(${list(id)}) DO UPDATE SET ${sets.join(', ')}`));
+      runAll(writer, insertsOf(documents, `(${list(id)}) DO UPDATE SET ${sets.join(', ')}`));
     },
 
     claimDue: async (now, leaseUntil, limit, where = {}) => {
