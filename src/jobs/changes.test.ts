@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { createManualClock, flushTasks, type ManualClock } from '../../test/support/clock.ts';
 import { aJob } from '../store/conformance/samples.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
-import { createJobChanges, type JobChanges, notifyOnMove } from './changes.ts';
+import { noMetrics } from '../telemetry/metrics.ts';
+import { createJobChanges, type JobChanges, observeStore } from './changes.ts';
 
 let clock: ManualClock;
 let changes: JobChanges;
@@ -94,9 +95,9 @@ test('stop() ends every wait', async () => {
   expect(await Promise.all(waits.map((over) => over()))).toEqual([true, true, true]);
 });
 
-test('notifyOnMove() announces only transitions that took effect', async () => {
+test('observeStore() announces only transitions that took effect', async () => {
   const store = openSqliteStore({ path: ':memory:' });
-  const told = notifyOnMove(store, changes);
+  const told = observeStore(store, changes, noMetrics);
   const job = aJob();
   await told.jobs.create(job, []);
   const over = wait(job.id);

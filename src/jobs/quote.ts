@@ -1,6 +1,6 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { timestampFromMs } from '@bufbuild/protobuf/wkt';
-import type { QuoteDuplicateSchema, QuoteSchema } from '../../gen/gleaner/job/v1/quote_pb.ts';
+import type { QuoteDelaySchema, QuoteSchema } from '../../gen/gleaner/job/v1/quote_pb.ts';
 import { nextWithin } from '../base/working-hours.ts';
 import type { JobOptions } from '../contract/submit-options.ts';
 import { describePauseReason } from '../fetch/request-outcome.ts';
@@ -93,13 +93,8 @@ async function timing(
   ]);
   const origins = plannedOrigins(context, jobType, plan);
   const known = isTest || isReread ? [] : pauses;
-  const { delays, beginsAt } = findStart(context, jobType, mode, origins, known, needsApproval);
   return {
-    delays: delays.map(({ until, ...delay }) => ({
-      ...delay,
-      ...(until === null ? {} : { until: timestampFromMs(until) }),
-    })),
-    beginsAt: timestampFromMs(beginsAt),
+    ...findStart(context, jobType, mode, origins, known, needsApproval),
     durationSeconds: BigInt(estimateSeconds(context, jobType, origins, minutes)),
     durationIsMinimum: jobType.reader.sort === 'list',
     batchesAhead: backlog
@@ -120,15 +115,11 @@ function duplicateWarning(count: number): string[] {
 /** Maximum duplicate units listed in a quote. */
 const maxListed = 20;
 
-/** Units of a plan that are the same as an earlier one. */
-export interface Duplicates {
-  count: number;
-  /** The first units that occur several times, in the order submitted. */
-  listed: MessageInitShape<typeof QuoteDuplicateSchema>[];
-}
-
-/** Finds units of a plan with the same region and input. */
-function findDuplicates({ groups }: Pick<Plan, 'groups'>): Duplicates {
+/**
+ * Counts the units of a plan with the region and input of an earlier one, and lists the first units that
+ * occur several times, in the order submitted.
+ */
+function findDuplicates({ groups }: Plan) {
   const known = new Map<string, { key: string; region: string; times: number }>();
   let count = 0;
   for (const { region, units } of groups) {
@@ -146,21 +137,6 @@ function findDuplicates({ groups }: Pick<Plan, 'groups'>): Duplicates {
   return { count, listed: repeated.slice(0, maxListed) };
 }
 
-/** Delay of a job's start. */
-interface Delay {
-  reason: 'approval' | 'working_hours' | 'origin_paused';
-  region: string;
-  /** End in milliseconds since the epoch. Null if it is not known. */
-  until: number | null;
-  message: string;
-}
-
-/** Delays of a job, and the earliest time at which it can begin. */
-interface Start {
-  delays: Delay[];
-  beginsAt: number;
-}
-
 /** Maximum paused origins listed in a quote. */
 const maxPaused = 20;
 
@@ -172,19 +148,19 @@ function findStart(
   origins: readonly PlannedOrigin[],
   pauses: readonly (OriginPause & { origin: string })[],
   needsApproval: boolean,
-): Start {
+): Pick<MessageInitShape<typeof QuoteSchema>, 'delays' | 'beginsAt'> {
   const { clock, settings } = context;
   const now = clock.now();
-  const delays: Delay[] = [];
+  const delays: MessageInitShape<typeof QuoteDelaySchema>[] = [];
   if (needsApproval) {
     const message = `An operator must approve the job. It is rejected if undecided after ${approvalWaitMs / 3_600_000} hours.`;
-    delays.push({ reason: 'approval', region: '', until: null, message });
+    delays.push({ reason: 'approval', message });
   }
   const isWaiting = !isOpen(context, { kind: kind.name, market: market.name, mode });
   const opensAt = isWaiting ? nextWithin(settings.workingHours!, now) : now;
   if (opensAt > now) {
     const message = 'Jobs of this kind start batches during working hours only.';
-    delays.push({ reason: 'working_hours', region: '', until: opensAt, message });
+    delays.push({ reason: 'working_hours', until: timestampFromMs(opensAt), message });
   }
   const paused = new Map(pauses.filter(({ until }) => until > now).map((pause) => [pause.origin, pause]));
   for (const { origin, region } of origins) {
@@ -192,10 +168,10 @@ function findStart(
     if (pause === undefined) continue;
     const name = region === '' ? origin : `${market.name}/${region}`;
     const message = `${name}: ${describePauseReason(pause.reason)}`;
-    delays.push({ reason: 'origin_paused', region, until: pause.until, message });
+    delays.push({ reason: 'origin_paused', region, until: timestampFromMs(pause.until), message });
   }
   // Units of other origins begin during a pause.
   const resumesAt = Math.min(...origins.map(({ origin }) => paused.get(origin)?.until ?? now));
   const beginsAt = Math.max(opensAt, origins.length === 0 ? now : resumesAt);
-  return { delays: delays.slice(0, maxPaused), beginsAt };
+  return { delays: delays.slice(0, maxPaused), beginsAt: timestampFromMs(beginsAt) };
 }

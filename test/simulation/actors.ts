@@ -12,7 +12,7 @@ import { createNotifier } from '../../src/delivery/notify/notifier.ts';
 import { createConcurrencyLimit } from '../../src/fetch/concurrency-limit.ts';
 import { createDriftWatcher } from '../../src/fetch/drift/drift-watcher.ts';
 import { trackForever } from '../../src/history/tracker.ts';
-import { createJobChanges, notifyOnMove } from '../../src/jobs/changes.ts';
+import { createJobChanges, observeStore } from '../../src/jobs/changes.ts';
 import type { JobContext } from '../../src/jobs/context.ts';
 import { resolveJobTypes } from '../../src/jobs/job-types.ts';
 import { openJobFile } from '../../src/jobs/queries/files.ts';
@@ -89,9 +89,10 @@ function createContext(shared: Shared, process: Process): JobContext {
   const { world, broker, files, witness } = shared;
   const { clock } = process;
   const changes = createJobChanges(clock);
-  const store = notifyOnMove(
+  const store = observeStore(
     refuseOtherMoves(process.through('store', shared.store, witness.observe)),
     changes,
+    noMetrics,
   );
   return {
     store,

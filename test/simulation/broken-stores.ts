@@ -89,7 +89,7 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'forgets what ended an observation',
-    seed: 16,
+    seed: 19,
     change: (store) => ({
       observations: { writeAll: (inserts) => store.observations.writeAll(inserts) },
     }),

@@ -20,10 +20,9 @@ import { createDestinations } from '../../src/delivery/destination/destinations.
 import { createDriftWatcher } from '../../src/fetch/drift/drift-watcher.ts';
 import type { FetchPage } from '../../src/fetch/page.ts';
 import { createPageMemory } from '../../src/fetch/page-memory.ts';
-import { createJobChanges, notifyOnMove } from '../../src/jobs/changes.ts';
+import { createJobChanges, observeStore } from '../../src/jobs/changes.ts';
 import type { JobContext, JobSettings } from '../../src/jobs/context.ts';
 import { resolveJobTypes } from '../../src/jobs/job-types.ts';
-import { meterStore } from '../../src/jobs/metered-store.ts';
 import { audit } from '../../src/jobs/queries/audit.ts';
 import { type JobReadOptions, read } from '../../src/jobs/queries/read.ts';
 import { submit } from '../../src/jobs/steps/submit.ts';
@@ -118,10 +117,8 @@ export async function openJobFixture(changes: Partial<JobSettings> = {}, given?:
   let freeBytes = 10 * minFreeBytes;
   const told = createJobChanges(clock);
   const metrics = createMetricsBuffer();
-  const store = meterStore(
-    notifyOnMove(requireIndexes(given ?? openSqliteStore({ path: ':memory:' })), told),
-    metrics,
-  );
+  const opened = requireIndexes(given ?? openSqliteStore({ path: ':memory:' }));
+  const store = observeStore(opened, told, metrics);
   const context: JobContext = {
     store,
     queue: openLocalQueue({ clock, log }),

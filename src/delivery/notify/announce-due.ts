@@ -32,7 +32,7 @@ export interface Subjects<Subject, Reason> {
  * concurrently. A failed announcement is retried later. Throws `unavailable` while the store is unreachable.
  */
 export async function announceDue<Subject extends { id: string }, Reason>(
-  { clock, log }: Pick<NotifyContext, 'clock' | 'log'>,
+  { clock, log }: NotifyContext,
   { idField, find, reasonOf, announce, advance }: Subjects<Subject, Reason>,
   signal: AbortSignal,
 ): Promise<void> {

@@ -21,10 +21,7 @@ export interface DeliveryPermits {
  * Creates this process's permits for deliveries: at most `maxConcurrency` per receiver over all processes, by
  * leases in the store as for origins. Waiting calls reject once `signal` is aborted.
  */
-function createDeliveryPermits(
-  { store, clock, newId }: Pick<NotifyContext, 'store' | 'clock' | 'newId'>,
-  signal: AbortSignal,
-): DeliveryPermits {
+function createDeliveryPermits({ store, clock, newId }: NotifyContext, signal: AbortSignal): DeliveryPermits {
   const holder = newId();
   const receivers = new Map<string, Permits>();
   const permitsOf = (receiver: string): Permits => {

@@ -8,6 +8,7 @@ import { allOf } from '../../store/cursor.ts';
 import type { Job } from '../../store/documents.ts';
 import { findJobByNumber } from '../../store/jobs.ts';
 import type { JobContext } from '../context.ts';
+import { mayHoldFailed, readIndexedBatches, unitsOf } from '../indexed-units.ts';
 import type { JobMethod } from '../job-types.ts';
 import { readRecord } from '../records.ts';
 import { type Export, exportFile } from './files.ts';
@@ -173,13 +174,10 @@ async function listUnits(context: JobContext, job: Job): Promise<NonNullable<Job
 async function listFailures(context: JobContext, job: Job, { counts }: JobSnapshot): Promise<Failures> {
   const failures: Failures = [];
   if (job.finishedAt === null || counts!.units.failed === 0) return failures;
-  let place = 0;
-  for await (const batch of context.store.batches.read(job.id)) {
-    for (const [index, unit] of batch.units.entries()) {
-      const outcome = batch.outcomes[index];
-      if (outcome?.status === 'FAILED') failures.push({ unit, message: outcome.message, place });
+  for await (const placed of readIndexedBatches(context.store, job.id, mayHoldFailed(job))) {
+    for (const { unit, outcome, index } of unitsOf(job, placed)) {
+      if (outcome?.status === 'FAILED') failures.push({ unit, message: outcome.message, place: index });
       if (failures.length === maxFailures) return failures;
-      place++;
     }
   }
   return failures;

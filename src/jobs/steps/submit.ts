@@ -58,19 +58,8 @@ export async function submit(
   let response: Message;
   try {
     const draft = {
-      ...{
-        jobId,
-        userId,
-        mode,
-        keyId,
-        plan,
-        retryOf: null,
-        rereadOf: null,
-        schedule,
-        approvedBy,
-        resumable: key !== null,
-      },
-      options: jobOptionsOf(options),
+      ...{ jobId, userId, mode, keyId, plan, schedule, approvedBy },
+      ...{ retryOf: null, rereadOf: null, resumable: key !== null, options: jobOptionsOf(options) },
     };
     const job = await placeJob(context, jobType, draft, submission);
     const snapshot = await snapshotOf(context, job, kind.submittedNeeds, undefined);

@@ -1,11 +1,11 @@
 import { fromJson } from '@bufbuild/protobuf';
 import { beforeEach, expect, test } from 'vitest';
-import { contextWith } from '../../../test/support/context.ts';
-import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
-import { parseOrigins } from '../../base/origins.ts';
-import { createOriginResolver } from '../../fetch/origin-resolver.ts';
-import { logMissingOrigins } from '../origins.ts';
-import { submit } from './submit.ts';
+import { contextWith } from '../../test/support/context.ts';
+import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
+import { parseOrigins } from '../base/origins.ts';
+import { createOriginResolver } from '../fetch/origin-resolver.ts';
+import { logMissingOrigins } from './origins.ts';
+import { submit } from './steps/submit.ts';
 
 const origins = parseOrigins('{ "mkta": { "sg": "http://127.0.0.1:1" } }');
 
