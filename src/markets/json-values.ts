@@ -1,4 +1,4 @@
-import type { Json } from '../base/json.ts';
+import type { Json, JsonObject } from '../base/json.ts';
 import { Fault } from '../contract/fault.ts';
 
 /** Maximum objects and arrays in a JSON page. Large real pages have 80,000; each takes at least 64 bytes. */
@@ -29,16 +29,25 @@ function checkContainers(json: string): void {
   }
 }
 
-function isDeeper(value: object, levels: number): boolean {
-  if (levels === 0) return true;
-  for (const member of Array.isArray(value) ? value : Object.values(value)) {
-    if (typeof member === 'object' && member !== null && isDeeper(member, levels - 1)) return true;
+/**
+ * Returns true if a value has a number above 2^53, which may have lost digits. Throws `page_unreadable` for
+ * more than 200 levels.
+ */
+function hasLongNumber(value: Json[] | JsonObject, levels: number): boolean {
+  if (levels === 0) {
+    throw new Fault('page_unreadable', `the page has more than ${maxDepth} levels of JSON`);
   }
-  return false;
+  let found = false;
+  const check = (member: Json | undefined) => {
+    if (typeof member === 'number') found ||= Math.abs(member) > Number.MAX_SAFE_INTEGER;
+    else if (typeof member === 'object' && member !== null)
+      found = hasLongNumber(member, levels - 1) || found;
+  };
+  if (Array.isArray(value)) for (const member of value) check(member);
+  // Parsed objects have own members only, and this loop is faster than Object.values().
+  else for (const name in value) check(value[name]);
+  return found;
 }
-
-/** Start of an integer that can exceed the precision of a number. */
-const longInteger = /[[:,]\s*-?\d{16}/;
 
 /** Keeps an integer as text if a number cannot hold all of its digits. */
 function exact(_name: string, value: Json, { source }: { source?: string }): Json {
@@ -49,17 +58,12 @@ function exact(_name: string, value: Json, { source }: { source?: string }): Jso
 
 /**
  * Parses JSON of a page. Integers beyond 2^53, such as ids of 19 digits, become text with their exact digits.
- * Throws `page_unreadable` for too many objects and arrays or more than 200 levels of them; SyntaxError or
- * RangeError for invalid JSON.
+ * Throws `page_unreadable` for too many objects and arrays or more than 200 levels of them; SyntaxError for
+ * invalid JSON.
  */
 export function parseJsonText(json: string): Json {
   checkContainers(json);
-  // A reviver slows the parser down by a factor of four, and most pages have no such integers.
-  const value = (
-    longInteger.test(json) ? JSON.parse(json, exact as Parameters<typeof JSON.parse>[1]) : JSON.parse(json)
-  ) as Json;
-  if (typeof value === 'object' && value !== null && isDeeper(value, maxDepth)) {
-    throw new Fault('page_unreadable', `the page has more than ${maxDepth} levels of JSON`);
-  }
-  return value;
+  const value = JSON.parse(json) as Json;
+  if (typeof value !== 'object' || value === null || !hasLongNumber(value, maxDepth)) return value;
+  return JSON.parse(json, exact as Parameters<typeof JSON.parse>[1]) as Json;
 }
