@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { prefetch } from './prefetch.ts';
+import { begin, prefetch } from './prefetch.ts';
 
 async function* numbers(count: number) {
   for (let value = 0; value < count; value++) yield value;
@@ -54,5 +54,22 @@ test('stops reading its source when the consumer stops, and ignores what fails a
     return value;
   }))
     if (value === 2) break;
+  expect(isClosed).toBe(true);
+});
+
+test('begin() throws the first error, yields all values, and closes a source that is not read', async () => {
+  let isClosed = false;
+  async function* source(fails: boolean) {
+    try {
+      if (fails) throw new Error('no first');
+      yield* numbers(3);
+    } finally {
+      isClosed = true;
+    }
+  }
+  await expect(begin(source(true))).rejects.toThrow('no first');
+  expect(await Array.fromAsync(await begin(source(false)))).toEqual([0, 1, 2]);
+  isClosed = false;
+  await (await begin(source(false))).return();
   expect(isClosed).toBe(true);
 });

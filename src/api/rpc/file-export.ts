@@ -11,7 +11,6 @@ import {
 import type { HttpBody } from '../../../gen/google/api/httpbody_pb.ts';
 import type { SignedFile } from '../../access/links/links.ts';
 import type { Log } from '../../base/log.ts';
-import { begin } from '../../base/prefetch.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Export, ExportedFile } from '../../jobs/queries/files.ts';
 import { createRequestGate, publicBodyBytes } from './adapter.ts';
@@ -57,9 +56,8 @@ export function routeFileExport({ exportFile, verifyLink, log }: FileExportOptio
             only,
             columns,
           });
-          const begun = await begin(bytes);
           yield create(ExportFileResponseSchema, { contentType, fileName });
-          for await (const part of streamText(contentType, begun)) {
+          for await (const part of streamText(contentType, bytes)) {
             const { data } = part as HttpBody;
             if (data.length > 0) yield create(ExportFileResponseSchema, { data });
           }
