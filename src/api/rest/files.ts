@@ -262,8 +262,12 @@ async function sendBytes(
   encoding: ReturnType<typeof preferredEncoding>,
 ): Promise<void> {
   const begun = await begin(bytes);
-  if (encoding === undefined) await pipeline(begun, response);
-  else await pipeline(begun, createEncoder(encoding), response);
+  try {
+    if (encoding === undefined) await pipeline(begun, response);
+    else await pipeline(begun, createEncoder(encoding), response);
+  } finally {
+    await begun.return();
+  }
 }
 
 /** Sends a file or a part of it, encoded if `encoding` is given. */

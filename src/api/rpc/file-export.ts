@@ -57,9 +57,8 @@ export function routeFileExport({ exportFile, verifyLink, log }: FileExportOptio
             only,
             columns,
           });
-          const begun = await begin(bytes);
           yield create(ExportFileResponseSchema, { contentType, fileName });
-          for await (const part of streamText(contentType, begun)) {
+          for await (const part of streamText(contentType, bytes)) {
             const { data } = part as HttpBody;
             if (data.length > 0) yield create(ExportFileResponseSchema, { data });
           }

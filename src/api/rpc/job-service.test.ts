@@ -376,23 +376,18 @@ describe('streamResults', () => {
     expect(read).toBe(1);
   });
 
-  test.each([
-    { method: jobs.streamResults, options: {} },
-    { method: jobs.exportRecords, options: { format: 'csv' } },
-  ])(
-    'an unavailable storage is an error before the first message: $method.name',
-    async ({ method, options }) => {
-      const jobId = await ended(1);
-      const blobs = {
-        ...fixture.context.blobs,
-        read: () => Promise.reject(new Fault('unavailable', 'no response', { component: 'file store' })),
-      };
-      const stream = jobServiceHandlers({ ...fixture.context, blobs }).stream.get(fullName(method))!;
-      const request = create(method.input, { jobId, ...options } as never);
-      const messages = stream(request, callOf(userId))[Symbol.asyncIterator]();
-      await expect(messages.next()).rejects.toMatchObject({ code: 'unavailable' });
-    },
-  );
+  test('an unavailable storage is an error before the first message', async () => {
+    const jobId = await ended(1);
+    const blobs = {
+      ...fixture.context.blobs,
+      read: () => Promise.reject(new Fault('unavailable', 'no response', { component: 'file store' })),
+    };
+    const { stream } = jobServiceHandlers({ ...fixture.context, blobs });
+    const request = create(jobs.streamResults.input, { jobId });
+    const streamResults = stream.get(fullName(jobs.streamResults))!;
+    const messages = streamResults(request, callOf(userId))[Symbol.asyncIterator]();
+    await expect(messages.next()).rejects.toMatchObject({ code: 'unavailable' });
+  });
 });
 
 describe('streamFailures', () => {

@@ -7,13 +7,22 @@ const messageBytes = 64 * 1024;
 /**
  * Yields parts of a text as google.api.HttpBody messages of at most 256 KiB. Reads further parts only after
  * the reader has taken the message. The first message has the media type and no bytes, so that an empty text
- * is a response too.
+ * is a response too. Closes the parts if the reader stops.
  */
 export async function* streamText(
   contentType: string,
   parts: AsyncIterable<string | Uint8Array>,
 ): AsyncGenerator<Message> {
-  yield create(HttpBodySchema, { contentType });
+  try {
+    yield create(HttpBodySchema, { contentType });
+    yield* messagesOf(parts);
+  } finally {
+    // Parts that have begun elsewhere, and that were not read here.
+    await (parts as Partial<AsyncIterableIterator<unknown>>).return?.();
+  }
+}
+
+async function* messagesOf(parts: AsyncIterable<string | Uint8Array>): AsyncGenerator<Message> {
   let waiting: Uint8Array[] = [];
   let bytes = 0;
   const take = () => {

@@ -95,7 +95,7 @@ export function recordReads(context: JobContext): RecordReads {
       const records = explorer.records(job, { ...selection, only: only as OnlyFilter });
       const { columns, rows } = tableOf(context, job, records, choice as ColumnChoice);
       headers[dispositionHeader] = `attachment; filename="${exportName(job, format)}"`;
-      const bytes = limitConversion(job, createFormat(format, columns)(await begin(rows)));
+      const bytes = limitConversion(job, createFormat(format, columns)(rows));
       yield* streamText(formatInfo[format].contentType, bytes);
     },
   };

@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { begin } from '../../base/begin.ts';
 import { Fault } from '../../contract/fault.ts';
 import { problemText } from '../../contract/problem-texts.ts';
 import type { JobFile } from '../../delivery/destination/job-file.ts';
@@ -91,7 +90,7 @@ export async function exportFile(
   return {
     contentType,
     fileName: `${name.replace(/\.gz$/, '').replace(/\.[a-z]+$/, '')}${extension}`,
-    bytes: limitConversion(job, createFormat(format, columns)(await begin(rows))),
+    bytes: limitConversion(job, createFormat(format, columns)(rows)),
   };
 }
 
