@@ -18,7 +18,7 @@ const engines = ['src/{store/mongo,queue/jetstream,blobs/s3}/**/*.test.ts'];
  * Suites of the system tier: programs that others wrote, browsers among them, installed packages, and faults of
  * processes and engines.
  */
-const system = ['test/{system,faults,browser}/**/*.test.ts'];
+const system = ['test/{system,faults,browser}/**/*.test.ts', 'test/chaos/chaos.test.ts'];
 
 /**
  * Suites whose services run in the process of the test, and that change no state of it. They share processes.

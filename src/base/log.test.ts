@@ -1,4 +1,6 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 const module = new URL('./log.ts', import.meta.url).href;
@@ -46,3 +48,37 @@ test('addLogFields() adds fields to the lines of later loggers, read for each li
   const { lines } = runLogger(false, 'let line = 0; addLogFields(() => ({ span_id: ++line }));');
   expect(lines.map((line) => JSON.parse(line).span_id)).toEqual([1, 2]);
 });
+
+/** Logs in groups until it is told to end. */
+const endless = `
+  const { createLog } = await import(${JSON.stringify(module)});
+  const log = createLog('info', 'serve');
+  const line = 'x'.repeat(10_000);
+  process.stdin.on('end', () => {
+    for (let count = 0; count < 100; count++) log.warn(line);
+    setTimeout(() => {
+      log.info(line);
+      log.warn(line);
+      process.exit(7);
+    }, 100);
+  });
+  process.stdin.resume();
+  console.log('ready');`;
+
+test.each(['a reader that has gone', 'a reader that does not read', 'a full disk'])(
+  'a process ends in spite of %s',
+  async (output) => {
+    const full = output === 'a full disk' ? openSync('/dev/full', 'w') : null;
+    const logger = spawn(process.execPath, ['--input-type=module', '--eval', endless], {
+      stdio: ['pipe', 'pipe', full ?? 'pipe'],
+    });
+    if (full !== null) closeSync(full);
+    await once(logger.stdout!, 'data');
+    if (output === 'a reader that has gone') {
+      logger.stderr!.destroy();
+      await once(logger.stderr!, 'close');
+    }
+    logger.stdin!.end();
+    expect(await once(logger, 'exit')).toEqual([7, null]);
+  },
+);

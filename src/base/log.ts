@@ -1,3 +1,4 @@
+import { write, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import pino from 'pino';
 import { readableLog } from './readable-log.ts';
@@ -38,7 +39,7 @@ const warnLevel = 40;
  * line takes a sixth of a busy gateway's CPU time.
  */
 function createOutput() {
-  const destination = process.stderr.isTTY ? createReadable() : pino.destination({ fd: 2, sync: false });
+  const destination = process.stderr.isTTY ? createReadable() : createJsonOutput();
   let lines = '';
   const flush = () => {
     if (lines === '') return;
@@ -61,6 +62,50 @@ function createOutput() {
   };
   process.once('exit', stream.flushSync);
   return stream;
+}
+
+const stderr = 2;
+/** Lines that wait for a slow reader, in UTF-16 code units. Further ones are lost. */
+const maxWaiting = 16 * 1024 * 1024;
+/** Time before a full pipe is tried again, in milliseconds. */
+const fullMs = 50;
+
+/**
+ * Creates a stream to standard error that never blocks. Lines that cannot be written are lost: neither a reader
+ * that has gone, nor a full disk stops the service. (pino's own stream repeats such a write forever at the end
+ * of the process, and a full disk ends the process.)
+ */
+function createJsonOutput(): Pick<pino.DestinationStream, 'write'> & { flushSync(): void } {
+  let waiting = '';
+  let isWriting = false;
+  const writeNext = () => {
+    if (isWriting || waiting === '') return;
+    isWriting = true;
+    const bytes = Buffer.from(waiting);
+    waiting = '';
+    const writeFrom = (start: number) =>
+      write(stderr, bytes, start, (error, written) => {
+        if (error?.code === 'EAGAIN') return void setTimeout(writeFrom, fullMs, start).unref();
+        if (error === null && start + written < bytes.length) return writeFrom(start + written);
+        isWriting = false;
+        writeNext();
+      });
+    writeFrom(0);
+  };
+  return {
+    write(lines) {
+      if (waiting.length < maxWaiting) waiting += lines;
+      writeNext();
+    },
+    flushSync() {
+      try {
+        if (waiting !== '') writeSync(stderr, waiting);
+      } catch {
+        // The lines are lost.
+      }
+      waiting = '';
+    },
+  };
 }
 
 /** Creates a stream that formats lines for a terminal. Loads the formatter, which no other process needs. */

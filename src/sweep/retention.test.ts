@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf';
 import { afterEach, describe, expect, test } from 'vitest';
 import { JobService } from '../../gen/gleaner/job/v1/job_pb.ts';
-import { callFaults, createCrashingProcess } from '../../test/support/crash.ts';
+import { callFaultsOn, createCrashingProcess } from '../../test/support/crash.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../test/support/jobs.ts';
 import { findStores } from '../../test/support/stores.ts';
 import { newId } from '../base/id.ts';
@@ -41,7 +41,7 @@ const withRetention = (retention: Partial<JobContext['settings']['retention']>) 
   },
 });
 
-describe.each(await findStores())('retention on $name', ({ open }) => {
+describe.each(await findStores())('retention on $name', ({ name, open }) => {
   const openFixture = async (retention: Partial<JobContext['settings']['retention']> = {}) => {
     fixture = await openJobFixture(withRetention(retention), open?.());
     await fixture.startWorker();
@@ -178,7 +178,7 @@ describe.each(await findStores())('retention on $name', ({ open }) => {
     expect(await count()).toBe(0);
   });
 
-  describe.each(callFaults)('a fault at any call to an engine: %s', (when) => {
+  describe.each(callFaultsOn(name))('a fault at any call to an engine: %s', (when) => {
     /** Lets `act` crash at each of its calls, with a new job each time, and then sweeps. */
     const crashEverywhere = async (
       userId: string,

@@ -24,7 +24,7 @@ export async function revealDefect({ change }: BrokenStore, seed: number): Promi
 export const brokenStores: readonly BrokenStore[] = [
   {
     defect: 'posts an entry again with another key',
-    seed: 5,
+    seed: 10,
     change: (store) => {
       let posts = 0;
       return {
@@ -51,7 +51,7 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'forgets idempotency keys',
-    seed: 1,
+    seed: 2,
     change: () => ({ submissions: { insert: async () => true } }),
   },
   {
@@ -69,7 +69,7 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'does not mark reused records',
-    seed: 39,
+    seed: 7,
     change: (store) => {
       const unmark = (outcomes: Record<number, Outcome>) =>
         Object.fromEntries(
@@ -89,14 +89,14 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'forgets what ended an observation',
-    seed: 19,
+    seed: 13,
     change: (store) => ({
       observations: { writeAll: (inserts) => store.observations.writeAll(inserts) },
     }),
   },
   {
     defect: 'does not make a claimed job due again',
-    seed: 3,
+    seed: 5,
     change: (store) => {
       const claimed = new Set<string>();
       const isFirst = (step: string) => !claimed.has(step) && claimed.add(step);
@@ -115,7 +115,7 @@ export const brokenStores: readonly BrokenStore[] = [
   },
   {
     defect: 'keeps a notification twice',
-    seed: 33,
+    seed: 35,
     change: (store) => {
       let kept = 0;
       return {

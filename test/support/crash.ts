@@ -11,6 +11,13 @@ export const callFaults = ['before', 'after', 'refused', 'lost'] as const;
 export type CallFault = (typeof callFaults)[number];
 
 /**
+ * Returns the faults of a sweep on an engine: all on the first one. On the others only those after the effect of
+ * a call, because a fault before a call leaves what one after the call before it leaves.
+ */
+export const callFaultsOn = (engine: string): readonly CallFault[] =>
+  engine === 'SQLite' ? callFaults : ['after', 'lost'];
+
+/**
  * A simulated process with a fault at one call. After a crash none of its calls reaches an engine; after
  * another fault it continues.
  */

@@ -87,7 +87,7 @@ test('is unavailable while its folder is missing', async () => {
 
 test('an error of the disk while a file is read is unavailable', async () => {
   const blobs = openFiles({ directory });
-  await blobs.write('job/large', 'text/plain', chunksOf('x'.repeat(100_000)), () => 1);
+  await blobs.write('job/large', 'text/plain', chunksOf('x'.repeat(1_000_000)), () => 1);
   const content = await blobs.read('job/large');
   content.destroy(new Error('EIO: i/o error, read'));
   await expect(text(content)).rejects.toMatchObject({ code: 'unavailable' });

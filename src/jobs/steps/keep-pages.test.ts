@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { callFaults, createCrashingProcess } from '../../../test/support/crash.ts';
+import { callFaultsOn, createCrashingProcess } from '../../../test/support/crash.ts';
 import { type JobFixture, openJobFixture, variantSoldRequest } from '../../../test/support/jobs.ts';
 import { findStores } from '../../../test/support/stores.ts';
 import { Fault } from '../../contract/fault.ts';
@@ -20,7 +20,7 @@ let fixture: JobFixture;
 let messages: BatchReference[];
 afterEach(() => fixture.close());
 
-describe.each(await findStores())('kept pages on $name', ({ open }) => {
+describe.each(await findStores())('kept pages on $name', ({ name, open }) => {
   const openFixture = async (changes: Partial<JobSettings> = {}) => {
     fixture = await openJobFixture({ approval: false, ...changes }, open?.());
     messages = [];
@@ -223,7 +223,7 @@ describe.each(await findStores())('kept pages on $name', ({ open }) => {
     expect(await fixture.context.blobs.listJob(jobId)).toEqual([]);
   });
 
-  test.skipIf(open === null).each(callFaults)(
+  test.skipIf(open === null).each(callFaultsOn(name))(
     'are complete whenever their worker crashes, or a call of it fails: %s',
     async (when) => {
       const userId = await openFixture();
