@@ -71,9 +71,9 @@ const maxWaiting = 16 * 1024 * 1024;
 const fullMs = 50;
 
 /**
- * Creates a stream to standard error that never blocks. Lines that cannot be written are lost: neither a reader
- * that has gone, nor a full disk stops the service. (pino's own stream repeats such a write forever at the end
- * of the process, and a full disk ends the process.)
+ * Creates a stream to standard error that never blocks. Lines that cannot be written are lost: neither a
+ * reader that has gone, nor a full disk stops the service. (pino's own stream repeats such a write forever at
+ * the end of the process, and a full disk ends the process.)
  */
 function createJsonOutput(): Pick<pino.DestinationStream, 'write'> & { flushSync(): void } {
   let waiting = '';

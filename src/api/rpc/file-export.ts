@@ -10,7 +10,6 @@ import {
 } from '../../../gen/gleaner/file/v1/file_pb.ts';
 import type { HttpBody } from '../../../gen/google/api/httpbody_pb.ts';
 import type { SignedFile } from '../../access/links/links.ts';
-import { begin } from '../../base/begin.ts';
 import type { Log } from '../../base/log.ts';
 import { Fault } from '../../contract/fault.ts';
 import type { Export, ExportedFile } from '../../jobs/queries/files.ts';
