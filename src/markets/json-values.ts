@@ -9,24 +9,41 @@ const maxContainers = 250_000;
  */
 const maxDepth = 200;
 
-const brace = '{'.charCodeAt(0);
-const bracket = '['.charCodeAt(0);
+/** What a scan of JSON text finds. Brackets and numbers inside strings count as well. */
+interface JsonScan {
+  /** Number of objects and arrays, and of their levels. */
+  containers: number;
+  levels: number;
+  /** True if a number may be above 2^53. */
+  mayBeLong: boolean;
+}
 
-/**
- * Throws `page_unreadable` for JSON text with too many objects and arrays. Parsing one can take 22 times the
- * memory of its text. Brackets inside strings count as well.
- */
-function checkContainers(json: string): void {
-  // The shortest object and its comma take three characters.
-  if (json.length < 3 * maxContainers) return;
-  let containers = 0;
+/** Characters before a number. */
+const numberStarts = new Set([...':,[- \n\r\t'].map((character) => character.charCodeAt(0)));
+
+/** Scans JSON text in the time that parsing takes. A walk over the parsed values takes three times as long. */
+function scan(json: string): JsonScan {
+  let [containers, level, levels, digits, mayBeLong] = [0, 0, 0, 0, false];
   for (let index = 0; index < json.length; index += 1) {
     const code = json.charCodeAt(index);
-    if (code === brace || code === bracket) containers += 1;
+    if (code > 0x39) {
+      digits = 0;
+      // '[' and '{', and ']' and '}', differ by this bit only.
+      const bracket = code | 0x20;
+      if (bracket === 0x7b) {
+        containers += 1;
+        level += 1;
+        if (level > levels) levels = level;
+      } else if (bracket === 0x7d) level -= 1;
+    } else if (code < 0x30) digits = 0;
+    else {
+      digits += 1;
+      // 2^53 has 16 digits, and begins with a 9.
+      if (digits === 17 || (digits === 16 && json[index - 15] === '9'))
+        mayBeLong ||= numberStarts.has(json.charCodeAt(index - digits));
+    }
   }
-  if (containers > maxContainers) {
-    throw new Fault('page_unreadable', `the page has more than ${maxContainers} JSON objects and arrays`);
-  }
+  return { containers, levels, mayBeLong };
 }
 
 /**
@@ -58,12 +75,16 @@ function exact(_name: string, value: Json, { source }: { source?: string }): Jso
 
 /**
  * Parses JSON of a page. Integers beyond 2^53, such as ids of 19 digits, become text with their exact digits.
- * Throws `page_unreadable` for too many objects and arrays or more than 200 levels of them; SyntaxError for
- * invalid JSON.
+ * Throws `page_unreadable` for too many objects and arrays, of which parsing can take 22 times the memory of
+ * the text, or for more than 200 levels of them; SyntaxError for invalid JSON.
  */
 export function parseJsonText(json: string): Json {
-  checkContainers(json);
+  const { containers, levels, mayBeLong } = scan(json);
+  if (containers > maxContainers) {
+    throw new Fault('page_unreadable', `the page has more than ${maxContainers} JSON objects and arrays`);
+  }
   const value = JSON.parse(json) as Json;
-  if (typeof value !== 'object' || value === null || !hasLongNumber(value, maxDepth)) return value;
+  if (typeof value !== 'object' || value === null || (levels <= maxDepth && !mayBeLong)) return value;
+  if (!hasLongNumber(value, maxDepth)) return value;
   return JSON.parse(json, exact as Parameters<typeof JSON.parse>[1]) as Json;
 }
